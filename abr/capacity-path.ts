@@ -1,0 +1,163 @@
+/**
+ * Capacity paths: what a link can deliver from now on.
+ *
+ * A real trace, an oracle's future and one sampled future of a forecast are all capacity paths, so that one planner
+ * serves every controller (the seam that keeps MPC-D, MPC-L and MPC-O the same code).
+ */
+
+/** Deliverable bits over time, counted from the moment the path was made ("now", second 0). */
+export interface CapacityPath {
+  /** Bits that a busy link delivers from second 0 to `seconds` (>= 0); non-decreasing. */
+  cumulativeBits(seconds: number): number;
+  /**
+   * Seconds from sending a request at second `startSeconds` until its last bit is here, request latency included.
+   * `Infinity` when the path never delivers that much.
+   */
+  downloadSeconds(startSeconds: number, sizeBits: number): number;
+}
+
+/** A link of one rate for ever: MPC-D's view of the world. `latencySeconds` is added to each request (default 0). */
+export class ConstantPath implements CapacityPath {
+  constructor(
+    readonly rateBps: number,
+    readonly latencySeconds = 0,
+  ) {}
+
+  cumulativeBits(seconds: number): number {
+    return this.rateBps * Math.max(0, seconds);
+  }
+
+  downloadSeconds(_startSeconds: number, sizeBits: number): number {
+    return this.latencySeconds + sizeBits / this.rateBps;
+  }
+}
+
+/** How a `PiecewisePath` goes on after its last step: repeat from the start, or at a constant rate in bit/s. */
+export type PathTail = 'repeat' | number;
+
+export interface PiecewisePathOptions {
+  /** Ends of the steps in seconds, ascending, all > 0; step i lasts from end i-1 (or 0) to end i. */
+  stepEndsSeconds: ArrayLike<number>;
+  /** Rate within each step in bit/s, >= 0. */
+  ratesBps: ArrayLike<number>;
+  /** What follows the last step. Default: the last step's rate. */
+  tail?: PathTail;
+  /** Added to each request. Default 0. */
+  latencySeconds?: number;
+  /** Where on the steps "now" is, in seconds; needs no copy of the steps. Default 0. */
+  originSeconds?: number;
+}
+
+/** A link whose rate is constant within steps. Look-ups are by binary search. */
+export class PiecewisePath implements CapacityPath {
+  private readonly ends: Float64Array;
+  private readonly cumulative: Float64Array;
+  private readonly rates: Float64Array;
+  private readonly durationSeconds: number;
+  private readonly totalBits: number;
+  private readonly tail: PathTail;
+  private readonly latencySeconds: number;
+  private readonly originSeconds: number;
+  private readonly originBits: number;
+
+  constructor(options: PiecewisePathOptions | { of: PiecewisePath; originSeconds: number; latencySeconds?: number }) {
+    if ('of' in options) {
+      const { of } = options;
+      this.ends = of.ends;
+      this.cumulative = of.cumulative;
+      this.rates = of.rates;
+      this.tail = of.tail;
+      this.latencySeconds = options.latencySeconds ?? of.latencySeconds;
+      this.originSeconds = options.originSeconds;
+    } else {
+      const n = options.stepEndsSeconds.length;
+      this.ends = Float64Array.from(options.stepEndsSeconds);
+      this.rates = Float64Array.from(options.ratesBps);
+      this.cumulative = new Float64Array(n + 1);
+      let start = 0;
+      for (let i = 0; i < n; i++) {
+        const end = this.ends[i]!;
+        this.cumulative[i + 1] = this.cumulative[i]! + this.rates[i]! * (end - start);
+        start = end;
+      }
+      this.tail = options.tail ?? this.rates[n - 1] ?? 0;
+      this.latencySeconds = options.latencySeconds ?? 0;
+      this.originSeconds = options.originSeconds ?? 0;
+    }
+    this.durationSeconds = this.ends[this.ends.length - 1] ?? 0;
+    this.totalBits = this.cumulative[this.ends.length]!;
+    this.originBits = this.absoluteBits(this.originSeconds);
+  }
+
+  /** The same link seen from `originSeconds` on its own time axis; shares the steps. */
+  from(originSeconds: number, latencySeconds?: number): PiecewisePath {
+    return new PiecewisePath({
+      of: this,
+      originSeconds,
+      latencySeconds: latencySeconds ?? this.latencySeconds,
+    });
+  }
+
+  cumulativeBits(seconds: number): number {
+    return this.absoluteBits(this.originSeconds + Math.max(0, seconds)) - this.originBits;
+  }
+
+  downloadSeconds(startSeconds: number, sizeBits: number): number {
+    const sentAt = this.originSeconds + startSeconds;
+    const firstByteAt = sentAt + this.latencySeconds;
+    return this.absoluteSecondsAt(this.absoluteBits(firstByteAt) + sizeBits, firstByteAt) - sentAt;
+  }
+
+  private absoluteBits(seconds: number): number {
+    if (seconds < this.durationSeconds) return this.bitsWithin(seconds);
+    if (this.tail === 'repeat') {
+      const rounds = Math.floor(seconds / this.durationSeconds);
+      return rounds * this.totalBits + this.bitsWithin(seconds - rounds * this.durationSeconds);
+    }
+    return this.totalBits + this.tail * (seconds - this.durationSeconds);
+  }
+
+  /** The moment when `bits` are reached, never before `notBefore`. */
+  private absoluteSecondsAt(bits: number, notBefore: number): number {
+    let at: number;
+    if (bits <= this.totalBits) at = this.secondsWithin(bits);
+    else if (this.tail === 'repeat') {
+      if (this.totalBits <= 0) return Number.POSITIVE_INFINITY;
+      const rounds = Math.ceil(bits / this.totalBits) - 1;
+      at = rounds * this.durationSeconds + this.secondsWithin(bits - rounds * this.totalBits);
+    } else {
+      if (this.tail <= 0) return Number.POSITIVE_INFINITY;
+      at = this.durationSeconds + (bits - this.totalBits) / this.tail;
+    }
+    return Math.max(at, notBefore);
+  }
+
+  private bitsWithin(seconds: number): number {
+    // First step whose end is > seconds.
+    let low = 0;
+    let high = this.ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.ends[middle]! > seconds) high = middle;
+      else low = middle + 1;
+    }
+    if (low >= this.ends.length) return this.totalBits;
+    const start = low === 0 ? 0 : this.ends[low - 1]!;
+    return this.cumulative[low]! + this.rates[low]! * (seconds - start);
+  }
+
+  private secondsWithin(bits: number): number {
+    // First step at whose end `bits` are reached.
+    let low = 0;
+    let high = this.ends.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.cumulative[middle + 1]! >= bits) high = middle;
+      else low = middle + 1;
+    }
+    const start = low === 0 ? 0 : this.ends[low - 1]!;
+    const rate = this.rates[low]!;
+    if (rate <= 0) return start;
+    return Math.min(this.ends[low]!, start + (bits - this.cumulative[low]!) / rate);
+  }
+}

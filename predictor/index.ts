@@ -1,0 +1,1 @@
+export type { Forecaster } from '../abr/forecast.ts';

@@ -1,0 +1,77 @@
+/** A recorded or synthetic link: its rate over time and what is known of where it comes from. */
+
+import { PiecewisePath } from '../abr/index.ts';
+
+/** Starlink's reconfiguration interval; a replayed trace wraps at a multiple of it so that epochs stay in phase. */
+export const EPOCH_SECONDS = 15;
+
+export interface TraceMetadata {
+  /** Data set, the unit of reporting. Default: `unknown`. */
+  dataset: string;
+  /** Place and day, the unit of splitting and resampling. Default: the trace's name. */
+  recordingGroup: string;
+  /** Second of the minute (UTC) of second 0. */
+  epochPhaseSeconds?: number;
+  /** UTC in ms of second 0. */
+  startUtcMs?: number;
+  location?: string;
+  licence?: string;
+  /** Everything else that the sidecar said, untouched. */
+  other?: Readonly<Record<string, unknown>>;
+}
+
+export interface Trace {
+  /** The file's name without folder and ending; parts of a split trace carry `#1`, `#2` ... */
+  name: string;
+  /** Where it was read from. */
+  file?: string;
+  /** Ends of the steps in seconds, ascending, > 0; the first step starts at 0. */
+  stepEndsSeconds: Float64Array;
+  /** Rate within each step in bit/s, >= 0, at least one > 0. */
+  ratesBps: Float64Array;
+  durationSeconds: number;
+  /** Round-trip time per step in seconds where it was measured (NaN = unknown). Tiers 0 and 1 ignore it. */
+  rttSeconds?: Float64Array;
+  /** Packet loss per step, 0 to 1, where it was measured (NaN = unknown). */
+  loss?: Float64Array;
+  metadata: TraceMetadata;
+}
+
+/** Traces without `start_utc` are replayed as if they had begun within this minute. */
+export const FALLBACK_START_UTC_MS = Date.UTC(2025, 0, 1);
+
+/** UTC in ms of the trace's second 0: `start_utc`, else a fixed date at second `epoch_phase_s`. */
+export function traceStartUtcMs(metadata: TraceMetadata): number {
+  return metadata.startUtcMs ?? FALLBACK_START_UTC_MS + (metadata.epochPhaseSeconds ?? 0) * 1000;
+}
+
+/** Seconds after which a replayed trace begins again: its duration, cut to a multiple of 15 s where it is that long. */
+export function wrapSeconds(trace: Pick<Trace, 'durationSeconds'>): number {
+  const { durationSeconds } = trace;
+  return durationSeconds >= EPOCH_SECONDS
+    ? Math.floor(durationSeconds / EPOCH_SECONDS + 1e-9) * EPOCH_SECONDS
+    : durationSeconds;
+}
+
+/**
+ * The trace as an endless link from its second 0.
+ * `scale` multiplies the rates (scenario and payload share together); `latencySeconds` is added to each request.
+ */
+export function linkPath(trace: Trace, scale: number, latencySeconds: number): PiecewisePath {
+  const end = wrapSeconds(trace);
+  const stepEndsSeconds: number[] = [];
+  const ratesBps: number[] = [];
+  for (let i = 0; i < trace.stepEndsSeconds.length; i++) {
+    const stepEnd = trace.stepEndsSeconds[i]!;
+    stepEndsSeconds.push(Math.min(stepEnd, end));
+    ratesBps.push(trace.ratesBps[i]! * scale);
+    if (stepEnd >= end) break;
+  }
+  return new PiecewisePath({ stepEndsSeconds, ratesBps, tail: 'repeat', latencySeconds });
+}
+
+/** Mean rate in bit/s over the part that is replayed. */
+export function meanRateBps(trace: Trace): number {
+  const end = wrapSeconds(trace);
+  return linkPath(trace, 1, 0).cumulativeBits(end) / end;
+}

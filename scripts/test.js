@@ -1,0 +1,61 @@
+/**
+ * `npm test`: unit tests, then browser tests; ends with one line `N passed, N failed[, N skipped]` over both.
+ * Exit status 1 when anything failed or a runner ended without a report.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const reports = mkdtempSync(join(tmpdir(), 'leo-abr-test-'));
+const totals = { passed: 0, failed: 0, skipped: 0 };
+
+/** Runs a test runner with its output shown and adds up its JSON report. */
+function run(name, args, env, count) {
+  const file = join(reports, `${name}.json`);
+  const { status } = spawnSync(process.execPath, args(file), {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...env(file) },
+  });
+  let counted;
+  try {
+    counted = count(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    counted = { passed: 0, failed: 1, skipped: 0 };
+    console.error(`${name}: the runner ended (status ${status}) without a report`);
+  }
+  if (status !== 0 && counted.failed === 0) counted.failed = 1;
+  for (const key of Object.keys(totals)) totals[key] += counted[key];
+}
+
+run(
+  'unit',
+  (file) => [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    'node_modules/jest/bin/jest.js',
+    '--json',
+    `--outputFile=${file}`,
+  ],
+  () => ({}),
+  (report) => ({
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + report.numRuntimeErrorTestSuites,
+    skipped: report.numPendingTests,
+  }),
+);
+run(
+  'browser',
+  () => ['node_modules/@playwright/test/cli.js', 'test', '--reporter=list,json'],
+  (file) => ({ PLAYWRIGHT_JSON_OUTPUT_NAME: file }),
+  (report) => ({
+    passed: report.stats.expected + report.stats.flaky,
+    failed: report.stats.unexpected + report.errors.length,
+    skipped: report.stats.skipped,
+  }),
+);
+rmSync(reports, { recursive: true, force: true });
+
+const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : '';
+console.log(`${totals.passed} passed, ${totals.failed} failed${skipped}`);
+process.exit(totals.failed > 0 ? 1 : 0);

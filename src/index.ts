@@ -1,0 +1,1 @@
+export { sessionQoe } from '../abr/index.ts';

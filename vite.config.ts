@@ -1,0 +1,40 @@
+import { defineConfig, type UserConfig } from 'vite';
+
+/** The plugin as published: an ES module and a script-tag build; dash.js stays outside. */
+const plugin: UserConfig = {
+  publicDir: false,
+  build: {
+    outDir: 'dist',
+    emptyOutDir: false,
+    target: 'es2022',
+    sourcemap: true,
+    lib: {
+      entry: 'src/index.ts',
+      name: 'LeoAbr',
+      formats: ['es', 'iife'],
+      fileName: (format) => (format === 'es' ? 'leo-abr.js' : 'leo-abr.global.js'),
+    },
+    rolldownOptions: { external: ['dashjs', /^onnxruntime-web/] },
+  },
+};
+
+/** The command: one file for Node, its npm dependencies left as imports. */
+const cli: UserConfig = {
+  publicDir: false,
+  ssr: { noExternal: [/^\.\.?\//] },
+  build: {
+    outDir: 'cli/dist',
+    emptyOutDir: true,
+    target: 'node20',
+    ssr: 'cli/main.ts',
+    rolldownOptions: { output: { entryFileNames: 'leo-abr.js', chunkFileNames: '[name].js' } },
+  },
+};
+
+/** The demo page. */
+const demo: UserConfig = {
+  root: 'demo',
+  build: { outDir: '../build/demo', emptyOutDir: true, target: 'es2022' },
+};
+
+export default defineConfig(({ mode }) => (mode === 'plugin' ? plugin : mode === 'cli' ? cli : demo));
