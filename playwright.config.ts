@@ -1,3 +1,14 @@
 import { defineConfig } from '@playwright/test';
+import { findBrowser } from './replay/browser/find-browser.ts';
 
-export default defineConfig({ testDir: 'e2e', testMatch: '**/*.spec.ts', workers: 1, reporter: 'list' });
+const { executablePath, args, env } = await findBrowser();
+
+export default defineConfig({
+  testDir: 'e2e',
+  testMatch: '**/*.spec.ts',
+  // Playback is timed: one test at a time.
+  workers: 1,
+  reporter: 'list',
+  timeout: 60_000,
+  use: { browserName: 'chromium', headless: true, launchOptions: { executablePath, args, env } },
+});

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
+
+describe('findBrowser', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'leo-abr-find-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('CHROME_PATH comes first, with the environment passed on', async () => {
+    const found = await findBrowser({ env: { CHROME_PATH: process.execPath, HELLO: 'there' } });
+    expect(found.source).toBe('CHROME_PATH');
+    expect(found.executablePath).toBe(process.execPath);
+    expect(found.env).toEqual({ CHROME_PATH: process.execPath, HELLO: 'there' });
+    expect(found.args).toContain('--disable-background-networking');
+  });
+
+  test('a CHROME_PATH that does not run is an error, not a reason to look elsewhere', async () => {
+    const path = join(folder, 'not-executable');
+    writeFileSync(path, '', { mode: 0o644 });
+    await expect(findBrowser({ env: { CHROME_PATH: path } })).rejects.toThrow(BrowserNotFoundError);
+    await expect(findBrowser({ env: { CHROME_PATH: join(folder, 'nowhere') } })).rejects.toThrow(
+      /CHROME_PATH.*nowhere/,
+    );
+  });
+});
