@@ -58,6 +58,11 @@ export interface PlayedSession {
   segmentSeconds: number;
   startupSeconds: number;
   stallSeconds: number;
+  /**
+   * Segments that the session was to have; those that never came (it was cut off) count as media of quality 0.
+   * Default: as many as there are bitrates.
+   */
+  segmentCount?: number;
 }
 
 export interface QoeBreakdown {
@@ -72,7 +77,7 @@ export interface QoeBreakdown {
 /** QoE of a session and its parts. An empty session has NaN throughout. */
 export function sessionQoe(session: PlayedSession, weights: QoeWeights): QoeBreakdown {
   const { bitratesBps, segmentSeconds } = session;
-  const units = (bitratesBps.length * segmentSeconds) / QOE_UNIT_SECONDS;
+  const units = ((session.segmentCount ?? bitratesBps.length) * segmentSeconds) / QOE_UNIT_SECONDS;
   let quality = 0;
   let change = 0;
   let previous: number | undefined;

@@ -1,5 +1,9 @@
 /** Traces and everything that replays them. */
+export * from './oracle/oracle-forecaster.ts';
 export * from './random.ts';
 export * from './results.ts';
 export * from './scenarios.ts';
+export * from './simulator/session-result.ts';
+export { linkOf, sizesOf } from './simulator/session-setup.ts';
+export * from './simulator/simulate-session.ts';
 export * from './trace.ts';

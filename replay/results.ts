@@ -33,6 +33,8 @@ export interface SessionResult {
   algorithm: string;
   seed: number;
   endedBy: 'end' | 'cutoff' | 'fault';
+  /** What went wrong, where `endedBy` is `fault`. */
+  fault?: string;
   segments: SegmentRow[];
   qoe: QoeForms;
   /** `optimal` only. */

@@ -1,0 +1,57 @@
+/** The media element: what is buffered, what plays, and what waiting for it costs. */
+
+/** Shorter waits are rounding of floating point, not stalls. */
+const ROUNDING_SECONDS = 1e-9;
+
+export class Playback {
+  nowSeconds = 0;
+  bufferLevelSeconds = 0;
+  /** True from the first append on. */
+  started = false;
+  startupSeconds = 0;
+  stallSeconds = 0;
+  stallCount = 0;
+  private stalled = false;
+
+  /** The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. */
+  constructor(private readonly stallLevelSeconds: number) {}
+
+  /** Seconds waited in all: startup and stalls. */
+  get waitedSeconds(): number {
+    return this.startupSeconds + this.stallSeconds;
+  }
+
+  /** The moment at which `budgetSeconds` will have been waited in all if nothing is appended until then. */
+  waitedAtSeconds(budgetSeconds: number): number {
+    return this.nowSeconds + this.playableSeconds() + budgetSeconds - this.waitedSeconds;
+  }
+
+  advanceTo(seconds: number): void {
+    const elapsed = seconds - this.nowSeconds;
+    if (!(elapsed > 0)) return;
+    this.nowSeconds = seconds;
+    if (!this.started) {
+      this.startupSeconds += elapsed;
+      return;
+    }
+    const playable = this.playableSeconds();
+    if (elapsed <= playable + ROUNDING_SECONDS) {
+      this.bufferLevelSeconds -= Math.min(elapsed, playable);
+      return;
+    }
+    this.bufferLevelSeconds -= playable;
+    this.stallSeconds += elapsed - playable;
+    if (!this.stalled) this.stallCount++;
+    this.stalled = true;
+  }
+
+  append(seconds: number): void {
+    this.bufferLevelSeconds += seconds;
+    this.started = true;
+    this.stalled = false;
+  }
+
+  private playableSeconds(): number {
+    return this.started ? Math.max(0, this.bufferLevelSeconds - this.stallLevelSeconds) : 0;
+  }
+}

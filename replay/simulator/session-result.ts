@@ -1,0 +1,86 @@
+/** From a session's rows to its totals and QoE: the same arithmetic for simulated, optimal and browser sessions. */
+
+import { type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
+import type { QoeForms, SegmentRow, SessionResult } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+
+/** What happened in a session, row by row. */
+export interface PlayedRows {
+  segments: readonly Pick<SegmentRow, 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];
+  startupSeconds: number;
+  stallCount: number;
+  /** Segments that the session was to have. Default: as many as there are rows. */
+  segmentCount?: number;
+  /** Stall and waste of a download that never ended (cut off, fault), beside the rows'. Default 0. */
+  unfinishedStallSeconds?: number;
+  unfinishedBits?: number;
+}
+
+export type SessionTotals = Pick<
+  SessionResult,
+  'qoe' | 'meanBitrateBps' | 'stallSeconds' | 'stallCount' | 'startupSeconds' | 'switches' | 'switchBps' | 'wastedBits'
+>;
+
+/**
+ * Totals: `stallSeconds` and `wastedBits` are the rows' sums (and what an unfinished download adds), `switchBps` the
+ * sum of |change of bitrate|, `meanBitrateBps` the mean over the segments that came (0 where none did). In the QoE a
+ * segment that never came counts as media of quality 0, so that a session that was cut off has a finite QoE.
+ */
+export function sessionTotals(played: PlayedRows, scenario: Scenario): SessionTotals {
+  const { segments, startupSeconds, stallCount } = played;
+  let stallSeconds = played.unfinishedStallSeconds ?? 0;
+  let wastedBits = played.unfinishedBits ?? 0;
+  let bitrateSum = 0;
+  let switches = 0;
+  let switchBps = 0;
+  let previousBps: number | undefined;
+  for (const row of segments) {
+    stallSeconds += row.stallSeconds;
+    wastedBits += row.abandonedBits;
+    bitrateSum += row.bitrateBps;
+    if (previousBps !== undefined && row.bitrateBps !== previousBps) {
+      switches++;
+      switchBps += Math.abs(row.bitrateBps - previousBps);
+    }
+    previousBps = row.bitrateBps;
+  }
+  return {
+    qoe: qoeForms(
+      {
+        bitratesBps: segments.map((row) => row.bitrateBps),
+        startupSeconds,
+        stallSeconds,
+        segmentCount: played.segmentCount ?? segments.length,
+      },
+      scenario,
+    ),
+    meanBitrateBps: segments.length > 0 ? bitrateSum / segments.length : 0,
+    stallSeconds,
+    stallCount,
+    startupSeconds,
+    switches,
+    switchBps,
+    wastedBits,
+  };
+}
+
+/** A session's QoE in all forms; `linear` with the scenario's mu, all with its lambda. */
+export function qoeForms(
+  session: {
+    bitratesBps: readonly number[];
+    startupSeconds: number;
+    stallSeconds: number;
+    /** Segments that the session was to have. */
+    segmentCount: number;
+  },
+  scenario: Scenario,
+): QoeForms {
+  const played = { ...session, segmentSeconds: scenario.segmentSeconds };
+  const of = (form: QoeForm): number | null => {
+    const weights = qoeWeights(form, scenario.ladderBps);
+    if (weights === undefined) return null;
+    const mu = form === 'linear' ? scenario.mu : weights.mu;
+    return sessionQoe(played, { ...weights, mu, lambda: scenario.lambda }).qoe;
+  };
+  return { linear: of('linear')!, log: of('log')!, hd: of('hd') };
+}

@@ -1,0 +1,312 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Controller, Forecast, InFlight, Observation, PlayerState } from '../../abr/index.ts';
+import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
+import { IDEAL_BROWSER, MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { linkOf } from './session-setup.ts';
+import { type DecisionRecord, simulateSession } from './simulate-session.ts';
+
+/** Ten seconds a step. */
+function traceOf(ratesMbps: readonly number[], stepSeconds = 10): Trace {
+  return {
+    name: 'steps',
+    stepEndsSeconds: Float64Array.from(ratesMbps, (_, i) => (i + 1) * stepSeconds),
+    ratesBps: Float64Array.from(ratesMbps, (mbps) => mbps * 1e6),
+    durationSeconds: ratesMbps.length * stepSeconds,
+    metadata: { dataset: 'synthetic', recordingGroup: 'steps', epochPhaseSeconds: 12 },
+  };
+}
+
+function always(representation: number): Controller {
+  return { name: 'fixed', decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }) };
+}
+
+/** 1 and 2 Mbit/s, exact sizes, no RTT, no browser: arithmetic that fits on paper. */
+const PAPER: Scenario = {
+  ...SCENARIOS['uhd-8']!,
+  name: 'paper',
+  ladderBps: [1e6, 2e6],
+  mu: 2,
+  segmentCount: 4,
+  bufferCapSeconds: 10,
+  rttSeconds: 0,
+  payloadShare: 1,
+  sizeSpread: 0,
+  browser: IDEAL_BROWSER,
+};
+
+describe('simulateSession on paper', () => {
+  test('a link twice as fast as the media fills the buffer to the cap', () => {
+    const session = simulateSession({ trace: traceOf([2, 2, 2]), scenario: PAPER, controller: always(0) });
+    expect(session).toMatchObject({ endedBy: 'end', startupSeconds: 2, stallSeconds: 0, stallCount: 0, wastedBits: 0 });
+    // At 4 s the level is 6: 6 + 4 is the cap, at once when playback goes on. At 6 s it is 8: the request waits 2 s.
+    expect(session.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 2, 4, 8]);
+    expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 6, 6]);
+    expect(session.segments.map((row) => row.downloadSeconds)).toEqual([2, 2, 2, 2]);
+    // 16 s of 1 Mbit/s, less 2 s of startup at 2 per second, per 4 s.
+    expect(session.qoe.linear).toBeCloseTo(1 - (2 * 2) / 4, 9);
+  });
+
+  test('a full buffer delays the request until there is room, and by the polling', () => {
+    const full = { ...PAPER, bufferCapSeconds: 8 };
+    const ideal = simulateSession({ trace: traceOf([4, 4, 4]), scenario: full, controller: always(0) });
+    // Appended at 1 s and (level 4 + 4 = 8, not below 8: at once when playback has begun) ...
+    expect(ideal.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 1, 5, 9]);
+    const late = simulateSession({
+      trace: traceOf([4, 4, 4]),
+      scenario: { ...full, browser: { ...IDEAL_BROWSER, requestLatenessSeconds: 0.25 } },
+      controller: always(0),
+    });
+    expect(late.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 1.25, 5.25, 9.25]);
+    expect(late.segments[2]!.bufferLevelSeconds).toBeCloseTo(3.75, 9);
+  });
+
+  test('a stall costs what the download takes beyond the buffer', () => {
+    // 2 Mbit/s for 4 s, then 0.25: the third segment (4 Mbit) takes 16 s against a buffer of 6 s.
+    const trace = traceOf([2, 2, ...Array<number>(14).fill(0.25)], 2);
+    const session = simulateSession({ trace, scenario: { ...PAPER, segmentCount: 3 }, controller: always(0) });
+    expect(session.segments.map((row) => row.stallSeconds)).toEqual([0, 0, 10]);
+    expect(session).toMatchObject({ stallSeconds: 10, stallCount: 1, startupSeconds: 2 });
+  });
+
+  test("latency, payload share, scale and start are the scenario's and the session's", () => {
+    const trace = traceOf([0.001, 8, 8], 10);
+    const session = simulateSession({
+      trace,
+      scenario: { ...PAPER, rttSeconds: 0.5, payloadShare: 0.5, traceScale: { factor: 0.5 } },
+      controller: always(1),
+      startSeconds: 10,
+    });
+    expect(session.segments[0]!.downloadSeconds).toBeCloseTo(0.5 + 8 / 2, 9);
+    expect(session.startSeconds).toBe(10);
+  });
+});
+
+describe('what a browser adds', () => {
+  const browser = { ...MEASURED_BROWSER, initSegmentBits: 1e6, requestGapSeconds: 0.01, appendSeconds: 0.02 };
+  const scenario = { ...PAPER, rttSeconds: 0.1, browser };
+  const trace = traceOf([4, 4, 4, 4]);
+
+  test("an initialisation segment at the first use of a representation, the first before the session's second 0", () => {
+    const plan = [0, 1, 0, 1];
+    const session = simulateSession({
+      trace,
+      scenario,
+      controller: { name: 'plan', decide: (s) => ({ ...always(plan[s.segmentIndex]!).decide(s) }) },
+    });
+    const [first, second, third] = session.segments;
+    expect(first).toMatchObject({ requestedAtSeconds: 0 });
+    // Append, gap, then RTT and 1 Mbit of initialisation.
+    expect(second!.requestedAtSeconds).toBeCloseTo(first!.downloadSeconds + 0.02 + 0.01 + 0.1 + 0.25, 9);
+    expect(third!.requestedAtSeconds).toBeCloseTo(
+      second!.requestedAtSeconds + second!.downloadSeconds + 0.02 + 0.01,
+      9,
+    );
+    expect(session.startupSeconds).toBeCloseTo(0.1 + 1 + 0.02, 9);
+  });
+
+  test('the element stalls with some buffer left', () => {
+    const slow = traceOf([0.8, 0.8, 0.8, 0.8]);
+    const session = simulateSession({
+      trace: slow,
+      scenario: { ...PAPER, browser: { ...IDEAL_BROWSER, stallLevelSeconds: 0.5 } },
+      controller: always(0),
+    });
+    // Each download takes 5 s; the second against 3.5 s of playable buffer, the following against 4 s.
+    expect(session.segments.map((row) => row.stallSeconds)).toEqual([0, 1.5, 1, 1]);
+    expect(session.stallCount).toBe(3);
+  });
+});
+
+describe('abandonment', () => {
+  /** Takes the top, gives up on it at the first tick after `afterSeconds`. */
+  function impatient(afterSeconds: number, seen: InFlight[] = []): Controller {
+    return {
+      ...always(1),
+      reconsider(state, inFlight) {
+        seen.push(inFlight);
+        return inFlight.bitrateBps === 2e6 && state.nowSeconds - inFlight.requestedAtSeconds >= afterSeconds - 1e-9
+          ? { representation: 0, controller: 'impatient', reason: 'gave up' }
+          : 'keep';
+      },
+    };
+  }
+
+  test('wastes what came, repeats the segment, and is one row but two downloads', () => {
+    const records: DecisionRecord[] = [];
+    const session = simulateSession({
+      trace: traceOf([2, 2, 2, 2, 2, 2]),
+      scenario: { ...PAPER, segmentCount: 2 },
+      controller: impatient(1),
+      onDecision: (record) => records.push(record),
+    });
+    const [row] = session.segments;
+    expect(row).toMatchObject({ index: 0, bitrateBps: 1e6, sizeBits: 4e6, requestedAtSeconds: 0, reason: 'gave up' });
+    expect(row!.abandonedBits).toBeCloseTo(2e6, 3);
+    expect(row!.downloadSeconds).toBeCloseTo(1 + 2, 9);
+    expect(session.wastedBits).toBeCloseTo(4e6, 3);
+    const last = records[records.length - 1]!.state;
+    expect(last.downloads.map((download) => download.abandoned)).toEqual([true, false, true]);
+    expect(last.downloads[0]).toMatchObject({ segmentIndex: 0, bitrateBps: 2e6, sizeBits: 8e6, requestedAtSeconds: 0 });
+  });
+
+  test('ticks come every 0.1 s and see bits, first byte and last progress', () => {
+    const seen: InFlight[] = [];
+    // 1 s of 2 Mbit/s, then nothing for a second, then again.
+    const trace = traceOf([2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2], 1);
+    simulateSession({
+      trace,
+      scenario: { ...PAPER, rttSeconds: 0.25, segmentCount: 1 },
+      controller: impatient(1000, seen),
+    });
+    expect(seen[0]).toMatchObject({ receivedBits: 0, firstByteAtSeconds: undefined, lastProgressAtSeconds: undefined });
+    expect(seen[4]!.receivedBits).toBeCloseTo(0.25 * 2e6, 3);
+    expect(seen[4]!.firstByteAtSeconds).toBeCloseTo(0.25, 5);
+    expect(seen[14]!.receivedBits).toBeCloseTo(0.75 * 2e6, 3);
+    expect(seen[14]!.lastProgressAtSeconds).toBeCloseTo(1, 9);
+    // 0.25 s of latency, 4 s of download, 1 s of outage.
+    expect(seen).toHaveLength(52);
+  });
+
+  test('an answer for the representation in flight is a fault', () => {
+    const session = simulateSession({
+      trace: traceOf([2, 2]),
+      scenario: PAPER,
+      controller: { ...always(1), reconsider: () => ({ representation: 1, controller: 'x', reason: '' }) },
+    });
+    expect(session.endedBy).toBe('fault');
+    expect(session.fault).toMatch(/in flight/);
+  });
+});
+
+describe('how a session ends', () => {
+  test('cut off after 600 s of waiting, with a finite QoE', () => {
+    const trace = traceOf([4, 1e-6, 1e-6, 1e-6], 600);
+    const session = simulateSession({
+      trace,
+      scenario: { ...PAPER, segmentCount: 4 },
+      controller: always(0),
+      startSeconds: 597,
+    });
+    expect(session.endedBy).toBe('cutoff');
+    expect(session.stallSeconds + session.startupSeconds).toBeCloseTo(600, 6);
+    expect(session.segments.length).toBeGreaterThan(0);
+    expect(Number.isFinite(session.qoe.linear)).toBe(true);
+    const dead = simulateSession({ trace, scenario: PAPER, controller: always(0), startSeconds: 600 });
+    expect(dead).toMatchObject({ endedBy: 'cutoff', segments: [], startupSeconds: 600, meanBitrateBps: 0 });
+    expect(dead.qoe.linear).toBeCloseTo((-2 * 600) / 4, 9);
+  });
+
+  test('a controller that throws or answers nonsense is reported', () => {
+    const thrown = simulateSession({
+      trace: traceOf([2]),
+      scenario: PAPER,
+      controller: {
+        name: 'broken',
+        decide(state) {
+          if (state.segmentIndex === 2) throw new Error('out of ideas');
+          return always(0).decide(state);
+        },
+      },
+    });
+    expect(thrown.endedBy).toBe('fault');
+    expect(thrown.fault).toMatch(/out of ideas/);
+    expect(thrown.segments).toHaveLength(2);
+    const nonsense = simulateSession({ trace: traceOf([2]), scenario: PAPER, controller: always(7) });
+    expect(nonsense.fault).toMatch(/expected a representation from 0 to 1, got 7/);
+  });
+
+  test('impossible options are refused', () => {
+    const trace = traceOf([2]);
+    const play = (over: object) => simulateSession({ trace, scenario: PAPER, controller: always(0), ...over });
+    expect(() => play({ startSeconds: -1 })).toThrow(/startSeconds: expected a number >= 0, got -1/);
+    expect(() => play({ startSeconds: Number.NaN })).toThrow(RangeError);
+    expect(() => play({ segmentCount: 5 })).toThrow(/segmentCount: expected a whole number from 1 to 4, got 5/);
+    expect(() => play({ scenario: { ...PAPER, bufferCapSeconds: 4 } })).toThrow(/bufferCapSeconds/);
+    expect(() => play({ trace: traceOf([0, 0]) })).toThrow(/expected a rate above 0/);
+  });
+});
+
+describe('what the controller and the forecaster are shown', () => {
+  test("the state holds the trace's UTC, true sizes and the scenario's weights", () => {
+    const states: PlayerState[] = [];
+    simulateSession({
+      trace: traceOf([2, 2]),
+      scenario: PAPER,
+      controller: always(1),
+      startSeconds: 5,
+      utcErrorSeconds: 1.5,
+      utcUncertaintySeconds: 3,
+      onDecision: ({ state }) => states.push(state),
+    });
+    const [first, second, , last] = states;
+    expect(first).toMatchObject({ nowSeconds: 0, started: false, bufferLevelSeconds: 0, segmentsRemaining: 4 });
+    expect(first!.previousBitrateBps).toBeUndefined();
+    expect(first!.utcMs).toBe(Date.UTC(2025, 0, 1, 0, 0, 12) + 6500);
+    expect(first!.utcUncertaintySeconds).toBe(3);
+    expect(first!.upcomingSizesBits).toEqual(Array(4).fill([4e6, 8e6]));
+    expect(second).toMatchObject({ started: true, previousBitrateBps: 2e6, segmentIndex: 1 });
+    expect(second!.downloads).toHaveLength(1);
+    expect(last!.upcomingSizesBits).toHaveLength(1);
+    expect(first!.weights.mu).toBe(PAPER.mu);
+  });
+
+  test('a forecaster hears of bits, idle gaps and latency, in order and complete', () => {
+    const observations: Observation[] = [];
+    const asked: number[] = [];
+    const trace = traceOf([4, 4, 4]);
+    const scenario = { ...PAPER, rttSeconds: 0.1, bufferCapSeconds: 8 };
+    const session = simulateSession({
+      trace,
+      scenario,
+      controller: { ...always(0), reconsider: () => 'keep' },
+      forecaster: {
+        name: 'recorder',
+        start: (context) => expect(context.utcMsAtStart).toBe(Date.UTC(2025, 0, 1, 0, 0, 12)),
+        observe: (observation) => observations.push(observation),
+        latest: (now) => {
+          asked.push(now);
+          return undefined;
+        },
+      },
+    });
+    const bits = observations.reduce((sum, o) => sum + (o.kind === 'throughput' ? o.bits : 0), 0);
+    expect(bits).toBeCloseTo(
+      session.segments.reduce((sum, row) => sum + row.sizeBits, 0),
+      0,
+    );
+    let time = 0;
+    for (const o of observations) {
+      const [start, end] = o.kind === 'request-latency' ? [o.atSeconds, o.atSeconds] : [o.startSeconds, o.endSeconds];
+      expect(start).toBeGreaterThanOrEqual(time - 1e-9);
+      expect(end).toBeGreaterThanOrEqual(start);
+      if (o.kind === 'throughput') expect(o.bits / (end - start)).toBeCloseTo(4e6, -3);
+      time = end;
+    }
+    expect(observations.filter((o) => o.kind === 'idle').length).toBe(3);
+    expect(observations.filter((o) => o.kind === 'request-latency').length).toBe(4);
+    expect(asked.length).toBeGreaterThan(4 * 10);
+  });
+
+  test("the oracle's path gives each download's true duration", () => {
+    const trace = traceOf([3, 1, 0.2, 5, 9, 2, 1, 1, 4], 1.7);
+    const scenario = { ...PAPER, rttSeconds: 0.08 };
+    const link = linkOf(trace, scenario);
+    const expected: number[] = [];
+    const session = simulateSession({
+      trace,
+      scenario,
+      startSeconds: 2.5,
+      forecaster: oracleForecaster({ link, traceSecondsAt: (now) => now + 2.5 }),
+      controller: {
+        name: 'looks ahead',
+        decide(state: PlayerState, forecast?: Forecast) {
+          if (forecast?.kind !== 'paths') throw new Error('no oracle');
+          expected.push(forecast.paths[0]!.path.downloadSeconds(0, state.upcomingSizesBits[0]![0]!));
+          return always(0).decide(state);
+        },
+      },
+    });
+    expect(session.segments.map((row) => row.downloadSeconds)).toEqual(expected.map((s) => expect.closeTo(s, 9)));
+  });
+});
