@@ -283,7 +283,7 @@ describe('what the controller and the forecaster are shown', () => {
       if (o.kind === 'throughput') expect(o.bits / (end - start)).toBeCloseTo(4e6, -3);
       time = end;
     }
-    expect(observations.filter((o) => o.kind === 'idle').length).toBe(3);
+    expect(observations.filter((o) => o.kind === 'idle').length).toBe(2);
     expect(observations.filter((o) => o.kind === 'request-latency').length).toBe(4);
     expect(asked.length).toBeGreaterThan(4 * 10);
   });
