@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { decimalAt } from './decimal.ts';
+
+test('equals Number for every finite number in any notation', () => {
+  const number = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.double({ min: 0, max: 1e6, noNaN: true }).map((value) => value.toFixed(6)),
+    fc.integer().map(String),
+  );
+  fc.assert(
+    fc.property(number, (text) => {
+      expect(decimalAt(`7,${text},9`, 2, 2 + text.length)).toBe(Number(text));
+    }),
+    { seed: 1, numRuns: 2000 },
+  );
+});
+
+test.each(['', '-', '.', '1.2.3', '0x10', 'Infinity', 'NaN', '1e', '1e999', '1 2', 'abc'])(
+  '%j is no number',
+  (text) => {
+    expect(decimalAt(text, 0, text.length)).toBeNaN();
+  },
+);

@@ -1,0 +1,23 @@
+/** A column of numbers that grows as it is read: 8 bytes a number, no array of strings or boxes. */
+export class GrowingColumn {
+  private values = new Float64Array(1024);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.values.length) {
+      const larger = new Float64Array(this.length * 2);
+      larger.set(this.values);
+      this.values = larger;
+    }
+    this.values[this.length++] = value;
+  }
+
+  last(): number | undefined {
+    return this.length === 0 ? undefined : this.values[this.length - 1];
+  }
+
+  /** A view of what was pushed; valid until the next push. */
+  toArray(): Float64Array {
+    return this.values.subarray(0, this.length);
+  }
+}

@@ -1,0 +1,161 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Trace } from '../trace.ts';
+import { InputError } from './input-error.ts';
+import { metadataFromJson } from './sidecar.ts';
+import { formatTraceCsv, parseTraceCsv } from './trace-csv.ts';
+
+const HEADER = 'time_s,throughput_mbps,rtt_ms,loss';
+
+/** A trace with steps of whole ms and rates of whole bit/s, as a CSV can hold it. */
+const anyTrace = fc
+  .record({
+    stepMs: fc.integer({ min: 1, max: 5000 }),
+    rates: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 500_000_000 })), {
+      minLength: 2,
+      maxLength: 60,
+    }),
+  })
+  .filter(({ rates }) => rates.some((rate) => rate > 0))
+  .map(({ stepMs, rates }): Trace => {
+    const stepEndsSeconds = Float64Array.from(rates, (_, i) => ((i + 1) * stepMs) / 1000);
+    return {
+      name: 'any',
+      stepEndsSeconds,
+      ratesBps: Float64Array.from(rates),
+      durationSeconds: stepEndsSeconds[rates.length - 1]!,
+      metadata: { dataset: 'unknown', recordingGroup: 'any' },
+    };
+  });
+
+function errorOf(text: string): InputError {
+  try {
+    parseTraceCsv(text, 'bad.csv');
+  } catch (error) {
+    if (error instanceof InputError) return error;
+    throw error;
+  }
+  throw new Error(`no error for ${JSON.stringify(text)}`);
+}
+
+describe('parseTraceCsv', () => {
+  test('reads rates, round-trip times and loss; a sample holds until the next one, the last for one step', () => {
+    const [trace, ...rest] = parseTraceCsv(`${HEADER}\n0,8,40,0.01\n1,16,,\n2,0,60,0\n`, 'x');
+    expect(rest).toEqual([]);
+    expect(trace).toEqual({
+      name: 'x',
+      stepEndsSeconds: Float64Array.of(1, 2, 3),
+      ratesBps: Float64Array.of(8e6, 16e6, 0),
+      durationSeconds: 3,
+      rttSeconds: Float64Array.of(0.04, Number.NaN, 0.06),
+      loss: Float64Array.of(0.01, Number.NaN, 0),
+      metadata: { dataset: 'unknown', recordingGroup: 'x' },
+    });
+  });
+
+  test('takes two columns, any order, Windows line ends, a byte order mark, spaces and no last newline', () => {
+    const [trace] = parseTraceCsv('\ufeffthroughput_mbps, time_s\r\n5 ,0\r\n 6,0.5\r\n7,1', 'x');
+    expect(trace!.ratesBps).toEqual(Float64Array.of(5e6, 6e6, 7e6));
+    expect(trace!.stepEndsSeconds).toEqual(Float64Array.of(0.5, 1, 1.5));
+    expect(trace!.rttSeconds).toBeUndefined();
+  });
+
+  test('splits at blanks and at gaps, and moves epoch phase and start with the parts', () => {
+    const metadata = metadataFromJson(
+      { start_utc: '2024-01-01T00:00:50Z', recording_group: 'g', speed: 3 },
+      'road',
+      'road.json',
+    );
+    const rows = ['0,', '1,1', '2,2', '3,', '4,4', '5,5', '30,6', '31,7', '32,8', '33,9', '34,9', '35,9'];
+    const parts = parseTraceCsv(['time_s,throughput_mbps', ...rows].join('\n'), { name: 'road', metadata });
+    expect(parts.map(({ name, durationSeconds }) => [name, durationSeconds])).toEqual([
+      ['road#1', 2],
+      ['road#2', 2],
+      ['road#3', 6],
+    ]);
+    expect(parts.map((part) => part.metadata.epochPhaseSeconds)).toEqual([51, 54, 20]);
+    expect(parts.map((part) => new Date(part.metadata.startUtcMs!).toISOString().slice(14, 19))).toEqual([
+      '00:51',
+      '00:54',
+      '01:20',
+    ]);
+    expect(parts[2]!.ratesBps[0]).toBe(6e6);
+    for (const part of parts) {
+      expect(part.metadata).toMatchObject({ recordingGroup: 'g', other: { speed: 3 } });
+    }
+  });
+
+  test('lets the samples of an irregular file (change points) hold', () => {
+    const [trace, ...rest] = parseTraceCsv('time_s,throughput_mbps\n0,10\n5,2\n60,10\n70,3\n', 'steps');
+    expect(rest).toEqual([]);
+    expect(trace!.stepEndsSeconds).toEqual(Float64Array.of(5, 60, 70, 80));
+  });
+
+  test('leaves out a part without capacity, and says so', () => {
+    const notes: string[] = [];
+    const parts = parseTraceCsv('time_s,throughput_mbps\n0,0\n1,0\n2,\n3,1\n4,1\n', {
+      name: 'x',
+      metadata: { dataset: 'd', recordingGroup: 'g' },
+      onNote: (note) => notes.push(note),
+    });
+    expect(parts.map((part) => part.name)).toEqual(['x#2']);
+    expect(notes).toEqual(['x#1: left out, its 2 samples are all zero']);
+  });
+
+  test.each([
+    ['', undefined, undefined, 'nothing'],
+    ['\n\n', undefined, undefined, 'nothing'],
+    [HEADER, undefined, undefined, 'a header only'],
+    ['0,1,,\n1,2,,', 1, undefined, '"0,1,,"'],
+    ['time_s,throughput_mbps,rtt\n0,1,1', 1, undefined, '"time_s,throughput_mbps,rtt"'],
+    [`${HEADER}\n0,1,,\n1,16`, 3, 'rtt_ms', '2: "1,16"'],
+    [`${HEADER}\n0,1,,\n1`, 3, 'throughput_mbps', '1: "1"'],
+    [`${HEADER}\n0,1,,,`, 2, undefined, '5: "0,1,,,"'],
+    [`${HEADER}\n0,1,,\n\n2,1,,`, 3, 'throughput_mbps', '1: ""'],
+    [`${HEADER}\n0,1,,\n0,2,,`, 3, 'time_s', '0'],
+    [`${HEADER}\n5,1,,\n4,2,,`, 3, 'time_s', '4'],
+    [`${HEADER}\n,1,,`, 2, 'time_s', '""'],
+    [`${HEADER}\n0,NaN,,`, 2, 'throughput_mbps', '"NaN"'],
+    [`${HEADER}\n0,Infinity,,`, 2, 'throughput_mbps', '"Infinity"'],
+    [`${HEADER}\n0,1e999,,`, 2, 'throughput_mbps', '"1e999"'],
+    [`${HEADER}\n0,-3,,`, 2, 'throughput_mbps', '"-3"'],
+    [`${HEADER}\n0,0x10,,`, 2, 'throughput_mbps', '"0x10"'],
+    [`${HEADER}\n0,1,-1,`, 2, 'rtt_ms', '"-1"'],
+    [`${HEADER}\n0,1,,1.5`, 2, 'loss', '"1.5"'],
+    [`${HEADER}\n0,0,,\n1,0,,`, undefined, undefined, 'zeros only'],
+    [`${HEADER}\n0,,,\n1,,,`, undefined, undefined, '2 blank samples'],
+  ])('rejects %j, naming line and field', (text, line, field, got) => {
+    const error = errorOf(text);
+    expect({ file: error.file, line: error.line, field: error.field, got: error.got }).toEqual({
+      file: 'bad.csv',
+      line,
+      field,
+      got,
+    });
+    expect(error.message).toContain('expected ');
+  });
+
+  test('reads what it writes', () => {
+    fc.assert(
+      fc.property(anyTrace, (trace) => {
+        const [read] = parseTraceCsv(formatTraceCsv(trace), 'any');
+        expect(read!.ratesBps.length).toBe(trace.ratesBps.length);
+        read!.ratesBps.forEach((rate, i) => {
+          expect(Math.abs(rate - trace.ratesBps[i]!)).toBeLessThan(1e-6);
+          expect(read!.stepEndsSeconds[i]).toBeCloseTo(trace.stepEndsSeconds[i]!, 6);
+        });
+      }),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+
+  test('writes the same text again after reading it', () => {
+    fc.assert(
+      fc.property(anyTrace, (trace) => {
+        const text = formatTraceCsv(trace);
+        expect(formatTraceCsv(parseTraceCsv(text, 'any')[0]!)).toBe(text);
+      }),
+      { seed: 2, numRuns: 200 },
+    );
+  });
+});

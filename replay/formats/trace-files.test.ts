@@ -1,0 +1,133 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { InputError } from './input-error.ts';
+import { readTraces, writeTrace } from './trace-files.ts';
+import { TRACE_FORMATS } from './trace-format.ts';
+import { writeFileAtomically } from './write-file.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-traces-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function put(path: string, text: string): string {
+  const file = join(folder, path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+const CSV = 'time_s,throughput_mbps\n0,1\n1,2\n';
+
+describe('readTraces', () => {
+  test('reads folders recursively, sorted, and only their traces; a file once', () => {
+    put('b/two.csv', CSV);
+    put('b/two.json', '{"dataset":"d"}');
+    put('a/one.csv', CSV);
+    put('a/README.md', '# not a trace');
+    put('a/notes.txt', 'not a trace either');
+    put('a/.hidden.csv', 'broken');
+    put('norway_bus_1', '0 1\n1 2\n');
+    put('lte.down', '1\n2\n100\n');
+    symlinkSync(folder, join(folder, 'a', 'loop'));
+    const traces = readTraces([folder, join(folder, 'b', 'two.csv')]);
+    expect(traces.map(({ name }) => name)).toEqual(['one', 'two', 'lte', 'norway_bus_1']);
+    expect(traces[1]).toMatchObject({ file: join(folder, 'b/two.csv'), metadata: { dataset: 'd' } });
+  });
+
+  test('reads the sidecar, with nulls as unknown and the rest kept', () => {
+    put('x.csv', CSV);
+    const sidecar = { dataset: 'road', recording_group: 'g', start_utc: null, epoch_phase_s: 39, gapped: true };
+    put('x.json', JSON.stringify(sidecar));
+    expect(readTraces([join(folder, 'x.csv')])[0]!.metadata).toEqual({
+      dataset: 'road',
+      recordingGroup: 'g',
+      epochPhaseSeconds: 39,
+      other: { gapped: true },
+    });
+  });
+
+  test.each([
+    ['{"dataset":', undefined],
+    ['[]', undefined],
+    ['{"dataset":3}', 'dataset'],
+    ['{"recording_group":""}', 'recording_group'],
+    ['{"epoch_phase_s":"12"}', 'epoch_phase_s'],
+    ['{"epoch_phase_s":60}', 'epoch_phase_s'],
+    ['{"start_utc":"yesterday"}', 'start_utc'],
+    ['{"start_utc":"2024-04-19T16:23:20"}', 'start_utc'],
+    ['{"start_utc":"2024-13-19T16:23:20Z"}', 'start_utc'],
+  ])('rejects the sidecar %s', (text, field) => {
+    put('x.csv', CSV);
+    const file = put('x.json', text);
+    expect(() => readTraces([folder])).toThrow(InputError);
+    try {
+      readTraces([folder]);
+    } catch (error) {
+      expect(error).toMatchObject({ file, field });
+    }
+  });
+
+  test('says what is missing', () => {
+    mkdirSync(join(folder, 'empty'));
+    expect(() => readTraces([join(folder, 'nowhere')])).toThrow(/nowhere: expected a file or folder/);
+    expect(() => readTraces([join(folder, 'empty')])).toThrow(/empty: expected a folder with traces/);
+    const broken = put('broken.csv', 'time_s,throughput_mbps\n0,1\n1,');
+    writeFileSync(broken, 'time_s,throughput_mbps\n0,1\n1');
+    expect(() => readTraces([folder])).toThrow(`${broken}:3: throughput_mbps: expected 2 columns`);
+  });
+
+  test('notes a file with fewer samples than its sidecar speaks of', () => {
+    put('x.csv', CSV);
+    put('x.json', '{"samples":3}');
+    const notes: string[] = [];
+    readTraces([folder], { onNote: (note) => notes.push(note) });
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toContain('3 samples');
+  });
+});
+
+describe('writing', () => {
+  test('a trace and its sidecar come back the same, in every format', () => {
+    const source = {
+      dataset: 'd',
+      recordingGroup: 'g',
+      epochPhaseSeconds: 12.5,
+      startUtcMs: Date.UTC(2024, 3, 19, 16, 23, 12, 500),
+      location: 'here',
+      licence: 'Apache-2.0',
+      other: { synthetic: true, seed: 7 },
+    };
+    const trace = {
+      name: 'x#2',
+      stepEndsSeconds: Float64Array.of(1, 2, 3),
+      ratesBps: Float64Array.of(12e6, 0, 24e6),
+      durationSeconds: 3,
+      metadata: source,
+    };
+    for (const format of TRACE_FORMATS) {
+      const out = join(folder, format);
+      const file = writeTrace(trace, out, format);
+      expect(readdirSync(out)).toHaveLength(2);
+      const [read] = readTraces([file]);
+      expect(read).toMatchObject({ name: 'x-2', durationSeconds: 3, metadata: source });
+    }
+  });
+
+  test('an unwritable place is an input error and leaves nothing behind', () => {
+    const file = put('file', 'old');
+    expect(() => writeFileAtomically(join(file, 'below'), 'new')).toThrow(InputError);
+    mkdirSync(join(folder, 'taken'));
+    expect(() => writeFileAtomically(join(folder, 'taken'), 'new')).toThrow(
+      /taken: expected a file that can be written/,
+    );
+    expect(readdirSync(folder).sort()).toEqual(['file', 'taken']);
+    writeFileAtomically(file, 'new');
+    expect(readFileSync(file, 'utf8')).toBe('new');
+  });
+});

@@ -1,0 +1,143 @@
+/** Traces from files and folders, and back. Node only; the parsers themselves are browser-safe. */
+
+import { closeSync, type Dirent, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Trace } from '../trace.ts';
+import { InputError } from './input-error.ts';
+import { defaultMetadata, formatSidecar, parseSidecar } from './sidecar.ts';
+import {
+  ENDING_OF_FORMAT,
+  formatByContent,
+  formatByEnding,
+  formatTrace,
+  parseTraces,
+  type TraceFormat,
+  traceNameOf,
+} from './trace-format.ts';
+import { writeFileAtomically } from './write-file.ts';
+
+export interface ReadTracesOptions {
+  /** Is told what was left out or looks odd. Default: nobody. */
+  onNote?: (note: string) => void;
+}
+
+/**
+ * Reads traces from files and folders, in the order given; folders recursively and sorted by name. In a folder only
+ * trace files count: `.csv`, `.cooked`, `.mahimahi`, `.up`, `.down`, and files with no or another plain-text ending whose
+ * first line looks like a trace. A file reached twice is read once. A CSV with gaps becomes several traces.
+ * `InputError` for a path that does not exist or holds no trace, and for anything wrong inside.
+ */
+export function readTraces(paths: readonly string[], options: ReadTracesOptions = {}): Trace[] {
+  const seen = new Set<string>();
+  const traces: Trace[] = [];
+  for (const path of paths) {
+    const files = traceFilesAt(path);
+    if (files.length === 0) throw new InputError({ file: path, expected: 'a folder with traces', got: 'none in it' });
+    for (const file of files) {
+      const real = realpathSync(file);
+      if (seen.has(real)) continue;
+      seen.add(real);
+      traces.push(...readTraceFile(file, options));
+    }
+  }
+  return traces;
+}
+
+/** The traces in one file, with its sidecar's metadata where there is one. */
+export function readTraceFile(file: string, options: ReadTracesOptions = {}): Trace[] {
+  const name = traceNameOf(file);
+  const text = readText(file);
+  const sidecarFile = sidecarOf(file);
+  const sidecar = isFile(sidecarFile) ? readText(sidecarFile) : undefined;
+  const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, sidecarFile);
+  const traces = parseTraces(text, { name, file, metadata, onNote: options.onNote });
+
+  const { samples } = metadata.other ?? {};
+  const read = traces.reduce((sum, trace) => sum + trace.ratesBps.length, 0);
+  if (typeof samples === 'number' && read < samples) {
+    options.onNote?.(`${file}: its sidecar speaks of ${samples} samples, the file has ${read} known ones`);
+  }
+  return traces;
+}
+
+/** The trace files at a path, sorted. */
+export function traceFilesAt(path: string): string[] {
+  if (!statOf(path).isDirectory()) return [path];
+  return filesBelow(path, new Set());
+}
+
+function filesBelow(folder: string, above: ReadonlySet<string>): string[] {
+  // A link back to a folder above would never end.
+  const real = realpathSync(folder);
+  if (above.has(real)) return [];
+  const entries = readable(folder, () => readdirSync(folder, { withFileTypes: true }));
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.name.startsWith('.')) return [];
+    if (isFolder(entry, path)) return filesBelow(path, new Set(above).add(real));
+    return looksLikeTrace(path) ? [path] : [];
+  });
+}
+
+function isFolder(entry: Dirent, path: string): boolean {
+  return entry.isSymbolicLink() ? statOf(path).isDirectory() : entry.isDirectory();
+}
+
+function looksLikeTrace(file: string): boolean {
+  const byEnding = formatByEnding(file);
+  if (byEnding.is === 'maybe') return formatByContent(beginningOf(file)) !== undefined;
+  return byEnding.is === 'known';
+}
+
+function sidecarOf(file: string): string {
+  return join(file, '..', `${traceNameOf(file)}.json`);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function statOf(path: string) {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw new InputError({ file: path, expected: 'a file or folder', got: 'nothing there' });
+  return stat;
+}
+
+function readText(file: string): string {
+  return readable(file, () => readFileSync(file, 'utf8'));
+}
+
+/** As much of a file as its format can be told from. */
+function beginningOf(file: string): string {
+  return readable(file, () => {
+    const descriptor = openSync(file, 'r');
+    try {
+      const bytes = Buffer.alloc(4096);
+      return bytes.toString('utf8', 0, readSync(descriptor, bytes));
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+function readable<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new InputError({ file, expected: 'something readable', got: (error as Error).message }, { cause: error });
+  }
+}
+
+/**
+ * Writes a trace and its sidecar into a folder as `<name>.<ending>` and `<name>.json` (`#` of a part becomes `-`), each
+ * whole or not at all, the sidecar first. Gives the trace file's path. `InputError` where it cannot be written.
+ */
+export function writeTrace(trace: Trace, folder: string, format: TraceFormat = 'csv'): string {
+  const name = trace.name.replaceAll('#', '-');
+  const file = join(folder, `${name}.${ENDING_OF_FORMAT[format]}`);
+  const text = formatTrace(trace, format);
+  writeFileAtomically(join(folder, `${name}.json`), formatSidecar(trace.metadata));
+  writeFileAtomically(file, text);
+  return file;
+}

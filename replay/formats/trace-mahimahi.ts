@@ -1,0 +1,77 @@
+/**
+ * mahimahi's traces (Netravali et al., USENIX ATC'15): one whole number of milliseconds per line, each the chance to
+ * deliver one packet of 1500 bytes; several lines may name the same millisecond. The trace repeats after the last
+ * line's time. Browser-safe.
+ */
+
+import type { Trace } from '../trace.ts';
+import { decimalAt } from './decimal.ts';
+import { GrowingColumn } from './growing-column.ts';
+import { InputError, quoted } from './input-error.ts';
+import { eachLine } from './lines.ts';
+import { type TraceSource, traceFromSteps } from './samples.ts';
+
+/** One delivery opportunity. */
+export const MAHIMAHI_PACKET_BITS = 1500 * 8;
+
+/** Opportunities are counted in steps of this length when read. */
+const READ_STEP_MS = 100;
+
+/** The trace in a mahimahi text, in steps of 0.1 s (the last one to the last line's time). `InputError` for anything wrong. */
+export function parseMahimahi(text: string, source: TraceSource): Trace {
+  const file = source.file ?? source.name;
+  const packets = new GrowingColumn();
+  let lastMs = 0;
+  let count = 0;
+  eachLine(text, (start, end, line) => {
+    const ms = decimalAt(text, start, end);
+    if (!(ms >= 0 && Number.isSafeInteger(ms))) {
+      const got = quoted(text.slice(start, end));
+      throw new InputError({ file, line, expected: 'a whole number of milliseconds', got });
+    }
+    if (ms < lastMs) throw new InputError({ file, line, expected: `a time of at least ${lastMs} ms`, got: `${ms} ms` });
+    // An opportunity at t ms belongs to the millisecond that ends there; those at 0 to the first one.
+    const step = Math.max(0, Math.ceil(ms / READ_STEP_MS) - 1);
+    while (packets.length <= step) packets.push(0);
+    packets.toArray()[step]! += 1;
+    lastMs = ms;
+    count++;
+  });
+  if (count === 0) throw new InputError({ file, expected: 'at least one line (ms)', got: 'nothing' });
+  if (lastMs === 0) throw new InputError({ file, expected: 'a last line after 0 ms', got: '0 ms' });
+  const ratesBps = new Float64Array(packets.length);
+  const stepEndsSeconds = new Float64Array(packets.length);
+  let startMs = 0;
+  packets.toArray().forEach((inStep, i) => {
+    const endMs = Math.min(startMs + READ_STEP_MS, lastMs);
+    stepEndsSeconds[i] = endMs / 1000;
+    ratesBps[i] = (inStep * MAHIMAHI_PACKET_BITS * 1000) / (endMs - startMs);
+    startMs = endMs;
+  });
+  return traceFromSteps({ stepEndsSeconds, ratesBps }, source);
+}
+
+/**
+ * The trace as a mahimahi text. Up to every millisecond it has delivered what the trace has, within 1.5 packets and
+ * one millisecond. Its duration becomes a whole number of milliseconds, and because mahimahi repeats after the last
+ * line there is always an opportunity at the very end.
+ */
+export function formatMahimahi(trace: Trace): string {
+  const { stepEndsSeconds, ratesBps } = trace;
+  const durationMs = Math.max(1, Math.round(trace.durationSeconds * 1000));
+  const lines: number[] = [];
+  let startSeconds = 0;
+  let bits = 0;
+  for (let i = 0; i < stepEndsSeconds.length; i++) {
+    const rate = ratesBps[i]!;
+    const endBits = bits + rate * (stepEndsSeconds[i]! - startSeconds);
+    // Packet k comes when k + 1/2 packets have passed: rounding to nearest, not down.
+    for (let next = (lines.length + 0.5) * MAHIMAHI_PACKET_BITS; next <= endBits; next += MAHIMAHI_PACKET_BITS) {
+      lines.push(Math.min(durationMs, Math.max(1, Math.ceil((startSeconds + (next - bits) / rate) * 1000 - 1e-6))));
+    }
+    bits = endBits;
+    startSeconds = stepEndsSeconds[i]!;
+  }
+  if (lines[lines.length - 1] !== durationMs) lines.push(durationMs);
+  return `${lines.join('\n')}\n`;
+}

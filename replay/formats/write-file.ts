@@ -1,0 +1,34 @@
+/** Writing files so that nobody ever sees half of one. Node only. */
+
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { InputError } from './input-error.ts';
+
+/**
+ * Writes a text beside its place and renames it there: the old content stays until the new one is complete. Makes the
+ * folder where it is missing. `InputError` where that cannot be done.
+ */
+export function writeFileAtomically(file: string, text: string): void {
+  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
+  let opened = false;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const descriptor = openSync(temporary, 'w');
+    opened = true;
+    try {
+      let written = 0;
+      const bytes = Buffer.from(text);
+      while (written < bytes.length) written += writeSync(descriptor, bytes, written);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, file);
+  } catch (error) {
+    if (opened) rmSync(temporary, { force: true });
+    throw new InputError(
+      { file, expected: 'a file that can be written', got: (error as Error).message },
+      { cause: error },
+    );
+  }
+}
