@@ -1,0 +1,86 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseScenario, parseSizes, resolveScenario, scenarioNamed } from './scenario-file.ts';
+import { MEASURED_BROWSER, SCENARIOS } from './scenarios.ts';
+
+const MINIMAL = { ladderBps: [1e6, 2e6], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.05 };
+
+function parse(scenario: unknown, files: Record<string, string> = {}) {
+  return parseScenario(JSON.stringify(scenario), { file: 'folder/mine.json', readBeside: (path) => files[path]! });
+}
+
+describe('parseScenario', () => {
+  test('fills in what may be left out', () => {
+    expect(parse(MINIMAL)).toMatchObject({
+      ...MINIMAL,
+      name: 'mine',
+      mu: 2,
+      lambda: 1,
+      payloadShare: 0.95,
+      traceScale: { factor: 1 },
+      browser: MEASURED_BROWSER,
+    });
+    const browser = { ...MEASURED_BROWSER, stallLevelSeconds: 0.5 };
+    expect(parse({ ...MINIMAL, browser: { stallLevelSeconds: 0.5 } }).browser).toEqual(browser);
+  });
+
+  test.each(Object.keys(SCENARIOS))('reads back %s as it stands in results', (name) => {
+    const resolved = resolveScenario(scenarioNamed(name));
+    expect(parse(resolved)).toEqual(resolved);
+    expect(parse(SCENARIOS[name])).toEqual(resolved);
+  });
+
+  test('takes sizes of its own, inside or beside', () => {
+    const segmentSizesBits = [
+      [8e6, 16e6],
+      [4e6, 8e6],
+    ];
+    const { segmentCount: _, ...open } = MINIMAL;
+    expect(parse({ ...open, segmentSizesBits })).toMatchObject({ segmentCount: 2, segmentSizesBits });
+    const sizes = JSON.stringify({ representations: { high: [2e6, 1e6], low: [1e6, 5e5] } });
+    expect(parse({ ...open, sizesFile: 'sizes.json' }, { 'sizes.json': sizes })).toMatchObject({
+      segmentCount: 2,
+      segmentSizesBits,
+    });
+  });
+
+  test.each([
+    [
+      { ...MINIMAL, ladderBps: [2e6, 1e6] },
+      /folder\/mine.json: ladderBps: expected bitrates .* ascending, got \[2000000,1000000\]/,
+    ],
+    [{ ...MINIMAL, ladderBps: [] }, /ladderBps: expected bitrates/],
+    [{ ...MINIMAL, ladderBps: [1e6, null] }, /ladderBps\[1\]: expected a number, got null/],
+    [{ ...MINIMAL, segmentSeconds: 0 }, /segmentSeconds: expected a number above 0, got 0/],
+    [{ ...MINIMAL, segmentCount: 2.5 }, /segmentCount: expected a whole number from 1, got 2.5/],
+    [{ ...MINIMAL, segmentCount: undefined }, /segmentCount: expected a whole number from 1, got nothing/],
+    [{ ...MINIMAL, bufferCapSeconds: 4.1 }, /bufferCapSeconds: expected more than segmentSeconds \+ browser/],
+    [{ ...MINIMAL, bufferCap: 4 }, /bufferCap: expected one of the fields name, ladderBps/],
+    [{ ...MINIMAL, browser: { lateness: 4 } }, /browser.lateness: expected one of the fields requestLatenessSeconds/],
+    [{ ...MINIMAL, browser: { appendSeconds: '1' } }, /browser.appendSeconds: expected a number from 0, got "1"/],
+    [{ ...MINIMAL, traceScale: { factor: 0 } }, /traceScale.factor: expected a number above 0, got 0/],
+    [{ ...MINIMAL, traceScale: {} }, /traceScale: expected \{"factor"/],
+    [{ ...MINIMAL, payloadShare: 1.2 }, /payloadShare: expected a number above 0 to 1, got 1.2/],
+    [{ ...MINIMAL, segmentSizesBits: [[1, 2], [1]] }, /segmentSizesBits\[1\]: expected 2 sizes/],
+    [{ ...MINIMAL, segmentSizesBits: [[1, 0]] }, /segmentSizesBits\[0\]\[1\]: expected a number above 0, got 0/],
+    [{ ...MINIMAL, segmentSizesBits: [[1, 2]] }, /segmentCount: expected at most the 1 segments/],
+    [[], /folder\/mine.json: expected a JSON object, got \[\]/],
+  ])('refuses %j', (scenario, message) => {
+    expect(() => parse(scenario)).toThrow(message);
+  });
+
+  test('refuses what is not JSON, and sizes that do not fit', () => {
+    expect(() => parseScenario('{', { file: 'x.json' })).toThrow(/x.json: expected a JSON object/);
+    expect(() => parseSizes('{"representations": {"a": [1]}}', 's.json', 2)).toThrow(
+      /s.json: representations: expected 2/,
+    );
+    expect(() => parseSizes('{"representations": {"a": [1], "b": [1, 2]}}', 's.json', 2)).toThrow(/representations.b/);
+    expect(() => parseSizes('{"representations": {"a": [0]}}', 's.json', 1)).toThrow(/representations.a\[0\]/);
+  });
+
+  test('an unknown name lists the known ones', () => {
+    expect(() => scenarioNamed('uhd-9')).toThrow(
+      /--scenario: expected one of uhd-8, .*small-6, or a .json file, got "uhd-9"/,
+    );
+    expect(() => scenarioNamed('toString')).toThrow(/expected one of/);
+  });
+});

@@ -1,0 +1,249 @@
+/** Scenarios by name or from JSON, every field checked, and with the sizes that their sessions play. Browser-safe. */
+
+import { InputError, quoted } from './formats/input-error.ts';
+import type { ResolvedScenario } from './results.ts';
+import { type BrowserModel, MEASURED_BROWSER, SCENARIOS, type Scenario, segmentSizesBits } from './scenarios.ts';
+
+/** What a scenario's JSON may leave out. */
+const DEFAULTS = {
+  lambda: 1,
+  payloadShare: 0.95,
+  traceScale: { factor: 1 },
+  sizeSpread: 0.1,
+  sizeSeed: 1,
+} as const;
+
+const FIELDS = [
+  'name',
+  'ladderBps',
+  'segmentSeconds',
+  'segmentCount',
+  'bufferCapSeconds',
+  'rttSeconds',
+  'mu',
+  ...Object.keys(DEFAULTS),
+  'browser',
+  'segmentSizesBits',
+  'sizesFile',
+];
+
+/** The named scenario, or an `InputError` that lists those there are. */
+export function scenarioNamed(name: string, field = '--scenario'): Scenario {
+  const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
+  if (scenario !== undefined) return scenario;
+  const names = Object.keys(SCENARIOS).join(', ');
+  throw new InputError({ field, expected: `one of ${names}, or a .json file`, got: quoted(name) });
+}
+
+/** The scenario with its sizes: its own where it holds them, else seeded ones. */
+export function resolveScenario(scenario: Scenario | ResolvedScenario): ResolvedScenario {
+  return 'segmentSizesBits' in scenario ? scenario : { ...scenario, segmentSizesBits: segmentSizesBits(scenario) };
+}
+
+export interface ScenarioSource {
+  /** For messages, and the default of `name` (without folder and ending). */
+  file: string;
+  /** Reads a file that the scenario names, relative to its own. Without it `sizesFile` is an error. */
+  readBeside?(path: string): string;
+}
+
+/**
+ * A scenario from the text of a JSON file: the form of `Scenario`, with `segmentSizesBits` (`[segment][representation]`)
+ * or `sizesFile` (a `sizes.json`: `{"representations": {"<id>": [bytes per segment]}}`) where the sizes are not to be
+ * seeded ones. Defaults: `name` the file's, `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95, `traceScale`
+ * `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, `browser` the measured one (also field by field), `segmentCount` the
+ * number of sizes where there are any. `InputError` with file and field for anything else, unknown fields included.
+ */
+export function parseScenario(text: string, source: ScenarioSource): ResolvedScenario {
+  const { file } = source;
+  const fields = jsonObject(text, file);
+  const check = new FieldCheck(file, fields);
+  check.known(FIELDS);
+
+  const ladderBps = check.numbers('ladderBps');
+  if (ladderBps.length === 0 || ladderBps.some((bps, i) => !(bps > (ladderBps[i - 1] ?? 0)))) {
+    check.wrong('ladderBps', 'bitrates in bit/s, above 0 and ascending');
+  }
+  const sizes = sizesFrom(check, source, ladderBps);
+  const segmentSeconds = check.number('segmentSeconds', { above: 0 });
+  const segmentCount = check.number('segmentCount', { whole: true, min: 1, default: sizes?.length });
+  const browser = browserFrom(check, fields['browser']);
+  const bufferCapSeconds = check.number('bufferCapSeconds', { above: 0 });
+  if (!(browser.stallLevelSeconds < segmentSeconds)) {
+    check.wrong('browser.stallLevelSeconds', `less than segmentSeconds (${segmentSeconds})`, browser.stallLevelSeconds);
+  }
+  if (!(bufferCapSeconds > segmentSeconds + browser.stallLevelSeconds)) {
+    const least = segmentSeconds + browser.stallLevelSeconds;
+    check.wrong('bufferCapSeconds', `more than segmentSeconds + browser.stallLevelSeconds (${least})`);
+  }
+  if (sizes !== undefined && sizes.length < segmentCount) {
+    check.wrong('segmentCount', `at most the ${sizes.length} segments that sizes are given for`);
+  }
+  const scenario: Scenario = {
+    name: check.text('name', nameOf(file)),
+    ladderBps,
+    segmentSeconds,
+    segmentCount,
+    bufferCapSeconds,
+    rttSeconds: check.number('rttSeconds', { min: 0 }),
+    mu: check.number('mu', { min: 0, default: ladderBps[ladderBps.length - 1]! / 1e6 }),
+    lambda: check.number('lambda', { min: 0, default: DEFAULTS.lambda }),
+    payloadShare: check.number('payloadShare', { above: 0, max: 1, default: DEFAULTS.payloadShare }),
+    traceScale: traceScaleFrom(check, fields['traceScale']),
+    sizeSpread: check.number('sizeSpread', { min: 0, max: 2, default: DEFAULTS.sizeSpread }),
+    sizeSeed: check.number('sizeSeed', { whole: true, min: 0, default: DEFAULTS.sizeSeed }),
+    browser,
+  };
+  return sizes === undefined
+    ? resolveScenario(scenario)
+    : { ...scenario, segmentSizesBits: sizes.slice(0, segmentCount) };
+}
+
+function traceScaleFrom(check: FieldCheck, value: unknown): Scenario['traceScale'] {
+  if (value === undefined) return DEFAULTS.traceScale;
+  const scale = check.object('traceScale', value);
+  const [key, ...others] = Object.keys(scale);
+  if ((key !== 'factor' && key !== 'meanBps') || others.length > 0) {
+    check.wrong('traceScale', '{"factor": ...} or {"meanBps": ...}');
+  }
+  const number = check.number(`traceScale.${key}`, { above: 0 }, scale[key!]);
+  return key === 'factor' ? { factor: number } : { meanBps: number };
+}
+
+function browserFrom(check: FieldCheck, value: unknown): BrowserModel {
+  if (value === undefined) return MEASURED_BROWSER;
+  const given = check.object('browser', value);
+  const browser: BrowserModel = { ...MEASURED_BROWSER };
+  for (const key of Object.keys(given)) {
+    if (!Object.hasOwn(MEASURED_BROWSER, key)) {
+      check.wrong(`browser.${key}`, `one of the fields ${Object.keys(MEASURED_BROWSER).join(', ')}`, key);
+    }
+    browser[key as keyof BrowserModel] = check.number(`browser.${key}`, { min: 0 }, given[key]);
+  }
+  return browser;
+}
+
+function sizesFrom(check: FieldCheck, source: ScenarioSource, ladderBps: readonly number[]): number[][] | undefined {
+  const own = check.fields['segmentSizesBits'];
+  const beside = check.fields['sizesFile'];
+  if (own !== undefined && beside !== undefined) check.wrong('sizesFile', 'either it or segmentSizesBits');
+  if (own !== undefined) {
+    if (!Array.isArray(own) || own.length === 0) check.wrong('segmentSizesBits', 'a row of sizes per segment');
+    return (own as unknown[]).map((row, segment) => {
+      const field = `segmentSizesBits[${segment}]`;
+      if (!Array.isArray(row) || row.length !== ladderBps.length) {
+        check.wrong(field, `${ladderBps.length} sizes, one per bitrate of the ladder`, row);
+      }
+      return (row as unknown[]).map((bits, i) => check.number(`${field}[${i}]`, { above: 0 }, bits));
+    });
+  }
+  if (beside === undefined) return undefined;
+  const path = check.text('sizesFile', '');
+  if (source.readBeside === undefined) check.wrong('sizesFile', 'no other file here');
+  return parseSizes(source.readBeside!(path), path, ladderBps.length);
+}
+
+/**
+ * Sizes in bits, `[segment][representation]`, from the text of a `sizes.json`; representations are ordered by their
+ * total, as a ladder is by bitrate.
+ */
+export function parseSizes(text: string, file: string, representations: number): number[][] {
+  const check = new FieldCheck(file, jsonObject(text, file));
+  const byId = check.object('representations', check.fields['representations']);
+  const columns = Object.entries(byId).map(([id, bytes]) => {
+    const field = `representations.${id}`;
+    if (!Array.isArray(bytes) || bytes.length === 0) check.wrong(field, 'bytes per segment', bytes);
+    return (bytes as unknown[]).map((size, i) => check.number(`${field}[${i}]`, { above: 0 }, size) * 8);
+  });
+  if (columns.length !== representations) {
+    check.wrong('representations', `${representations}, as many as the ladder has`, columns.length);
+  }
+  const segments = columns[0]!.length;
+  const ragged = columns.findIndex((column) => column.length !== segments);
+  if (ragged > 0) {
+    check.wrong(
+      `representations.${Object.keys(byId)[ragged]}`,
+      `${segments} sizes, as in the first`,
+      columns[ragged]!.length,
+    );
+  }
+  const total = (column: readonly number[]) => column.reduce((sum, bits) => sum + bits, 0);
+  columns.sort((a, b) => total(a) - total(b));
+  return Array.from({ length: segments }, (_, segment) => columns.map((column) => column[segment]!));
+}
+
+interface NumberRule {
+  above?: number;
+  min?: number;
+  max?: number;
+  whole?: boolean;
+  default?: number | undefined;
+}
+
+/** Reads fields of one JSON object and complains with file and field. */
+class FieldCheck {
+  constructor(
+    readonly file: string,
+    readonly fields: Readonly<Record<string, unknown>>,
+  ) {}
+
+  wrong(field: string, expected: string, got: unknown = this.fields[field]): never {
+    throw new InputError({ file: this.file, field, expected, got: quoted(got) });
+  }
+
+  known(fields: readonly string[]): void {
+    for (const key of Object.keys(this.fields)) {
+      if (!fields.includes(key)) this.wrong(key, `one of the fields ${fields.join(', ')}`, key);
+    }
+  }
+
+  number(field: string, rule: NumberRule, given: unknown = this.fields[field]): number {
+    const value = given === undefined ? rule.default : given;
+    const fits =
+      typeof value === 'number' &&
+      Number.isFinite(value) &&
+      value > (rule.above ?? Number.NEGATIVE_INFINITY) &&
+      value >= (rule.min ?? Number.NEGATIVE_INFINITY) &&
+      value <= (rule.max ?? Number.POSITIVE_INFINITY) &&
+      (rule.whole !== true || Number.isSafeInteger(value));
+    if (fits) return value;
+    const bounds = [
+      rule.above === undefined ? '' : ` above ${rule.above}`,
+      rule.min === undefined ? '' : ` from ${rule.min}`,
+      rule.max === undefined ? '' : ` to ${rule.max}`,
+    ];
+    return this.wrong(field, `a ${rule.whole === true ? 'whole ' : ''}number${bounds.join('')}`, value);
+  }
+
+  numbers(field: string): number[] {
+    const value = this.fields[field];
+    if (!Array.isArray(value)) return this.wrong(field, 'an array of numbers');
+    return value.map((entry, i) => this.number(`${field}[${i}]`, {}, entry ?? null));
+  }
+
+  text(field: string, otherwise: string): string {
+    const value = this.fields[field] ?? otherwise;
+    return typeof value === 'string' && value !== '' ? value : this.wrong(field, 'a text');
+  }
+
+  object(field: string, value: unknown): Record<string, unknown> {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return this.wrong(field, 'an object', value);
+    return value as Record<string, unknown>;
+  }
+}
+
+function jsonObject(text: string, file: string): Record<string, unknown> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new InputError({ file, expected: 'a JSON object', got: (error as Error).message }, { cause: error });
+  }
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
+  throw new InputError({ file, expected: 'a JSON object', got: quoted(json) });
+}
+
+function nameOf(file: string): string {
+  return (file.split(/[\\/]/).pop() ?? file).replace(/\.json$/, '');
+}
