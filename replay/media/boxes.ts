@@ -1,0 +1,81 @@
+/** ISO base media file format (ISO/IEC 14496-12): finding boxes in bytes, and writing them. */
+
+/** A box in a buffer; `start` is the first byte of its content, `end` the byte after its last. */
+export interface Box {
+  type: string;
+  start: number;
+  end: number;
+}
+
+/** The boxes within `[start, end)` of a buffer. @throws {Error} where one runs past the end. */
+export function boxesIn(bytes: Uint8Array, start = 0, end = bytes.length): Box[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const boxes: Box[] = [];
+  let at = start;
+  while (at < end) {
+    if (at + 8 > end) throw new Error(`MP4: ${end - at} bytes left at byte ${at}, a box needs 8`);
+    const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
+    let size = view.getUint32(at);
+    let header = 8;
+    if (size === 1) {
+      size = Number(view.getBigUint64(at + 8));
+      header = 16;
+    } else if (size === 0) size = end - at;
+    if (size < header || at + size > end) throw new Error(`MP4: box "${type}" at byte ${at} has size ${size}`);
+    boxes.push({ type, start: at + header, end: at + size });
+    at += size;
+  }
+  return boxes;
+}
+
+/** The first box along a path such as `moov/trak/mdia/mdhd`. @throws {Error} where there is none. */
+export function findBox(bytes: Uint8Array, path: string): Box {
+  let within: Box = { type: '', start: 0, end: bytes.length };
+  for (const type of path.split('/')) {
+    const found = boxesIn(bytes, within.start, within.end).find((box) => box.type === type);
+    if (!found) throw new Error(`MP4: no box "${type}" of ${path}`);
+    within = found;
+  }
+  return within;
+}
+
+/** A 32-bit unsigned number, big-endian. */
+export function u32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value);
+  return bytes;
+}
+
+/** A 64-bit unsigned number, big-endian. */
+export function u64(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
+  return bytes;
+}
+
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+const ascii = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
+
+/** The 8 bytes before a box's content of `contentBytes`. */
+export function boxHeader(type: string, contentBytes: number): Uint8Array {
+  return concatBytes([u32(8 + contentBytes), ascii(type)]);
+}
+
+export function box(type: string, ...content: readonly Uint8Array[]): Uint8Array {
+  const body = concatBytes(content);
+  return concatBytes([boxHeader(type, body.length), body]);
+}
+
+/** A box that begins with a version (one byte) and flags (three). */
+export function fullBox(type: string, version: number, flags: number, ...content: readonly Uint8Array[]): Uint8Array {
+  return box(type, u32(((version << 24) | flags) >>> 0), ...content);
+}

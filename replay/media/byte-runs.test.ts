@@ -1,0 +1,36 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type ByteRun, ByteRuns, READ_BYTES } from './byte-runs.ts';
+
+const runArbitrary: fc.Arbitrary<ByteRun> = fc.oneof(
+  fc.uint8Array({ maxLength: 20 }),
+  fc.record({ fill: fc.constantFrom(0, 0xff), count: fc.nat(30) }),
+);
+const plain = (runs: readonly ByteRun[]): number[] =>
+  runs.flatMap((run) => (run instanceof Uint8Array ? [...run] : Array<number>(run.count).fill(run.fill)));
+
+describe('ByteRuns', () => {
+  test('any range reads as the plain bytes would', () => {
+    fc.assert(
+      fc.property(fc.array(runArbitrary, { maxLength: 8 }), fc.nat(120), fc.nat(120), (runs, start, end) => {
+        const bytes = plain(runs);
+        const read = [...new ByteRuns(runs).read(start, end)].flatMap((piece) => [...piece]);
+        expect(read).toEqual(bytes.slice(start, Math.max(start, end)));
+      }),
+      { seed: 1, numRuns: 500 },
+    );
+  });
+
+  test('a long run comes in small pieces of one shared block', () => {
+    const runs = new ByteRuns([{ fill: 0, count: 3 * READ_BYTES + 5 }]);
+    const pieces = [...runs.read()];
+    expect(pieces.map(({ length }) => length)).toEqual([READ_BYTES, READ_BYTES, READ_BYTES, 5]);
+    expect(pieces[0]!.buffer).toBe(pieces[3]!.buffer);
+  });
+
+  test('concatenation keeps order and length', () => {
+    const a = new ByteRuns([Uint8Array.of(1), { fill: 2, count: 2 }]);
+    const b = new ByteRuns([Uint8Array.of(3)]);
+    expect([...ByteRuns.concat([a, b]).toBytes()]).toEqual([1, 2, 2, 3]);
+  });
+});

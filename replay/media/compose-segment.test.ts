@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { boxesIn, concatBytes, findBox } from './boxes.ts';
+import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
+import { composeSegment, naturalSegmentBytes, SegmentSizeError } from './compose-segment.ts';
+import { type Clip, readClip } from './fixture.ts';
+
+/** A segment read back as the browser would. */
+function readBack(clip: Clip, segment: Uint8Array) {
+  const tfdt = findBox(segment, 'moof/traf/tfdt').start;
+  const startTicks = Number(new DataView(segment.buffer, segment.byteOffset).getBigUint64(tfdt + 4));
+  return { startTicks, samples: readClip(concatBytes([clip.init, segment])).samples };
+}
+
+/** Types of the NAL units in a sample with 4-byte lengths. */
+function nalTypes(sample: Uint8Array): number[] {
+  const types: number[] = [];
+  const view = new DataView(sample.buffer, sample.byteOffset, sample.length);
+  let at = 0;
+  while (at < sample.length) {
+    types.push(sample[at + 4]! & 0x1f);
+    at += 4 + view.getUint32(at);
+  }
+  expect(at).toBe(sample.length);
+  return types;
+}
+
+describe('clips', () => {
+  test('every video clip has its own picture size and 4 s of pictures that begin with a sync sample', () => {
+    const clips = Array.from({ length: MAX_REPRESENTATIONS }, (_, i) => videoClip(i));
+    expect(new Set(clips.map(({ width }) => width)).size).toBe(MAX_REPRESENTATIONS);
+    for (const clip of clips) {
+      expect(clip.codec).toMatch(/^avc1\.6400[0-9a-f]{2}$/);
+      expect(clip.samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0)).toBe(4 * clip.timescale);
+      expect(clip.samples.filter(({ isSync }) => isSync).length).toBe(4);
+      expect(clip.samples[0]!.isSync).toBe(true);
+    }
+    expect(() => videoClip(MAX_REPRESENTATIONS)).toThrow(RangeError);
+  });
+});
+
+describe('composeSegment', () => {
+  test('has exactly the prescribed size, ends where the next begins and keeps the pictures', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(MAX_REPRESENTATIONS - 1),
+        fc.nat(2000),
+        fc.constantFrom(0.5, 1, 1.001, 2, 4, 6, 10),
+        fc.constantFrom('free-box', 'filler-data'),
+        fc.integer({ min: 8, max: 300_000 }),
+        (representation, index, segmentSeconds, padding, extra) => {
+          const clip = videoClip(representation);
+          const sizeBytes = naturalSegmentBytes({ clip, index, segmentSeconds }) + extra;
+          const segment = composeSegment({ clip, index, segmentSeconds, padding, sizeBytes });
+          expect(segment.length).toBe(sizeBytes);
+          const { startTicks, samples } = readBack(clip, segment.toBytes());
+          const endTicks = startTicks + samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0);
+          expect(startTicks).toBe(Math.round(index * segmentSeconds * clip.timescale));
+          expect(endTicks).toBe(Math.round((index + 1) * segmentSeconds * clip.timescale));
+          expect(samples[0]!.isSync).toBe(true);
+          expect(samples.every(({ durationTicks }) => durationTicks > 0)).toBe(true);
+        },
+      ),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+
+  test('a free box comes before the fragment; the samples are those of the clip', () => {
+    const clip = videoClip(3);
+    const segment = composeSegment({ clip, index: 7, segmentSeconds: 4, sizeBytes: 500_000 }).toBytes();
+    expect(boxesIn(segment).map(({ type }) => type)).toEqual(['free', 'moof', 'mdat']);
+    expect(readBack(clip, segment).samples.map(({ bytes }) => bytes)).toEqual(clip.samples.map(({ bytes }) => bytes));
+  });
+
+  test('filler data are NAL units of type 12 behind the pictures, spread over all of them', () => {
+    const clip = videoClip(0);
+    const sizeBytes = 100_003;
+    const segment = composeSegment({ clip, index: 0, segmentSeconds: 2, sizeBytes, padding: 'filler-data' }).toBytes();
+    expect(boxesIn(segment).map(({ type }) => type)).toEqual(['moof', 'mdat']);
+    const { samples } = readBack(clip, segment);
+    expect(samples.every(({ bytes }) => nalTypes(bytes).at(-1) === 12)).toBe(true);
+    const sizes = samples.map(({ bytes }) => bytes.length);
+    expect(Math.max(...sizes)).toBeLessThan(4 * Math.min(...sizes));
+  });
+
+  test('a size that the pictures do not fit in is an error that says what would', () => {
+    const clip = videoClip(9);
+    expect(() => composeSegment({ clip, index: 2, segmentSeconds: 4, sizeBytes: 1000 })).toThrow(SegmentSizeError);
+    expect(() => composeSegment({ clip, index: 2, segmentSeconds: 4, sizeBytes: 1000 })).toThrow(
+      /segment 2: 1000 bytes/,
+    );
+    expect(() => composeSegment({ clip, index: 2, segmentSeconds: 4, sizeBytes: 1e6 + 0.5 })).toThrow(/whole bytes/);
+  });
+
+  test('audio segments follow each other without gap or overlap', () => {
+    const clip = audioClip();
+    let expected = 0;
+    for (let index = 0; index < 20; index++) {
+      const segment = composeSegment({ clip, index, segmentSeconds: 2 });
+      expect(segment.length).toBe(naturalSegmentBytes({ clip, index, segmentSeconds: 2 }));
+      const { startTicks, samples } = readBack(clip, segment.toBytes());
+      expect(startTicks).toBe(expected);
+      expect(Math.abs(startTicks - index * 2 * clip.timescale)).toBeLessThan(1024);
+      expected += samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0);
+    }
+  });
+});

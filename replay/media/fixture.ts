@@ -1,0 +1,111 @@
+/** One encoded clip, taken apart: its initialisation segment and its samples, from which segments are composed. */
+
+import { boxesIn, findBox } from './boxes.ts';
+
+export interface Sample {
+  bytes: Uint8Array;
+  /** In units of the clip's timescale. */
+  durationTicks: number;
+  /** ISO BMFF sample flags. */
+  flags: number;
+  /** Playback can begin here. */
+  isSync: boolean;
+}
+
+export interface Clip {
+  kind: 'video' | 'audio';
+  /** RFC 6381, as in the MPD: `avc1.64000a`, `mp4a.40.2`. */
+  codec: string;
+  /** Picture size; 0 for audio. */
+  width: number;
+  height: number;
+  timescale: number;
+  trackId: number;
+  /** `ftyp` and `moov`. */
+  init: Uint8Array;
+  samples: readonly Sample[];
+}
+
+const NON_SYNC_FLAG = 0x10000;
+const AAC_LC = 'mp4a.40.2';
+
+/**
+ * Reads a fragmented MP4 file of one track and one fragment.
+ * @throws {Error} where a box that is needed is missing or the file has several fragments.
+ */
+export function readClip(file: Uint8Array): Clip {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const top = boxesIn(file);
+  const moovEnd = findBox(file, 'moov').end;
+  const fragments = top.filter(({ type }) => type === 'moof');
+  if (fragments.length !== 1) throw new Error(`MP4: expected one fragment, got ${fragments.length}`);
+
+  const mdhd = findBox(file, 'moov/trak/mdia/mdhd').start;
+  const hdlr = findBox(file, 'moov/trak/mdia/hdlr').start;
+  const handler = String.fromCharCode(...file.subarray(hdlr + 8, hdlr + 12));
+  const kind = handler === 'soun' ? 'audio' : 'video';
+  const tfhd = findBox(file, 'moof/traf/tfhd').start;
+
+  const clip = {
+    kind,
+    timescale: view.getUint32(mdhd + (file[mdhd] === 1 ? 20 : 12)),
+    trackId: view.getUint32(tfhd + 4),
+    init: file.slice(0, moovEnd),
+    samples: readSamples(file, view, findBox(file, 'mdat')),
+  } as const;
+  if (kind === 'audio') return { ...clip, codec: AAC_LC, width: 0, height: 0 };
+
+  // An avc1 sample entry has 78 bytes of fields before its boxes; the avcC's bytes 1 to 3 name profile and level.
+  const avc1 = boxesIn(file, findBox(file, 'moov/trak/mdia/minf/stbl/stsd').start + 8, moovEnd)[0]!;
+  const avcC = boxesIn(file, avc1.start + 78, avc1.end).find(({ type }) => type === 'avcC')!;
+  const profile = [...file.subarray(avcC.start + 1, avcC.start + 4)].map((byte) => byte.toString(16).padStart(2, '0'));
+  return {
+    ...clip,
+    codec: `avc1.${profile.join('')}`,
+    width: view.getUint16(avc1.start + 24),
+    height: view.getUint16(avc1.start + 26),
+  };
+}
+
+/** The samples that `trun` lists, with the defaults of `tfhd`. */
+function readSamples(file: Uint8Array, view: DataView, mdat: { start: number }): Sample[] {
+  const tfhd = findBox(file, 'moof/traf/tfhd').start;
+  const tfhdFlags = view.getUint32(tfhd) & 0xffffff;
+  let at = tfhd + 8;
+  const optional = (present: boolean, bytes = 4): number => {
+    if (!present) return 0;
+    at += bytes;
+    return view.getUint32(at - 4);
+  };
+  optional((tfhdFlags & 0x1) !== 0, 8);
+  optional((tfhdFlags & 0x2) !== 0);
+  const defaultDuration = optional((tfhdFlags & 0x8) !== 0);
+  const defaultSize = optional((tfhdFlags & 0x10) !== 0);
+  const defaultFlags = optional((tfhdFlags & 0x20) !== 0);
+
+  const trun = findBox(file, 'moof/traf/trun').start;
+  const trunFlags = view.getUint32(trun) & 0xffffff;
+  const count = view.getUint32(trun + 4);
+  at = trun + 8;
+  optional((trunFlags & 0x1) !== 0);
+  const hasFirstFlags = (trunFlags & 0x4) !== 0;
+  const firstFlags = optional(hasFirstFlags);
+
+  const samples: Sample[] = [];
+  let offset = mdat.start;
+  for (let i = 0; i < count; i++) {
+    const durationTicks = (trunFlags & 0x100) !== 0 ? optional(true) : defaultDuration;
+    const size = (trunFlags & 0x200) !== 0 ? optional(true) : defaultSize;
+    let flags = (trunFlags & 0x400) !== 0 ? optional(true) : defaultFlags;
+    if (i === 0 && hasFirstFlags) flags = firstFlags;
+    optional((trunFlags & 0x800) !== 0);
+    samples.push({
+      bytes: file.slice(offset, offset + size),
+      durationTicks,
+      flags,
+      isSync: (flags & NON_SYNC_FLAG) === 0,
+    });
+    offset += size;
+  }
+  return samples;
+}

@@ -1,0 +1,11 @@
+/** DASH media of exact byte sizes, made from small clips. Pure; for Node, workers and pages. */
+export { ByteRuns } from './byte-runs.ts';
+export { MAX_REPRESENTATIONS, videoClip } from './clips.ts';
+export { type Padding, SegmentSizeError } from './compose-segment.ts';
+export {
+  type MediaFile,
+  type PartKind,
+  type Presentation,
+  type PresentationOptions,
+  presentation,
+} from './presentation.ts';

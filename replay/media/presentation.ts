@@ -1,0 +1,223 @@
+/**
+ * A DASH presentation whose segments have exactly the sizes that a scenario prescribes: every file of it, by path.
+ * Pure: works in Node, a worker or a page.
+ */
+
+import { concatBytes, fullBox, u32, u64 } from './boxes.ts';
+import { ByteRuns } from './byte-runs.ts';
+import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
+import { composeSegment, naturalSegmentBytes, type Padding, SegmentSizeError } from './compose-segment.ts';
+import type { Clip } from './fixture.ts';
+import { type ManifestTrack, manifest } from './manifest.ts';
+
+export interface PresentationOptions {
+  /** Bit/s, ascending; at most `MAX_REPRESENTATIONS`. */
+  ladderBps: readonly number[];
+  segmentSeconds: number;
+  /** `[segment][representation]`, whole bytes. */
+  segmentSizesBits: readonly (readonly number[])[];
+  /** `template`: a file per segment; `base`: one file per representation with a `sidx` index. Default: `template`. */
+  addressing?: 'template' | 'base';
+  /** Periods that the segments are dealt to as evenly as possible; more than one only with `template`. Default: 1. */
+  periods?: number;
+  /** Adds an audio track. Default: false. */
+  audio?: boolean;
+  /** Default: `free-box`. */
+  padding?: Padding;
+}
+
+/** One file (or one part of a file) that is asked for. */
+export interface PresentationFile {
+  contentType: string;
+  body: ByteRuns;
+}
+
+/** Which part of a track a byte range belongs to. */
+export type PartKind = 'init' | 'index' | 'segment';
+
+/** A file that counts as media: its download takes its time on the link. */
+export interface MediaFile extends PresentationFile {
+  /** The `id` of its Representation. */
+  representationId: string;
+  /** The parts, in order of their bytes; a segment's index counts from 0. */
+  parts: readonly { kind: PartKind; start: number; end: number; segmentIndex?: number }[];
+}
+
+export interface Presentation {
+  /** What `manifest.mpd` holds. */
+  manifest: string;
+  /** What `sizes.json` holds: bytes per segment, by Representation id. */
+  sizes: { representations: Record<string, number[]> };
+  /** A media file by its path relative to the manifest, or undefined. */
+  find(path: string): MediaFile | undefined;
+  /** Representation ids, ascending by bitrate. */
+  videoIds: readonly string[];
+}
+
+interface Track {
+  id: string;
+  clip: Clip;
+  bandwidthBps: number;
+  sizeBytes: (index: number) => number;
+  segment: (index: number) => ByteRuns;
+}
+
+const VIDEO_TYPE = 'video/mp4';
+const AUDIO_TYPE = 'audio/mp4';
+const AUDIO_ID = 'audio';
+const AUDIO_BPS = 32e3;
+
+/**
+ * The presentation.
+ * @throws {SegmentSizeError} where a size is below what the pictures need, and {RangeError} for a ladder, a duration or
+ * a combination of options that is not possible.
+ */
+export function presentation(options: PresentationOptions): Presentation {
+  const { ladderBps, segmentSeconds, segmentSizesBits, addressing = 'template', periods = 1, padding } = options;
+  const segmentCount = segmentSizesBits.length;
+  if (ladderBps.length < 1 || ladderBps.length > MAX_REPRESENTATIONS) {
+    throw new RangeError(`ladder: expected 1 to ${MAX_REPRESENTATIONS} representations, got ${ladderBps.length}`);
+  }
+  if (!(segmentSeconds > 0) || segmentCount < 1) {
+    throw new RangeError(
+      `expected a segment duration > 0 and a segment or more, got ${segmentSeconds} s, ${segmentCount}`,
+    );
+  }
+  if (!(Number.isInteger(periods) && periods >= 1 && periods <= segmentCount)) {
+    throw new RangeError(`periods: expected 1 to ${segmentCount}, got ${periods}`);
+  }
+  if (periods > 1 && addressing === 'base') throw new RangeError('periods: more than one needs addressing "template"');
+
+  const videos = ladderBps.map((bandwidthBps, representation): Track => {
+    const clip = videoClip(representation);
+    const sizeBytes = (index: number) => segmentSizesBits[index]![representation]! / 8;
+    const segment = (index: number) =>
+      composeSegment({ clip, index, segmentSeconds, sizeBytes: sizeBytes(index), ...(padding && { padding }) });
+    return { id: `video-${representation}`, clip, bandwidthBps, sizeBytes, segment };
+  });
+  for (const track of videos) checkSizes(track, segmentSeconds, segmentCount);
+  const audios = options.audio ? [audioTrack(segmentSeconds)] : [];
+
+  const files = new Map<string, () => MediaFile>();
+  const ranges = new Map<Track, ManifestTrack['ranges']>();
+  for (const track of [...videos, ...audios]) {
+    if (addressing === 'base') {
+      const whole = wholeFile(track, segmentSeconds, segmentCount);
+      ranges.set(track, whole.ranges);
+      files.set(`${track.id}.mp4`, () => whole.file);
+    } else {
+      files.set(`${track.id}/init.mp4`, () => initFile(track));
+      for (let i = 0; i < segmentCount; i++) files.set(`${track.id}/${i + 1}.m4s`, () => segmentFile(track, i));
+    }
+  }
+  const describe = (track: Track): ManifestTrack => ({
+    id: track.id,
+    bandwidthBps: track.bandwidthBps,
+    width: track.clip.width,
+    height: track.clip.height,
+    timescale: track.clip.timescale,
+    codec: track.clip.codec,
+    ranges: ranges.get(track),
+  });
+  return {
+    manifest: manifest({
+      segmentSeconds,
+      segmentCount,
+      periods,
+      video: videos.map(describe),
+      audio: audios.map(describe),
+    }),
+    sizes: {
+      representations: Object.fromEntries(
+        videos.map((track) => [track.id, segmentSizesBits.map((_, i) => track.sizeBytes(i))]),
+      ),
+    },
+    find: (path) => files.get(path)?.(),
+    videoIds: videos.map(({ id }) => id),
+  };
+}
+
+function audioTrack(segmentSeconds: number): Track {
+  const clip = audioClip();
+  const segment = (index: number) => composeSegment({ clip, index, segmentSeconds });
+  const sizeBytes = (index: number) => naturalSegmentBytes({ clip, index, segmentSeconds });
+  return { id: AUDIO_ID, clip, bandwidthBps: AUDIO_BPS, sizeBytes, segment };
+}
+
+/** Says at once, and for all, which sizes cannot be met. */
+function checkSizes(track: Track, segmentSeconds: number, segmentCount: number): void {
+  for (let index = 0; index < segmentCount; index++) {
+    const size = track.sizeBytes(index);
+    const natural = naturalSegmentBytes({ clip: track.clip, index, segmentSeconds });
+    if (!Number.isInteger(size) || size < natural + 8) {
+      throw new SegmentSizeError(
+        `sizes: representation ${track.id} (${track.bandwidthBps} bit/s), segment ${index}: expected whole bytes, at ` +
+          `least ${natural + 8} for ${segmentSeconds} s of ${track.clip.width}x${track.clip.height}, got ${size}`,
+      );
+    }
+  }
+}
+
+function contentTypeOf({ clip }: Track): string {
+  return clip.kind === 'video' ? VIDEO_TYPE : AUDIO_TYPE;
+}
+
+function initFile(track: Track): MediaFile {
+  const { init } = track.clip;
+  return {
+    contentType: contentTypeOf(track),
+    body: new ByteRuns([init]),
+    representationId: track.id,
+    parts: [{ kind: 'init', start: 0, end: init.length }],
+  };
+}
+
+function segmentFile(track: Track, segmentIndex: number): MediaFile {
+  const body = track.segment(segmentIndex);
+  return {
+    contentType: contentTypeOf(track),
+    body,
+    representationId: track.id,
+    parts: [{ kind: 'segment', start: 0, end: body.length, segmentIndex }],
+  };
+}
+
+/** Initialisation segment, `sidx` and all segments in one file (SegmentBase). */
+function wholeFile(track: Track, segmentSeconds: number, segmentCount: number) {
+  const { clip } = track;
+  const segments = Array.from({ length: segmentCount }, (_, i) => track.segment(i));
+  const ticksAt = (index: number) => Math.round(index * segmentSeconds * clip.timescale);
+  const references = segments.map((segment, i) =>
+    // reference type 0 (media) and size; duration; starts with a sync sample of type 1
+    concatBytes([u32(segment.length), u32(ticksAt(i + 1) - ticksAt(i)), u32(0x90000000)]),
+  );
+  const sidx = fullBox(
+    'sidx',
+    1,
+    0,
+    u32(clip.trackId),
+    u32(clip.timescale),
+    u64(0),
+    u64(0),
+    u32(segmentCount), // 16 bits reserved, 16 bits reference count
+    ...references,
+  );
+  const indexStart = clip.init.length;
+  const mediaStart = indexStart + sidx.length;
+  const parts: MediaFile['parts'][number][] = [
+    { kind: 'init', start: 0, end: indexStart },
+    { kind: 'index', start: indexStart, end: mediaStart },
+  ];
+  let at = mediaStart;
+  segments.forEach((segment, segmentIndex) => {
+    parts.push({ kind: 'segment', start: at, end: at + segment.length, segmentIndex });
+    at += segment.length;
+  });
+  const file: MediaFile = {
+    contentType: contentTypeOf(track),
+    body: ByteRuns.concat([new ByteRuns([clip.init, sidx]), ...segments]),
+    representationId: track.id,
+    parts,
+  };
+  return { file, ranges: { init: `0-${indexStart - 1}`, index: `${indexStart}-${mediaStart - 1}` } };
+}
