@@ -1,4 +1,6 @@
-/** The error for wrong input: says where (file, line, field), what was expected and what came. */
+/** The error for wrong input in files and on the command line: where (file, line, field), what was expected, what came. */
+
+import { InputError as WrongValueError } from '../../abr/errors.ts';
 
 export interface InputFault {
   /** File (or the name that a text was given under). */
@@ -12,27 +14,30 @@ export interface InputFault {
   got: string;
 }
 
-/** Thrown for input that cannot be used as it is. The command line shows its message and ends with status 2. */
-export class InputError extends Error implements InputFault {
-  override readonly name = 'InputError';
+/**
+ * Thrown for input that cannot be used as it is: the controller's error for wrong values, with a place. The command line
+ * shows its message and ends with status 2.
+ */
+export class InputError extends WrongValueError {
   readonly file: string | undefined;
   readonly line: number | undefined;
-  readonly field: string | undefined;
-  readonly expected: string;
   readonly got: string;
 
+  /** `field` is `''` where no single one is at fault. */
   constructor(fault: InputFault, options?: ErrorOptions) {
-    const where = [
-      fault.file === undefined ? undefined : fault.line === undefined ? fault.file : `${fault.file}:${fault.line}`,
-      fault.file === undefined && fault.line !== undefined ? `line ${fault.line}` : undefined,
-      fault.field,
-    ].filter((part) => part !== undefined);
-    super([...where, `expected ${fault.expected}, got ${fault.got}`].join(': '), options);
-    this.file = fault.file;
-    this.line = fault.line;
-    this.field = fault.field;
-    this.expected = fault.expected;
-    this.got = fault.got;
+    const { file, line, field, expected, got } = fault;
+    super(field ?? '', expected, got);
+    const place =
+      file === undefined
+        ? line === undefined
+          ? undefined
+          : `line ${line}`
+        : `${file}${line === undefined ? '' : `:${line}`}`;
+    this.message = [place, field, `expected ${expected}, got ${got}`].filter((part) => part !== undefined).join(': ');
+    this.file = file;
+    this.line = line;
+    this.got = got;
+    if (options?.cause !== undefined) this.cause = options.cause;
   }
 }
 

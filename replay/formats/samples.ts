@@ -66,6 +66,11 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
     throw new InputError({ file: file ?? name, expected: 'at least one known rate', got: `${n} blank samples` });
   }
 
+  const { samples: promised } = source.metadata.other ?? {};
+  if (typeof promised === 'number' && n < promised) {
+    source.onNote?.(`${file ?? name}: its sidecar speaks of ${promised} samples, the file has ${n}`);
+  }
+
   const traces: Trace[] = [];
   parts.forEach(({ from, to }, index) => {
     const partName = parts.length === 1 ? name : `${name}#${index + 1}`;

@@ -129,7 +129,7 @@ describe('parseTraceCsv', () => {
     expect({ file: error.file, line: error.line, field: error.field, got: error.got }).toEqual({
       file: 'bad.csv',
       line,
-      field,
+      field: field ?? '',
       got,
     });
     expect(error.message).toContain('expected ');

@@ -69,7 +69,7 @@ describe('readTraces', () => {
     try {
       readTraces([folder]);
     } catch (error) {
-      expect(error).toMatchObject({ file, field });
+      expect(error).toMatchObject({ file, field: field ?? '' });
     }
   });
 

@@ -50,14 +50,7 @@ export function readTraceFile(file: string, options: ReadTracesOptions = {}): Tr
   const sidecarFile = sidecarOf(file);
   const sidecar = isFile(sidecarFile) ? readText(sidecarFile) : undefined;
   const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, sidecarFile);
-  const traces = parseTraces(text, { name, file, metadata, onNote: options.onNote });
-
-  const { samples } = metadata.other ?? {};
-  const read = traces.reduce((sum, trace) => sum + trace.ratesBps.length, 0);
-  if (typeof samples === 'number' && read < samples) {
-    options.onNote?.(`${file}: its sidecar speaks of ${samples} samples, the file has ${read} known ones`);
-  }
-  return traces;
+  return parseTraces(text, { name, file, metadata, onNote: options.onNote });
 }
 
 /** The trace files at a path, sorted. */

@@ -76,7 +76,7 @@ describe('Pensieve cooked', () => {
     ['x 1\n2 1', 1, 'time', '"x"'],
     ['0 5\n1 0\n2 0', undefined, undefined, 'zeros only'],
   ])('rejects %j', (text, line, field, got) => {
-    expect(faultOf(() => parseCooked(text, source))).toEqual({ line, field, got });
+    expect(faultOf(() => parseCooked(text, source))).toEqual({ line, field: field ?? '', got });
   });
 });
 
@@ -124,7 +124,7 @@ describe('mahimahi', () => {
     ['0\n0', undefined, '0 ms'],
     ['1\nx', 2, '"x"'],
   ])('rejects %j', (text, line, got) => {
-    expect(faultOf(() => parseMahimahi(text, source))).toEqual({ line, field: undefined, got });
+    expect(faultOf(() => parseMahimahi(text, source))).toEqual({ line, field: '', got });
   });
 });
 
