@@ -161,3 +161,23 @@ export class PiecewisePath implements CapacityPath {
     return Math.min(this.ends[low]!, start + (bits - this.cumulative[low]!) / rate);
   }
 }
+
+/** A path seen from `originSeconds` (>= 0) on its own time axis. */
+export class ShiftedPath implements CapacityPath {
+  private readonly originBits: number;
+
+  constructor(
+    private readonly path: CapacityPath,
+    private readonly originSeconds: number,
+  ) {
+    this.originBits = path.cumulativeBits(originSeconds);
+  }
+
+  cumulativeBits(seconds: number): number {
+    return this.path.cumulativeBits(this.originSeconds + Math.max(0, seconds)) - this.originBits;
+  }
+
+  downloadSeconds(startSeconds: number, sizeBits: number): number {
+    return this.path.downloadSeconds(this.originSeconds + startSeconds, sizeBits);
+  }
+}

@@ -1,5 +1,11 @@
 /** The controller. Pure: no DOM, no Node, no dash.js, no clock of its own. */
+export * from './algorithms.ts';
 export * from './capacity-path.ts';
 export * from './controller.ts';
+export * from './errors.ts';
 export * from './forecast.ts';
+export * from './mpc-d.ts';
+export * from './mpc-o.ts';
+export * from './planner.ts';
 export * from './qoe.ts';
+export * from './robust-throughput.ts';

@@ -1,0 +1,43 @@
+/** The controllers by name: what `--algorithms` and the plugin's options accept. A new one is one more row. */
+
+import type { Controller } from './controller.ts';
+import { InputError, requireInteger } from './errors.ts';
+import { createMpcD } from './mpc-d.ts';
+import { createMpcO } from './mpc-o.ts';
+import { MAX_HORIZON } from './planner.ts';
+
+/** What any controller may be told; each takes what concerns it. */
+export interface ControllerOptions {
+  /** Segments planned ahead, a whole number from 1 to 20. Default 5. */
+  horizon?: number;
+  /** Seed of whatever is random. Default 1. */
+  seed?: number;
+  /** Decisions carry what each representation was expected to bring; costs some microseconds. Default false. */
+  outlook?: boolean;
+}
+
+const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Controller>> = {
+  'mpc-d': (options) => createMpcD(options),
+  'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true }),
+  'mpc-d:cap': (options) => createMpcD({ ...options, bufferCap: true }),
+  'mpc-o': (options) => createMpcO(options),
+};
+
+/** Names that `createController` knows. */
+export const ALGORITHM_NAMES: readonly string[] = Object.keys(ALGORITHMS);
+
+/**
+ * A controller of its own for one session. Throws `InputError` for an unknown name (saying which are known) and for an
+ * option that cannot be worked with.
+ */
+export function createController(name: string, options: ControllerOptions = {}): Controller {
+  const create = Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined;
+  if (create === undefined) throw new InputError('algorithm', `one of ${ALGORITHM_NAMES.join(', ')}`, name);
+  const { horizon, seed, outlook } = options;
+  if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
+  if (seed !== undefined && !Number.isFinite(seed)) throw new InputError('options.seed', 'a finite number', seed);
+  if (outlook !== undefined && typeof outlook !== 'boolean') {
+    throw new InputError('options.outlook', 'true or false', outlook);
+  }
+  return create(options);
+}

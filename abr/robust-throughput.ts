@@ -1,0 +1,63 @@
+/**
+ * RobustMPC's throughput: the harmonic mean of the last measurements, discounted by the largest of its last errors.
+ *
+ *   est_t = harmonic mean of the last <= 5 throughputs,  err_t = |est_{t-1} - C_t| / C_t  (first err = 0)
+ *   C^    = est_t / (1 + max of the last <= 5 err)
+ *
+ * after Yin et al., SIGCOMM'15, as Pensieve's artifact implements it: errors are taken of the undiscounted mean.
+ */
+
+import type { Download } from './controller.ts';
+
+/** Measurements that a mean is taken of, and errors that the discount looks back on. */
+const WINDOW = 5;
+
+export interface RobustThroughput {
+  /** Harmonic mean of the last measurements in bit/s. */
+  meanBps: number;
+  /** Largest of the last relative errors of that mean. */
+  maxError: number;
+  /** The mean, discounted: what RobustMPC plans on. */
+  robustBps: number;
+}
+
+/**
+ * The estimate after these downloads (oldest first; the last `2 * 5` measurements suffice); undefined where nothing was
+ * measured. A measurement is a segment's bits over the time from its request to its last bit. The attempts at a segment
+ * that was abandoned count as one measurement together with the download that replaced them, so that an outage is seen
+ * for what it cost and no more. Downloads that brought nothing, or took no time, measure nothing.
+ */
+export function robustThroughput(downloads: readonly Download[]): RobustThroughput | undefined {
+  // Newest first; as many as WINDOW errors need, each of a mean of WINDOW.
+  const secondsPerBit = new Float64Array(2 * WINDOW);
+  let count = 0;
+  for (let i = downloads.length - 1; i >= 0 && count < 2 * WINDOW; i--) {
+    let bits = downloads[i]!.receivedBits;
+    let seconds = downloads[i]!.downloadSeconds;
+    while (i > 0 && downloads[i - 1]!.abandoned && downloads[i - 1]!.segmentIndex === downloads[i]!.segmentIndex) {
+      i--;
+      bits += downloads[i]!.receivedBits;
+      seconds += downloads[i]!.downloadSeconds;
+    }
+    if (bits > 0 && seconds > 0 && Number.isFinite(bits) && Number.isFinite(seconds)) {
+      secondsPerBit[count++] = seconds / bits;
+    }
+  }
+  if (count === 0) return undefined;
+
+  let maxError = 0;
+  for (let i = Math.min(WINDOW, count - 1) - 1; i >= 0; i--) {
+    // The mean before measurement i against it: |est - C| / C with C = 1 / secondsPerBit[i].
+    maxError = Math.max(maxError, Math.abs(harmonicMean(secondsPerBit, i + 1, count) * secondsPerBit[i]! - 1));
+  }
+  const meanBps = harmonicMean(secondsPerBit, 0, count);
+  return { meanBps, maxError, robustBps: meanBps / (1 + maxError) };
+}
+
+/** Of up to WINDOW measurements from `from` on. */
+function harmonicMean(secondsPerBit: Float64Array, from: number, count: number): number {
+  const to = Math.min(from + WINDOW, count);
+  let sum = 0;
+  for (let i = from; i < to; i++) sum += secondsPerBit[i]!;
+  return (to - from) / sum;
+}
