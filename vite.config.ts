@@ -18,7 +18,7 @@ const plugin: UserConfig = {
   },
 };
 
-/** The command: one file for Node, its npm dependencies left as imports. */
+/** The command and its worker, for Node; npm dependencies are left as imports. */
 const cli: UserConfig = {
   publicDir: false,
   ssr: { noExternal: [/^\.\.?\//] },
@@ -26,8 +26,11 @@ const cli: UserConfig = {
     outDir: 'cli/dist',
     emptyOutDir: true,
     target: 'node20',
-    ssr: 'cli/main.ts',
-    rolldownOptions: { output: { entryFileNames: 'leo-abr.js', chunkFileNames: '[name].js' } },
+    ssr: true,
+    rolldownOptions: {
+      input: { 'leo-abr': 'cli/main.ts', 'session-worker': 'replay/simulator/session-worker.ts' },
+      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
+    },
   },
 };
 

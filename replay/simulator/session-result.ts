@@ -84,3 +84,20 @@ export function qoeForms(
   };
   return { linear: of('linear')!, log: of('log')!, hd: of('hd') };
 }
+
+/**
+ * The session with numbers as they are written: seconds, QoE and the like to 1e-6, bits and bit/s whole. Summaries are
+ * made from these, so that merged results have the same bytes as those of one run.
+ */
+export function roundedSession(session: SessionResult): SessionResult {
+  return rounded(session, '') as SessionResult;
+}
+
+function rounded(value: unknown, key: string): unknown {
+  // `+ 0` turns -0 into 0, which JSON cannot tell apart.
+  if (typeof value === 'number')
+    return (/(Bits|Bps)$/.test(key) ? Math.round(value) : Math.round(value * 1e6) / 1e6) + 0;
+  if (Array.isArray(value)) return value.map((entry) => rounded(entry, key));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, rounded(entry, name)]));
+}

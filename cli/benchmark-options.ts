@@ -1,0 +1,179 @@
+/** The flags that `simulate` and `bench` share, and the validated, fully specified benchmark that they become. */
+
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
+import { parseResults } from '../replay/evaluation/parse-results.ts';
+import {
+  type BenchmarkPlan,
+  type PlannedSession,
+  parseShard,
+  planBenchmark,
+  resumePlan,
+} from '../replay/evaluation/plan.ts';
+import { parseStarts } from '../replay/evaluation/starts.ts';
+import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { readTraces } from '../replay/formats/trace-files.ts';
+import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
+import type { Output } from './command-io.ts';
+import { readFoldModels } from './fold-models.ts';
+import { readInput, requireWritable, STANDARD_OUTPUT } from './results-file.ts';
+import { scenarioOption } from './scenario-option.ts';
+import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
+
+/** The flags as commander hands them over. */
+interface Flags {
+  traces: string[];
+  algorithms: string;
+  scenario: string;
+  starts: string;
+  baseline: string;
+  foldModels?: string;
+  seed: string;
+  shard?: string;
+  timings?: boolean;
+  resume?: boolean;
+  out: string;
+}
+
+export interface Benchmark {
+  scenario: ResolvedScenario;
+  algorithms: readonly string[];
+  plan: BenchmarkPlan;
+  /** Sessions that `--resume` found done, and those left to play. */
+  done: SessionResult[];
+  remains: PlannedSession[];
+  timings: boolean;
+  /** Recording group to model file. */
+  foldModels: ReadonlyMap<string, string> | undefined;
+  tool: ToolInfo;
+  out: string;
+}
+
+export function addBenchmarkOptions(command: Command): Command {
+  return command
+    .requiredOption('--traces <file|folder>', 'traces to replay, folders with all below them (repeatable)', collect)
+    .requiredOption('--algorithms <names>', 'what to compare, separated by commas')
+    .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a named set-up or a file of one')
+    .option('--starts <rule>', 'where in a trace sessions start: every:<seconds> or at:<seconds>,...', 'at:0')
+    .option('--baseline <algorithm>', 'what the summary compares with', 'mpc-d')
+    .option('--fold-models <map.json>', 'the model to use for each recording group, for algorithms with one')
+    .option('--seed <n>', 'seed of everything random', '1')
+    .option('--shard <i/n>', 'play only part i of n; merge puts the parts together')
+    .option('--timings', 'measure how long decisions take (results are then not the same bytes each time)')
+    .option('--resume', 'continue the partial results in --out')
+    .option('--out <file>', 'where the results go, - for standard output', STANDARD_OUTPUT);
+}
+
+function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+/**
+ * Checks every flag, and that the output can be written, before anything is played; `requireAlgorithm` throws for a
+ * name that the command cannot play. Notes for the user go to `stderr`.
+ */
+export function prepareBenchmark(
+  command: 'simulate' | 'bench',
+  given: unknown,
+  { requireAlgorithm, stderr }: { requireAlgorithm(name: string): void; stderr: Output },
+): Benchmark {
+  const flags = given as Flags;
+  const algorithms = flags.algorithms.split(',').map((name) => name.trim());
+  for (const name of algorithms) requireAlgorithm(name);
+  const scenario = scenarioOption(flags.scenario);
+  const starts = parseStarts(flags.starts);
+  const seed = seedOption(flags.seed);
+  const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
+  const foldModels = flags.foldModels === undefined ? undefined : readFoldModels(flags.foldModels);
+  if (flags.resume === true && flags.out === STANDARD_OUTPUT) {
+    throw new InputError({ field: '--resume', expected: 'an --out file to continue', got: 'standard output' });
+  }
+  requireWritable(flags.out);
+
+  const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
+  const plan = planBenchmark({ traces, scenario, starts, algorithms, seed, ...(shard && { shard }) });
+  noteSkipped(plan, stderr);
+  const tool: ToolInfo = {
+    name: TOOL_NAME,
+    version: TOOL_VERSION,
+    command,
+    commit: toolCommit(),
+    seed,
+    baseline: flags.baseline,
+    starts: flags.starts,
+    ...(shard && { shard: `${shard.index}/${shard.count}` }),
+  };
+  const { done, remains } = resumed(flags, plan, scenario, tool, stderr);
+  return {
+    scenario,
+    algorithms,
+    plan,
+    done,
+    remains,
+    timings: flags.timings === true,
+    foldModels,
+    tool,
+    out: flags.out,
+  };
+}
+
+/** The results document; `complete` false marks one that was broken off and that `--resume` continues. */
+export function benchmarkJson(
+  benchmark: Benchmark,
+  played: readonly SessionResult[],
+  complete: boolean,
+): { results: Results; json: string } {
+  const { tool, scenario, algorithms, done } = benchmark;
+  const results = assembleResults({
+    tool: complete ? tool : { ...tool, complete: false },
+    scenario,
+    sessions: [...done, ...played],
+    algorithms,
+  });
+  return { results, json: resultsJson(results) };
+}
+
+function seedOption(text: string): number {
+  const seed = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(seed) && seed < 2 ** 32) return seed;
+  throw new InputError({ field: '--seed', expected: 'a whole number from 0 to 4294967295', got: quoted(text) });
+}
+
+function noteSkipped(plan: BenchmarkPlan, stderr: Output): void {
+  const [first] = plan.skipped;
+  if (first === undefined) return;
+  const { trace, startSeconds, reason } = first;
+  stderr.write(
+    `${plan.skipped.length} starts left out: ${trace.name} at ${startSeconds} s (${reason})${plan.skipped.length > 1 ? ' ...' : ''}\n`,
+  );
+}
+
+/** What an earlier, broken-off run of the same command leaves to do. */
+function resumed(
+  flags: Flags,
+  plan: BenchmarkPlan,
+  scenario: ResolvedScenario,
+  tool: ToolInfo,
+  stderr: Output,
+): Pick<Benchmark, 'done' | 'remains'> {
+  if (flags.resume !== true) return { done: [], remains: plan.sessions };
+  if (!existsSync(flags.out)) {
+    stderr.write(`nothing to resume in ${flags.out} yet\n`);
+    return { done: [], remains: plan.sessions };
+  }
+  const file = flags.out;
+  const results = parseResults(readInput(file, '--out'), file);
+  for (const field of ['command', 'version', 'commit'] as const) {
+    if (results.tool[field] === tool[field]) continue;
+    throw new InputError({
+      file,
+      field: `tool.${field}`,
+      expected: `${quoted(tool[field])}: sessions of two programs do not belong in one file`,
+      got: quoted(results.tool[field]),
+    });
+  }
+  const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
+  stderr.write(`${done.length} of ${plan.sessions.length} sessions were done before\n`);
+  return { done, remains };
+}

@@ -1,0 +1,40 @@
+/** The `leo-abr` command as a function of its arguments and its surroundings. */
+
+import { Command, CommanderError } from 'commander';
+import type { CommandIo } from './command-io.ts';
+import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './exit-status.ts';
+import { mergeCommand } from './merge.ts';
+import { simulateCommand } from './simulate.ts';
+import { TOOL_NAME, TOOL_VERSION } from './tool.ts';
+
+/** Runs the command with the arguments after its name; gives the exit status, having said why on `io.stderr`. */
+export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
+  const program = new Command(TOOL_NAME)
+    .description('replay, compare and serve low-Earth-orbit links for adaptive streaming')
+    .version(TOOL_VERSION)
+    .addCommand(simulateCommand(io))
+    .addCommand(mergeCommand(io));
+  settle(program, io);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return EXIT_DONE;
+  } catch (error) {
+    if (error instanceof ExitWith) return error.status;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_DONE : EXIT_WRONG_INPUT;
+    if (isInputError(error)) {
+      io.stderr.write(`${TOOL_NAME}: ${error.message}\n`);
+      return EXIT_WRONG_INPUT;
+    }
+    io.stderr.write(`${TOOL_NAME}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return EXIT_FAULT;
+  }
+}
+
+/** Commander must throw instead of ending the process, and write where it is told to, in every subcommand. */
+function settle(command: Command, io: CommandIo): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => io.stdout.write(text),
+    writeErr: (text) => io.stderr.write(text),
+  });
+  for (const subcommand of command.commands) settle(subcommand, io);
+}

@@ -1,0 +1,57 @@
+/** How far a long command is, on standard error: a line written over on a terminal, else a line now and then. */
+
+import type { Output } from './command-io.ts';
+
+/** Milliseconds between updates on a terminal, and of a log. */
+const TERMINAL_MS = 250;
+const LOG_MS = 10_000;
+
+export class Progress {
+  private readonly startedAtMs: number;
+  private shownAtMs: number;
+  private shownWidth = 0;
+
+  /** `total` things called `noun`; `nowMs` any monotonic clock. */
+  constructor(
+    private readonly output: Output,
+    private readonly total: number,
+    private readonly noun: string,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {
+    this.startedAtMs = nowMs();
+    this.shownAtMs = this.startedAtMs;
+  }
+
+  update(done: number): void {
+    const now = this.nowMs();
+    if (now - this.shownAtMs < (this.output.isTTY === true ? TERMINAL_MS : LOG_MS)) return;
+    this.shownAtMs = now;
+    const elapsedSeconds = (now - this.startedAtMs) / 1000;
+    const left = done > 0 ? `, ${duration((elapsedSeconds / done) * (this.total - done))} left` : '';
+    this.show(`${done} of ${this.total} ${this.noun}${left}`);
+  }
+
+  /** Leaves a last line. */
+  end(done: number): void {
+    const elapsedSeconds = (this.nowMs() - this.startedAtMs) / 1000;
+    this.show(`${done} of ${this.total} ${this.noun} in ${duration(elapsedSeconds)}`);
+    if (this.output.isTTY === true) this.output.write('\n');
+  }
+
+  private show(text: string): void {
+    if (this.output.isTTY !== true) {
+      this.output.write(`${text}\n`);
+      return;
+    }
+    this.output.write(`\r${text.padEnd(this.shownWidth)}`);
+    this.shownWidth = text.length;
+  }
+}
+
+/** `8 s`, `3 min 20 s`, `2 h 5 min`. */
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (whole < 60) return seconds < 10 && seconds > 0 ? `${seconds.toFixed(1)} s` : `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

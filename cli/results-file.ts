@@ -1,0 +1,43 @@
+/** Where results go and come from: `--out` checked before any work, written whole or not at all, and read back. */
+
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { InputError } from '../replay/formats/input-error.ts';
+import { writeFileAtomically } from '../replay/formats/write-file.ts';
+import type { Output } from './command-io.ts';
+
+/** `--out -`: standard output. */
+export const STANDARD_OUTPUT = '-';
+
+/** Throws an `InputError` for an `--out` that could not be written later. Makes its folder. */
+export function requireWritable(out: string): void {
+  if (out === STANDARD_OUTPUT) return;
+  const unwritable = (got: string, cause?: unknown) =>
+    new InputError({ field: '--out', expected: 'a file that can be written', got: `${out}: ${got}` }, { cause });
+  if (statSync(out, { throwIfNoEntry: false })?.isDirectory()) throw unwritable('a folder');
+  const probe = join(dirname(out), `.${basename(out)}.${process.pid}.probe`);
+  try {
+    mkdirSync(dirname(out), { recursive: true });
+    writeFileSync(probe, '', { flag: 'wx' });
+    rmSync(probe);
+  } catch (error) {
+    throw unwritable((error as Error).message, error);
+  }
+}
+
+export function writeOutput(out: string, text: string, stdout: Output): void {
+  if (out === STANDARD_OUTPUT) stdout.write(text);
+  else writeFileAtomically(out, text);
+}
+
+/** A file's text, or an `InputError` of the flag that named it. */
+export function readInput(file: string, field: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new InputError(
+      { field, expected: 'a readable file', got: `${file}: ${(error as Error).message}` },
+      { cause: error },
+    );
+  }
+}

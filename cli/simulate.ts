@@ -1,0 +1,86 @@
+/** `leo-abr simulate`: algorithms against each other on replayed traces, by discrete events. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import { InputError, quoted } from '../replay/formats/input-error.ts';
+import type { SessionResult } from '../replay/results.ts';
+import { simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
+import { runSessions } from '../replay/simulator/run-sessions.ts';
+import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
+import type { CommandIo } from './command-io.ts';
+import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
+import { Progress } from './progress.ts';
+import { STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { TOOL_FOLDER } from './tool.ts';
+
+/** Beside the built command; from source there is none, and everything is played in one thread. */
+const WORKER_FILE = join(TOOL_FOLDER, 'session-worker.js');
+
+export function simulateCommand(io: CommandIo): Command {
+  return addBenchmarkOptions(new Command('simulate'))
+    .description('replay traces in the simulator and compare algorithms')
+    .option('--jobs <n>', 'threads; the results do not depend on it', String(io.defaultJobs))
+    .action((flags: unknown) => simulate(flags, io));
+}
+
+async function simulate(flags: unknown, io: CommandIo): Promise<void> {
+  const { stderr } = io;
+  const jobs = jobsOption((flags as { jobs: string }).jobs);
+  const benchmark = prepareBenchmark('simulate', flags, { requireAlgorithm: simulatedAlgorithm, stderr });
+
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  const total = benchmark.plan.sessions.length;
+  const progress = new Progress(stderr, benchmark.remains.length, 'sessions');
+  let played: SessionResult[];
+  try {
+    played = await runSessions({
+      sessions: benchmark.remains,
+      scenario: benchmark.scenario,
+      timings: benchmark.timings,
+      jobs,
+      ...(existsSync(WORKER_FILE) && { workerFile: WORKER_FILE }),
+      signal: stop.signal,
+      onProgress: (done) => progress.update(done),
+    });
+  } finally {
+    stopListening();
+  }
+  progress.end(played.length);
+
+  if (benchmark.done.length + played.length < total) leavePartial(benchmark, played, io);
+  const { results, json } = benchmarkJson(benchmark, played, true);
+  writeOutput(benchmark.out, json, io.stdout);
+  stderr.write(summaryTable(results.summary));
+  reportFaults(results.sessions, io);
+}
+
+/** Writes what is done as partial results (never to standard output, where nothing could resume them) and ends. */
+function leavePartial(benchmark: Benchmark, played: readonly SessionResult[], io: CommandIo): never {
+  if (benchmark.out === STANDARD_OUTPUT) {
+    io.stderr.write('interrupted: nothing was written; with --out <file> it could be resumed\n');
+  } else {
+    writeOutput(benchmark.out, benchmarkJson(benchmark, played, false).json, io.stdout);
+    io.stderr.write(`interrupted: ${benchmark.out} holds what was done, --resume continues it\n`);
+  }
+  throw new ExitWith(EXIT_INTERRUPTED);
+}
+
+/** A controller that failed is no result to be passed over in silence. */
+function reportFaults(sessions: readonly SessionResult[], io: CommandIo): void {
+  const faulty = sessions.filter((session) => session.endedBy === 'fault');
+  const [first] = faulty;
+  if (first === undefined) return;
+  io.stderr.write(
+    `${faulty.length} sessions ended by a fault, the first: ${first.algorithm} on ${first.trace} at ${first.startSeconds} s: ${first.fault}\n`,
+  );
+  throw new ExitWith(EXIT_FAULT);
+}
+
+function jobsOption(text: string): number {
+  const jobs = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (jobs >= 1 && jobs <= 1024) return jobs;
+  throw new InputError({ field: '--jobs', expected: 'a whole number from 1 to 1024', got: quoted(text) });
+}

@@ -1,0 +1,30 @@
+/** Which leo-abr this is: version and commit, as results note them. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const TOOL_NAME = 'leo-abr';
+
+/** The folder that this code runs from: `cli/dist` once built, `cli` from source. */
+export const TOOL_FOLDER = dirname(fileURLToPath(import.meta.url));
+
+const PACKAGE_FOLDER = existsSync(join(TOOL_FOLDER, 'package.json')) ? TOOL_FOLDER : dirname(TOOL_FOLDER);
+
+export const TOOL_VERSION: string = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')).version;
+
+/**
+ * The checkout's commit, with `-dirty` after it where tracked files were changed; null outside a checkout of this very
+ * package (as installed from npm, maybe inside somebody's own repository) or without git.
+ */
+export function toolCommit(): string | null {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', TOOL_FOLDER, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  try {
+    git('ls-files', '--error-unmatch', join(PACKAGE_FOLDER, 'package.json'));
+    return git('describe', '--always', '--dirty', '--abbrev=40', '--exclude=*');
+  } catch {
+    return null;
+  }
+}

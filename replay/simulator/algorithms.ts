@@ -1,0 +1,83 @@
+/** What `--algorithms` may name in the simulator, and how a session of each is played. */
+
+import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
+import { InputError, quoted } from '../formats/input-error.ts';
+import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
+import type { ResolvedScenario, SessionResult } from '../results.ts';
+import type { Trace } from '../trace.ts';
+import { linkOf } from './session-setup.ts';
+import { simulateSession } from './simulate-session.ts';
+
+/** One session of a benchmark. */
+export interface SessionTask {
+  trace: Trace;
+  scenario: ResolvedScenario;
+  startSeconds: number;
+  segmentCount: number;
+  seed: number;
+  /** Measure decisions. */
+  timings: boolean;
+}
+
+export interface SimulatedAlgorithm {
+  name: string;
+  simulate(task: SessionTask): SessionResult;
+}
+
+/** Forecasters by the name after `@`, made for one session. */
+const FORECASTERS: Readonly<Record<string, (task: SessionTask) => Forecaster>> = {
+  oracle: ({ trace, scenario, startSeconds }) =>
+    oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
+};
+
+/** Controllers that have a forecaster without being asked for one. */
+const OWN_FORECASTER: Readonly<Record<string, string>> = { 'mpc-o': 'oracle' };
+
+/** Played otherwise than by asking a controller. */
+const SPECIAL: Readonly<Record<string, (task: SessionTask) => SessionResult>> = {};
+
+/** dash.js's own; there is nothing of it to call here. */
+const BROWSER_ONLY = 'dynamic';
+
+/** Names of all that can be simulated; each controller also as `<name>@<forecaster>`. */
+export const SIMULATED_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(SPECIAL)];
+
+/**
+ * The algorithm of a name: a controller of abr/ (`mpc-d`, `mpc-o` ...), one with a forecaster of choice
+ * (`<controller>@oracle`), or `optimal`. `InputError` that lists what there is for any other.
+ */
+export function simulatedAlgorithm(name: string, field = '--algorithms'): SimulatedAlgorithm {
+  const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
+  if (special !== undefined) return { name, simulate: special };
+  if (name === BROWSER_ONLY) {
+    throw new InputError({
+      field,
+      expected: `what the simulator can play (${SIMULATED_ALGORITHMS.join(', ')})`,
+      got: `${quoted(name)}, dash.js's own rules, which only a browser runs: leo-abr bench`,
+    });
+  }
+  const at = name.indexOf('@');
+  const controller = at < 0 ? name : name.slice(0, at);
+  if (!ALGORITHM_NAMES.includes(controller)) {
+    throw new InputError({ field, expected: `one of ${SIMULATED_ALGORITHMS.join(', ')}`, got: quoted(name) });
+  }
+  const forecasterName = at < 0 ? OWN_FORECASTER[controller] : name.slice(at + 1);
+  const forecasterOf =
+    forecasterName !== undefined && Object.hasOwn(FORECASTERS, forecasterName)
+      ? FORECASTERS[forecasterName]
+      : undefined;
+  if (forecasterName !== undefined && forecasterOf === undefined) {
+    const known = Object.keys(FORECASTERS).map((forecaster) => `${controller}@${forecaster}`);
+    throw new InputError({ field, expected: `a forecaster that there is (${known.join(', ')})`, got: quoted(name) });
+  }
+  return {
+    name,
+    simulate: (task) =>
+      simulateSession({
+        ...task,
+        algorithm: name,
+        controller: createController(controller, { seed: task.seed }),
+        ...(forecasterOf && { forecaster: forecasterOf(task) }),
+      }),
+  };
+}

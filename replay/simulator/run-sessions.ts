@@ -1,0 +1,139 @@
+/**
+ * Plays a plan's sessions, in this thread or in workers. Results do not depend on the number of workers: a session
+ * depends on nothing but its own line of the plan. Node only.
+ */
+
+import { Worker } from 'node:worker_threads';
+import type { PlannedSession } from '../evaluation/plan.ts';
+import type { ResolvedScenario, SessionResult } from '../results.ts';
+import type { Trace } from '../trace.ts';
+import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
+import { roundedSession } from './session-result.ts';
+
+export interface RunSessionsOptions {
+  sessions: readonly PlannedSession[];
+  scenario: ResolvedScenario;
+  /** Measure decisions; see `simulateSession`. Default false. */
+  timings?: boolean;
+  /** Threads. Default 1: this one. */
+  jobs?: number;
+  /** The built `session-worker.ts`, needed for more than one job. */
+  workerFile?: string;
+  /** Ends the run early. */
+  signal?: AbortSignal;
+  /** Told now and then how many sessions are done. */
+  onProgress?(done: number): void;
+}
+
+/** What a worker is started with; it then gets `WorkerTask`s and answers each with its results. */
+export interface WorkerSetup {
+  traces: readonly Trace[];
+  scenario: ResolvedScenario;
+  timings: boolean;
+}
+
+export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex: number })[];
+
+/** A worker is given work for about so long at a time: short enough to stop soon, long enough not to chatter. */
+const TASK_MS = 100;
+const LARGEST_TASK = 256;
+
+/**
+ * Results in the plan's order, rounded as they are written. Sessions that had not ended when the signal came are left
+ * out. Rejects with an `InputError` for an unknown algorithm before it plays anything.
+ */
+export async function runSessions(options: RunSessionsOptions): Promise<SessionResult[]> {
+  const { sessions, jobs = 1, workerFile } = options;
+  for (const algorithm of new Set(sessions.map((session) => session.algorithm))) simulatedAlgorithm(algorithm);
+  const workers = Math.min(jobs, sessions.length);
+  const results = new Array<SessionResult | undefined>(sessions.length);
+  if (workers > 1 && workerFile !== undefined) await runInWorkers(options, results, { workers, workerFile });
+  else await runHere(options, results);
+  return results.filter((result) => result !== undefined);
+}
+
+/** A function that plays one session of a plan; keeps what sessions can share. */
+export function sessionPlayer(
+  scenario: ResolvedScenario,
+  timings: boolean,
+): (session: PlannedSession) => SessionResult {
+  const algorithms = new Map<string, SimulatedAlgorithm>();
+  return ({ trace, startSeconds, segmentCount, algorithm: name, seed }) => {
+    let algorithm = algorithms.get(name);
+    if (algorithm === undefined) {
+      algorithm = simulatedAlgorithm(name);
+      algorithms.set(name, algorithm);
+    }
+    return roundedSession(algorithm.simulate({ trace, scenario, startSeconds, segmentCount, seed, timings }));
+  };
+}
+
+async function runHere(options: RunSessionsOptions, results: (SessionResult | undefined)[]): Promise<void> {
+  const { sessions, scenario, timings = false, signal, onProgress } = options;
+  const play = sessionPlayer(scenario, timings);
+  let breatheAt = performance.now() + TASK_MS;
+  for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
+    results[i] = play(sessions[i]!);
+    if (performance.now() < breatheAt && i + 1 < sessions.length) continue;
+    onProgress?.(i + 1);
+    // Signals are delivered between turns of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    breatheAt = performance.now() + TASK_MS;
+  }
+}
+
+async function runInWorkers(
+  options: RunSessionsOptions,
+  results: (SessionResult | undefined)[],
+  { workers, workerFile }: { workers: number; workerFile: string },
+): Promise<void> {
+  const { sessions, scenario, timings = false, signal, onProgress } = options;
+  const traces = [...new Set(sessions.map((session) => session.trace))];
+  const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
+  let next = 0;
+  let done = 0;
+  const workerData: WorkerSetup = { traces, scenario, timings };
+  const ending: Promise<unknown>[] = [];
+
+  const work = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(workerFile, { workerData });
+      let first = 0;
+      let size = 1;
+      let begunAt = 0;
+      const end = (settle: () => void) => {
+        signal?.removeEventListener('abort', stop);
+        ending.push(worker.terminate());
+        settle();
+      };
+      const stop = () => end(resolve);
+      const assign = () => {
+        first = next;
+        const task = sessions.slice(first, first + size);
+        if (task.length === 0) return stop();
+        next += task.length;
+        begunAt = performance.now();
+        worker.postMessage(task.map(({ trace, ...session }) => ({ ...session, traceIndex: indexOfTrace.get(trace)! })));
+      };
+      worker.on('message', (answer: SessionResult[]) => {
+        for (const [i, result] of answer.entries()) results[first + i] = result;
+        done += answer.length;
+        onProgress?.(done);
+        const elapsedMs = Math.max(1, performance.now() - begunAt);
+        size = Math.max(1, Math.min(LARGEST_TASK, 2 * size, Math.round((size * TASK_MS) / elapsedMs)));
+        if (signal?.aborted !== true) assign();
+      });
+      worker.on('error', (error) => end(() => reject(error)));
+      signal?.addEventListener('abort', stop);
+      if (signal?.aborted === true) stop();
+      else assign();
+    });
+
+  try {
+    await Promise.all(Array.from({ length: workers }, work));
+  } finally {
+    // After a fault in one worker the others have nothing more to do.
+    next = sessions.length;
+    await Promise.all(ending);
+  }
+}
