@@ -1,0 +1,76 @@
+/**
+ * Corrects dash.js's own `index.d.ts` (5.2.1) where it does not say what the code really has. Importing the plugin's
+ * types applies this, so that code written against dash.js's types can use the same methods.
+ */
+
+import type {} from 'dashjs';
+
+declare module 'dashjs' {
+  interface RulesContext {
+    /** Declared as returning a SwitchRequest; is the request under way, only in `abandonFragmentRules`. */
+    getCurrentRequest(): FragmentRequest;
+    /** Declared as `getSwitchHistory`, which does not exist. */
+    getSwitchRequestHistory(): SwitchRequestHistory;
+  }
+
+  interface AbrController {
+    /** `forceAbandon` aborts the segment under way and repeats it at `representation`. */
+    setPlaybackQuality(
+      type: string,
+      streamInfo: StreamInfo,
+      representation: Representation,
+      reason?: { forceAbandon?: boolean; forceReplace?: boolean; message?: string },
+    ): boolean;
+  }
+
+  interface ThroughputController {
+    /** Declared as a number. */
+    getRawThroughputData(mediaType: MediaType): ThroughputDictValue[];
+    /** Declared with three required parameters; the last two have defaults. */
+    getSafeAverageThroughput(mediaType: MediaType, calculationMode?: string | null, sampleSize?: number): number;
+  }
+
+  interface ScheduleController {
+    getPlaybackController(): PlaybackController;
+  }
+
+  interface PlaybackController {
+    /** Declared as `object`. */
+    getStreamController(): StreamController;
+  }
+
+  interface StreamController {
+    /** Declared as `object | null`. */
+    getStreamById(id: string): Stream | null;
+  }
+
+  interface RepresentationController {
+    /** Missing; `getRepresentationForQuality` no longer exists. */
+    getRepresentationById(id: string): Representation | null;
+  }
+
+  interface StreamProcessor {
+    getLastSegment(): Segment | null;
+  }
+
+  interface FragmentRequest {
+    bandwidth: number;
+    endDate: Date | null;
+    representation: Representation | null;
+    range: string | null;
+    /** Progress of the download: from `s`, `d` milliseconds, `b[0]` bytes. */
+    traces: { s: Date; d: number; b: number[] }[];
+    isInitializationRequest(): boolean;
+  }
+
+  interface MediaPlayerClass {
+    /** Fires at each progress event of a download (some 50 ms apart). */
+    on(type: 'loadingProgress', listener: (event: { request: FragmentRequest }) => void, scope?: object): void;
+    /** The source buffer is full; dash.js then cuts its buffer targets and loads the segment again. */
+    on(
+      type: 'quotaExceeded',
+      listener: (event: { criticalBufferLevel: number; quotaExceededTime: number; mediaType?: MediaType }) => void,
+      scope?: object,
+    ): void;
+  }
+}
