@@ -53,11 +53,8 @@ export function wrapSeconds(trace: Pick<Trace, 'durationSeconds'>): number {
     : durationSeconds;
 }
 
-/**
- * The trace as an endless link from its second 0.
- * `scale` multiplies the rates (scenario and payload share together); `latencySeconds` is added to each request.
- */
-export function linkPath(trace: Trace, scale: number, latencySeconds: number): PiecewisePath {
+/** The steps of the trace that are replayed, up to where it wraps; rates times `scale`. */
+export function linkSteps(trace: Trace, scale: number): { stepEndsSeconds: number[]; ratesBps: number[] } {
   const end = wrapSeconds(trace);
   const stepEndsSeconds: number[] = [];
   const ratesBps: number[] = [];
@@ -67,7 +64,15 @@ export function linkPath(trace: Trace, scale: number, latencySeconds: number): P
     ratesBps.push(trace.ratesBps[i]! * scale);
     if (stepEnd >= end) break;
   }
-  return new PiecewisePath({ stepEndsSeconds, ratesBps, tail: 'repeat', latencySeconds });
+  return { stepEndsSeconds, ratesBps };
+}
+
+/**
+ * The trace as an endless link from its second 0.
+ * `scale` multiplies the rates (scenario and payload share together); `latencySeconds` is added to each request.
+ */
+export function linkPath(trace: Trace, scale: number, latencySeconds: number): PiecewisePath {
+  return new PiecewisePath({ ...linkSteps(trace, scale), tail: 'repeat', latencySeconds });
 }
 
 /** Mean rate in bit/s over the part that is replayed. */

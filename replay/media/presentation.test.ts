@@ -68,11 +68,15 @@ describe('presentation', () => {
 
   test('what is not possible is an error that says what and where', () => {
     const tooSmall = base.segmentSizesBits.map((row, i) => (i === 3 ? [800, 800, 800] : row));
-    expect(() => presentation({ ...base, segmentSizesBits: tooSmall })).toThrow(/video-0 .*segment 3: .*got 100/);
-    expect(() => presentation({ ...base, segmentSizesBits: sizes(5, [0, 0, 0]) })).toThrow(/segment 0.*got 0/);
-    expect(() => presentation({ ...base, ladderBps: [] })).toThrow(/ladder: expected 1 to 10/);
+    expect(() => presentation({ ...base, segmentSizesBits: tooSmall })).toThrow(
+      /segmentSizesBits\[3\]\[0\]: expected whole bytes, at least \d+ .*got 100 bytes/,
+    );
+    expect(() => presentation({ ...base, segmentSizesBits: sizes(5, [0, 0, 0]) })).toThrow(
+      /segmentSizesBits\[0\]\[0\].*got 0 bytes/,
+    );
+    expect(() => presentation({ ...base, ladderBps: [] })).toThrow(/ladderBps: expected 1 to 10/);
     expect(() => presentation({ ...base, segmentSizesBits: [] })).toThrow(/a segment or more/);
     expect(() => presentation({ ...base, periods: 6 })).toThrow(/periods: expected 1 to 5, got 6/);
-    expect(() => presentation({ ...base, periods: 2, addressing: 'base' })).toThrow(/needs addressing "template"/);
+    expect(() => presentation({ ...base, periods: 2, addressing: 'base' })).toThrow(/1 with addressing "base", got 2/);
   });
 });

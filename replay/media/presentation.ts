@@ -3,10 +3,11 @@
  * Pure: works in Node, a worker or a page.
  */
 
+import { InputError } from '../formats/input-error.ts';
 import { concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { ByteRuns } from './byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
-import { composeSegment, naturalSegmentBytes, type Padding, SegmentSizeError } from './compose-segment.ts';
+import { composeSegment, naturalSegmentBytes, type Padding } from './compose-segment.ts';
 import type { Clip } from './fixture.ts';
 import { type ManifestTrack, manifest } from './manifest.ts';
 
@@ -66,27 +67,27 @@ const VIDEO_TYPE = 'video/mp4';
 const AUDIO_TYPE = 'audio/mp4';
 const AUDIO_ID = 'audio';
 const AUDIO_BPS = 32e3;
+const SMALLEST_PADDING_BYTES = 8;
 
 /**
  * The presentation.
- * @throws {SegmentSizeError} where a size is below what the pictures need, and {RangeError} for a ladder, a duration or
- * a combination of options that is not possible.
+ * @throws {InputError} for a size below what the pictures need, and for a ladder, a duration or a combination of options
+ * that is not possible.
  */
 export function presentation(options: PresentationOptions): Presentation {
   const { ladderBps, segmentSeconds, segmentSizesBits, addressing = 'template', periods = 1, padding } = options;
   const segmentCount = segmentSizesBits.length;
-  if (ladderBps.length < 1 || ladderBps.length > MAX_REPRESENTATIONS) {
-    throw new RangeError(`ladder: expected 1 to ${MAX_REPRESENTATIONS} representations, got ${ladderBps.length}`);
-  }
-  if (!(segmentSeconds > 0) || segmentCount < 1) {
-    throw new RangeError(
-      `expected a segment duration > 0 and a segment or more, got ${segmentSeconds} s, ${segmentCount}`,
-    );
-  }
-  if (!(Number.isInteger(periods) && periods >= 1 && periods <= segmentCount)) {
-    throw new RangeError(`periods: expected 1 to ${segmentCount}, got ${periods}`);
-  }
-  if (periods > 1 && addressing === 'base') throw new RangeError('periods: more than one needs addressing "template"');
+  expect(
+    ladderBps.length >= 1 && ladderBps.length <= MAX_REPRESENTATIONS,
+    'ladderBps',
+    `1 to ${MAX_REPRESENTATIONS} representations`,
+    ladderBps.length,
+  );
+  expect(segmentSeconds > 0, 'segmentSeconds', 'a number > 0', segmentSeconds);
+  expect(segmentCount >= 1, 'segmentSizesBits', 'a segment or more', segmentCount);
+  const periodsFit = Number.isInteger(periods) && periods >= 1 && periods <= segmentCount;
+  expect(periodsFit, 'periods', `1 to ${segmentCount}`, periods);
+  expect(periods === 1 || addressing === 'template', 'periods', '1 with addressing "base"', periods);
 
   const videos = ladderBps.map((bandwidthBps, representation): Track => {
     const clip = videoClip(representation);
@@ -95,7 +96,9 @@ export function presentation(options: PresentationOptions): Presentation {
       composeSegment({ clip, index, segmentSeconds, sizeBytes: sizeBytes(index), ...(padding && { padding }) });
     return { id: `video-${representation}`, clip, bandwidthBps, sizeBytes, segment };
   });
-  for (const track of videos) checkSizes(track, segmentSeconds, segmentCount);
+  videos.forEach((track, representation) => {
+    checkSizes(track, { representation, segmentSeconds, segmentCount });
+  });
   const audios = options.audio ? [audioTrack(segmentSeconds)] : [];
 
   const files = new Map<string, () => MediaFile>();
@@ -144,18 +147,30 @@ function audioTrack(segmentSeconds: number): Track {
   return { id: AUDIO_ID, clip, bandwidthBps: AUDIO_BPS, sizeBytes, segment };
 }
 
-/** Says at once, and for all, which sizes cannot be met. */
-function checkSizes(track: Track, segmentSeconds: number, segmentCount: number): void {
+/** Says before anything is served which sizes cannot be met. */
+function checkSizes(
+  track: Track,
+  {
+    representation,
+    segmentSeconds,
+    segmentCount,
+  }: Record<'representation' | 'segmentSeconds' | 'segmentCount', number>,
+): void {
   for (let index = 0; index < segmentCount; index++) {
     const size = track.sizeBytes(index);
     const natural = naturalSegmentBytes({ clip: track.clip, index, segmentSeconds });
-    if (!Number.isInteger(size) || size < natural + 8) {
-      throw new SegmentSizeError(
-        `sizes: representation ${track.id} (${track.bandwidthBps} bit/s), segment ${index}: expected whole bytes, at ` +
-          `least ${natural + 8} for ${segmentSeconds} s of ${track.clip.width}x${track.clip.height}, got ${size}`,
-      );
-    }
+    const { width, height } = track.clip;
+    expect(
+      Number.isInteger(size) && size >= natural + SMALLEST_PADDING_BYTES,
+      `segmentSizesBits[${index}][${representation}]`,
+      `whole bytes, at least ${natural + SMALLEST_PADDING_BYTES} for ${segmentSeconds} s of ${width}x${height}`,
+      `${size} bytes`,
+    );
   }
+}
+
+function expect(holds: boolean, field: string, expected: string, got: unknown): void {
+  if (!holds) throw new InputError({ field, expected, got: String(got) });
 }
 
 function contentTypeOf({ clip }: Track): string {

@@ -1,0 +1,224 @@
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { type RunningOrigin, startOrigin, UTC_HEADER } from './origin.ts';
+import type { RequestLogEntry } from './request-log.ts';
+
+/** Fast enough that nothing here waits; no figure is asserted. */
+const trace: Trace = {
+  name: 'fast',
+  stepEndsSeconds: Float64Array.of(30, 60),
+  ratesBps: Float64Array.of(4e9, 2e9),
+  durationSeconds: 60,
+  metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1, 12, 0, 12) },
+};
+const dead: Trace = {
+  ...trace,
+  name: 'dead',
+  ratesBps: Float64Array.of(1e9, 0),
+  stepEndsSeconds: Float64Array.of(1e-6, 1e6),
+  durationSeconds: 1e6,
+};
+const scenario: Scenario = {
+  ...SCENARIOS['pensieve-60']!,
+  segmentCount: 4,
+  rttSeconds: 0.001,
+  traceScale: { factor: 1 },
+};
+
+describe('origin', () => {
+  let origin: RunningOrigin;
+  beforeAll(async () => {
+    origin = await startOrigin({ traces: [trace], scenarios: { short: scenario } });
+  });
+  afterAll(() => origin.close());
+
+  const at = (id: string, path: string) => `${origin.url}/session/${id}/${path}`;
+  const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
+  const log = async (id: string) => (await (await fetch(at(id, 'log'))).json()) as RequestLogEntry[];
+
+  test('serves every segment with exactly the prescribed size', async () => {
+    const id = open();
+    const manifest = await (await fetch(at(id, 'manifest.mpd'))).text();
+    expect(manifest).toContain('<Representation id="video-5" bandwidth="4300000"');
+    const sizes = segmentSizesBits(scenario);
+    const published = (await (await fetch(at(id, 'sizes.json'))).json()) as {
+      representations: Record<string, number[]>;
+    };
+    for (const [segment, representation] of [
+      [0, 0],
+      [3, 5],
+      [2, 1],
+    ] as const) {
+      const response = await fetch(at(id, `video-${representation}/${segment + 1}.m4s`));
+      const bytes = (await response.arrayBuffer()).byteLength;
+      expect(bytes).toBe(sizes[segment]![representation]! / 8);
+      expect(bytes).toBe(published.representations[`video-${representation}`]![segment]);
+      expect(response.headers.get('content-type')).toBe('video/mp4');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('timing-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-expose-headers')).toContain(UTC_HEADER);
+    }
+    const entries = await log(id);
+    expect(
+      entries.map(({ kind, segmentIndex, representationId, outcome }) => [
+        kind,
+        segmentIndex,
+        representationId,
+        outcome,
+      ]),
+    ).toEqual([
+      ['segment', 0, 'video-0', 'complete'],
+      ['segment', 3, 'video-5', 'complete'],
+      ['segment', 2, 'video-1', 'complete'],
+    ]);
+    expect(entries[0]!.requestedAtSeconds).toBe(0);
+    expect(entries.every((entry) => entry.bytes === entry.sentBytes)).toBe(true);
+  });
+
+  test('UTC stands at the start of the session until the first segment is asked for', async () => {
+    const id = open();
+    const startMs = Date.UTC(2025, 5, 1, 12, 0, 17);
+    const time = async () => Number(await (await fetch(at(id, 'time'))).text());
+    await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
+    expect(await time()).toBe(startMs);
+    expect(origin.session(id)!.hasStarted).toBe(false);
+    const first = await fetch(at(id, 'video-0/1.m4s'));
+    await first.arrayBuffer();
+    expect(Number(first.headers.get(UTC_HEADER))).toBe(startMs);
+    expect(Number(first.headers.get('x-trace-seconds'))).toBe(5);
+    expect(await time()).toBeGreaterThan(startMs);
+    const [init] = await log(id);
+    expect(init).toMatchObject({ kind: 'init', outcome: 'complete' });
+    expect(init!.requestedAtSeconds).toBeLessThan(0);
+  });
+
+  test('ranges of a single file, and HEAD, which neither waits nor counts', async () => {
+    const id = open({ media: { addressing: 'base' } });
+    const url = at(id, 'video-2.mp4');
+    const head = await fetch(url, { method: 'HEAD' });
+    const length = Number(head.headers.get('content-length'));
+    expect([head.status, length > 0, origin.session(id)!.log.length]).toEqual([200, true, 0]);
+
+    const get = async (range: string) => {
+      const response = await fetch(url, { headers: { range } });
+      return {
+        status: response.status,
+        range: response.headers.get('content-range'),
+        bytes: new Uint8Array(await response.arrayBuffer()),
+      };
+    };
+    const whole = await get('bytes=nonsense');
+    expect([whole.status, whole.bytes.length]).toEqual([200, length]);
+    const part = await get('bytes=100-899');
+    expect([part.status, part.range]).toEqual([206, `bytes 100-899/${length}`]);
+    expect(part.bytes).toEqual(whole.bytes.slice(100, 900));
+    expect((await get(`bytes=${length - 5}-`)).bytes).toEqual(whole.bytes.slice(-5));
+    expect((await get('bytes=-7')).bytes).toEqual(whole.bytes.slice(-7));
+    const outside = await get(`bytes=${length}-`);
+    expect([outside.status, outside.range]).toEqual([416, `bytes */${length}`]);
+  });
+
+  test('a client that goes away frees the link, and the log says so', async () => {
+    const id = open({ trace: dead, startSeconds: 0 });
+    const session = origin.session(id)!;
+    await new Promise<void>((resolve) => {
+      const request = httpRequest(at(id, 'video-5/1.m4s'), () => {});
+      request.on('error', () => resolve());
+      request.end();
+      const wait = () => (session.log.length === 0 ? setImmediate(wait) : request.destroy());
+      wait();
+    });
+    while (session.log[0]!.outcome === 'active') await new Promise((resolve) => setImmediate(resolve));
+    expect(session.log[0]).toMatchObject({ outcome: 'aborted', segmentIndex: 0 });
+    expect(session.isActive).toBe(false);
+  });
+
+  test('sessions can be created over HTTP, and deleted', async () => {
+    const create = (body: string) => fetch(`${origin.url}/session`, { method: 'POST', body });
+    const response = await create(
+      JSON.stringify({ trace: 'fast', scenario: 'short', startSeconds: 2, media: { periods: 2 } }),
+    );
+    expect(response.status).toBe(201);
+    const { id, manifest } = (await response.json()) as { id: string; manifest: string };
+    expect(await (await fetch(origin.url + manifest)).text()).toContain('<Period id="1"');
+    expect(await (await fetch(`${origin.url}/traces`)).json()).toEqual([
+      { name: 'fast', dataset: 'made up', recordingGroup: 'desk', durationSeconds: 60 },
+    ]);
+    const link = (await (await fetch(at(id, 'link'))).json()) as Record<string, unknown>;
+    expect(link).toEqual({
+      stepEndsSeconds: [30, 60],
+      ratesBps: [3.8e9, 1.9e9],
+      rttSeconds: 0.001,
+      startSeconds: 2,
+      traceStartUtcMs: trace.metadata.startUtcMs,
+    });
+    expect((await fetch(`${origin.url}/session/${id}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await fetch(at(id, 'manifest.mpd'))).status).toBe(404);
+  });
+
+  test('what cannot be done is refused with a status and a reason', async () => {
+    const id = open();
+    const refused = async (path: string, init?: RequestInit) => {
+      const response = await fetch(origin.url + path, init);
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      return [response.status, ((await response.json()) as { error: string }).error];
+    };
+    expect(await refused('/session/none/time')).toEqual([404, 'no session "none"']);
+    expect(await refused(`/session/${id}/video-6/1.m4s`)).toEqual([404, `no "video-6/1.m4s" in session ${id}`]);
+    expect(await refused('/elsewhere')).toEqual([404, 'nothing at /elsewhere']);
+    expect(await refused(`/session/${id}/time`, { method: 'PUT' })).toEqual([405, 'expected GET or HEAD, got PUT']);
+    const post = (body: unknown) =>
+      refused('/session', { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
+    expect(await post('nonsense')).toEqual([400, 'expected a JSON object, got "nonsense"']);
+    expect(await post({ trace: 'slow', scenario: 'short' })).toEqual([400, 'trace: expected one of fast, got "slow"']);
+    expect(await post({ trace: 'fast', scenario: 'short', segmentCount: 5 })).toEqual([
+      400,
+      'segmentCount: expected 1 to 4, got 5',
+    ]);
+    expect(await post({ trace: 'fast', scenario: 'short', media: { audio: 1 } })).toEqual([
+      400,
+      'media.audio: expected true or false, got 1',
+    ]);
+    expect(await post({ trace: 'fast', scenario: 'short', tempo: 2 })).toEqual([
+      400,
+      'tempo: expected one of trace, scenario, startSeconds, segmentCount, media, got an unknown field',
+    ]);
+    expect(await post({ trace: 'fast', scenario: 'short', media: { periods: 9 } })).toEqual([
+      400,
+      'periods: expected 1 to 4, got 9',
+    ]);
+    expect((await fetch(`${origin.url}/session`, { method: 'POST', body: 'x'.repeat(2 ** 20 + 1) })).status).toBe(413);
+  });
+
+  test('answers preflight requests', async () => {
+    const response = await fetch(at(open(), 'video-0/1.m4s'), {
+      method: 'OPTIONS',
+      headers: { 'access-control-request-headers': 'range' },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-headers')).toBe('range');
+  });
+
+  test('forgets the oldest sessions beyond the limit', async () => {
+    const small = await startOrigin({ maxSessions: 2 });
+    const ids = [1, 2, 3].map(() => small.createSession({ trace, scenario }).id);
+    expect(ids.map((id) => small.session(id) !== undefined)).toEqual([false, true, true]);
+    await small.close();
+  });
+
+  test('a ladder of one', async () => {
+    const one: Scenario = { ...scenario, ladderBps: [1e6] };
+    const id = open({ scenario: one });
+    const response = await fetch(at(id, 'video-0/4.m4s'));
+    expect((await response.arrayBuffer()).byteLength).toBe(segmentSizesBits(one)[3]![0]! / 8);
+  });
+
+  test('what a scenario or trace does not allow is an error at creation', () => {
+    const tiny: Scenario = { ...scenario, ladderBps: [100, 200] };
+    expect(() => open({ scenario: tiny })).toThrow(/segmentSizesBits\[0\]\[0\]/);
+    expect(() => open({ trace: { ...trace, ratesBps: Float64Array.of(0, 0) } })).toThrow(/expected a rate above 0/);
+  });
+});

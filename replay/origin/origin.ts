@@ -1,0 +1,310 @@
+/** The origin's HTTP side: many sessions at once, each below `/session/<id>/`. Node only; README.md lists the paths. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { InputError } from '../formats/input-error.ts';
+import type { ResolvedScenario } from '../results.ts';
+import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { type Clock, REAL_CLOCK } from './clock.ts';
+import { Ticker } from './paced-link.ts';
+import { ReplaySession, type SessionSpec } from './session.ts';
+import { parseSessionRequest } from './session-request.ts';
+
+export interface OriginOptions {
+  /** Traces that sessions may be asked for by name over HTTP. Default: none. */
+  traces?: readonly Trace[];
+  /** Scenarios that sessions may be asked for by name over HTTP. Default: the named ones. */
+  scenarios?: Readonly<Record<string, Scenario | ResolvedScenario>>;
+  /** Sessions kept; beyond it the oldest one without a transfer is forgotten. Default 1000. */
+  maxSessions?: number;
+  /** Default: real time. */
+  clock?: Clock;
+}
+
+/** An origin without a server of its own, to be mounted in one. */
+export interface Origin {
+  /** Answers requests for `/session...` and `/traces`; false (and nothing done) for any other path. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  /** @throws {InputError | RangeError} for a scenario or trace that cannot be served. */
+  createSession(spec: SessionSpec): ReplaySession;
+  session(id: string): ReplaySession | undefined;
+  /** Forgets a session; transfers under way go on. */
+  removeSession(id: string): void;
+}
+
+/** An origin that listens. */
+export interface RunningOrigin extends Origin {
+  /** Without a slash at its end. */
+  url: string;
+  port: number;
+  /** The URL of a session's manifest. */
+  manifestUrl(session: ReplaySession): string;
+  /** Breaks all connections off and stops listening. */
+  close(): Promise<void>;
+}
+
+export interface ListenOptions extends OriginOptions {
+  /** Default: a free one. */
+  port?: number;
+  /** Default: 127.0.0.1. */
+  host?: string;
+  /** Answers what the origin does not; true where it did. */
+  fallback?(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+/** Headers of media responses: where UTC, trace and session were when the request came. Pages may read them. */
+export const UTC_HEADER = 'x-trace-utc-ms';
+export const TRACE_SECONDS_HEADER = 'x-trace-seconds';
+export const SESSION_SECONDS_HEADER = 'x-session-seconds';
+const EXPOSED = [UTC_HEADER, TRACE_SECONDS_HEADER, SESSION_SECONDS_HEADER, 'content-range', 'content-length', 'date'];
+
+const OPEN_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED.join(', '),
+  'timing-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
+  'cache-control': 'no-store',
+};
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
+  'access-control-max-age': '86400',
+};
+const LARGEST_BODY_BYTES = 2 ** 20;
+const DEFAULT_MAX_SESSIONS = 1000;
+/** Longer than any pause of a player with a full buffer, so that no request meets a connection that is closing. */
+const KEEP_ALIVE_MS = 10 * 60_000;
+
+/** An answer with a status of 4xx. */
+class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** An origin to be mounted in a server. */
+export function createOrigin(options: OriginOptions = {}): Origin {
+  const sessions = new Map<string, ReplaySession>();
+  const ticker = new Ticker(options.clock ?? REAL_CLOCK);
+  const traces = new Map((options.traces ?? []).map((trace) => [trace.name, trace]));
+  const scenarios = options.scenarios ?? SCENARIOS;
+  const maxSessions = options.maxSessions ?? DEFAULT_MAX_SESSIONS;
+  let created = 0;
+
+  const origin: Origin = {
+    createSession(spec) {
+      created++;
+      const session = new ReplaySession(String(created), spec, ticker);
+      if (sessions.size >= maxSessions) {
+        for (const [id, old] of sessions) {
+          if (old.isActive) continue;
+          sessions.delete(id);
+          break;
+        }
+      }
+      sessions.set(session.id, session);
+      return session;
+    },
+    session: (id) => sessions.get(id),
+    removeSession: (id) => void sessions.delete(id),
+    handle(request, response) {
+      const { pathname } = new URL(request.url ?? '/', 'http://origin');
+      const [, root, id, ...rest] = pathname.split('/');
+      if (root !== 'session' && pathname !== '/traces') return false;
+      answer(request, response, { root: root!, id, path: rest.join('/') }).catch((error: unknown) =>
+        refuse(request, response, error),
+      );
+      return true;
+    },
+  };
+  return origin;
+
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { root, id, path }: { root: string; id: string | undefined; path: string },
+  ): Promise<void> {
+    if (request.method === 'OPTIONS') {
+      const asked = request.headers['access-control-request-headers'];
+      const allow = asked === undefined ? {} : { 'access-control-allow-headers': asked };
+      response.writeHead(204, { ...OPEN_HEADERS, ...PREFLIGHT_HEADERS, ...allow }).end();
+      return;
+    }
+    if (root === 'traces') {
+      expectMethod(request, 'GET', 'HEAD');
+      const body = JSON.stringify([...traces.values()].map(describeTrace));
+      respond(request, response, { contentType: 'application/json', body });
+      return;
+    }
+    if (id === undefined || id === '') {
+      expectMethod(request, 'POST');
+      const spec = parseSessionRequest(await readBody(request), { traces, scenarios });
+      const session = origin.createSession(spec);
+      const body = JSON.stringify({ id: session.id, manifest: `/session/${session.id}/manifest.mpd` });
+      respond(request, response, { contentType: 'application/json', body, status: 201 });
+      return;
+    }
+    const session = sessions.get(id);
+    if (!session) throw new Refusal(404, `no session "${id}"`);
+    if (path === '' && request.method === 'DELETE') {
+      sessions.delete(id);
+      response.writeHead(204, OPEN_HEADERS).end();
+      return;
+    }
+    expectMethod(request, 'GET', 'HEAD');
+    serveFile(session, path, request, response);
+  }
+}
+
+/** Starts a server. Rejects where it cannot listen. */
+export async function startOrigin(options: ListenOptions = {}): Promise<RunningOrigin> {
+  const { port = 0, host = '127.0.0.1', fallback } = options;
+  const origin = createOrigin(options);
+  const server: Server = createServer({ noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    if (origin.handle(request, response) || fallback?.(request, response)) return;
+    refuse(request, response, new Refusal(404, `nothing at ${request.url}`));
+  });
+  // Downloads last as long as the trace wants.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const { port: listening, family } = server.address() as AddressInfo;
+  const url = `http://${family === 'IPv6' ? `[${host}]` : host}:${listening}`;
+  return {
+    ...origin,
+    url,
+    port: listening,
+    manifestUrl: ({ id }) => `${url}/session/${id}/manifest.mpd`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function describeTrace({ name, durationSeconds, metadata }: Trace) {
+  const { dataset, recordingGroup, location } = metadata;
+  return { name, dataset, recordingGroup, durationSeconds, ...(location !== undefined && { location }) };
+}
+
+/** What a session has beside its media: neither paced nor counted. */
+const DOCUMENTS: Readonly<Record<string, { contentType: string; body(session: ReplaySession): string }>> = {
+  'manifest.mpd': { contentType: 'application/dash+xml', body: ({ presentation }) => presentation.manifest },
+  'sizes.json': { contentType: 'application/json', body: ({ presentation }) => JSON.stringify(presentation.sizes) },
+  time: { contentType: 'text/plain', body: ({ utcMs }) => String(utcMs) },
+  log: { contentType: 'application/json', body: ({ log }) => JSON.stringify(log) },
+  link: { contentType: 'application/json', body: ({ publishedLink }) => JSON.stringify(publishedLink) },
+};
+
+function serveFile(session: ReplaySession, path: string, request: IncomingMessage, response: ServerResponse): void {
+  const document = DOCUMENTS[path];
+  if (document) {
+    respond(request, response, { contentType: document.contentType, body: document.body(session) });
+    return;
+  }
+  const file = session.presentation.find(path);
+  if (!file) throw new Refusal(404, `no "${path}" in session ${session.id}`);
+
+  const length = file.body.length;
+  const range = parseRange(request.headers.range, length);
+  const head = {
+    ...OPEN_HEADERS,
+    'content-type': file.contentType,
+    'accept-ranges': 'bytes',
+    'content-length': range.end - range.start,
+    ...(range.isPart && { 'content-range': `bytes ${range.start}-${range.end - 1}/${length}` }),
+  };
+  const status = range.isPart ? 206 : 200;
+  if (request.method === 'HEAD') {
+    response.writeHead(status, head).end();
+    return;
+  }
+  session.serve(file, range, response, {
+    path,
+    writeHead(requestedAtSeconds) {
+      response.writeHead(status, {
+        ...head,
+        [UTC_HEADER]: session.utcMsAt(requestedAtSeconds).toFixed(3),
+        [TRACE_SECONDS_HEADER]: (session.startSeconds + requestedAtSeconds).toFixed(6),
+        [SESSION_SECONDS_HEADER]: requestedAtSeconds.toFixed(6),
+      });
+    },
+  });
+}
+
+/**
+ * A single range as RFC 9110 has it, `end` exclusive; the whole file where there is no range, several, or one that
+ * cannot be read. Throws a 416 for one that lies outside.
+ */
+function parseRange(header: string | undefined, length: number): { start: number; end: number; isPart: boolean } {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
+  const [from, to] = [match?.[1] ?? '', match?.[2] ?? ''];
+  if (!match || (from === '' && to === '') || (from !== '' && to !== '' && Number(to) < Number(from))) {
+    return { start: 0, end: length, isPart: false };
+  }
+  const start = from === '' ? Math.max(0, length - Number(to)) : Number(from);
+  const end = from === '' || to === '' ? length : Math.min(length, Number(to) + 1);
+  if (start >= end) {
+    throw new Refusal(416, `range ${header} is outside of ${length} bytes`, { 'content-range': `bytes */${length}` });
+  }
+  return { start, end, isPart: true };
+}
+
+function expectMethod(request: IncomingMessage, ...allowed: readonly string[]): void {
+  if (allowed.includes(request.method ?? '')) return;
+  throw new Refusal(405, `expected ${allowed.join(' or ')}, got ${request.method}`, { allow: allowed.join(', ') });
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > LARGEST_BODY_BYTES) throw new Refusal(413, `expected a body of at most ${LARGEST_BODY_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+interface Answer {
+  contentType: string;
+  body: string;
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+function respond(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  const bytes = Buffer.from(answer.body);
+  response.writeHead(answer.status ?? 200, {
+    ...OPEN_HEADERS,
+    ...answer.headers,
+    'content-type': `${answer.contentType}; charset=utf-8`,
+    'content-length': bytes.length,
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/** An error as JSON: `{"error": "..."}`. */
+function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const isInput = error instanceof InputError || error instanceof RangeError;
+  const status = error instanceof Refusal ? error.status : isInput ? 400 : 500;
+  const message = error instanceof Error ? error.message : String(error);
+  const headers = error instanceof Refusal ? error.headers : {};
+  respond(request, response, {
+    contentType: 'application/json',
+    body: JSON.stringify({ error: message }),
+    status,
+    headers,
+  });
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from '@jest/globals';
+import { PiecewisePath } from '../../abr/index.ts';
+import type { Clock } from './clock.ts';
+import { PacedLink, TICK_MS, Ticker } from './paced-link.ts';
+
+/** Virtual time: timers fire in order, as late as `lateMs` says. */
+class VirtualClock implements Clock {
+  private now = 1234.5;
+  private timers: { atMs: number; callback: () => void }[] = [];
+
+  constructor(private readonly lateMs = () => 0) {}
+
+  nowMs() {
+    return this.now;
+  }
+
+  schedule(callback: () => void, delayMs: number) {
+    const timer = { atMs: this.now + delayMs + this.lateMs(), callback };
+    this.timers.push(timer);
+    return () => {
+      this.timers = this.timers.filter((other) => other !== timer);
+    };
+  }
+
+  get pending() {
+    return this.timers.length;
+  }
+
+  /** Fires timers until there are none left, or time is up. */
+  run(untilMs = Number.POSITIVE_INFINITY) {
+    for (;;) {
+      this.timers.sort((a, b) => a.atMs - b.atMs);
+      const next = this.timers[0];
+      if (!next || next.atMs > untilMs) break;
+      this.timers.shift();
+      this.now = Math.max(this.now, next.atMs);
+      next.callback();
+    }
+    if (Number.isFinite(untilMs)) this.now = Math.max(this.now, untilMs);
+  }
+}
+
+const RTT_SECONDS = 0.04;
+const step = new PiecewisePath({ stepEndsSeconds: [2, 3, 5], ratesBps: [8e6, 0, 80e6], tail: 'repeat' });
+
+/** Downloads `bytes` now and records when how many bytes had come. */
+function download(link: PacedLink, clock: Clock, bytes: number) {
+  const startMs = clock.nowMs();
+  const record: { seconds: number; bytes: number }[] = [];
+  const handle = link.request(bytes, {
+    onDelivered(count) {
+      record.push({ seconds: (clock.nowMs() - startMs) / 1000, bytes: count });
+    },
+  });
+  return { handle, record };
+}
+
+describe('PacedLink', () => {
+  test('delivers along the path, one RTT late, never early and at most a tick late', () => {
+    const clock = new VirtualClock();
+    const link = new PacedLink(new Ticker(clock), step, RTT_SECONDS);
+    link.start();
+    const bytes = 5e6;
+    const { handle, record } = download(link, clock, bytes);
+    clock.run();
+    const path = step.from(0, RTT_SECONDS);
+    for (const { seconds, bytes: come } of record) {
+      const dueBytes = (step.cumulativeBits(seconds) - step.cumulativeBits(RTT_SECONDS)) / 8;
+      expect(come).toBeLessThanOrEqual(dueBytes + 1e-3);
+      expect(come).toBeGreaterThan(dueBytes - (80e6 * TICK_MS) / 8000);
+    }
+    expect(record[0]!.seconds).toBeLessThan(RTT_SECONDS + 0.005);
+    expect(record.at(-1)).toEqual({ seconds: expect.closeTo(path.downloadSeconds(0, bytes * 8), 6), bytes });
+    expect(handle.prescribedEndSeconds).toBeCloseTo(path.downloadSeconds(0, bytes * 8), 9);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('timers that fire late delay bytes, but not the prescribed end', () => {
+    let turn = 0;
+    const clock = new VirtualClock(() => (turn++ % 3) * 5);
+    const link = new PacedLink(new Ticker(clock), step, RTT_SECONDS);
+    link.start();
+    const { handle, record } = download(link, clock, 1e6);
+    clock.run();
+    const prescribed = step.from(0, RTT_SECONDS).downloadSeconds(0, 8e6);
+    expect(handle.prescribedEndSeconds).toBeCloseTo(prescribed, 9);
+    expect(record.at(-1)!.seconds - prescribed).toBeGreaterThanOrEqual(0);
+    expect(record.at(-1)!.seconds - prescribed).toBeLessThan(0.0101);
+  });
+
+  test('transfers of a session share; one that is cancelled leaves its share at once', () => {
+    const clock = new VirtualClock();
+    const link = new PacedLink(new Ticker(clock), new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }), 0);
+    link.start();
+    const start = clock.nowMs();
+    const stays = download(link, clock, 1e6);
+    const goes = download(link, clock, 1e6);
+    clock.run(start + 1000);
+    goes.handle.cancel();
+    goes.handle.cancel();
+    const cancelledAt = goes.record.at(-1)!.bytes;
+    expect(cancelledAt).toBeGreaterThan(497_000);
+    expect(cancelledAt).toBeLessThanOrEqual(500_000);
+    clock.run();
+    expect(goes.record.at(-1)!.bytes).toBe(cancelledAt);
+    expect(stays.record.at(-1)).toEqual({ seconds: expect.closeTo(1.5, 6), bytes: 1e6 });
+  });
+
+  test('links of one ticker do not disturb each other', () => {
+    const clock = new VirtualClock();
+    const ticker = new Ticker(clock);
+    const downloads = [4e6, 8e6, 40e6].map((rateBps) => {
+      const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [rateBps] });
+      const link = new PacedLink(ticker, path, RTT_SECONDS);
+      link.start();
+      return { rateBps, ...download(link, clock, 250_000) };
+    });
+    clock.run();
+    for (const { rateBps, record } of downloads) {
+      expect(record.at(-1)!.seconds).toBeCloseTo(RTT_SECONDS + 2e6 / rateBps, 6);
+    }
+    expect(clock.pending).toBe(0);
+  });
+
+  test('the clock stands until it is started', () => {
+    const clock = new VirtualClock();
+    const link = new PacedLink(new Ticker(clock), step, RTT_SECONDS);
+    clock.run(clock.nowMs() + 500);
+    expect([link.isStarted, link.nowSeconds]).toEqual([false, 0]);
+    link.start();
+    clock.run(clock.nowMs() + 500);
+    link.start();
+    expect(link.nowSeconds).toBeCloseTo(0.5, 9);
+  });
+});

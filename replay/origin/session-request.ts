@@ -1,0 +1,116 @@
+/** Reads what a page asks for when it creates a session over HTTP. */
+
+import { InputError, quoted } from '../formats/input-error.ts';
+import type { PresentationOptions } from '../media/index.ts';
+import type { ResolvedScenario } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import type { SessionSpec } from './session.ts';
+
+export interface Catalogue {
+  traces: ReadonlyMap<string, Trace>;
+  scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>;
+}
+
+type Check<T> = (value: unknown, field: string) => T;
+
+/**
+ * `{"trace": name, "scenario": name, "startSeconds"?: 0, "segmentCount"?: all, "media"?: {"addressing"?, "periods"?,
+ * "audio"?, "padding"?}}`.
+ * @throws {InputError} that names the field.
+ */
+export function parseSessionRequest(text: string, { traces, scenarios }: Catalogue): SessionSpec {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InputError({ expected: 'a JSON object', got: quoted(text) }, { cause: error });
+  }
+  const request = asObject(value, '');
+  rejectUnknown(request, ['trace', 'scenario', 'startSeconds', 'segmentCount', 'media'], '');
+
+  const { trace, scenario: scenarioField } = request;
+  const traceName = asName([...traces.keys()])(trace, 'trace');
+  const scenarioName = asName(Object.keys(scenarios))(scenarioField, 'scenario');
+  const scenario = scenarios[scenarioName]!;
+  const startSeconds = optional(
+    request,
+    'startSeconds',
+    asNumber('a number >= 0', (n) => n >= 0),
+  );
+  const segmentCount = optional(
+    request,
+    'segmentCount',
+    asNumber(`1 to ${scenario.segmentCount}`, (n) => Number.isInteger(n) && n >= 1 && n <= scenario.segmentCount),
+  );
+  const media = optional(request, 'media', asMedia);
+  return { trace: traces.get(traceName)!, scenario, ...startSeconds, ...segmentCount, ...media };
+}
+
+const asMedia: Check<NonNullable<SessionSpec['media']>> = (value, field) => {
+  const media = asObject(value, field);
+  rejectUnknown(media, ['addressing', 'periods', 'audio', 'padding'], `${field}.`);
+  const addressing = optional(media, 'addressing', asName(['template', 'base']), field);
+  const padding = optional(media, 'padding', asName(['free-box', 'filler-data']), field);
+  const periods = optional(
+    media,
+    'periods',
+    asNumber('a whole number >= 1', (n) => Number.isInteger(n) && n >= 1),
+    field,
+  );
+  const audio = optional(
+    media,
+    'audio',
+    (flag, name) => {
+      if (typeof flag !== 'boolean')
+        throw new InputError({ field: name, expected: 'true or false', got: quoted(flag) });
+      return flag;
+    },
+    field,
+  );
+  return { ...addressing, ...padding, ...periods, ...audio } as Pick<
+    PresentationOptions,
+    'addressing' | 'periods' | 'audio' | 'padding'
+  >;
+};
+
+function asObject(value: unknown, field: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InputError({ field: field || undefined, expected: 'a JSON object', got: quoted(value) });
+  }
+  return value as Record<string, unknown>;
+}
+
+function asName(names: readonly string[]): Check<string> {
+  return (value, field) => {
+    if (typeof value === 'string' && names.includes(value)) return value;
+    const expected = names.length === 0 ? 'nothing (there is none to choose from)' : `one of ${names.join(', ')}`;
+    throw new InputError({ field, expected, got: quoted(value) });
+  };
+}
+
+function asNumber(expected: string, holds: (value: number) => boolean): Check<number> {
+  return (value, field) => {
+    if (typeof value === 'number' && holds(value)) return value;
+    throw new InputError({ field, expected, got: quoted(value) });
+  };
+}
+
+/** `{ key: value }`, or nothing where the object lacks it. */
+function optional<K extends string, T>(
+  object: Record<string, unknown>,
+  key: K,
+  check: Check<T>,
+  within?: string,
+): Partial<Record<K, T>> {
+  if (object[key] === undefined) return {};
+  const field = within === undefined ? key : `${within}.${key}`;
+  return { [key]: check(object[key], field) } as Partial<Record<K, T>>;
+}
+
+function rejectUnknown(object: Record<string, unknown>, known: readonly string[], prefix: string): void {
+  for (const key of Object.keys(object)) {
+    if (known.includes(key)) continue;
+    throw new InputError({ field: `${prefix}${key}`, expected: `one of ${known.join(', ')}`, got: 'an unknown field' });
+  }
+}

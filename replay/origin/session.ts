@@ -1,0 +1,236 @@
+/** One replayed session: a trace's clock, the link that its requests share, the media that it serves and their log. */
+
+import type { ServerResponse } from 'node:http';
+import { type MediaFile, type Presentation, type PresentationOptions, presentation } from '../media/index.ts';
+import type { ResolvedScenario } from '../results.ts';
+import { type Scenario, traceScaleOf } from '../scenarios.ts';
+import { linkOf, sizesOf } from '../simulator/session-setup.ts';
+import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
+import { PacedLink, type Ticker } from './paced-link.ts';
+import type { RequestLogEntry } from './request-log.ts';
+
+export interface SessionSpec {
+  trace: Trace;
+  /** Ladder, sizes, RTT, payload share and scale of the trace. */
+  scenario: Scenario | ResolvedScenario;
+  /** Second of the trace at the first media request. Default 0. */
+  startSeconds?: number;
+  /** Segments to serve, at most the scenario's. Default: the scenario's. */
+  segmentCount?: number;
+  /** Form of the media, see `replay/media`. */
+  media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
+}
+
+/** The link as a player's forecaster may be told it; rates with scale and payload share. */
+export interface PublishedLink {
+  /** Ends of the steps in seconds of the trace; it repeats from its start after the last one. */
+  stepEndsSeconds: number[];
+  ratesBps: number[];
+  rttSeconds: number;
+  /** Second of the trace at the session's second 0. */
+  startSeconds: number;
+  /** UTC in ms of the trace's second 0. */
+  traceStartUtcMs: number;
+}
+
+/** A range of bytes, `end` exclusive. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** Bytes that wait in a connection beyond this are held back until it has taken some. */
+const LARGEST_BACKLOG_BYTES = 8 * 2 ** 20;
+
+export class ReplaySession {
+  readonly id: string;
+  readonly spec: SessionSpec;
+  readonly presentation: Presentation;
+  readonly startSeconds: number;
+  private readonly ticker: Ticker;
+  private readonly link: PacedLink;
+  private readonly entries: RequestLogEntry[] = [];
+  /** Requests from before the clock's start, with the clock's time at which they came. */
+  private readonly early: { entry: RequestLogEntry; atMs: number }[] = [];
+  private active = 0;
+
+  /** @throws {InputError} for sizes that cannot be served, {RangeError} for a trace that delivers nothing. */
+  constructor(id: string, spec: SessionSpec, ticker: Ticker) {
+    const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
+    this.id = id;
+    this.spec = spec;
+    this.startSeconds = startSeconds;
+    this.ticker = ticker;
+    this.link = new PacedLink(ticker, linkOf(trace, scenario).from(startSeconds, 0), scenario.rttSeconds);
+    this.presentation = presentation({
+      ladderBps: scenario.ladderBps,
+      segmentSeconds: scenario.segmentSeconds,
+      segmentSizesBits: sizesOf(scenario).slice(0, segmentCount),
+      ...spec.media,
+    });
+  }
+
+  /** Seconds since the first media request; 0 before. */
+  get nowSeconds(): number {
+    return this.link.nowSeconds;
+  }
+
+  /** The trace's UTC in ms now; it stands at the session's start until the first media request. */
+  get utcMs(): number {
+    return this.utcMsAt(this.nowSeconds);
+  }
+
+  /** The trace's UTC in ms at a second of the session. */
+  utcMsAt(sessionSeconds: number): number {
+    return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + sessionSeconds) * 1000;
+  }
+
+  get hasStarted(): boolean {
+    return this.link.isStarted;
+  }
+
+  get isActive(): boolean {
+    return this.active > 0;
+  }
+
+  /** Requests in the order in which they came. */
+  get log(): readonly RequestLogEntry[] {
+    return this.entries;
+  }
+
+  get publishedLink(): PublishedLink {
+    const { trace, scenario } = this.spec;
+    return {
+      ...linkSteps(trace, traceScaleOf(scenario, meanRateBps(trace)) * scenario.payloadShare),
+      rttSeconds: scenario.rttSeconds,
+      startSeconds: this.startSeconds,
+      traceStartUtcMs: traceStartUtcMs(trace.metadata),
+    };
+  }
+
+  /**
+   * Answers with a range of a file at the link's pace. The first request for a segment starts the clock. What is asked
+   * for before costs an RTT alone, because the trace stands. `writeHead` is called just before the first byte, with the
+   * session's second at which the request came.
+   */
+  serve(
+    file: MediaFile,
+    range: ByteRange,
+    response: ServerResponse,
+    options: { path: string; writeHead(requestedAtSeconds: number): void },
+  ): void {
+    const { entry, isSegment } = describeRequest(file, range, options.path);
+    this.entries.push(entry);
+    if (isSegment && !this.link.isStarted) this.startClock();
+    else entry.requestedAtSeconds = this.nowSeconds;
+    const { requestedAtSeconds } = entry;
+    if (!this.link.isStarted) this.early.push({ entry, atMs: this.ticker.clock.nowMs() });
+
+    this.active++;
+    const writer = new RangeWriter(file, range, response);
+    const onDelivered = (bytes: number) => {
+      if (entry.firstByteAtSeconds === undefined) {
+        entry.firstByteAtSeconds = this.nowSeconds;
+        options.writeHead(requestedAtSeconds);
+      }
+      writer.writeUpTo(bytes);
+      entry.sentBytes = writer.sentBytes;
+    };
+    const handle = this.link.isStarted
+      ? this.link.request(entry.bytes, { onDelivered })
+      : this.requestWithoutClock(entry.bytes, onDelivered);
+    response.once('finish', () => {
+      entry.outcome = 'complete';
+      entry.sentBytes = writer.sentBytes;
+      entry.endedAtSeconds = this.nowSeconds;
+      if (handle.prescribedEndSeconds !== undefined) entry.prescribedEndSeconds = handle.prescribedEndSeconds;
+    });
+    response.once('close', () => {
+      this.active--;
+      if (entry.outcome === 'complete') return;
+      handle.cancel();
+      entry.outcome = 'aborted';
+      entry.sentBytes = writer.sentBytes;
+      entry.endedAtSeconds = this.nowSeconds;
+    });
+  }
+
+  private startClock(): void {
+    const nowMs = this.ticker.clock.nowMs();
+    this.link.start();
+    for (const { entry, atMs } of this.early) {
+      const offset = (atMs - nowMs) / 1000;
+      entry.requestedAtSeconds = offset;
+      // Noted while the clock stood at 0.
+      if (entry.firstByteAtSeconds !== undefined) entry.firstByteAtSeconds = offset + this.spec.scenario.rttSeconds;
+      if (entry.endedAtSeconds !== undefined) entry.endedAtSeconds = offset + this.spec.scenario.rttSeconds;
+    }
+    this.early.length = 0;
+  }
+
+  private requestWithoutClock(bytes: number, onDelivered: (bytes: number) => void) {
+    const { clock } = this.ticker;
+    const callOff = clock.schedule(() => onDelivered(bytes), this.spec.scenario.rttSeconds * 1000);
+    return { prescribedEndSeconds: undefined, cancel: callOff };
+  }
+}
+
+function describeRequest(file: MediaFile, { start, end }: ByteRange, path: string) {
+  const parts = file.parts.filter((part) => part.start < end && part.end > start);
+  const segment = parts.find(({ kind }) => kind === 'segment');
+  const part = segment ?? parts[0]!;
+  const entry: RequestLogEntry = {
+    path,
+    kind: part.kind,
+    representationId: file.representationId,
+    ...(part.segmentIndex !== undefined && { segmentIndex: part.segmentIndex }),
+    bytes: end - start,
+    sentBytes: 0,
+    requestedAtSeconds: 0,
+    outcome: 'active',
+  };
+  return { entry, isSegment: segment !== undefined };
+}
+
+/** Writes a range of a file to a response, as far as it may and as the connection takes it. */
+class RangeWriter {
+  sentBytes = 0;
+  private allowedBytes = 0;
+  private readonly file: MediaFile;
+  private readonly range: ByteRange;
+  private readonly response: ServerResponse;
+  private waitsForDrain = false;
+
+  constructor(file: MediaFile, range: ByteRange, response: ServerResponse) {
+    this.file = file;
+    this.range = range;
+    this.response = response;
+  }
+
+  /** All bytes of the range up to this number may go. */
+  writeUpTo(bytes: number): void {
+    this.allowedBytes = bytes;
+    this.write();
+  }
+
+  private write(): void {
+    const { response, range } = this;
+    if (this.waitsForDrain || response.destroyed) return;
+    const from = range.start + this.sentBytes;
+    response.cork();
+    for (const piece of this.file.body.read(from, range.start + this.allowedBytes)) {
+      response.write(piece);
+      this.sentBytes += piece.length;
+      if (response.writableLength > LARGEST_BACKLOG_BYTES) break;
+    }
+    response.uncork();
+    if (this.sentBytes === range.end - range.start) response.end();
+    else if (this.sentBytes < this.allowedBytes) {
+      this.waitsForDrain = true;
+      response.once('drain', () => {
+        this.waitsForDrain = false;
+        this.write();
+      });
+    }
+  }
+}
