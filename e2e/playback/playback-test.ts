@@ -1,0 +1,210 @@
+/**
+ * What the playback tests share: an origin that paces media along a made-up link, a page with real dash.js and the
+ * plugin as it is built at this moment, and helpers inside that page (`window.lab`).
+ */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { test as base, type Page } from '@playwright/test';
+import type { MediaPlayerClass } from 'dashjs';
+import { build } from 'vite';
+import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
+import type { Scenario } from '../../replay/scenarios.ts';
+import { SCENARIOS } from '../../replay/scenarios.ts';
+import type { Trace } from '../../replay/trace.ts';
+import type * as leoAbr from '../../src/index.ts';
+
+export { expect } from '@playwright/test';
+
+/** One video request that dash.js sent. */
+export interface SentRequest {
+  streamId: string;
+  index: number;
+  representationId: string;
+}
+
+/** A player in the page with what was seen of it. */
+export interface LabPlayer {
+  player: MediaPlayerClass;
+  video: HTMLVideoElement;
+  handle: leoAbr.LeoAbrHandle;
+  decisions: leoAbr.DecisionEvent[];
+  faults: leoAbr.FaultEvent[];
+  requests: SentRequest[];
+  /** Widths of the pictures shown, in order. */
+  widths: number[];
+}
+
+export interface StartOptions {
+  manifest?: string;
+  options?: leoAbr.LeoAbrOptions;
+  /** dash.js settings that the page makes before anything else. */
+  settings?: object;
+  width?: number;
+}
+
+export interface Lab {
+  players: LabPlayer[];
+  /** Makes a player with the plugin on it and starts the manifest where there is one. */
+  start(options: StartOptions): LabPlayer;
+  /** Waits until `condition` holds for the first player; fails with a description after 30 s. */
+  until(what: string, condition: (lab: LabPlayer) => unknown, of?: LabPlayer): Promise<void>;
+}
+
+declare global {
+  interface Window {
+    lab: Lab;
+    dashjs: { MediaPlayer(): { create(): MediaPlayerClass } };
+    LeoAbr: typeof leoAbr;
+  }
+}
+
+/** A link and media for it; everything has a default that makes a short, quick session. */
+export interface StreamOptions {
+  ladderBps?: number[];
+  segmentSeconds?: number;
+  segmentCount?: number;
+  /** `[seconds, bit/s]` per step; the last rate holds from there on. Default: 8 Mbit/s throughout. */
+  link?: [seconds: number, bps: number][];
+  rttSeconds?: number;
+  sizeSpread?: number;
+  media?: { addressing?: 'template' | 'base'; periods?: number; audio?: boolean; padding?: 'free-box' | 'filler-data' };
+}
+
+export const LADDER_BPS = [300e3, 1e6, 2.5e6, 5e6];
+
+interface Fixtures {
+  /** Serves a stream; returns the URL of its folder, with a slash at its end. */
+  stream(options?: StreamOptions): string;
+  /** The page with `window.lab`, dash.js and the plugin. */
+  labPage: Page;
+}
+
+interface WorkerFixtures {
+  origin: RunningOrigin;
+}
+
+const requireHere = createRequire(import.meta.url);
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  origin: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern here.
+    async ({}, use) => {
+      const outDir = join(import.meta.dirname, '../../build/e2e-plugin');
+      await build({ mode: 'plugin', logLevel: 'error', build: { outDir } });
+      const dash = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
+      const files: Record<string, [type: string, body: string | Buffer]> = {
+        '/': ['text/html', '<!doctype html><script src="dash.js"></script><script src="leo-abr.js"></script>'],
+        '/dash.js': ['text/javascript', readFileSync(dash)],
+        '/leo-abr.js': ['text/javascript', readFileSync(join(outDir, 'leo-abr.global.js'))],
+      };
+      const origin = await startOrigin({
+        fallback(request, response) {
+          const file = files[request.url ?? ''];
+          if (file === undefined) return false;
+          response.setHeader('content-type', file[0]);
+          response.end(file[1]);
+          return true;
+        },
+      });
+      await use(origin);
+      await origin.close();
+    },
+    { scope: 'worker' },
+  ],
+
+  stream: async ({ origin }, use) => {
+    const made: string[] = [];
+    await use((options = {}) => {
+      const session = origin.createSession({
+        trace: traceOf(options.link ?? [[60, 8e6]]),
+        scenario: scenarioOf(options),
+        ...(options.media === undefined ? {} : { media: options.media }),
+      });
+      made.push(session.id);
+      return origin.manifestUrl(session).replace(/manifest\.mpd$/, '');
+    });
+    for (const id of made) origin.removeSession(id);
+  },
+
+  labPage: async ({ origin, page }, use) => {
+    await page.addInitScript(installLab);
+    await page.goto(`${origin.url}/`);
+    await use(page);
+  },
+});
+
+function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scenario {
+  return {
+    ...SCENARIOS['pensieve-60']!,
+    name: 'e2e',
+    ladderBps,
+    segmentSeconds: options.segmentSeconds ?? 1,
+    segmentCount: options.segmentCount ?? 8,
+    rttSeconds: options.rttSeconds ?? 0.02,
+    traceScale: { factor: 1 },
+    payloadShare: 1,
+    sizeSpread: options.sizeSpread ?? 0,
+  };
+}
+
+function traceOf(link: readonly [seconds: number, bps: number][]): Trace {
+  const last = link[link.length - 1]!;
+  const steps: (readonly [number, number])[] = [...link, [600, last[1]]];
+  return {
+    name: 'made-up',
+    stepEndsSeconds: Float64Array.from(steps, ([end]) => end),
+    ratesBps: Float64Array.from(steps, ([, bps]) => bps),
+    durationSeconds: 600,
+    metadata: { dataset: 'e2e', recordingGroup: 'e2e' },
+  };
+}
+
+/** Runs in the page before anything else. */
+function installLab(): void {
+  const players: LabPlayer[] = [];
+  window.lab = {
+    players,
+    start({ manifest, options, settings, width = 320 }) {
+      const video = document.createElement('video');
+      video.muted = true;
+      video.width = width;
+      document.body.append(video);
+      const player = window.dashjs.MediaPlayer().create();
+      if (settings !== undefined) player.updateSettings(settings);
+      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, ...options });
+      const made: LabPlayer = { player, video, handle, decisions: [], faults: [], requests: [], widths: [] };
+      handle.on('decision', (event) => made.decisions.push(event));
+      handle.on('fault', (event) => made.faults.push(event));
+      video.addEventListener('resize', () => made.widths.push(video.videoWidth));
+      player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request, ...event }) => {
+        if (request.type !== 'MediaSegment' || request.mediaType !== 'video') return;
+        const { streamId } = event as unknown as { streamId: string };
+        made.requests.push({ streamId, index: request.index, representationId: request.representation!.id });
+      });
+      players.push(made);
+      if (manifest !== undefined) player.initialize(video, manifest, true);
+      return made;
+    },
+    async until(what, condition, of) {
+      const deadline = performance.now() + 30_000;
+      for (;;) {
+        const lab = of ?? players[0]!;
+        if (condition(lab)) return;
+        if (performance.now() > deadline) {
+          const { currentTime, readyState } = lab.video;
+          const seen = JSON.stringify({
+            currentTime,
+            readyState,
+            decisions: lab.decisions.length,
+            requests: lab.requests,
+            faults: lab.faults.map(({ code, message }) => `${code}: ${message}`),
+          });
+          throw new Error(`not within 30 s: ${what}; ${seen}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+  };
+}

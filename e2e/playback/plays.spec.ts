@@ -1,0 +1,100 @@
+/** The plugin plays a stream, and what it says it does is what dash.js does and what is on screen. */
+
+import { expect, LADDER_BPS, test } from './playback-test.ts';
+
+/** Widths of the test pictures of video-0, video-1 ... */
+const WIDTHS = [64, 96, 128, 160];
+
+test('plays to the end, switching as it decides; the pictures on screen prove it', async ({ labPage, stream }) => {
+  const seen = await labPage.evaluate(
+    async ({ manifest }) => {
+      const { player, video, handle, decisions, faults, requests, widths } = window.lab.start({ manifest });
+      await window.lab.until('the end', () => video.ended);
+      return {
+        decisions: decisions.map(({ kind, state, representationId, decision }) => ({
+          kind,
+          index: state.segmentIndex,
+          representationId,
+          bitrateBps: state.ladderBps[decision.representation],
+          remaining: state.segmentsRemaining,
+          ladderBps: state.ladderBps,
+          rows: state.upcomingSizesBits.length,
+          bufferLevelSeconds: state.bufferLevelSeconds,
+          nowSeconds: state.nowSeconds,
+          previousBitrateBps: state.previousBitrateBps,
+          downloads: state.downloads,
+        })),
+        requests,
+        widths,
+        faults,
+        state: handle.state.status,
+        version: player.getVersion(),
+      };
+    },
+    { manifest: `${stream({ segmentCount: 8 })}manifest.mpd` },
+  );
+  expect(seen.faults).toEqual([]);
+  expect(seen.state).toBe('attached');
+  const { decisions, requests } = seen;
+  expect(decisions).toHaveLength(8);
+  expect(decisions.map(({ index, representationId }) => ({ index, representationId }))).toEqual(
+    requests.map(({ index, representationId }) => ({ index, representationId })),
+  );
+  expect(decisions.map(({ remaining }) => remaining)).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+  expect(decisions.map(({ rows }) => rows)).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+  expect(decisions[0]).toMatchObject({ ladderBps: LADDER_BPS, nowSeconds: 0, bufferLevelSeconds: 0, downloads: [] });
+  expect(decisions[0]!.representationId).toBe('video-0');
+  // 8 Mbit/s carry the top of the ladder.
+  expect(decisions[7]!.representationId).toBe('video-3');
+  decisions.slice(1).forEach((decision, i) => {
+    expect(decision.previousBitrateBps).toBe(decisions[i]!.bitrateBps);
+    expect(decision.downloads).toHaveLength(i + 1);
+  });
+  for (const { abandoned, receivedBits, sizeBits, downloadSeconds, latencySeconds } of decisions[7]!.downloads) {
+    expect(abandoned).toBe(false);
+    expect(receivedBits).toBe(sizeBits);
+    // The link's rate, less the 20 ms before the first byte and what the machine adds.
+    expect(receivedBits / downloadSeconds).toBeLessThan(8e6);
+    if (latencySeconds !== undefined) expect(latencySeconds).toBeGreaterThan(0.015);
+  }
+  const chosen = requests.map(({ representationId }) => WIDTHS[Number(representationId.split('-')[1])]!);
+  expect(seen.widths).toEqual(chosen.filter((width, i) => width !== chosen[i - 1]));
+});
+
+test('two players on one page decide each for itself, and one can be left alone', async ({ labPage, stream }) => {
+  const slow = stream({ link: [[60, 1.6e6]], segmentCount: 6 });
+  const seen = await labPage.evaluate(
+    async ([quick, slow]) => {
+      const a = window.lab.start({ manifest: quick! });
+      const b = window.lab.start({ manifest: slow! });
+      await window.lab.until('both end', () => a.video.ended && b.video.ended);
+      a.handle.detach();
+      return [a, b].map(({ decisions, requests, faults, handle }) => ({
+        decided: decisions.map(({ representationId }) => representationId),
+        requested: requests.map(({ representationId }) => representationId),
+        measuredBps: decisions.at(-1)!.state.downloads.map((d) => d.receivedBits / d.downloadSeconds),
+        status: handle.state.status,
+        faults,
+      }));
+    },
+    [`${stream({ segmentCount: 6 })}manifest.mpd`, `${slow}manifest.mpd`],
+  );
+  const [a, b] = seen;
+  for (const one of seen) expect(one).toMatchObject({ faults: [], decided: one.requested });
+  expect(a!.decided.at(-1)).toBe('video-3');
+  expect(['video-0', 'video-1']).toContain(b!.decided.at(-1));
+  expect(Math.max(...b!.measuredBps)).toBeLessThan(1.7e6);
+  expect(seen.map(({ status }) => status)).toEqual(['detached', 'attached']);
+});
+
+test('a ladder of one plays', async ({ labPage, stream }) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const { video, decisions, faults } = window.lab.start({ manifest });
+      await window.lab.until('the end', () => video.ended);
+      return { faults, decided: decisions.map(({ decision }) => decision.representation) };
+    },
+    `${stream({ ladderBps: [1e6], segmentCount: 3 })}manifest.mpd`,
+  );
+  expect(seen).toEqual({ faults: [], decided: [0, 0, 0] });
+});
