@@ -76,11 +76,12 @@ function collect(value: string, earlier: string[] | undefined): string[] {
 export function prepareBenchmark(
   command: 'simulate' | 'bench',
   given: unknown,
-  { requireAlgorithm, stderr }: { requireAlgorithm(name: string): void; stderr: Output },
+  { requireAlgorithm, stderr }: { requireAlgorithm(name: string, flag: string): void; stderr: Output },
 ): Benchmark {
   const flags = given as Flags;
   const algorithms = flags.algorithms.split(',').map((name) => name.trim());
-  for (const name of algorithms) requireAlgorithm(name);
+  for (const name of algorithms) requireAlgorithm(name, '--algorithms');
+  requireAlgorithm(flags.baseline, '--baseline');
   const scenario = scenarioOption(flags.scenario);
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);

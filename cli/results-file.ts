@@ -14,9 +14,9 @@ export function requireWritable(out: string): void {
   if (out === STANDARD_OUTPUT) return;
   const unwritable = (got: string, cause?: unknown) =>
     new InputError({ field: '--out', expected: 'a file that can be written', got: `${out}: ${got}` }, { cause });
-  if (statSync(out, { throwIfNoEntry: false })?.isDirectory()) throw unwritable('a folder');
   const probe = join(dirname(out), `.${basename(out)}.${process.pid}.probe`);
   try {
+    if (statSync(out, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a folder');
     mkdirSync(dirname(out), { recursive: true });
     writeFileSync(probe, '', { flag: 'wx' });
     rmSync(probe);

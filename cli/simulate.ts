@@ -33,6 +33,7 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   const total = benchmark.plan.sessions.length;
+  stderr.write(`playing ${benchmark.remains.length} sessions of ${benchmark.scenario.name}\n`);
   const progress = new Progress(stderr, benchmark.remains.length, 'sessions');
   let played: SessionResult[];
   try {

@@ -90,7 +90,8 @@ export function qoeForms(
  * made from these, so that merged results have the same bytes as those of one run.
  */
 export function roundedSession(session: SessionResult): SessionResult {
-  return rounded(session, '') as SessionResult;
+  // The start tells sessions apart: it stays what the plan says.
+  return { ...(rounded(session, '') as SessionResult), startSeconds: session.startSeconds };
 }
 
 function rounded(value: unknown, key: string): unknown {

@@ -1,0 +1,250 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { parseResults } from '../replay/evaluation/parse-results.ts';
+import type { Results } from '../replay/results.ts';
+import { SCENARIOS } from '../replay/scenarios.ts';
+import { runCommand } from './command.ts';
+
+const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+
+// Whole benchmarks are played here; a busy machine needs its time.
+jest.setTimeout(60_000);
+
+let folder: string;
+let traces: string;
+const at = (name: string) => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-cli-'));
+  traces = at('traces');
+  mkdirSync(join(traces, 'deeper'), { recursive: true });
+  cpSync(TRACE, join(traces, 'a.csv'));
+  cpSync(TRACE, join(traces, 'deeper', 'b.csv'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(args: readonly string[], { interruptAfterMs }: { interruptAfterMs?: number } = {}) {
+  const written = { stdout: '', stderr: '' };
+  const status = await runCommand(args, {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: { write: (text) => (written.stderr += text) },
+    defaultJobs: 1,
+    onInterrupt(callback) {
+      const timer = interruptAfterMs === undefined ? undefined : setTimeout(callback, interruptAfterMs);
+      return () => clearTimeout(timer);
+    },
+  });
+  return { status, ...written };
+}
+
+/** `simulate` on the two small traces; flags given here replace the defaults. */
+function simulateArgs(flags: Record<string, string | true> = {}): string[] {
+  const all = { traces, algorithms: 'mpc-d,mpc-o', scenario: 'uhd-8', ...flags };
+  return [
+    'simulate',
+    ...Object.entries(all).flatMap(([flag, value]) => (value === true ? [`--${flag}`] : [`--${flag}`, value])),
+  ];
+}
+
+describe('simulate', () => {
+  test('prints results in the schema on standard output, and nothing else there', async () => {
+    const { status, stdout, stderr } = await run(simulateArgs());
+    expect(stderr).toContain('4 of 4 sessions');
+    expect(status).toBe(0);
+    const results = parseResults(stdout, 'stdout');
+    expect(results.sessions.map(({ trace, algorithm }) => `${trace} ${algorithm}`)).toEqual([
+      'a mpc-d',
+      'a mpc-o',
+      'b mpc-d',
+      'b mpc-o',
+    ]);
+    expect(results.sessions[0]!.segments).toHaveLength(48);
+    expect(results.sessions[0]!.decisionMicros).toBeUndefined();
+    expect(results.tool).toMatchObject({ name: 'leo-abr', command: 'simulate', seed: 1, baseline: 'mpc-d' });
+    expect(results.tool).not.toHaveProperty('complete');
+    expect(results.summary.map((row) => row.algorithm)).toEqual(['mpc-d', 'mpc-o']);
+  });
+
+  test.each(Object.keys(SCENARIOS))('plays scenario %s', async (scenario) => {
+    const { status, stdout } = await run(simulateArgs({ scenario }));
+    expect(status).toBe(0);
+    const results = JSON.parse(stdout) as Results;
+    expect(results.scenario).toMatchObject(JSON.parse(JSON.stringify(SCENARIOS[scenario])));
+    expect(results.sessions.every((session) => session.endedBy === 'end')).toBe(true);
+  });
+
+  test('plays a scenario from a file, a ladder of one among them', async () => {
+    const scenario = {
+      ladderBps: [5e6],
+      segmentSeconds: 2,
+      segmentCount: 20,
+      bufferCapSeconds: 10,
+      rttSeconds: 0.05,
+      sizesFile: 'sizes.json',
+    };
+    writeFileSync(at('one.json'), JSON.stringify(scenario));
+    writeFileSync(at('sizes.json'), JSON.stringify({ representations: { only: Array(20).fill(1.25e6) } }));
+    const { status, stdout } = await run(simulateArgs({ scenario: at('one.json') }));
+    expect(status).toBe(0);
+    const results = JSON.parse(stdout) as Results;
+    expect(results.scenario).toMatchObject({ name: 'one', mu: 5, segmentSizesBits: Array(20).fill([1e7]) });
+    expect(results.sessions.every((session) => session.switches === 0)).toBe(true);
+  });
+
+  test('the same seed gives the same bytes, in shards and merged too', async () => {
+    const flags = { starts: 'every:4', seed: '7' };
+    const whole = await run(simulateArgs({ ...flags, out: at('whole.json') }));
+    expect(whole).toMatchObject({ status: 0, stdout: '' });
+    const text = readFileSync(at('whole.json'), 'utf8');
+    expect((await run(simulateArgs(flags))).stdout).toBe(text);
+    for (const i of [1, 2, 3]) {
+      expect((await run(simulateArgs({ ...flags, shard: `${i}/3`, out: at(`shard-${i}.json`) }))).status).toBe(0);
+    }
+    const shards = [3, 1, 2].map((i) => at(`shard-${i}.json`));
+    const merged = await run(['merge', ...shards, '--out', at('merged.json')]);
+    expect(merged.status).toBe(0);
+    expect(readFileSync(at('merged.json'), 'utf8')).toBe(text);
+
+    const partly = await run(['merge', ...shards.slice(1)]);
+    expect(partly.status).toBe(0);
+    expect(partly.stderr).toContain('not complete: shard 3/3 is missing');
+    expect((JSON.parse(partly.stdout) as Results).tool).toHaveProperty('complete', false);
+  });
+
+  test('an interrupt leaves partial results that --resume completes to the same bytes', async () => {
+    // Multiples of 0.7 are no round numbers in binary.
+    const flags = { starts: 'every:0.7', algorithms: 'mpc-o,mpc-d' };
+    await run(simulateArgs({ ...flags, out: at('undisturbed.json') }));
+
+    const stopped = await run(simulateArgs({ ...flags, out: at('stopped.json') }), { interruptAfterMs: 1 });
+    expect(stopped.status).toBe(130);
+    expect(stopped.stderr).toContain('--resume continues it');
+    const partial = parseResults(readFileSync(at('stopped.json'), 'utf8'), 'stopped.json');
+    expect(partial.tool).toHaveProperty('complete', false);
+    expect(partial.sessions.length).toBeGreaterThan(0);
+
+    const resumed = await run(simulateArgs({ ...flags, out: at('stopped.json'), resume: true }));
+    expect(resumed.status).toBe(0);
+    expect(resumed.stderr).toContain(`${partial.sessions.length} of `);
+    expect(readFileSync(at('stopped.json'), 'utf8')).toBe(readFileSync(at('undisturbed.json'), 'utf8'));
+
+    const other = await run(simulateArgs({ ...flags, out: at('stopped.json'), resume: true, scenario: 'hd-16' }));
+    expect(other.status).toBe(2);
+    expect(other.stderr).toContain('stopped.json: scenario: expected the scenario to be resumed (hd-16)');
+  });
+
+  test('an interrupt without a file writes nothing', async () => {
+    const { status, stdout, stderr } = await run(simulateArgs({ starts: 'every:0.5' }), { interruptAfterMs: 1 });
+    expect({ status, stdout }).toEqual({ status: 130, stdout: '' });
+    expect(stderr).toContain('nothing was written');
+  });
+
+  test('--resume without earlier results begins', async () => {
+    const { status, stderr } = await run(simulateArgs({ out: at('new.json'), resume: true }));
+    expect(status).toBe(0);
+    expect(stderr).toContain('nothing to resume');
+  });
+
+  test('a session that ended by a fault makes the status 1', async () => {
+    await run(simulateArgs({ out: at('faulty.json') }));
+    const results = JSON.parse(readFileSync(at('faulty.json'), 'utf8')) as Results;
+    Object.assign(results.sessions[2]!, { endedBy: 'fault', fault: 'out of ideas' });
+    writeFileSync(at('faulty.json'), JSON.stringify(results));
+    const { status, stderr } = await run(simulateArgs({ out: at('faulty.json'), resume: true }));
+    expect(status).toBe(1);
+    expect(stderr).toContain('1 sessions ended by a fault, the first: mpc-d on b at 0 s: out of ideas');
+  });
+
+  test('--timings adds how long decisions took', async () => {
+    const { stdout } = await run(simulateArgs({ timings: true }));
+    const [session] = (JSON.parse(stdout) as Results).sessions;
+    expect(session!.decisionMicros!.p50).toBeGreaterThan(0);
+  });
+
+  test('accepts a map of models for folds', async () => {
+    writeFileSync(at('folds.json'), JSON.stringify({ golden: 'model.json' }));
+    expect((await run(simulateArgs({ 'fold-models': at('folds.json') }))).status).toBe(0);
+  });
+});
+
+describe('wrong usage and input end with status 2 and say what, where, expected and got', () => {
+  test.each<[string, Record<string, string | true>, RegExp]>([
+    ['an unknown algorithm', { algorithms: 'mpc-x' }, /--algorithms: expected one of mpc-d, .*mpc-o.*, got "mpc-x"/],
+    ['an algorithm twice', { algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
+    ['an algorithm for browsers', { algorithms: 'dynamic' }, /got "dynamic", dash.js's own rules, .*leo-abr bench/],
+    ['an unknown forecaster', { algorithms: 'mpc-d@tea' }, /expected a forecaster .*mpc-d@oracle.*, got "mpc-d@tea"/],
+    ['an unknown baseline', { baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
+    ['an unknown scenario', { scenario: 'uhd-9' }, /--scenario: expected one of uhd-8, .*, got "uhd-9"/],
+    [
+      'a scenario file that is missing',
+      { scenario: './none.json' },
+      /--scenario: expected a readable file, got .*none/,
+    ],
+    ['traces that are missing', { traces: './none' }, /\.\/none: expected a file or folder/],
+    ['starts', { starts: 'often' }, /--starts: expected every:.*, got "often"/],
+    ['a seed', { seed: '-1' }, /--seed: expected a whole number from 0 .*, got "-1"/],
+    ['a shard', { shard: '4/3' }, /--shard: expected i\/n .*, got "4\/3"/],
+    ['jobs', { jobs: '0' }, /--jobs: expected a whole number from 1 .*, got "0"/],
+    ['resuming standard output', { resume: true }, /--resume: expected an --out file to continue/],
+    ['an unknown flag', { flag: true }, /unknown option '--flag'/],
+  ])('%s', async (_, flags, message) => {
+    const { status, stdout, stderr } = await run(simulateArgs(flags));
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('sessions in');
+  });
+
+  test('an output that cannot be written, before anything is played', async () => {
+    const unwritable = [join(traces, 'a.csv', 'results.json'), traces];
+    for (const out of unwritable) {
+      const { status, stderr } = await run(simulateArgs({ out }));
+      expect(status).toBe(2);
+      expect(stderr).toContain('--out: expected a file that can be written');
+      expect(stderr).not.toContain('sessions');
+    }
+    expect(readdirSync(traces)).toEqual(['a.csv', 'deeper']);
+  });
+
+  test('a scenario file with a wrong field', async () => {
+    writeFileSync(at('wrong.json'), JSON.stringify({ ladderBps: [2e6, 1e6] }));
+    const { status, stderr } = await run(simulateArgs({ scenario: at('wrong.json') }));
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/wrong\.json: ladderBps: expected bitrates .*, got \[2000000,1000000\]/);
+  });
+
+  test('a wrong trace, by file and line', async () => {
+    writeFileSync(at('bad.csv'), 'time_s,throughput_mbps,rtt_ms,loss\n0,5,,\n1,-3,,\n');
+    const { status, stderr } = await run(simulateArgs({ traces: at('bad.csv'), out: at('never.json') }));
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/bad\.csv:3: throughput_mbps: expected .*, got .*-3/);
+    expect(existsSync(at('never.json'))).toBe(false);
+  });
+
+  test('a map of models that is none', async () => {
+    writeFileSync(at('folds.json'), JSON.stringify({ golden: 5 }));
+    const { status, stderr } = await run(simulateArgs({ 'fold-models': at('folds.json') }));
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/folds\.json: golden: expected the name of a model file, got 5/);
+  });
+
+  test('results that are cut short', async () => {
+    const whole = (await run(simulateArgs())).stdout;
+    writeFileSync(at('short.json'), whole.slice(0, 5000));
+    const { status, stderr } = await run(['merge', at('short.json')]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/short\.json:\d+: expected results JSON/);
+  });
+
+  test('no such command, no arguments; help and version are no errors', async () => {
+    expect((await run(['simulat'])).status).toBe(2);
+    expect((await run(['simulat'])).stderr).toContain('simulate');
+    expect((await run(['simulate'])).status).toBe(2);
+    expect((await run(['merge'])).status).toBe(2);
+    expect(await run(['--help'])).toMatchObject({ status: 0, stderr: '' });
+    expect((await run(['simulate', '--help'])).stdout).toContain('--starts');
+    expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * Golden sessions: what every algorithm does on one small synthetic trace, segment by segment. A change of behaviour
+ * shows as a diff of `fixtures/golden-sessions.json`, to be read before it is committed. To write the file anew:
+ *
+ *     WRITE_GOLDEN=1 npm run unit -- replay/simulator/golden-sessions
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { readTraceFile } from '../formats/trace-files.ts';
+import type { SessionResult } from '../results.ts';
+import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
+import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from './algorithms.ts';
+import { roundedSession } from './session-result.ts';
+
+const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+const GOLDEN_FILE = fixture('golden-sessions.json');
+const SCENARIOS = ['uhd-8', 'pensieve-60'];
+
+const [trace] = readTraceFile(fixture('golden.csv'));
+
+function play(scenarioName: string, algorithm: string): SessionResult {
+  const scenario = resolveScenario(scenarioNamed(scenarioName));
+  const { segmentCount } = scenario;
+  return roundedSession(
+    simulatedAlgorithm(algorithm).simulate({
+      trace: trace!,
+      scenario,
+      startSeconds: 0,
+      segmentCount,
+      seed: 1,
+      timings: false,
+    }),
+  );
+}
+
+/** A line per segment, so that diffs show which one changed. */
+function goldenText(sessions: Record<string, SessionResult>): string {
+  const entries = Object.entries(sessions).map(([name, { segments, ...totals }]) => {
+    const rows = segments.map((row) => `  ${JSON.stringify(row)}`).join(',\n');
+    return `${JSON.stringify(name)}: {"totals": ${JSON.stringify(totals)},\n "segments": [\n${rows}\n ]}`;
+  });
+  return `{\n${entries.join(',\n')}\n}\n`;
+}
+
+const names = SCENARIOS.flatMap((scenario) => SIMULATED_ALGORITHMS.map((algorithm) => `${scenario} ${algorithm}`));
+const played = () => Object.fromEntries(names.map((name) => [name, play(...(name.split(' ') as [string, string]))]));
+
+describe('golden sessions', () => {
+  if (process.env['WRITE_GOLDEN'] === '1') writeFileSync(GOLDEN_FILE, goldenText(played()));
+  const golden = JSON.parse(readFileSync(GOLDEN_FILE, 'utf8'));
+
+  test('are those of all algorithms', () => {
+    expect(Object.keys(golden)).toEqual(names);
+  });
+
+  test.each(names)('%s', (name) => {
+    const { segments, ...totals } = play(...(name.split(' ') as [string, string]));
+    expect({ totals, segments }).toEqual(golden[name]);
+  });
+});
