@@ -6,6 +6,7 @@ import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from 
 import { mergeCommand } from './merge.ts';
 import { simulateCommand } from './simulate.ts';
 import { TOOL_NAME, TOOL_VERSION } from './tool.ts';
+import { traceCommand } from './trace.ts';
 
 /** Runs the command with the arguments after its name; gives the exit status, having said why on `io.stderr`. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
@@ -13,7 +14,8 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .description('replay, compare and serve low-Earth-orbit links for adaptive streaming')
     .version(TOOL_VERSION)
     .addCommand(simulateCommand(io))
-    .addCommand(mergeCommand(io));
+    .addCommand(mergeCommand(io))
+    .addCommand(traceCommand(io));
   settle(program, io);
   try {
     await program.parseAsync(args, { from: 'user' });
