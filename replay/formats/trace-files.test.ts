@@ -112,7 +112,7 @@ describe('writing', () => {
     };
     for (const format of TRACE_FORMATS) {
       const out = join(folder, format);
-      const file = writeTrace(trace, out, format);
+      const file = writeTrace(trace, out, { format });
       expect(readdirSync(out)).toHaveLength(2);
       const [read] = readTraces([file]);
       expect(read).toMatchObject({ name: 'x-2', durationSeconds: 3, metadata: source });

@@ -122,15 +122,27 @@ function readable<T>(file: string, read: () => T): T {
   }
 }
 
+/** The file that a trace is written to: its name, with `-` for the `#` of a part. */
+export function traceFileName(trace: Trace, format: TraceFormat): string {
+  return `${trace.name.replaceAll('#', '-')}.${ENDING_OF_FORMAT[format]}`;
+}
+
+export interface WriteTraceOptions {
+  /** Default `csv`. */
+  format?: TraceFormat;
+  /** Write the metadata too, as `.json` of the same name. Default true. */
+  sidecar?: boolean;
+}
+
 /**
- * Writes a trace and its sidecar into a folder as `<name>.<ending>` and `<name>.json` (`#` of a part becomes `-`), each
- * whole or not at all, the sidecar first. Gives the trace file's path. `InputError` where it cannot be written.
+ * Writes a trace into a folder, and its sidecar before it, each whole or not at all. Gives the trace file's path.
+ * `InputError` where it cannot be written.
  */
-export function writeTrace(trace: Trace, folder: string, format: TraceFormat = 'csv'): string {
-  const name = trace.name.replaceAll('#', '-');
-  const file = join(folder, `${name}.${ENDING_OF_FORMAT[format]}`);
+export function writeTrace(trace: Trace, folder: string, options: WriteTraceOptions = {}): string {
+  const { format = 'csv', sidecar = true } = options;
+  const file = join(folder, traceFileName(trace, format));
   const text = formatTrace(trace, format);
-  writeFileAtomically(join(folder, `${name}.json`), formatSidecar(trace.metadata));
+  if (sidecar) writeFileAtomically(sidecarOf(file), formatSidecar(trace.metadata));
   writeFileAtomically(file, text);
   return file;
 }

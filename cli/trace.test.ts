@@ -1,0 +1,162 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readTraces } from '../replay/formats/trace-files.ts';
+import { runCommand } from './command.ts';
+
+let folder: string;
+const at = (...path: string[]) => join(folder, ...path);
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-trace-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function trace(...args: string[]) {
+  const written = { stdout: '', stderr: '' };
+  const status = await runCommand(['trace', ...args], {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: { write: (text) => (written.stderr += text) },
+    defaultJobs: 1,
+    onInterrupt: () => () => {},
+  });
+  return { status, ...written };
+}
+
+function put(name: string, text: string): string {
+  mkdirSync(join(at(name), '..'), { recursive: true });
+  writeFileSync(at(name), text);
+  return at(name);
+}
+
+const CSV = 'time_s,throughput_mbps,rtt_ms,loss\n';
+
+describe('trace synthesize', () => {
+  test('writes traces with sidecars, the same bytes again, and reads them back', async () => {
+    const flags = ['--preset', 'driving', '--seed', '7', '--count', '3', '--duration', '60'];
+    for (const out of ['a', 'b']) {
+      expect(await trace('synthesize', ...flags, '--out', at(out))).toMatchObject({ status: 0, stdout: '' });
+    }
+    const files = readdirSync(at('a')).sort();
+    expect(files).toEqual([7, 8, 9].flatMap((seed) => [`driving-${seed}.csv`, `driving-${seed}.json`]));
+    for (const file of files) expect(readFileSync(at('b', file), 'utf8')).toBe(readFileSync(at('a', file), 'utf8'));
+    const [read] = readTraces([at('a')]);
+    expect(read).toMatchObject({
+      name: 'driving-7',
+      durationSeconds: 60,
+      metadata: { dataset: 'synthetic-driving', recordingGroup: 'driving-7', other: { synthetic: true, seed: 7 } },
+    });
+  });
+
+  test.each([
+    [['--preset', 'mars'], "argument 'mars' is invalid"],
+    [['--seed', 'x'], '--seed: expected a whole number'],
+    [['--count', '0'], '--count: expected a whole number'],
+    [['--duration', '-5'], 'duration: expected seconds'],
+    [['--duration', ''], '--duration: expected a number'],
+    [['--step', '0.33'], 'step: expected a multiple of 0.1 s'],
+    [['--mbps', '5'], 'mbps: expected none with stationary'],
+  ])('rejects %j with status 2 and writes nothing', async (flags, message) => {
+    const { status, stderr } = await trace('synthesize', ...flags, '--out', at('out'));
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+    expect(existsSync(at('out'))).toBe(false);
+  });
+
+  test('an unwritable place: status 2', async () => {
+    put('file', 'x');
+    const { status, stderr } = await trace('synthesize', '--out', at('file', 'below'));
+    expect(status).toBe(2);
+    expect(stderr).toContain('expected a file that can be written');
+    expect(readFileSync(at('file'), 'utf8')).toBe('x');
+  });
+});
+
+describe('trace convert', () => {
+  test('goes through every format', async () => {
+    put('in/x.csv', `${CSV}0,12,,\n1,0,,\n2,24,,\n`);
+    for (const format of ['cooked', 'mahimahi', 'csv']) {
+      const out = at(format);
+      expect(await trace('convert', at('in'), '--to', format, '--out', out)).toMatchObject({ status: 0 });
+      expect(readdirSync(out).sort()).toEqual([`x.${format}`, 'x.json'].sort());
+      expect(readTraces([out])[0]).toMatchObject({ name: 'x', durationSeconds: 3 });
+    }
+    expect(readFileSync(at('cooked', 'x.cooked'), 'utf8')).toBe('0 12\n1 12\n2 0\n3 24\n');
+  });
+
+  test('parts become files; without sidecars on request', async () => {
+    put('in/x.csv', `${CSV}0,1,,\n1,1,,\n2,,,\n3,2,,\n4,2,,\n`);
+    expect(await trace('convert', at('in'), '--to', 'cooked', '--out', at('out'), '--no-sidecar')).toMatchObject({
+      status: 0,
+    });
+    expect(readdirSync(at('out'))).toEqual(['x-1.cooked', 'x-2.cooked']);
+  });
+
+  test('two traces of one name, or a trace onto itself: status 2, nothing written', async () => {
+    put('in/a/x.csv', `${CSV}0,1,,\n1,1,,\n`);
+    put('in/b/x.csv', `${CSV}0,2,,\n1,2,,\n`);
+    const twice = await trace('convert', at('in'), '--to', 'csv', '--out', at('out'));
+    expect(twice.status).toBe(2);
+    expect(twice.stderr).toContain(`also that of ${at('in', 'a', 'x.csv')}`);
+    expect(existsSync(at('out'))).toBe(false);
+    const itself = await trace('convert', at('in', 'a'), '--to', 'csv', '--out', at('in', 'a'));
+    expect(itself).toMatchObject({ status: 2, stdout: '' });
+  });
+
+  test('one bad file among good ones: status 2 with its place, nothing written', async () => {
+    put('in/a.csv', `${CSV}0,1,,\n1,1,,\n`);
+    const bad = put('in/b.csv', `${CSV}0,1,,\n1,NaN,,\n`);
+    const { status, stderr } = await trace('convert', at('in'), '--to', 'cooked', '--out', at('out'));
+    expect(status).toBe(2);
+    expect(stderr).toContain(`${bad}:3: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"`);
+    expect(existsSync(at('out'))).toBe(false);
+  });
+});
+
+describe('trace info', () => {
+  test('prints a row per trace, or JSON', async () => {
+    await trace('synthesize', '--preset', 'driving-udp', '--seed', '3', '--count', '2', '--out', at('in'));
+    const table = await trace('info', at('in'));
+    expect(table.status).toBe(0);
+    expect(table.stdout.split('\n').slice(1, 3)).toEqual([
+      expect.stringMatching(/^driving-udp-3 +synthetic-driving +600 +1 /),
+      expect.stringMatching(/^driving-udp-4 +synthetic-driving +600 +1 /),
+    ]);
+    const json = await trace('info', at('in'), '--json');
+    const [info] = JSON.parse(json.stdout) as Record<string, unknown>[];
+    expect(info).toMatchObject({ name: 'driving-udp-3', durationSeconds: 600, stepSeconds: 1 });
+    expect(json.stdout).not.toContain('NaN');
+  });
+
+  test('knows a constant trace and one without a clock', async () => {
+    const text = Array.from({ length: 90 }, (_, i) => `${i},8,,`).join('\n');
+    put('in/flat.csv', `${CSV}${text}\n`);
+    const { stdout } = await trace('info', at('in'), '--json');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { meanMbps: 8, p5Mbps: 8, p95Mbps: 8, outages: 0, epochPhaseSeconds: null, boundary: null },
+    ]);
+  });
+
+  test('status 2 for what is not there', async () => {
+    expect(await trace('info', at('nowhere'))).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
+describe('trace fit', () => {
+  test('a set of synthetic traces fits the model that drew it', async () => {
+    await trace('synthesize', '--preset', 'driving-udp', '--seed', '100', '--count', '4', '--out', at('in'));
+    const { status, stdout } = await trace('fit', '--traces', at('in'), '--preset', 'driving-udp', '--replicates', '4');
+    expect(status).toBe(0);
+    expect(stdout).toContain('| autocorrelation at 15 s |');
+  });
+
+  test('searches only for one character', async () => {
+    await trace('synthesize', '--duration', '60', '--out', at('in'));
+    const flags = ['--traces', at('in'), '--preset', 'driving', '--search', '2'];
+    expect(await trace('fit', ...flags)).toMatchObject({ status: 2 });
+    const one = ['--traces', at('in'), '--preset', 'stationary-hard', '--search', '2', '--replicates', '1'];
+    const { status, stdout } = await trace('fit', ...one);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout.slice(0, stdout.indexOf('}') + 1))).toHaveProperty('ceilingMbps');
+  });
+});

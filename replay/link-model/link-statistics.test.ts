@@ -1,0 +1,86 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  autocorrelation,
+  boundaryEffect,
+  linkStatistics,
+  logRates,
+  outageRuns,
+  quantileOf,
+} from './link-statistics.ts';
+import { RandomStream } from './random-stream.ts';
+
+describe('quantileOf', () => {
+  test('interpolates between order statistics', () => {
+    expect(quantileOf([1, 2, 3, 4], 0)).toBe(1);
+    expect(quantileOf([1, 2, 3, 4], 1)).toBe(4);
+    expect(quantileOf([1, 2, 3, 4], 0.5)).toBe(2.5);
+    expect(quantileOf([], 0.5)).toBeNaN();
+  });
+});
+
+describe('autocorrelation', () => {
+  test('is 1 at lag 0 and phi^k for an AR(1) process', () => {
+    const random = new RandomStream(1, 'test');
+    const phi = 0.9;
+    let x = 0;
+    const series = Float64Array.from({ length: 100_000 }, () => {
+      x = phi * x + random.normal();
+      return x;
+    });
+    expect(autocorrelation([series], 0)).toBeCloseTo(1, 12);
+    expect(autocorrelation([series], 1)).toBeCloseTo(0.9, 1.5);
+    expect(autocorrelation([series], 5)).toBeCloseTo(phi ** 5, 1.5);
+  });
+
+  test('is NaN where no series is long enough', () => {
+    expect(autocorrelation([Float64Array.of(1, 2, 3)], 5)).toBeNaN();
+  });
+});
+
+test('outages are runs below 1 Mbit/s, those at the ends too', () => {
+  expect(outageRuns(Float64Array.of(0, 0.9, 5, 0.5, 5, 1, 0, 0, 0))).toEqual([2, 1, 3]);
+});
+
+test('logarithms have a floor of 0.5 Mbit/s', () => {
+  expect(Array.from(logRates(Float64Array.of(0, 0.5, 1)))).toEqual([Math.log(0.5), Math.log(0.5), 0]);
+});
+
+describe('boundaryEffect', () => {
+  /** 100 Mbit/s with a jump of ln 2 up and down at every epoch, and noise of 1 % elsewhere. */
+  const jumps = (phase: number, boundary: number) => ({
+    mbps: Float64Array.from({ length: 600 }, (_, i) => {
+      const epoch = Math.floor((phase + i - boundary) / 15);
+      const atBoundary = (((phase + i - boundary) % 15) + 15) % 15 === 0;
+      return (epoch % 2 === 0 ? 100 : 200) * (i % 2 === 0 ? 1 : 1.01) * (atBoundary ? 0.7 : 1);
+    }),
+    epochPhaseSeconds: phase,
+    group: `clock ${boundary}`,
+  });
+
+  test('finds the second of the change, in each group of its own', () => {
+    expect(boundaryEffect([jumps(7, 12)])!.phaseSeconds).toBe(12);
+    expect(boundaryEffect([jumps(7, 12), jumps(51, 12)])!.phaseSeconds).toBe(12);
+    const two = boundaryEffect([jumps(7, 12), jumps(3, 4)])!;
+    expect(two.phaseSeconds).toBeNaN();
+    expect(two.changeAt / two.changeElsewhere).toBeGreaterThan(20);
+    // Half a boundary's window is at the other level: 0.7 of each side's share of the mean.
+    expect(two.dipDepth).toBeGreaterThan(0.2);
+    expect(two.dipDepth).toBeLessThan(0.5);
+  });
+
+  test('says nothing without a clock or below 30 s', () => {
+    expect(boundaryEffect([{ ...jumps(0, 12), epochPhaseSeconds: undefined }])).toBeUndefined();
+    expect(boundaryEffect([{ ...jumps(0, 12), mbps: new Float64Array(29).fill(1) }])).toBeUndefined();
+  });
+});
+
+test('statistics of a constant link', () => {
+  const rows = linkStatistics([{ mbps: new Float64Array(100).fill(20), epochPhaseSeconds: 0, group: 'g' }]);
+  const value = (name: string) => rows.find((row) => row.name === name)!.value;
+  expect(value('mean, Mbit/s')).toBe(20);
+  expect(value('p5, Mbit/s')).toBe(20);
+  expect(value('share below 1 Mbit/s, %')).toBe(0);
+  expect(value('change per second p99')).toBe(0);
+  expect(value('outages per hour')).toBe(0);
+  expect(value('outage mean, s')).toBeNaN();
+});

@@ -1,0 +1,250 @@
+/**
+ * What a set of links looks like in numbers: marginal quantiles, autocorrelation, what happens at epoch boundaries,
+ * outages. The same estimators for recorded and synthetic links, on means per second.
+ *
+ * Logarithms are taken of max(rate, 0.5 Mbit/s): an outage is "half a megabit", not minus infinity.
+ */
+
+import { EPOCH_SECONDS } from '../trace.ts';
+import type { RateSeries } from './rate-series.ts';
+
+/** The floor of logarithms, in Mbit/s. */
+export const LOG_FLOOR_MBPS = 0.5;
+/** A second below this is part of an outage, in Mbit/s. */
+export const OUTAGE_MBPS = 1;
+
+/** How a statistic is compared: as a difference, or as the ln of a ratio (both values raised by `floor` first). */
+export type Scale = { kind: 'difference' } | { kind: 'ratio'; floor: number };
+
+export interface Statistic {
+  name: string;
+  value: number;
+  scale: Scale;
+  /** A difference on that scale of this size counts 1 in the fit. */
+  tolerance: number;
+}
+
+/** Value at a share (0 to 1) of ascending numbers, interpolated; NaN of none. */
+export function quantileOf(ascending: ArrayLike<number>, share: number): number {
+  if (ascending.length === 0) return Number.NaN;
+  const at = share * (ascending.length - 1);
+  const below = Math.floor(at);
+  const low = ascending[below]!;
+  return low + (at - below) * ((ascending[below + 1] ?? low) - low);
+}
+
+/** ln of the rates with the floor. */
+export function logRates(mbps: Float64Array): Float64Array {
+  return mbps.map((rate) => Math.log(Math.max(rate, LOG_FLOOR_MBPS)));
+}
+
+/** Autocorrelation of ln rate at a lag in seconds, about each series' own mean, pooled; NaN where none is that long. */
+export function autocorrelation(logs: readonly Float64Array[], lagSeconds: number): number {
+  let covariance = 0;
+  let variance = 0;
+  for (const log of logs) {
+    const n = log.length;
+    if (n <= lagSeconds) continue;
+    const mean = meanOf(log);
+    let own = 0;
+    for (let i = 0; i < n; i++) own += (log[i]! - mean) ** 2;
+    let lagged = 0;
+    for (let i = lagSeconds; i < n; i++) lagged += (log[i]! - mean) * (log[i - lagSeconds]! - mean);
+    variance += own;
+    covariance += (lagged * n) / (n - lagSeconds);
+  }
+  return covariance / variance;
+}
+
+/** Lengths in seconds of runs of rates below a limit in Mbit/s. */
+export function outageRuns(mbps: Float64Array, belowMbps = OUTAGE_MBPS): number[] {
+  const runs: number[] = [];
+  let length = 0;
+  for (let i = 0; i <= mbps.length; i++) {
+    if (i < mbps.length && mbps[i]! < belowMbps) length++;
+    else if (length > 0) {
+      runs.push(length);
+      length = 0;
+    }
+  }
+  return runs;
+}
+
+export interface BoundaryEffect {
+  /** Second of the epoch (second of the minute modulo 15) in which the change is largest, over this second and the next. */
+  phaseSeconds: number;
+  /** Mean |change of ln rate| per second there and in all other seconds. */
+  changeAt: number;
+  changeElsewhere: number;
+  /** 1 - the lowest of the 15 mean ratios of the rate to its own centred 15 s mean. */
+  dipDepth: number;
+}
+
+/**
+ * The boundary effect, with the phase searched for in each recording group (clocks are off by a second or so).
+ * Undefined where no series has a phase and 30 s.
+ */
+export function boundaryEffect(series: readonly RateSeries[]): BoundaryEffect | undefined {
+  const groups = new Map<string, Profiles>();
+  for (const one of series) {
+    if (one.epochPhaseSeconds === undefined || one.mbps.length < 2 * EPOCH_SECONDS) continue;
+    const profiles = groups.get(one.group) ?? new Profiles();
+    groups.set(one.group, profiles);
+    profiles.add(one.mbps, one.epochPhaseSeconds);
+  }
+  if (groups.size === 0) return undefined;
+  const aligned = new Profiles();
+  const only = groups.size === 1 ? [...groups.values()][0]!.peakPhase() : undefined;
+  for (const profiles of groups.values()) aligned.addAligned(profiles);
+  const at = aligned.changeSum[0]! + aligned.changeSum[1]!;
+  const atCount = aligned.changeCount[0]! + aligned.changeCount[1]!;
+  const all = sumOf(aligned.changeSum);
+  const allCount = sumOf(aligned.changeCount);
+  const ratios = Array.from(aligned.ratioSum, (sum, i) => sum / Math.max(1, aligned.ratioCount[i]!));
+  return {
+    phaseSeconds: only ?? Number.NaN,
+    changeAt: at / atCount,
+    changeElsewhere: (all - at) / (allCount - atCount),
+    dipDepth: 1 - Math.min(...ratios),
+  };
+}
+
+/** Sums per second of the epoch. */
+class Profiles {
+  readonly changeSum = new Float64Array(EPOCH_SECONDS);
+  readonly changeCount = new Float64Array(EPOCH_SECONDS);
+  readonly ratioSum = new Float64Array(EPOCH_SECONDS);
+  readonly ratioCount = new Float64Array(EPOCH_SECONDS);
+
+  add(mbps: Float64Array, epochPhaseSeconds: number): void {
+    const log = logRates(mbps);
+    const half = (EPOCH_SECONDS - 1) / 2;
+    let window = 0;
+    for (let i = 0; i < mbps.length; i++) {
+      const phase = Math.floor(epochPhaseSeconds + i + 1e-6) % EPOCH_SECONDS;
+      if (i > 0) {
+        this.changeSum[phase]! += Math.abs(log[i]! - log[i - 1]!);
+        this.changeCount[phase]! += 1;
+      }
+      // `window` is the sum of the 15 s that end at i; its centre is `half` seconds back.
+      window += mbps[i]! - (mbps[i - EPOCH_SECONDS] ?? 0);
+      if (i < EPOCH_SECONDS - 1 || window < OUTAGE_MBPS * EPOCH_SECONDS) continue;
+      const centre = (phase - half + EPOCH_SECONDS) % EPOCH_SECONDS;
+      this.ratioSum[centre]! += (mbps[i - half]! * EPOCH_SECONDS) / window;
+      this.ratioCount[centre]! += 1;
+    }
+  }
+
+  /** The second p with the largest mean change over p and p + 1. */
+  peakPhase(): number {
+    const mean = (phase: number) => this.changeSum[phase % EPOCH_SECONDS]! / this.changeCount[phase % EPOCH_SECONDS]!;
+    let best = 0;
+    for (let phase = 1; phase < EPOCH_SECONDS; phase++) {
+      if (mean(phase) + mean(phase + 1) > mean(best) + mean(best + 1)) best = phase;
+    }
+    return best;
+  }
+
+  /** Adds another's sums, turned so that its peak is at 0. */
+  addAligned(other: Profiles): void {
+    const peak = other.peakPhase();
+    for (let i = 0; i < EPOCH_SECONDS; i++) {
+      const from = (i + peak) % EPOCH_SECONDS;
+      this.changeSum[i]! += other.changeSum[from]!;
+      this.changeCount[i]! += other.changeCount[from]!;
+      this.ratioSum[i]! += other.ratioSum[from]!;
+      this.ratioCount[i]! += other.ratioCount[from]!;
+    }
+  }
+}
+
+/** All statistics of a set of links. Those that the set cannot give are NaN. */
+export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
+  const logs = series.map(({ mbps }) => logRates(mbps));
+  const seconds = series.reduce((sum, { mbps }) => sum + mbps.length, 0);
+  const pooled = new Float64Array(seconds);
+  const changes = new Float64Array(seconds - series.length);
+  let at = 0;
+  let change = 0;
+  series.forEach(({ mbps }, k) => {
+    pooled.set(mbps, at);
+    at += mbps.length;
+    const log = logs[k]!;
+    for (let i = 1; i < log.length; i++) changes[change++] = Math.abs(log[i]! - log[i - 1]!);
+  });
+  pooled.sort();
+  changes.sort();
+  const ascending = (values: number[]) => values.sort((a, b) => a - b);
+  const medians = ascending(series.map(({ mbps }) => quantileOf(Float64Array.from(mbps).sort(), 0.5)));
+  const spreads = ascending(logs.map(spreadOf));
+  const runs = ascending(series.flatMap(({ mbps }) => outageRuns(mbps)));
+  const outageSeconds = runs.reduce((sum, run) => sum + run, 0);
+  const boundary = boundaryEffect(series);
+  const hours = seconds / 3600;
+
+  const ratio = (floor: number): Scale => ({ kind: 'ratio', floor });
+  const difference: Scale = { kind: 'difference' };
+  const row = (name: string, value: number, scale: Scale, tolerance: number): Statistic => ({
+    name,
+    value,
+    scale,
+    tolerance,
+  });
+  return [
+    row('mean, Mbit/s', meanOf(pooled), ratio(1), 0.1),
+    ...[1, 5, 10, 25, 50, 75, 90, 95, 99].map((percent) =>
+      row(
+        `p${percent}, Mbit/s`,
+        quantileOf(pooled, percent / 100),
+        ratio(1),
+        percent < 5 ? 0.3 : percent < 25 ? 0.15 : 0.1,
+      ),
+    ),
+    row('share below 1 Mbit/s, %', (100 * outageSeconds) / seconds, ratio(0.05), 0.3),
+    row('trace median p10, Mbit/s', quantileOf(medians, 0.1), ratio(1), 0.2),
+    row('trace median p90, Mbit/s', quantileOf(medians, 0.9), ratio(1), 0.15),
+    row('sd of ln rate in a trace, p10', quantileOf(spreads, 0.1), ratio(0), 0.2),
+    row('sd of ln rate in a trace, p50', quantileOf(spreads, 0.5), ratio(0), 0.1),
+    row('sd of ln rate in a trace, p90', quantileOf(spreads, 0.9), ratio(0), 0.2),
+    ...[1, 5, 15, 30].map((lag) =>
+      row(`autocorrelation at ${lag} s`, autocorrelation(logs, lag), difference, lag === 1 ? 0.03 : 0.05),
+    ),
+    row('change per second p50', quantileOf(changes, 0.5), ratio(0.01), 0.1),
+    row('change per second p90', quantileOf(changes, 0.9), ratio(0.01), 0.1),
+    row('change per second p99', quantileOf(changes, 0.99), ratio(0.01), 0.2),
+    row('mean change at a boundary', boundary?.changeAt ?? Number.NaN, ratio(0.01), 0.08),
+    row('mean change elsewhere', boundary?.changeElsewhere ?? Number.NaN, ratio(0.01), 0.08),
+    row(
+      'boundary / elsewhere',
+      boundary === undefined ? Number.NaN : boundary.changeAt / boundary.changeElsewhere,
+      ratio(0),
+      0.08,
+    ),
+    row('dip at a boundary, %', 100 * (boundary?.dipDepth ?? Number.NaN), difference, 2),
+    row('outages per hour', runs.length / hours, ratio(0.5), 0.25),
+    row('outage mean, s', runs.length === 0 ? Number.NaN : meanOf(runs), ratio(0), 0.2),
+    row('outage p50, s', quantileOf(runs, 0.5), ratio(0), 0.4),
+    row('outage p90, s', quantileOf(runs, 0.9), ratio(0), 0.3),
+    row('outage longest, s', runs.length === 0 ? Number.NaN : runs[runs.length - 1]!, ratio(0), 0.5),
+  ];
+}
+
+function sumOf(values: Float64Array): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
+}
+
+function meanOf(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return sum / values.length;
+}
+
+/** Standard deviation. */
+function spreadOf(values: Float64Array): number {
+  const mean = meanOf(values);
+  let sum = 0;
+  for (const value of values) sum += (value - mean) ** 2;
+  return Math.sqrt(sum / values.length);
+}

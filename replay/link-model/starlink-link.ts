@@ -1,0 +1,266 @@
+/**
+ * A synthetic Starlink link: 15 s epochs with a level per epoch, a dip at each boundary, variation inside, short fades
+ * and blockages, with round-trip time and loss. Seeded; docs/link-model.md compares it with recordings. Browser-safe.
+ */
+
+import { EPOCH_SECONDS, type Trace } from '../trace.ts';
+import { RandomStream } from './random-stream.ts';
+import {
+  STARLINK_CHARACTERS,
+  STARLINK_MIXTURES,
+  type StarlinkCharacter,
+  type StarlinkMixture,
+  type StarlinkParameters,
+} from './starlink-parameters.ts';
+
+/** The model's own step. Coarser traces are means of it, so that a seed is the same link at every step. */
+export const FINE_STEP_SECONDS = 0.1;
+const FINE_STEPS_PER_SECOND = 10;
+const FINE_STEPS_PER_EPOCH = EPOCH_SECONDS * FINE_STEPS_PER_SECOND;
+/** Boundaries are at seconds 12, 27, 42 and 57 of a minute (UTC). */
+export const BOUNDARY_SECOND = 12;
+
+const FAST_SECONDS = 0.4;
+const MAX_BLOCKAGE_SECONDS = 60;
+/** A handover lifts the round-trip time by 30 to 50 ms; it is over after 0.2 s. */
+const HANDOVER_RTT_MS = { from: 30, to: 50 };
+const HANDOVER_RTT_STEPS = 2;
+/** Mean share of packets lost on a trace, and how many times that at a handover. */
+const LOSS = { from: 0.01, to: 0.02 };
+const HANDOVER_LOSS_FACTOR = 3;
+/** The first day of synthetic traces; each starts at a random minute of the year after. */
+const FIRST_START_UTC_MS = Date.UTC(2025, 0, 1);
+const MINUTES_OF_YEAR = 365 * 24 * 60;
+
+export interface StarlinkLinkOptions {
+  /** A character, or parameters of your own. */
+  parameters: StarlinkParameters;
+  seed: number;
+  durationSeconds: number;
+  /** A multiple of 0.1 s that divides the duration. Default 1. */
+  stepSeconds?: number;
+  /** Second of the minute (UTC) of second 0, a multiple of 0.1 below 60. Default: drawn. */
+  epochPhaseSeconds?: number;
+}
+
+/** The columns of a synthetic link and when it begins. */
+export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps' | 'durationSeconds'> {
+  rttSeconds: Float64Array;
+  loss: Float64Array;
+  epochPhaseSeconds: number;
+  startUtcMs: number;
+}
+
+/** The character of a preset: itself, or the one that this seed draws from a mixture. */
+export function characterOf(preset: StarlinkCharacter | StarlinkMixture, seed: number): StarlinkCharacter {
+  if (!isMixture(preset)) return preset;
+  const characters = STARLINK_MIXTURES[preset];
+  return characters[new RandomStream(seed, 'character').whole(characters.length)]!;
+}
+
+export function isMixture(preset: string): preset is StarlinkMixture {
+  return Object.hasOwn(STARLINK_MIXTURES, preset);
+}
+
+export function isStarlinkPreset(preset: string): preset is StarlinkCharacter | StarlinkMixture {
+  return isMixture(preset) || Object.hasOwn(STARLINK_CHARACTERS, preset);
+}
+
+/** Draws a link. The same options give the same numbers; rates are whole 10 kbit/s, RTT 0.1 ms, loss 0.001. */
+export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticLink {
+  const { parameters, seed, durationSeconds, stepSeconds = 1 } = options;
+  const finePerStep = Math.round(stepSeconds * FINE_STEPS_PER_SECOND);
+  const steps = Math.round(durationSeconds / stepSeconds);
+  const n = steps * finePerStep;
+
+  const start = startOfLink(seed, options.epochPhaseSeconds);
+  const phase = Math.round(start.epochPhaseSeconds * FINE_STEPS_PER_SECOND);
+  const boundaryOffset =
+    (((BOUNDARY_SECOND * FINE_STEPS_PER_SECOND - phase) % FINE_STEPS_PER_EPOCH) + FINE_STEPS_PER_EPOCH) %
+    FINE_STEPS_PER_EPOCH;
+
+  const mbps = fineRatesMbps({ parameters, seed, n, boundaryOffset });
+  const latency = fineLatency({ parameters, seed, n, boundaryOffset, mbps });
+
+  const link: SyntheticLink = {
+    stepEndsSeconds: new Float64Array(steps),
+    ratesBps: new Float64Array(steps),
+    durationSeconds: tenths(n),
+    rttSeconds: new Float64Array(steps),
+    loss: new Float64Array(steps),
+    ...start,
+  };
+  for (let step = 0; step < steps; step++) {
+    let rate = 0;
+    let rtt = 0;
+    let handoverRtt = 0;
+    let lost = 0;
+    let answered = 0;
+    for (let i = step * finePerStep; i < (step + 1) * finePerStep; i++) {
+      rate += mbps[i]!;
+      lost += latency.loss[i]!;
+      if (latency.loss[i]! >= 1) continue;
+      answered++;
+      rtt += latency.rttMs[i]!;
+      handoverRtt = Math.max(handoverRtt, latency.handoverMs[i]!);
+    }
+    link.stepEndsSeconds[step] = tenths((step + 1) * finePerStep);
+    link.ratesBps[step] = Math.round((rate / finePerStep) * 100) * 10_000;
+    // A handover shows with its peak: its 0.2 s would vanish in the mean of a second.
+    link.rttSeconds[step] = answered === 0 ? Number.NaN : Math.round((rtt / answered + handoverRtt) * 10) / 10_000;
+    link.loss[step] = Math.round((lost / finePerStep) * 1000) / 1000;
+  }
+  return link;
+}
+
+/** When a synthetic link begins: a minute of 2025 and a second (in tenths) in it, drawn unless it is given. */
+export function startOfLink(
+  seed: number,
+  givenPhaseSeconds?: number,
+): Pick<SyntheticLink, 'epochPhaseSeconds' | 'startUtcMs'> {
+  const clock = new RandomStream(seed, 'clock');
+  const drawn = clock.whole(60 * FINE_STEPS_PER_SECOND);
+  const minuteMs = FIRST_START_UTC_MS + clock.whole(MINUTES_OF_YEAR) * 60_000;
+  const phase = givenPhaseSeconds === undefined ? drawn : Math.round(givenPhaseSeconds * FINE_STEPS_PER_SECOND);
+  return { epochPhaseSeconds: tenths(phase), startUtcMs: minuteMs + phase * 100 };
+}
+
+/** A number of fine steps in seconds, without rounding noise. */
+function tenths(fineSteps: number): number {
+  return fineSteps / FINE_STEPS_PER_SECOND;
+}
+
+interface FineOptions {
+  parameters: StarlinkParameters;
+  seed: number;
+  n: number;
+  /** Index of the first boundary. */
+  boundaryOffset: number;
+}
+
+/** Capacity in Mbit/s per fine step. */
+function fineRatesMbps({ parameters: p, seed, n, boundaryOffset }: FineOptions): Float64Array {
+  const perTrace = new RandomStream(seed, 'trace');
+  const epochs = new RandomStream(seed, 'epochs');
+  const inside = new RandomStream(seed, 'inside');
+  const dips = new RandomStream(seed, 'dips');
+  const surroundings = new RandomStream(seed, 'surroundings');
+
+  const ceiling = p.ceilingMbps * Math.exp(p.ceilingSpread * perTrace.normal());
+  const meanDeviate = perTrace.normal();
+  const mean = p.meanZ + p.meanSpread * meanDeviate;
+  const variability = Math.exp(p.variabilitySpread * perTrace.normal() - p.variabilityByMean * meanDeviate);
+
+  const slowKeep = Math.exp(-FINE_STEP_SECONDS / p.slowSeconds);
+  const slowNew = Math.sqrt(1 - slowKeep ** 2);
+  const aroundKeep = Math.exp(-FINE_STEP_SECONDS / p.surroundingsSeconds);
+  const aroundNew = Math.sqrt(1 - aroundKeep ** 2);
+  const fastKeep = Math.exp(-FINE_STEP_SECONDS / FAST_SECONDS);
+  const fastNew = Math.sqrt(1 - fastKeep ** 2);
+  const levelNew = Math.sqrt(1 - p.levelCorrelation ** 2);
+
+  const badness = () => (epochs.chance(p.badEpochShare) ? epochs.exponential(p.badEpochDepth) : 0);
+  let level = epochs.normal();
+  let bad = badness();
+  let slow = inside.normal();
+  let fast = inside.normal();
+  let dip = 0;
+  const dipStep = p.dipSeconds > 0 ? FINE_STEP_SECONDS / p.dipSeconds : 1;
+  let dipLeft = 0;
+
+  let around = surroundings.normal();
+
+  const mbps = new Float64Array(n);
+  const deviates = new Float64Array(n);
+  for (let i = 0; i < n; i++) {
+    if (i % FINE_STEPS_PER_EPOCH === boundaryOffset) {
+      // Both are drawn at every boundary so that `keepShare` moves nothing else.
+      const kept = epochs.chance(p.keepShare);
+      const nextLevel = p.levelCorrelation * level + levelNew * epochs.normal();
+      const nextBad = badness();
+      if (!kept) {
+        level = nextLevel;
+        bad = nextBad;
+        slow = inside.normal();
+      }
+      dip = Math.min(1, dips.uniform(0, 2 * p.dipDepth));
+      dipLeft = 1;
+    }
+    const inEpoch = p.levelSpread * level + p.slowSpread * slow + p.fastSpread * fast;
+    const z = mean - bad + p.surroundingsSpread * around + variability * inEpoch;
+    deviates[i] = around;
+    mbps[i] = (ceiling / (1 + Math.exp(-z))) * (1 - dip * dipLeft);
+    around = aroundKeep * around + aroundNew * surroundings.normal();
+    slow = slowKeep * slow + slowNew * inside.normal();
+    fast = fastKeep * fast + fastNew * inside.normal();
+    dipLeft = Math.max(0, dipLeft - dipStep);
+  }
+  fade(mbps, p, new RandomStream(seed, 'fades'));
+  block(mbps, { parameters: p, surroundings: deviates, random: new RandomStream(seed, 'blockages') });
+  return mbps;
+}
+
+/** Short fades: a share of the capacity is left for a while. */
+function fade(mbps: Float64Array, p: StarlinkParameters, random: RandomStream): void {
+  if (p.fadesPerHour <= 0) return;
+  let seconds = random.exponential(3600 / p.fadesPerHour);
+  while (seconds * FINE_STEPS_PER_SECOND < mbps.length) {
+    const end = seconds + random.exponential(p.fadeSeconds);
+    const left = random.uniform(0.1, 0.8);
+    const to = Math.min(mbps.length, Math.round(end * FINE_STEPS_PER_SECOND));
+    for (let i = Math.round(seconds * FINE_STEPS_PER_SECOND); i < to; i++) mbps[i]! *= left;
+    seconds = end + random.exponential(3600 / p.fadesPerHour);
+  }
+}
+
+/** Blockages: no capacity, then a linear way back. Bad surroundings make them more frequent. */
+function block(
+  mbps: Float64Array,
+  options: { parameters: StarlinkParameters; surroundings: Float64Array; random: RandomStream },
+): void {
+  const { parameters: p, surroundings, random } = options;
+  const perHour = p.blockagesPerHour * random.lognormalOfMeanOne(p.blockageIntensitySpread);
+  const perStep = (perHour / 3600) * FINE_STEP_SECONDS * Math.exp(-(p.blockageClustering ** 2) / 2);
+  const recoverySteps = Math.round(p.recoverySeconds * FINE_STEPS_PER_SECOND);
+  // Time to the next blockage in units of the mean wait, used up at the rate of the moment.
+  let wait = random.exponential(1);
+  for (let i = 0; i < mbps.length; i++) {
+    wait -= perStep * Math.exp(-p.blockageClustering * surroundings[i]!);
+    if (wait > 0) continue;
+    const length = Math.min(MAX_BLOCKAGE_SECONDS, p.blockageSeconds * Math.exp(p.blockageSpread * random.normal()));
+    const end = i + Math.max(1, Math.round(length * FINE_STEPS_PER_SECOND));
+    for (; i < Math.min(end, mbps.length); i++) mbps[i] = 0;
+    for (let k = 0; k < recoverySteps && end + k < mbps.length; k++) mbps[end + k]! *= (k + 0.5) / recoverySteps;
+    wait = random.exponential(1);
+  }
+}
+
+/** Round-trip time in ms without handovers, what handovers add, and loss (1 while blocked), per fine step. */
+function fineLatency({ parameters: p, seed, n, boundaryOffset, mbps }: FineOptions & { mbps: Float64Array }) {
+  const perTrace = new RandomStream(seed, 'latency of the trace');
+  const epochs = new RandomStream(seed, 'latency of epochs');
+  const inside = new RandomStream(seed, 'latency inside');
+  const traceMs = p.rttMs * Math.exp(0.15 * perTrace.normal());
+  const meanLoss = perTrace.uniform(LOSS.from, LOSS.to);
+  const epochMs = () => traceMs * Math.exp(p.rttEpochSpread * epochs.normal());
+  const rttMs = new Float64Array(n);
+  const handoverMs = new Float64Array(n);
+  const loss = new Float64Array(n);
+  let base = epochMs();
+  let sinceBoundary = HANDOVER_RTT_STEPS;
+  let handover = 0;
+  for (let i = 0; i < n; i++) {
+    if (i % FINE_STEPS_PER_EPOCH === boundaryOffset) {
+      base = epochMs();
+      handover = epochs.uniform(HANDOVER_RTT_MS.from, HANDOVER_RTT_MS.to);
+      sinceBoundary = 0;
+    }
+    const inHandover = sinceBoundary++ < HANDOVER_RTT_STEPS;
+    // Queueing only adds: an exponential on top of a floor has the jitter's spread.
+    rttMs[i] = base - p.rttJitterMs / 2 + inside.exponential(p.rttJitterMs);
+    handoverMs[i] = inHandover ? handover : 0;
+    const drawn = inside.exponential(meanLoss) * (inHandover ? HANDOVER_LOSS_FACTOR : 1);
+    loss[i] = mbps[i] === 0 ? 1 : Math.min(1, drawn);
+  }
+  return { rttMs, handoverMs, loss };
+}

@@ -1,0 +1,195 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { InputError } from '../formats/input-error.ts';
+import { traceStartUtcMs } from '../trace.ts';
+import { autocorrelation, boundaryEffect, logRates } from './link-statistics.ts';
+import { rateSeriesOf } from './rate-series.ts';
+import { synthesizeStarlinkLink } from './starlink-link.ts';
+import { STARLINK_CHARACTERS } from './starlink-parameters.ts';
+import { PRESETS, synthesizeTrace } from './synthesize-trace.ts';
+
+const anySeed = fc.integer({ min: 0, max: 0xffffffff });
+
+describe('every preset', () => {
+  test.each(PRESETS)('%s: the same seed is the same trace, and a valid one', (preset) => {
+    fc.assert(
+      fc.property(anySeed, (seed) => {
+        const options = { preset, seed, durationSeconds: 120 };
+        const trace = synthesizeTrace(options);
+        expect(synthesizeTrace(options)).toEqual(trace);
+        expect(trace.stepEndsSeconds).toEqual(Float64Array.from({ length: 120 }, (_, i) => i + 1));
+        expect(trace.ratesBps.every((rate) => rate >= 0 && Number.isInteger(rate / 10_000))).toBe(true);
+        expect(trace.loss!.every((loss) => loss >= 0 && loss <= 1)).toBe(true);
+        expect(trace.rttSeconds!.every((rtt) => Number.isNaN(rtt) || (rtt > 0.005 && rtt < 1))).toBe(true);
+        expect(trace.metadata).toMatchObject({
+          recordingGroup: `${preset}-${seed}`,
+          licence: 'Apache-2.0',
+          other: { synthetic: true, preset, seed },
+        });
+        // The clock of the replay and the phase say the same.
+        const second = (traceStartUtcMs(trace.metadata) % 60_000) / 1000;
+        expect(second).toBeCloseTo(trace.metadata.epochPhaseSeconds!, 9);
+      }),
+      { seed: 1, numRuns: 10 },
+    );
+  });
+
+  test.each(['stationary', 'driving'] as const)('%s draws each of its characters', (preset) => {
+    const drawn = new Set(
+      Array.from(
+        { length: 40 },
+        (_, seed) =>
+          (synthesizeTrace({ preset, seed, durationSeconds: 60 }).metadata.other as { character: string }).character,
+      ),
+    );
+    const all = Object.keys(STARLINK_CHARACTERS).filter((name) => name.startsWith(`${preset}-`));
+    expect([...drawn].sort()).toEqual(all.sort());
+  });
+});
+
+describe('the Starlink link', () => {
+  test('a seed is the same link at every step', () => {
+    fc.assert(
+      fc.property(anySeed, fc.constantFrom(0.1, 0.2, 0.5), (seed, stepSeconds) => {
+        const options = { parameters: STARLINK_CHARACTERS['driving-tcp'], seed, durationSeconds: 60 };
+        const coarse = synthesizeStarlinkLink(options);
+        const fine = synthesizeStarlinkLink({ ...options, stepSeconds });
+        const perSecond = Math.round(1 / stepSeconds);
+        coarse.ratesBps.forEach((rate, second) => {
+          const inside = fine.ratesBps.slice(second * perSecond, (second + 1) * perSecond);
+          const mean = inside.reduce((sum, value) => sum + value, 0) / perSecond;
+          // Each side is rounded to 10 kbit/s.
+          expect(Math.abs(mean - rate)).toBeLessThanOrEqual(10_000);
+        });
+      }),
+      { seed: 2, numRuns: 30 },
+    );
+  });
+
+  test('levels change at seconds 12, 27, 42 and 57 of the minute, with a dip', () => {
+    // Without anything else, only boundaries move the rate.
+    const parameters = {
+      ...STARLINK_CHARACTERS['stationary-calm'],
+      keepShare: 0,
+      badEpochShare: 0,
+      slowSpread: 0,
+      fastSpread: 0,
+      surroundingsSpread: 0,
+      fadesPerHour: 0,
+      blockagesPerHour: 0,
+      dipSeconds: 1,
+      dipDepth: 0.5,
+    };
+    for (const epochPhaseSeconds of [0, 12, 33.4, 59.9]) {
+      const link = synthesizeStarlinkLink({
+        parameters,
+        seed: 5,
+        durationSeconds: 90,
+        stepSeconds: 0.1,
+        epochPhaseSeconds,
+      });
+      const changed = new Set<number>();
+      for (let i = 1; i < link.ratesBps.length; i++) {
+        if (link.ratesBps[i] === link.ratesBps[i - 1]) continue;
+        changed.add(Math.floor((Math.round(epochPhaseSeconds * 10) + i) / 10) % 60);
+      }
+      // 1 s of dip after each boundary (ending at the next whole second), and nothing else.
+      expect([...changed].sort((a, b) => a - b)).toEqual([12, 13, 27, 28, 42, 43, 57, 58]);
+    }
+  });
+
+  test('handovers show in the round-trip time; blockages in loss, without one', () => {
+    const link = synthesizeStarlinkLink({
+      parameters: { ...STARLINK_CHARACTERS['driving-udp'], blockagesPerHour: 300, blockageSeconds: 5 },
+      seed: 3,
+      durationSeconds: 3000,
+      epochPhaseSeconds: 12,
+    });
+    const mean = (keep: (second: number) => boolean) => {
+      const kept = Array.from(link.rttSeconds).filter((rtt, second) => !Number.isNaN(rtt) && keep(second));
+      return kept.reduce((sum, rtt) => sum + rtt, 0) / kept.length;
+    };
+    const lift = mean((second) => second % 15 === 0) - mean((second) => second % 15 !== 0);
+    expect(lift).toBeGreaterThan(0.025);
+    expect(lift).toBeLessThan(0.055);
+    const blocked = link.ratesBps.indexOf(0);
+    expect(blocked).toBeGreaterThanOrEqual(0);
+    expect(link.rttSeconds[blocked]).toBeNaN();
+    expect(link.loss[blocked]).toBe(1);
+    const open = link.loss.filter((_, second) => link.ratesBps[second]! > 10e6).sort();
+    const median = open[open.length >> 1]!;
+    expect(median).toBeGreaterThan(0.005);
+    expect(median).toBeLessThan(0.025);
+  });
+
+  test('an hour of each character has a boundary effect where it belongs', () => {
+    for (const preset of Object.keys(STARLINK_CHARACTERS) as (keyof typeof STARLINK_CHARACTERS)[]) {
+      const series = Array.from({ length: 6 }, (_, seed) => ({
+        ...rateSeriesOf(synthesizeTrace({ preset, seed, durationSeconds: 600 })),
+        group: 'one clock',
+      }));
+      const effect = boundaryEffect(series)!;
+      expect([11, 12]).toContain(effect.phaseSeconds);
+      expect(effect.changeAt / effect.changeElsewhere).toBeGreaterThan(1.2);
+      expect(
+        autocorrelation(
+          series.map(({ mbps }) => logRates(mbps)),
+          1,
+        ),
+      ).toBeGreaterThan(0.5);
+    }
+  });
+});
+
+describe('other links', () => {
+  test('constant is constant, a square wave has two rates, cable varies by 5 %', () => {
+    const rates = (preset: 'constant' | 'square' | 'cable') =>
+      Array.from(synthesizeTrace({ preset, seed: 1, durationSeconds: 2000, mbps: 10 }).ratesBps);
+    expect(new Set(rates('constant'))).toEqual(new Set([10e6]));
+    expect(new Set(rates('square'))).toEqual(new Set([16e6, 4e6]));
+    const cable = rates('cable');
+    const mean = cable.reduce((sum, rate) => sum + rate, 0) / cable.length;
+    const spread = Math.sqrt(cable.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / cable.length);
+    expect(mean / 1e6).toBeCloseTo(10, 1);
+    expect(spread / mean).toBeCloseTo(0.05, 2);
+  });
+
+  test('an LTE-like link varies, but not by the epoch', () => {
+    const series = Array.from({ length: 6 }, (_, seed) => ({
+      ...rateSeriesOf(synthesizeTrace({ preset: 'lte', seed, durationSeconds: 600 })),
+      group: 'one clock',
+    }));
+    const effect = boundaryEffect(series)!;
+    expect(effect.changeAt / effect.changeElsewhere).toBeLessThan(1.25);
+    expect(
+      autocorrelation(
+        series.map(({ mbps }) => logRates(mbps)),
+        15,
+      ),
+    ).toBeGreaterThan(0.1);
+  });
+});
+
+test.each([
+  [{ preset: 'mars' as never, seed: 1 }, 'preset'],
+  [{ preset: 'cable', seed: -1 }, 'seed'],
+  [{ preset: 'cable', seed: 1.5 }, 'seed'],
+  [{ preset: 'cable', seed: 1, durationSeconds: 0 }, 'duration'],
+  [{ preset: 'cable', seed: 1, durationSeconds: Number.NaN }, 'duration'],
+  [{ preset: 'cable', seed: 1, durationSeconds: 10.5 }, 'duration'],
+  [{ preset: 'cable', seed: 1, durationSeconds: 1e9 }, 'duration'],
+  [{ preset: 'cable', seed: 1, stepSeconds: 0.05 }, 'step'],
+  [{ preset: 'cable', seed: 1, stepSeconds: 0 }, 'step'],
+  [{ preset: 'cable', seed: 1, mbps: 0 }, 'mbps'],
+  [{ preset: 'stationary', seed: 1, mbps: 5 }, 'mbps'],
+  [{ preset: 'cable', seed: 1, epochPhaseSeconds: 60 }, 'epochPhaseSeconds'],
+] as const)('rejects %j', (options, field) => {
+  try {
+    synthesizeTrace(options);
+  } catch (error) {
+    expect(error).toBeInstanceOf(InputError);
+    expect((error as InputError).field).toBe(field);
+    return;
+  }
+  throw new Error('no error');
+});
