@@ -14,6 +14,19 @@ export interface CapacityPath {
    * `Infinity` when the path never delivers that much.
    */
   downloadSeconds(startSeconds: number, sizeBits: number): number;
+  /**
+   * The same for several sizes at once, all sent at `startSeconds`; absent where it would bring nothing. The numbers
+   * are those of `downloadSeconds` to the last bit.
+   */
+  downloadSecondsEach?(startSeconds: number, batch: DownloadBatch): void;
+}
+
+/** Sizes to ask a path about, and where the answers go: `seconds[i]` is for `sizesBits[from + i]`, i < `count`. */
+export interface DownloadBatch {
+  sizesBits: Float64Array;
+  from: number;
+  count: number;
+  seconds: Float64Array;
 }
 
 /** A link of one rate for ever: MPC-D's view of the world. `latencySeconds` is added to each request (default 0). */
@@ -48,7 +61,10 @@ export interface PiecewisePathOptions {
   originSeconds?: number;
 }
 
-/** A link whose rate is constant within steps. Look-ups are by binary search. */
+/**
+ * A link whose rate is constant within steps. Look-ups try the step that steps of equal length would have, or those
+ * after the last one found, and then search by halves: steps may be of any length, and days of them cost no more.
+ */
 export class PiecewisePath implements CapacityPath {
   private readonly ends: Float64Array;
   private readonly cumulative: Float64Array;
@@ -59,6 +75,10 @@ export class PiecewisePath implements CapacityPath {
   private readonly latencySeconds: number;
   private readonly originSeconds: number;
   private readonly originBits: number;
+  /** Mean number of steps in a second, for a first guess. */
+  private readonly stepsPerSecond: number;
+  /** The step that the last look-up by time ended in. */
+  private lastStep = 0;
 
   constructor(options: PiecewisePathOptions | { of: PiecewisePath; originSeconds: number; latencySeconds?: number }) {
     if ('of' in options) {
@@ -86,6 +106,7 @@ export class PiecewisePath implements CapacityPath {
     }
     this.durationSeconds = this.ends[this.ends.length - 1] ?? 0;
     this.totalBits = this.cumulative[this.ends.length]!;
+    this.stepsPerSecond = this.ends.length / this.durationSeconds;
     this.originBits = this.absoluteBits(this.originSeconds);
   }
 
@@ -105,7 +126,18 @@ export class PiecewisePath implements CapacityPath {
   downloadSeconds(startSeconds: number, sizeBits: number): number {
     const sentAt = this.originSeconds + startSeconds;
     const firstByteAt = sentAt + this.latencySeconds;
-    return this.absoluteSecondsAt(this.absoluteBits(firstByteAt) + sizeBits, firstByteAt) - sentAt;
+    const bits = this.absoluteBits(firstByteAt);
+    return this.absoluteSecondsAt(bits + sizeBits, firstByteAt, this.lastStep) - sentAt;
+  }
+
+  downloadSecondsEach(startSeconds: number, { sizesBits, from, count, seconds }: DownloadBatch): void {
+    const sentAt = this.originSeconds + startSeconds;
+    const firstByteAt = sentAt + this.latencySeconds;
+    const bits = this.absoluteBits(firstByteAt);
+    const step = this.lastStep;
+    for (let i = 0; i < count; i++) {
+      seconds[i] = this.absoluteSecondsAt(bits + sizesBits[from + i]!, firstByteAt, step) - sentAt;
+    }
   }
 
   private absoluteBits(seconds: number): number {
@@ -114,17 +146,18 @@ export class PiecewisePath implements CapacityPath {
       const rounds = Math.floor(seconds / this.durationSeconds);
       return rounds * this.totalBits + this.bitsWithin(seconds - rounds * this.durationSeconds);
     }
+    this.lastStep = this.ends.length - 1;
     return this.totalBits + this.tail * (seconds - this.durationSeconds);
   }
 
-  /** The moment when `bits` are reached, never before `notBefore`. */
-  private absoluteSecondsAt(bits: number, notBefore: number): number {
+  /** The moment when `bits` are reached, never before `notBefore`; `hint` is a step that may be near. */
+  private absoluteSecondsAt(bits: number, notBefore: number, hint: number): number {
     let at: number;
-    if (bits <= this.totalBits) at = this.secondsWithin(bits);
+    if (bits <= this.totalBits) at = this.secondsWithin(bits, hint);
     else if (this.tail === 'repeat') {
       if (this.totalBits <= 0) return Number.POSITIVE_INFINITY;
       const rounds = Math.ceil(bits / this.totalBits) - 1;
-      at = rounds * this.durationSeconds + this.secondsWithin(bits - rounds * this.totalBits);
+      at = rounds * this.durationSeconds + this.secondsWithin(bits - rounds * this.totalBits, hint);
     } else {
       if (this.tail <= 0) return Number.POSITIVE_INFINITY;
       at = this.durationSeconds + (bits - this.totalBits) / this.tail;
@@ -132,33 +165,55 @@ export class PiecewisePath implements CapacityPath {
     return Math.max(at, notBefore);
   }
 
+  /** Leaves the step in `lastStep`. */
   private bitsWithin(seconds: number): number {
+    const { ends } = this;
     // First step whose end is > seconds.
     let low = 0;
-    let high = this.ends.length;
+    let high = ends.length;
+    const guess = Math.min(high - 1, Math.max(0, Math.floor(seconds * this.stepsPerSecond)));
+    for (let i = Math.max(0, guess - 1); i <= guess + 1 && i < high; i++) {
+      if (ends[i]! > seconds) high = i;
+      else low = i + 1;
+    }
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.ends[middle]! > seconds) high = middle;
+      if (ends[middle]! > seconds) high = middle;
       else low = middle + 1;
     }
-    if (low >= this.ends.length) return this.totalBits;
-    const start = low === 0 ? 0 : this.ends[low - 1]!;
+    this.lastStep = low;
+    if (low >= ends.length) return this.totalBits;
+    const start = low === 0 ? 0 : ends[low - 1]!;
     return this.cumulative[low]! + this.rates[low]! * (seconds - start);
   }
 
-  private secondsWithin(bits: number): number {
+  private secondsWithin(bits: number, hint: number): number {
+    const { cumulative } = this;
     // First step at whose end `bits` are reached.
     let low = 0;
     let high = this.ends.length - 1;
+    if (hint < high && cumulative[hint]! < bits) {
+      // At the hint or after it: strides that double.
+      low = hint;
+      let stride = 1;
+      while (low + stride <= high) {
+        if (cumulative[low + stride]! >= bits) {
+          high = low + stride - 1;
+          break;
+        }
+        low += stride;
+        stride *= 2;
+      }
+    }
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.cumulative[middle + 1]! >= bits) high = middle;
+      if (cumulative[middle + 1]! >= bits) high = middle;
       else low = middle + 1;
     }
     const start = low === 0 ? 0 : this.ends[low - 1]!;
     const rate = this.rates[low]!;
     if (rate <= 0) return start;
-    return Math.min(this.ends[low]!, start + (bits - this.cumulative[low]!) / rate);
+    return Math.min(this.ends[low]!, start + (bits - cumulative[low]!) / rate);
   }
 }
 
@@ -179,5 +234,13 @@ export class ShiftedPath implements CapacityPath {
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
     return this.path.downloadSeconds(this.originSeconds + startSeconds, sizeBits);
+  }
+
+  downloadSecondsEach(startSeconds: number, batch: DownloadBatch): void {
+    const { path } = this;
+    const sentAt = this.originSeconds + startSeconds;
+    if (path.downloadSecondsEach !== undefined) return path.downloadSecondsEach(sentAt, batch);
+    const { sizesBits, from, count, seconds } = batch;
+    for (let i = 0; i < count; i++) seconds[i] = path.downloadSeconds(sentAt, sizesBits[from + i]!);
   }
 }

@@ -110,10 +110,14 @@ for (const [count, horizon] of [
       const micros = [];
       const nodes = [];
       for (const [state, path] of cases) {
-        planner.expansions = 0;
-        const begin = process.hrtime.bigint();
-        planner.plan(state, path);
-        micros.push(Number(process.hrtime.bigint() - begin) / 1e3);
+        let fastest = Number.POSITIVE_INFINITY;
+        for (let i = 0; i < 3; i++) {
+          planner.expansions = 0;
+          const begin = process.hrtime.bigint();
+          planner.plan(state, path);
+          fastest = Math.min(fastest, Number(process.hrtime.bigint() - begin) / 1e3);
+        }
+        micros.push(fastest);
         nodes.push(planner.expansions);
       }
       micros.sort((a, b) => a - b);
