@@ -1,4 +1,5 @@
 /** Traces and everything that replays them. */
+export * from './evaluation/index.ts';
 export * from './oracle/oracle-forecaster.ts';
 export * from './random.ts';
 export * from './results.ts';

@@ -55,37 +55,80 @@ export interface Estimate {
   ci95: [number, number] | null;
 }
 
+/** What the bootstrap resamples: recording groups, recordings, or (all data sets together) what each of them does. */
+export type ResampledBy = 'groups' | 'recordings' | 'mixed';
+
+/** One algorithm on one data set, or on `ALL_DATASETS`. How each figure is made: replay/evaluation/README.md. */
 export interface SummaryRow {
   dataset: string;
   algorithm: string;
   sessions: number;
+  /** Sessions among them that were cut off, and that ended by a fault. */
+  cutoffs: number;
+  faults: number;
+  /** QoE-linear. */
   qoeMean: number;
   qoeMedian: number;
   qoeP5: number;
   qoeP95: number;
+  /** Mean of the upper bounds of QoE-linear; `optimal` only. */
+  qoeUpperBoundMean?: number;
+  /** Stalls without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
   severeShare: number;
+  startupSecondsMean: number;
   meanBitrateBps: number;
+  /** Bits thrown away of all that came. */
   wastedShare: number;
-  vsBaseline: {
-    baseline: string;
-    qoeDiff: Estimate;
-    qoeMeanRatio: Estimate | null;
-    qoeMedianRatio: Estimate | null;
-    worst5pctDiff: Estimate;
-    oracleGapClosed: Estimate | null;
-  } | null;
+  /** Null for the baseline itself, and where no session of it is paired with one of the algorithm. */
+  vsBaseline: BaselineComparison | null;
 }
+
+/** Over the pairs of sessions, algorithm minus baseline. */
+export interface BaselineComparison {
+  baseline: string;
+  /** Pairs of sessions of the same trace and start. */
+  pairs: number;
+  resampledBy: ResampledBy;
+  /** How many of those units hold the pairs; with fewer than two there are no intervals. */
+  units: number;
+  qoeDiff: Estimate;
+  /** Null unless the baseline's mean is clearly positive. */
+  qoeMeanRatio: Estimate | null;
+  /** Null unless the baseline's median is clearly positive. */
+  qoeMedianRatio: Estimate | null;
+  worst5pctDiff: Estimate;
+  /** Null without `mpc-o`, and where its lead on the baseline is under 2 % of the top bitrate's QoE. */
+  oracleGapClosed: Estimate | null;
+}
+
+/** `dataset` of the rows over all data sets together; there are none where there is one data set. */
+export const ALL_DATASETS = 'all';
 
 export interface ResolvedScenario extends Scenario {
   /** `[segment][representation]`. */
   segmentSizesBits: number[][];
 }
 
+/** What made the results, and with which flags. */
+export interface ToolInfo {
+  name: string;
+  version: string;
+  /** `simulate` or `bench`. */
+  command: string;
+  commit: string | null;
+  /** `--seed`, `--baseline`. */
+  seed: number;
+  baseline: string;
+  /** `--shard`; absent in results that are whole. */
+  shard?: string;
+  [key: string]: unknown;
+}
+
 export interface Results {
   schema: 1;
-  tool: { name: string; version: string; command: string; commit: string | null; [key: string]: unknown };
+  tool: ToolInfo;
   scenario: ResolvedScenario;
   sessions: SessionResult[];
   summary: SummaryRow[];

@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Results, SessionResult } from '../results.ts';
+import { resultsJson } from './assemble-results.ts';
+import { mergeResults } from './merge.ts';
+import { parseResults } from './parse-results.ts';
+import { testResults, testSession } from './test-sessions.ts';
+
+const algorithms = ['mpc-o', 'mpc-d', 'bola'];
+const sessions = Array.from({ length: 12 }, (_, place) =>
+  algorithms.map((algorithm, a) =>
+    testSession({
+      algorithm,
+      dataset: place < 6 ? 'one' : 'two',
+      trace: `t${place >> 1}`,
+      startSeconds: (place & 1) * 61,
+      seed: place,
+      qoeLinear: 20 + Math.sin(place + a) * 9,
+      stallSeconds: a * Math.abs(Math.cos(place)),
+    }),
+  ),
+).flat();
+const shard = (index: number, count: number, all: SessionResult[] = sessions): Results =>
+  testResults(
+    all.filter((_, i) => Math.floor(i / algorithms.length) % count === index - 1),
+    { shard: `${index}/${count}` },
+  );
+const named = (...all: Results[]) => all.map((results, i) => ({ file: `${i + 1}.json`, results }));
+
+describe('mergeResults', () => {
+  test('shards make up the bytes of the whole run, through files and in any order', () => {
+    const whole = resultsJson(testResults(sessions));
+    const files = named(shard(3, 3), shard(1, 3), shard(2, 3)).map(({ file, results }) => ({
+      file,
+      results: parseResults(resultsJson(results), file),
+    }));
+    expect(resultsJson(mergeResults(files))).toBe(whole);
+  });
+
+  test('algorithms run one by one are joined, and the comparison appears', () => {
+    const of = (algorithm: string) => testResults(sessions.filter((session) => session.algorithm === algorithm));
+    const merged = mergeResults(named(of('mpc-o'), of('mpc-d'), of('bola')));
+    expect(resultsJson(merged)).toBe(resultsJson(testResults(sessions)));
+  });
+
+  test('a session that comes twice counts once; with two contents it is refused', () => {
+    const results = testResults(sessions);
+    expect(resultsJson(mergeResults(named(results, shard(2, 3))))).toBe(resultsJson(results));
+    const changed = shard(1, 12, [{ ...sessions[0]!, stallSeconds: 3 }, ...sessions.slice(1)]);
+    expect(() => mergeResults(named(results, changed))).toThrow(
+      /^2.json: sessions\[0\]: expected what 1.json has for .*, got another result: stallSeconds 3$/,
+    );
+  });
+
+  test('refuses another scenario, seed, command or baseline', () => {
+    const first = shard(1, 2);
+    const second = shard(2, 2);
+    const other = { ...second, scenario: { ...second.scenario, rttSeconds: 0.1 } };
+    expect(() => mergeResults(named(first, other))).toThrow(
+      '2.json: scenario: expected that of 1.json ("uhd-8"), got rttSeconds 0.1',
+    );
+    for (const tool of [{ seed: 2 }, { command: 'bench' }, { baseline: 'bola' }]) {
+      const differing = { ...second, tool: { ...second.tool, ...tool } };
+      expect(() => mergeResults(named(first, differing))).toThrow(/^2.json: tool\./);
+    }
+    const session = { ...sessions[0]!, algorithm: 'throughput', seed: 99 };
+    expect(() => mergeResults(named(first, testResults([session])))).toThrow(
+      '2.json: sessions[0].seed: expected 0, as mpc-o has in 1.json, got 99',
+    );
+  });
+
+  test('lists what else differs', () => {
+    const second = shard(2, 2);
+    const merged = mergeResults(named(shard(1, 2), { ...second, tool: { ...second.tool, commit: 'abc' } }));
+    expect(merged.tool).toMatchObject({ differing: { commit: [null, 'abc'] } });
+    expect(merged.tool.shard).toBeUndefined();
+  });
+});
+
+describe('parseResults', () => {
+  const json = resultsJson(testResults(sessions.slice(0, 3)));
+
+  test('gives back what was written', () => {
+    expect(resultsJson(parseResults(json, 'r.json'))).toBe(json);
+  });
+
+  test('names the line of broken JSON', () => {
+    expect(() => parseResults('', 'r.json')).toThrow('r.json:1: expected results JSON, got an empty file');
+    expect(() => parseResults(json.slice(0, -200), 'r.json')).toThrow(
+      /^r.json:\d+: expected results JSON, got invalid/,
+    );
+  });
+
+  test.each([
+    ['"schema":1', '"schema":2', /r.json: schema: expected 1.*got 2/],
+    ['"seed":1', '"seed":"1"', /r.json: tool.seed: expected a number, got "1"/],
+    ['"endedBy":"end"', '"endedBy":"over"', /sessions\[0\].endedBy: expected 'end', 'cutoff' or 'fault', got "over"/],
+    [
+      '"stallSeconds":0',
+      '"stallSeconds":-1',
+      /sessions\[0\].segments\[0\].stallSeconds: expected a number >= 0, got -1/,
+    ],
+    ['"bitrateBps":3000000', '"bitrateBps":4', /sessions\[0\].segments\[0\].bitrateBps: expected one of the ladder/],
+    ['"hd":null', '"hd":"x"', /sessions\[0\].qoe.hd: expected a number, got "x"/],
+    ['"ladderBps":[3000000,', '"ladderBps":[9000000,', /scenario.ladderBps\[1\]: expected more than the value before/],
+    ['"trace":"t0",', '', /sessions\[0\].trace: expected a string, got nothing/],
+  ])('%s -> %s is refused by field', (from, to, message) => {
+    expect(json).toContain(from);
+    expect(() => parseResults(json.replace(from, to), 'r.json')).toThrow(message);
+  });
+});

@@ -1,0 +1,113 @@
+/** Several results of one benchmark (shards, or algorithms run one by one) as one. */
+
+import { InputError, quoted } from '../formats/input-error.ts';
+import type { Results, SessionResult, ToolInfo } from '../results.ts';
+import { assembleResults } from './assemble-results.ts';
+import { placeKey, sessionKey } from './plan.ts';
+import { sameJson } from './same-json.ts';
+
+export interface ResultsFile {
+  file: string;
+  results: Results;
+}
+
+/**
+ * All sessions with a new summary; of all shards of a run this is, byte for byte, what the run would have written
+ * unsharded. Throws an `InputError` when scenario, seed, command or baseline differ, when one session comes with two
+ * contents, or when sessions of one trace and start have different seeds or groups. A session that comes twice with
+ * the same content counts once. Whatever else differs in `tool` is listed in `tool.differing`.
+ */
+export function mergeResults(files: readonly ResultsFile[]): Results {
+  const [first] = files;
+  if (first === undefined) throw new InputError({ expected: 'at least one results file', got: 'none' });
+  const { scenario } = first.results;
+  for (const { file, results } of files) {
+    if (!sameJson(results.scenario, scenario)) {
+      throw new InputError({
+        file,
+        field: 'scenario',
+        expected: `that of ${first.file} (${quoted(scenario.name)})`,
+        got: firstDifference(results.scenario, scenario),
+      });
+    }
+    for (const key of ['command', 'seed', 'baseline'] as const) {
+      if (results.tool[key] === first.results.tool[key]) continue;
+      throw new InputError({
+        file,
+        field: `tool.${key}`,
+        expected: `that of ${first.file} (${quoted(first.results.tool[key])})`,
+        got: quoted(results.tool[key]),
+      });
+    }
+  }
+  return assembleResults({
+    tool: commonTool(files.map(({ results }) => results.tool)),
+    scenario,
+    sessions: distinctSessions(files),
+    algorithms: algorithmsOf(files),
+  });
+}
+
+function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
+  const byKey = new Map<string, { session: SessionResult; file: string }>();
+  const byPlace = new Map<string, { session: SessionResult; file: string }>();
+  for (const { file, results } of files) {
+    for (const [index, session] of results.sessions.entries()) {
+      const key = sessionKey(session);
+      const same = byKey.get(key);
+      if (same !== undefined) {
+        if (sameJson(same.session, session)) continue;
+        throw new InputError({
+          file,
+          field: `sessions[${index}]`,
+          expected: `what ${same.file} has for ${key}`,
+          got: `another result: ${firstDifference(session, same.session)}`,
+        });
+      }
+      byKey.set(key, { session, file });
+      const place = placeKey(session);
+      const paired = byPlace.get(place);
+      if (paired === undefined) byPlace.set(place, { session, file });
+      for (const field of ['seed', 'group'] as const) {
+        if (paired === undefined || paired.session[field] === session[field]) continue;
+        throw new InputError({
+          file,
+          field: `sessions[${index}].${field}`,
+          expected: `${quoted(paired.session[field])}, as ${paired.session.algorithm} has in ${paired.file}`,
+          got: quoted(session[field]),
+        });
+      }
+    }
+  }
+  return [...byKey.values()].map(({ session }) => session);
+}
+
+/** The order in which the files name algorithms; each file's own order is kept where the files agree. */
+function algorithmsOf(files: readonly ResultsFile[]): string[] {
+  return [...new Set(files.flatMap(({ results }) => results.sessions.map((session) => session.algorithm)))];
+}
+
+function commonTool(tools: readonly ToolInfo[]): ToolInfo {
+  const { shard: _shard, ...merged } = tools[0]!;
+  const keys = new Set(tools.flatMap((tool) => Object.keys(tool)));
+  const differing: Record<string, unknown[]> = {};
+  for (const key of keys) {
+    if (key === 'shard' || tools.every((tool) => sameJson(tool[key], tools[0]![key]))) continue;
+    const values: unknown[] = [];
+    for (const tool of tools) {
+      const value = tool[key] ?? null;
+      if (!values.some((known) => sameJson(known, value))) values.push(value);
+    }
+    differing[key] = values;
+  }
+  return Object.keys(differing).length > 0 ? { ...(merged as ToolInfo), differing } : (merged as ToolInfo);
+}
+
+/** The first field in which two objects of the same kind differ, with the first one's value. */
+function firstDifference(value: object, other: object): string {
+  const [left, right] = [value as Record<string, unknown>, other as Record<string, unknown>];
+  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    if (!sameJson(left[key], right[key])) return `${key} ${quoted(left[key])}`;
+  }
+  return 'the same';
+}

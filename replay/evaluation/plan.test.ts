@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { orderSessions, parseShard, planBenchmark, resumePlan, sessionKey } from './plan.ts';
+import { parseStarts } from './starts.ts';
+import { testResults, testScenario, testSession, testTrace } from './test-sessions.ts';
+
+const scenario = testScenario();
+const options = {
+  traces: [testTrace('b', 400), testTrace('a', 300), testTrace('c', 60, 'another')],
+  scenario,
+  starts: parseStarts('every:61'),
+  algorithms: ['mpc-o', 'mpc-d'],
+  seed: 1,
+};
+const text = (plan: ReturnType<typeof planBenchmark>) =>
+  plan.sessions.map((s) => `${s.trace.metadata.dataset}/${s.trace.name}@${s.startSeconds} ${s.algorithm}`);
+
+describe('planBenchmark', () => {
+  test('goes by data set, trace and start, algorithms as given, whatever the order of the traces', () => {
+    const plan = planBenchmark(options);
+    expect(text(plan)).toEqual(
+      ['another/c@0', 'set/a@0', 'set/a@61', 'set/b@0', 'set/b@61', 'set/b@122'].flatMap((at) => [
+        `${at} mpc-o`,
+        `${at} mpc-d`,
+      ]),
+    );
+    expect(planBenchmark({ ...options, traces: [...options.traces].reverse() })).toEqual(plan);
+  });
+
+  test('gives the algorithms of one start one seed, other starts and other benchmarks others', () => {
+    const { sessions } = planBenchmark(options);
+    const seeds = new Set(sessions.map((session) => session.seed));
+    expect(seeds.size).toBe(sessions.length / 2);
+    expect(planBenchmark({ ...options, seed: 2 }).sessions[0]!.seed).not.toBe(sessions[0]!.seed);
+  });
+
+  test('shards are disjoint, keep the algorithms of a start together and make up the whole', () => {
+    const parts = [1, 2, 3, 4].map((index) => text(planBenchmark({ ...options, shard: { index, count: 4 } })));
+    expect(parts.flat().sort()).toEqual(text(planBenchmark(options)).sort());
+    expect(parts.map((part) => part.length)).toEqual([4, 4, 2, 2]);
+  });
+
+  test('tells of traces and starts without room', () => {
+    const { skipped } = planBenchmark({ ...options, starts: parseStarts('at:0,61'), traces: [testTrace('a', 240)] });
+    expect(skipped.map(({ trace, startSeconds }) => [trace.name, startSeconds])).toEqual([['a', 61]]);
+  });
+
+  test('refuses namesakes, algorithms named twice and a benchmark without sessions', () => {
+    expect(() => planBenchmark({ ...options, traces: [testTrace('a', 300), testTrace('a', 300)] })).toThrow(
+      'name: expected each trace of data set "set" to have a name of its own, got "a" again',
+    );
+    expect(() => planBenchmark({ ...options, algorithms: ['mpc-d', 'mpc-d'] })).toThrow(/each once/);
+    expect(() => planBenchmark({ ...options, traces: [testTrace('a', 8)] })).toThrow(/room for a session of uhd-8/);
+  });
+});
+
+describe('resumePlan', () => {
+  const planned = planBenchmark(options).sessions;
+  const played = planned.map((session) =>
+    testSession({
+      dataset: session.trace.metadata.dataset,
+      trace: session.trace.name,
+      startSeconds: session.startSeconds,
+      algorithm: session.algorithm,
+      seed: session.seed,
+    }),
+  );
+
+  test('splits into what is done and what remains', () => {
+    const { done, remains } = resumePlan(
+      planned,
+      { file: 'r.json', results: testResults(played.slice(0, 5)) },
+      scenario,
+    );
+    expect(done.map(sessionKey)).toEqual(played.slice(0, 5).map(sessionKey));
+    expect(remains).toEqual(planned.slice(5));
+  });
+
+  test('refuses results of another scenario, seed or command', () => {
+    const resume = (results: ReturnType<typeof testResults>) => () =>
+      resumePlan(planned, { file: 'r.json', results }, scenario);
+    const results = testResults(played);
+    expect(resume({ ...results, scenario: { ...scenario, bufferCapSeconds: 9 } })).toThrow(/^r.json: scenario: /);
+    expect(resume(testResults([{ ...played[0]!, seed: 1 }]))).toThrow(/^r.json: sessions\[0\].seed: expected \d+/);
+    expect(resume(testResults([{ ...played[0]!, algorithm: 'bola' }]))).toThrow(/only sessions of the command/);
+  });
+});
+
+test('orderSessions puts algorithms in the order given', () => {
+  const sessions = ['bola', 'mpc-d', 'mpc-o'].map((algorithm) => testSession({ algorithm }));
+  expect(orderSessions(sessions, ['mpc-o', 'mpc-d']).map((s) => s.algorithm)).toEqual(['mpc-o', 'mpc-d', 'bola']);
+});
+
+test.each(['', '1', '0/4', '5/4', '1/4/2', 'a/b', '-1/4', '1.5/4'])('parseShard refuses %j', (shard) => {
+  expect(() => parseShard(shard)).toThrow(/^--shard: expected i\/n/);
+});

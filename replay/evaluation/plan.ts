@@ -1,0 +1,197 @@
+/** What a benchmark plays: every (trace, start, algorithm) with its seed, in one order, in shards, and what is left. */
+
+import { InputError, quoted } from '../formats/input-error.ts';
+import { seedOf } from '../random.ts';
+import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { sameJson } from './same-json.ts';
+import { type SessionStart, type StartsRule, sessionStarts } from './starts.ts';
+
+export interface PlannedSession extends SessionStart {
+  trace: Trace;
+  algorithm: string;
+  /** The same for all algorithms on one (trace, start). */
+  seed: number;
+}
+
+/** One part of a benchmark: `index` counts from 1 to `count`. */
+export interface Shard {
+  index: number;
+  count: number;
+}
+
+export interface BenchmarkOptions {
+  traces: readonly Trace[];
+  scenario: Scenario;
+  starts: StartsRule;
+  algorithms: readonly string[];
+  /** Seed of the whole benchmark; sessions derive theirs from it. */
+  seed: number;
+  /** Default: everything. */
+  shard?: Shard;
+}
+
+export interface BenchmarkPlan {
+  /** By data set, trace, start, and algorithms in the order given. */
+  sessions: PlannedSession[];
+  /** Traces, or starts asked for by `at:`, that leave no room for a session; for the user to be told. */
+  skipped: { trace: Trace; startSeconds: number; reason: string }[];
+}
+
+/** Reads `i/n`, 1 <= i <= n. */
+export function parseShard(text: string, field = '--shard'): Shard {
+  const match = /^(\d+)\/(\d+)$/.exec(text);
+  const index = Number(match?.[1]);
+  const count = Number(match?.[2]);
+  if (!(index >= 1 && index <= count && Number.isSafeInteger(count))) {
+    throw new InputError({ field, expected: 'i/n with 1 <= i <= n', got: quoted(text) });
+  }
+  return { index, count };
+}
+
+/**
+ * All sessions of a benchmark in their order. Shards take turns by (trace, start), so that all algorithms of one start
+ * are in the same shard. Throws an `InputError` for two traces of one name in a data set, an algorithm named twice,
+ * or a benchmark without sessions.
+ */
+export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
+  const { scenario, starts, algorithms, seed, shard } = options;
+  if (algorithms.length === 0 || new Set(algorithms).size < algorithms.length) {
+    throw new InputError({
+      field: 'algorithms',
+      expected: 'at least one algorithm, each once',
+      got: quoted(algorithms.join(',')),
+    });
+  }
+  const traces = [...options.traces].sort(
+    (a, b) => compareText(a.metadata.dataset, b.metadata.dataset) || compareText(a.name, b.name),
+  );
+  rejectNamesakes(traces);
+
+  const plan: BenchmarkPlan = { sessions: [], skipped: [] };
+  let turn = 0;
+  for (const trace of traces) {
+    const fitting = sessionStarts(trace, scenario, starts);
+    plan.skipped.push(...skippedStarts(trace, starts, fitting));
+    for (const start of fitting) {
+      const isMine = shard === undefined || turn % shard.count === shard.index - 1;
+      turn++;
+      if (!isMine) continue;
+      const sessionSeed = seedOf(JSON.stringify([seed, trace.metadata.dataset, trace.name, start.startSeconds]));
+      for (const algorithm of algorithms) plan.sessions.push({ trace, ...start, algorithm, seed: sessionSeed });
+    }
+  }
+  if (turn === 0) {
+    throw new InputError({
+      field: 'traces',
+      expected: `at least one trace with room for a session of ${scenario.name}`,
+      got: traces.length === 0 ? 'no trace' : `${traces.length} too short: ${quoted(traces[0]!.name)} ...`,
+    });
+  }
+  return plan;
+}
+
+/** What tells sessions of a benchmark apart; results are resumed and merged by it. */
+export function sessionKey(session: Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'algorithm'>): string {
+  return JSON.stringify([session.dataset, session.trace, session.startSeconds, session.algorithm]);
+}
+
+/** `sessionKey` without the algorithm: sessions of one place are paired. */
+export function placeKey(session: Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds'>): string {
+  return JSON.stringify([session.dataset, session.trace, session.startSeconds]);
+}
+
+/**
+ * Splits a plan by an earlier, partial result of the same command: what is `done` (in the plan's order) and what
+ * `remains`. Throws an `InputError` when the earlier result is of another scenario or seed, or holds sessions that the
+ * plan does not, because writing the new result would lose them.
+ */
+export function resumePlan(
+  planned: readonly PlannedSession[],
+  earlier: { file: string; results: Results },
+  scenario: ResolvedScenario,
+): { done: SessionResult[]; remains: PlannedSession[] } {
+  const { file, results } = earlier;
+  if (!sameJson(results.scenario, scenario)) {
+    throw new InputError({
+      file,
+      field: 'scenario',
+      expected: `the scenario to be resumed (${scenario.name}) with the same values`,
+      got: `${quoted(results.scenario.name)} with other values`,
+    });
+  }
+  const byKey = new Map(results.sessions.map((session, index) => [sessionKey(session), { session, index }]));
+  const done: SessionResult[] = [];
+  const remains: PlannedSession[] = [];
+  for (const session of planned) {
+    const { trace, startSeconds, algorithm } = session;
+    const key = sessionKey({ dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm });
+    const found = byKey.get(key);
+    if (found === undefined) {
+      remains.push(session);
+      continue;
+    }
+    byKey.delete(key);
+    if (found.session.seed !== session.seed) {
+      throw new InputError({
+        file,
+        field: `sessions[${found.index}].seed`,
+        expected: `${session.seed}, as --seed gives`,
+        got: String(found.session.seed),
+      });
+    }
+    done.push(found.session);
+  }
+  for (const [key, { index }] of byKey) {
+    throw new InputError({
+      file,
+      field: `sessions[${index}]`,
+      expected: 'only sessions of the command that is resumed',
+      got: key,
+    });
+  }
+  return { done, remains };
+}
+
+/** Puts sessions into a plan's order; algorithms in the order given, others after them in order of appearance. */
+export function orderSessions<T extends SessionResult>(
+  sessions: readonly T[],
+  algorithms: readonly string[] = [],
+): T[] {
+  const rank = new Map(algorithms.map((algorithm, index) => [algorithm, index]));
+  for (const { algorithm } of sessions) if (!rank.has(algorithm)) rank.set(algorithm, rank.size);
+  return [...sessions].sort(
+    (a, b) =>
+      compareText(a.dataset, b.dataset) ||
+      compareText(a.trace, b.trace) ||
+      a.startSeconds - b.startSeconds ||
+      rank.get(a.algorithm)! - rank.get(b.algorithm)!,
+  );
+}
+
+/** By UTF-16 code units, so that the order is the same everywhere. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function rejectNamesakes(sorted: readonly Trace[]): void {
+  for (let i = 1; i < sorted.length; i++) {
+    const [before, trace] = [sorted[i - 1]!, sorted[i]!];
+    if (before.name !== trace.name || before.metadata.dataset !== trace.metadata.dataset) continue;
+    throw new InputError({
+      file: trace.file,
+      field: 'name',
+      expected: `each trace of data set ${quoted(trace.metadata.dataset)} to have a name of its own`,
+      got: `${quoted(trace.name)} again${before.file === undefined ? '' : `, as in ${before.file}`}`,
+    });
+  }
+}
+
+function skippedStarts(trace: Trace, rule: StartsRule, fitting: readonly SessionStart[]): BenchmarkPlan['skipped'] {
+  const wanted = 'atSeconds' in rule ? rule.atSeconds : [0];
+  const reason = `no room for a session in ${trace.durationSeconds} s`;
+  return wanted
+    .filter((startSeconds) => !fitting.some((start) => start.startSeconds === startSeconds))
+    .map((startSeconds) => ({ trace, startSeconds, reason }));
+}

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { mean, quantile, tailSize, UnitSample } from './quantiles.ts';
+
+test('quantile is linear between order statistics (type 7)', () => {
+  const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  expect([0, 0.05, 0.5, 1].map((level) => quantile(ten, level))).toEqual([1, 1.45, 5.5, 10]);
+  expect(quantile(ten, 0.95)).toBeCloseTo(9.55, 12);
+  expect(quantile([7], 0.3)).toBe(7);
+  expect(quantile([], 0.5)).toBeNaN();
+});
+
+test('the tail is ceil(5 %)', () => {
+  expect([1, 20, 21, 40, 41, 100, 1000].map(tailSize)).toEqual([1, 1, 2, 2, 3, 5, 50]);
+});
+
+test('law: statistics of a resample are those of the sample written out', () => {
+  const unit = fc.record({
+    values: fc.array(fc.double({ min: -100, max: 100, noNaN: true }), { minLength: 1, maxLength: 9 }),
+    count: fc.integer({ min: 0, max: 4 }),
+  });
+  fc.assert(
+    fc.property(fc.array(unit, { minLength: 1, maxLength: 7 }), (units) => {
+      const values = units.flatMap((u) => u.values);
+      const unitOf = units.flatMap((u, index) => u.values.map(() => index));
+      const counts = units.map((u) => u.count);
+      const sample = new UnitSample(values, unitOf, units.length);
+      const written = units
+        .flatMap((u) => u.values.flatMap((v) => Array<number>(u.count).fill(v)))
+        .sort((a, b) => a - b);
+      expect(sample.sizeOf(counts)).toBe(written.length);
+      if (written.length === 0) {
+        expect([sample.mean(counts), sample.median(counts), sample.tailMean(counts)]).toEqual([NaN, NaN, NaN]);
+        return;
+      }
+      expect(sample.mean(counts)).toBeCloseTo(mean(written), 9);
+      expect(sample.median(counts)).toBeCloseTo(quantile(written, 0.5), 9);
+      expect(sample.tailMean(counts)).toBeCloseTo(mean(written.slice(-tailSize(written.length))), 9);
+    }),
+    { seed: 1 },
+  );
+});

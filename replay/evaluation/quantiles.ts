@@ -1,0 +1,97 @@
+/** Quantiles and tail means, of plain samples and of samples in which each value counts a whole number of times. */
+
+/**
+ * The quantile at `level` (0 to 1) of values in ascending order: linear between order statistics, the sample's ends at
+ * 0 and 1 (type 7 of Hyndman and Fan, 1996; the default of R and NumPy). NaN for an empty sample.
+ */
+export function quantile(ascending: ArrayLike<number>, level: number): number {
+  const position = (ascending.length - 1) * level;
+  const below = Math.floor(position);
+  const value = ascending[below] ?? Number.NaN;
+  const next = ascending[below + 1];
+  return next === undefined ? value : value + (position - below) * (next - value);
+}
+
+/** Arithmetic mean; NaN for an empty sample. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return sum / values.length;
+}
+
+/** Share of a sample that counts as its tail. */
+export const TAIL_SHARE = 0.05;
+
+/** Values in the tail of a sample of `size`: ceil(5 %). */
+export function tailSize(size: number): number {
+  return Math.ceil(TAIL_SHARE * size - 1e-9);
+}
+
+/**
+ * A fixed sample, each value owned by a unit (a recording group, a recording), asked for statistics of resamples in
+ * which unit u counts `counts[u]` times. Sorted once; a resample's median or tail mean is one pass at most.
+ */
+export class UnitSample {
+  readonly size: number;
+  private readonly descending: Float64Array;
+  private readonly unitOfDescending: Uint32Array;
+  private readonly unitSums: Float64Array;
+  private readonly unitSizes: Float64Array;
+
+  constructor(values: ArrayLike<number>, unitOf: ArrayLike<number>, unitCount: number) {
+    this.size = values.length;
+    const order = Uint32Array.from({ length: values.length }, (_, index) => index);
+    order.sort((a, b) => values[b]! - values[a]!);
+    this.descending = Float64Array.from(order, (index) => values[index]!);
+    this.unitOfDescending = Uint32Array.from(order, (index) => unitOf[index]!);
+    this.unitSums = new Float64Array(unitCount);
+    this.unitSizes = new Float64Array(unitCount);
+    for (let i = 0; i < values.length; i++) {
+      this.unitSums[unitOf[i]!]! += values[i]!;
+      this.unitSizes[unitOf[i]!]! += 1;
+    }
+  }
+
+  /** Values in the resample. */
+  sizeOf(counts: ArrayLike<number>): number {
+    let size = 0;
+    for (let unit = 0; unit < this.unitSizes.length; unit++) size += counts[unit]! * this.unitSizes[unit]!;
+    return size;
+  }
+
+  /** NaN for an empty resample, as are the others. */
+  mean(counts: ArrayLike<number>): number {
+    let sum = 0;
+    for (let unit = 0; unit < this.unitSums.length; unit++) sum += counts[unit]! * this.unitSums[unit]!;
+    return sum / this.sizeOf(counts);
+  }
+
+  /** As `quantile(.., 0.5)`. */
+  median(counts: ArrayLike<number>): number {
+    const { descending, unitOfDescending } = this;
+    const last = this.sizeOf(counts) - 1;
+    const [upper, lower] = [Math.floor(last / 2), Math.ceil(last / 2)];
+    let seen = 0;
+    let upperValue = Number.NaN;
+    for (let i = 0; i < descending.length; i++) {
+      seen += counts[unitOfDescending[i]!]!;
+      if (Number.isNaN(upperValue) && seen > upper) upperValue = descending[i]!;
+      if (seen > lower) return (upperValue + descending[i]!) / 2;
+    }
+    return Number.NaN;
+  }
+
+  /** Mean of the `tailSize` largest values. */
+  tailMean(counts: ArrayLike<number>): number {
+    const { descending, unitOfDescending } = this;
+    const size = tailSize(this.sizeOf(counts));
+    let left = size;
+    let sum = 0;
+    for (let i = 0; i < descending.length && left > 0; i++) {
+      const taken = Math.min(left, counts[unitOfDescending[i]!]!);
+      sum += taken * descending[i]!;
+      left -= taken;
+    }
+    return sum / size;
+  }
+}

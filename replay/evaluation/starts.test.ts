@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { SCENARIOS } from '../scenarios.ts';
+import { parseStarts, SLACK_SECONDS, sessionStarts } from './starts.ts';
+
+const uhd = SCENARIOS['uhd-8']!;
+const every61 = parseStarts('every:61');
+
+describe('sessionStarts', () => {
+  test('starts as long as the trace covers the media and 40 s more', () => {
+    // 192 s of media + 40 s: the last start of a 1200 s trace is at or before 968 s.
+    const starts = sessionStarts({ durationSeconds: 1200 }, uhd, every61);
+    expect(starts.map((start) => start.startSeconds)).toEqual(Array.from({ length: 16 }, (_, i) => 61 * i));
+    expect(starts.every((start) => start.segmentCount === 48)).toBe(true);
+  });
+
+  test('counts a start that just fits', () => {
+    expect(sessionStarts({ durationSeconds: 232 + 61 }, uhd, every61)).toHaveLength(2);
+    expect(sessionStarts({ durationSeconds: 232 + 60.9 }, uhd, every61)).toHaveLength(1);
+    expect(sessionStarts({ durationSeconds: 2320 * 0.1 }, uhd, every61)).toEqual([
+      { startSeconds: 0, segmentCount: 48 },
+    ]);
+  });
+
+  test('a trace too short for a session plays floor(duration / segment) - 2 segments from 0', () => {
+    expect(sessionStarts({ durationSeconds: 60 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 13 }]);
+    expect(sessionStarts({ durationSeconds: 217 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 48 }]);
+  });
+
+  test('it never plays around the wrap', () => {
+    // 74 s wrap at 60 s, so 16 segments of 4 s would.
+    expect(sessionStarts({ durationSeconds: 74 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 15 }]);
+  });
+
+  test('there is no session in a trace of two segments, nor where no start fits', () => {
+    expect(sessionStarts({ durationSeconds: 11.9 }, uhd, every61)).toEqual([]);
+    expect(sessionStarts({ durationSeconds: 60 }, uhd, parseStarts('at:30'))).toEqual([]);
+    expect(sessionStarts({ durationSeconds: 300 }, uhd, parseStarts('at:30,69'))).toEqual([
+      { startSeconds: 30, segmentCount: 48 },
+    ]);
+  });
+
+  test('law: every session fits, and one more start would not', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 1, max: 4000, noNaN: true }),
+        fc.integer({ min: 1, max: 200 }),
+        (durationSeconds, everySeconds) => {
+          const starts = sessionStarts({ durationSeconds }, uhd, { everySeconds });
+          for (const { startSeconds, segmentCount } of starts) {
+            expect(startSeconds + segmentCount * uhd.segmentSeconds).toBeLessThanOrEqual(durationSeconds);
+          }
+          const media = uhd.segmentCount * uhd.segmentSeconds;
+          if (durationSeconds >= media + SLACK_SECONDS) {
+            expect(starts.length * everySeconds + media + SLACK_SECONDS).toBeGreaterThan(durationSeconds);
+          } else expect(starts.length).toBeLessThanOrEqual(1);
+        },
+      ),
+      { seed: 1 },
+    );
+  });
+});
+
+describe('parseStarts', () => {
+  test('reads both kinds', () => {
+    expect(parseStarts('every:61')).toEqual({ everySeconds: 61 });
+    expect(parseStarts('at:30,0,7.5')).toEqual({ atSeconds: [0, 7.5, 30] });
+  });
+
+  test.each(['', 'every', 'every:', 'every:0', 'every:-1', 'every:1e9', 'at:', 'at:1,', 'at:1,1', 'at:-1', 'each:5'])(
+    'refuses %j, naming the flag',
+    (text) => {
+      expect(() => parseStarts(text)).toThrow(/^--starts: expected .*, got /);
+    },
+  );
+});

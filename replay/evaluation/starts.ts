@@ -1,0 +1,88 @@
+/** Where in a trace sessions start, and how many segments they then play: the `--starts` rule of the protocol. */
+
+import { InputError, quoted } from '../formats/input-error.ts';
+import type { Scenario } from '../scenarios.ts';
+import { type Trace, wrapSeconds } from '../trace.ts';
+
+/** `every`: at 0, n, 2n ... seconds; `at`: at the seconds given. */
+export type StartsRule = { everySeconds: number } | { atSeconds: readonly number[] };
+
+export interface SessionStart {
+  /** Second of the trace at which the first media request leaves. */
+  startSeconds: number;
+  segmentCount: number;
+}
+
+/** What a trace must cover beyond a session's media, in seconds: room for its startup and stalls. */
+export const SLACK_SECONDS = 40;
+
+/** Segments that a trace too short for a whole session leaves unplayed at its end, for startup and stalls. */
+const SPARE_SEGMENTS = 2;
+
+/** Durations are sums of decimal steps. */
+const ROUNDING_SECONDS = 1e-9;
+
+/** Reads `every:<seconds>` or `at:<seconds>[,<seconds> ...]`; anything else is an `InputError` of the field given. */
+export function parseStarts(text: string, field = '--starts'): StartsRule {
+  const fail = (expected: string, got: string): never => {
+    throw new InputError({ field, expected, got: quoted(got) });
+  };
+  const colon = text.indexOf(':');
+  const kind = text.slice(0, Math.max(0, colon));
+  const rest = text.slice(colon + 1);
+  if (kind === 'every') {
+    const everySeconds = decimal(rest);
+    if (!(everySeconds > 0)) fail('every:<seconds above 0>', text);
+    return { everySeconds };
+  }
+  if (kind === 'at') {
+    const atSeconds = rest.split(',').map((part) => {
+      const seconds = decimal(part);
+      return seconds >= 0 ? seconds : fail('at:<seconds from 0>[,<seconds> ...]', text);
+    });
+    if (new Set(atSeconds).size < atSeconds.length) fail('at: with each start once', text);
+    return { atSeconds: atSeconds.sort((a, b) => a - b) };
+  }
+  return fail('every:<seconds> or at:<seconds>[,<seconds> ...]', text);
+}
+
+/** Digits with an optional fraction, else NaN: no signs, exponents, blanks or hexadecimals. */
+function decimal(text: string): number {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/**
+ * The sessions of one trace, ascending by start. A session starts where the trace still covers its media and
+ * `SLACK_SECONDS` more. A trace too short for one session plays floor(duration / segment) - 2 segments from 0, never
+ * around the wrap. Empty where not even that fits, or none of the starts asked for does.
+ */
+export function sessionStarts(
+  trace: Pick<Trace, 'durationSeconds'>,
+  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount'>,
+  rule: StartsRule,
+): SessionStart[] {
+  const { segmentSeconds, segmentCount } = scenario;
+  const lastStartSeconds = trace.durationSeconds - segmentCount * segmentSeconds - SLACK_SECONDS + ROUNDING_SECONDS;
+  if (lastStartSeconds < 0) {
+    const asksForZero = 'everySeconds' in rule || rule.atSeconds.includes(0);
+    const fitting = segmentsOfShortTrace(trace, segmentSeconds);
+    return asksForZero && fitting > 0 ? [{ startSeconds: 0, segmentCount: Math.min(segmentCount, fitting) }] : [];
+  }
+  const starts: SessionStart[] = [];
+  if ('atSeconds' in rule) {
+    for (const startSeconds of rule.atSeconds) {
+      if (startSeconds <= lastStartSeconds) starts.push({ startSeconds, segmentCount });
+    }
+    return starts;
+  }
+  for (let i = 0; i * rule.everySeconds <= lastStartSeconds; i++) {
+    starts.push({ startSeconds: i * rule.everySeconds, segmentCount });
+  }
+  return starts;
+}
+
+function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, segmentSeconds: number): number {
+  const whole = (seconds: number) => Math.floor((seconds + ROUNDING_SECONDS) / segmentSeconds);
+  // The second bound matters where the trace wraps more than two segments before its end.
+  return Math.min(whole(trace.durationSeconds) - SPARE_SEGMENTS, whole(wrapSeconds(trace)));
+}

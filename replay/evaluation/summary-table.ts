@@ -1,0 +1,85 @@
+/** The summary as a text table for a terminal. */
+
+import { ALL_DATASETS, type Estimate, type SummaryRow } from '../results.ts';
+
+interface Column {
+  title: string;
+  align: 'left' | 'right';
+  cell(row: SummaryRow): string;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'algorithm', align: 'left', cell: (row) => row.algorithm },
+  { title: 'n', align: 'right', cell: (row) => String(row.sessions) },
+  { title: 'QoE', align: 'right', cell: (row) => fixed(row.qoeMean, 2) },
+  { title: 'p5', align: 'right', cell: (row) => fixed(row.qoeP5, 1) },
+  { title: 'p50', align: 'right', cell: (row) => fixed(row.qoeMedian, 1) },
+  { title: 'p95', align: 'right', cell: (row) => fixed(row.qoeP95, 1) },
+  { title: 'Mbit/s', align: 'right', cell: (row) => fixed(row.meanBitrateBps / 1e6, 2) },
+  { title: 'stall s', align: 'right', cell: (row) => fixed(row.stallSecondsMean, 2) },
+  { title: 'worst 5%', align: 'right', cell: (row) => fixed(row.stallSecondsWorst5pct, 1) },
+  { title: 'severe', align: 'right', cell: (row) => `${fixed(100 * row.severeShare, 1)}%` },
+  { title: 'wasted', align: 'right', cell: (row) => `${fixed(100 * row.wastedShare, 1)}%` },
+  { title: 'dQoE [95%]', align: 'right', cell: (row) => estimate(row.vsBaseline?.qoeDiff, 2) },
+  { title: 'ratio', align: 'right', cell: (row) => fixed(row.vsBaseline?.qoeMeanRatio?.value, 2) },
+  { title: 'dWorst 5% [95%]', align: 'right', cell: (row) => estimate(row.vsBaseline?.worst5pctDiff, 1) },
+  { title: 'gap closed', align: 'right', cell: (row) => percent(row.vsBaseline?.oracleGapClosed?.value) },
+];
+
+/**
+ * A block per data set: its name, how its intervals were made, a line per algorithm. Differences are to the baseline;
+ * what does not apply is a dash. Ends with a line break; empty for an empty summary.
+ */
+export function summaryTable(summary: readonly SummaryRow[]): string {
+  const cells = summary.map((row) => COLUMNS.map((column) => column.cell(row)));
+  const widths = COLUMNS.map((column, i) => Math.max(column.title.length, ...cells.map((line) => line[i]!.length)));
+  const line = (texts: readonly string[]) =>
+    `  ${texts.map((text, i) => (COLUMNS[i]!.align === 'left' ? text.padEnd(widths[i]!) : text.padStart(widths[i]!))).join('  ')}`.trimEnd();
+
+  const lines: string[] = [];
+  for (const [index, row] of summary.entries()) {
+    if (row.dataset !== summary[index - 1]?.dataset) {
+      const rows = summary.filter((other) => other.dataset === row.dataset);
+      if (lines.length > 0) lines.push('');
+      lines.push(headline(row.dataset, rows), line(COLUMNS.map((column) => column.title)));
+    }
+    lines.push(line(cells[index]!));
+  }
+  return lines.map((text) => `${text}\n`).join('');
+}
+
+function headline(dataset: string, rows: readonly SummaryRow[]): string {
+  const compared = rows.find((row) => row.vsBaseline !== null)?.vsBaseline;
+  const early = rows.flatMap(({ algorithm, cutoffs, faults }) => [
+    ...(cutoffs > 0 ? [`${algorithm}: ${cutoffs} cut off`] : []),
+    ...(faults > 0 ? [`${algorithm}: ${faults} ended by a fault`] : []),
+  ]);
+  const upperBound = rows.find((row) => row.qoeUpperBoundMean !== undefined)?.qoeUpperBoundMean;
+  return [
+    dataset === ALL_DATASETS ? 'all data sets (an extra)' : dataset,
+    ...(compared
+      ? [
+          `against ${compared.baseline}`,
+          compared.units < 2
+            ? 'no intervals: one recording'
+            : `intervals resample ${compared.units} ${compared.resampledBy === 'mixed' ? 'groups or recordings' : compared.resampledBy}`,
+        ]
+      : []),
+    ...(upperBound !== undefined ? [`no session plan beats ${fixed(upperBound, 2)}`] : []),
+    ...early,
+  ].join(' | ');
+}
+
+function fixed(value: number | undefined, digits: number): string {
+  return value === undefined || !Number.isFinite(value) ? '-' : value.toFixed(digits);
+}
+
+function percent(value: number | undefined): string {
+  return value === undefined ? '-' : `${fixed(100 * value, 0)}%`;
+}
+
+function estimate(of: Estimate | undefined, digits: number): string {
+  if (of === undefined) return '-';
+  const signed = (value: number) => (value >= 0 ? '+' : '') + value.toFixed(digits);
+  return of.ci95 === null ? signed(of.value) : `${signed(of.value)} [${signed(of.ci95[0])}, ${signed(of.ci95[1])}]`;
+}

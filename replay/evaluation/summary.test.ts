@@ -1,0 +1,150 @@
+import { describe, expect, test } from '@jest/globals';
+import type { SessionResult, SummaryRow } from '../results.ts';
+import { summarise } from './summary.ts';
+import { testSession } from './test-sessions.ts';
+
+const scenario = { ladderBps: [3e6, 120e6] };
+const summaryOf = (sessions: SessionResult[], resamples = 500) =>
+  summarise(sessions, { scenario, baseline: 'mpc-d', resamples });
+const row = (rows: SummaryRow[], algorithm: string, dataset = 'set') =>
+  rows.find((r) => r.algorithm === algorithm && r.dataset === dataset)!;
+
+/** `recordings` recordings of ten sessions; `qoe(i)` of session i. */
+function sessionsOf(
+  algorithm: string,
+  recordings: number,
+  qoe: (i: number) => number,
+  fields: Partial<SessionResult> = {},
+) {
+  return Array.from({ length: recordings * 10 }, (_, i) =>
+    testSession({
+      algorithm,
+      trace: `t${i % recordings}`,
+      group: `g${(i % recordings) >> 1}`,
+      startSeconds: Math.floor(i / recordings) * 61,
+      qoeLinear: qoe(i),
+      ...fields,
+    }),
+  );
+}
+
+describe('figures of a row', () => {
+  test('tail, severe share, waste and quantiles', () => {
+    const sessions = Array.from({ length: 41 }, (_, i) =>
+      testSession({ startSeconds: i, qoeLinear: i, stallSeconds: i / 2, wastedBits: i === 0 ? 12e6 * 41 : 0 }),
+    );
+    expect(row(summaryOf(sessions), 'mpc-d')).toMatchObject({
+      sessions: 41,
+      qoeMean: 20,
+      qoeMedian: 20,
+      qoeP5: 2,
+      qoeP95: 38,
+      stallSecondsMean: 10,
+      stallSecondsWorst5pct: 19.5, // the worst three of 41: 20, 19.5, 19
+      severeShare: 20 / 41, // more than 10 s: 10.5 to 20
+      wastedShare: 0.5,
+      startupSecondsMean: 1,
+      vsBaseline: null,
+    });
+  });
+
+  test('counts sessions that ended early', () => {
+    const sessions = [
+      testSession({ startSeconds: 0, endedBy: 'cutoff' }),
+      testSession({ startSeconds: 1, endedBy: 'fault' }),
+      testSession({ startSeconds: 2 }),
+    ];
+    expect(row(summaryOf(sessions), 'mpc-d')).toMatchObject({ sessions: 3, cutoffs: 1, faults: 1 });
+  });
+
+  test('the upper bound is there for optimal alone', () => {
+    const bound = { linear: 12, log: 1, hd: null };
+    const rows = summaryOf([testSession(), testSession({ algorithm: 'optimal', qoeUpperBound: bound })]);
+    expect(row(rows, 'optimal').qoeUpperBoundMean).toBe(12);
+    expect('qoeUpperBoundMean' in row(rows, 'mpc-d')).toBe(false);
+  });
+
+  test('several data sets get rows over all', () => {
+    const rows = summaryOf([testSession(), testSession({ dataset: 'other', qoeLinear: 20 })]);
+    expect(rows.map((r) => [r.dataset, r.qoeMean])).toEqual([
+      ['set', 10],
+      ['other', 20],
+      ['all', 15],
+    ]);
+  });
+});
+
+describe('against the baseline', () => {
+  const noise = (i: number) => 8 * Math.sin(12.9 * i);
+  const baseline = sessionsOf('mpc-d', 20, (i) => 50 + noise(i));
+
+  test('a constant lead has an interval of no width, because sessions are paired', () => {
+    const { vsBaseline } = row(summaryOf([...baseline, ...sessionsOf('mpc-l', 20, (i) => 55 + noise(i))]), 'mpc-l');
+    expect(vsBaseline).toMatchObject({ baseline: 'mpc-d', pairs: 200, resampledBy: 'groups', units: 10 });
+    expect(vsBaseline!.qoeDiff.value).toBeCloseTo(5, 9);
+    expect(vsBaseline!.qoeDiff.ci95![0]).toBeCloseTo(5, 9);
+    expect(vsBaseline!.qoeDiff.ci95![1]).toBeCloseTo(5, 9);
+    expect(vsBaseline!.qoeMeanRatio!.value).toBeCloseTo(1.1, 3);
+    expect(vsBaseline!.worst5pctDiff).toEqual({ value: 0, ci95: [0, 0] });
+    expect(vsBaseline!.oracleGapClosed).toBeNull();
+  });
+
+  test('pairs by place, not by position, and over common places alone', () => {
+    const own = sessionsOf('mpc-l', 20, (i) => 55 + noise(i))
+      .slice(30)
+      .reverse();
+    const { vsBaseline } = row(summaryOf([...baseline, ...own]), 'mpc-l');
+    expect(vsBaseline!.pairs).toBe(170);
+    expect(vsBaseline!.qoeDiff.value).toBeCloseTo(5, 9);
+  });
+
+  test('fewer than eight groups: recordings are resampled, and the row says so', () => {
+    const rows = summaryOf([...sessionsOf('mpc-d', 6, noise), ...sessionsOf('mpc-l', 6, noise)]);
+    expect(row(rows, 'mpc-l').vsBaseline).toMatchObject({ resampledBy: 'recordings', units: 6 });
+  });
+
+  test('parts of one split trace are one recording, which gives no interval', () => {
+    const sessions = ['mpc-d', 'mpc-l'].flatMap((algorithm) =>
+      ['t#1', 't#2'].map((trace) => testSession({ algorithm, trace, qoeLinear: algorithm === 'mpc-d' ? 50 : 60 })),
+    );
+    expect(row(summaryOf(sessions), 'mpc-l').vsBaseline).toMatchObject({
+      units: 1,
+      qoeDiff: { value: 10, ci95: null },
+      qoeMeanRatio: { value: 1.2, ci95: null },
+    });
+  });
+
+  test('no ratio unless the baseline is clearly positive', () => {
+    const ratioOver = (level: number, spread: number) => {
+      const unit = (i: number) => spread * Math.sin(i % 20);
+      const rows = summaryOf([
+        ...sessionsOf('mpc-d', 20, (i) => level + unit(i)),
+        ...sessionsOf('mpc-l', 20, (i) => level + unit(i) + 5),
+      ]);
+      return row(rows, 'mpc-l').vsBaseline!.qoeMeanRatio;
+    };
+    expect(ratioOver(-10, 1)).toBeNull();
+    expect(ratioOver(5, 1)).toBeNull(); // under 5 % of 120
+    expect(ratioOver(10, 100)).toBeNull(); // its interval reaches 0
+    expect(ratioOver(10, 1)).not.toBeNull();
+  });
+
+  test('the gap closed is a share of the oracle lead, null where that is under 2 % of the top bitrate', () => {
+    const gapClosed = (lead: number) =>
+      row(
+        summaryOf([
+          ...baseline,
+          ...sessionsOf('mpc-l', 20, (i) => 50 + noise(i) + lead / 2),
+          ...sessionsOf('mpc-o', 20, (i) => 50 + noise(i) + lead),
+        ]),
+        'mpc-l',
+      ).vsBaseline!.oracleGapClosed;
+    expect(gapClosed(10)!.value).toBeCloseTo(0.5, 9);
+    expect(gapClosed(2.5)).not.toBeNull();
+    expect(gapClosed(2.3)).toBeNull();
+  });
+
+  test('without the baseline there are no comparisons', () => {
+    expect(summaryOf(sessionsOf('mpc-l', 4, noise)).every((r) => r.vsBaseline === null)).toBe(true);
+  });
+});

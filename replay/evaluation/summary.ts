@@ -1,0 +1,141 @@
+/** The summary of a benchmark: a row per data set and algorithm, and where there are several data sets, rows over all. */
+
+import { seedOf } from '../random.ts';
+import {
+  ALL_DATASETS,
+  type BaselineComparison,
+  type ResampledBy,
+  type SessionResult,
+  type SummaryRow,
+} from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+import { compareWithBaseline } from './comparison.ts';
+import { mean, quantile, tailSize } from './quantiles.ts';
+
+/** A data set of fewer groups is resampled by its recordings. */
+export const FEWEST_GROUPS = 8;
+
+/** More stall seconds make a session a severe one. */
+export const SEVERE_STALL_SECONDS = 10;
+
+export interface SummaryOptions {
+  scenario: Pick<Scenario, 'ladderBps'>;
+  /** Compared with; without sessions of it all `vsBaseline` are null. */
+  baseline: string;
+  /** Of the bootstrap. Default 0. */
+  seed?: number;
+  /** Default `RESAMPLES`. */
+  resamples?: number;
+}
+
+/** A function of the sessions and options alone: rows by data set and algorithm in order of appearance. */
+export function summarise(sessions: readonly SessionResult[], options: SummaryOptions): SummaryRow[] {
+  const datasets = groupBy(sessions, (session) => session.dataset);
+  const units = new Map([...datasets].map(([dataset, members]) => [dataset, unitsOf(members)]));
+  const rows: SummaryRow[] = [];
+  for (const [dataset, members] of datasets)
+    rows.push(...rowsOf(dataset, members, new Map([[dataset, units.get(dataset)!]]), options));
+  if (datasets.size > 1) rows.push(...rowsOf(ALL_DATASETS, sessions, units, options));
+  return rows;
+}
+
+/** How the sessions of a data set are resampled. */
+interface Units {
+  resampledBy: 'groups' | 'recordings';
+  nameOf(session: SessionResult): string;
+}
+
+function unitsOf(sessions: readonly SessionResult[]): Units {
+  const groups = new Set(sessions.map((session) => session.group));
+  return groups.size >= FEWEST_GROUPS
+    ? { resampledBy: 'groups', nameOf: (session) => session.group }
+    : { resampledBy: 'recordings', nameOf: (session) => recordingOf(session.trace) };
+}
+
+/** Parts `#1`, `#2` ... of a trace that was split at its gaps are one recording. */
+function recordingOf(trace: string): string {
+  return trace.replace(/#\d+$/, '');
+}
+
+function rowsOf(
+  dataset: string,
+  sessions: readonly SessionResult[],
+  unitsByDataset: ReadonlyMap<string, Units>,
+  options: SummaryOptions,
+): SummaryRow[] {
+  const sessionsByAlgorithm = groupBy(sessions, (session) => session.algorithm);
+  const numbers = new Map<string, number>();
+  const unitOf = (session: SessionResult) => {
+    const name = JSON.stringify([session.dataset, unitsByDataset.get(session.dataset)!.nameOf(session)]);
+    let number = numbers.get(name);
+    if (number === undefined) {
+      number = numbers.size;
+      numbers.set(name, number);
+    }
+    return number;
+  };
+  for (const session of sessions) unitOf(session);
+  const ways = new Set([...unitsByDataset.values()].map((units) => units.resampledBy));
+  const resampledBy: ResampledBy = ways.size > 1 ? 'mixed' : [...ways][0]!;
+
+  const comparisons = compareWithBaseline({
+    sessionsByAlgorithm,
+    baseline: options.baseline,
+    unitOf,
+    unitCount: numbers.size,
+    resampledBy,
+    topQoe: (options.scenario.ladderBps.at(-1) ?? Number.NaN) / 1e6,
+    seed: seedOf(JSON.stringify(['bootstrap', options.seed ?? 0, dataset])),
+    ...(options.resamples !== undefined && { resamples: options.resamples }),
+  });
+  return [...sessionsByAlgorithm].map(([algorithm, members]) =>
+    rowOf(dataset, algorithm, members, comparisons.get(algorithm) ?? null),
+  );
+}
+
+function rowOf(
+  dataset: string,
+  algorithm: string,
+  sessions: readonly SessionResult[],
+  vsBaseline: BaselineComparison | null,
+): SummaryRow {
+  const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
+  const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
+  const upperBounds = sessions.flatMap((session) => session.qoeUpperBound?.linear ?? []);
+  let wastedBits = 0;
+  let keptBits = 0;
+  for (const session of sessions) {
+    wastedBits += session.wastedBits;
+    for (const segment of session.segments) keptBits += segment.sizeBits;
+  }
+  return {
+    dataset,
+    algorithm,
+    sessions: sessions.length,
+    cutoffs: sessions.filter((session) => session.endedBy === 'cutoff').length,
+    faults: sessions.filter((session) => session.endedBy === 'fault').length,
+    qoeMean: mean(qoes),
+    qoeMedian: quantile(qoes, 0.5),
+    qoeP5: quantile(qoes, 0.05),
+    qoeP95: quantile(qoes, 0.95),
+    ...(upperBounds.length === sessions.length && { qoeUpperBoundMean: mean(upperBounds) }),
+    stallSecondsMean: mean(stalls),
+    stallSecondsWorst5pct: mean(stalls.subarray(stalls.length - tailSize(stalls.length))),
+    severeShare: stalls.filter((seconds) => seconds > SEVERE_STALL_SECONDS).length / stalls.length,
+    startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
+    meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
+    wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,
+    vsBaseline,
+  };
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

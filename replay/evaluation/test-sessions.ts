@@ -1,0 +1,72 @@
+/** Small made-up traces, scenarios, sessions and results for the tests of this folder. */
+
+import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
+import { SCENARIOS, segmentSizesBits } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { assembleResults } from './assemble-results.ts';
+
+export function testTrace(name: string, durationSeconds: number, dataset = 'set', recordingGroup = 'group'): Trace {
+  return {
+    name,
+    stepEndsSeconds: Float64Array.of(durationSeconds),
+    ratesBps: Float64Array.of(20e6),
+    durationSeconds,
+    metadata: { dataset, recordingGroup },
+  };
+}
+
+export function testScenario(): ResolvedScenario {
+  const scenario = SCENARIOS['uhd-8']!;
+  return { ...scenario, segmentSizesBits: segmentSizesBits(scenario) };
+}
+
+export function testSession(fields: Partial<SessionResult> & { qoeLinear?: number } = {}): SessionResult {
+  const { qoeLinear = 10, ...rest } = fields;
+  return {
+    trace: 'trace',
+    dataset: 'set',
+    group: 'group',
+    startSeconds: 0,
+    algorithm: 'mpc-d',
+    seed: 7,
+    endedBy: 'end',
+    segments: [
+      {
+        index: 0,
+        bitrateBps: 3e6,
+        sizeBits: 12e6,
+        requestedAtSeconds: 0,
+        downloadSeconds: 1,
+        bufferLevelSeconds: 0,
+        stallSeconds: 0,
+        abandonedBits: 0,
+        reason: 'start',
+      },
+    ],
+    qoe: { linear: qoeLinear, log: qoeLinear / 30, hd: null },
+    meanBitrateBps: 3e6,
+    stallSeconds: 0,
+    stallCount: 0,
+    startupSeconds: 1,
+    switches: 0,
+    switchBps: 0,
+    wastedBits: 0,
+    ...rest,
+  };
+}
+
+export function testResults(sessions: SessionResult[], tool: Partial<Results['tool']> = {}): Results {
+  return assembleResults({
+    tool: {
+      name: 'leo-abr-tools',
+      version: '0.0.0',
+      command: 'simulate',
+      commit: null,
+      seed: 1,
+      baseline: 'mpc-d',
+      ...tool,
+    },
+    scenario: testScenario(),
+    sessions,
+  });
+}
