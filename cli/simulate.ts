@@ -6,7 +6,8 @@ import { Command } from 'commander';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import type { SessionResult } from '../replay/results.ts';
-import { simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
+import { SCENARIOS } from '../replay/scenarios.ts';
+import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
 import { runSessions } from '../replay/simulator/run-sessions.ts';
 import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
@@ -22,6 +23,8 @@ export function simulateCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('simulate'))
     .description('replay traces in the simulator and compare algorithms')
     .option('--jobs <n>', 'threads; the results do not depend on it', String(io.defaultJobs))
+    .addHelpText('after', `\nAlgorithms: ${SIMULATED_ALGORITHMS.join(', ')}; <controller>@oracle knows the future.`)
+    .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
     .action((flags: unknown) => simulate(flags, io));
 }
 
