@@ -2,7 +2,10 @@
 
 import { describeValue, InputError } from '../abr/errors.ts';
 
-/** `sizes.json`: per representation id the bytes of each of its segments, in order. */
+/**
+ * `sizes.json`: per representation id the bytes of each of its segments, in order; of all periods one after the other
+ * where they share the id.
+ */
 export interface SizesFile {
   representations: Record<string, readonly number[]>;
 }
@@ -28,7 +31,10 @@ export function parseSizes(value: unknown): Map<string, readonly number[]> {
 /** What is known of a segment whose size is asked for. */
 export interface SegmentQuestion {
   representationId: string;
+  /** In the presentation, from 0. */
   index: number;
+  /** The period that it belongs to: index of its first segment, and how many it has. */
+  period: { first: number; count: number | undefined };
   bitrateBps: number;
   segmentSeconds: number;
   /** From the stream's own index, where it has one. */
@@ -65,10 +71,12 @@ export class SegmentSizes {
 
   /** Size in bits; > 0. */
   sizeBits(segment: SegmentQuestion): number {
-    const bytes = this.#file.get(segment.representationId)?.[segment.index];
+    const { representationId, index, period } = segment;
+    const listed = this.#file.get(representationId);
+    const bytes = listed?.[listed.length === period.count ? index - period.first : index];
     if (bytes !== undefined) return bytes * 8;
     if (segment.indexedBits !== undefined) return segment.indexedBits;
-    return segment.bitrateBps * segment.segmentSeconds * this.#ratio(segment.representationId);
+    return segment.bitrateBps * segment.segmentSeconds * this.#ratio(representationId);
   }
 
   /** Mean real/declared ratio of the representation, drawn towards that of all by the weight of one segment. */

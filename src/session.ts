@@ -12,7 +12,7 @@ const DOWNLOADS_KEPT = 32;
 export interface SegmentRequest {
   /** Period that the segment belongs to. */
   streamId: string;
-  /** Within its period, from 0. */
+  /** In the presentation, from 0. */
   index: number;
   bitrateBps: number;
 }

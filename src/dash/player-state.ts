@@ -6,8 +6,7 @@ import { qoeWeights } from '../../abr/qoe.ts';
 import type { SegmentSizes } from '../segment-sizes.ts';
 import type { Session } from '../session.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
-import { type DashPlayer, valueAt } from './player.ts';
-import { rangeBits } from './requests.ts';
+import { type DashPlayer, rangeBits, valueAt } from './player.ts';
 
 /** Rows of sizes that a controller gets to see at least, whatever its horizon. */
 const UPCOMING_SEGMENTS = 10;
@@ -69,7 +68,8 @@ export function playerState(
   const segmentSeconds = segmentDuration(view.current);
   const segmentIndex =
     about === 'in flight' && session.last !== undefined ? session.last.index : nextIndex(view, segmentSeconds, sources);
-  const segmentsRemaining = remainingSegments(view, segmentIndex, segmentSeconds);
+  const first = firstIndex(streamInfo, view.current);
+  const segmentsRemaining = remainingSegments(view, segmentIndex - first, segmentSeconds);
   const ladderBps = representations.map((representation) => representation.bandwidth);
   const isActive = streamController(view)?.getActiveStreamInfo?.()?.id === streamInfo.id;
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(streamId) : gauge.playableSeconds();
@@ -89,7 +89,7 @@ export function playerState(
     upcomingSizesBits: upcomingSizes(
       view,
       representations,
-      { segmentIndex, segmentsRemaining, segmentSeconds },
+      { first, segmentIndex, segmentsRemaining, segmentSeconds },
       sources,
     ),
     previousBitrateBps: previous?.bitrateBps,
@@ -105,16 +105,23 @@ function segmentDuration(representation: Representation): number {
   throw new Error(`representation ${representation.id} has no segment duration`);
 }
 
-/** Index within the period of the segment that dash.js will ask for next. */
-function nextIndex({ streamInfo }: VideoView, segmentSeconds: number, { session, gauge }: StateSources): number {
-  const { last } = session;
-  if (last !== undefined && last.streamId === String(streamInfo.id)) return last.index + 1;
-  // The first of a period, or after a jump: the one at the playhead.
-  const intoPeriod = gauge.playheadSeconds() + gauge.playableSeconds() - streamInfo.start;
-  return intoPeriod > 0 && last === undefined ? Math.floor(intoPeriod / segmentSeconds) : 0;
+/** Index of a period's first segment in the presentation; 0 where there is no telling, in a live stream. */
+export function firstIndex(streamInfo: StreamInfo, representation: Representation): number {
+  return streamInfo.manifestInfo.isDynamic ? 0 : Math.round(streamInfo.start / segmentDuration(representation));
 }
 
-/** Segments left with the one at `index`, over all periods; `Infinity` where the end is not known. */
+/** Index in the presentation of the segment that dash.js will ask for next. */
+function nextIndex({ streamInfo, current }: VideoView, segmentSeconds: number, sources: StateSources): number {
+  const { session, gauge } = sources;
+  const { last } = session;
+  if (last !== undefined && last.streamId === String(streamInfo.id)) return last.index + 1;
+  // The first of a period, or after a jump: the one at the end of what is buffered.
+  const intoPeriod = gauge.playheadSeconds() + gauge.playableSeconds() - streamInfo.start;
+  const skipped = intoPeriod > 0 && last === undefined ? Math.floor(intoPeriod / segmentSeconds) : 0;
+  return firstIndex(streamInfo, current) + skipped;
+}
+
+/** Segments left with the one at `index` of the period, over all periods; `Infinity` where the end is not known. */
 function remainingSegments({ current, streamInfo }: VideoView, index: number, segmentSeconds: number): number {
   const manifest = streamInfo.manifestInfo;
   if (manifest.isDynamic || !Number.isFinite(streamInfo.duration)) return Number.POSITIVE_INFINITY;
@@ -144,7 +151,7 @@ function bufferCap(view: VideoView, segmentSeconds: number, { player, quotaExcee
 function upcomingSizes(
   view: VideoView,
   representations: readonly Representation[],
-  about: { segmentIndex: number; segmentsRemaining: number; segmentSeconds: number },
+  about: { first: number; segmentIndex: number; segmentsRemaining: number; segmentSeconds: number },
   { sizes, horizon }: StateSources,
 ): number[][] {
   const { segmentSeconds } = about;
@@ -164,9 +171,10 @@ function upcomingSizes(
       sizes.sizeBits({
         representationId: representation.id,
         index: about.segmentIndex + k,
+        period: { first: about.first, count: view.current.mediaFinishedInformation?.numberOfSegments },
         bitrateBps: representation.bandwidth,
         segmentSeconds,
-        indexedBits: rangeBits(indexed[i]?.[about.segmentIndex + k]?.mediaRange),
+        indexedBits: rangeBits(indexed[i]?.[about.segmentIndex - about.first + k]?.mediaRange),
       }),
     ),
   );

@@ -68,3 +68,10 @@ export function listen<E>(player: DashPlayer, type: string, listener: (event: E)
   bus.on(type, listener);
   return () => bus.off(type, listener);
 }
+
+/** Bits of a byte range `first-last`; undefined where there is none. */
+export function rangeBits(range: string | null | undefined): number | undefined {
+  const [first, last] = (range ?? '').split('-').map((part) => (part === '' ? Number.NaN : Number(part)));
+  const bits = (last! - first! + 1) * 8;
+  return bits > 0 ? bits : undefined;
+}

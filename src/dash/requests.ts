@@ -7,7 +7,8 @@ import type { FragmentRequest } from 'dashjs';
 import type { ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { SegmentSizes } from '../segment-sizes.ts';
 import type { ActiveDownload, Session } from '../session.ts';
-import { type DashPlayer, listen } from './player.ts';
+import { type DashPlayer, listen, rangeBits } from './player.ts';
+import { firstIndex } from './player-state.ts';
 
 /** A response that was whole after less than this came from a cache (dash.js draws the line there too). */
 const CACHED_WITHIN_SECONDS = 0.01;
@@ -93,11 +94,19 @@ export class RequestFollower {
     const { representation } = request;
     if (request.type === MEDIA && request.mediaType === 'video' && representation !== null) {
       const bitrateBps = representation.bandwidth;
-      const { index } = request;
-      const segment = { representationId: representation.id, index, bitrateBps, segmentSeconds: request.duration };
-      const sizeBits = sizes.sizeBits({ ...segment, indexedBits: rangeBits(request.range) });
-      const streamId = String(representation.mediaInfo?.streamInfo?.id);
-      video = session.videoRequested({ streamId, index, bitrateBps, sizeBits }, nowMs);
+      const streamInfo = representation.mediaInfo?.streamInfo;
+      if (!streamInfo) throw new Error('a request names no period');
+      const first = firstIndex(streamInfo, representation);
+      const index = first + request.index;
+      const sizeBits = sizes.sizeBits({
+        representationId: representation.id,
+        index,
+        period: { first, count: representation.mediaFinishedInformation?.numberOfSegments },
+        bitrateBps,
+        segmentSeconds: request.duration,
+        indexedBits: rangeBits(request.range),
+      });
+      video = session.videoRequested({ streamId: String(streamInfo.id), index, bitrateBps, sizeBits }, nowMs);
     }
     this.#followed.set(request, { sentMs: nowMs, video, firstByteSeen: false, bytesSeen: 0, lastSeenMs: nowMs });
     meter.requestSent(session.seconds(nowMs));
@@ -155,11 +164,4 @@ export class RequestFollower {
     }
     this.#options.onVideoEnded();
   }
-}
-
-/** Bits of a byte range `first-last`; undefined where there is none. */
-export function rangeBits(range: string | null | undefined): number | undefined {
-  const [first, last] = (range ?? '').split('-').map((part) => (part === '' ? Number.NaN : Number(part)));
-  const bits = (last! - first! + 1) * 8;
-  return bits > 0 ? bits : undefined;
 }

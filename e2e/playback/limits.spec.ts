@@ -1,0 +1,90 @@
+/** The page's own limits hold, and audio is left to dash.js. */
+
+import { expect, LADDER_BPS, test } from './playback-test.ts';
+
+test('bitrate limits, portal size, switching off and the initial bitrate are honoured', async ({ labPage, stream }) => {
+  const limits = {
+    most: { abr: { maxBitrate: { video: 1200 } } },
+    least: { abr: { minBitrate: { video: 800 } } },
+    portal: { abr: { limitBitrateByPortal: true } },
+    fixed: { abr: { autoSwitchBitrate: { video: false }, initialBitrate: { video: 1200 } } },
+    initial: { abr: { initialBitrate: { video: 2600 } } },
+  };
+  const seen = await labPage.evaluate(
+    async (cases) => {
+      const labs = cases.map(({ manifest, streaming, width }) =>
+        window.lab.start({ manifest, settings: { streaming }, width }),
+      );
+      for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
+      return labs.map(({ decisions, requests, faults }) => ({
+        faults,
+        ladders: decisions.map(({ state }) => state.ladderBps),
+        requested: requests.map(({ representationId }) => Number(representationId.split('-')[1])),
+      }));
+    },
+    Object.entries(limits).map(([name, streaming]) => ({
+      manifest: `${stream({ segmentCount: 5 })}manifest.mpd`,
+      streaming,
+      width: name === 'portal' ? 100 : 320,
+    })),
+  );
+  const [most, least, portal, fixed, initial] = seen as [Seen, Seen, Seen, Seen, Seen];
+  for (const { faults } of seen) expect(faults).toEqual([]);
+  expect(most.ladders[0]).toEqual(LADDER_BPS.slice(0, 2));
+  expect(Math.max(...most.requested)).toBeLessThanOrEqual(1);
+  expect(least.ladders[0]).toEqual(LADDER_BPS.slice(1));
+  expect(Math.min(...least.requested)).toBe(1);
+  // Pictures are 64, 96, 128, 160 wide.
+  expect(portal.ladders[0]).toEqual(LADDER_BPS.slice(0, 2));
+  expect(Math.max(...portal.requested)).toBeLessThanOrEqual(1);
+  expect(fixed).toEqual({ faults: [], ladders: [], requested: [1, 1, 1, 1, 1] });
+  expect(initial.ladders[0]).toEqual([LADDER_BPS[2]]);
+  expect(initial.requested[0]).toBe(2);
+  expect(initial.ladders[1]).toEqual(LADDER_BPS);
+});
+
+interface Seen {
+  faults: unknown[];
+  ladders: (readonly number[])[];
+  requested: number[];
+}
+
+test('audio is chosen by dash.js as it is without the plugin', async ({ labPage, stream }) => {
+  // Two more bitrates of audio that are the same files.
+  await labPage.route('**/manifest.mpd', async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const audio = /<Representation id="audio" [\s\S]*?<\/Representation>/.exec(text)![0];
+    const more = [64_000, 96_000].map((bps, i) =>
+      audio.replace('id="audio"', `id="audio-${i + 1}"`).replace(/bandwidth="\d+"/, `bandwidth="${bps}"`),
+    );
+    await route.fulfill({ response, body: text.replace(audio, `${audio}\n${more.join('\n')}`) });
+  });
+  const play = async (detached: boolean) => {
+    const manifest = `${stream({ segmentCount: 8, media: { audio: true } })}manifest.mpd`;
+    return labPage.evaluate(
+      async ({ manifest, detached }) => {
+        const lab = window.lab.start({});
+        const { player, video, handle, decisions, faults } = lab;
+        if (detached) handle.detach();
+        const audio: string[] = [];
+        player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request }) => {
+          if (request.type === 'MediaSegment' && request.mediaType === 'audio') audio.push(request.representation!.id);
+        });
+        player.initialize(video, manifest, true);
+        await window.lab.until('the end', ({ video }) => video.ended, lab);
+        return { audio, faults, decided: decisions.map(({ representationId }) => representationId) };
+      },
+      { manifest, detached },
+    );
+  };
+  const withPlugin = await play(false);
+  const without = await play(true);
+  expect(withPlugin.faults).toEqual([]);
+  expect(withPlugin.decided).toHaveLength(8);
+  expect(withPlugin.decided.filter((id) => id.startsWith('audio'))).toEqual([]);
+  // dash.js starts audio at its own initial bitrate and goes up as it measures.
+  expect(without.audio.at(-1)).toBe('audio-2');
+  expect(withPlugin.audio.at(-1)).toBe('audio-2');
+  expect(withPlugin.audio[0]).toBe(without.audio[0]);
+});

@@ -1,0 +1,52 @@
+/** Real media of a high bitrate fills the browser's source buffer: that is met and survived. */
+
+import { expect, test } from './playback-test.ts';
+
+test('a full source buffer is survived, and planned with from then on', async ({ labPage, stream }) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const { player, video, decisions, faults } = window.lab.start({
+        manifest,
+        settings: { streaming: { abr: { minBitrate: { video: 50_000 } } } },
+      });
+      const quota: { playhead: number; ahead: number; decided: number }[] = [];
+      player.on(
+        'quotaExceeded' as never,
+        (() => {
+          const { buffered, currentTime } = video;
+          const ahead = buffered.length === 0 ? 0 : buffered.end(buffered.length - 1) - currentTime;
+          quota.push({ playhead: currentTime, ahead, decided: decisions.length });
+        }) as never,
+      );
+      const caps = () => decisions.map(({ state }) => state.bufferCapSeconds);
+      await window.lab.until('the quota', () => quota.length > 0);
+      const { playhead, decided } = quota[0]!;
+      await window.lab.until(
+        'decisions and playback beyond',
+        () => decisions.length >= decided + 3 && video.currentTime > playhead + 4,
+      );
+      return {
+        quota,
+        before: Math.max(...caps().slice(0, quota[0]!.decided)),
+        after: caps().slice(quota[0]!.decided),
+        faults,
+        error: video.error?.message,
+        decidedAfter: decisions.length - quota[0]!.decided,
+        top: decisions.at(-1)!.state.ladderBps.at(-1)!,
+      };
+    },
+    `${stream({
+      ladderBps: [4e6, 60e6, 118e6],
+      segmentSeconds: 2,
+      segmentCount: 20,
+      link: [[60, 300e6]],
+      media: { padding: 'filler-data' },
+    })}manifest.mpd`,
+  );
+  console.log(JSON.stringify(seen));expect(seen.faults).toEqual([]);
+  expect(seen.error).toBeUndefined();
+  expect(seen.decidedAfter).toBeGreaterThan(1);
+  expect(Math.max(...seen.after)).toBeLessThan(seen.before);
+  // What the browser held then, in seconds.
+  expect(Math.max(...seen.after)).toBeLessThanOrEqual(seen.quota[0]!.ahead + 2);
+});

@@ -1,0 +1,172 @@
+/** What a page does with a player: seeks, other sources, resets, late and ended attachments, periods. */
+
+import { expect, test } from './playback-test.ts';
+
+test('after a seek nothing precedes the next segment, and the index is right', async ({ labPage, stream }) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const lab = window.lab.start({ manifest });
+      const { player, video, decisions, requests, faults } = lab;
+      await window.lab.until('three decisions', () => decisions.length >= 3);
+      const before = requests.length;
+      player.seek(20);
+      await window.lab.until('segments after the seek', () => requests.length >= before + 3);
+      const landedAt = requests.findIndex(({ index }) => index >= 19);
+      await window.lab.until('playback there', () => video.currentTime > 20.5 && !video.seeking);
+      return {
+        faults,
+        requests: requests.slice(landedAt).map(({ index, representationId }) => ({ index, representationId })),
+        decisions: decisions
+          .filter(({ state }) => state.segmentIndex >= 19)
+          .map(({ state, representationId }) => ({ index: state.segmentIndex, representationId, state })),
+      };
+    },
+    `${stream({ segmentCount: 30 })}manifest.mpd`,
+  );
+  expect(seen.faults).toEqual([]);
+  expect([19, 20]).toContain(seen.requests[0]!.index);
+  // dash.js does not ask its rules about the segment right after a seek.
+  const decided = seen.decisions.filter(({ index }) => index > seen.requests[0]!.index);
+  const n = Math.min(decided.length, seen.requests.length - 1);
+  expect(n).toBeGreaterThanOrEqual(2);
+  expect(decided.slice(0, n).map(({ index, representationId }) => ({ index, representationId }))).toEqual(
+    seen.requests.slice(1, n + 1),
+  );
+});
+
+test('another source begins another session; a reset player gets its rule back', async ({ labPage, stream }) => {
+  const manifests = [1, 2, 3].map(() => `${stream({ segmentCount: 20 })}manifest.mpd`);
+  const seen = await labPage.evaluate(async (manifests) => {
+    const lab = window.lab.start({ manifest: manifests[0]! });
+    const { player, video, handle, decisions, faults } = lab;
+    const of = (session: number) => decisions.filter((event) => event.session === session);
+    await window.lab.until('decisions of the first', () => of(1).length >= 3);
+    player.attachSource(manifests[1]!);
+    await window.lab.until('decisions of the second', () => of(2).length >= 3 && video.currentTime > 0.2);
+    player.reset();
+    player.updateSettings({ streaming: { buffer: { bufferTimeDefault: 7 } } });
+    player.initialize(video, manifests[2]!, true);
+    await window.lab.until('decisions of the third', () => of(3).length >= 3 && video.currentTime > 0.2);
+    const rules = player.getABRCustomRules().length;
+    const settings = structuredClone(player.getSettings().streaming!.abr!.rules);
+    const firsts = [1, 2, 3].map((session) => of(session)[0]!.state);
+    const counts = [1, 2, 3].map((session) => {
+      const indices = of(session).map(({ state }) => state.segmentIndex);
+      return { indices: indices.length, distinct: new Set(indices).size };
+    });
+    handle.detach();
+    return { faults, rules, settings, firsts, counts, afterDetach: player.getSettings().streaming! };
+  }, manifests);
+  expect(seen.faults).toEqual([]);
+  expect(seen.rules).toBe(1);
+  expect(seen.settings!.insufficientBufferRule!.active).toBe(false);
+  for (const { indices, distinct } of seen.counts) expect(distinct).toBe(indices);
+  for (const state of seen.firsts) {
+    expect(state).toMatchObject({ nowSeconds: 0, segmentIndex: 0, downloads: [], bufferLevelSeconds: 0 });
+    expect(state.previousBitrateBps).toBeUndefined();
+  }
+  expect(seen.afterDetach.buffer!.bufferTimeDefault).toBe(7);
+  expect(seen.afterDetach.abr!.rules!.insufficientBufferRule!.active).toBe(true);
+  expect(seen.afterDetach.cacheInitSegments).toBe(false);
+});
+
+test('detaching puts every setting back that the page has not changed since, and playback goes on', async ({
+  labPage,
+  stream,
+}) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      // JSON knows no Infinity and no NaN.
+      const settingsOf = (player: { getSettings(): object }) =>
+        JSON.stringify(player.getSettings(), (_, value) => (typeof value === 'number' ? String(value) : value));
+      const fresh = settingsOf(window.dashjs.MediaPlayer().create());
+      const lab = window.lab.start({ manifest });
+      const { player, video, handle, decisions, requests, faults } = lab;
+      await window.lab.until('three decisions', () => decisions.length >= 3);
+      const during = settingsOf(player);
+      handle.detach();
+      handle.detach();
+      const after = settingsOf(player);
+      const decided = decisions.length;
+      const requested = requests.length;
+      await window.lab.until('the end', () => video.ended);
+      return {
+        fresh,
+        during,
+        after,
+        faults,
+        status: handle.state.status,
+        decidedAfter: decisions.length - decided,
+        requestedAfter: requests.length - requested,
+        rules: player.getABRCustomRules().length,
+      };
+    },
+    `${stream({ segmentCount: 8 })}manifest.mpd`,
+  );
+  expect(seen.during).not.toBe(seen.fresh);
+  expect(seen.after).toBe(seen.fresh);
+  expect(seen).toMatchObject({ faults: [], status: 'detached', decidedAfter: 0, rules: 0 });
+  expect(seen.requestedAfter).toBeGreaterThan(0);
+});
+
+test('attached during playback, it takes over from the next segment on', async ({ labPage, stream }) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const { player, video } = window.lab.start({});
+      // The lab's own plugin goes; another comes once dash.js is playing.
+      const lab = window.lab.players[0]!;
+      lab.handle.detach();
+      player.initialize(video, manifest, true);
+      await window.lab.until('playback', () => lab.requests.length >= 3 && video.currentTime > 0.3);
+      const { decisions, faults } = lab;
+      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null });
+      const from = lab.requests.length;
+      handle.on('decision', (event) => decisions.push(event));
+      handle.on('fault', (event) => faults.push(event));
+      await window.lab.until('the end', () => video.ended);
+      return {
+        faults,
+        requests: lab.requests.slice(from).map(({ index, representationId }) => ({ index, representationId })),
+        decided: decisions.map(({ state, representationId }) => ({ index: state.segmentIndex, representationId })),
+      };
+    },
+    `${stream({ segmentCount: 12 })}manifest.mpd`,
+  );
+  expect(seen.faults).toEqual([]);
+  expect(seen.decided.length).toBeGreaterThan(3);
+  // One segment may have been decided on already when the plugin came.
+  const requests = seen.requests.slice(seen.requests.length - seen.decided.length);
+  expect(seen.decided.slice(1)).toEqual(requests.slice(1));
+});
+
+test('history goes on over periods, and indices count along the presentation', async ({ labPage, stream }) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const { video, decisions, requests, faults } = window.lab.start({ manifest });
+      await window.lab.until('the end', () => video.ended);
+      return {
+        faults,
+        streams: new Set(requests.map(({ streamId }) => streamId)).size,
+        requested: requests.map(({ representationId }) => representationId),
+        sessions: new Set(decisions.map(({ session }) => session)).size,
+        decisions: decisions.map(({ state, representationId }) => ({
+          index: state.segmentIndex,
+          remaining: state.segmentsRemaining,
+          representationId,
+          downloads: state.downloads.length,
+          previous: state.previousBitrateBps,
+          level: state.bufferLevelSeconds,
+          sizes: state.upcomingSizesBits[0],
+        })),
+      };
+    },
+    `${stream({ segmentCount: 9, media: { periods: 3 } })}manifest.mpd`,
+  );
+  expect(seen).toMatchObject({ faults: [], streams: 3, sessions: 1 });
+  expect(seen.decisions.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(seen.decisions.map(({ remaining }) => remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  expect(seen.decisions.map(({ downloads }) => downloads)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(seen.decisions.map(({ representationId }) => representationId)).toEqual(seen.requested);
+  for (const { level } of seen.decisions.slice(1)) expect(level).toBeGreaterThan(0.5);
+  for (const { previous } of seen.decisions.slice(1)) expect(previous).toBeDefined();
+});

@@ -1,0 +1,120 @@
+/** Where sizes of coming segments come from, and what a forecaster is told of the link. */
+
+import { expect, test } from './playback-test.ts';
+
+test('sizes come from sizes.json, from the index of a SegmentBase stream, else they are learnt', async ({
+  labPage,
+  stream,
+}) => {
+  const common = { segmentCount: 6, sizeSpread: 0.4 };
+  const [listed, indexed, unknown] = [
+    stream(common),
+    stream({ ...common, media: { addressing: 'base' } }),
+    stream(common),
+  ];
+  const seen = await labPage.evaluate(
+    async ([listed, indexed, unknown]) => {
+      // Long enough for the file to come before the first decision does not matter: later ones are looked at.
+      const labs = [
+        window.lab.start({ manifest: `${listed}manifest.mpd`, options: { sizes: `${listed}sizes.json` } }),
+        window.lab.start({ manifest: `${indexed}manifest.mpd` }),
+        window.lab.start({ manifest: `${unknown}manifest.mpd` }),
+      ];
+      for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
+      const sizes = await (await fetch(`${listed}sizes.json`)).json();
+      return {
+        truth: Object.values(sizes.representations as Record<string, number[]>),
+        sizes: labs.map(({ decisions }) => decisions.map(({ state }) => state.upcomingSizesBits)),
+        downloads: labs[2]!.decisions.at(-1)!.state.downloads,
+        faults: labs.flatMap(({ faults }) => faults),
+      };
+    },
+    [listed, indexed, unknown],
+  );
+  expect(seen.faults).toEqual([]);
+  /** Rows of bits from segment `from` on. */
+  const truth = (from: number) =>
+    Array.from({ length: 6 - from }, (_, k) => seen.truth.map((bytes) => bytes[from + k]! * 8));
+  const [fromFile, fromIndex, learnt] = seen.sizes as [number[][][], number[][][], number[][][]];
+  for (let i = 1; i < 6; i++) expect(fromFile[i]).toEqual(truth(i));
+  for (let i = 0; i < 6; i++) expect(fromIndex[i]).toEqual(truth(i));
+  // Nothing known at first: bitrate x duration. Then what came counts.
+  expect(learnt[0]![0]![0]).toBe(300e3);
+  const ratios = seen.downloads.map(({ sizeBits, bitrateBps }) => sizeBits / bitrateBps);
+  const last = learnt[5]![0]![0]! / 300e3;
+  expect(last).not.toBe(1);
+  expect(last).toBeGreaterThanOrEqual(Math.min(...ratios));
+  expect(last).toBeLessThanOrEqual(Math.max(...ratios));
+});
+
+test('a forecaster is told of throughput, idle gaps and latency in order, and its forecast comes back', async ({
+  labPage,
+  stream,
+}) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      type Options = NonNullable<NonNullable<Parameters<typeof window.lab.start>[0]>['options']>;
+      type Forecaster = NonNullable<Options['forecaster']>;
+      const observations: Parameters<Forecaster['observe']>[0][] = [];
+      const contexts: Parameters<Forecaster['start']>[0][] = [];
+      const forecaster: Forecaster = {
+        name: 'steady',
+        start: (context) => contexts.push(context),
+        observe: (observation) => observations.push({ ...observation }),
+        latest: (nowSeconds) => ({
+          issuedAtMs: nowSeconds * 1000,
+          source: 'steady',
+          stepEndsSeconds: [1],
+          levels: [0.5],
+          quantilesBps: [[4e6]],
+          rankCorrelation: 0,
+          handovers: [],
+        }),
+      };
+      const utcMs = Date.UTC(2025, 5, 1);
+      const { video, decisions, faults } = window.lab.start({
+        manifest,
+        options: { forecaster, seed: 7, timeSource: { now: () => ({ utcMs, uncertaintySeconds: 0.1 }) } },
+        settings: { streaming: { buffer: { bufferTimeDefault: 5, bufferTimeAtTopQuality: 5 } } },
+      });
+      await window.lab.until('the end', () => video.ended);
+      return {
+        observations,
+        contexts,
+        faults,
+        sources: decisions.map(({ forecast }) => forecast?.source),
+        utc: decisions[3]!.state.utcMs,
+        bits: decisions.at(-1)!.state.downloads.reduce((sum, { receivedBits }) => sum + receivedBits, 0),
+      };
+    },
+    `${stream({ ladderBps: [1e6, 2e6, 4e6], segmentSeconds: 2, segmentCount: 8, link: [[60, 6e6]] })}manifest.mpd`,
+  );
+  expect(seen.faults).toEqual([]);
+  expect(seen.contexts).toEqual([{ seed: 7, utcMsAtStart: Date.UTC(2025, 5, 1), utcUncertaintySeconds: 0.1 }]);
+  expect(new Set(seen.sources)).toEqual(new Set(['steady']));
+  expect(seen.utc).toBe(Date.UTC(2025, 5, 1));
+  const kinds = new Set(seen.observations.map(({ kind }) => kind));
+  expect(kinds).toEqual(new Set(['throughput', 'idle', 'request-latency']));
+  let end = 0;
+  let bits = 0;
+  const rates: number[] = [];
+  for (const observation of seen.observations) {
+    if (observation.kind === 'request-latency') {
+      expect(observation.latencySeconds).toBeGreaterThan(0.015);
+      expect(observation.latencySeconds).toBeLessThan(0.5);
+      continue;
+    }
+    expect(observation.startSeconds).toBeGreaterThanOrEqual(end - 1e-9);
+    expect(observation.endSeconds - observation.startSeconds).toBeLessThanOrEqual(1 + 1e-9);
+    end = observation.endSeconds;
+    if (observation.kind !== 'throughput') continue;
+    bits += observation.bits;
+    const seconds = observation.endSeconds - observation.startSeconds;
+    if (seconds > 0.4) rates.push(observation.bits / seconds);
+  }
+  // All but what came in one piece, and the last segment.
+  expect(bits).toBeGreaterThan(0.8 * seen.bits);
+  rates.sort((a, b) => a - b);
+  expect(rates[Math.floor(rates.length / 2)]).toBeGreaterThan(0.85 * 6e6);
+  expect(rates[Math.floor(rates.length / 2)]).toBeLessThan(1.15 * 6e6);
+});
