@@ -1,0 +1,136 @@
+/**
+ * `node scripts/calibrate-origin.js [sessions]`: how true the origin keeps to a trace, in real time (35 s per trace).
+ * Clients in a thread of their own download segment after segment (one representation of pensieve-60 or uhd-8), first
+ * one session alone, then as many side by side as asked for (default 8). Prints per trace: bytes that came over what the
+ * trace delivers in the same time, and the error of download times against the trace (the client's clock, from the
+ * request to the last byte).
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+const SECONDS = 30;
+
+if (isMainThread) await calibrate(Number(process.argv[2] ?? 8));
+else parentPort.postMessage(await Promise.all(workerData.map((urls) => downloadFor(urls, SECONDS * 1000))));
+
+/**
+ * Downloads one URL after the other until time is up; of each the session's second at which the origin had the request,
+ * and by the client's clock the seconds to the first and the last byte.
+ */
+async function downloadFor(urls, milliseconds) {
+  const rows = [];
+  const begin = performance.now();
+  for (const url of urls) {
+    const startMs = performance.now();
+    if (startMs - begin > milliseconds) break;
+    const response = await fetch(url);
+    let firstByteMs = performance.now();
+    let bytes = 0;
+    for await (const chunk of response.body) {
+      if (bytes === 0) firstByteMs = performance.now();
+      bytes += chunk.length;
+    }
+    const seconds = (performance.now() - startMs) / 1000;
+    const start = Number(response.headers.get('x-session-seconds'));
+    rows.push({ start, seconds, latencySeconds: (firstByteMs - startMs) / 1000, bits: bytes * 8 });
+  }
+  return rows;
+}
+
+async function calibrate(sessionCount) {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const folder = mkdtempSync(join(root, 'build', 'calibrate-'));
+  try {
+    const { build } = await import('vite');
+    await build({
+      root,
+      configFile: false,
+      logLevel: 'warn',
+      publicDir: false,
+      build: {
+        ssr: true,
+        outDir: folder,
+        target: 'node20',
+        rolldownOptions: { input: { replay: 'scripts/calibrate-origin.entry.js' }, preserveEntrySignatures: 'strict' },
+      },
+    });
+    const replay = await import(pathToFileURL(join(folder, 'replay.js')).href);
+    console.log(`${'trace'.padEnd(22)} sessions  goodput/trace  error median      p95      max  first byte p95`);
+    for (const [trace, scenario, representation] of traces(replay)) {
+      for (const count of sessionCount > 1 ? [1, sessionCount] : [1]) {
+        await run({ replay, trace, scenario, representation, count });
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A step down and up, and a level per 15 s epoch with a dip at the boundary, at two scales. */
+function traces({ SCENARIOS }) {
+  const make = (name, steps) => ({
+    name,
+    stepEndsSeconds: Float64Array.from(steps, ([end]) => end),
+    ratesBps: Float64Array.from(steps, ([, rate]) => rate),
+    durationSeconds: steps.at(-1)[0],
+    metadata: { dataset: 'calibration', recordingGroup: 'calibration' },
+  });
+  const step = (high, low) => [
+    [10, high],
+    [20, low],
+    [60, high],
+  ];
+  const epoch = (levels) =>
+    levels.flatMap((level, i) => [
+      [15 * i + 1, 0.75 * level],
+      [15 * i + 15, level],
+    ]);
+  const small = { ...SCENARIOS['pensieve-60'], traceScale: { factor: 1 }, segmentCount: 2000 };
+  const large = { ...SCENARIOS['uhd-8'], segmentCount: 2000 };
+  return [
+    [make('step 8/2 Mbit/s', step(8e6, 2e6)), small, 2],
+    [make('epochs 3 to 12 Mbit/s', epoch([5e6, 12e6, 3e6, 8e6])), small, 1],
+    [make('step 200/30 Mbit/s', step(200e6, 30e6)), large, 2],
+    [make('epochs 60 to 250 Mbit/s', epoch([120e6, 250e6, 60e6, 180e6])), large, 3],
+  ];
+}
+
+async function run({ replay, trace, scenario, representation, count }) {
+  const origin = await replay.startOrigin();
+  const sessions = Array.from({ length: count }, () => origin.createSession({ trace, scenario }));
+  const urls = sessions.map(({ id }) =>
+    Array.from(
+      { length: scenario.segmentCount },
+      (_, i) => `${origin.url}/session/${id}/video-${representation}/${i + 1}.m4s`,
+    ),
+  );
+  const worker = new Worker(new URL(import.meta.url), { workerData: urls });
+  const clients = await new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+  await origin.close();
+
+  const link = replay.linkOf(trace, scenario);
+  let bits = 0;
+  let capacity = 0;
+  const errors = [];
+  const latencies = [];
+  for (const { start, seconds, latencySeconds, bits: size } of clients.flat()) {
+    errors.push(seconds / link.downloadSeconds(start, size) - 1);
+    latencies.push(latencySeconds * 1000);
+    bits += size;
+    capacity += link.cumulativeBits(start + seconds) - link.cumulativeBits(start + scenario.rttSeconds);
+  }
+  errors.sort((a, b) => Math.abs(a) - Math.abs(b));
+  latencies.sort((a, b) => a - b);
+  const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+  const percent = (value) => `${(100 * value).toFixed(2)} %`;
+  console.log(
+    `${trace.name.padEnd(24)} ${String(count).padStart(6)} ${(bits / capacity).toFixed(4).padStart(14)} ` +
+      `${percent(at(errors, 0.5)).padStart(13)} ${percent(at(errors, 0.95)).padStart(8)} ${percent(errors.at(-1)).padStart(8)}` +
+      `${at(latencies, 0.95).toFixed(1).padStart(9)} ms of ${1000 * scenario.rttSeconds}`,
+  );
+}
