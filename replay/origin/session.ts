@@ -7,6 +7,7 @@ import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
 import { PacedLink, type Ticker } from './paced-link.ts';
+import type { PublishedLink } from './published-link.ts';
 import type { RequestLogEntry } from './request-log.ts';
 
 export interface SessionSpec {
@@ -19,18 +20,6 @@ export interface SessionSpec {
   segmentCount?: number;
   /** Form of the media, see `replay/media`. */
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
-}
-
-/** The link as a player's forecaster may be told it; rates with scale and payload share. */
-export interface PublishedLink {
-  /** Ends of the steps in seconds of the trace; it repeats from its start after the last one. */
-  stepEndsSeconds: number[];
-  ratesBps: number[];
-  rttSeconds: number;
-  /** Second of the trace at the session's second 0. */
-  startSeconds: number;
-  /** UTC in ms of the trace's second 0. */
-  traceStartUtcMs: number;
 }
 
 /** A range of bytes, `end` exclusive. */
