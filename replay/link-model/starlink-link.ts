@@ -113,15 +113,18 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
   return link;
 }
 
-/** When a synthetic link begins: a minute of 2025 and a second (in tenths) in it, drawn unless it is given. */
+/**
+ * When a synthetic link begins: a minute of 2025 and a second in it, drawn unless it is given. Drawn ones are whole, so
+ * that boundaries fall between samples of a second, as they nearly do in recordings that start on a full second.
+ */
 export function startOfLink(
   seed: number,
   givenPhaseSeconds?: number,
 ): Pick<SyntheticLink, 'epochPhaseSeconds' | 'startUtcMs'> {
   const clock = new RandomStream(seed, 'clock');
-  const drawn = clock.whole(60 * FINE_STEPS_PER_SECOND);
+  const drawn = clock.whole(60);
   const minuteMs = FIRST_START_UTC_MS + clock.whole(MINUTES_OF_YEAR) * 60_000;
-  const phase = givenPhaseSeconds === undefined ? drawn : Math.round(givenPhaseSeconds * FINE_STEPS_PER_SECOND);
+  const phase = Math.round((givenPhaseSeconds ?? drawn) * FINE_STEPS_PER_SECOND);
   return { epochPhaseSeconds: tenths(phase), startUtcMs: minuteMs + phase * 100 };
 }
 
