@@ -1,10 +1,12 @@
 /** The controllers by name: what `--algorithms` and the plugin's options accept. A new one is one more row. */
 
+import { createBola } from './bola.ts';
 import type { Controller } from './controller.ts';
 import { InputError, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc-d.ts';
 import { createMpcO } from './mpc-o.ts';
 import { MAX_HORIZON } from './planner.ts';
+import { createThroughput } from './throughput.ts';
 
 /** What any controller may be told; each takes what concerns it. */
 export interface ControllerOptions {
@@ -21,7 +23,11 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
   'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true }),
   'mpc-d:cap': (options) => createMpcD({ ...options, bufferCap: true }),
   'mpc-o': (options) => createMpcO(options),
+  bola: () => createBola(),
+  throughput: () => createThroughput(),
 };
+
+const OPTION_NAMES: readonly string[] = ['horizon', 'seed', 'outlook'] satisfies (keyof ControllerOptions)[];
 
 /** Names that `createController` knows. */
 export const ALGORITHM_NAMES: readonly string[] = Object.keys(ALGORITHMS);
@@ -33,6 +39,9 @@ export const ALGORITHM_NAMES: readonly string[] = Object.keys(ALGORITHMS);
 export function createController(name: string, options: ControllerOptions = {}): Controller {
   const create = Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined;
   if (create === undefined) throw new InputError('algorithm', `one of ${ALGORITHM_NAMES.join(', ')}`, name);
+  for (const key of Object.keys(options)) {
+    if (!OPTION_NAMES.includes(key)) throw new InputError(`options.${key}`, `one of ${OPTION_NAMES.join(', ')}`, key);
+  }
   const { horizon, seed, outlook } = options;
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
   if (seed !== undefined && !Number.isFinite(seed)) throw new InputError('options.seed', 'a finite number', seed);

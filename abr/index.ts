@@ -1,11 +1,15 @@
 /** The controller. Pure: no DOM, no Node, no dash.js, no clock of its own. */
 export * from './algorithms.ts';
+export * from './bola.ts';
 export * from './capacity-path.ts';
 export * from './controller.ts';
 export * from './errors.ts';
+export * from './ewma-throughput.ts';
 export * from './forecast.ts';
 export * from './mpc-d.ts';
 export * from './mpc-o.ts';
 export * from './planner.ts';
 export * from './qoe.ts';
 export * from './robust-throughput.ts';
+export * from './throughput.ts';
+export * from './validate-player-state.ts';

@@ -136,7 +136,10 @@ export class Bounds {
         const paid = Math.min(d, roomSeconds);
         const after = cell + count;
         net[r] =
-          gain[r]! - price * paid - mu * (d - paid) + (isLast ? 0 : price * refill + tables[after * MAX_TABLES + table]!);
+          gain[r]! -
+          price * paid -
+          mu * (d - paid) +
+          (isLast ? 0 : price * refill + tables[after * MAX_TABLES + table]!);
         netSeconds[r] = isLast ? paid : paid - refill + tableSeconds[after]!;
       }
       for (let last = 0; last < (k === 0 ? 1 : count); last++) {
@@ -191,8 +194,7 @@ export class Bounds {
     }
     let edge = 0;
     while (edge < corners - 2 && cornerSeconds[edge + 1]! < deadline) edge++;
-    const rate =
-      (cornerBits[edge + 1]! - cornerBits[edge]!) / (cornerSeconds[edge + 1]! - cornerSeconds[edge]!);
+    const rate = (cornerBits[edge + 1]! - cornerBits[edge]!) / (cornerSeconds[edge + 1]! - cornerSeconds[edge]!);
     if (!(rate > 0)) return false;
     this.lineSecondsPerBit = 1 / rate;
     this.lineBits = cornerBits[edge]! - rate * cornerSeconds[edge]!;

@@ -45,9 +45,7 @@ export class Problem {
     this.mu = weights.mu;
     this.started = state.started;
     this.bufferSeconds = state.bufferLevelSeconds;
-    this.roomSeconds = this.bufferCap
-      ? Math.max(0, state.bufferCapSeconds - segmentSeconds)
-      : Number.POSITIVE_INFINITY;
+    this.roomSeconds = this.bufferCap ? Math.max(0, state.bufferCapSeconds - segmentSeconds) : Number.POSITIVE_INFINITY;
 
     const { gain, switching, firstSwitching, sizesBits } = this;
     const { previousBitrateBps } = state;

@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ALGORITHM_NAMES, type ControllerOptions, createController } from './algorithms.ts';
+import { InputError } from './errors.ts';
+import { anyDownloads, anyState } from './random-states.fixture.ts';
+import { validatePlayerState } from './validate-player-state.ts';
+
+describe('createController', () => {
+  test.each(ALGORITHM_NAMES)('%s signs its decisions and plays any valid state', (name) => {
+    const controller = createController(name);
+    expect(controller.name).toBe(name);
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads() }), (state) => {
+        validatePlayerState(state);
+        const decision = controller.decide(state);
+        expect(decision.controller).toBe(name);
+        expect(state.ladderBps[decision.representation]).toBeDefined();
+        expect(decision.reason).not.toMatch(/NaN|undefined/);
+      }),
+      { numRuns: 300, seed: 1 },
+    );
+  });
+
+  test.each(ALGORITHM_NAMES)('%s keeps nothing between sessions or decisions', (name) => {
+    const used = createController(name);
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads() }), (state) => {
+        expect(used.decide(state)).toEqual(createController(name).decide(state));
+      }),
+      { numRuns: 200, seed: 2 },
+    );
+  });
+
+  test.each(['', 'mpc-x', 'toString', 'MPC-D'])('refuses %p and names what it knows', (name) => {
+    expect(() => createController(name)).toThrow(InputError);
+    expect(() => createController(name)).toThrow(/algorithm: expected one of mpc-d, .*throughput/);
+  });
+
+  test.each<[string, unknown]>([
+    ['horizon', 0],
+    ['horizon', Number.NaN],
+    ['horizon', 1.5],
+    ['horizon', 21],
+    ['seed', Number.POSITIVE_INFINITY],
+    ['outlook', 'yes'],
+    ['horizn', 5],
+  ])('refuses %s: %p, for every algorithm', (field, value) => {
+    for (const name of ALGORITHM_NAMES) {
+      const create = () => createController(name, { [field]: value } as ControllerOptions);
+      expect(create).toThrow(InputError);
+      expect(create).toThrow(`options.${field}`);
+    }
+  });
+});

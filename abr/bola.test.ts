@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createBola } from './bola.ts';
+import type { Download, PlayerState } from './controller.ts';
+import { qoeWeights } from './qoe.ts';
+import { anyDownloads, anyState } from './random-states.fixture.ts';
+import { highestWithin } from './throughput.ts';
+
+const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
+
+/** A state after `count` segments at `bitrateBps` over a link of `linkBps`, the buffer full where the link is faster. */
+function steadyState(options: { count: number; bitrateBps: number; linkBps: number; level: number; cap: number }) {
+  const downloadSeconds = (options.bitrateBps * 4) / options.linkBps;
+  const downloads = Array.from({ length: options.count }, (_, i): Download => {
+    const bits = options.bitrateBps * 4;
+    return {
+      segmentIndex: i,
+      bitrateBps: options.bitrateBps,
+      receivedBits: bits,
+      sizeBits: bits,
+      requestedAtSeconds: i * Math.max(4, downloadSeconds),
+      downloadSeconds,
+      abandoned: false,
+    };
+  });
+  return {
+    nowSeconds: options.count * Math.max(4, downloadSeconds),
+    started: true,
+    bufferLevelSeconds: options.level,
+    bufferCapSeconds: options.cap,
+    segmentSeconds: 4,
+    segmentIndex: options.count,
+    segmentsRemaining: 30,
+    ladderBps: LADDER_BPS,
+    upcomingSizesBits: [LADDER_BPS.map((bps) => bps * 4)],
+    previousBitrateBps: options.bitrateBps,
+    downloads,
+    weights: qoeWeights('linear', LADDER_BPS),
+  } satisfies PlayerState;
+}
+
+describe('bola', () => {
+  const controller = createBola();
+
+  test('takes the lowest first, then what the throughput carries', () => {
+    const first = steadyState({ count: 0, bitrateBps: 3e6, linkBps: 50e6, level: 0, cap: 30 });
+    expect(controller.decide(first).representation).toBe(0);
+    const second = steadyState({ count: 1, bitrateBps: 3e6, linkBps: 50e6, level: 4, cap: 30 });
+    expect(LADDER_BPS[controller.decide(second).representation]).toBe(30e6);
+  });
+
+  test('goes up with the buffer: lowest up to 10 s, top at the target', () => {
+    const choices = [0, 6, 10, 14, 18, 22, 26].map((level) => {
+      const state = steadyState({ count: 16, bitrateBps: 3e6, linkBps: 1000e6, level, cap: 30 });
+      // No placeholder: each segment took as long as it lasts.
+      const downloads = state.downloads.map((download) => ({ ...download, downloadSeconds: 4 }));
+      const fast = downloads.map((download) => ({ ...download, receivedBits: 4000e6 }));
+      return controller.decide({ ...state, downloads: fast }).representation;
+    });
+    expect(choices).toEqual([...choices].sort((a, b) => a - b));
+    expect(choices[1]).toBe(0);
+    expect(choices.at(-1)).toBe(5);
+  });
+
+  test('keeps to the throughput with a small buffer, thanks to the placeholder', () => {
+    // 8 s of buffer never reach BOLA's 10 s. Segments that came faster than they play fill the placeholder instead.
+    const state = steadyState({ count: 16, bitrateBps: 30e6, linkBps: 50e6, level: 4, cap: 8 });
+    expect(LADDER_BPS[controller.decide(state).representation]).toBe(30e6);
+  });
+
+  test('does not raise the quality above what the throughput sustains', () => {
+    const state = steadyState({ count: 16, bitrateBps: 30e6, linkBps: 50e6, level: 26, cap: 30 });
+    expect(LADDER_BPS[controller.decide(state).representation]).toBe(30e6);
+  });
+
+  test('holds back where the buffer is nearly empty', () => {
+    const state = steadyState({ count: 16, bitrateBps: 30e6, linkBps: 50e6, level: 1, cap: 8 });
+    // 0.7 * 50 Mbit/s * 1 s / 4 s.
+    expect(LADDER_BPS[controller.decide(state).representation]).toBe(8e6);
+  });
+
+  test('starts by throughput again after a seek', () => {
+    const state = steadyState({ count: 16, bitrateBps: 3e6, linkBps: 50e6, level: 0, cap: 8 });
+    expect(LADDER_BPS[controller.decide({ ...state, segmentIndex: 40 }).representation]).toBe(30e6);
+  });
+
+  test('decides within the ladder in any state', () => {
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads() }), (state) => {
+        const last = state.downloads[state.downloads.length - 1]?.segmentIndex ?? -1;
+        const { representation, reason } = controller.decide({ ...state, segmentIndex: last + 1 });
+        expect(Number.isInteger(representation)).toBe(true);
+        expect(state.ladderBps[representation]).toBeDefined();
+        expect(reason).not.toMatch(/NaN/);
+        // One bitrate, however many representations: the lowest.
+        if (highestWithin(state.ladderBps, state.ladderBps[0]!) === state.ladderBps.length - 1) {
+          expect(representation).toBe(0);
+        }
+      }),
+      { numRuns: 2000, seed: 1 },
+    );
+  });
+});

@@ -1,0 +1,225 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type CapacityPath,
+  ConstantPath,
+  PiecewisePath,
+  type PiecewisePathOptions,
+  ShiftedPath,
+} from './capacity-path.ts';
+import { anyNumber, anyPath } from './random-states.fixture.ts';
+
+const seconds = anyNumber(0, 60);
+const sizeBits = anyNumber(1, 200).map((megabits) => megabits * 1e6);
+
+/** Steps of whole and broken length, dead ones among them. */
+const anySteps: fc.Arbitrary<PiecewisePathOptions> = fc
+  .array(fc.tuple(fc.oneof(fc.constant(1), anyNumber(0.1, 20)), fc.oneof(fc.constant(0), anyNumber(0.1, 50))), {
+    minLength: 1,
+    maxLength: 60,
+  })
+  .map((steps) => {
+    let at = 0;
+    const stepEndsSeconds = steps.map(([length]) => {
+      at += length;
+      return at;
+    });
+    return { stepEndsSeconds, ratesBps: steps.map(([, mbps]) => mbps * 1e6) };
+  });
+
+describe('ConstantPath', () => {
+  test('delivers rate * time', () => {
+    const path = new ConstantPath(4e6, 0.1);
+    expect(path.cumulativeBits(2)).toBe(8e6);
+    expect(path.downloadSeconds(7, 2e6)).toBeCloseTo(0.6, 12);
+    expect(new ConstantPath(0).downloadSeconds(0, 1)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('PiecewisePath', () => {
+  test('passes through its steps', () => {
+    const path = new PiecewisePath({ stepEndsSeconds: [1, 3], ratesBps: [1e6, 2e6] });
+    expect([0, 0.5, 1, 2, 3, 4].map((at) => path.cumulativeBits(at))).toEqual([0, 0.5e6, 1e6, 3e6, 5e6, 7e6]);
+    expect(path.downloadSeconds(0.5, 2.5e6)).toBeCloseTo(1.5, 12);
+  });
+
+  test.each([
+    ['the last rate', undefined, 2e6],
+    ['a rate', 4e6, 4e6],
+    ['the steps again', 'repeat' as const, 1e6],
+  ])('goes on with %s', (_, tail, rate) => {
+    const path = new PiecewisePath({
+      stepEndsSeconds: [1, 3],
+      ratesBps: [1e6, 2e6],
+      ...(tail === undefined ? {} : { tail }),
+    });
+    expect(path.cumulativeBits(3.5) - path.cumulativeBits(3)).toBe(0.5 * rate);
+  });
+
+  test('latency: bits flow from the first byte on', () => {
+    const path = new PiecewisePath({ stepEndsSeconds: [1, 2], ratesBps: [0, 1e6], latencySeconds: 1.5 });
+    expect(path.downloadSeconds(0, 0.5e6)).toBeCloseTo(2, 12);
+  });
+
+  test('never ends on a dead link', () => {
+    for (const tail of ['repeat', 0] as const) {
+      const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0], tail });
+      expect(path.downloadSeconds(0, 1)).toBe(Number.POSITIVE_INFINITY);
+    }
+    const dying = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [1e6], tail: 0 });
+    expect(dying.downloadSeconds(0, 1e6)).toBe(1);
+    expect(dying.downloadSeconds(0, 1e6 + 1)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('downloadSeconds is the inverse of cumulativeBits', () => {
+    fc.assert(
+      fc.property(
+        anySteps,
+        fc.constantFrom<'repeat' | number>('repeat', 3e6),
+        seconds,
+        sizeBits,
+        (steps, tail, at, bits) => {
+          const path = new PiecewisePath({ ...steps, tail });
+          const end = at + path.downloadSeconds(at, bits);
+          if (end === Number.POSITIVE_INFINITY) return;
+          const arrived = path.cumulativeBits(end) - path.cumulativeBits(at);
+          expect(Math.abs(arrived - bits)).toBeLessThan(1e-9 * path.cumulativeBits(end) + 1e-3);
+        },
+      ),
+      { numRuns: 3000, seed: 1 },
+    );
+  });
+
+  test('look-ups equal those of a plain walk over the steps', () => {
+    fc.assert(
+      fc.property(anySteps, seconds, sizeBits, (steps, at, bits) => {
+        const path = new PiecewisePath({ ...steps, tail: 1e6 });
+        const { stepEndsSeconds, ratesBps } = steps;
+        let start = 0;
+        let passed = 0;
+        let left = bits;
+        let end = Number.NaN;
+        for (let i = 0; i <= stepEndsSeconds.length && Number.isNaN(end); i++) {
+          const stepEnd = stepEndsSeconds[i] ?? Number.POSITIVE_INFINITY;
+          const rate = ratesBps[i] ?? 1e6;
+          passed += rate * Math.max(0, Math.min(stepEnd, at) - start);
+          const from = Math.max(start, at);
+          const possible = rate * Math.max(0, stepEnd - from);
+          if (rate > 0 && stepEnd > from && possible >= left) end = from + left / rate;
+          else if (stepEnd > from) left -= rate > 0 ? possible : 0;
+          start = stepEnd;
+        }
+        expect(path.cumulativeBits(at) / (passed || 1)).toBeCloseTo(passed === 0 ? 0 : 1, 9);
+        expect(path.downloadSeconds(at, bits)).toBeCloseTo(end - at, 6);
+      }),
+      { numRuns: 3000, seed: 2 },
+    );
+  });
+
+  test('a repeating path is periodic', () => {
+    fc.assert(
+      fc.property(anySteps, seconds, sizeBits, fc.integer({ min: 1, max: 50 }), (steps, at, bits, rounds) => {
+        const path = new PiecewisePath({ ...steps, tail: 'repeat' });
+        const period = steps.stepEndsSeconds[steps.stepEndsSeconds.length - 1]!;
+        const now = path.downloadSeconds(at, bits);
+        const later = path.downloadSeconds(at + rounds * period, bits);
+        if (now === Number.POSITIVE_INFINITY) expect(later).toBe(now);
+        // Where the link is dead a rounding error decides on which side of the gap the last bit falls.
+        else if (!Array.from(steps.ratesBps).includes(0)) expect(later).toBeCloseTo(now, 6);
+      }),
+      { numRuns: 1000, seed: 3 },
+    );
+  });
+
+  test('several sizes at once get the very numbers of one at a time', () => {
+    fc.assert(
+      fc.property(
+        anyPath(),
+        seconds,
+        fc.array(sizeBits, { minLength: 1, maxLength: 10 }),
+        fc.nat(3),
+        (path, at, sizes, skip) => {
+          for (const asked of [path, new ShiftedPath(path, 2.5)]) {
+            if (asked.downloadSecondsEach === undefined) continue;
+            const count = Math.max(0, sizes.length - skip);
+            const batch = {
+              sizesBits: Float64Array.from(sizes),
+              from: sizes.length - count,
+              count,
+              seconds: new Float64Array(count),
+            };
+            asked.downloadSecondsEach(at, batch);
+            expect([...batch.seconds]).toEqual(sizes.slice(batch.from).map((bits) => asked.downloadSeconds(at, bits)));
+          }
+        },
+      ),
+      { numRuns: 2000, seed: 4 },
+    );
+  });
+
+  test('seen from later on, it is the same link', () => {
+    fc.assert(
+      fc.property(anySteps, seconds, seconds, sizeBits, (steps, origin, at, bits) => {
+        const path = new PiecewisePath({ ...steps, tail: 'repeat', latencySeconds: 0.04 });
+        for (const seen of [path.from(origin), new ShiftedPath(path, origin)]) {
+          expect(seen.cumulativeBits(at)).toBe(path.cumulativeBits(origin + at) - path.cumulativeBits(origin));
+          expect(seen.downloadSeconds(at, bits)).toBe(path.downloadSeconds(origin + at, bits));
+        }
+      }),
+      { numRuns: 1000, seed: 5 },
+    );
+  });
+});
+
+describe('any path', () => {
+  test('is first in, first out: who asks later is served no earlier', () => {
+    fc.assert(
+      fc.property(anyPath(), seconds, seconds, sizeBits, (path, a, b, bits) => {
+        const [early, late] = a < b ? [a, b] : [b, a];
+        const earlyEnd = early + path.downloadSeconds(early, bits);
+        const lateEnd = late + path.downloadSeconds(late, bits);
+        expect(earlyEnd).toBeLessThanOrEqual(lateEnd + 1e-9 * (1 + lateEnd));
+      }),
+      { numRuns: 3000, seed: 6 },
+    );
+  });
+
+  test('more capacity never adds stalls to a fixed plan', () => {
+    fc.assert(
+      fc.property(
+        anySteps,
+        fc.array(sizeBits, { minLength: 1, maxLength: 12 }),
+        anyNumber(0, 20),
+        anyNumber(1, 4),
+        (steps, sizes, buffer, factor) => {
+          const tail = 2e6;
+          const less = new PiecewisePath({ ...steps, tail });
+          const more = new PiecewisePath({
+            stepEndsSeconds: steps.stepEndsSeconds,
+            ratesBps: Array.from(steps.ratesBps, (rate) => rate * factor + 1e3),
+            tail: tail * factor,
+          });
+          expect(stallSeconds(more, sizes, buffer)).toBeLessThanOrEqual(stallSeconds(less, sizes, buffer) + 1e-6);
+        },
+      ),
+      { numRuns: 2000, seed: 7 },
+    );
+  });
+});
+
+/** Stalls of 4 s segments of these sizes, asked for one after the other, with room for 16 s. */
+function stallSeconds(path: CapacityPath, sizes: readonly number[], startBuffer: number): number {
+  let time = 0;
+  let buffer = startBuffer;
+  let stalled = 0;
+  for (const bits of sizes) {
+    const wait = Math.max(0, buffer + 4 - 16);
+    time += wait;
+    buffer -= wait;
+    const d = path.downloadSeconds(time, bits);
+    stalled += Math.max(0, d - buffer);
+    buffer = Math.max(0, buffer - d) + 4;
+    time += d;
+  }
+  return stalled;
+}

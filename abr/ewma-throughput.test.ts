@@ -1,0 +1,46 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ewmaThroughputBps } from './ewma-throughput.ts';
+import { anyDownloads } from './random-states.fixture.ts';
+
+const some = anyDownloads().filter((downloads) => downloads.length > 0);
+
+describe('ewmaThroughputBps', () => {
+  test('nothing measured: undefined', () => {
+    expect(ewmaThroughputBps([])).toBeUndefined();
+  });
+
+  test('constant in, constant out', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e3, max: 1e9, noNaN: true }), some, (rateBps, downloads) => {
+        const constant = downloads.map((download) => ({
+          ...download,
+          receivedBits: rateBps * (download.downloadSeconds - 0.04),
+          latencySeconds: 0.04,
+        }));
+        expect(ewmaThroughputBps(constant)! / rateBps).toBeCloseTo(1, 9);
+      }),
+      { seed: 1 },
+    );
+  });
+
+  test('between the slowest and the fastest', () => {
+    fc.assert(
+      fc.property(some, (downloads) => {
+        const rates = downloads.map(({ receivedBits, downloadSeconds }) => receivedBits / downloadSeconds);
+        const mean = ewmaThroughputBps(downloads)!;
+        expect(mean).toBeLessThanOrEqual(Math.max(...rates) * (1 + 1e-9));
+        expect(mean).toBeGreaterThanOrEqual(Math.min(...rates) * (1 - 1e-9));
+      }),
+      { seed: 2 },
+    );
+  });
+
+  test('a half-life is a half-life: weight 3 after a jump leaves the fast mean half way', () => {
+    const download = { segmentIndex: 0, bitrateBps: 1e6, sizeBits: 1, requestedAtSeconds: 0, abandoned: false };
+    // Long enough at 8 Mbit/s to forget the start, then 2 s (weight 3) at 2 Mbit/s; the fast mean is the smaller.
+    const high = { ...download, receivedBits: 8e6 * 200, downloadSeconds: 200 };
+    const low = { ...download, receivedBits: 2e6 * 2, downloadSeconds: 2 };
+    expect(ewmaThroughputBps([high, low])).toBeCloseTo(5e6, 0);
+  });
+});

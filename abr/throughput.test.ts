@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { anyDownloads, anyLadder, anyState } from './random-states.fixture.ts';
+import { createThroughput, highestWithin } from './throughput.ts';
+
+describe('highestWithin', () => {
+  test('is the highest bitrate that fits, else the lowest', () => {
+    fc.assert(
+      fc.property(anyLadder(), fc.integer({ min: 0, max: 20 }), (ladderBps, mbps) => {
+        const r = highestWithin(ladderBps, mbps * 1e6);
+        if (r > 0) expect(ladderBps[r]!).toBeLessThanOrEqual(mbps * 1e6);
+        if (r < ladderBps.length - 1) expect(ladderBps[r + 1]!).toBeGreaterThan(mbps * 1e6);
+      }),
+      { seed: 1 },
+    );
+  });
+});
+
+describe('throughput', () => {
+  const controller = createThroughput();
+
+  test('takes the lowest while nothing is measured', () => {
+    fc.assert(
+      fc.property(anyState(), (state) => {
+        expect(controller.decide(state).representation).toBe(0);
+      }),
+      { numRuns: 50, seed: 1 },
+    );
+  });
+
+  test('a link of constant rate gets the bitrate that 0.9 of it carries', () => {
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads() }), fc.integer({ min: 1, max: 130 }), (state, mbps) => {
+        fc.pre(state.downloads.length > 0);
+        const downloads = state.downloads.map((download) => {
+          const bits = mbps * 1e6 * download.downloadSeconds;
+          return { ...download, receivedBits: bits, sizeBits: bits };
+        });
+        // A rate just beside the threshold may fall on either side of it.
+        fc.pre(state.ladderBps.every((bps) => Math.abs(bps / (0.9e6 * mbps) - 1) > 1e-9));
+        const { representation, plannedThroughputBps } = controller.decide({ ...state, downloads });
+        expect(plannedThroughputBps! / (0.9e6 * mbps)).toBeCloseTo(1, 9);
+        expect(representation).toBe(highestWithin(state.ladderBps, 0.9e6 * mbps));
+      }),
+      { numRuns: 500, seed: 2 },
+    );
+  });
+});

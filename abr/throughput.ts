@@ -1,0 +1,39 @@
+/**
+ * Throughput-based control, after dash.js's ThroughputRule: the highest bitrate that fits 0.9 of the mean throughput
+ * (ewma-throughput.ts). It looks neither at the buffer nor at sizes.
+ */
+
+import type { Controller, Decision, PlayerState } from './controller.ts';
+import { ewmaThroughputBps } from './ewma-throughput.ts';
+
+/** dash.js's `bandwidthSafetyFactor`. */
+export const SAFETY_FACTOR = 0.9;
+
+/** Index of the highest bitrate that is at most `limitBps`; the lowest where none is. */
+export function highestWithin(ladderBps: readonly number[], limitBps: number): number {
+  let r = ladderBps.length - 1;
+  while (r > 0 && ladderBps[r]! > limitBps) r--;
+  return r;
+}
+
+export function createThroughput(): Controller {
+  return new Throughput();
+}
+
+class Throughput implements Controller {
+  readonly name = 'throughput';
+
+  decide(state: PlayerState): Decision {
+    const meanBps = ewmaThroughputBps(state.downloads);
+    if (meanBps === undefined) {
+      return { representation: 0, controller: this.name, reason: 'nothing measured yet: lowest' };
+    }
+    const safeBps = SAFETY_FACTOR * meanBps;
+    return {
+      representation: highestWithin(state.ladderBps, safeBps),
+      controller: this.name,
+      reason: `${(safeBps / 1e6).toPrecision(3)} Mbit/s are safe`,
+      plannedThroughputBps: safeBps,
+    };
+  }
+}
