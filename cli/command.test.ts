@@ -42,7 +42,7 @@ async function run(args: readonly string[], { interruptAfterMs }: { interruptAft
 
 /** `simulate` on the two small traces; flags given here replace the defaults. */
 function simulateArgs(flags: Record<string, string | true> = {}): string[] {
-  const all = { traces, algorithms: 'mpc-d,mpc-o', scenario: 'uhd-8', ...flags };
+  const all: Record<string, string | true> = { traces, algorithms: 'mpc-d,mpc-o', scenario: 'uhd-8', ...flags };
   return [
     'simulate',
     ...Object.entries(all).flatMap(([flag, value]) => (value === true ? [`--${flag}`] : [`--${flag}`, value])),
