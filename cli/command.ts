@@ -1,6 +1,7 @@
 /** The `leo-abr` command as a function of its arguments and its surroundings. */
 
 import { Command, CommanderError } from 'commander';
+import { benchCommand } from './bench.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './exit-status.ts';
 import { mergeCommand } from './merge.ts';
@@ -14,6 +15,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .description('replay, compare and serve low-Earth-orbit links for adaptive streaming')
     .version(TOOL_VERSION)
     .addCommand(simulateCommand(io))
+    .addCommand(benchCommand(io))
     .addCommand(mergeCommand(io))
     .addCommand(traceCommand(io));
   settle(program, io);

@@ -1,0 +1,159 @@
+/** `leo-abr bench`: algorithms against each other in a real browser, on replayed traces, in real time. */
+
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
+import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
+import { defaultContexts, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
+import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import { InputError, quoted } from '../replay/formats/input-error.ts';
+import type { SessionResult } from '../replay/results.ts';
+import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
+import type { CommandIo } from './command-io.ts';
+import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
+import { Progress } from './progress.ts';
+import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { TOOL_FOLDER } from './tool.ts';
+
+/** Beside the built command; from source it lies where the build would put it. */
+const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
+const TIERS = ['origin'];
+/** Results so far are written at least so often, for `--resume` after the worst. */
+const WRITE_PARTIAL_MS = 60_000;
+
+/** `tool.bench` in the results. */
+interface BenchNotes {
+  tier: string;
+  contexts: number;
+  /** Runs of this command that were rejected and repeated. */
+  rejectedRuns: number;
+  userAgent?: string;
+  dashVersion?: string;
+}
+
+interface BenchFlags {
+  tier: string;
+  contexts?: string;
+  raw?: string;
+}
+
+export function benchCommand(io: CommandIo): Command {
+  return addBenchmarkOptions(new Command('bench'))
+    .description('replay traces in a real browser with dash.js and compare algorithms')
+    .option('--tier <name>', 'how traces are replayed: origin (an HTTP server that paces bytes)', 'origin')
+    .option('--contexts <n>', 'sessions side by side (default: 4 for ladders beyond 30 Mbit/s, else 8)')
+    .option('--raw <file>', 'every decision, request and stall, a line per session (default: beside --out)')
+    .addHelpText('after', `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle`)
+    .action((flags: unknown) => bench(flags as BenchFlags, io));
+}
+
+async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
+  const { stderr } = io;
+  if (!TIERS.includes(flags.tier)) {
+    throw new InputError({ field: '--tier', expected: `one of ${TIERS.join(', ')}`, got: quoted(flags.tier) });
+  }
+  const benchmark = prepareBenchmark('bench', flags, { requireAlgorithm: browserAlgorithm, stderr });
+  const contexts = flags.contexts === undefined ? defaultContexts(benchmark.scenario) : contextsOption(flags.contexts);
+  const raw = new RawFile(flags.raw ?? rawBeside(benchmark.out), benchmark.done.length > 0);
+  const pageDirectory = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
+  if (pageDirectory === undefined) {
+    throw new Error(`the benchmark's page is not built (npm run build): nothing in ${PAGE_DIRECTORIES.join(', ')}`);
+  }
+
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  const played: SessionResult[] = [];
+  const notes: BenchNotes = { tier: flags.tier, contexts, rejectedRuns: 0 };
+  const withNotes = (): Benchmark => ({ ...benchmark, tool: { ...benchmark.tool, bench: notes } });
+  const progress = new Progress(stderr, benchmark.remains.length, 'sessions');
+  let writtenAtMs = performance.now();
+  const onSession = (session: PlayedSession) => {
+    raw.append(session);
+    report(session, io);
+    if (session.rejected === undefined) played.push(session.result);
+    else notes.rejectedRuns++;
+    Object.assign(notes, { userAgent: session.record.userAgent, dashVersion: session.record.dashVersion });
+    progress.update(played.length);
+    if (benchmark.out === STANDARD_OUTPUT || performance.now() - writtenAtMs < WRITE_PARTIAL_MS) return;
+    writtenAtMs = performance.now();
+    writeOutput(benchmark.out, benchmarkJson(withNotes(), played, false).json, io.stdout);
+  };
+
+  let givenUp: number;
+  try {
+    const { scenario, timings, remains: sessions } = benchmark;
+    const outcome = await runBench({
+      sessions,
+      scenario,
+      pageDirectory,
+      contexts,
+      timings,
+      signal: stop.signal,
+      onSession,
+    });
+    givenUp = outcome.givenUp.length;
+  } catch (error) {
+    if (error instanceof BrowserNotFoundError) {
+      stderr.write(`leo-abr: ${error.message}\n`);
+      throw new ExitWith(EXIT_FAULT);
+    }
+    throw error;
+  } finally {
+    stopListening();
+  }
+  progress.end(played.length);
+  stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
+
+  const isComplete = benchmark.done.length + played.length === benchmark.plan.sessions.length;
+  const { results, json } = benchmarkJson(withNotes(), played, isComplete);
+  if (isComplete || benchmark.out !== STANDARD_OUTPUT) writeOutput(benchmark.out, json, io.stdout);
+  if (!isComplete) {
+    const why = givenUp > 0 ? `${givenUp} sessions were rejected at every attempt` : 'interrupted';
+    const hint =
+      benchmark.out === STANDARD_OUTPUT
+        ? 'nothing was written; with --out <file> it could be resumed'
+        : `${benchmark.out} holds what was done, --resume continues it`;
+    stderr.write(`${why}: ${hint}\n`);
+    throw new ExitWith(givenUp > 0 ? EXIT_FAULT : EXIT_INTERRUPTED);
+  }
+  stderr.write(summaryTable(results.summary));
+  if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
+}
+
+/** Tells what a reader of the results must know of a session. */
+function report({ planned, attempt, rejected, result, inconsistencies }: PlayedSession, { stderr }: CommandIo): void {
+  const name = `${planned.algorithm} on ${planned.trace.name} at ${planned.startSeconds} s`;
+  if (rejected !== undefined) stderr.write(`rejected (attempt ${attempt}): ${name}: ${rejected}\n`);
+  if (result.fault !== undefined) stderr.write(`fault: ${name}: ${result.fault}\n`);
+  for (const difference of inconsistencies) stderr.write(`inconsistent: ${name}: ${difference}\n`);
+}
+
+/** JSON lines: all that was recorded of each session played, accepted or not. */
+class RawFile {
+  private readonly file: string | undefined;
+
+  constructor(file: string | undefined, isContinued: boolean) {
+    this.file = file;
+    if (file === undefined) return;
+    requireWritable(file);
+    if (!isContinued) writeFileSync(file, '');
+  }
+
+  append({ planned, ...session }: PlayedSession): void {
+    if (this.file === undefined) return;
+    const { trace, ...rest } = planned;
+    const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
+    appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+  }
+}
+
+function rawBeside(out: string): string | undefined {
+  return out === STANDARD_OUTPUT ? undefined : `${out.replace(/\.json$/, '')}.raw.jsonl`;
+}
+
+function contextsOption(text: string): number {
+  const contexts = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (contexts >= 1 && contexts <= 64) return contexts;
+  throw new InputError({ field: '--contexts', expected: 'a whole number from 1 to 64', got: quoted(text) });
+}

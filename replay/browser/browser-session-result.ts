@@ -1,0 +1,97 @@
+/** From what a page recorded to the row of results that the simulator gives for the same session. */
+
+import type { PlannedSession } from '../evaluation/plan.ts';
+import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
+import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
+import type { RequestRecord, SessionRecord } from './session-record.ts';
+
+export interface BrowserSession {
+  planned: PlannedSession;
+  scenario: ResolvedScenario;
+  record: SessionRecord;
+  /** With the time that decisions took. */
+  timings: boolean;
+}
+
+/** The session's result, rounded as results are written. */
+export function browserSessionResult({ planned, scenario, record, timings }: BrowserSession): SessionResult {
+  const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
+  const segments = segmentRows(scenario, record);
+  const stallSeconds = record.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);
+  const stallOfRows = segments.reduce((sum, row) => sum + row.stallSeconds, 0);
+  const received = record.requests.reduce((sum, request) => sum + request.receivedBits, 0);
+  const used = segments.reduce((sum, row) => sum + row.sizeBits + row.abandonedBits, 0);
+  return roundedSession({
+    trace: trace.name,
+    dataset: trace.metadata.dataset,
+    group: trace.metadata.recordingGroup,
+    startSeconds,
+    algorithm,
+    seed,
+    endedBy: record.endedBy,
+    ...(record.fault !== undefined && { fault: record.fault }),
+    segments,
+    ...sessionTotals(
+      {
+        segments,
+        startupSeconds: record.startupSeconds ?? lastMoment(record),
+        stallCount: record.stalls.length,
+        segmentCount,
+        unfinishedStallSeconds: Math.max(0, stallSeconds - stallOfRows),
+        unfinishedBits: Math.max(0, received - used),
+      },
+      scenario,
+    ),
+    ...(timings && record.decisionMillis.length > 0 && { decisionMicros: percentiles(record.decisionMillis) }),
+  });
+}
+
+/** One row per segment that came; all its requests are in it. */
+function segmentRows(scenario: ResolvedScenario, record: SessionRecord): SegmentRow[] {
+  const byIndex = new Map<number, RequestRecord[]>();
+  for (const request of [...record.requests].sort((a, b) => a.requestedAtSeconds - b.requestedAtSeconds)) {
+    byIndex.set(request.index, [...(byIndex.get(request.index) ?? []), request]);
+  }
+  const rows: SegmentRow[] = [];
+  for (const [index, requests] of [...byIndex].sort(([a], [b]) => a - b)) {
+    const first = requests[0]!;
+    const last = requests.filter(({ outcome }) => outcome === 'complete').at(-1);
+    if (last === undefined) continue;
+    const others = requests.filter((request) => request !== last);
+    const representation = scenario.ladderBps.indexOf(last.bitrateBps);
+    rows.push({
+      index,
+      bitrateBps: last.bitrateBps,
+      sizeBits: scenario.segmentSizesBits[index]![representation]!,
+      requestedAtSeconds: first.requestedAtSeconds,
+      downloadSeconds: last.endedAtSeconds - first.requestedAtSeconds,
+      bufferLevelSeconds: first.bufferLevelSeconds,
+      stallSeconds: stallOf(index, scenario.segmentSeconds, record),
+      abandonedBits: others.reduce((sum, request) => sum + request.receivedBits, 0),
+      reason: reasonOf(index, record),
+    });
+  }
+  return rows;
+}
+
+/** The element stalls a little before the end of what it has, so half a segment on lies the one that it waited for. */
+function stallOf(index: number, segmentSeconds: number, { stalls }: SessionRecord): number {
+  return stalls
+    .filter(({ mediaSeconds }) => Math.floor(mediaSeconds / segmentSeconds + 0.5) === index)
+    .reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
+}
+
+/** The reason of the last decision on the segment; '' where dash.js decided. */
+function reasonOf(index: number, { decisions }: SessionRecord): string {
+  return decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '';
+}
+
+function lastMoment({ requests }: SessionRecord): number {
+  return Math.max(0, ...requests.map(({ endedAtSeconds }) => endedAtSeconds));
+}
+
+function percentiles(millis: readonly number[]): { p50: number; p99: number } {
+  const sorted = Float64Array.from(millis).sort();
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]! * 1000;
+  return { p50: at(0.5), p99: at(0.99) };
+}

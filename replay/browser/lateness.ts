@@ -1,0 +1,58 @@
+/**
+ * How late downloads ended in a browser against what the trace prescribes, and when that spoils a session: the machine
+ * was then busy with something else, and its figures say nothing of the algorithm.
+ */
+
+import type { RequestLogEntry } from '../origin/index.ts';
+import type { SessionRecord } from './session-record.ts';
+
+/** A download is late when it took longer than prescribed by more than the larger of these. */
+const LATE_SHARE = 0.03;
+const LATE_SECONDS = 0.05;
+/** A session with more late downloads than this is rejected. */
+export const TOLERATED_LATE_SHARE = 0.02;
+
+/** One download, as the page measured it and as the trace prescribes it. */
+export interface DownloadTiming {
+  index: number;
+  representationId: string;
+  sizeBits: number;
+  /** The page's session clock. */
+  requestedAtSeconds: number;
+  measuredSeconds: number;
+  prescribedSeconds: number;
+}
+
+/** Pairs the page's complete downloads with the origin's log, both in order of their requests. */
+export function downloadTimings(record: SessionRecord, log: readonly RequestLogEntry[]): DownloadTiming[] {
+  const served = new Map<string, RequestLogEntry[]>();
+  for (const entry of log) {
+    if (entry.kind !== 'segment' || entry.prescribedEndSeconds === undefined) continue;
+    const key = `${entry.representationId} ${entry.segmentIndex}`;
+    served.set(key, [...(served.get(key) ?? []), entry]);
+  }
+  const timings: DownloadTiming[] = [];
+  for (const request of record.requests) {
+    if (request.outcome !== 'complete') continue;
+    const entry = served.get(`${request.representationId} ${request.index}`)?.shift();
+    if (entry === undefined) continue;
+    timings.push({
+      index: request.index,
+      representationId: request.representationId,
+      sizeBits: entry.bytes * 8,
+      requestedAtSeconds: request.requestedAtSeconds,
+      measuredSeconds: request.endedAtSeconds - request.requestedAtSeconds,
+      prescribedSeconds: entry.prescribedEndSeconds! - entry.requestedAtSeconds,
+    });
+  }
+  return timings;
+}
+
+export function isLate({ measuredSeconds, prescribedSeconds }: DownloadTiming): boolean {
+  return measuredSeconds - prescribedSeconds > Math.max(LATE_SHARE * prescribedSeconds, LATE_SECONDS);
+}
+
+/** Share of late downloads; 0 of none. */
+export function lateShare(timings: readonly DownloadTiming[]): number {
+  return timings.length === 0 ? 0 : timings.filter(isLate).length / timings.length;
+}

@@ -1,0 +1,22 @@
+/** Builds the page of the benchmark: `vite build --config replay/browser/page.config.ts`, at `npm run build`. */
+
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+
+export default defineConfig({
+  root: path('page'),
+  // Relative, so that the built page can be served below any path.
+  base: './',
+  publicDir: false,
+  logLevel: 'warn',
+  resolve: { alias: { 'leo-abr': path('../../src/index.ts') } },
+  build: {
+    outDir: path('../../cli/dist/bench-page'),
+    emptyOutDir: true,
+    target: 'es2022',
+    // dash.js is what it is.
+    chunkSizeWarningLimit: 1500,
+  },
+});

@@ -1,0 +1,174 @@
+/** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
+
+import { MediaPlayer } from 'dashjs';
+import { attachLeoAbr, type Controller } from 'leo-abr';
+import { createController, qoeWeights } from '../../../abr/index.ts';
+import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
+import type { PublishedLink } from '../../origin/published-link.ts';
+import { browserAlgorithm } from '../algorithms.ts';
+import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
+import { PlaybackMeter } from './playback-meter.ts';
+import { FREE_CHOICE, playerSettings } from './player-settings.ts';
+import { RequestRecorder } from './request-recorder.ts';
+import { ScreenRecorder } from './screen-recorder.ts';
+import { TraceClock } from './trace-clock.ts';
+
+const SAMPLE_MS = 25;
+/** A session that neither ends nor waits for so long beyond its media is stuck. */
+const STUCK_SECONDS = 60;
+
+let play: (() => Promise<SessionRecord>) | undefined;
+
+window.leoAbrBench = {
+  async prepare(config) {
+    const session = await prepareSession(config);
+    play = () => session.play();
+  },
+  play() {
+    if (play === undefined) throw new Error('prepare() comes first');
+    return play();
+  },
+};
+
+async function prepareSession(config: SessionConfig) {
+  const { sessionUrl, scenario, segmentCount } = config;
+  const video = document.querySelector('video')!;
+  const player = MediaPlayer().create();
+  player.updateSettings(playerSettings(config) as Parameters<typeof player.updateSettings>[0]);
+  const requests = new RequestRecorder(player, video);
+  const clock = new TraceClock(`${sessionUrl}time`, () => requests.nowSeconds);
+  await clock.synchronise();
+  const decisions: DecisionRecord[] = [];
+  const decisionMillis: number[] = [];
+  let fault: string | undefined;
+
+  const { controller: name, forecaster } = browserAlgorithm(config.algorithm);
+  let oracle: BrowserOracle | undefined;
+  if (forecaster === 'oracle') {
+    oracle = browserOracle((await (await fetch(`${sessionUrl}link`)).json()) as PublishedLink);
+    anchorAtFirstResponse(player, oracle, requests);
+  }
+  if (name !== undefined) {
+    const sizes = await (await fetch(`${sessionUrl}sizes.json`)).json();
+    const handle = attachLeoAbr(player, {
+      controller: judged(createController(name, { seed: config.seed }), config, decisionMillis),
+      sizes,
+      timeSource: clock,
+      seed: config.seed,
+      ...(oracle && { forecaster: oracle.forecaster }),
+    });
+    handle.on('fault', ({ code, message, cause }) => {
+      fault ??= `${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`;
+    });
+    handle.on('decision', ({ kind, representationId, decision, state, inFlight, forecast }) => {
+      const { weights, ...rest } = state;
+      decisions.push({
+        kind,
+        representationId,
+        decision,
+        state: rest,
+        ...(inFlight && { inFlight }),
+        ...(forecast && { forecast: { source: forecast.source, issuedAtMs: forecast.issuedAtMs } }),
+      });
+    });
+  }
+  listen(player, 'error', (event) => {
+    fault ??= `dash.js: ${JSON.stringify((event as { error?: unknown }).error)}`;
+  });
+  listen(player, 'streamInitialized', () => {
+    player.updateSettings(FREE_CHOICE as Parameters<typeof player.updateSettings>[0]);
+  });
+
+  return {
+    async play(): Promise<SessionRecord> {
+      const meter = new PlaybackMeter(video);
+      const screen = new ScreenRecorder(video, scenario.segmentSeconds, segmentCount);
+      for (const type of ['timeupdate', 'playing', 'ended', 'pause']) {
+        video.addEventListener(type, () => meter.sample(requests.nowSeconds));
+      }
+      video.addEventListener('waiting', () => meter.onWaiting(requests.nowSeconds));
+      player.initialize(video, `${sessionUrl}manifest.mpd`, true);
+
+      const longestSeconds = segmentCount * scenario.segmentSeconds + config.cutoffSeconds + STUCK_SECONDS;
+      const begunMs = performance.now();
+      const endedBy = await new Promise<SessionRecord['endedBy']>((resolve) => {
+        const timer = setInterval(() => {
+          const now = requests.nowSeconds;
+          meter.sample(now);
+          if ((performance.now() - begunMs) / 1000 > longestSeconds) fault ??= 'the session did not end';
+          const end = fault !== undefined ? 'fault' : video.ended ? 'end' : undefined;
+          const cutoff = meter.waitedSeconds(now) >= config.cutoffSeconds ? 'cutoff' : undefined;
+          const endedBy = end ?? cutoff;
+          if (endedBy === undefined) return;
+          clearInterval(timer);
+          resolve(endedBy);
+        }, SAMPLE_MS);
+      });
+      requests.end();
+      screen.stop();
+      const quality = video.getVideoPlaybackQuality();
+      const dashVersion = player.getVersion();
+      player.destroy();
+      return {
+        endedBy,
+        ...(fault !== undefined && { fault }),
+        requests: requests.requests,
+        decisions,
+        ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
+        stalls: meter.stalls,
+        unaccountedSeconds: meter.unaccountedSeconds(),
+        widthsOnScreen: screen.widths,
+        droppedFrames: quality.droppedVideoFrames,
+        presentedFrames: quality.totalVideoFrames,
+        decisionMillis,
+        ...(oracle && { oracleOffsetSeconds: oracle.offsetSeconds }),
+        userAgent: navigator.userAgent,
+        dashVersion,
+      };
+    },
+  };
+}
+
+/** The controller with the scenario's weights, whatever the plugin would take, and timed. */
+function judged(controller: Controller, { scenario }: SessionConfig, decisionMillis: number[]): Controller {
+  const { ladderBps, mu, lambda } = scenario;
+  const weights = { ...qoeWeights('linear', ladderBps), mu, lambda };
+  const { reconsider } = controller;
+  return {
+    name: controller.name,
+    decide(state, forecast) {
+      const began = performance.now();
+      const decision = controller.decide({ ...state, weights }, forecast);
+      decisionMillis.push(performance.now() - began);
+      return decision;
+    },
+    ...(reconsider && {
+      reconsider: (state, inFlight, forecast) => reconsider.call(controller, { ...state, weights }, inFlight, forecast),
+    }),
+  };
+}
+
+/** The origin says in each media response where the trace was when it had the request. */
+function anchorAtFirstResponse(player: object, oracle: BrowserOracle, requests: RequestRecorder): void {
+  interface MediaResponse {
+    request: { customData?: { request?: { type?: string; startDate?: Date } } };
+    headers?: Record<string, string>;
+  }
+  const { addResponseInterceptor } = player as {
+    addResponseInterceptor(interceptor: (response: MediaResponse) => Promise<MediaResponse>): void;
+  };
+  addResponseInterceptor((response) => {
+    const traceSeconds = Number(response.headers?.['x-trace-seconds']);
+    const request = response.request.customData?.request;
+    if (request?.type === 'MediaSegment' && request.startDate && Number.isFinite(traceSeconds)) {
+      const sentSecondsAgo = (Date.now() - request.startDate.getTime()) / 1000;
+      oracle.anchor(traceSeconds, requests.nowSeconds - sentSecondsAgo);
+    }
+    return Promise.resolve(response);
+  });
+}
+
+function listen(player: object, type: string, listener: (event: unknown) => void): void {
+  // dash.js's types know the names of some events only.
+  (player as { on(type: string, listener: (event: unknown) => void): void }).on(type, listener);
+}

@@ -1,0 +1,80 @@
+/** Follows dash.js's requests for video segments on the session's clock, which the first of them starts. */
+
+import type { MediaPlayerClass } from 'dashjs';
+import type { RequestRecord } from '../session-record.ts';
+
+/** What is read of dash.js's request. */
+interface SegmentRequest {
+  type: string;
+  mediaType: string;
+  index: number;
+  bandwidth: number;
+  bytesLoaded: number;
+  representation: { id: string; bandwidth: number } | null;
+}
+
+type OpenRequest = Omit<RequestRecord, 'endedAtSeconds' | 'receivedBits' | 'outcome'>;
+
+export class RequestRecorder {
+  readonly requests: RequestRecord[] = [];
+  private readonly open = new Map<SegmentRequest, OpenRequest>();
+  private readonly element: HTMLMediaElement;
+  private zeroMs: number | undefined;
+
+  constructor(player: MediaPlayerClass, element: HTMLMediaElement) {
+    this.element = element;
+    const on = (type: string, listener: (event: { request: SegmentRequest; error?: unknown }) => void) =>
+      // dash.js's types know the names of some events only.
+      (player as unknown as { on(type: string, listener: object): void }).on(type, listener);
+    on('fragmentLoadingStarted', ({ request }) => this.started(request));
+    on('fragmentLoadingCompleted', ({ request, error }) => this.ended(request, error ? 'failed' : 'complete'));
+    on('fragmentLoadingAbandoned', ({ request }) => this.ended(request, 'abandoned'));
+  }
+
+  get hasStarted(): boolean {
+    return this.zeroMs !== undefined;
+  }
+
+  /** Seconds since the first request for a segment; 0 before. */
+  get nowSeconds(): number {
+    return this.zeroMs === undefined ? 0 : (performance.now() - this.zeroMs) / 1000;
+  }
+
+  /** Requests under way are given up with the session. */
+  end(): void {
+    for (const request of [...this.open.keys()]) this.ended(request, 'abandoned');
+  }
+
+  private started(request: SegmentRequest): void {
+    if (request.type !== 'MediaSegment' || request.mediaType !== 'video' || request.representation === null) return;
+    this.zeroMs ??= performance.now();
+    this.open.set(request, {
+      index: request.index,
+      representationId: request.representation.id,
+      bitrateBps: request.representation.bandwidth,
+      requestedAtSeconds: this.nowSeconds,
+      bufferLevelSeconds: bufferedAhead(this.element),
+    });
+  }
+
+  private ended(request: SegmentRequest, outcome: RequestRecord['outcome']): void {
+    const open = this.open.get(request);
+    if (open === undefined) return;
+    this.open.delete(request);
+    this.requests.push({
+      ...open,
+      endedAtSeconds: this.nowSeconds,
+      receivedBits: request.bytesLoaded > 0 ? request.bytesLoaded * 8 : 0,
+      outcome,
+    });
+  }
+}
+
+/** Seconds of media ahead of the playhead, from the first range that reaches beyond it. */
+function bufferedAhead({ buffered, currentTime }: HTMLMediaElement): number {
+  for (let i = 0; i < buffered.length; i++) {
+    const end = buffered.end(i);
+    if (end > currentTime) return end - Math.max(currentTime, buffered.start(i));
+  }
+  return 0;
+}

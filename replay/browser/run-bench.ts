@@ -1,0 +1,214 @@
+/**
+ * Plays a plan's sessions in a browser, several side by side: all pages of a batch are loaded before the first one
+ * starts, starts are staggered, and a session whose downloads came late is played again. Node only.
+ */
+
+import type { Browser } from 'playwright-core';
+import type { PlannedSession } from '../evaluation/plan.ts';
+import type { RequestLogEntry, RunningOrigin } from '../origin/index.ts';
+import { startOrigin } from '../origin/index.ts';
+import type { ResolvedScenario, SessionResult } from '../results.ts';
+import { browserAlgorithm } from './algorithms.ts';
+import { browserSessionResult } from './browser-session-result.ts';
+import { inconsistencies } from './consistency.ts';
+import { findBrowser } from './find-browser.ts';
+import { type DownloadTiming, downloadTimings, lateShare, TOLERATED_LATE_SHARE } from './lateness.ts';
+import { PAGE_PATH, servePageFiles } from './page-files.ts';
+import type { SessionConfig, SessionRecord } from './session-record.ts';
+
+export interface BenchOptions {
+  sessions: readonly PlannedSession[];
+  scenario: ResolvedScenario;
+  /** The built page (`vite build --mode bench-page`). */
+  pageDirectory: string;
+  /** Sessions side by side. Default: 4 where the ladder goes beyond 30 Mbit/s, else 8. */
+  contexts?: number;
+  /** Times that a session is played at most. Default 4. */
+  maxAttempts?: number;
+  /** Waiting after which a session is given up. Default 600. */
+  cutoffSeconds?: number;
+  timings?: boolean;
+  /** Ends the run early; sessions under way are dropped. */
+  signal?: AbortSignal;
+  /** Told of every session played, accepted or not. */
+  onSession?(played: PlayedSession): void | Promise<void>;
+}
+
+/** One session as it was played, whether or not it counts. */
+export interface PlayedSession {
+  planned: PlannedSession;
+  /** From 1. */
+  attempt: number;
+  /** Why it does not count; undefined where it does. */
+  rejected?: string;
+  result: SessionResult;
+  record: SessionRecord;
+  timings: DownloadTiming[];
+  /** What the witnesses of the session disagree on (`consistency.ts`). */
+  inconsistencies: string[];
+  originLog: readonly RequestLogEntry[];
+}
+
+export interface BenchOutcome {
+  /** Sessions that count, in the plan's order. */
+  results: SessionResult[];
+  /** Runs that were rejected and repeated. */
+  rejectedRuns: number;
+  /** Sessions that were rejected at every attempt. */
+  givenUp: PlannedSession[];
+  browser: { userAgent: string; dashVersion: string } | undefined;
+}
+
+const DEFAULT_MAX_ATTEMPTS = 4;
+const DEFAULT_CUTOFF_SECONDS = 600;
+const LARGE_LADDER_BPS = 30e6;
+
+/** How many sessions this machine's size and the scenario allow side by side without disturbing each other. */
+export function defaultContexts({ ladderBps }: Pick<ResolvedScenario, 'ladderBps'>): number {
+  return ladderBps.at(-1)! > LARGE_LADDER_BPS ? 4 : 8;
+}
+
+interface Task {
+  planned: PlannedSession;
+  attempt: number;
+}
+
+/**
+ * Plays everything. Rejects with an `InputError` for an algorithm that no browser can play before it starts one, and
+ * with a `BrowserNotFoundError` where there is none.
+ */
+export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
+  const { sessions, scenario, signal, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
+  const contexts = options.contexts ?? defaultContexts(scenario);
+  for (const algorithm of new Set(sessions.map((session) => session.algorithm))) browserAlgorithm(algorithm);
+
+  const results = new Map<PlannedSession, SessionResult>();
+  const outcome: BenchOutcome = { results: [], rejectedRuns: 0, givenUp: [], browser: undefined };
+  const queue: Task[] = rotated(sessions).map((planned) => ({ planned, attempt: 1 }));
+  const { chromium } = await import('playwright-core');
+  const found = await findBrowser();
+  const origin = await startOrigin({ fallback: servePageFiles(options.pageDirectory) });
+  const browser = await chromium.launch({ ...found, headless: true });
+  const abort = () => void browser.close();
+  signal?.addEventListener('abort', abort);
+  try {
+    while (queue.length > 0 && signal?.aborted !== true) {
+      const batch = queue.splice(0, contexts);
+      for (const played of await playBatch(batch, { browser, origin, options })) {
+        const { planned, attempt, rejected, result, record } = played;
+        outcome.browser ??= { userAgent: record.userAgent, dashVersion: record.dashVersion };
+        if (rejected === undefined) results.set(planned, result);
+        else {
+          outcome.rejectedRuns++;
+          if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
+          else outcome.givenUp.push(planned);
+        }
+        await options.onSession?.(played);
+      }
+    }
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    await browser.close();
+    await origin.close();
+  }
+  outcome.results = sessions.flatMap((planned) => results.get(planned) ?? []);
+  return outcome;
+}
+
+/**
+ * Algorithms take turns at being first: the plan has all algorithms of a start one after the other, and without turns
+ * each would always have the same place in a batch.
+ */
+function rotated(sessions: readonly PlannedSession[]): PlannedSession[] {
+  const order: PlannedSession[] = [];
+  let from = 0;
+  for (let turn = 0; from < sessions.length; turn++) {
+    const { trace, startSeconds } = sessions[from]!;
+    let to = from;
+    while (to < sessions.length && sessions[to]!.trace === trace && sessions[to]!.startSeconds === startSeconds) to++;
+    const group = sessions.slice(from, to);
+    const shift = turn % group.length;
+    order.push(...group.slice(shift), ...group.slice(0, shift));
+    from = to;
+  }
+  return order;
+}
+
+interface Surroundings {
+  browser: Browser;
+  origin: RunningOrigin;
+  options: BenchOptions;
+}
+
+async function playBatch(batch: readonly Task[], surroundings: Surroundings): Promise<PlayedSession[]> {
+  const { options } = surroundings;
+  const { scenario, signal } = options;
+  try {
+    const loaded = await Promise.all(batch.map((task) => loadPage(task, surroundings)));
+    const staggerMs = (scenario.segmentSeconds * 1000) / loaded.length;
+    return await Promise.all(
+      loaded.map(async (page, i) => {
+        await new Promise((resolve) => setTimeout(resolve, i * staggerMs));
+        return page.play();
+      }),
+    );
+  } catch (error) {
+    // The browser was closed on purpose.
+    if (signal?.aborted === true) return [];
+    throw error;
+  }
+}
+
+/** Opens a page of its own for one session; `play` ends with the page closed. */
+async function loadPage({ planned, attempt }: Task, { browser, origin, options }: Surroundings) {
+  const { scenario, timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
+  const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
+  const session = origin.createSession({ trace, scenario, startSeconds, segmentCount });
+  const config: SessionConfig = {
+    sessionUrl: `${origin.url}/session/${session.id}/`,
+    algorithm,
+    seed,
+    scenario,
+    segmentCount,
+    cutoffSeconds,
+  };
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const pageErrors: string[] = [];
+  page.on('pageerror', (error) => pageErrors.push(error.stack ?? error.message));
+  await page.goto(`${origin.url}${PAGE_PATH}`);
+  await page.evaluate((given) => window.leoAbrBench.prepare(given), config);
+  return {
+    async play(): Promise<PlayedSession> {
+      const played = await page.evaluate(() => window.leoAbrBench.play());
+      const record: SessionRecord =
+        pageErrors.length === 0 ? played : { ...played, endedBy: 'fault', fault: played.fault ?? pageErrors[0]! };
+      await context.close();
+      origin.removeSession(session.id);
+      const downloads = downloadTimings(record, session.log);
+      const rejected = reasonToReject(record, downloads);
+      return {
+        planned,
+        attempt,
+        ...(rejected !== undefined && { rejected }),
+        result: browserSessionResult({ planned, scenario, record, timings }),
+        record,
+        timings: downloads,
+        inconsistencies: inconsistencies(record, {
+          segmentSeconds: scenario.segmentSeconds,
+          segmentCount,
+          hasDecisions: browserAlgorithm(algorithm).controller !== undefined,
+        }),
+        originLog: session.log,
+      };
+    },
+  };
+}
+
+/** A fault is a result, a busy machine is none. */
+function reasonToReject(record: SessionRecord, timings: readonly DownloadTiming[]): string | undefined {
+  if (record.endedBy === 'fault') return undefined;
+  const share = lateShare(timings);
+  if (share <= TOLERATED_LATE_SHARE) return undefined;
+  return `${(100 * share).toFixed(1)} % of the downloads ended late`;
+}
