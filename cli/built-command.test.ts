@@ -54,7 +54,7 @@ describe('the built command', () => {
 
   test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume completes', async (jobs) => {
     const out = at(`stopped-${jobs}.json`);
-    const flags = ['--starts', 'every:0.06', '--jobs', jobs, '--out', out];
+    const flags = ['--starts', 'every:0.1', '--jobs', jobs, '--out', out];
     const child = spawn(process.execPath, simulate(...flags), { stdio: ['ignore', 'ignore', 'pipe'] });
     // It listens from when it says so; before that the signal just kills it, and there is nothing to resume.
     child.stderr.once('data', () => child.kill('SIGINT'));

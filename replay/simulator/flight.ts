@@ -1,6 +1,6 @@
 /** One request on the replayed link: when its bits come, and what a page could see of that while they do. */
 
-import type { Forecaster, PiecewisePath } from '../../abr/index.ts';
+import { type Forecaster, type PiecewisePath, SILENCE_SECONDS } from '../../abr/index.ts';
 
 /** The first byte is here when so many bits are. */
 const FIRST_BYTE_BITS = 8;
@@ -76,6 +76,20 @@ export class ProgressFeed {
         atSeconds: flight.firstByteAtSeconds,
         latencySeconds: flight.firstByteAtSeconds - flight.requestedAtSeconds,
       });
+    }
+    const { requestedAtSeconds } = flight;
+    if (!this.latencyTold && atSeconds - requestedAtSeconds > SILENCE_SECONDS) {
+      // Nothing has come for longer than any latency: the link is dead, which is something that was seen.
+      this.toldUntilSeconds = Math.max(this.toldUntilSeconds, requestedAtSeconds + SILENCE_SECONDS);
+      if (atSeconds > this.toldUntilSeconds) {
+        this.forecaster.observe({
+          kind: 'throughput',
+          startSeconds: this.toldUntilSeconds,
+          endSeconds: atSeconds,
+          bits: 0,
+        });
+        this.toldUntilSeconds = atSeconds;
+      }
     }
     if (this.latencyTold) {
       while (this.toldUntilSeconds < atSeconds) {

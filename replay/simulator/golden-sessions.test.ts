@@ -51,7 +51,7 @@ describe('golden sessions', () => {
   if (process.env['WRITE_GOLDEN'] === '1') writeFileSync(GOLDEN_FILE, goldenText(played()));
   const golden = JSON.parse(readFileSync(GOLDEN_FILE, 'utf8'));
 
-  test('are those of all algorithms', () => {
+  test('are those of all algorithms (after a new one: WRITE_GOLDEN=1, above)', () => {
     expect(Object.keys(golden)).toEqual(names);
   });
 

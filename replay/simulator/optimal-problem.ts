@@ -1,0 +1,112 @@
+/**
+ * A session as a problem of optimisation: everything known in advance, and what a plan (a representation per segment)
+ * comes to. The same arithmetic as in simulate-session.ts and playback.ts, without anything that is not needed for it.
+ */
+
+import { type PiecewisePath, QOE_UNIT_SECONDS, qoeWeights } from '../../abr/index.ts';
+import type { ResolvedScenario } from '../results.ts';
+import type { BrowserModel } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { linkOf, sizesOf } from './session-setup.ts';
+import { CUTOFF_SECONDS } from './simulate-session.ts';
+
+/** The session to be planned. */
+export interface PlannedPlayback {
+  trace: Trace;
+  scenario: ResolvedScenario;
+  startSeconds: number;
+  segmentCount: number;
+}
+
+/**
+ * All values are parts of one sum: gains of segments - costs of switches - mu x seconds waited (startup and stalls).
+ * Divided by the session's 4 s units it is QoE-linear.
+ */
+export interface SessionProblem {
+  segmentCount: number;
+  segmentSeconds: number;
+  representationCount: number;
+  bufferCapSeconds: number;
+  /** By representation. */
+  gains: Float64Array;
+  /** `[from * representationCount + to]`. */
+  switchCosts: Float64Array;
+  mu: number;
+  /** `[segment * representationCount + representation]`. */
+  sizesBits: Float64Array;
+  /** From the session's second 0; holds the RTT of a request. */
+  link: PiecewisePath;
+  browser: BrowserModel;
+  cutoffSeconds: number;
+}
+
+export function sessionProblem({ trace, scenario, startSeconds, segmentCount }: PlannedPlayback): SessionProblem {
+  const { ladderBps, segmentSeconds } = scenario;
+  const { quality } = qoeWeights('linear', ladderBps);
+  const qualities = ladderBps.map((bps) => quality(bps));
+  return {
+    segmentCount,
+    segmentSeconds,
+    representationCount: ladderBps.length,
+    bufferCapSeconds: scenario.bufferCapSeconds,
+    gains: Float64Array.from(qualities, (q) => (q * segmentSeconds) / QOE_UNIT_SECONDS),
+    switchCosts: Float64Array.from(
+      qualities.flatMap((from) => qualities.map((to) => scenario.lambda * Math.abs(from - to))),
+    ),
+    mu: scenario.mu,
+    sizesBits: Float64Array.from(sizesOf(scenario).slice(0, segmentCount).flat()),
+    link: linkOf(trace, scenario).from(startSeconds),
+    browser: scenario.browser,
+    cutoffSeconds: CUTOFF_SECONDS,
+  };
+}
+
+/** What a sum is as QoE. */
+export function qoeOfSum(problem: SessionProblem, sum: number): number {
+  return (sum * QOE_UNIT_SECONDS) / (problem.segmentCount * problem.segmentSeconds);
+}
+
+/**
+ * Seconds from an append that leaves `levelSeconds` in the buffer to the next request: dash.js's rule, as the simulator
+ * has it.
+ */
+export function secondsToRequest(problem: SessionProblem, levelSeconds: number): number {
+  const { requestGapSeconds, requestLatenessSeconds } = problem.browser;
+  const excessSeconds = levelSeconds + problem.segmentSeconds - problem.bufferCapSeconds;
+  return excessSeconds < 0 ? requestGapSeconds : Math.max(requestGapSeconds, excessSeconds + requestLatenessSeconds);
+}
+
+/** The sum of a plan, a representation per segment. A session that is cut off gets what it gets. */
+export function sumOfPlan(problem: SessionProblem, plan: ArrayLike<number>): number {
+  const { link, sizesBits, gains, switchCosts, mu, segmentSeconds, representationCount, cutoffSeconds } = problem;
+  const { initSegmentBits, appendSeconds, stallLevelSeconds } = problem.browser;
+  let initialised = initSegmentBits > 0 ? 1 << plan[0]! : -1;
+  let now = 0;
+  let level = 0;
+  let waited = 0;
+  let sum = 0;
+  for (let segment = 0; segment < problem.segmentCount; segment++) {
+    const representation = plan[segment]!;
+    let appendedAt = now;
+    if (segment > 0) appendedAt += secondsToRequest(problem, level);
+    if ((initialised & (1 << representation)) === 0) {
+      initialised |= 1 << representation;
+      appendedAt += link.downloadSeconds(appendedAt, initSegmentBits);
+    }
+    appendedAt += link.downloadSeconds(appendedAt, sizesBits[segment * representationCount + representation]!);
+    appendedAt += appendSeconds;
+    if (segment === 0) {
+      waited = appendedAt;
+      level = segmentSeconds;
+    } else {
+      const played = Math.min(appendedAt - now, Math.max(0, level - stallLevelSeconds));
+      waited += appendedAt - now - played;
+      level += segmentSeconds - played;
+    }
+    if (waited >= cutoffSeconds) return sum - mu * cutoffSeconds;
+    now = appendedAt;
+    sum += gains[representation]!;
+    if (segment > 0) sum -= switchCosts[plan[segment - 1]! * representationCount + representation]!;
+  }
+  return sum - mu * waited;
+}
