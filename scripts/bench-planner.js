@@ -1,7 +1,7 @@
 /**
- * Times the planner: `node scripts/bench-planner.js [--states N]`. Prints p50, p99 and the largest time per plan in
- * microseconds, for ladders x horizons, constant and varying paths, with and without the buffer cap in the plan, and
- * how many nodes the median plan expanded.
+ * Times the planner and the controllers: `node scripts/bench-planner.js [--states N]`. Prints p50, p99 and the largest
+ * time per plan in microseconds, for representations x horizon, constant and varying paths, with and without the buffer
+ * cap in the plan; the nodes that a plan took; and the time of each controller's decision (6 representations).
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -23,7 +23,7 @@ await build({
   },
 });
 const abr = await import(pathToFileURL(`${outDir}/abr.mjs`).href);
-const { Planner, ConstantPath, PiecewisePath, qoeWeights } = abr;
+const { ALGORITHM_NAMES, ConstantPath, PiecewisePath, Planner, createController, qoeWeights } = abr;
 
 const argument = process.argv.indexOf('--states');
 const stateCount = argument > 0 ? Number(process.argv[argument + 1]) : 2000;
@@ -45,7 +45,7 @@ const LADDERS = {
   10: [2, 3, 5, 8, 12, 20, 33, 50, 80, 120],
 };
 
-function stateOf(random, count, horizon, capSeconds) {
+function stateOf({ random, count, horizon, capSeconds }) {
   const ladderBps = LADDERS[count].map((mbps) => mbps * 1e6);
   const factors = Array.from({ length: horizon }, () => 0.8 + 0.4 * random());
   return {
@@ -83,7 +83,31 @@ function varyingPath(random) {
 }
 
 const quantile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))];
-console.log('ladder x horizon  path      cap   p50 us   p99 us   max us  p50 nodes');
+const cell = (value) => value.toFixed(1).padStart(8);
+
+/** Microseconds of each case, sorted: the fastest of three runs, since what interrupts one is not the planner's. */
+function time(cases, run) {
+  for (const one of cases.slice(0, 1000)) run(one);
+  return cases
+    .map((one) => {
+      let fastest = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < 3; i++) {
+        const begin = process.hrtime.bigint();
+        run(one);
+        fastest = Math.min(fastest, Number(process.hrtime.bigint() - begin) / 1e3);
+      }
+      return fastest;
+    })
+    .sort((a, b) => a - b);
+}
+
+function row(name, micros, nodes) {
+  const times = [0.5, 0.99, 1].map((p) => cell(quantile(micros, p))).join('');
+  const counts = nodes === undefined ? '' : [0.5, 0.99].map((p) => String(quantile(nodes, p)).padStart(8)).join('');
+  console.log(`${name.padEnd(44)}${times}${counts}`);
+}
+
+console.log(`${'microseconds'.padEnd(44)}     p50     p99     max   nodes: p50, p99`);
 for (const [count, horizon] of [
   [6, 5],
   [8, 5],
@@ -91,42 +115,61 @@ for (const [count, horizon] of [
   [10, 8],
 ]) {
   for (const [kind, makePath] of [
-    ['constant', constantPath],
-    ['varying', varyingPath],
+    ['constant path', constantPath],
+    ['varying path', varyingPath],
   ]) {
-    for (const [capSeconds, knowsCap] of [
+    for (const [capSeconds, bufferCap] of [
       [30, false],
       [30, true],
       [8, false],
       [8, true],
     ]) {
       const random = seeded(count * 100 + horizon);
-      const planner = new Planner({ horizon, bufferCap: knowsCap });
-      const cases = Array.from({ length: stateCount }, () => [
-        stateOf(random, count, horizon, capSeconds),
-        makePath(random),
-      ]);
-      for (const [state, path] of cases.slice(0, Math.min(1000, stateCount / 2))) planner.plan(state, path);
-      const micros = [];
-      const nodes = [];
-      for (const [state, path] of cases) {
-        let fastest = Number.POSITIVE_INFINITY;
-        for (let i = 0; i < 3; i++) {
-          planner.expansions = 0;
-          const begin = process.hrtime.bigint();
+      const planner = new Planner({ horizon, bufferCap });
+      const cases = Array.from({ length: stateCount }, () => ({
+        state: stateOf({ random, count, horizon, capSeconds }),
+        path: makePath(random),
+      }));
+      const micros = time(cases, ({ state, path }) => planner.plan(state, path));
+      const nodes = cases
+        .map(({ state, path }) => {
           planner.plan(state, path);
-          fastest = Math.min(fastest, Number(process.hrtime.bigint() - begin) / 1e3);
-        }
-        micros.push(fastest);
-        nodes.push(planner.expansions);
-      }
-      micros.sort((a, b) => a - b);
-      nodes.sort((a, b) => a - b);
-      const cell = (value) => value.toFixed(1).padStart(8);
-      console.log(
-        `${`${count} x ${horizon}`.padEnd(17)} ${kind.padEnd(9)} ${`${capSeconds}${knowsCap ? '' : ' -'}`.padEnd(5)}` +
-          `${cell(quantile(micros, 0.5))} ${cell(quantile(micros, 0.99))} ${cell(quantile(micros, 1))} ${String(quantile(nodes, 0.5)).padStart(8)} ${String(quantile(nodes, 0.99)).padStart(8)}`,
-      );
+          return planner.expansions;
+        })
+        .sort((a, b) => a - b);
+      row(`${count} x ${horizon}, ${kind}, ${capSeconds} s cap ${bufferCap ? 'known' : 'unknown'}`, micros, nodes);
     }
   }
+}
+for (const name of ALGORITHM_NAMES) {
+  const random = seeded(1);
+  const controller = createController(name);
+  const cases = Array.from({ length: stateCount }, () => {
+    const state = stateOf({ random, count: 6, horizon: 5, capSeconds: 8 });
+    const path = varyingPath(random);
+    let now = 0;
+    for (let segmentIndex = 0; segmentIndex < state.segmentIndex; segmentIndex++) {
+      const sizeBits = state.ladderBps[Math.floor(random() * 6)] * 4;
+      const downloadSeconds = path.downloadSeconds(now, sizeBits);
+      state.downloads.push({
+        segmentIndex,
+        bitrateBps: sizeBits / 4,
+        receivedBits: sizeBits,
+        sizeBits,
+        requestedAtSeconds: now,
+        downloadSeconds,
+        abandoned: false,
+      });
+      now += downloadSeconds;
+    }
+    const paths = [{ weight: 1, path: path.from(now) }];
+    return {
+      state: { ...state, nowSeconds: now },
+      forecast: { kind: 'paths', issuedAtMs: now * 1000, source: 'oracle', paths, handovers: [] },
+    };
+  });
+  row(
+    `decide: ${name}`,
+    time(cases, ({ state, forecast }) => controller.decide(state, forecast)),
+  );
 }
