@@ -1,10 +1,9 @@
 /** `attachLeoAbr`: puts a controller in charge of a dash.js player's video. */
 
 import type { Decision } from '../abr/controller.ts';
-import { Attachment } from './dash/attachment.ts';
-import type { DashPlayer } from './dash/player.ts';
-import { whyUnsupported } from './dash/player.ts';
-import { Emitter, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
+import { attach, isInstalled } from './dash/attachment.ts';
+import { type DashPlayer, whyUnsupported } from './dash/player.ts';
+import { createEvents, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import { type LeoAbrOptions, resolveOptions } from './options.ts';
 
 /** What a handle knows at this moment. */
@@ -42,26 +41,29 @@ export interface LeoAbrHandle {
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
   const resolved = resolveOptions(options);
-  const events = new Emitter(resolved.logger);
-  const problem = whyUnsupported(player);
-  let attachment: Attachment | undefined;
-  if (problem !== undefined) events.fault('unsupported-player', `${problem}; the plugin does nothing`);
-  else attachment = Attachment.create(player, resolved, events);
+  const events = createEvents(resolved.logger);
+  const attachment = events.attempt('unsupported-player', 'the player refused the plugin', () => {
+    const problem = whyUnsupported(player);
+    if (problem !== undefined) events.fault('unsupported-player', problem);
+    else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
+    else return attach(player, resolved, events);
+    return undefined;
+  });
   let isDetached = false;
   return {
     detach() {
       isDetached = true;
       attachment?.detach();
     },
-    on: (type, listener) => events.on(type, listener),
+    on: events.on,
     get state(): LeoAbrState {
       return {
         status: isDetached ? 'detached' : attachment === undefined ? 'inactive' : 'attached',
         controller: resolved.controllerName,
-        session: attachment?.session.number ?? 0,
-        nowSeconds: attachment?.nowSeconds ?? 0,
-        decision: attachment?.lastDecision,
-        faults: events.faults,
+        session: attachment?.session().number ?? 0,
+        nowSeconds: attachment?.nowSeconds() ?? 0,
+        decision: attachment?.lastDecision(),
+        faults: [...events.faults],
       };
     },
   };

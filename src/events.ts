@@ -44,8 +44,8 @@ export type FaultCode =
 export interface FaultEvent {
   code: FaultCode;
   message: string;
-  /** What was caught, where something was. */
-  cause?: unknown;
+  /** What was caught; undefined where nothing was. */
+  cause: unknown;
 }
 
 export interface LeoAbrEvents {
@@ -60,48 +60,53 @@ export interface Logger {
   warn(message: string, ...details: unknown[]): void;
 }
 
-export class Emitter {
-  readonly #listeners: { [K in keyof LeoAbrEvents]: Set<Listener<K>> } = { decision: new Set(), fault: new Set() };
-  readonly #logger: Logger | undefined;
-  readonly #faults = new Map<FaultCode, FaultEvent>();
+/** The events of one attachment. */
+export interface Events {
+  on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
+  decision(event: DecisionEvent): void;
+  /** Tells a fault, the first of its code only, after the present call stack: `attachLeoAbr` has then returned. */
+  fault(code: FaultCode, what: string, cause?: unknown): void;
+  /** What `action` returns; undefined and a fault where it throws. */
+  attempt<T>(code: FaultCode, what: string, action: () => T): T | undefined;
+  /** Faults so far. */
+  readonly faults: FaultEvent[];
+}
 
-  constructor(logger: Logger | undefined) {
-    this.#logger = logger;
-  }
-
-  /** Faults so far, one per code. */
-  get faults(): readonly FaultEvent[] {
-    return [...this.#faults.values()];
-  }
-
-  on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {
-    const listeners = this.#listeners[type];
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }
-
-  decision(event: DecisionEvent): void {
-    this.#send('decision', event);
-  }
-
-  /** Tells a fault, the first of its code only, after the present call stack: `attach` has then returned. */
-  fault(code: FaultCode, message: string, cause?: unknown): void {
-    if (this.#faults.has(code)) return;
-    const event: FaultEvent = { code, message, ...(cause === undefined ? {} : { cause }) };
-    this.#faults.set(code, event);
-    queueMicrotask(() => {
-      this.#logger?.warn(`leo-abr: ${message}`, ...(cause === undefined ? [] : [cause]));
-      this.#send('fault', event);
-    });
-  }
-
-  #send<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
-    for (const listener of [...this.#listeners[type]]) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.fault('listener-failed', `a listener for '${type}' threw`, error);
-      }
+export function createEvents(logger: Logger | null): Events {
+  const listeners = { decision: new Set<Listener<'decision'>>(), fault: new Set<Listener<'fault'>>() };
+  const faults: FaultEvent[] = [];
+  const send = <K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]) => {
+    for (const listener of [...(listeners[type] as Set<Listener<K>>)]) {
+      attempt('listener-failed', 'a listener failed', () => listener(event));
     }
-  }
+  };
+  const fault = (code: FaultCode, what: string, cause?: unknown) => {
+    if (faults.some((known) => known.code === code)) return;
+    const message = cause === undefined ? what : `${what}: ${cause instanceof Error ? cause.message : cause}`;
+    const event = { code, message, cause };
+    faults.push(event);
+    queueMicrotask(() => {
+      logger?.warn(`leo-abr: ${message}`);
+      send('fault', event);
+    });
+  };
+  const attempt = <T>(code: FaultCode, what: string, action: () => T): T | undefined => {
+    try {
+      return action();
+    } catch (error) {
+      fault(code, what, error);
+      return undefined;
+    }
+  };
+  return {
+    on(type, listener) {
+      const set = listeners[type] as Set<typeof listener>;
+      set.add(listener);
+      return () => set.delete(listener);
+    },
+    decision: (event) => send('decision', event),
+    fault,
+    attempt,
+    faults,
+  };
 }

@@ -1,7 +1,7 @@
 /** The plugin's options, checked once and filled in. */
 
 import type { Controller } from '../abr/controller.ts';
-import { InputError, requireInteger } from '../abr/errors.ts';
+import { InputError } from '../abr/errors.ts';
 import type { Forecaster } from '../abr/forecast.ts';
 import { CONTROLLER_NAMES, type ControllerName, createController } from './controllers.ts';
 import type { Logger } from './events.ts';
@@ -37,17 +37,12 @@ export interface LeoAbrOptions {
   logger?: Logger | null;
 }
 
-/** All options with a value. */
-export interface ResolvedOptions {
+/** All options with a value, and how to make a controller for a session. */
+export interface ResolvedOptions extends Required<Omit<LeoAbrOptions, 'controller' | 'forecaster' | 'sizes'>> {
   newController: () => Controller;
   controllerName: string;
-  horizon: number;
-  qoe: 'linear' | 'log';
   forecaster: Forecaster | undefined;
-  timeSource: TimeSource;
   sizes: SizesFile | string | URL | undefined;
-  seed: number;
-  logger: Logger | undefined;
 }
 
 /** A device's clock that is kept by NTP is right to well under this. */
@@ -57,59 +52,56 @@ const DEVICE_CLOCK: TimeSource = {
   now: () => ({ utcMs: Date.now(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }),
 };
 
-const KNOWN: readonly (keyof LeoAbrOptions)[] = [
-  'controller',
-  'horizon',
-  'qoe',
-  'forecaster',
-  'timeSource',
-  'sizes',
-  'seed',
-  'logger',
-];
+const LARGEST_SEED = 2 ** 32 - 1;
+
+type Check = readonly [expected: string, holds: (value: unknown) => boolean];
+
+/** What each option has to be, where it is given. */
+const CHECKS: { readonly [K in keyof Required<LeoAbrOptions>]: Check } = {
+  controller: [
+    `${CONTROLLER_NAMES.join(', ')} or a controller`,
+    (value) => (CONTROLLER_NAMES as readonly unknown[]).includes(value) || has(value, 'decide'),
+  ],
+  horizon: ['a whole number from 1 to 20', isWhole(1, 20)],
+  qoe: ['linear or log', (value) => value === 'linear' || value === 'log'],
+  forecaster: ['start(), observe() and latest()', (value) => has(value, 'start', 'observe', 'latest')],
+  timeSource: ['now()', (value) => has(value, 'now')],
+  sizes: ['a URL or an object', (value) => typeof value === 'string' || (typeof value === 'object' && value !== null)],
+  seed: [`a whole number from 0 to ${LARGEST_SEED}`, isWhole(0, LARGEST_SEED)],
+  logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
+};
 
 /** Throws an `InputError` (field, expected, received) for the first option that cannot be worked with. */
 export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
   if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
-  for (const key of Object.keys(options)) {
-    if (!(KNOWN as readonly string[]).includes(key)) {
-      throw new InputError(`options.${key}`, `one of ${KNOWN.join(', ')}`, `${key}: ...`);
-    }
+  for (const [name, value] of Object.entries(options)) {
+    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof LeoAbrOptions] : undefined;
+    if (check === undefined) throw new InputError(`options.${name}`, `one of ${Object.keys(CHECKS).join(', ')}`, value);
+    if (value !== undefined && !check[1](value)) throw new InputError(`options.${name}`, check[0], value);
   }
-  const horizon = requireInteger(options.horizon ?? 5, 'options.horizon', { min: 1, max: 20 });
-  const seed = requireInteger(options.seed ?? 1, 'options.seed', { min: 0, max: 2 ** 32 - 1 });
-  const qoe = options.qoe ?? 'linear';
-  if (qoe !== 'linear' && qoe !== 'log') throw new InputError('options.qoe', "'linear' or 'log'", qoe);
-  const { controller = 'mpc-d', forecaster, timeSource = DEVICE_CLOCK, sizes } = options;
-  requireMethods(forecaster, 'options.forecaster', ['start', 'observe', 'latest']);
-  requireMethods(timeSource, 'options.timeSource', ['now']);
-  requireMethods(options.logger ?? undefined, 'options.logger', ['warn']);
-  if (sizes !== undefined && typeof sizes !== 'string' && (typeof sizes !== 'object' || sizes === null)) {
-    throw new InputError('options.sizes', 'an object, a URL or undefined', sizes);
-  }
-  const common = { horizon, qoe, forecaster, timeSource, sizes, seed };
-  const logger = options.logger === null ? undefined : (options.logger ?? console);
-  if (typeof controller === 'string') {
-    if (!CONTROLLER_NAMES.includes(controller)) {
-      throw new InputError('options.controller', `one of ${CONTROLLER_NAMES.join(', ')}, or a controller`, controller);
-    }
-    const newController = () => createController(controller, { horizon, seed });
-    return { ...common, logger, newController, controllerName: controller };
-  }
-  requireMethods(controller, 'options.controller', ['decide']);
-  if (controller.reconsider !== undefined && typeof controller.reconsider !== 'function') {
-    throw new InputError('options.controller.reconsider', 'a function or undefined', controller.reconsider);
-  }
-  return { ...common, logger, newController: () => controller, controllerName: String(controller.name) };
+  const { controller = 'mpc-d', horizon = 5, seed = 1, qoe = 'linear', logger = console } = options;
+  const isNamed = typeof controller === 'string';
+  return {
+    horizon,
+    seed,
+    qoe,
+    logger,
+    timeSource: options.timeSource ?? DEVICE_CLOCK,
+    forecaster: options.forecaster,
+    sizes: options.sizes,
+    newController: () => (isNamed ? createController(controller, { horizon, seed }) : controller),
+    controllerName: isNamed ? controller : controller.name,
+  };
 }
 
-function requireMethods(value: unknown, field: string, names: readonly string[]): void {
-  if (value === undefined) return;
-  if (typeof value !== 'object' || value === null) {
-    throw new InputError(field, `an object with ${names.map((name) => `${name}()`).join(', ')}`, value);
-  }
-  for (const name of names) {
-    const method = (value as Record<string, unknown>)[name];
-    if (typeof method !== 'function') throw new InputError(`${field}.${name}`, 'a function', method);
-  }
+function has(value: unknown, ...methods: string[]): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+  );
+}
+
+function isWhole(least: number, most: number): (value: unknown) => boolean {
+  return (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 }

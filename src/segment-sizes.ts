@@ -1,6 +1,9 @@
 /** Sizes of segments that are still to come: given in a file, read off the index, or learnt. */
 
-import { describeValue, InputError } from '../abr/errors.ts';
+import { InputError } from '../abr/errors.ts';
+
+/** Segments of each representation that the learnt ratio is the mean of, the latest ones. */
+const RATIOS_KEPT = 16;
 
 /**
  * `sizes.json`: per representation id the bytes of each of its segments, in order; of all periods one after the other
@@ -10,22 +13,19 @@ export interface SizesFile {
   representations: Record<string, readonly number[]>;
 }
 
-/** Checks a parsed `sizes.json`; throws an `InputError` that names the first thing wrong. */
-export function parseSizes(value: unknown): Map<string, readonly number[]> {
-  const representations = isRecord(value) ? (value as { representations?: unknown }).representations : undefined;
-  if (!isRecord(representations)) {
-    throw new InputError('sizes.representations', 'an object of arrays of bytes per segment', representations);
+/** Returns a parsed `sizes.json` that is one; throws an `InputError` that names the first thing wrong. */
+export function parseSizes(value: unknown): SizesFile {
+  const file = value as Partial<SizesFile> | null | undefined;
+  const entries = Object.entries(file?.representations ?? {});
+  if (entries.length === 0) throw new InputError('sizes.representations', 'arrays of bytes by id', file);
+  for (const [id, bytes] of entries) {
+    const field = `sizes.representations.${id}`;
+    if (!Array.isArray(bytes)) throw new InputError(field, 'an array of bytes', bytes);
+    bytes.forEach((size, i) => {
+      if (!(Number.isFinite(size) && size > 0)) throw new InputError(`${field}[${i}]`, 'bytes > 0', size);
+    });
   }
-  const sizes = new Map<string, readonly number[]>();
-  for (const [id, bytes] of Object.entries(representations)) {
-    const field = `sizes.representations[${describeValue(id)}]`;
-    if (!Array.isArray(bytes) || bytes.length === 0) throw new InputError(field, 'a non-empty array of bytes', bytes);
-    const wrong = bytes.findIndex((size) => !(Number.isFinite(size) && size > 0));
-    if (wrong >= 0) throw new InputError(`${field}[${wrong}]`, 'bytes > 0', bytes[wrong]);
-    sizes.set(id, bytes);
-  }
-  if (sizes.size === 0) throw new InputError('sizes.representations', 'at least one representation', representations);
-  return sizes;
+  return file as SizesFile;
 }
 
 /** What is known of a segment whose size is asked for. */
@@ -38,55 +38,46 @@ export interface SegmentQuestion {
   bitrateBps: number;
   segmentSeconds: number;
   /** From the stream's own index, where it has one. */
-  indexedBits?: number | undefined;
+  indexedBits: number | undefined;
 }
 
 /** Answers with the best that is known: the file, the stream's index, else bitrate x duration x the learnt ratio. */
 export class SegmentSizes {
-  #file: ReadonlyMap<string, readonly number[]> = new Map();
-  readonly #learnt = new Map<string, { ratios: number; count: number }>();
-  #ratios = 0;
-  #count = 0;
+  #file: SizesFile['representations'] = {};
+  #learnt = new Map<string, number[]>();
 
-  useFile(sizes: ReadonlyMap<string, readonly number[]>): void {
-    this.#file = sizes;
+  useFile(file: SizesFile): void {
+    this.#file = file.representations;
   }
 
   /** Forgets what was learnt: another stream. */
   forget(): void {
     this.#learnt.clear();
-    this.#ratios = 0;
-    this.#count = 0;
   }
 
   /** A segment turned out to have `sizeBits` where its bitrate promises `declaredBits`. */
   learn(representationId: string, sizeBits: number, declaredBits: number): void {
     if (!(sizeBits > 0 && declaredBits > 0)) return;
-    const ratio = sizeBits / declaredBits;
-    const own = this.#learnt.get(representationId) ?? { ratios: 0, count: 0 };
-    this.#learnt.set(representationId, { ratios: own.ratios + ratio, count: own.count + 1 });
-    this.#ratios += ratio;
-    this.#count++;
+    const ratios = this.#learnt.get(representationId) ?? [];
+    if (ratios.push(sizeBits / declaredBits) > RATIOS_KEPT) ratios.shift();
+    this.#learnt.set(representationId, ratios);
   }
 
   /** Size in bits; > 0. */
-  sizeBits(segment: SegmentQuestion): number {
-    const { representationId, index, period } = segment;
-    const listed = this.#file.get(representationId);
+  sizeBits({ representationId, index, period, bitrateBps, segmentSeconds, indexedBits }: SegmentQuestion): number {
+    const listed = this.#file[representationId];
     const bytes = listed?.[listed.length === period.count ? index - period.first : index];
     if (bytes !== undefined) return bytes * 8;
-    if (segment.indexedBits !== undefined) return segment.indexedBits;
-    return segment.bitrateBps * segment.segmentSeconds * this.#ratio(representationId);
+    return indexedBits ?? bitrateBps * segmentSeconds * this.#ratio(representationId);
   }
 
   /** Mean real/declared ratio of the representation, drawn towards that of all by the weight of one segment. */
   #ratio(representationId: string): number {
-    const overall = this.#count === 0 ? 1 : this.#ratios / this.#count;
-    const own = this.#learnt.get(representationId);
-    return own === undefined ? overall : (own.ratios + overall) / (own.count + 1);
+    const overall = mean([...this.#learnt.values()].flat()) ?? 1;
+    return mean([overall, ...(this.#learnt.get(representationId) ?? [])]) ?? 1;
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function mean(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

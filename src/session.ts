@@ -1,7 +1,4 @@
-/**
- * What is remembered of one playback session: its clock, its video downloads, what was asked for last. Pure: times come in
- * as milliseconds of any clock that only moves forward.
- */
+/** What is remembered of one playback session: its clock, its video downloads, what was asked for last. */
 
 import type { Download, InFlight } from '../abr/controller.ts';
 
@@ -18,149 +15,108 @@ export interface SegmentRequest {
 }
 
 /** A video download under way. */
-export interface ActiveDownload extends SegmentRequest {
-  sizeBits: number;
-  requestedAtSeconds: number;
-  receivedBits: number;
-  firstByteAtSeconds: number | undefined;
-  lastProgressAtSeconds: number | undefined;
+export interface ActiveDownload extends InFlight {
+  abandonments: number;
 }
 
-export class Session {
+export interface Session {
   /** From 1 for the first source that the player was given. */
   readonly number: number;
-  #startMs: number | undefined;
-  #downloads: Download[] = [];
-  #last: SegmentRequest | undefined;
-  #beforeLast: SegmentRequest | undefined;
-  #active: ActiveDownload | undefined;
-  #abandonments = 0;
-  #requestedBits = 0;
-  #wastedBits = 0;
-  /** False until there is something to show. */
-  started = false;
-
-  constructor(number: number) {
-    this.number = number;
-  }
-
-  /** Seconds since the first media request; 0 before it. */
-  seconds(clockMs: number): number {
-    return this.#startMs === undefined ? 0 : Math.max(0, (clockMs - this.#startMs) / 1000);
-  }
-
-  /** The session's clock runs. */
-  get isRunning(): boolean {
-    return this.#startMs !== undefined;
-  }
-
-  /** The first media request of the session, of whatever type, starts its clock. */
-  mediaRequested(clockMs: number): void {
-    this.#startMs ??= clockMs;
-  }
-
+  /** When the first media request left, of whatever type, on a clock that only moves forward; undefined before. */
+  startMs: number | undefined;
+  /** There has been something to show. */
+  started: boolean;
+  /** dash.js has cut its buffer targets because the source buffer was full. */
+  quotaExceeded: boolean;
   /** Finished and abandoned video downloads, oldest first. */
-  get downloads(): readonly Download[] {
-    return this.#downloads;
-  }
-
+  downloads: Download[];
   /** The video segment that was asked for last; undefined at the start and after a seek. */
-  get last(): SegmentRequest | undefined {
-    return this.#last;
-  }
-
+  last: SegmentRequest | undefined;
   /** The one before it. */
-  get beforeLast(): SegmentRequest | undefined {
-    return this.#beforeLast;
-  }
+  beforeLast: SegmentRequest | undefined;
+  active: ActiveDownload | undefined;
+  requestedBits: number;
+  wastedBits: number;
+}
 
-  get active(): ActiveDownload | undefined {
-    return this.#active;
-  }
+export function newSession(number: number): Session {
+  return {
+    number,
+    startMs: undefined,
+    started: false,
+    quotaExceeded: false,
+    downloads: [],
+    last: undefined,
+    beforeLast: undefined,
+    active: undefined,
+    requestedBits: 0,
+    wastedBits: 0,
+  };
+}
 
-  /** A video segment was asked for; repeating the last one at another bitrate counts as the same segment. */
-  videoRequested(request: SegmentRequest & { sizeBits: number }, clockMs: number): ActiveDownload {
-    this.mediaRequested(clockMs);
-    const { streamId, index, bitrateBps } = request;
-    const isRepeat = this.#last?.streamId === streamId && this.#last.index === index;
-    if (!isRepeat) {
-      this.#beforeLast = this.#last;
-      this.#abandonments = 0;
-    }
-    this.#last = { streamId, index, bitrateBps };
-    this.#requestedBits += request.sizeBits;
-    this.#active = {
-      ...request,
-      requestedAtSeconds: this.seconds(clockMs),
-      receivedBits: 0,
-      firstByteAtSeconds: undefined,
-      lastProgressAtSeconds: undefined,
-    };
-    return this.#active;
-  }
+/** Seconds since the first media request; 0 before it. */
+export function sessionSeconds({ startMs }: Session, clockMs: number): number {
+  return startMs === undefined ? 0 : Math.max(0, clockMs - startMs) / 1000;
+}
 
-  /** Bits of an active download have come; `receivedBits` in all. */
-  videoProgressed(download: ActiveDownload, receivedBits: number, clockMs: number): void {
-    const atSeconds = this.seconds(clockMs);
-    download.firstByteAtSeconds ??= atSeconds;
-    if (receivedBits > download.receivedBits) download.lastProgressAtSeconds = atSeconds;
-    download.receivedBits = receivedBits;
-  }
+/** A video segment was asked for; the last one again, at another bitrate, counts as the same segment. */
+export function beginDownload(
+  session: Session,
+  request: SegmentRequest & { sizeBits: number; atSeconds: number },
+): ActiveDownload {
+  const { streamId, index, bitrateBps, sizeBits, atSeconds } = request;
+  const { last, downloads } = session;
+  const isRepeat = last?.index === index && last.streamId === streamId;
+  if (!isRepeat) session.beforeLast = last;
+  session.last = { streamId, index, bitrateBps };
+  session.requestedBits += sizeBits;
+  let abandonments = 0;
+  for (let i = downloads.length - 1; isRepeat && downloads[i]?.abandoned; i--) abandonments++;
+  session.active = {
+    segmentIndex: index,
+    bitrateBps,
+    sizeBits,
+    requestedAtSeconds: atSeconds,
+    receivedBits: 0,
+    abandonments,
+  };
+  return session.active;
+}
 
-  /** A video download ended. `evidence` is false for what came from a cache: it says nothing of the link. */
-  videoEnded(
-    download: ActiveDownload,
-    end: { abandoned: boolean; receivedBits: number; sizeBits: number; downloadSeconds: number; evidence: boolean },
-  ): void {
-    if (this.#active === download) this.#active = undefined;
-    this.#requestedBits += end.sizeBits - download.sizeBits;
-    if (end.abandoned) {
-      this.#abandonments++;
-      this.#wastedBits += end.receivedBits;
-    }
-    if (!end.evidence) return;
-    this.#downloads.push({
-      segmentIndex: download.index,
-      bitrateBps: download.bitrateBps,
-      receivedBits: end.receivedBits,
-      sizeBits: end.sizeBits,
-      requestedAtSeconds: download.requestedAtSeconds,
-      downloadSeconds: end.downloadSeconds,
-      ...(download.firstByteAtSeconds === undefined
-        ? {}
-        : { latencySeconds: download.firstByteAtSeconds - download.requestedAtSeconds }),
-      abandoned: end.abandoned,
-    });
-    if (this.#downloads.length > DOWNLOADS_KEPT) this.#downloads.shift();
-  }
+/** `receivedBits` in all have come by now. */
+export function progressDownload(active: ActiveDownload, receivedBits: number, atSeconds: number): void {
+  active.firstByteAtSeconds ??= atSeconds;
+  if (receivedBits > active.receivedBits) active.lastProgressAtSeconds = atSeconds;
+  active.receivedBits = receivedBits;
+}
 
-  /** A video download failed; it tells nothing. */
-  videoFailed(download: ActiveDownload): void {
-    if (this.#active === download) this.#active = undefined;
-    this.#requestedBits -= download.sizeBits;
-  }
+/**
+ * A video download ended: it is remembered, but for one that came from a cache (`isEvidence` false), which says nothing of
+ * the link.
+ */
+export function endDownload(
+  session: Session,
+  active: ActiveDownload,
+  end: Pick<Download, 'abandoned' | 'receivedBits' | 'sizeBits' | 'downloadSeconds'> & { isEvidence: boolean },
+): void {
+  const { isEvidence, ...outcome } = end;
+  const { segmentIndex, bitrateBps, requestedAtSeconds, firstByteAtSeconds } = active;
+  dropDownload(session, active);
+  session.requestedBits += end.sizeBits;
+  if (end.abandoned) session.wastedBits += end.receivedBits;
+  if (!isEvidence) return;
+  const latency = firstByteAtSeconds === undefined ? {} : { latencySeconds: firstByteAtSeconds - requestedAtSeconds };
+  session.downloads.push({ segmentIndex, bitrateBps, requestedAtSeconds, ...latency, ...outcome });
+  if (session.downloads.length > DOWNLOADS_KEPT) session.downloads.shift();
+}
 
-  /** The viewer jumped: the next segment follows on nothing. */
-  seeked(): void {
-    this.#last = undefined;
-    this.#beforeLast = undefined;
-  }
+/** A video download failed, as if it had never been. */
+export function dropDownload(session: Session, active: ActiveDownload): void {
+  if (session.active === active) session.active = undefined;
+  session.requestedBits -= active.sizeBits;
+}
 
-  /** The download under way as a controller is shown it. */
-  inFlight(): InFlight | undefined {
-    const active = this.#active;
-    if (active === undefined) return undefined;
-    return {
-      segmentIndex: active.index,
-      bitrateBps: active.bitrateBps,
-      sizeBits: active.sizeBits,
-      requestedAtSeconds: active.requestedAtSeconds,
-      receivedBits: active.receivedBits,
-      firstByteAtSeconds: active.firstByteAtSeconds,
-      lastProgressAtSeconds: active.lastProgressAtSeconds,
-      abandonments: this.#abandonments,
-      sessionRequestedBits: this.#requestedBits,
-      sessionWastedBits: this.#wastedBits,
-    };
-  }
+/** The download under way as a controller is shown it: a copy. */
+export function inFlightOf({ active, requestedBits, wastedBits }: Session): InFlight | undefined {
+  return active && { ...active, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
 }

@@ -60,31 +60,30 @@ test('audio is chosen by dash.js as it is without the plugin', async ({ labPage,
     );
     await route.fulfill({ response, body: text.replace(audio, `${audio}\n${more.join('\n')}`) });
   });
-  const play = async (detached: boolean) => {
-    const manifest = `${stream({ segmentCount: 8, media: { audio: true } })}manifest.mpd`;
-    return labPage.evaluate(
-      async ({ manifest, detached }) => {
-        const lab = window.lab.start({});
-        const { player, video, handle, decisions, faults } = lab;
-        if (detached) handle.detach();
-        const audio: string[] = [];
-        player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request }) => {
-          if (request.type === 'MediaSegment' && request.mediaType === 'audio') audio.push(request.representation!.id);
-        });
-        player.initialize(video, manifest, true);
-        await window.lab.until('the end', ({ video }) => video.ended, lab);
-        return { audio, faults, decided: decisions.map(({ representationId }) => representationId) };
-      },
-      { manifest, detached },
-    );
-  };
-  const withPlugin = await play(false);
-  const without = await play(true);
-  expect(withPlugin.faults).toEqual([]);
-  expect(withPlugin.decided).toHaveLength(8);
-  expect(withPlugin.decided.filter((id) => id.startsWith('audio'))).toEqual([]);
+  const manifests = [1, 2].map(() => `${stream({ segmentCount: 8, media: { audio: true } })}manifest.mpd`);
+  const [withPlugin, without] = await labPage.evaluate(async (manifests) => {
+    const labs = manifests.map((manifest, i) => {
+      const lab = window.lab.start({});
+      if (i === 1) lab.handle.detach();
+      const audio: string[] = [];
+      lab.player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request }) => {
+        if (request.type === 'MediaSegment' && request.mediaType === 'audio') audio.push(request.representation!.id);
+      });
+      lab.player.initialize(lab.video, manifest, true);
+      return { ...lab, audio };
+    });
+    for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
+    return labs.map(({ audio, faults, decisions }) => ({
+      audio,
+      faults,
+      decided: decisions.map(({ representationId }) => representationId),
+    }));
+  }, manifests);
+  expect(withPlugin).toMatchObject({ faults: [] });
+  expect(withPlugin!.decided).toHaveLength(8);
+  expect(withPlugin!.decided.filter((id) => id.startsWith('audio'))).toEqual([]);
   // dash.js starts audio at its own initial bitrate and goes up as it measures.
-  expect(without.audio.at(-1)).toBe('audio-2');
-  expect(withPlugin.audio.at(-1)).toBe('audio-2');
-  expect(withPlugin.audio[0]).toBe(without.audio[0]);
+  expect(without!.audio.at(-1)).toBe('audio-2');
+  expect(withPlugin!.audio.at(-1)).toBe('audio-2');
+  expect(withPlugin!.audio[0]).toBe(without!.audio[0]);
 });

@@ -43,7 +43,7 @@ test('a full source buffer is survived, and planned with from then on', async ({
       media: { padding: 'filler-data' },
     })}manifest.mpd`,
   );
-  console.log(JSON.stringify(seen));expect(seen.faults).toEqual([]);
+  expect(seen.faults).toEqual([]);
   expect(seen.error).toBeUndefined();
   expect(seen.decidedAfter).toBeGreaterThan(1);
   expect(Math.max(...seen.after)).toBeLessThan(seen.before);

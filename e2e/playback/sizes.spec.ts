@@ -87,7 +87,7 @@ test('a forecaster is told of throughput, idle gaps and latency in order, and it
         bits: decisions.at(-1)!.state.downloads.reduce((sum, { receivedBits }) => sum + receivedBits, 0),
       };
     },
-    `${stream({ ladderBps: [1e6, 2e6, 4e6], segmentSeconds: 2, segmentCount: 8, link: [[60, 6e6]] })}manifest.mpd`,
+    `${stream({ ladderBps: [1e6, 2e6, 4e6], segmentSeconds: 2, segmentCount: 6, link: [[60, 6e6]] })}manifest.mpd`,
   );
   expect(seen.faults).toEqual([]);
   expect(seen.contexts).toEqual([{ seed: 7, utcMsAtStart: Date.UTC(2025, 5, 1), utcUncertaintySeconds: 0.1 }]);

@@ -1,67 +1,59 @@
 /**
- * Reconsiders a download while it is under way. dash.js asks its own abandonment rules at progress events only, so in an
+ * Reconsiders downloads while they are under way. dash.js asks its own abandonment rules at progress events only, so in an
  * outage never; this has a timer of its own. In a hidden tab browsers let timers fire once a second or more rarely: then a
  * download is reconsidered that much later.
  */
 
-import type { AbrController, FragmentRequest, Representation } from 'dashjs';
+import type { AbrController, FragmentRequest } from 'dashjs';
+import { periodOf } from './player.ts';
+import type { Opinion } from './rule.ts';
 
 const TICK_MS = 100;
-/** After this long without an answer from dash.js the same download may be abandoned once more. */
+/** dash.js has repeated the segment well before this, or it will not. */
 const ANSWER_WITHIN_MS = 1000;
 
 export interface AbandonerOptions {
   clockMs: () => number;
   /** The video request under way. */
   activeRequest: () => FragmentRequest | undefined;
-  /** What to load instead; undefined to go on. Only asked while a request is under way. */
-  reconsider: (request: FragmentRequest) => { representation: Representation; message: string } | undefined;
-  /** dash.js's controller, as a rule was last given it. */
+  /** What to load instead; undefined to go on. */
+  reconsider: (request: FragmentRequest) => Opinion;
+  /** dash.js's controller, as our rule was last given it; undefined where it cannot abandon at once. */
   abrController: () => AbrController | undefined;
-  /** Called at each tick, whether or not anything is reconsidered. */
+  /** Called at each tick. */
   onTick: () => void;
-  guard: (handler: () => void) => void;
 }
 
-export class Abandoner {
-  readonly #options: AbandonerOptions;
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #asked: { request: FragmentRequest; atMs: number } | undefined;
+/** Watches as long as a request is under way: to be called when one was sent and when one has ended. */
+export function createAbandoner(options: AbandonerOptions): { update(): void; stop(): void } {
+  const { clockMs, activeRequest, reconsider, abrController, onTick } = options;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let given: { request: FragmentRequest; atMs: number } | undefined;
 
-  constructor(options: AbandonerOptions) {
-    this.#options = options;
-  }
-
-  /** A download began: watch it. */
-  start(): void {
-    this.#timer ??= setInterval(() => this.#options.guard(() => this.#tick()), TICK_MS);
-  }
-
-  /** Nothing is under way any more. */
-  stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#asked = undefined;
-  }
-
-  /** Downloads can be abandoned here; else the abandonment rule has to do it at progress events. */
-  get isDirect(): boolean {
-    return typeof this.#options.abrController()?.setPlaybackQuality === 'function';
-  }
-
-  #tick(): void {
-    const { activeRequest, abrController, clockMs } = this.#options;
-    this.#options.onTick();
+  function tick(): void {
+    onTick();
     const request = activeRequest();
-    if (request === undefined || !this.isDirect) return;
-    if (this.#asked?.request === request && clockMs() - this.#asked.atMs < ANSWER_WITHIN_MS) return;
-    const instead = this.#options.reconsider(request);
-    const streamInfo = request.representation?.mediaInfo?.streamInfo;
-    if (instead === undefined || !streamInfo || instead.representation.id === request.representation?.id) return;
-    this.#asked = { request, atMs: clockMs() };
-    abrController()?.setPlaybackQuality('video', streamInfo, instead.representation, {
-      forceAbandon: true,
-      message: instead.message,
-    });
+    const controller = abrController();
+    if (request === undefined || controller === undefined) return;
+    if (given?.request === request && clockMs() - given.atMs < ANSWER_WITHIN_MS) return;
+    const opinion = reconsider(request);
+    if (opinion === undefined || opinion.representation.id === request.representation!.id) return;
+    given = { request, atMs: clockMs() };
+    const { representation, message } = opinion;
+    controller.setPlaybackQuality('video', periodOf(request), representation, { forceAbandon: true, message });
   }
+
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+    given = undefined;
+  }
+
+  return {
+    update() {
+      if (activeRequest() === undefined) stop();
+      else timer ??= setInterval(tick, TICK_MS);
+    },
+    stop,
+  };
 }

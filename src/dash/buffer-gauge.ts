@@ -11,60 +11,48 @@ interface BufferLevelEvent {
   bufferLevel: number;
 }
 
-export class BufferGauge {
-  readonly #player: DashPlayer;
-  readonly #readings = new Map<string, { levelSeconds: number; playheadSeconds: number }>();
-  readonly #stop: () => void;
-
-  constructor(player: DashPlayer, guard: (handler: () => void) => void) {
-    this.#player = player;
-    this.#stop = listen<BufferLevelEvent>(player, 'bufferLevelUpdated', (event) => guard(() => this.#read(event)));
-  }
-
+export interface BufferGauge {
+  playheadSeconds(): number;
   /** Seconds of video ahead of the playhead as the buffer of this period counts them; >= 0. */
-  levelSeconds(streamId: string): number {
-    const reading = this.#readings.get(streamId);
-    if (reading === undefined) return 0;
-    const playedSeconds = this.playheadSeconds() - reading.playheadSeconds;
-    return Math.max(0, reading.levelSeconds - Math.max(0, playedSeconds));
-  }
-
+  levelSeconds(streamId: string): number;
   /** Seconds that can be played on from here, over the ends of periods too; >= 0. */
-  playableSeconds(): number {
-    const element = this.#element();
-    if (element === undefined) return 0;
-    const { buffered, currentTime } = element;
-    let end = currentTime;
-    for (let i = 0; i < buffered.length; i++) {
-      if (buffered.start(i) <= end + GAP_SECONDS && buffered.end(i) > end) end = buffered.end(i);
-    }
-    return end - currentTime;
-  }
-
-  playheadSeconds(): number {
-    return this.#element()?.currentTime ?? 0;
-  }
-
+  playableSeconds(): number;
   /** The viewer jumped or another source was attached: earlier readings are void. */
-  forget(): void {
-    this.#readings.clear();
-  }
+  forget(): void;
+  stop(): void;
+}
 
-  stop(): void {
-    this.#stop();
-  }
-
-  #read({ mediaType, streamId, bufferLevel }: BufferLevelEvent): void {
-    if (mediaType !== 'video' || streamId === undefined || !(bufferLevel >= 0)) return;
-    this.#readings.set(streamId, { levelSeconds: bufferLevel, playheadSeconds: this.playheadSeconds() });
-  }
-
-  #element(): HTMLMediaElement | undefined {
+export function bufferGauge(player: DashPlayer): BufferGauge {
+  const readings = new Map<string | undefined, { levelSeconds: number; playhead: number }>();
+  const element = (): HTMLMediaElement | undefined => {
     try {
-      return this.#player.getVideoElement();
+      return player.getVideoElement();
     } catch {
       // dash.js throws while no element is attached.
       return undefined;
     }
-  }
+  };
+  const playheadSeconds = () => element()?.currentTime ?? 0;
+  const stop = listen<BufferLevelEvent>(player, 'bufferLevelUpdated', ({ mediaType, streamId, bufferLevel }) => {
+    if (mediaType === 'video') readings.set(streamId, { levelSeconds: bufferLevel, playhead: playheadSeconds() });
+  });
+  return {
+    playheadSeconds,
+    levelSeconds(streamId) {
+      const reading = readings.get(streamId);
+      if (reading === undefined) return 0;
+      return Math.max(0, reading.levelSeconds - Math.max(0, playheadSeconds() - reading.playhead));
+    },
+    playableSeconds() {
+      const buffered = element()?.buffered;
+      const start = playheadSeconds();
+      let end = start;
+      for (let i = 0; i < (buffered?.length ?? 0); i++) {
+        if (buffered!.start(i) <= end + GAP_SECONDS) end = Math.max(end, buffered!.end(i));
+      }
+      return end - start;
+    },
+    forget: () => readings.clear(),
+    stop,
+  };
 }

@@ -6,162 +6,147 @@
 import type { FragmentRequest } from 'dashjs';
 import type { ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { SegmentSizes } from '../segment-sizes.ts';
-import type { ActiveDownload, Session } from '../session.ts';
-import { type DashPlayer, listen, rangeBits } from './player.ts';
+import {
+  type ActiveDownload,
+  beginDownload,
+  dropDownload,
+  endDownload,
+  progressDownload,
+  type Session,
+  sessionSeconds,
+} from '../session.ts';
+import { type DashPlayer, listen, periodOf, rangeBits } from './player.ts';
 import { firstIndex } from './player-state.ts';
 
 /** A response that was whole after less than this came from a cache (dash.js draws the line there too). */
 const CACHED_WITHIN_SECONDS = 0.01;
-
-const MEDIA = 'MediaSegment';
-const INIT = 'InitializationSegment';
 
 interface RequestEvent {
   request: FragmentRequest;
   error?: unknown;
 }
 
-/** A request that this attachment saw leave. */
+/** A request that was seen to leave. */
 interface Followed {
   sentMs: number;
   video: ActiveDownload | undefined;
-  firstByteSeen: boolean;
   bytesSeen: number;
-  lastSeenMs: number;
-}
-
-export interface RequestFollowerContext {
-  session: Session;
-  meter: ObservationMeter;
-  sizes: SegmentSizes;
+  /** When bytes last came; undefined before the first. */
+  progressMs: number | undefined;
 }
 
 export interface RequestFollowerOptions {
   player: DashPlayer;
-  /** Of the running session; asked at each event. */
-  context: () => RequestFollowerContext;
+  /** What the running session consists of; asked at each event. */
+  running: () => { session: Session; meter: ObservationMeter; sizes: SegmentSizes };
   clockMs: () => number;
-  /** Called after a video segment was asked for, and after one has ended in whatever way. */
-  onVideoRequested: () => void;
-  onVideoEnded: () => void;
+  /** Called when a video segment was asked for, and when one has ended in whatever way. */
+  onVideo: () => void;
   /** Runs a handler so that nothing of it reaches dash.js. */
   guard: (handler: () => void) => void;
 }
 
-export class RequestFollower {
-  readonly #options: RequestFollowerOptions;
-  readonly #followed = new Map<FragmentRequest, Followed>();
-  readonly #stops: (() => void)[];
-
-  constructor(options: RequestFollowerOptions) {
-    this.#options = options;
-    const on = (type: string, handler: (event: RequestEvent) => void) =>
-      listen<RequestEvent>(options.player, type, (event) => options.guard(() => handler(event)));
-    this.#stops = [
-      on('fragmentLoadingStarted', (event) => this.#started(event.request)),
-      on('loadingProgress', (event) => this.#progressed(event.request)),
-      on('fragmentLoadingCompleted', (event) => this.#ended(event.request, event.error ? 'failed' : 'whole')),
-      on('fragmentLoadingAbandoned', (event) => this.#ended(event.request, 'abandoned')),
-    ];
-  }
-
-  /** The video request under way that the session knows of. */
-  get activeVideo(): FragmentRequest | undefined {
-    const { active } = this.#options.context().session;
-    if (active === undefined) return undefined;
-    for (const [request, followed] of this.#followed) if (followed.video === active) return request;
-    return undefined;
-  }
-
+export interface RequestFollower {
+  /** The video request under way. */
+  activeVideo(): FragmentRequest | undefined;
   /** Forgets the requests of a session that is over. */
-  forget(): void {
-    this.#followed.clear();
-  }
+  forget(): void;
+  stop(): void;
+}
 
-  stop(): void {
-    for (const stop of this.#stops) stop();
-    this.forget();
-  }
+export function followRequests({ player, running, clockMs, onVideo, guard }: RequestFollowerOptions): RequestFollower {
+  const followed = new Map<FragmentRequest, Followed>();
 
-  #started(request: FragmentRequest): void {
-    if (request.type !== MEDIA && request.type !== INIT) return;
-    if (request.mediaType !== 'video' && request.mediaType !== 'audio') return;
-    const { session, meter, sizes } = this.#options.context();
-    const nowMs = this.#options.clockMs();
-    if (request.type === MEDIA) session.mediaRequested(nowMs);
-    if (!session.isRunning) return;
+  function started(request: FragmentRequest): void {
+    const { type, mediaType, representation } = request;
+    const isMedia = type === 'MediaSegment';
+    if (!(isMedia || type === 'InitializationSegment') || !(mediaType === 'video' || mediaType === 'audio')) return;
+    const { session, meter, sizes } = running();
+    const sentMs = clockMs();
+    if (isMedia) session.startMs ??= sentMs;
+    if (session.startMs === undefined) return;
+    const atSeconds = sessionSeconds(session, sentMs);
     let video: ActiveDownload | undefined;
-    const { representation } = request;
-    if (request.type === MEDIA && request.mediaType === 'video' && representation !== null) {
-      const bitrateBps = representation.bandwidth;
-      const streamInfo = representation.mediaInfo?.streamInfo;
-      if (!streamInfo) throw new Error('a request names no period');
-      const first = firstIndex(streamInfo, representation);
-      const index = first + request.index;
+    if (isMedia && mediaType === 'video') {
+      const streamInfo = periodOf(request);
+      const first = firstIndex(streamInfo, representation!);
+      const segment = { index: first + request.index, bitrateBps: representation!.bandwidth };
       const sizeBits = sizes.sizeBits({
-        representationId: representation.id,
-        index,
-        period: { first, count: representation.mediaFinishedInformation?.numberOfSegments },
-        bitrateBps,
+        ...segment,
+        representationId: representation!.id,
+        period: { first, count: representation!.mediaFinishedInformation?.numberOfSegments },
         segmentSeconds: request.duration,
         indexedBits: rangeBits(request.range),
       });
-      video = session.videoRequested({ streamId: String(streamInfo.id), index, bitrateBps, sizeBits }, nowMs);
+      video = beginDownload(session, { ...segment, streamId: String(streamInfo.id), sizeBits, atSeconds });
     }
-    this.#followed.set(request, { sentMs: nowMs, video, firstByteSeen: false, bytesSeen: 0, lastSeenMs: nowMs });
-    meter.requestSent(session.seconds(nowMs));
-    if (video !== undefined) this.#options.onVideoRequested();
-  }
-
-  #progressed(request: FragmentRequest): void {
-    const followed = this.#followed.get(request);
-    if (followed === undefined) return;
-    // A response that is whole at its first progress event came at once: latency and throughput cannot be told apart.
-    if (!followed.firstByteSeen && request.bytesLoaded === request.bytesTotal) return;
-    this.#account(followed, request.bytesLoaded);
-    if (followed.video !== undefined && request.bytesTotal > 0) followed.video.sizeBits = request.bytesTotal * 8;
+    followed.set(request, { sentMs, video, bytesSeen: 0, progressMs: undefined });
+    meter.requestSent(atSeconds);
+    if (video !== undefined) onVideo();
   }
 
   /** Books the bytes that have come since the last event. */
-  #account(followed: Followed, bytesLoaded: number): void {
-    if (!(bytesLoaded > 0)) return;
-    const { session, meter } = this.#options.context();
-    const nowMs = this.#options.clockMs();
-    const now = session.seconds(nowMs);
+  function progressed(request: FragmentRequest): void {
+    const one = followed.get(request);
+    const { bytesLoaded, bytesTotal } = request;
+    // A response that is whole at its first progress event came at once: latency and throughput cannot be told apart.
+    if (one === undefined || !(bytesLoaded > 0) || (one.progressMs === undefined && bytesLoaded === bytesTotal)) return;
+    const { session, meter } = running();
+    const nowMs = clockMs();
+    const now = sessionSeconds(session, nowMs);
+    if (one.progressMs === undefined) meter.firstByte(now, (nowMs - one.sentMs) / 1000);
     // A retry of dash.js's begins again at byte 0.
-    if (bytesLoaded < followed.bytesSeen) followed.bytesSeen = 0;
-    if (!followed.firstByteSeen) {
-      followed.firstByteSeen = true;
-      followed.lastSeenMs = nowMs;
-      meter.firstByte(now, (nowMs - followed.sentMs) / 1000);
-    }
-    meter.received(session.seconds(followed.lastSeenMs), now, (bytesLoaded - followed.bytesSeen) * 8);
-    followed.bytesSeen = bytesLoaded;
-    followed.lastSeenMs = nowMs;
-    if (followed.video !== undefined) session.videoProgressed(followed.video, bytesLoaded * 8, nowMs);
-  }
-
-  #ended(request: FragmentRequest, how: 'whole' | 'failed' | 'abandoned'): void {
-    const followed = this.#followed.get(request);
-    if (followed === undefined) return;
-    this.#followed.delete(request);
-    const { session, meter, sizes } = this.#options.context();
-    const { video } = followed;
-    if (followed.firstByteSeen && how !== 'failed') this.#account(followed, request.bytesLoaded);
-    meter.requestEnded(session.seconds(this.#options.clockMs()), followed.firstByteSeen);
-    if (video === undefined) return;
-    if (how === 'failed') session.videoFailed(video);
-    else {
-      const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
-      const receivedBits = request.bytesLoaded > 0 ? request.bytesLoaded * 8 : 0;
-      const sizeBits =
-        how === 'whole' ? receivedBits : request.bytesTotal > 0 ? request.bytesTotal * 8 : video.sizeBits;
-      const evidence = downloadSeconds >= CACHED_WITHIN_SECONDS && (how === 'abandoned' || receivedBits > 0);
-      session.videoEnded(video, { abandoned: how === 'abandoned', receivedBits, sizeBits, downloadSeconds, evidence });
-      if (how === 'whole' && request.representation !== null) {
-        sizes.learn(request.representation.id, sizeBits, video.bitrateBps * request.duration);
+    const bytes = bytesLoaded - (bytesLoaded < one.bytesSeen ? 0 : one.bytesSeen);
+    meter.received(sessionSeconds(session, one.progressMs ?? nowMs), now, bytes * 8);
+    one.bytesSeen = bytesLoaded;
+    one.progressMs = nowMs;
+    if (one.video !== undefined) {
+      progressDownload(one.video, bytesLoaded * 8, now);
+      if (bytesTotal > 0) {
+        session.requestedBits += bytesTotal * 8 - one.video.sizeBits;
+        one.video.sizeBits = bytesTotal * 8;
       }
     }
-    this.#options.onVideoEnded();
   }
+
+  function ended(request: FragmentRequest, isWhole: boolean, hasFailed: boolean): void {
+    const one = followed.get(request);
+    if (one === undefined) return;
+    if (!hasFailed) progressed(request);
+    followed.delete(request);
+    const { session, meter, sizes } = running();
+    meter.requestEnded(sessionSeconds(session, clockMs()), one.progressMs !== undefined);
+    const { video } = one;
+    if (video === undefined) return;
+    const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
+    const receivedBits = (request.bytesLoaded || 0) * 8;
+    if (hasFailed || (isWhole && receivedBits === 0)) dropDownload(session, video);
+    else {
+      const sizeBits = isWhole ? receivedBits : video.sizeBits;
+      const isEvidence = downloadSeconds >= CACHED_WITHIN_SECONDS;
+      endDownload(session, video, { abandoned: !isWhole, receivedBits, sizeBits, downloadSeconds, isEvidence });
+      if (isWhole) sizes.learn(request.representation!.id, sizeBits, video.bitrateBps * request.duration);
+    }
+    onVideo();
+  }
+
+  const on = (type: string, handler: (event: RequestEvent) => void) =>
+    listen<RequestEvent>(player, type, (event) => guard(() => handler(event)));
+  const stops = [
+    on('fragmentLoadingStarted', ({ request }) => started(request)),
+    on('loadingProgress', ({ request }) => progressed(request)),
+    on('fragmentLoadingCompleted', ({ request, error }) => ended(request, true, Boolean(error))),
+    on('fragmentLoadingAbandoned', ({ request }) => ended(request, false, false)),
+  ];
+  return {
+    activeVideo() {
+      const { active } = running().session;
+      for (const [request, { video }] of followed) if (video !== undefined && video === active) return request;
+      return undefined;
+    },
+    forget: () => followed.clear(),
+    stop() {
+      for (const stop of stops) stop();
+    },
+  };
 }

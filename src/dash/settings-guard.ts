@@ -1,81 +1,59 @@
-/** The dash.js settings that the plugin needs, why, and their way back. */
+/** The dash.js settings that the plugin needs, why, and their way back. docs/plugin.md tells users the same. */
 
-import { type DashPlayer, valueAt } from './player.ts';
+import { type DashPlayer, setting } from './player.ts';
 
-interface NeededSetting {
-  path: string;
-  value: unknown;
-  /** Set only where this holds for the value that is there. */
-  when?: (present: unknown) => boolean;
-}
-
-const RULES = 'streaming.abr.rules';
 /** Priority of dash.js's own throughput rule beside ours: below DEFAULT (0.5), the priority of our rule. */
 const WEAK = 0;
 
-/** In the order in which they are set. docs/plugin.md tells users the same. */
-const NEEDED: readonly NeededSetting[] = [
+/** Paths below `streaming`, in the order in which they are set. */
+const NEEDED: readonly (readonly [path: string, value: unknown])[] = [
   // The throughput rule decides on audio, and on video where our rule has no opinion; being weak it never overrules ours.
-  { path: `${RULES}.throughputRule.priority`, value: WEAK },
-  { path: `${RULES}.throughputRule.active`, value: true },
+  ['abr.rules.throughputRule.priority', WEAK],
+  ['abr.rules.throughputRule.active', true],
   // With an endless threshold BOLA is never chosen over the throughput rule. Switching BOLA off instead would leave audio
   // without any rule when the plugin is attached during playback, in a moment when dash.js uses BOLA.
-  { path: 'streaming.abr.hybridSwitchBufferTime', value: Number.POSITIVE_INFINITY },
-  // These would pull the choice down, because of equal priorities the lowest bitrate wins.
-  { path: `${RULES}.insufficientBufferRule.active`, value: false },
-  { path: `${RULES}.switchHistoryRule.active`, value: false },
-  { path: `${RULES}.l2ARule.active`, value: false },
-  { path: `${RULES}.loLPRule.active`, value: false },
+  ['abr.hybridSwitchBufferTime', Number.POSITIVE_INFINITY],
+  // These would pull the choice down: of equal priorities the lowest bitrate wins.
+  ['abr.rules.insufficientBufferRule.active', false],
+  ['abr.rules.switchHistoryRule.active', false],
+  ['abr.rules.l2ARule.active', false],
+  ['abr.rules.loLPRule.active', false],
   // It would abandon downloads that the plan counts on, and then block switches up for 10 s.
-  { path: `${RULES}.abandonRequestsRule.active`, value: false },
+  ['abr.rules.abandonRequestsRule.active', false],
   // Resource timing takes the first entry with the same URL, which may be another player's download.
-  { path: 'streaming.abr.throughput.useResourceTimingApi', value: false },
+  ['abr.throughput.useResourceTimingApi', false],
   // Else each switch first loads an init segment, which may hang in an outage.
-  { path: 'streaming.cacheInitSegments', value: true },
-  // dash.js's default throws buffered media away when it switches up, and loads it again; the plan counts each segment
-  // once. A value that the page has set stays.
-  { path: 'streaming.buffer.fastSwitchEnabled', value: false, when: (present) => present === null },
+  ['cacheInitSegments', true],
 ];
 
-/** For versions without `hybridSwitchBufferTime` (before 5.2). */
-const NEEDED_WITHOUT_THRESHOLD: NeededSetting = { path: `${RULES}.bolaRule.active`, value: false };
+/** Before 5.2 there is no threshold. */
+const WITHOUT_THRESHOLD = ['abr.rules.bolaRule.active', false] as const;
 
-/** Sets what is needed and puts back what was there. */
-export class SettingsGuard {
-  readonly #player: DashPlayer;
-  readonly #changed = new Map<string, { before: unknown; value: unknown }>();
+/**
+ * dash.js's default (null) throws buffered media away when it switches up, and loads it again; the plan counts each
+ * segment once. A value that the page has set stays.
+ */
+const WHERE_UNSET = ['buffer.fastSwitchEnabled', false] as const;
 
-  constructor(player: DashPlayer) {
-    this.#player = player;
-  }
-
-  /** Sets every needed setting that this version of dash.js has, and remembers what was there. */
-  apply(): void {
-    this.#changed.clear();
-    const settings = this.#player.getSettings();
-    const hasThreshold = valueAt(settings, 'streaming.abr.hybridSwitchBufferTime') !== undefined;
-    for (const { path, value, when } of hasThreshold ? NEEDED : [...NEEDED, NEEDED_WITHOUT_THRESHOLD]) {
-      const before = valueAt(settings, path);
-      if (before === undefined || (when !== undefined && !when(before))) continue;
-      this.#changed.set(path, { before, value });
+/** Sets what is needed, as far as this version of dash.js has it; returns what puts back what was there. */
+export function applySettings(player: DashPlayer): () => void {
+  const wanted = [...NEEDED];
+  if (setting(player, 'abr.hybridSwitchBufferTime') === undefined) wanted.push(WITHOUT_THRESHOLD);
+  if (setting(player, WHERE_UNSET[0]) === null) wanted.push(WHERE_UNSET);
+  const changes = wanted
+    .map(([path, value]) => ({ path, value, before: setting(player, path) }))
+    .filter(({ before }) => before !== undefined);
+  for (const { path, value } of changes) update(player, path, value);
+  return () => {
+    for (const { path, value, before } of changes) {
+      // What the page has changed since stays.
+      if (setting(player, path) === value) update(player, path, before);
     }
-    for (const [path, { value }] of this.#changed) this.#player.updateSettings(nested(path, value));
-  }
-
-  /** Puts back each setting that still has the value it was given here; what others changed since stays. */
-  restore(): void {
-    const settings = this.#player.getSettings();
-    for (const [path, { before, value }] of this.#changed) {
-      if (Object.is(valueAt(settings, path), value)) this.#player.updateSettings(nested(path, before));
-    }
-    this.#changed.clear();
-  }
+  };
 }
 
-/** `{ a: { b: value } }` for `a.b`. */
-function nested(path: string, value: unknown): object {
-  return path
-    .split('.')
-    .reverse()
-    .reduce<unknown>((inner, key) => ({ [key]: inner }), value) as object;
+function update(player: DashPlayer, path: string, value: unknown): void {
+  player.updateSettings(
+    `streaming.${path}`.split('.').reduceRight<object>((inner, key) => ({ [key]: inner }), value as object),
+  );
 }
