@@ -239,7 +239,10 @@ export class ShiftedPath implements CapacityPath {
   downloadSecondsEach(startSeconds: number, batch: DownloadBatch): void {
     const { path } = this;
     const sentAt = this.originSeconds + startSeconds;
-    if (path.downloadSecondsEach !== undefined) return path.downloadSecondsEach(sentAt, batch);
+    if (path.downloadSecondsEach !== undefined) {
+      path.downloadSecondsEach(sentAt, batch);
+      return;
+    }
     const { sizesBits, from, count, seconds } = batch;
     for (let i = 0; i < count; i++) seconds[i] = path.downloadSeconds(sentAt, sizesBits[from + i]!);
   }
