@@ -5,16 +5,17 @@
 
 import type { Browser } from 'playwright-core';
 import type { PlannedSession } from '../evaluation/plan.ts';
-import type { RequestLogEntry, RunningOrigin } from '../origin/index.ts';
-import { startOrigin } from '../origin/index.ts';
+import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
+import { type RequestLogEntry, type RunningOrigin, startOrigin } from '../origin/index.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import { browserSessionResult } from './browser-session-result.ts';
 import { inconsistencies } from './consistency.ts';
-import { findBrowser } from './find-browser.ts';
+import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { type DownloadTiming, downloadTimings, lateShare, TOLERATED_LATE_SHARE } from './lateness.ts';
 import { PAGE_PATH, servePageFiles } from './page-files.ts';
 import type { SessionConfig, SessionRecord } from './session-record.ts';
+import { inTurns } from './turns.ts';
 
 export interface BenchOptions {
   sessions: readonly PlannedSession[];
@@ -84,7 +85,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
 
   const results = new Map<PlannedSession, SessionResult>();
   const outcome: BenchOutcome = { results: [], rejectedRuns: 0, givenUp: [], browser: undefined };
-  const queue: Task[] = rotated(sessions).map((planned) => ({ planned, attempt: 1 }));
+  const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();
   const origin = await startOrigin({ fallback: servePageFiles(options.pageDirectory) });
@@ -92,6 +93,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   const abort = () => void browser.close();
   signal?.addEventListener('abort', abort);
   try {
+    await requireMedia(browser, found.source);
     while (queue.length > 0 && signal?.aborted !== true) {
       const batch = queue.splice(0, contexts);
       for (const played of await playBatch(batch, { browser, origin, options })) {
@@ -115,23 +117,19 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   return outcome;
 }
 
-/**
- * Algorithms take turns at being first: the plan has all algorithms of a start one after the other, and without turns
- * each would always have the same place in a batch.
- */
-function rotated(sessions: readonly PlannedSession[]): PlannedSession[] {
-  const order: PlannedSession[] = [];
-  let from = 0;
-  for (let turn = 0; from < sessions.length; turn++) {
-    const { trace, startSeconds } = sessions[from]!;
-    let to = from;
-    while (to < sessions.length && sessions[to]!.trace === trace && sessions[to]!.startSeconds === startSeconds) to++;
-    const group = sessions.slice(from, to);
-    const shift = turn % group.length;
-    order.push(...group.slice(shift), ...group.slice(0, shift));
-    from = to;
-  }
-  return order;
+/** A browser without the codecs would fail at every session, and say less why. */
+async function requireMedia(browser: Browser, source: string): Promise<void> {
+  const types = [`video/mp4; codecs="${videoClip(MAX_REPRESENTATIONS - 1).codec}"`];
+  const page = await browser.newPage();
+  const missing = await page.evaluate(
+    (asked) => asked.filter((type) => typeof MediaSource === 'undefined' || !MediaSource.isTypeSupported(type)),
+    types,
+  );
+  await page.close();
+  if (missing.length === 0) return;
+  throw new BrowserNotFoundError(
+    `the browser that was found (${source}) cannot play ${missing.join(', ')}: set CHROME_PATH to one that can`,
+  );
 }
 
 interface Surroundings {

@@ -47,12 +47,13 @@ export class RequestRecorder {
 
   private started(request: SegmentRequest): void {
     if (request.type !== 'MediaSegment' || request.mediaType !== 'video' || request.representation === null) return;
-    this.zeroMs ??= performance.now();
+    const nowMs = performance.now();
+    this.zeroMs ??= nowMs;
     this.open.set(request, {
       index: request.index,
       representationId: request.representation.id,
       bitrateBps: request.representation.bandwidth,
-      requestedAtSeconds: this.nowSeconds,
+      requestedAtSeconds: (nowMs - this.zeroMs) / 1000,
       bufferLevelSeconds: bufferedAhead(this.element),
     });
   }

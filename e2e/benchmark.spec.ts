@@ -1,0 +1,101 @@
+/** The benchmark's runner, end to end on a small session: what it records holds together and can be decided again. */
+
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@playwright/test';
+import { build } from 'vite';
+import { createController, qoeWeights } from '../abr/index.ts';
+import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
+import type { PlannedSession } from '../replay/evaluation/plan.ts';
+import type { ResolvedScenario } from '../replay/results.ts';
+import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
+import type { Trace } from '../replay/trace.ts';
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const PAGE_DIRECTORY = path('../build/bench-page-test');
+
+const short: Scenario = {
+  ...SCENARIOS['pensieve-60']!,
+  name: 'short',
+  ladderBps: [300e3, 750e3, 1.2e6, 2e6],
+  mu: 2,
+  segmentSeconds: 2,
+  segmentCount: 7,
+  bufferCapSeconds: 6,
+  traceScale: { factor: 1 },
+};
+const scenario: ResolvedScenario = { ...short, segmentSizesBits: segmentSizesBits(short) };
+
+/** 6 Mbit/s, half a second of it, then little for a while: nobody gets through without a stall. */
+const trace: Trace = {
+  name: 'hole',
+  stepEndsSeconds: Float64Array.of(3.5, 14, 60),
+  ratesBps: Float64Array.of(6e6, 0.15e6, 6e6),
+  durationSeconds: 60,
+  metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1) },
+};
+
+test.beforeAll(async () => {
+  await build({
+    configFile: path('../replay/browser/page.config.ts'),
+    build: { outDir: PAGE_DIRECTORY, emptyOutDir: true },
+  });
+});
+
+test('sessions of the plugin, of the oracle and of dash.js itself', async () => {
+  test.setTimeout(120_000);
+  const sessions = ['mpc-d', 'mpc-o', 'throughput', 'dynamic'].map(
+    (algorithm): PlannedSession => ({ trace, startSeconds: 2, segmentCount: 7, algorithm, seed: 3 }),
+  );
+  const played: PlayedSession[] = [];
+  // One attempt each: how busy this machine is does not matter here.
+  await runBench({
+    sessions,
+    scenario,
+    pageDirectory: PAGE_DIRECTORY,
+    maxAttempts: 1,
+    timings: true,
+    onSession: (session) => void played.push(session),
+  });
+  expect(played.map(({ planned }) => planned.algorithm)).toEqual(sessions.map(({ algorithm }) => algorithm));
+
+  for (const { planned, result, record, timings, inconsistencies, originLog } of played) {
+    await test.step(planned.algorithm, () => {
+      expect(result).toMatchObject({
+        trace: 'hole',
+        dataset: 'made up',
+        group: 'desk',
+        startSeconds: 2,
+        endedBy: 'end',
+      });
+      expect(result.segments.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+      expect(result.segments[0]).toMatchObject({ requestedAtSeconds: 0, bufferLevelSeconds: 0 });
+      for (const { index, bitrateBps, sizeBits } of result.segments) {
+        expect(sizeBits).toBe(scenario.segmentSizesBits[index]![scenario.ladderBps.indexOf(bitrateBps)]);
+      }
+      expect(inconsistencies).toEqual([]);
+      expect(result.stallCount).toBeGreaterThan(0);
+      expect(result.startupSeconds).toBeGreaterThan(scenario.rttSeconds);
+      // Nothing comes before the trace delivers it (the two clocks tick alike, but each in its own process).
+      for (const { measuredSeconds, prescribedSeconds } of timings) {
+        expect(measuredSeconds).toBeGreaterThan(prescribedSeconds - 0.02);
+      }
+      expect(timings.length).toBe(7);
+      expect(originLog.filter(({ kind }) => kind === 'segment').length).toBe(record.requests.length);
+    });
+  }
+
+  // The states that were logged, put through the controller once more, as JSON.
+  for (const { planned, record } of JSON.parse(JSON.stringify(played)) as PlayedSession[]) {
+    if (planned.algorithm === 'dynamic' || planned.algorithm === 'mpc-o') continue;
+    const controller = createController(planned.algorithm, { seed: planned.seed });
+    const weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
+    const again = record.decisions.map(({ state }) => controller.decide({ ...state, weights } as never).representation);
+    expect(again).toEqual(record.decisions.map(({ decision }) => decision.representation));
+    expect(again.length).toBe(7);
+  }
+  const oracle = played.find(({ planned }) => planned.algorithm === 'mpc-o')!.record;
+  expect(oracle.oracleOffsetSeconds).toBeCloseTo(2, 1);
+  expect(oracle.decisions.map(({ forecast }) => forecast?.source)).toEqual(Array(7).fill('oracle'));
+  const utc = oracle.decisions.at(-1)!.state;
+  expect(utc.utcMs! - utc.nowSeconds * 1000).toBeCloseTo(Date.UTC(2025, 5, 1) + 2000, -2);
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from '@jest/globals';
+import type { RequestLogEntry } from '../origin/index.ts';
+import { type DownloadTiming, downloadTimings, isLate, lateShare } from './lateness.ts';
+import { recordedSession } from './recorded-session.fixture.ts';
+
+const served = (segmentIndex: number, representation: number, [from, to]: [number, number]): RequestLogEntry => ({
+  path: `video-${representation}/${segmentIndex + 1}.m4s`,
+  kind: 'segment',
+  representationId: `video-${representation}`,
+  segmentIndex,
+  bytes: 5e5,
+  sentBytes: 5e5,
+  requestedAtSeconds: from,
+  prescribedEndSeconds: to,
+  outcome: 'complete',
+});
+
+describe('lateness', () => {
+  test('the page and the origin are compared download by download; what was abandoned is left out', () => {
+    const { prescribedEndSeconds, ...abandoned } = served(1, 1, [1, 3]);
+    const log = [served(0, 0, [0, 0.99]), abandoned, served(1, 0, [3.001, 6.4]), served(2, 1, [6.6, 7.99])];
+    const timings = downloadTimings(recordedSession(), log);
+    expect(
+      timings.map(({ index, measuredSeconds, prescribedSeconds }) => [index, measuredSeconds, prescribedSeconds]),
+    ).toEqual([
+      [0, 1, 0.99],
+      [1, 3.5, expect.closeTo(3.399, 9)],
+      [2, expect.closeTo(1.4, 9), expect.closeTo(1.39, 9)],
+    ]);
+    expect(timings.map(isLate)).toEqual([false, false, false]);
+    expect(prescribedEndSeconds).toBe(3);
+  });
+
+  test('late is more than 3 % and more than 50 ms', () => {
+    const timing = (prescribedSeconds: number, measuredSeconds: number) =>
+      ({ prescribedSeconds, measuredSeconds }) as DownloadTiming;
+    expect([timing(1, 1.049), timing(1, 1.051), timing(10, 10.29), timing(10, 10.31)].map(isLate)).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(lateShare([timing(1, 1), timing(1, 2), timing(1, 1), timing(1, 0.5)])).toBe(0.25);
+    expect(lateShare([])).toBe(0);
+  });
+});
