@@ -1,1 +1,7 @@
 export type { Forecaster } from '../abr/forecast.ts';
+export {
+  type ClockedHandover,
+  HandoverClock,
+  type HandoverClockOptions,
+  type HandoverEstimate,
+} from './handover-clock/handover-clock.ts';
