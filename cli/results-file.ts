@@ -1,9 +1,9 @@
 /** Where results go and come from: `--out` checked before any work, written whole or not at all, and read back. */
 
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../replay/formats/input-error.ts';
-import { writeFileAtomically } from '../replay/formats/write-file.ts';
+import { makeFolder, writeFileAtomically } from '../replay/formats/write-file.ts';
 import type { Output } from './command-io.ts';
 
 /** `--out -`: standard output. */
@@ -17,7 +17,7 @@ export function requireWritable(out: string): void {
   const probe = join(dirname(out), `.${basename(out)}.${process.pid}.probe`);
   try {
     if (statSync(out, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a folder');
-    mkdirSync(dirname(out), { recursive: true });
+    makeFolder(dirname(out));
     writeFileSync(probe, '', { flag: 'wx' });
     rmSync(probe);
   } catch (error) {

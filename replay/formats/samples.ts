@@ -77,7 +77,7 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
     const startSeconds = timesSeconds[from]!;
     const rates = ratesBps.slice(from, to);
     if (rates.every((rate) => rate === 0)) {
-      if (parts.length > 1) source.onNote?.(`${partName}: left out, its ${to - from} samples are all zero`);
+      if (parts.length > 1) source.onNote?.(`${partName}: left out, it has nothing but zeros (samples: ${to - from})`);
       return;
     }
     const stepEndsSeconds = new Float64Array(to - from);

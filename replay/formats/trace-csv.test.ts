@@ -99,7 +99,7 @@ describe('parseTraceCsv', () => {
       onNote: (note) => notes.push(note),
     });
     expect(parts.map((part) => part.name)).toEqual(['x#2']);
-    expect(notes).toEqual(['x#1: left out, its 2 samples are all zero']);
+    expect(notes).toEqual(['x#1: left out, it has nothing but zeros (samples: 2)']);
   });
 
   test.each([

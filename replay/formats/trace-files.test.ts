@@ -127,6 +127,8 @@ describe('writing', () => {
       /taken: expected a file that can be written/,
     );
     expect(readdirSync(folder).sort()).toEqual(['file', 'taken']);
+    // Node's recursive mkdir would never come back from there.
+    expect(() => writeFileAtomically('/proc/nowhere/below/file', 'new')).toThrow(InputError);
     writeFileAtomically(file, 'new');
     expect(readFileSync(file, 'utf8')).toBe('new');
   });

@@ -1,6 +1,6 @@
 /** Writing files so that nobody ever sees half of one. Node only. */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from './input-error.ts';
 
@@ -12,7 +12,7 @@ export function writeFileAtomically(file: string, text: string): void {
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
   let opened = false;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     const descriptor = openSync(temporary, 'w');
     opened = true;
     try {
@@ -30,5 +30,21 @@ export function writeFileAtomically(file: string, text: string): void {
       { file, expected: 'a file that can be written', got: (error as Error).message },
       { cause: error },
     );
+  }
+}
+
+/**
+ * Makes a folder and those above it where they are missing. Node's own recursive `mkdir` never returns for a folder below
+ * /proc (it takes the ENOENT for a missing parent, again and again).
+ */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) makeFolder(above);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Somebody else was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
