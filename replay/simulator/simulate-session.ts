@@ -233,14 +233,13 @@ class Session {
   }
 
   /**
-   * dash.js's rule: a request leaves when buffer level + segment duration < cap. With room that is a gap after the
-   * append; without, when playback has made room, and as late as dash.js's polling then is.
+   * dash.js's rule: a request leaves when buffer level + segment duration < cap, as late as its polling then is, and not
+   * before the gap after the append. A later append never means an earlier request.
    */
   private secondsToNextRequest(): number {
     const { scenario, playback } = this;
     const { requestGapSeconds, requestLatenessSeconds } = scenario.browser;
     const excessSeconds = playback.bufferLevelSeconds + scenario.segmentSeconds - scenario.bufferCapSeconds;
-    if (excessSeconds < 0) return requestGapSeconds;
     return Math.max(requestGapSeconds, excessSeconds + requestLatenessSeconds);
   }
 
