@@ -8,7 +8,7 @@
 
 import { ConstantPath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, PlayerState } from './controller.ts';
-import { Planner } from './planner.ts';
+import { ConstantPlanner } from './planner/constant-planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 export interface MpcDOptions {
@@ -40,14 +40,14 @@ export function createMpcD(options: MpcDOptions = {}): Controller {
 
 class MpcD implements Controller {
   readonly name: string;
-  protected readonly planner: Planner;
+  protected readonly planner: ConstantPlanner;
   private readonly outlook: boolean;
 
   constructor(options: MpcDOptions) {
     const { bufferCap = false, abandon = false, outlook = false } = options;
     this.name = options.name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
     this.outlook = outlook;
-    this.planner = new Planner({ horizon: options.horizon ?? 5, bufferCap });
+    this.planner = new ConstantPlanner({ horizon: options.horizon ?? 5, bufferCap });
   }
 
   decide(state: PlayerState): Decision {

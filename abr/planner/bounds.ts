@@ -16,7 +16,6 @@
  * bits(t) <= a + c * t: time runs on it as bits / c, with a head start of a / c.
  */
 
-import type { CapacityPath } from '../capacity-path.ts';
 import type { Problem } from './problem.ts';
 
 /** Prices that are tried on the way to the tightest: it takes three to six. */
@@ -27,8 +26,22 @@ const BESIDE = [0.7, 1.4];
 /** Stride of `tables`: most prices that a bound is taken from. */
 export const MAX_TABLES = MAX_SEARCHED + BESIDE.length;
 
-/** Samples of a path's cumulative curve that the line is laid over. */
-const LINE_SAMPLES = 64;
+/** A line above a path's cumulative curve: bits(t) <= bits + t / secondsPerBit. */
+export interface CoveringLine {
+  secondsPerBit: number;
+  bits: number;
+}
+
+export interface BoundsBasis {
+  /** `[segment * count + representation]`: what each download takes, or would on the line. */
+  seconds: Float64Array;
+  /** Buffer at the root, with a line's head start. */
+  bufferSeconds: number;
+  /** Buffer that a bound may count on; Infinity on a path of varying rate. */
+  roomSeconds: number;
+  /** For a path of varying rate, where it could be laid. */
+  line?: CoveringLine | undefined;
+}
 
 export class Bounds {
   tableCount = 0;
@@ -42,84 +55,78 @@ export class Bounds {
   lineBits = 0;
 
   /** `[segment * count + representation]`: the download seconds that the tables are made with. */
-  private seconds = new Float64Array(0);
-  private tableSeconds = new Float64Array(0);
-  private net = new Float64Array(0);
-  private netSeconds = new Float64Array(0);
-  private rootBound = 0;
-  private rootSlope = 0;
-  private readonly cornerSeconds = new Float64Array(LINE_SAMPLES);
-  private readonly cornerBits = new Float64Array(LINE_SAMPLES);
+  #seconds = new Float64Array(0);
+  #tableSeconds = new Float64Array(0);
+  #net = new Float64Array(0);
+  #netSeconds = new Float64Array(0);
+  #rootBound = 0;
+  #rootSlope = 0;
+  readonly #horizon: number;
 
-  constructor(private readonly horizon: number) {}
-
-  /** Bounds for a path on which downloads take these seconds, whenever they start. */
-  makeConstant(problem: Problem, seconds: Float64Array): void {
-    this.reset(problem);
-    this.roomSeconds = problem.roomSeconds;
-    this.seconds.set(seconds.subarray(0, problem.depth * problem.count));
-    this.choosePrices(problem, Math.min(problem.bufferSeconds, problem.roomSeconds));
+  constructor(horizon: number) {
+    this.#horizon = horizon;
   }
 
-  /** Bounds for any path, good for all plans that are worth `knownValue` or more. */
-  makeVarying(problem: Problem, path: CapacityPath, knownValue: number): void {
-    this.reset(problem);
-    const cells = problem.depth * problem.count;
-    if (!this.layLine(problem, path, knownValue)) {
-      // No rate is too high to be ruled out: quality alone bounds a plan.
-      this.seconds.fill(0, 0, cells);
-      this.tabulate(problem, 0, 0);
-      return;
-    }
-    for (let i = 0; i < cells; i++) this.seconds[i] = problem.sizesBits[i]! * this.lineSecondsPerBit;
-    this.choosePrices(problem, problem.bufferSeconds + this.lineBits * this.lineSecondsPerBit);
+  /**
+   * Bounds for downloads that take these seconds, whenever they start, with `bufferSeconds` at the root; and for a path
+   * of varying rate with the seconds, the buffer and the line of `varying-paths.ts`.
+   */
+  make(problem: Problem, basis: BoundsBasis): void {
+    const { seconds, bufferSeconds, roomSeconds, line } = basis;
+    this.#reset(problem);
+    this.roomSeconds = roomSeconds;
+    this.lineSecondsPerBit = line?.secondsPerBit ?? 0;
+    this.lineBits = line?.bits ?? 0;
+    this.#seconds.set(seconds.subarray(0, problem.depth * problem.count));
+    this.#choosePrices(problem, bufferSeconds);
   }
 
-  private reset({ count }: Problem): void {
+  #reset({ count }: Problem): void {
     this.tableCount = 0;
-    this.roomSeconds = Number.POSITIVE_INFINITY;
-    this.lineSecondsPerBit = 0;
-    this.lineBits = 0;
-    if (count <= this.net.length) return;
-    const cells = this.horizon * count;
+    if (count <= this.#net.length) return;
+    const cells = this.#horizon * count;
     this.tables = new Float64Array(cells * MAX_TABLES);
-    this.seconds = new Float64Array(cells);
-    this.tableSeconds = new Float64Array(cells);
-    this.net = new Float64Array(count);
-    this.netSeconds = new Float64Array(count);
+    this.#seconds = new Float64Array(cells);
+    this.#tableSeconds = new Float64Array(cells);
+    this.#net = new Float64Array(count);
+    this.#netSeconds = new Float64Array(count);
   }
 
   /**
    * The bound at the root is convex and piecewise linear in the price. Where the tangents on both sides of its least
    * meet is the next price to try (Kelley's cutting planes in one dimension).
    */
-  private choosePrices(problem: Problem, bufferSeconds: number): void {
+  #choosePrices(problem: Problem, bufferSeconds: number): void {
     const { mu } = problem;
-    this.tabulate(problem, 0, bufferSeconds);
-    if (this.rootSlope >= 0 || mu <= 0) return;
-    const low = { price: 0, bound: this.rootBound, slope: this.rootSlope };
-    this.tabulate(problem, mu, bufferSeconds);
-    const high = { price: mu, bound: this.rootBound, slope: this.rootSlope };
+    this.#tabulate(problem, 0, bufferSeconds);
+    if (this.#rootSlope >= 0 || mu <= 0) return;
+    const low = { price: 0, bound: this.#rootBound, slope: this.#rootSlope };
+    this.#tabulate(problem, mu, bufferSeconds);
+    const high = { price: mu, bound: this.#rootBound, slope: this.#rootSlope };
     while (this.tableCount < MAX_SEARCHED && high.slope > 0) {
       const price =
         (low.bound - low.price * low.slope - (high.bound - high.price * high.slope)) / (high.slope - low.slope);
       if (!(price > low.price && price < high.price)) break;
-      this.tabulate(problem, price, bufferSeconds);
-      const side = this.rootSlope < 0 ? low : high;
+      this.#tabulate(problem, price, bufferSeconds);
+      const side = this.#rootSlope < 0 ? low : high;
       side.price = price;
-      side.bound = this.rootBound;
-      side.slope = this.rootSlope;
+      side.bound = this.#rootBound;
+      side.slope = this.#rootSlope;
     }
     const tightest = this.prices[this.tableCount - 1]!;
     for (const factor of BESIDE) {
-      if (tightest * factor < mu) this.tabulate(problem, tightest * factor, bufferSeconds);
+      if (tightest * factor < mu) this.#tabulate(problem, tightest * factor, bufferSeconds);
     }
   }
 
   /** Adds the table of one price, and leaves the bound at the root with its slope in the price. */
-  private tabulate(problem: Problem, price: number, bufferSeconds: number): void {
+  #tabulate(problem: Problem, price: number, bufferSeconds: number): void {
     const { depth, count, mu, gain, switching, firstSwitching, segmentSeconds } = problem;
-    const { roomSeconds, net, netSeconds, seconds, tables, tableSeconds } = this;
+    const { roomSeconds, tables } = this;
+    const net = this.#net;
+    const netSeconds = this.#netSeconds;
+    const seconds = this.#seconds;
+    const tableSeconds = this.#tableSeconds;
     const table = this.tableCount++;
     this.prices[table] = price;
     const refill = Math.min(segmentSeconds, roomSeconds);
@@ -158,46 +165,7 @@ export class Bounds {
         tableSeconds[k * count + last] = netSeconds[bestNext]!;
       }
     }
-    this.rootBound = tables[table]! + price * bufferSeconds;
-    this.rootSlope = bufferSeconds - tableSeconds[0]!;
-  }
-
-  /**
-   * Lays the line, as low as can be at the end of the horizon. It need hold only up to the moment after which the last
-   * segment comes too late for any plan to be worth `knownValue`. False where there is none.
-   */
-  private layLine(problem: Problem, path: CapacityPath, knownValue: number): boolean {
-    const { depth, count, mu, gain } = problem;
-    let mostGain = Number.NEGATIVE_INFINITY;
-    for (let r = 0; r < count; r++) mostGain = Math.max(mostGain, gain[r]!);
-    const deadline = problem.bufferSeconds + (depth - 1) * problem.segmentSeconds;
-    const until = deadline + (depth * mostGain - knownValue) / mu;
-    if (!(until > 0 && until < Number.POSITIVE_INFINITY)) return false;
-
-    // Between two samples the curve is below the later one, so corners (earlier time, later bits) cover it. Their upper
-    // convex hull by Andrew's monotone chain.
-    const { cornerSeconds, cornerBits } = this;
-    let corners = 0;
-    for (let i = 0; i < LINE_SAMPLES; i++) {
-      const seconds = (until * i) / LINE_SAMPLES;
-      const bits = path.cumulativeBits((until * (i + 1)) / LINE_SAMPLES);
-      while (corners > 1) {
-        const a = corners - 2;
-        const b = corners - 1;
-        const rise = (cornerBits[b]! - cornerBits[a]!) * (seconds - cornerSeconds[b]!);
-        if (rise > (bits - cornerBits[b]!) * (cornerSeconds[b]! - cornerSeconds[a]!)) break;
-        corners--;
-      }
-      cornerSeconds[corners] = seconds;
-      cornerBits[corners] = bits;
-      corners++;
-    }
-    let edge = 0;
-    while (edge < corners - 2 && cornerSeconds[edge + 1]! < deadline) edge++;
-    const rate = (cornerBits[edge + 1]! - cornerBits[edge]!) / (cornerSeconds[edge + 1]! - cornerSeconds[edge]!);
-    if (!(rate > 0)) return false;
-    this.lineSecondsPerBit = 1 / rate;
-    this.lineBits = cornerBits[edge]! - rate * cornerSeconds[edge]!;
-    return true;
+    this.#rootBound = tables[table]! + price * bufferSeconds;
+    this.#rootSlope = bufferSeconds - tableSeconds[0]!;
   }
 }

@@ -39,24 +39,25 @@ export interface LabelRules {
 }
 
 export class Labels {
-  private counts = new Int32Array(0);
-  private labels = new Float64Array(0);
-  private rules: LabelRules = { mu: 0, tieMargin: 0, onConstantPath: true, capped: false };
+  #counts = new Int32Array(0);
+  #labels = new Float64Array(0);
+  #rules: LabelRules = { mu: 0, tieMargin: 0, onConstantPath: true, capped: false };
 
   /** Forgets all nodes. `cells`: pairs of a number of segments chosen and a last representation. */
   reset(cells: number, rules: LabelRules): void {
-    this.rules = rules;
-    if (cells > this.counts.length) {
-      this.counts = new Int32Array(cells);
-      this.labels = new Float64Array(cells * KEPT * STRIDE);
+    this.#rules = rules;
+    if (cells > this.#counts.length) {
+      this.#counts = new Int32Array(cells);
+      this.#labels = new Float64Array(cells * KEPT * STRIDE);
     }
-    this.counts.fill(0, 0, cells);
+    this.#counts.fill(0, 0, cells);
   }
 
   /** Whether a node is dominated by one of its cell; if not, it is kept there. */
   isDominated(cell: number, node: LabelledNode): boolean {
-    const { labels, counts } = this;
-    const { mu, tieMargin, onConstantPath, capped } = this.rules;
+    const labels = this.#labels;
+    const counts = this.#counts;
+    const { mu, tieMargin, onConstantPath, capped } = this.#rules;
     const seen = counts[cell]!;
     const start = cell * KEPT * STRIDE;
     const end = start + Math.min(seen, KEPT) * STRIDE;

@@ -24,12 +24,14 @@ export class Problem {
   firstSwitching = new Float64Array(0);
   /** `[segment * count + representation]`. */
   sizesBits = new Float64Array(0);
-  private capacity = 0;
+  #capacity = 0;
+  readonly #horizon: number;
+  readonly #bufferCap: boolean;
 
-  constructor(
-    private readonly horizon: number,
-    private readonly bufferCap: boolean,
-  ) {}
+  constructor(horizon: number, bufferCap: boolean) {
+    this.#horizon = horizon;
+    this.#bufferCap = bufferCap;
+  }
 
   /**
    * Fewer segments left than the horizon shorten it. Where fewer rows of sizes are known than segments planned, the
@@ -38,14 +40,16 @@ export class Problem {
   read(state: PlayerState): void {
     const { ladderBps, weights, upcomingSizesBits, segmentSeconds } = state;
     const count = ladderBps.length;
-    this.reserve(count);
+    this.#reserve(count);
     this.count = count;
-    this.depth = Math.max(1, Math.min(this.horizon, Math.floor(state.segmentsRemaining) || 1));
+    this.depth = Math.max(1, Math.min(this.#horizon, Math.floor(state.segmentsRemaining) || 1));
     this.segmentSeconds = segmentSeconds;
     this.mu = weights.mu;
     this.started = state.started;
     this.bufferSeconds = state.bufferLevelSeconds;
-    this.roomSeconds = this.bufferCap ? Math.max(0, state.bufferCapSeconds - segmentSeconds) : Number.POSITIVE_INFINITY;
+    this.roomSeconds = this.#bufferCap
+      ? Math.max(0, state.bufferCapSeconds - segmentSeconds)
+      : Number.POSITIVE_INFINITY;
 
     const { gain, switching, firstSwitching, sizesBits } = this;
     const { previousBitrateBps } = state;
@@ -73,12 +77,12 @@ export class Problem {
     }
   }
 
-  private reserve(count: number): void {
-    if (count <= this.capacity) return;
-    this.capacity = count;
+  #reserve(count: number): void {
+    if (count <= this.#capacity) return;
+    this.#capacity = count;
     this.gain = new Float64Array(count);
     this.switching = new Float64Array(count * count);
     this.firstSwitching = new Float64Array(count);
-    this.sizesBits = new Float64Array(this.horizon * count);
+    this.sizesBits = new Float64Array(this.#horizon * count);
   }
 }
