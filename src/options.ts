@@ -89,7 +89,7 @@ export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
     timeSource: options.timeSource ?? DEVICE_CLOCK,
     forecaster: options.forecaster,
     sizes: options.sizes,
-    newController: () => (isNamed ? createController(controller, { horizon, seed }) : controller),
+    newController: () => (isNamed ? createController(controller, { horizon }) : controller),
     controllerName: isNamed ? controller : controller.name,
   };
 }

@@ -2,7 +2,7 @@
 
 import type { AbrController, MediaInfo, Representation, RulesContext, ScheduleController, StreamInfo } from 'dashjs';
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
-import { qoeWeights } from '../../abr/qoe.ts';
+import { bitrateWeights } from '../../abr/qoe.ts';
 import type { SegmentSizes } from '../segment-sizes.ts';
 import type { Session } from '../session.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
@@ -78,7 +78,7 @@ export function playerState(sources: StateSources): PlayerState {
     upcomingSizesBits: upcomingSizes(sources, { segmentIndex, inPeriod, segmentsRemaining, segmentSeconds }),
     previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.bitrateBps,
     downloads: [...session.downloads],
-    weights: qoeWeights(qoe, ladderBps),
+    weights: bitrateWeights(qoe, ladderBps),
   };
 }
 
