@@ -169,6 +169,12 @@ describe('PiecewisePath', () => {
       { numRuns: 1000, seed: 5 },
     );
   });
+
+  test('seen from later on twice, both times count', () => {
+    const path = new PiecewisePath({ stepEndsSeconds: [1, 2, 3], ratesBps: [1e6, 2e6, 4e6], tail: 'repeat' });
+    expect(path.from(1).from(1).cumulativeBits(1)).toBe(4e6);
+    expect(path.from(2).from(0, 0.5).downloadSeconds(0, 2e6)).toBe(1);
+  });
 });
 
 describe('any path', () => {

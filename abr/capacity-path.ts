@@ -110,11 +110,11 @@ export class PiecewisePath implements CapacityPath {
     this.originBits = this.absoluteBits(this.originSeconds);
   }
 
-  /** The same link seen from `originSeconds` on its own time axis; shares the steps. */
+  /** The same link seen from `originSeconds` on this path's time axis; shares the steps. */
   from(originSeconds: number, latencySeconds?: number): PiecewisePath {
     return new PiecewisePath({
       of: this,
-      originSeconds,
+      originSeconds: this.originSeconds + originSeconds,
       latencySeconds: latencySeconds ?? this.latencySeconds,
     });
   }
