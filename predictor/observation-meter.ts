@@ -40,6 +40,7 @@ export class ObservationMeter {
     this.#account(atSeconds);
     this.#waiting++;
     this.#changeState();
+    this.#flush();
   }
 
   /** The first byte of a request sent `latencySeconds` ago has come. */

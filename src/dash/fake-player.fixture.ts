@@ -1,0 +1,216 @@
+/** A stand-in for a dash.js player: its event bus, its settings, its custom rules, and what a rule is given. */
+
+import type { DashPlayer } from './player.ts';
+
+/** The part of dash.js 5.2.1's default settings that the plugin looks at. */
+function defaultSettings() {
+  const rule = (active: boolean) => ({ active, priority: 0.5 });
+  return {
+    streaming: {
+      cacheInitSegments: false,
+      buffer: {
+        fastSwitchEnabled: null as boolean | null,
+        bufferTimeDefault: 18,
+        bufferTimeAtTopQuality: 30,
+      },
+      abr: {
+        hybridSwitchBufferTime: 12 as number | undefined,
+        rules: {
+          throughputRule: rule(true),
+          bolaRule: rule(true),
+          insufficientBufferRule: rule(true),
+          switchHistoryRule: rule(true),
+          droppedFramesRule: rule(false),
+          abandonRequestsRule: rule(true),
+          l2ARule: rule(false),
+          loLPRule: rule(false),
+        },
+        throughput: { useResourceTimingApi: true },
+        initialBitrate: { video: -1 },
+        autoSwitchBitrate: { video: true },
+      },
+    },
+  };
+}
+
+interface Rule {
+  getSwitchRequest(context: object): {
+    representation: { id: string } | null;
+    priority: number;
+    reason?: { message: string };
+  };
+  shouldAbandon(context: object): { representation: { id: string } | null };
+}
+
+export interface FakeRepresentation {
+  id: string;
+  bandwidth: number;
+  segmentDuration: number;
+  fragmentDuration: number | null;
+  mediaFinishedInformation: { numberOfSegments: number };
+  mediaInfo: { type: string; streamInfo: FakePeriod };
+  segments?: { mediaRange?: string }[];
+}
+
+export interface FakePeriod {
+  id: string;
+  start: number;
+  duration: number;
+  manifestInfo: { isDynamic: boolean; duration: number };
+}
+
+/** Segments of 4 s, `count` of them, at 1, 2 and 4 Mbit/s. */
+export function fakeVideo(count = 10, period: Partial<FakePeriod> = {}): FakeRepresentation[] {
+  const streamInfo = {
+    id: 'p0',
+    start: 0,
+    duration: count * 4,
+    manifestInfo: { isDynamic: false, duration: count * 4 },
+    ...period,
+  };
+  return [1e6, 2e6, 4e6].map((bandwidth, i) => ({
+    id: `v${i}`,
+    bandwidth,
+    segmentDuration: 4,
+    fragmentDuration: 4,
+    mediaFinishedInformation: { numberOfSegments: count },
+    mediaInfo: { type: 'video', streamInfo },
+  }));
+}
+
+export class FakePlayer {
+  readonly settings = defaultSettings();
+  readonly updates: object[] = [];
+  rules: { type: string; rulename: string; rule: (context: object) => { create(): Rule } }[] = [];
+  instances: Rule[] = [];
+  representations = fakeVideo();
+  current = 0;
+  bufferTarget = 18;
+  element: { currentTime: number; buffered: TimeRanges } | undefined = {
+    currentTime: 0,
+    buffered: ranges([]),
+  };
+  readonly qualitySet: { id: string; reason: object }[] = [];
+  canSetQuality = true;
+  readonly #listeners = new Map<string, ((event: object) => void)[]>();
+
+  getVersion = () => '5.2.1';
+  getSettings = () => this.settings;
+  getABRCustomRules = () => this.rules;
+  getVideoElement = () => {
+    if (this.element === undefined) throw 'no element';
+    return this.element;
+  };
+
+  updateSettings = (update: object) => {
+    this.updates.push(update);
+    merge(update, this.settings);
+  };
+
+  addABRCustomRule = (type: string, rulename: string, rule: never) => {
+    this.rules.push({ type, rulename, rule });
+  };
+
+  removeABRCustomRule = (rulename: string) => {
+    this.rules = this.rules.filter((rule) => rule.rulename !== rulename);
+  };
+
+  on = (type: string, listener: (event: object) => void) => {
+    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
+  };
+
+  off = (type: string, listener: (event: object) => void) => {
+    this.#listeners.set(
+      type,
+      (this.#listeners.get(type) ?? []).filter((one) => one !== listener),
+    );
+  };
+
+  trigger(type: string, event: object = {}): void {
+    for (const listener of [...(this.#listeners.get(type) ?? [])]) listener(event);
+  }
+
+  get listenerCount(): number {
+    return [...this.#listeners.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** As dash.js does when it begins a stream, and again when one of its rules is switched on or off. */
+  instantiateRules(): void {
+    this.instances.push(...this.rules.map(({ rule }) => rule({}).create()));
+  }
+
+  rulesContext(mediaType = 'video', currentRequest?: object) {
+    const { representations } = this;
+    const period = representations[0]!.mediaInfo.streamInfo;
+    const controller = { getRepresentationById: (id: string) => representations.find((one) => one.id === id) ?? null };
+    const processor = { getType: () => 'video', getRepresentationController: () => controller };
+    const streams = {
+      getActiveStreamInfo: () => period,
+      getStreamById: () => ({ getStreamProcessors: () => [processor] }),
+    };
+    return {
+      getMediaType: () => mediaType,
+      getMediaInfo: () => representations[0]!.mediaInfo,
+      getStreamInfo: () => period,
+      getRepresentation: () => representations[this.current]!,
+      getCurrentRequest: () => currentRequest,
+      getScheduleController: () => ({
+        getBufferTarget: () => this.bufferTarget,
+        getPlaybackController: () => ({ getStreamController: () => streams }),
+      }),
+      getAbrController: () => ({
+        // Not by bitrate: dash.js sorts by quality.
+        getPossibleVoRepresentationsFilteredBySettings: () => [...representations].reverse(),
+        ...(this.canSetQuality
+          ? {
+              setPlaybackQuality: (_: string, __: object, { id }: { id: string }, reason: object) =>
+                this.qualitySet.push({ id, reason }),
+            }
+          : {}),
+      }),
+    };
+  }
+
+  /** What the newest instance of our rule, and all the others together, say. */
+  ask(mediaType = 'video'): string | null {
+    const answers = this.instances.map((rule) => rule.getSwitchRequest(this.rulesContext(mediaType)).representation);
+    const opinions = answers.filter((answer) => answer !== null);
+    if (opinions.length > 1) throw new Error('more than one instance has an opinion');
+    return opinions[0]?.id ?? null;
+  }
+
+  /** A request as dash.js makes it, with its `fragmentLoadingStarted`. */
+  request(index: number, representation = 0, more: object = {}) {
+    const request = {
+      type: 'MediaSegment',
+      mediaType: 'video',
+      index,
+      duration: 4,
+      range: null as string | null,
+      representation: this.representations[representation]!,
+      bytesLoaded: Number.NaN,
+      bytesTotal: Number.NaN,
+      startDate: null as Date | null,
+      endDate: null as Date | null,
+      ...more,
+    };
+    this.trigger('fragmentLoadingStarted', { request });
+    return request;
+  }
+}
+
+export function asPlayer(fake: FakePlayer): DashPlayer {
+  return fake as unknown as DashPlayer;
+}
+
+export function ranges(pairs: [start: number, end: number][]): TimeRanges {
+  return { length: pairs.length, start: (i) => pairs[i]![0], end: (i) => pairs[i]![1] };
+}
+
+function merge(update: object, into: object): void {
+  for (const [key, value] of Object.entries(update)) {
+    const target = into as Record<string, unknown>;
+    if (typeof value === 'object' && value !== null) merge(value, target[key] as object);
+    else target[key] = value;
+  }
+}

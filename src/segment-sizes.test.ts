@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { InputError } from '../abr/errors.ts';
+import { parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
+
+const question = (more: Partial<SegmentQuestion> = {}): SegmentQuestion => ({
+  representationId: 'v0',
+  index: 1,
+  period: { first: 0, count: 3 },
+  bitrateBps: 1e6,
+  segmentSeconds: 4,
+  indexedBits: undefined,
+  ...more,
+});
+
+describe('SegmentSizes', () => {
+  test('prefers the file, then the index, then bitrate x duration', () => {
+    const sizes = new SegmentSizes();
+    expect(sizes.sizeBits(question())).toBe(4e6);
+    expect(sizes.sizeBits(question({ indexedBits: 77 }))).toBe(77);
+    sizes.useFile({ representations: { v0: [10, 20, 30] } });
+    expect(sizes.sizeBits(question({ indexedBits: 77 }))).toBe(160);
+    expect(sizes.sizeBits(question({ index: 3, indexedBits: 77 }))).toBe(77);
+    expect(sizes.sizeBits(question({ representationId: 'v1' }))).toBe(4e6);
+  });
+
+  test('a list for all periods goes by the presentation, one for a period by the period', () => {
+    const sizes = new SegmentSizes();
+    sizes.useFile({ representations: { shared: [1, 2, 3, 4, 5], own: [6, 7] } });
+    const inSecond = { index: 4, period: { first: 3, count: 2 } };
+    expect(sizes.sizeBits(question({ representationId: 'shared', ...inSecond }))).toBe(40);
+    expect(sizes.sizeBits(question({ representationId: 'own', ...inSecond }))).toBe(56);
+  });
+
+  test('learns the ratio of each representation, and lends it to those that it has not seen', () => {
+    const sizes = new SegmentSizes();
+    sizes.learn('v0', 2e6, 4e6);
+    expect(sizes.sizeBits(question())).toBe(2e6);
+    expect(sizes.sizeBits(question({ representationId: 'v1' }))).toBe(2e6);
+    sizes.learn('v1', 6e6, 4e6);
+    // Overall (0.5 + 1.5) / 2 = 1; drawn half-way to it after one segment.
+    expect(sizes.sizeBits(question())).toBe(3e6);
+    expect(sizes.sizeBits(question({ representationId: 'v2' }))).toBe(4e6);
+    sizes.learn('v1', 0, 4e6);
+    sizes.learn('v1', Number.NaN, 4e6);
+    expect(sizes.sizeBits(question())).toBe(3e6);
+    sizes.forget();
+    expect(sizes.sizeBits(question())).toBe(4e6);
+  });
+
+  test('a constant ratio is a fixed point', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0.01, max: 5, noNaN: true }), fc.integer({ min: 1, max: 40 }), (ratio, count) => {
+        const sizes = new SegmentSizes();
+        for (let i = 0; i < count; i++) sizes.learn(`v${i % 3}`, ratio * 4e6, 4e6);
+        expect(sizes.sizeBits(question())).toBeCloseTo(ratio * 4e6, 3);
+      }),
+      { seed: 1 },
+    );
+  });
+});
+
+describe('parseSizes', () => {
+  test('returns what is sizes', () => {
+    const file = { representations: { a: [1, 2], b: [3, 4] } };
+    expect(parseSizes(file)).toBe(file);
+  });
+
+  test.each([
+    ['nothing', undefined, 'sizes.representations'],
+    ['null', null, 'sizes.representations'],
+    ['an empty object', {}, 'sizes.representations'],
+    ['no representation', { representations: {} }, 'sizes.representations'],
+    ['a number for a list', { representations: { v0: 3 } }, 'sizes.representations.v0'],
+    ['a size of zero', { representations: { v0: [1, 0] } }, 'sizes.representations.v0[1]'],
+    ['a negative size', { representations: { v0: [-1] } }, 'sizes.representations.v0[0]'],
+    ['no number', { representations: { v0: ['1'] } }, 'sizes.representations.v0[0]'],
+    ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
+  ])('refuses %s, naming the place', (_, value, field) => {
+    expect(() => parseSizes(value)).toThrow(InputError);
+    expect(thrown(() => parseSizes(value))).toMatchObject({ field });
+  });
+});
+
+function thrown(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}

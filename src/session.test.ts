@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  beginDownload,
+  dropDownload,
+  endDownload,
+  inFlightOf,
+  newSession,
+  progressDownload,
+  sessionSeconds,
+} from './session.ts';
+
+const segment = (index: number, bitrateBps: number, atSeconds = index) => ({
+  streamId: '0',
+  index,
+  bitrateBps,
+  sizeBits: bitrateBps * 4,
+  atSeconds,
+});
+const whole = (bits: number) => ({
+  abandoned: false,
+  receivedBits: bits,
+  sizeBits: bits,
+  downloadSeconds: 1,
+  isEvidence: true,
+});
+
+describe('a session', () => {
+  test('has a clock that starts with the first media request', () => {
+    const session = newSession(1);
+    expect(sessionSeconds(session, 5000)).toBe(0);
+    session.startMs = 5000;
+    expect(sessionSeconds(session, 7500)).toBe(2.5);
+    expect(sessionSeconds(session, 4000)).toBe(0);
+  });
+
+  test('remembers what was downloaded, and what came before what', () => {
+    const session = newSession(1);
+    const first = beginDownload(session, segment(0, 1e6));
+    progressDownload(first, 1e6, 0.25);
+    progressDownload(first, 1e6, 0.5);
+    expect(inFlightOf(session)).toEqual({
+      segmentIndex: 0,
+      bitrateBps: 1e6,
+      sizeBits: 4e6,
+      requestedAtSeconds: 0,
+      receivedBits: 1e6,
+      firstByteAtSeconds: 0.25,
+      lastProgressAtSeconds: 0.25,
+      abandonments: 0,
+      sessionRequestedBits: 4e6,
+      sessionWastedBits: 0,
+    });
+    endDownload(session, first, whole(3e6));
+    expect(inFlightOf(session)).toBeUndefined();
+    expect(session.requestedBits).toBe(3e6);
+    beginDownload(session, segment(1, 2e6));
+    expect(session.last).toEqual({ streamId: '0', index: 1, bitrateBps: 2e6 });
+    expect(session.beforeLast).toEqual({ streamId: '0', index: 0, bitrateBps: 1e6 });
+    expect(session.downloads).toEqual([
+      {
+        segmentIndex: 0,
+        bitrateBps: 1e6,
+        requestedAtSeconds: 0,
+        latencySeconds: 0.25,
+        abandoned: false,
+        receivedBits: 3e6,
+        sizeBits: 3e6,
+        downloadSeconds: 1,
+      },
+    ]);
+  });
+
+  test('an abandoned segment that is repeated is the same segment, and what it cost is counted', () => {
+    const session = newSession(1);
+    endDownload(session, beginDownload(session, segment(0, 1e6)), whole(4e6));
+    for (const [abandonments, bitrateBps] of [4e6, 2e6].entries()) {
+      const active = beginDownload(session, segment(1, bitrateBps));
+      expect(active.abandonments).toBe(abandonments);
+      const end = { ...whole(active.sizeBits), abandoned: true, receivedBits: 1e6 };
+      endDownload(session, active, end);
+    }
+    beginDownload(session, segment(1, 1e6));
+    expect(inFlightOf(session)).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
+    expect(session.beforeLast?.index).toBe(0);
+    expect(session.downloads.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
+    beginDownload(session, segment(2, 1e6));
+    expect(inFlightOf(session)?.abandonments).toBe(0);
+  });
+
+  test('forgets failures, keeps cached segments out of the evidence, and no more than 32 downloads', () => {
+    const session = newSession(1);
+    dropDownload(session, beginDownload(session, segment(0, 1e6)));
+    expect(session).toMatchObject({ active: undefined, requestedBits: 0, downloads: [] });
+    endDownload(session, beginDownload(session, segment(0, 1e6)), { ...whole(4e6), isEvidence: false });
+    expect(session).toMatchObject({ requestedBits: 4e6, downloads: [] });
+    for (let i = 1; i <= 40; i++) endDownload(session, beginDownload(session, segment(i, 1e6)), whole(4e6));
+    expect(session.downloads).toHaveLength(32);
+    expect(session.downloads[0]!.segmentIndex).toBe(9);
+  });
+});
