@@ -1,0 +1,182 @@
+/** The package as npm gets it, with README's own lines: in an empty Vite project, in a plain HTML file, in Node. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join, normalize } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
+import type { Scenario } from '../../replay/scenarios.ts';
+import { SCENARIOS } from '../../replay/scenarios.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const README_MANIFEST = 'https://example.com/manifest.mpd';
+const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
+const SCENARIO: Scenario = {
+  ...SCENARIOS['pensieve-60']!,
+  name: 'package',
+  ladderBps: [300e3, 1e6, 2.5e6],
+  segmentSeconds: 1,
+  segmentCount: 10,
+  rttSeconds: 0.02,
+  traceScale: { factor: 1 },
+};
+
+let folder: string;
+let files: string[];
+let origin: RunningOrigin;
+
+/** Runs a program in a folder; its output. Fails with what it printed. */
+function run(program: string, args: string[], cwd: string): string {
+  return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+const runNode = (script: string, args: string[], cwd: string) =>
+  run(process.execPath, [join(ROOT, 'node_modules', script), ...args], cwd);
+
+/** The code block of README.md that holds `text`. */
+function readmeBlock(text: string): string {
+  const blocks = readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/```\w+\n([\s\S]*?)```/g);
+  const block = [...blocks].map(([, code]) => code!).find((code) => code.includes(text));
+  expect(block, `a code block of README.md with ${text}`).toBeDefined();
+  return block!;
+}
+
+test.beforeAll(async () => {
+  test.setTimeout(120_000);
+  runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
+  runNode('vite/bin/vite.js', ['build', '--mode', 'plugin', '--logLevel', 'error'], ROOT);
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
+  const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
+  const [{ filename, files: listed }] = JSON.parse(packed.slice(packed.indexOf('[\n'))) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  files = listed.map(({ path }) => path);
+
+  mkdirSync(join(folder, 'app'));
+  const app = join(folder, 'app');
+  writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
+  // dash.js is the app's own; it is at hand here, so that nothing has to be fetched.
+  const flags = ['--offline', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
+  run('npm', ['install', ...flags, join(folder, filename)], app);
+  symlinkSync(join(ROOT, 'node_modules/dashjs'), join(app, 'node_modules/dashjs'));
+
+  origin = await startOrigin({
+    fallback(request, response) {
+      const { pathname } = new URL(request.url ?? '/', 'http://origin');
+      const file = join(app, normalize(pathname.endsWith('/') ? `${pathname}index.html` : pathname));
+      if (!file.startsWith(app) || !existsSync(file)) return false;
+      response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
+      response.end(readFileSync(file));
+      return true;
+    },
+  });
+});
+
+test.afterAll(async () => {
+  await origin?.close();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A stream for one test, and what was asked of it. */
+function serveStream() {
+  const session = origin.createSession({
+    trace: {
+      name: 'steady',
+      stepEndsSeconds: Float64Array.of(600),
+      ratesBps: Float64Array.of(6e6),
+      durationSeconds: 600,
+      metadata: { dataset: 'e2e', recordingGroup: 'e2e' },
+    },
+    scenario: SCENARIO,
+  });
+  const segments = () => session.log.map(({ path }) => path).filter((path) => path.endsWith('.m4s'));
+  return { manifest: origin.manifestUrl(session), segments };
+}
+
+async function expectPlayback(page: Page, url: string, segments: () => string[]): Promise<void> {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await page.goto(url);
+  await expect
+    .poll(() => page.evaluate(() => document.querySelector('video')?.currentTime ?? 0), { timeout: 20_000 })
+    .toBeGreaterThan(1.5);
+  expect(errors).toEqual([]);
+  // dash.js by itself begins with what 1 Mbit/s carry, the second representation; MPC-D with the lowest, and goes up.
+  expect(segments()[0]).toMatch(/^video-0\//);
+  expect(segments().some((path) => !path.startsWith('video-0/'))).toBe(true);
+}
+
+test('holds the two builds, their types and what belongs to them, within the size budget', () => {
+  expect(files).toEqual(
+    expect.arrayContaining([
+      'dist/leo-abr.js',
+      'dist/leo-abr.global.js',
+      'dist/types/src/index.d.ts',
+      'dist/types/abr/controller.d.ts',
+      'LICENSE',
+      'README.md',
+      'CHANGELOG.md',
+      'package.json',
+    ]),
+  );
+  expect(
+    files.filter(
+      (file) => !/^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|[A-Z]+(\.md)?$|package\.json$)/.test(file),
+    ),
+  ).toEqual([]);
+  expect(files.filter((file) => /\.(test|fixture)\./.test(file))).toEqual([]);
+  run(process.execPath, ['scripts/size.js'], ROOT);
+});
+
+test("an empty Vite project plays with README's lines", async ({ page }) => {
+  const app = join(folder, 'app');
+  const { manifest, segments } = serveStream();
+  const code = readmeBlock("from 'leo-abr'");
+  expect(code).toContain(README_MANIFEST);
+  writeFileSync(join(app, 'main.js'), code.replace(README_MANIFEST, manifest));
+  writeFileSync(join(app, 'index.html'), '<video muted></video><script type="module" src="main.js"></script>');
+  runNode('vite/bin/vite.js', ['build', '--base', './', '--logLevel', 'error'], app);
+  await expectPlayback(page, `${origin.url}/dist/`, segments);
+});
+
+test("a plain HTML file plays with README's lines", async ({ page }) => {
+  const { manifest, segments } = serveStream();
+  const code = readmeBlock('leo-abr.global.js');
+  expect(code).toContain(README_MANIFEST);
+  writeFileSync(join(folder, 'app', 'plain.html'), `<!doctype html>\n${code.replace(README_MANIFEST, manifest)}`);
+  await expectPlayback(page, `${origin.url}/plain.html`, segments);
+});
+
+test('its types are right without any help, and Node can import it', () => {
+  const app = join(folder, 'app');
+  writeFileSync(
+    join(app, 'typed.ts'),
+    `import { MediaPlayer, type RulesContext } from 'dashjs';
+     import { attachLeoAbr, type Controller, type LeoAbrOptions } from 'leo-abr';
+     const controller: Controller = {
+       name: 'lowest',
+       decide: (state) => ({ representation: 0, controller: 'lowest', reason: String(state.bufferLevelSeconds) }),
+     };
+     const options: LeoAbrOptions = { controller, horizon: 4 };
+     const handle = attachLeoAbr(MediaPlayer().create(), options);
+     const stop: () => void = handle.on('decision', ({ decision, state }) => [decision.reason, state.ladderBps.length]);
+     stop();
+     export const traces = (context: RulesContext) => context.getCurrentRequest().traces.map(({ d }) => d);
+     // @ts-expect-error no such controller
+     attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-x' });
+    `,
+  );
+  const flags = '--noEmit --strict --target es2022 --module esnext --moduleResolution bundler --lib es2022,dom'.split(
+    ' ',
+  );
+  let output = '';
+  try {
+    runNode('typescript/bin/tsc', [...flags, '--exactOptionalPropertyTypes', 'typed.ts'], app);
+  } catch (error) {
+    output = String((error as { stdout?: unknown }).stdout);
+  }
+  // dash.js's own declarations may have errors of their own.
+  expect(output.split('\n').filter((line) => /^(typed|.*leo-abr)/.test(line))).toEqual([]);
+  const check = "import('leo-abr').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))";
+  expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe('function undefined');
+});
