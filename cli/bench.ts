@@ -1,6 +1,6 @@
 /** `leo-abr bench`: algorithms against each other in a real browser, on replayed traces, in real time. */
 
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
@@ -129,22 +129,23 @@ function report({ planned, attempt, rejected, result, inconsistencies }: PlayedS
   for (const difference of inconsistencies) stderr.write(`inconsistent: ${name}: ${difference}\n`);
 }
 
-/** JSON lines: all that was recorded of each session played, accepted or not. */
+/** JSON lines: all that was recorded of each session played, accepted or not. Begun with the first of them. */
 class RawFile {
   private readonly file: string | undefined;
+  private isBegun: boolean;
 
   constructor(file: string | undefined, isContinued: boolean) {
     this.file = file;
-    if (file === undefined) return;
-    requireWritable(file);
-    if (!isContinued) writeFileSync(file, '');
+    this.isBegun = isContinued;
+    if (file !== undefined) requireWritable(file, '--raw');
   }
 
   append({ planned, ...session }: PlayedSession): void {
     if (this.file === undefined) return;
     const { trace, ...rest } = planned;
     const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
-    appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+    writeFileSync(this.file, `${JSON.stringify(line)}\n`, { flag: this.isBegun ? 'a' : 'w' });
+    this.isBegun = true;
   }
 }
 

@@ -9,11 +9,11 @@ import type { Output } from './command-io.ts';
 /** `--out -`: standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** Throws an `InputError` for an `--out` that could not be written later. Makes its folder. */
-export function requireWritable(out: string): void {
+/** Throws an `InputError` of the flag for a file that could not be written later. Makes its folder. */
+export function requireWritable(out: string, field = '--out'): void {
   if (out === STANDARD_OUTPUT) return;
   const unwritable = (got: string, cause?: unknown) =>
-    new InputError({ field: '--out', expected: 'a file that can be written', got: `${out}: ${got}` }, { cause });
+    new InputError({ field, expected: 'a file that can be written', got: `${out}: ${got}` }, { cause });
   const probe = join(dirname(out), `.${basename(out)}.${process.pid}.probe`);
   try {
     if (statSync(out, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a folder');
