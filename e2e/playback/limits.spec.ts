@@ -1,5 +1,6 @@
 /** The page's own limits hold, and audio is left to dash.js. */
 
+import type { Page } from '@playwright/test';
 import { expect, LADDER_BPS, test } from './playback-test.ts';
 
 test('bitrate limits, portal size, switching off and the initial bitrate are honoured', async ({ labPage, stream }) => {
@@ -50,16 +51,7 @@ interface Seen {
 }
 
 test('audio is chosen by dash.js as it is without the plugin', async ({ labPage, stream }) => {
-  // Two more bitrates of audio that are the same files.
-  await labPage.route('**/manifest.mpd', async (route) => {
-    const response = await route.fetch();
-    const text = await response.text();
-    const audio = /<Representation id="audio" [\s\S]*?<\/Representation>/.exec(text)![0];
-    const more = [64_000, 96_000].map((bps, i) =>
-      audio.replace('id="audio"', `id="audio-${i + 1}"`).replace(/bandwidth="\d+"/, `bandwidth="${bps}"`),
-    );
-    await route.fulfill({ response, body: text.replace(audio, `${audio}\n${more.join('\n')}`) });
-  });
+  await offerThreeAudioBitrates(labPage);
   const manifests = [1, 2].map(() => `${stream({ segmentCount: 8, media: { audio: true } })}manifest.mpd`);
   const [withPlugin, without] = await labPage.evaluate(async (manifests) => {
     const labs = manifests.map((manifest, i) => {
@@ -87,3 +79,43 @@ test('audio is chosen by dash.js as it is without the plugin', async ({ labPage,
   expect(withPlugin!.audio.at(-1)).toBe('audio-2');
   expect(withPlugin!.audio[0]).toBe(without!.audio[0]);
 });
+
+test('audio is adapted on when the plugin comes while dash.js goes by BOLA', async ({ labPage, stream }) => {
+  await offerThreeAudioBitrates(labPage);
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const lab = window.lab.start({});
+      lab.handle.detach();
+      const { player, video, requests } = lab;
+      // BOLA from the first half second of buffer on, and no way up for audio yet.
+      const abr = { hybridSwitchBufferTime: 0.5, maxBitrate: { audio: 40 } };
+      player.updateSettings({ streaming: { abr } });
+      player.initialize(video, manifest, true);
+      await window.lab.until('BOLA', () => requests.length >= 3 && video.currentTime > 0.5);
+      const reasons: string[] = [];
+      player.on('qualityChangeRequested', ({ mediaType, reason }) => {
+        if (mediaType === 'audio') reasons.push(String((reason as { message?: string } | null)?.message));
+      });
+      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null });
+      player.updateSettings({ streaming: { abr: { maxBitrate: { audio: -1 } } } });
+      await window.lab.until('audio going up', () => reasons.length > 0);
+      return { reasons, faults: handle.state.faults };
+    },
+    `${stream({ segmentCount: 40, media: { audio: true } })}manifest.mpd`,
+  );
+  expect(seen.faults).toEqual([]);
+  expect(seen.reasons[0]).toContain('[ThroughputRule]');
+});
+
+/** Two more bitrates of audio that are the same files. */
+async function offerThreeAudioBitrates(page: Page): Promise<void> {
+  await page.route('**/manifest.mpd', async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const audio = /<Representation id="audio" [\s\S]*?<\/Representation>/.exec(text)![0];
+    const more = [64_000, 96_000].map((bps, i) =>
+      audio.replace('id="audio"', `id="audio-${i + 1}"`).replace(/bandwidth="\d+"/, `bandwidth="${bps}"`),
+    );
+    await route.fulfill({ response, body: text.replace(audio, `${audio}\n${more.join('\n')}`) });
+  });
+}
