@@ -8,6 +8,7 @@ import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
 import { defaultContexts, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
@@ -54,6 +55,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     throw new InputError({ field: '--tier', expected: `one of ${TIERS.join(', ')}`, got: quoted(flags.tier) });
   }
   const benchmark = prepareBenchmark('bench', flags, { requireAlgorithm: browserAlgorithm, stderr });
+  requireMedia(benchmark.scenario);
   const contexts = flags.contexts === undefined ? defaultContexts(benchmark.scenario) : contextsOption(flags.contexts);
   const raw = new RawFile(flags.raw ?? rawBeside(benchmark.out), benchmark.done.length > 0);
   const pageDirectory = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
@@ -119,6 +121,11 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   }
   stderr.write(summaryTable(results.summary));
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
+}
+
+/** Says before anything is played which segments cannot be made. */
+function requireMedia({ ladderBps, segmentSeconds, segmentSizesBits }: Benchmark['scenario']): void {
+  presentation({ ladderBps, segmentSeconds, segmentSizesBits });
 }
 
 /** Tells what a reader of the results must know of a session. */

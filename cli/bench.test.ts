@@ -1,0 +1,57 @@
+/** What `leo-abr bench` says before it starts a browser; e2e/benchmark.spec.ts plays sessions. */
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCommand } from './command.ts';
+import type { CommandIo } from './command-io.ts';
+
+const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-bench-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function bench(...flags: string[]): Promise<{ status: number; stderr: string }> {
+  let stderr = '';
+  const io: CommandIo = {
+    stdout: { write: () => true },
+    stderr: { write: (text) => (stderr += text) },
+    defaultJobs: 1,
+    onInterrupt: () => () => {},
+  };
+  const base = ['--traces', TRACE, '--algorithms', 'mpc-d', '--scenario', 'uhd-8', '--out', join(folder, 'out.json')];
+  return { status: await runCommand(['bench', ...base, ...flags], io), stderr };
+}
+
+describe('leo-abr bench', () => {
+  test.each([
+    [['--tier', 'moon'], '--tier: expected one of origin, got "moon"'],
+    [['--contexts', '0'], '--contexts: expected a whole number from 1 to 64, got "0"'],
+    [['--contexts', 'many'], '--contexts: expected a whole number from 1 to 64, got "many"'],
+    [['--algorithms', 'mpc-d,optimal'], '--algorithms: expected one of'],
+    [['--algorithms', 'mpc-d@moon'], '--algorithms: expected mpc-d@oracle, got "mpc-d@moon"'],
+    [['--baseline', 'nothing'], '--baseline: expected one of'],
+    [['--raw', tmpdir()], '--raw: expected a file that can be written'],
+    [['--out', tmpdir()], '--out: expected a file that can be written'],
+  ])('%s is wrong input', async (flags, message) => {
+    const { status, stderr } = await bench(...flags);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+    expect(existsSync(join(folder, 'out.json'))).toBe(false);
+    expect(existsSync(join(folder, 'out.raw.jsonl'))).toBe(false);
+  });
+
+  test('a scenario that the media cannot be made for is wrong input', async () => {
+    const file = join(folder, 'tiny.json');
+    const tiny = { ladderBps: [8e3], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.04 };
+    writeFileSync(file, JSON.stringify(tiny));
+    const { status, stderr } = await bench('--scenario', file);
+    expect(stderr).toMatch(/segmentSizesBits\[0\]\[0\]: expected whole bytes, at least \d+ .*got \d+ bytes/);
+    expect(status).toBe(2);
+  });
+});
