@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'vite';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** The plugin as published: an ES module and a script-tag build; dash.js stays outside. */
 const plugin: UserConfig = {
@@ -35,10 +39,21 @@ const cli: UserConfig = {
   },
 };
 
-/** The demo page. */
-const demo: UserConfig = {
-  root: 'demo',
-  build: { outDir: '../build/demo', emptyOutDir: true, target: 'es2022' },
-};
+/** The demo page; in development and preview with the origin that its players stream from. */
+async function demo(): Promise<UserConfig> {
+  const { replayOrigin, tracePaths } = await import('./demo/server/replay-origin.ts');
+  const { LEO_ABR_TRACES } = process.env;
+  const { version } = JSON.parse(readFileSync(here('package.json'), 'utf8')) as { version: string };
+  return {
+    root: here('demo'),
+    resolve: { alias: { 'leo-abr': here('src/index.ts') } },
+    // Relative, so that the built page can lie in any folder.
+    base: './',
+    define: { __LEO_ABR_VERSION__: JSON.stringify(version) },
+    build: { outDir: '../build/demo', emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 1500 },
+    optimizeDeps: { include: ['dashjs', 'uplot'] },
+    plugins: [replayOrigin({ traces: [here('replay/traces'), ...tracePaths(LEO_ABR_TRACES)] })],
+  };
+}
 
-export default defineConfig(({ mode }) => (mode === 'plugin' ? plugin : mode === 'cli' ? cli : demo));
+export default defineConfig(({ mode }) => (mode === 'plugin' ? plugin : mode === 'cli' ? cli : demo()));

@@ -1,0 +1,47 @@
+/** The algorithms that a player of the page can be given: every one that the benchmark knows for browsers. */
+
+import { BROWSER_ALGORITHMS } from '../replay/browser/algorithms.ts';
+
+export interface Competitor {
+  /** As on the command line and in the address bar. */
+  name: string;
+  title: string;
+  /** One sentence on what it goes by. */
+  about: string;
+}
+
+const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
+  'mpc-d': { title: 'MPC-D', about: 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.' },
+  'mpc-d:abandon': { title: 'MPC-D, abandoning', about: 'MPC-D that gives up a download before it stalls playback.' },
+  'mpc-d:cap': { title: 'MPC-D, buffer cap', about: 'MPC-D whose plan knows how full the buffer can get.' },
+  'mpc-l': {
+    title: 'MPC-L',
+    about: 'Plans on a distribution of futures, with the handovers and abandonment in the plan.',
+  },
+  'mpc-o': {
+    title: 'MPC-O',
+    about: 'The oracle: plans on the true future of the link, which nobody has outside a replay.',
+  },
+  throughput: { title: 'Throughput', about: 'The highest bitrate below the recent throughput.' },
+  bola: { title: 'BOLA', about: 'Goes by the buffer level alone.' },
+  dynamic: {
+    title: 'dash.js Dynamic',
+    about: "dash.js's own default, without the plugin: throughput and BOLA by turns.",
+  },
+};
+
+/** All that there are; those the page has words for first, in its order. */
+export const COMPETITORS: readonly Competitor[] = [
+  ...Object.keys(KNOWN).filter((name) => BROWSER_ALGORITHMS.includes(name)),
+  ...BROWSER_ALGORITHMS.filter((name) => !Object.hasOwn(KNOWN, name)),
+].map(competitor);
+
+/** Who races when the address bar says nothing. */
+export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'].filter((name) =>
+  BROWSER_ALGORITHMS.includes(name),
+);
+
+export function competitor(name: string): Competitor {
+  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  return { name, title: known?.title ?? name, about: known?.about ?? '' };
+}

@@ -1,0 +1,156 @@
+/** The decisions of one player: what it chose at a moment, why, and what it expected of each representation. */
+
+import { element, setText } from './dom.ts';
+import { clock, decimal, megabits, seconds } from './format.ts';
+import type { DecisionNote, SessionRecord } from './session-record.ts';
+
+export interface DecisionViewOptions {
+  place: number;
+  title: string;
+  record: SessionRecord;
+  /** The viewer went to another decision: the moment that it was made at. */
+  onMoment(seconds: number): void;
+}
+
+export class DecisionView {
+  readonly root: HTMLElement;
+  readonly #options: DecisionViewOptions;
+  readonly #when = element('p', { class: 'when' }, 'No decision yet.');
+  readonly #reason = element('p', { class: 'reason' });
+  readonly #facts = element('p', { class: 'details' });
+  readonly #candidates = element('div', { class: 'candidates' });
+  readonly #previous: HTMLButtonElement;
+  readonly #next: HTMLButtonElement;
+  readonly #log = element('ol', {});
+  readonly #logBox: HTMLDetailsElement;
+  #shown: DecisionNote | undefined;
+  #logged = 0;
+
+  constructor(view: DecisionViewOptions) {
+    this.#options = view;
+    const step = (by: number) => () => {
+      const { decisions } = view.record;
+      const at = this.#shown === undefined ? decisions.length : decisions.indexOf(this.#shown);
+      const decision = decisions[at + by];
+      if (decision !== undefined) view.onMoment(decision.atSeconds);
+    };
+    const button = (text: string, label: string) =>
+      element('button', { type: 'button', class: 'quiet', 'aria-label': `${label} of ${view.title}` }, text);
+    this.#previous = button('◀', 'Decision before');
+    this.#next = button('▶', 'Next decision');
+    this.#previous.addEventListener('click', step(-1));
+    this.#next.addEventListener('click', step(1));
+    this.#logBox = element('details', {}, element('summary', {}, 'All decisions'), this.#log);
+    this.#logBox.addEventListener('toggle', () => this.#drawLog());
+    this.root = element(
+      'section',
+      { class: `decision place-${view.place}`, 'aria-label': `Decisions of ${view.title}` },
+      element(
+        'header',
+        {},
+        element('span', { class: 'swatch', 'aria-hidden': 'true' }),
+        element('h3', {}, view.title),
+        this.#previous,
+        this.#next,
+      ),
+      this.#when,
+      this.#reason,
+      this.#facts,
+      this.#candidates,
+      this.#logBox,
+    );
+  }
+
+  /** The decision in force at a second of the session; undefined before the first. */
+  static at(record: SessionRecord, momentSeconds: number): DecisionNote | undefined {
+    return record.decisions.findLast(({ atSeconds }) => atSeconds <= momentSeconds + 1e-3);
+  }
+
+  /** Shows the decision that was in force at a second of the session. */
+  draw(momentSeconds: number): void {
+    this.#drawLog();
+    const { record } = this.#options;
+    const decision = DecisionView.at(record, momentSeconds);
+    const at = decision === undefined ? -1 : record.decisions.indexOf(decision);
+    this.#previous.disabled = at <= 0;
+    this.#next.disabled = at >= record.decisions.length - 1;
+    if (decision === this.#shown) return;
+    this.#shown = decision;
+    setText(this.#when, decision === undefined ? 'No decision yet.' : headline(decision));
+    setText(this.#reason, decision?.reason ?? '');
+    setText(this.#facts, decision === undefined ? '' : factsOf(decision));
+    this.#candidates.replaceChildren(...(decision?.candidates === undefined ? [] : [candidateTable(decision)]));
+  }
+
+  /** Adds what is new to the log; only while it is open. */
+  #drawLog(): void {
+    if (!this.#logBox.open) return;
+    const { record, onMoment } = this.#options;
+    for (const decision of record.decisions.slice(this.#logged)) {
+      const button = element('button', { type: 'button', class: 'quiet' }, headline(decision));
+      button.addEventListener('click', () => onMoment(decision.atSeconds));
+      this.#log.append(element('li', {}, button, element('span', { class: 'details' }, decision.reason)));
+    }
+    this.#logged = record.decisions.length;
+  }
+}
+
+function headline({ atSeconds, kind, segmentIndex, bitrateBps, previousBitrateBps }: DecisionNote): string {
+  const at = `${clock(atSeconds)} · segment ${segmentIndex + 1}`;
+  const to = `${megabits(bitrateBps)} Mbit/s`;
+  if (kind === 'abandon') return `${at}: gives up the download, ${to} instead`;
+  if (previousBitrateBps === undefined) return `${at}: begins at ${to}`;
+  if (bitrateBps === previousBitrateBps) return `${at}: stays at ${to}`;
+  return `${at}: ${bitrateBps > previousBitrateBps ? 'up' : 'down'} to ${to}`;
+}
+
+function factsOf(decision: DecisionNote): string {
+  const { bufferLevelSeconds, plannedThroughputBps, forecast, forecastAgeSeconds, handoverInHorizon } = decision;
+  return [
+    `buffer ${seconds(bufferLevelSeconds)}`,
+    ...(plannedThroughputBps === undefined ? [] : [`planned on ${megabits(plannedThroughputBps)} Mbit/s`]),
+    ...(forecast === undefined ? [] : [`forecast “${forecast.source}”, ${seconds(forecastAgeSeconds ?? 0)} old`]),
+    ...(handoverInHorizon === undefined ? [] : [handoverInHorizon ? 'a handover ahead' : 'no handover ahead']),
+  ].join(' · ');
+}
+
+/** What was expected of each representation over the horizon, the highest bitrate first. */
+function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTableElement {
+  const values = candidates.map(({ expectedQoe }) => expectedQoe).filter(Number.isFinite);
+  const [worst, best] = [Math.min(...values), Math.max(...values)];
+  const rows = [...candidates].reverse().map((candidate) => {
+    const isChosen = candidate.bitrateBps === bitrateBps;
+    const share = best > worst ? (candidate.expectedQoe - worst) / (best - worst) : 1;
+    const bar = element('span', { class: 'meter', 'aria-hidden': 'true' });
+    bar.style.width = `${(4 + 96 * Math.max(0, share)).toFixed(1)}%`;
+    return element(
+      'tr',
+      { class: isChosen ? 'chosen' : undefined },
+      element('th', { scope: 'row' }, `${isChosen ? '✓ ' : ''}${megabits(candidate.bitrateBps)}`),
+      element('td', { class: 'number' }, decimal(candidate.expectedQoe)),
+      element('td', { class: 'metered' }, bar),
+      element(
+        'td',
+        { class: 'number' },
+        candidate.expectedStallSeconds < 0.05 ? '–' : seconds(candidate.expectedStallSeconds),
+      ),
+    );
+  });
+  return element(
+    'table',
+    {},
+    element('caption', {}, 'Expected over the plan, if it begins with …'),
+    element(
+      'thead',
+      {},
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'col' }, 'Mbit/s'),
+        element('th', { scope: 'col', class: 'number', colspan: 2 }, 'QoE'),
+        element('th', { scope: 'col', class: 'number' }, 'stall'),
+      ),
+    ),
+    element('tbody', {}, ...rows),
+  );
+}

@@ -1,0 +1,30 @@
+/** Numbers as people read them. */
+
+/** Megabits per second with as many digits as matter: `0.3`, `2.5`, `30`, `120`. */
+export function megabits(bps: number): string {
+  const mbps = bps / 1e6;
+  const digits = mbps < 9.95 ? 1 : 0;
+  return mbps > 0 && mbps < 0.95 ? mbps.toFixed(2).replace(/0$/, '') : mbps.toFixed(digits).replace(/\.0$/, '');
+}
+
+/** `1:05` for 65 seconds. */
+export function clock(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** `9.3 s`. */
+export function seconds(value: number): string {
+  return `${value.toFixed(1)} s`;
+}
+
+/** One decimal, with a proper minus sign. */
+export function decimal(value: number, digits = 1): string {
+  const text = Math.abs(value).toFixed(digits);
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
+}
+
+/** `12:34:56` of a time in UTC. */
+export function utcClock(utcMs: number): string {
+  return new Date(utcMs).toISOString().slice(11, 19);
+}

@@ -1,0 +1,93 @@
+/** Talks to the paced origin (replay/origin): what it has, and a session per player. */
+
+import type { SizesFile } from 'leo-abr';
+import type { PublishedLink } from '../replay/origin/published-link.ts';
+import type { OriginAddress } from './server/replay-origin.ts';
+
+/** A trace that sessions can replay, as `GET /traces` lists it. */
+export interface TraceListing {
+  name: string;
+  dataset: string;
+  recordingGroup: string;
+  durationSeconds: number;
+  location?: string;
+}
+
+export interface OriginSession {
+  id: string;
+  /** Its folder, with a slash at its end. */
+  url: string;
+  link: PublishedLink;
+  sizes: SizesFile;
+}
+
+/** The origin did not answer, or not as an origin does. */
+export class OriginLostError extends Error {
+  override readonly name = 'OriginLostError';
+
+  constructor(
+    readonly url: string,
+    cause: unknown,
+  ) {
+    super(`${url} does not answer`, { cause });
+  }
+}
+
+const ANSWERS_WITHIN_MS = 5000;
+
+export class OriginClient {
+  /** Without a slash at its end. */
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** Asks the page's own server where the origin is. */
+  static async find(): Promise<OriginClient> {
+    const { url } = (await answerOf(new URL('origin.json', document.baseURI).href)) as OriginAddress;
+    // From another machine only the page's own server can be reached; it answers for the origin too.
+    const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
+    return new OriginClient(isHere ? url : location.origin);
+  }
+
+  async traces(): Promise<TraceListing[]> {
+    return (await answerOf(`${this.url}/traces`)) as TraceListing[];
+  }
+
+  async createSession(spec: { trace: string; scenario: string; startSeconds: number }): Promise<OriginSession> {
+    const { id } = (await answerOf(`${this.url}/session`, {
+      method: 'POST',
+      body: JSON.stringify(spec),
+    })) as { id: string };
+    const url = `${this.url}/session/${id}/`;
+    const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);
+    return { id, url, link: link as PublishedLink, sizes: sizes as SizesFile };
+  }
+
+  async removeSession(id: string): Promise<void> {
+    await fetch(`${this.url}/session/${id}`, { method: 'DELETE' });
+  }
+
+  async isAlive(): Promise<boolean> {
+    try {
+      await answerOf(`${this.url}/traces`);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+async function answerOf(url: string, init: RequestInit = {}): Promise<unknown> {
+  let response: Response;
+  let body: unknown;
+  try {
+    response = await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS), cache: 'no-store' });
+    body = await response.json();
+  } catch (error) {
+    throw new OriginLostError(url, error);
+  }
+  if (response.ok) return body;
+  throw new Error(String((body as { error?: unknown }).error ?? `${url} answered ${response.status}`));
+}

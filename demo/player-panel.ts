@@ -1,0 +1,261 @@
+/** One player of the page: a picture, its algorithm, and how it is doing. Plays one session at a time. */
+
+import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
+import { attachLeoAbr, CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from 'leo-abr';
+import { createController } from '../abr/algorithms.ts';
+import { browserAlgorithm } from '../replay/browser/algorithms.ts';
+import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-settings.ts';
+import { browserOracle } from '../replay/oracle/browser-oracle.ts';
+import type { Scenario } from '../replay/scenarios.ts';
+import { COMPETITORS, competitor } from './competitors.ts';
+import { element, options, setText } from './dom.ts';
+import { megabits, seconds } from './format.ts';
+import type { OriginSession } from './origin-client.ts';
+import { measuredBps, SessionRecord } from './session-record.ts';
+import { SessionRecorder } from './session-recorder.ts';
+
+export interface PlayerPanelOptions {
+  /** Counts the players from 0: its colour and its dashes. */
+  place: number;
+  algorithm: string;
+  /** The viewer chose another algorithm. */
+  onAlgorithm(name: string): void;
+  onRemove(): void;
+  /** dash.js or the plugin gave up on something. */
+  onFault(message: string): void;
+  /** The session is over. */
+  onEnded(): void;
+}
+
+export interface PanelSession {
+  session: OriginSession;
+  scenario: Scenario;
+  seed: number;
+}
+
+/** UTC comes from the origin on the same machine. */
+const CLOCK_UNCERTAINTY_SECONDS = 0.01;
+
+export class PlayerPanel {
+  readonly root: HTMLElement;
+  readonly video: HTMLVideoElement;
+  readonly #options: PlayerPanelOptions;
+  readonly #select: HTMLSelectElement;
+  readonly #remove: HTMLButtonElement;
+  readonly #state: HTMLElement;
+  readonly #fault: HTMLElement;
+  readonly #about: HTMLElement;
+  readonly #playButton: HTMLButtonElement;
+  readonly #figures: Record<'screen' | 'measured' | 'buffer', HTMLElement>;
+  #player: MediaPlayerClass | undefined;
+  #recorder: SessionRecorder | undefined;
+  #algorithm: string;
+
+  constructor(panel: PlayerPanelOptions) {
+    this.#options = panel;
+    this.#algorithm = panel.algorithm;
+    const number = panel.place + 1;
+    const heading = `player-${number}`;
+    this.video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
+    this.video.muted = true;
+    this.#select = element(
+      'select',
+      { id: `${heading}-algorithm`, 'aria-label': `Algorithm of player ${number}` },
+      ...options(
+        COMPETITORS.map(({ name, title }) => ({ value: name, label: title })),
+        panel.algorithm,
+      ),
+    );
+    if (this.#select.value !== panel.algorithm) {
+      this.#select.append(...options([{ value: panel.algorithm, label: panel.algorithm }], panel.algorithm));
+    }
+    this.#select.addEventListener('change', () => panel.onAlgorithm(this.#select.value));
+    this.#remove = element('button', { type: 'button', class: 'quiet', title: `Remove player ${number}` }, '✕');
+    this.#remove.setAttribute('aria-label', `Remove player ${number}`);
+    this.#remove.addEventListener('click', () => panel.onRemove());
+    this.#state = element('span', { class: 'state' }, 'loading');
+    this.#fault = element('p', { class: 'fault', hidden: true });
+    this.#about = element('p', { class: 'about' }, competitor(panel.algorithm).about);
+    this.#playButton = element('button', { type: 'button', class: 'play', hidden: true }, 'Play');
+    this.#playButton.addEventListener('click', () => void this.video.play());
+    const figure = () => element('dd', {}, '–');
+    this.#figures = { screen: figure(), measured: figure(), buffer: figure() };
+    this.root = element(
+      'article',
+      { class: `player place-${panel.place}`, 'aria-label': `Player ${number}: ${competitor(panel.algorithm).title}` },
+      element('header', {}, element('span', { class: 'swatch', 'aria-hidden': 'true' }), this.#select, this.#remove),
+      element(
+        'div',
+        { class: 'player-body' },
+        element('div', { class: 'picture' }, this.video, this.#state, this.#playButton),
+        element(
+          'div',
+          { class: 'player-notes' },
+          element(
+            'dl',
+            { class: 'figures' },
+            element('div', {}, element('dt', {}, 'On screen'), this.#figures.screen),
+            element('div', {}, element('dt', {}, 'Measured'), this.#figures.measured),
+            element('div', {}, element('dt', {}, 'Buffer'), this.#figures.buffer),
+          ),
+          this.#about,
+          this.#fault,
+        ),
+      ),
+    );
+    this.video.addEventListener('playing', () => {
+      this.#playButton.hidden = true;
+    });
+  }
+
+  get algorithm(): string {
+    return this.#algorithm;
+  }
+
+  get title(): string {
+    return competitor(this.#algorithm).title;
+  }
+
+  /** What the present session was so far; empty before there is one. */
+  get record(): SessionRecord {
+    return this.#recorder?.record ?? new SessionRecord();
+  }
+
+  set isRemovable(can: boolean) {
+    this.#remove.hidden = !can;
+  }
+
+  /** Gives the player another algorithm, from the next session on. */
+  setAlgorithm(name: string): void {
+    this.#algorithm = name;
+    this.#select.value = name;
+    setText(this.#about, competitor(name).about);
+    this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${competitor(name).title}`);
+  }
+
+  /** Starts a session, in place of the one before. */
+  play({ session, scenario, seed }: PanelSession): void {
+    this.stop();
+    this.#recorder = undefined;
+    this.#player?.destroy();
+    this.#fault.hidden = true;
+    this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
+    const player = MediaPlayer().create();
+    this.#player = player;
+    const settings = playerSettings({
+      sessionUrl: session.url,
+      algorithm: this.#algorithm,
+      seed,
+      scenario,
+      segmentCount: scenario.segmentCount,
+      cutoffSeconds: Number.POSITIVE_INFINITY,
+    });
+    player.updateSettings(settings as Parameters<typeof player.updateSettings>[0]);
+    // The page tells of errors itself.
+    player.updateSettings({ debug: { logLevel: 0 } });
+    const pluginOptions = this.#pluginOptions({ session, seed });
+    const handle = pluginOptions === undefined ? undefined : attachLeoAbr(player, pluginOptions);
+    handle?.on('fault', ({ message }) => this.showFault(message));
+    const recorder = new SessionRecorder({
+      player,
+      video: this.video,
+      segmentSeconds: scenario.segmentSeconds,
+      handle,
+    });
+    this.#recorder = recorder;
+    const on = (type: string, listener: (event: unknown) => void) =>
+      // dash.js's types know the names of some events only.
+      (player as unknown as { on(type: string, listener: (event: unknown) => void): void }).on(type, (event) => {
+        if (this.#recorder === recorder) listener(event);
+      });
+    on('streamInitialized', () => {
+      player.updateSettings(FREE_CHOICE as Parameters<typeof player.updateSettings>[0]);
+    });
+    on('playbackNotAllowed', () => {
+      this.#playButton.hidden = false;
+    });
+    on('playbackEnded', () => this.#options.onEnded());
+    on('error', (event) => this.#options.onFault(errorMessage(event)));
+    player.initialize(this.video, `${session.url}manifest.mpd`, true);
+  }
+
+  /** Ends the session where it is; the last picture stays. */
+  stop(): void {
+    this.#recorder?.stop();
+    this.#player?.updateSettings({ streaming: { scheduling: { scheduleWhilePaused: false } } });
+    this.video.pause();
+  }
+
+  /** Frees everything; the panel is not used again. */
+  dispose(): void {
+    this.stop();
+    this.#player?.destroy();
+    this.root.remove();
+  }
+
+  /** Takes in what happened since the last call. */
+  sample(): void {
+    this.#recorder?.sample();
+  }
+
+  /** Shows how the session stands. */
+  draw(isRunning: boolean): void {
+    const { record } = this;
+    const [text, kind] = stateOf(record, isRunning);
+    setText(this.#state, text);
+    this.#state.setAttribute('data-kind', kind);
+    const { screen, measured, buffer } = this.#figures;
+    setText(screen, record.shownBitrateBps === undefined ? '–' : `${megabits(record.shownBitrateBps)} Mbit/s`);
+    const latest = record.downloads.findLast((download) => measuredBps(download, record.nowSeconds) !== undefined);
+    const bps = latest && measuredBps(latest, record.nowSeconds);
+    setText(measured, bps === undefined ? '–' : `${megabits(bps)} Mbit/s`);
+    setText(buffer, seconds(record.bufferLevelSeconds));
+  }
+
+  showFault(message: string): void {
+    setText(this.#fault, message);
+    this.#fault.hidden = false;
+  }
+
+  /** What `attachLeoAbr` is given; undefined where dash.js's own rules play. */
+  #pluginOptions({ session, seed }: Pick<PanelSession, 'session' | 'seed'>): LeoAbrOptions | undefined {
+    const { controller, forecaster } = browserAlgorithm(this.#algorithm, 'player');
+    if (controller === undefined) return undefined;
+    const { link, sizes } = session;
+    const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
+    return {
+      // The plugin's own controllers are taken by name, as any page would; the others exist in replays alone.
+      controller: isControllerName(controller) ? controller : createController(controller, { seed, outlook: true }),
+      qoe: 'linear',
+      seed,
+      sizes,
+      timeSource: {
+        now: () => ({
+          utcMs: startUtcMs + (this.#recorder?.nowSeconds ?? 0) * 1000,
+          uncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS,
+        }),
+      },
+      ...(forecaster === 'oracle' && { forecaster: browserOracle(link).forecaster }),
+      logger: null,
+    };
+  }
+}
+
+function isControllerName(name: string): name is ControllerName {
+  return (CONTROLLER_NAMES as readonly string[]).includes(name);
+}
+
+function stateOf(record: SessionRecord, isRunning: boolean): [text: string, kind: string] {
+  if (record.endedBy === 'end') return ['finished', 'finished'];
+  if (!isRunning) return ['stopped', 'finished'];
+  if (record.startupSeconds === undefined) return ['starting', 'waiting'];
+  const stall = record.stalls.at(-1);
+  if (record.isStalled) return [`stalled ${seconds(record.nowSeconds - stall!.startSeconds)}`, 'stalled'];
+  return ['playing', 'playing'];
+}
+
+function errorMessage(event: unknown): string {
+  const { error } = event as { error?: { message?: unknown; code?: unknown } | string };
+  if (typeof error === 'string') return error;
+  return String(error?.message ?? error?.code ?? 'the player gave up');
+}

@@ -1,0 +1,132 @@
+/** The timeline that all players share: a grid of times, and each player's series on it. Pure. */
+
+import type { Forecast } from 'leo-abr';
+import { PiecewisePath } from '../abr/capacity-path.ts';
+import type { PublishedLink } from '../replay/origin/published-link.ts';
+import { EPOCH_SECONDS } from '../replay/trace.ts';
+import { measuredBps, type SessionRecord } from './session-record.ts';
+
+export const GRID_SECONDS = 0.25;
+
+/** Starlink reassigns satellites at seconds 12, 27, 42 and 57 of each minute (UTC). */
+const HANDOVER_SECOND = 12;
+
+/** Null where there is nothing. */
+export type Series = (number | null)[];
+
+/** A player's series, a value per point of the grid. */
+export interface Track {
+  /** What the download at that time got from its request to its end. */
+  throughputBps: Series;
+  /** Bitrate that was asked for last. */
+  bitrateBps: Series;
+  bufferSeconds: Series;
+}
+
+/** The grid of a session: times in seconds since its start, and what the link carries at each. */
+export class Timeline {
+  readonly link: PublishedLink;
+  times: number[] = [];
+  /** Mean over the grid's step from that time on. */
+  capacityBps: number[] = [];
+  readonly #path: PiecewisePath;
+
+  constructor(link: PublishedLink, durationSeconds: number) {
+    this.link = link;
+    const { stepEndsSeconds, ratesBps } = link;
+    this.#path = new PiecewisePath({ stepEndsSeconds, ratesBps, tail: 'repeat' });
+    this.extendTo(durationSeconds);
+  }
+
+  get endSeconds(): number {
+    return this.times.at(-1) ?? 0;
+  }
+
+  /** Makes the grid reach to this second at least. */
+  extendTo(seconds: number): void {
+    const { startSeconds } = this.link;
+    for (let i = this.times.length; (i - 1) * GRID_SECONDS < seconds; i++) {
+      const at = i * GRID_SECONDS;
+      const from = this.#path.cumulativeBits(startSeconds + at);
+      this.times.push(at);
+      this.capacityBps.push((this.#path.cumulativeBits(startSeconds + at + GRID_SECONDS) - from) / GRID_SECONDS);
+    }
+  }
+
+  /** The point of the grid at or before a second of the session. */
+  indexAt(seconds: number): number {
+    return Math.min(this.times.length - 1, Math.max(0, Math.floor(seconds / GRID_SECONDS + 1e-9)));
+  }
+
+  /** UTC in ms by the trace's clock. */
+  utcMsAt(seconds: number): number {
+    return this.link.traceStartUtcMs + (this.link.startSeconds + seconds) * 1000;
+  }
+
+  /** Seconds of the session at which a handover is due, up to the grid's end. */
+  handovers(): number[] {
+    const intoEpoch = (this.utcMsAt(0) / 1000 - HANDOVER_SECOND) % EPOCH_SECONDS;
+    const found: number[] = [];
+    for (let at = (EPOCH_SECONDS - intoEpoch) % EPOCH_SECONDS; at <= this.endSeconds; at += EPOCH_SECONDS)
+      found.push(at);
+    return found;
+  }
+
+  /** A player's series up to now. */
+  track(record: SessionRecord): Track {
+    const track: Track = { throughputBps: this.#empty(), bitrateBps: this.#empty(), bufferSeconds: this.#empty() };
+    const { downloads, nowSeconds } = record;
+    downloads.forEach((download, i) => {
+      const first = this.indexAt(download.requestedAtSeconds);
+      const next = downloads[i + 1];
+      fill(track.bitrateBps, download.bitrateBps, first, this.indexAt(next?.requestedAtSeconds ?? nowSeconds));
+      const measured = measuredBps(download, nowSeconds);
+      if (measured === undefined) return;
+      fill(track.throughputBps, measured, first, this.indexAt(download.endedAtSeconds ?? nowSeconds));
+    });
+    for (const { atSeconds, levelSeconds } of record.bufferSamples) {
+      track.bufferSeconds[this.indexAt(atSeconds)] = levelSeconds;
+    }
+    return track;
+  }
+
+  #empty(): Series {
+    return new Array<number | null>(this.times.length).fill(null);
+  }
+}
+
+function fill(series: Series, value: number, first: number, last: number): void {
+  for (let i = first; i <= last; i++) series[i] = value;
+}
+
+/** One step of a forecast: its 10, 50 and 90 % quantiles over a time of the session. */
+export interface FanStep {
+  fromSeconds: number;
+  toSeconds: number;
+  lowBps: number;
+  middleBps: number;
+  highBps: number;
+}
+
+/** A forecast's spread over time; nothing for one that is not given by quantiles. */
+export function forecastFan(forecast: Forecast | undefined): FanStep[] {
+  if (forecast === undefined || forecast.kind === 'paths') return [];
+  const { issuedAtMs, stepEndsSeconds, levels, quantilesBps } = forecast;
+  const issuedAt = issuedAtMs / 1000;
+  return stepEndsSeconds.map((end, step) => ({
+    fromSeconds: issuedAt + (step === 0 ? 0 : stepEndsSeconds[step - 1]!),
+    toSeconds: issuedAt + end,
+    lowBps: quantileAt(0.1, levels, quantilesBps[step]!),
+    middleBps: quantileAt(0.5, levels, quantilesBps[step]!),
+    highBps: quantileAt(0.9, levels, quantilesBps[step]!),
+  }));
+}
+
+/** Between given levels linearly, beyond them the outermost. */
+function quantileAt(level: number, levels: readonly number[], values: readonly number[]): number {
+  const above = levels.findIndex((one) => one >= level);
+  if (above === -1) return values.at(-1)!;
+  if (above === 0) return values[0]!;
+  const share = (level - levels[above - 1]!) / (levels[above]! - levels[above - 1]!);
+  return values[above - 1]! + share * (values[above]! - values[above - 1]!);
+}

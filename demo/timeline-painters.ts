@@ -1,0 +1,122 @@
+/** What is painted on a lane of the timeline beside its lines: handovers, stalls, the forecast, what is still to come. */
+
+import uPlot from 'uplot';
+import type { Span } from './session-record.ts';
+import type { FanStep } from './timeline-model.ts';
+
+/** A time range as x positions on the canvas, cut to the plot; undefined where none of it is in view. */
+function across(u: uPlot, fromSeconds: number, toSeconds: number): { x: number; width: number } | undefined {
+  const { left, width } = u.bbox;
+  const from = Math.max(left, u.valToPos(fromSeconds, 'x', true));
+  const to = Math.min(left + width, u.valToPos(toSeconds, 'x', true));
+  return to > from ? { x: from, width: to - from } : undefined;
+}
+
+/** Paints inside the plot alone. */
+function clipped(u: uPlot, paint: (context: CanvasRenderingContext2D) => void): void {
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  paint(ctx);
+  ctx.restore();
+}
+
+/** A dashed line from top to bottom at each time. */
+export function paintVerticals(u: uPlot, times: readonly number[], style: { colour: string; dash: number[] }): void {
+  clipped(u, (ctx) => {
+    ctx.strokeStyle = style.colour;
+    ctx.lineWidth = uPlot.pxRatio;
+    ctx.setLineDash(style.dash.map((length) => length * uPlot.pxRatio));
+    ctx.beginPath();
+    for (const time of times) {
+      const x = Math.round(u.valToPos(time, 'x', true)) + 0.5;
+      ctx.moveTo(x, u.bbox.top);
+      ctx.lineTo(x, u.bbox.top + u.bbox.height);
+    }
+    ctx.stroke();
+  });
+}
+
+/** Bands of the plot's full height. */
+export function paintBands(u: uPlot, spans: readonly Span[], nowSeconds: number, colour: string): void {
+  clipped(u, (ctx) => {
+    ctx.fillStyle = colour;
+    for (const { startSeconds, endSeconds } of spans) {
+      const band = across(u, startSeconds, endSeconds ?? nowSeconds);
+      if (band !== undefined) ctx.fillRect(band.x, u.bbox.top, Math.max(band.width, uPlot.pxRatio), u.bbox.height);
+    }
+  });
+}
+
+/** A row of one player: `row` of `rows` from the top. */
+export function paintRow(
+  u: uPlot,
+  {
+    row,
+    rows,
+    spans,
+    nowSeconds,
+    colour,
+  }: { row: number; rows: number; spans: readonly Span[]; nowSeconds: number; colour: string },
+): void {
+  const { top, height } = u.bbox;
+  const rowHeight = height / rows;
+  const inset = 2 * uPlot.pxRatio;
+  clipped(u, (ctx) => {
+    ctx.fillStyle = colour;
+    for (const { startSeconds, endSeconds } of spans) {
+      const band = across(u, startSeconds, endSeconds ?? nowSeconds);
+      if (band === undefined) continue;
+      const width = Math.max(band.width, 2 * uPlot.pxRatio);
+      ctx.fillRect(band.x, top + row * rowHeight + inset, width, rowHeight - 2 * inset);
+    }
+  });
+}
+
+/** Crosses at points of time and value. */
+export function paintCrosses(u: uPlot, points: readonly { seconds: number; value: number }[], colour: string): void {
+  const arm = 4 * uPlot.pxRatio;
+  clipped(u, (ctx) => {
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = 2 * uPlot.pxRatio;
+    ctx.beginPath();
+    for (const { seconds, value } of points) {
+      const x = u.valToPos(seconds, 'x', true);
+      const y = u.valToPos(value, 'y', true);
+      ctx.moveTo(x - arm, y - arm);
+      ctx.lineTo(x + arm, y + arm);
+      ctx.moveTo(x + arm, y - arm);
+      ctx.lineTo(x - arm, y + arm);
+    }
+    ctx.stroke();
+  });
+}
+
+/** Covers what is still to come with a veil. */
+export function paintFuture(u: uPlot, nowSeconds: number, { veil, line }: { veil: string; line: string }): void {
+  clipped(u, (ctx) => {
+    const future = across(u, nowSeconds, Number.MAX_SAFE_INTEGER);
+    if (future === undefined) return;
+    ctx.fillStyle = veil;
+    ctx.fillRect(future.x, u.bbox.top, future.width, u.bbox.height);
+    ctx.fillStyle = line;
+    ctx.fillRect(future.x, u.bbox.top, uPlot.pxRatio, u.bbox.height);
+  });
+}
+
+/** The 10 to 90 % range of a forecast as an area, its median as a line; rates in Mbit/s. */
+export function paintFan(u: uPlot, steps: readonly FanStep[], { area, line }: { area: string; line: string }): void {
+  clipped(u, (ctx) => {
+    const y = (bps: number) => u.valToPos(bps / 1e6, 'y', true);
+    for (const { fromSeconds, toSeconds, lowBps, middleBps, highBps } of steps) {
+      const band = across(u, fromSeconds, toSeconds);
+      if (band === undefined) continue;
+      ctx.fillStyle = area;
+      ctx.fillRect(band.x, y(highBps), band.width, y(lowBps) - y(highBps));
+      ctx.fillStyle = line;
+      ctx.fillRect(band.x, y(middleBps), band.width, 2 * uPlot.pxRatio);
+    }
+  });
+}

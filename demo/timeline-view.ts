@@ -1,0 +1,411 @@
+/** The timeline as four lanes of uPlot that share their time axis, with one cursor over all of them. */
+
+import uPlot from 'uplot';
+import { element } from './dom.ts';
+import { clock, megabits } from './format.ts';
+import type { DecisionNote, SessionRecord } from './session-record.ts';
+import type { Timeline, Track } from './timeline-model.ts';
+import { forecastFan } from './timeline-model.ts';
+import { paintBands, paintCrosses, paintFan, paintFuture, paintRow, paintVerticals } from './timeline-painters.ts';
+
+/** A player as the timeline draws it. */
+export interface TimelinePlayer {
+  /** Its colour and dashes. */
+  place: number;
+  title: string;
+  record: SessionRecord;
+}
+
+export interface TimelineRun {
+  timeline: Timeline;
+  players: readonly TimelinePlayer[];
+  ladderBps: readonly number[];
+  bufferCapSeconds: number;
+}
+
+/** Width of the vertical axes in CSS pixels, the same for all lanes so that their times are aligned. */
+const GUTTER = 46;
+const AXIS_HEIGHT = 26;
+const MINUTE_SECONDS = 60;
+/** How much of what comes next the window of a minute shows. */
+const AHEAD_SECONDS = 10;
+/** By a player's place, so that lines differ by more than their colour. */
+const DASHES: readonly number[][] = [[], [9, 4], [2, 3], [12, 3, 2, 3]];
+
+interface Palette {
+  players: string[];
+  axis: string;
+  grid: string;
+  capacity: string;
+  capacityLine: string;
+  handover: string;
+  stall: string;
+  stallFaint: string;
+  startup: string;
+  veil: string;
+  now: string;
+}
+
+interface Lane {
+  plot: uPlot;
+  dataOf(timeline: Timeline, tracks: readonly Track[]): uPlot.AlignedData;
+  height(): number;
+}
+
+export class TimelineView {
+  /** The pointer is over a moment (undefined: it left), or has chosen one. */
+  onPoint: (seconds: number | undefined, chosen: boolean) => void = () => {};
+  readonly #host: HTMLElement;
+  readonly #marker = element('div', { class: 'moment', hidden: true });
+  #lanes: Lane[] = [];
+  #run: TimelineRun | undefined;
+  #isMinute = false;
+  #nowSeconds = 0;
+  #markedSeconds: number | undefined;
+  #forecasts: readonly { place: number; decision: DecisionNote | undefined }[] = [];
+
+  constructor(host: HTMLElement) {
+    this.#host = host;
+    host.append(this.#marker);
+    for (const type of ['pointermove', 'pointerdown'] as const) {
+      host.addEventListener(type, (event) => {
+        const seconds = this.#secondsAt(event);
+        if (seconds !== undefined) this.onPoint(seconds, type === 'pointerdown');
+      });
+    }
+    host.addEventListener('pointerleave', () => this.onPoint(undefined, false));
+    new ResizeObserver(() => this.#resize()).observe(host);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#build());
+  }
+
+  /** Shows another run, empty at first. */
+  begin(run: TimelineRun): void {
+    this.#run = run;
+    this.#nowSeconds = 0;
+    this.#forecasts = [];
+    this.#build();
+  }
+
+  /** `minute`: the last minute alone, moving; else the whole session. */
+  set window(window: 'session' | 'minute') {
+    this.#isMinute = window === 'minute';
+    this.draw();
+  }
+
+  /** Seconds in view. */
+  get range(): { from: number; to: number } {
+    const end = this.#run?.timeline.endSeconds ?? MINUTE_SECONDS;
+    if (!this.#isMinute) return { from: 0, to: end };
+    const to = Math.max(MINUTE_SECONDS, this.#nowSeconds + AHEAD_SECONDS);
+    return { from: to - MINUTE_SECONDS, to };
+  }
+
+  /** Marks a moment in all lanes. */
+  mark(seconds: number | undefined): void {
+    this.#markedSeconds = seconds;
+    this.#placeMarker();
+  }
+
+  /** Whose forecasts are drawn. */
+  set forecasts(forecasts: readonly { place: number; decision: DecisionNote | undefined }[]) {
+    this.#forecasts = forecasts;
+  }
+
+  /** Draws what the records hold by now. */
+  draw(): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    const { timeline, players } = run;
+    this.#nowSeconds = Math.max(0, ...players.map(({ record }) => record.nowSeconds));
+    const tracks = players.map(({ record }) => timeline.track(record));
+    const { from, to } = this.range;
+    for (const { plot, dataOf } of this.#lanes) {
+      plot.batch(() => {
+        plot.setData(dataOf(timeline, tracks), false);
+        plot.setScale('x', { min: from, max: to });
+      });
+    }
+    this.#placeMarker();
+  }
+
+  /** All lanes as one picture, for export; at the resolution that they are drawn in. */
+  canvases(): { canvas: HTMLCanvasElement; title: string }[] {
+    return this.#lanes.map(({ plot }) => ({
+      canvas: plot.ctx.canvas,
+      title: plot.root.parentElement?.querySelector('h3')?.textContent ?? '',
+    }));
+  }
+
+  #build(): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    for (const { plot } of this.#lanes) plot.destroy();
+    this.#host.querySelectorAll('.lane').forEach((lane) => {
+      lane.remove();
+    });
+    const palette = readPalette();
+    this.#lanes = [
+      this.#linkLane(run, palette),
+      this.#bitrateLane(run, palette),
+      this.#bufferLane(run, palette),
+      this.#stallLane(run, palette),
+    ];
+    this.draw();
+  }
+
+  /** What the link carries, and what each player's downloads got of it. */
+  #linkLane(run: TimelineRun, palette: Palette): Lane {
+    const topMbps = Math.max(1, ...run.timeline.capacityBps) / 1e6;
+    return this.#lane({
+      title: 'Link, and what each download got of it (Mbit/s)',
+      palette,
+      height: () => (this.#isNarrow ? 130 : 170),
+      y: { range: [0, topMbps * 1.05] },
+      series: [
+        { stroke: palette.capacityLine, fill: palette.capacity, width: 1, paths: uPlot.paths.stepped!({ align: 1 }) },
+        ...run.players.map(({ place }) => lineOf(place, palette)),
+      ],
+      dataOf: (timeline, tracks) => [
+        timeline.times,
+        timeline.capacityBps.map((bps) => bps / 1e6),
+        ...tracks.map(({ throughputBps }) => throughputBps.map((bps) => bps && bps / 1e6)),
+      ],
+      below: (u) => {
+        for (const { place, decision } of this.#forecasts) {
+          const colour = palette.players[place]!;
+          paintFan(u, forecastFan(decision?.forecast), { area: withAlpha(colour, 0.18), line: withAlpha(colour, 0.6) });
+        }
+      },
+    });
+  }
+
+  /** The representation that each player asked for, a rung per bitrate; crosses where a download was given up. */
+  #bitrateLane(run: TimelineRun, palette: Palette): Lane {
+    const { ladderBps, players } = run;
+    const rung = (bps: number) => ladderBps.findIndex((one) => Math.abs(one - bps) < 1);
+    // Lines at the same rung lie side by side.
+    const dodge = (i: number) => (i - (players.length - 1) / 2) * 0.14;
+    return this.#lane({
+      title: 'Bitrate asked for (Mbit/s)',
+      palette,
+      height: () => (this.#isNarrow ? 110 : 140),
+      y: {
+        range: [-0.5, ladderBps.length - 0.5],
+        splits: ladderBps.map((_, i) => i),
+        label: (value) => megabits(ladderBps[value] ?? 0),
+      },
+      series: players.map(({ place }) => lineOf(place, palette)),
+      dataOf: (timeline, tracks) => [
+        timeline.times,
+        ...tracks.map(({ bitrateBps }, i) => bitrateBps.map((bps) => (bps === null ? null : rung(bps) + dodge(i)))),
+      ],
+      above: (u) => {
+        players.forEach(({ place, record }, i) => {
+          const given = record.downloads.filter(({ outcome }) => outcome === 'abandoned');
+          paintCrosses(
+            u,
+            given.map(({ endedAtSeconds, bitrateBps }) => ({
+              seconds: endedAtSeconds!,
+              value: rung(bitrateBps) + dodge(i),
+            })),
+            palette.players[place]!,
+          );
+        });
+      },
+    });
+  }
+
+  #bufferLane({ players, bufferCapSeconds }: TimelineRun, palette: Palette): Lane {
+    return this.#lane({
+      title: 'Buffer (s)',
+      palette,
+      height: () => (this.#isNarrow ? 90 : 110),
+      y: { range: [0, bufferCapSeconds * 1.05] },
+      series: players.map(({ place }) => ({ ...lineOf(place, palette), paths: uPlot.paths.linear!(), spanGaps: true })),
+      dataOf: (timeline, tracks) => [timeline.times, ...tracks.map(({ bufferSeconds }) => bufferSeconds)],
+      below: (u) => {
+        for (const { record } of players) paintBands(u, record.stalls, record.nowSeconds, palette.stallFaint);
+      },
+    });
+  }
+
+  /** A row per player: red where playback stood still, pale before its first picture. */
+  #stallLane({ players }: TimelineRun, palette: Palette): Lane {
+    return this.#lane({
+      title: 'Stalls',
+      palette,
+      height: () => players.length * 16 + AXIS_HEIGHT + 4,
+      hasTimes: true,
+      y: { range: [0, players.length], splits: [], label: () => '' },
+      series: [{ show: false }],
+      dataOf: (timeline) => [timeline.times, timeline.times.map(() => null)],
+      below: (u) => {
+        players.forEach(({ place, record }, row) => {
+          const at = { row, rows: players.length, nowSeconds: record.nowSeconds };
+          const startup = { startSeconds: 0, endSeconds: record.startupSeconds };
+          paintRow(u, { ...at, spans: record.nowSeconds > 0 ? [startup] : [], colour: palette.startup });
+          paintRow(u, { ...at, spans: record.stalls, colour: palette.stall });
+          paintGutter(u, { row, rows: players.length, colour: palette.players[place]!, dash: DASHES[place]! });
+        });
+      },
+    });
+  }
+
+  #lane(options: {
+    title: string;
+    palette: Palette;
+    height: () => number;
+    y: { range: [number, number]; splits?: number[]; label?: (value: number) => string };
+    series: uPlot.Series[];
+    dataOf: Lane['dataOf'];
+    hasTimes?: boolean;
+    below?: (u: uPlot) => void;
+    above?: (u: uPlot) => void;
+  }): Lane {
+    const { palette, y, hasTimes = false, dataOf, height } = options;
+    const host = element('div', { class: 'lane' }, element('h3', {}, options.title));
+    this.#host.append(host);
+    const { timeline, players } = this.#run!;
+    const handovers = timeline.handovers();
+    const axis: uPlot.Axis = {
+      stroke: palette.axis,
+      font: '11px system-ui, sans-serif',
+      grid: { stroke: palette.grid, width: 1 },
+      ticks: { show: false },
+    };
+    const { splits, label } = y;
+    const empty = players.map((): Track => ({ throughputBps: [], bitrateBps: [], bufferSeconds: [] }));
+    const plot = new uPlot(
+      {
+        width: Math.max(this.#host.clientWidth, 100),
+        height: height(),
+        padding: [6, 14, hasTimes ? 0 : 7, 0],
+        cursor: { show: false },
+        legend: { show: false },
+        scales: { x: { time: false, auto: false, min: 0, max: MINUTE_SECONDS }, y: { range: y.range } },
+        axes: [
+          {
+            ...axis,
+            grid: { show: false },
+            size: hasTimes ? AXIS_HEIGHT : 0,
+            gap: 4,
+            incrs: [5, 10, 15, 30, 60, 120, 300],
+            values: (_u, values) => values.map((value) => (hasTimes ? clock(value) : '')),
+          },
+          {
+            ...axis,
+            size: GUTTER,
+            gap: 6,
+            space: 26,
+            ...(splits && { splits: () => splits }),
+            ...(label && { values: (_u: uPlot, values: number[]) => values.map(label) }),
+          },
+        ],
+        series: [{}, ...options.series],
+        hooks: {
+          drawClear: [
+            (u) => {
+              paintVerticals(u, handovers, { colour: palette.handover, dash: [3, 3] });
+              options.below?.(u);
+            },
+          ],
+          draw: [
+            (u) => {
+              options.above?.(u);
+              paintFuture(u, this.#nowSeconds, { veil: palette.veil, line: palette.now });
+            },
+          ],
+        },
+      },
+      dataOf(timeline, empty),
+      host,
+    );
+    return { plot, dataOf, height };
+  }
+
+  get #isNarrow(): boolean {
+    return this.#host.clientWidth < 600;
+  }
+
+  #resize(): void {
+    for (const { plot, height } of this.#lanes) {
+      plot.setSize({ width: Math.max(this.#host.clientWidth, 100), height: height() });
+    }
+    this.#placeMarker();
+  }
+
+  #secondsAt(event: PointerEvent): number | undefined {
+    const plot = this.#lanes[0]?.plot;
+    if (plot === undefined) return undefined;
+    const { left } = plot.over.getBoundingClientRect();
+    const seconds = plot.posToVal(event.clientX - left, 'x');
+    const { from } = this.range;
+    return Math.min(this.#nowSeconds, Math.max(from, seconds));
+  }
+
+  #placeMarker(): void {
+    const plot = this.#lanes[0]?.plot;
+    const seconds = this.#markedSeconds;
+    const { from, to } = this.range;
+    const isInView = plot !== undefined && seconds !== undefined && seconds >= from && seconds <= to;
+    this.#marker.hidden = !isInView;
+    if (!isInView) return;
+    const x = plot.valToPos(seconds, 'x') + plot.over.offsetLeft;
+    this.#marker.style.transform = `translateX(${x.toFixed(1)}px)`;
+  }
+}
+
+function lineOf(place: number, palette: Palette): uPlot.Series {
+  return {
+    stroke: palette.players[place]!,
+    width: 2,
+    dash: DASHES[place]!,
+    points: { show: false },
+    paths: uPlot.paths.stepped!({ align: 1 }),
+  };
+}
+
+/** A player's line beside its row. */
+function paintGutter(
+  u: uPlot,
+  { row, rows, colour, dash }: { row: number; rows: number; colour: string; dash: readonly number[] },
+): void {
+  const { ctx, bbox } = u;
+  const y = bbox.top + ((row + 0.5) * bbox.height) / rows;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 2 * uPlot.pxRatio;
+  ctx.setLineDash(dash.map((length) => length * uPlot.pxRatio));
+  ctx.beginPath();
+  ctx.moveTo(bbox.left - 38 * uPlot.pxRatio, y);
+  ctx.lineTo(bbox.left - 8 * uPlot.pxRatio, y);
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** The page's colours, as its style sheet has them at this moment. */
+function readPalette(): Palette {
+  const style = getComputedStyle(document.documentElement);
+  const read = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const stall = read('stall');
+  return {
+    players: DASHES.map((_, place) => read(`player-${place}`)),
+    axis: read('text-soft'),
+    grid: read('line'),
+    capacity: read('capacity'),
+    capacityLine: read('capacity-line'),
+    handover: read('handover'),
+    stall,
+    stallFaint: withAlpha(stall, 0.16),
+    startup: read('startup'),
+    veil: withAlpha(read('panel'), 0.62),
+    now: read('text-soft'),
+  };
+}
+
+/** A `#rrggbb` colour with an alpha of 0 to 1. */
+function withAlpha(colour: string, alpha: number): string {
+  return `${colour}${Math.round(alpha * 255)
+    .toString(16)
+    .padStart(2, '0')}`;
+}
