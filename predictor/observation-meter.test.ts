@@ -5,7 +5,7 @@ import { ObservationMeter } from './observation-meter.ts';
 
 function recorded(feed: (meter: ObservationMeter) => void): Observation[] {
   const observations: Observation[] = [];
-  feed(new ObservationMeter({ emit: (observation) => observations.push(observation) }));
+  feed(new ObservationMeter((observation) => observations.push(observation)));
   return observations;
 }
 
@@ -33,7 +33,7 @@ describe('ObservationMeter', () => {
 
   test('an outage in a download counts as seconds without bits, told as they pass', () => {
     const observations: Observation[] = [];
-    const meter = new ObservationMeter({ emit: (observation) => observations.push(observation) });
+    const meter = new ObservationMeter((observation) => observations.push(observation));
     meter.requestSent(0);
     meter.firstByte(0, 0);
     meter.received(0, 1, 1e6);

@@ -5,12 +5,6 @@ import type { Observation } from '../abr/forecast.ts';
 /** Bits may be reported this much later than they came (progress events of a browser are 50 ms apart). */
 const SETTLE_SECONDS = 0.3;
 
-export interface ObservationMeterOptions {
-  emit: (observation: Observation) => void;
-  /** How long a second stays open for bits that are reported late, in seconds. Default 0.3. */
-  settleSeconds?: number;
-}
-
 /**
  * Listens to the requests of a session, several at once if need be, and emits observations in order of time, none longer
  * than one second and none across a whole second of the session's clock. Times passed in are seconds of that clock and
@@ -21,7 +15,6 @@ export interface ObservationMeterOptions {
  */
 export class ObservationMeter {
   readonly #emit: (observation: Observation) => void;
-  readonly #settleSeconds: number;
   /** Closed pieces that may still receive bits, and what came between them, in order of time. */
   #queue: Observation[] = [];
   #open: Observation & { kind: 'throughput' | 'idle' } = { kind: 'idle', startSeconds: 0, endSeconds: 0 };
@@ -30,9 +23,8 @@ export class ObservationMeter {
   #waiting = 0;
   #delivering = 0;
 
-  constructor(options: ObservationMeterOptions) {
-    this.#emit = options.emit;
-    this.#settleSeconds = options.settleSeconds ?? SETTLE_SECONDS;
+  constructor(emit: (observation: Observation) => void) {
+    this.#emit = emit;
   }
 
   /** A request was sent. */
@@ -121,7 +113,7 @@ export class ObservationMeter {
   }
 
   #flush(): void {
-    const settledBefore = this.#delivering > 0 ? this.#nowSeconds - this.#settleSeconds : Number.POSITIVE_INFINITY;
+    const settledBefore = this.#delivering > 0 ? this.#nowSeconds - SETTLE_SECONDS : Number.POSITIVE_INFINITY;
     let settled = 0;
     for (const piece of this.#queue) {
       if (('atSeconds' in piece ? piece.atSeconds : piece.endSeconds) > settledBefore) break;

@@ -233,8 +233,22 @@ describe('attachLeoAbr', () => {
     expect(controller.states[1]).toMatchObject({ segmentIndex: 7, segmentsRemaining: 3, started: true });
     expect(controller.states[1]!.previousBitrateBps).toBeUndefined();
     player.request(7, 1);
+    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 11 });
     player.ask();
     expect(controller.states[2]).toMatchObject({ segmentIndex: 8, previousBitrateBps: 2e6 });
+  });
+
+  test('where another track has replaced the buffer, the next segment is the one at its end', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.ask();
+    for (let index = 0; index < 6; index++) download(player, index, 0, 3e6, 0.5);
+    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 24 });
+    player.ask();
+    player.element = { currentTime: 9, buffered: ranges([]) };
+    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 0 });
+    player.ask();
+    expect(controller.states.map(({ segmentIndex }) => segmentIndex)).toEqual([0, 6, 2]);
   });
 
   test('periods go on with the history and count segments along the presentation', () => {

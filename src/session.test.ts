@@ -13,6 +13,7 @@ const segment = (index: number, bitrateBps: number, atSeconds = index) => ({
   streamId: '0',
   index,
   bitrateBps,
+  endSeconds: index * 4 + 4,
   sizeBits: bitrateBps * 4,
   atSeconds,
 });
@@ -54,8 +55,8 @@ describe('a session', () => {
     expect(inFlightOf(session)).toBeUndefined();
     expect(session.requestedBits).toBe(3e6);
     beginDownload(session, segment(1, 2e6));
-    expect(session.last).toEqual({ streamId: '0', index: 1, bitrateBps: 2e6 });
-    expect(session.beforeLast).toEqual({ streamId: '0', index: 0, bitrateBps: 1e6 });
+    expect(session.last).toEqual({ streamId: '0', index: 1, bitrateBps: 2e6, endSeconds: 8 });
+    expect(session.beforeLast).toEqual({ streamId: '0', index: 0, bitrateBps: 1e6, endSeconds: 4 });
     expect(session.downloads).toEqual([
       {
         segmentIndex: 0,

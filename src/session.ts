@@ -12,6 +12,8 @@ export interface SegmentRequest {
   /** In the presentation, from 0. */
   index: number;
   bitrateBps: number;
+  /** Where it ends in the presentation. */
+  endSeconds: number;
 }
 
 /** A video download under way. */
@@ -23,7 +25,7 @@ export interface Session {
   /** From 1 for the first source that the player was given. */
   readonly number: number;
   /** When the first media request left, of whatever type, on a clock that only moves forward; undefined before. */
-  startMs: number | undefined;
+  startMs?: number | undefined;
   /** There has been something to show. */
   started: boolean;
   /** dash.js has cut its buffer targets because the source buffer was full. */
@@ -31,27 +33,16 @@ export interface Session {
   /** Finished and abandoned video downloads, oldest first. */
   downloads: Download[];
   /** The video segment that was asked for last; undefined at the start and after a seek. */
-  last: SegmentRequest | undefined;
+  last?: SegmentRequest | undefined;
   /** The one before it. */
-  beforeLast: SegmentRequest | undefined;
-  active: ActiveDownload | undefined;
+  beforeLast?: SegmentRequest | undefined;
+  active?: ActiveDownload | undefined;
   requestedBits: number;
   wastedBits: number;
 }
 
 export function newSession(number: number): Session {
-  return {
-    number,
-    startMs: undefined,
-    started: false,
-    quotaExceeded: false,
-    downloads: [],
-    last: undefined,
-    beforeLast: undefined,
-    active: undefined,
-    requestedBits: 0,
-    wastedBits: 0,
-  };
+  return { number, started: false, quotaExceeded: false, downloads: [], requestedBits: 0, wastedBits: 0 };
 }
 
 /** Seconds since the first media request; 0 before it. */
@@ -64,11 +55,12 @@ export function beginDownload(
   session: Session,
   request: SegmentRequest & { sizeBits: number; atSeconds: number },
 ): ActiveDownload {
-  const { streamId, index, bitrateBps, sizeBits, atSeconds } = request;
+  const { sizeBits, atSeconds, ...segment } = request;
+  const { streamId, index, bitrateBps } = segment;
   const { last, downloads } = session;
   const isRepeat = last?.index === index && last.streamId === streamId;
   if (!isRepeat) session.beforeLast = last;
-  session.last = { streamId, index, bitrateBps };
+  session.last = segment;
   session.requestedBits += sizeBits;
   let abandonments = 0;
   for (let i = downloads.length - 1; isRepeat && downloads[i]?.abandoned; i--) abandonments++;

@@ -170,3 +170,49 @@ test('history goes on over periods, and indices count along the presentation', a
   for (const { level } of seen.decisions.slice(1)) expect(level).toBeGreaterThan(0.5);
   for (const { previous } of seen.decisions.slice(1)) expect(previous).toBeDefined();
 });
+
+test('another video track goes on with decisions for the segments that dash.js then asks for', async ({
+  labPage,
+  stream,
+}) => {
+  await labPage.route('**/manifest.mpd', async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const set = /<AdaptationSet[\s\S]*?<\/AdaptationSet>/.exec(text)![0];
+    const other = set
+      .replace('id="1"', 'id="9"')
+      .replace('segmentAlignment', 'lang="fr" segmentAlignment')
+      .replace(/Representation id="video-/g, 'Representation id="other-');
+    await route.fulfill({ response, body: text.replace(set, `${set}\n${other}`) });
+  });
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const { player, video, decisions, requests, faults } = window.lab.start({
+        manifest,
+        settings: { streaming: { trackSwitchMode: { video: 'alwaysReplace' } } },
+      });
+      await window.lab.until('a good buffer', () => requests.length >= 8 && video.currentTime > 1);
+      const decided = decisions.length;
+      const other = player.getTracksFor('video').find(({ lang }) => lang === 'fr')!;
+      player.setCurrentTrack(other);
+      const isOther = ({ representationId }: { representationId: string }) => representationId.startsWith('other');
+      await window.lab.until('segments of the other', () => requests.filter(isOther).length >= 5);
+      const from = requests.findIndex(isOther);
+      return {
+        faults,
+        before: requests[from - 1]!.index,
+        requests: requests.slice(from).map(({ index, representationId }) => ({ index, representationId })),
+        decisions: decisions
+          .slice(decided)
+          .filter(isOther)
+          .map(({ state, representationId }) => ({ index: state.segmentIndex, representationId })),
+      };
+    },
+    `${stream({ segmentCount: 30 })}manifest.mpd`,
+  );
+  expect(seen.faults).toEqual([]);
+  // The buffer was replaced: dash.js went back.
+  expect(seen.requests[0]!.index).toBeLessThan(seen.before);
+  for (const decision of seen.decisions) expect(seen.requests).toContainEqual(decision);
+  expect(seen.decisions.length).toBeGreaterThanOrEqual(4);
+});

@@ -136,7 +136,7 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
   }
 
   function newMeter(): ObservationMeter {
-    return new ObservationMeter({ emit: (observation) => ofForecaster((one) => one.observe(observation)) });
+    return new ObservationMeter((observation) => ofForecaster((one) => one.observe(observation)));
   }
 
   function utcNow() {
@@ -149,10 +149,8 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
 
   function startForecaster(): void {
     const { seed } = options;
-    const utc = utcNow();
-    ofForecaster((one) =>
-      one.start(utc ? { seed, utcMsAtStart: utc.utcMs, utcUncertaintySeconds: utc.utcUncertaintySeconds } : { seed }),
-    );
+    const { utcMs, ...uncertainty } = utcNow() ?? {};
+    ofForecaster((one) => one.start({ seed, ...(utcMs === undefined ? {} : { utcMsAtStart: utcMs, ...uncertainty }) }));
   }
 
   /** Before a segment's request. Audio and text are dash.js's own affair. */

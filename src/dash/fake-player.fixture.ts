@@ -185,6 +185,7 @@ export class FakePlayer {
       type: 'MediaSegment',
       mediaType: 'video',
       index,
+      startTime: index * 4,
       duration: 4,
       range: null as string | null,
       representation: this.representations[representation]!,

@@ -57,13 +57,13 @@ export function playerState(sources: StateSources): PlayerState {
   const { view, representations, session, gauge, inFlight, qoe } = sources;
   const { streamInfo, current } = view;
   const segmentSeconds = segmentDuration(current);
-  const segmentIndex = inFlight?.segmentIndex ?? nextIndex(sources);
-  const inPeriod = segmentIndex - firstIndex(streamInfo, current);
-  const segmentsRemaining = remainingSegments(view, inPeriod);
-  const ladderBps = representations.map(({ bandwidth }) => bandwidth);
   const isActive = streamController(view)?.getActiveStreamInfo()?.id === streamInfo.id;
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(String(streamInfo.id)) : gauge.playableSeconds();
   session.started ||= bufferLevelSeconds > 0;
+  const segmentIndex = inFlight?.segmentIndex ?? nextIndex(sources, isActive ? bufferLevelSeconds : undefined);
+  const inPeriod = segmentIndex - firstIndex(streamInfo, current);
+  const segmentsRemaining = remainingSegments(view, inPeriod);
+  const ladderBps = representations.map(({ bandwidth }) => bandwidth);
   return {
     utcMs: undefined,
     utcUncertaintySeconds: undefined,
@@ -94,11 +94,19 @@ export function firstIndex({ manifestInfo, start }: StreamInfo, representation: 
 }
 
 /** Index in the presentation of the segment that dash.js will ask for next. */
-function nextIndex({ view: { streamInfo, current }, session: { last }, gauge }: StateSources): number {
-  if (last?.streamId === String(streamInfo.id)) return last.index + 1;
+function nextIndex(
+  { view: { streamInfo, current }, session: { last }, gauge }: StateSources,
+  levelSeconds: number | undefined,
+): number {
+  const segmentSeconds = segmentDuration(current);
+  const playhead = gauge.playheadSeconds();
+  const isInPeriod = last?.streamId === String(streamInfo.id);
+  // What was loaded is not there any more where another track has replaced it.
+  const isReplaced = isInPeriod && playhead + levelSeconds! < last.endSeconds - 1.5 * segmentSeconds;
+  if (isInPeriod && !isReplaced) return last.index + 1;
   // The first of a period, or after a jump: the one at the end of what is buffered.
-  const skippedSeconds = last ? 0 : gauge.playheadSeconds() + gauge.playableSeconds() - streamInfo.start;
-  return firstIndex(streamInfo, current) + Math.max(0, Math.floor(skippedSeconds / segmentDuration(current)));
+  const skippedSeconds = last && !isReplaced ? 0 : playhead + gauge.playableSeconds() - streamInfo.start;
+  return firstIndex(streamInfo, current) + Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }
 
 /** Segments left with the period's `index`-th, over all periods; `Infinity` where the end is not known. */

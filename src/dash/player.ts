@@ -48,8 +48,9 @@ export function listen<E>(player: DashPlayer, type: string, listener: (event: E)
 
 /** Bits of a byte range `first-last`; undefined where there is none. */
 export function rangeBits(range: string | null | undefined): number | undefined {
-  const ends = /^(\d+)-(\d+)$/.exec(range ?? '');
-  return ends === null ? undefined : (Number(ends[2]) - Number(ends[1]) + 1) * 8;
+  const [first, last] = (range ?? '').split('-').map(Number);
+  const bits = (last! - first! + 1) * 8;
+  return bits > 0 ? bits : undefined;
 }
 
 /** The period that a segment request is for. */

@@ -78,7 +78,8 @@ export function followRequests({ player, running, clockMs, onVideo, guard }: Req
         segmentSeconds: request.duration,
         indexedBits: rangeBits(request.range),
       });
-      video = beginDownload(session, { ...segment, streamId: String(streamInfo.id), sizeBits, atSeconds });
+      const endSeconds = request.startTime + request.duration;
+      video = beginDownload(session, { ...segment, streamId: String(streamInfo.id), endSeconds, sizeBits, atSeconds });
     }
     followed.set(request, { sentMs, video, bytesSeen: 0, progressMs: undefined });
     meter.requestSent(atSeconds);

@@ -33,9 +33,6 @@ export function ruleFactory(name: string, opinion: (context: RulesContext) => Op
         getClassName: () => name,
         getSwitchRequest: answer,
         shouldAbandon: answer,
-        reset() {},
-        handleNewMediaInfo() {},
-        clearDataForStream() {},
       };
       newest = instance;
       return instance;
