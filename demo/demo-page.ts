@@ -374,12 +374,16 @@ export class DemoPage {
   /** Notices that the origin is gone before the buffers are empty, and that it is back. */
   async #heartbeat(): Promise<void> {
     if (this.#run?.ended === true && !this.#originIsLost) return;
-    const isAlive = await this.#origin.isAlive();
-    if (!isAlive) this.#loseOrigin();
-    else if (this.#originIsLost) {
-      this.#originIsLost = false;
-      this.#notices.clear('origin');
-      await this.#start();
+    if (!this.#originIsLost) {
+      if (!(await this.#origin.isAlive())) this.#loseOrigin();
+      return;
+    }
+    try {
+      // A new one is elsewhere, so ask again; the address bar holds all that was chosen.
+      const origin = await OriginClient.find();
+      if (await origin.isAlive()) location.reload();
+    } catch {
+      // Still gone.
     }
   }
 

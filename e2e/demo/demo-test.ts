@@ -1,0 +1,94 @@
+/** What the tests of the demo page share: the server that `npm start` runs, and a page that must not log an error. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
+
+export { expect };
+
+/** `npm start` in a process of its own. */
+export interface DemoServer {
+  url: string;
+  port: number;
+  stop(): Promise<void>;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Starts what `npm start` starts, on this port or a free one, and waits for the address that it prints. */
+export async function startDemo(port = 0): Promise<DemoServer> {
+  const vite: ChildProcess = spawn(
+    process.execPath,
+    [join(ROOT, 'node_modules/vite/bin/vite.js'), '--port', String(port), '--strictPort', '--clearScreen', 'false'],
+    { cwd: ROOT, env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      const address = /Local:\s+(http:\S+)/.exec(output)?.[1];
+      if (address !== undefined) resolve(address);
+    };
+    vite.stdout!.on('data', read);
+    vite.stderr!.on('data', read);
+    vite.once('exit', (code) => reject(new Error(`vite ended with ${code}:\n${output}`)));
+    setTimeout(() => reject(new Error(`vite printed no address within 30 s:\n${output}`)), 30_000).unref();
+  });
+  return {
+    url,
+    port: Number(new URL(url).port),
+    async stop() {
+      const ended = once(vite, 'exit');
+      vite.kill();
+      await ended;
+    },
+  };
+}
+
+interface Fixtures {
+  /** Opens the page with a query; errors in its console fail the test. */
+  open(query?: string): Promise<Page>;
+}
+
+interface WorkerFixtures {
+  demo: DemoServer;
+}
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  demo: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern here.
+    async ({}, use) => {
+      const demo = await startDemo();
+      await use(demo);
+      await demo.stop();
+    },
+    { scope: 'worker' },
+  ],
+
+  open: async ({ demo, page }, use) => {
+    const errors: string[] = [];
+    page.on('console', (message: ConsoleMessage) => {
+      // dash.js warns of a play() that a change of choice interrupted.
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
+    await use(async (query = '') => {
+      await page.goto(`${demo.url}${query}`);
+      return page;
+    });
+    expect(errors, 'errors in the console').toEqual([]);
+  },
+});
+
+/** Waits until every player has shown this many seconds. */
+export async function untilPlayed(page: Page, seconds: number): Promise<void> {
+  await page.waitForFunction(
+    (least) => {
+      const videos = [...document.querySelectorAll('video')];
+      return videos.length > 0 && videos.every((video) => video.currentTime >= least);
+    },
+    seconds,
+    { timeout: 30_000 },
+  );
+}

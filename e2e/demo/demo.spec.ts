@@ -1,0 +1,225 @@
+/** The demo page does what it says, in a real browser over the real origin. */
+
+import { readFileSync } from 'node:fs';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { parseResults } from '../../replay/evaluation/parse-results.ts';
+import { SCENARIOS } from '../../replay/scenarios.ts';
+import { expect, startDemo, test, untilPlayed } from './demo-test.ts';
+
+/** Widths of the test pictures by representation. */
+const WIDTHS = [64, 96, 128, 160, 192, 224];
+const LADDER_BPS = SCENARIOS['hd-16']!.ladderBps;
+
+/** A link that carries the top of the ladder throughout: players soon agree and the pictures change. */
+const CALM = '?players=mpc-d&trace=stationary-calm&scenario=hd-16&start=0';
+
+const player = (page: Page, number: number) => page.getByRole('article', { name: `Player ${number}` });
+
+/** Per player: the width of the picture, and the width that the page says should be on screen. */
+function widthsAndFigures(page: Page): Promise<{ shown: number; said: number }[]> {
+  return page.evaluate(
+    ({ widths, ladderBps }) =>
+      [...document.querySelectorAll('article')].map((article) => {
+        const figure = article.querySelector('dd')!.textContent!;
+        return {
+          shown: article.querySelector('video')!.videoWidth,
+          said: widths[ladderBps.indexOf(Number.parseFloat(figure) * 1e6)] ?? -1,
+        };
+      }),
+    { widths: WIDTHS, ladderBps: [...LADDER_BPS] },
+  );
+}
+
+test('plays by itself, and what it says is on screen is', async ({ open }) => {
+  const page = await open();
+  await untilPlayed(page, 5);
+  const { searchParams } = new URL(page.url());
+  expect(searchParams.get('players')!.split(',').length).toBeGreaterThan(1);
+  expect(searchParams.get('scenario')).toBe('hd-16');
+  expect(
+    await page.locator('video').evaluateAll((videos) => videos.every((one) => (one as HTMLVideoElement).muted)),
+  ).toBe(true);
+
+  // At a change of representation the figure follows the picture within a quarter of a second.
+  await expect(async () => {
+    for (const { shown, said } of await widthsAndFigures(page)) expect(shown).toBe(said);
+  }).toPass();
+
+  for (const racer of await page.locator('.racer').all()) {
+    await expect(racer.locator('.value')).toHaveText(/^−?\d+\.\d$/);
+    await expect(racer).toContainText(/mean bitrate .*Mbit\/s/);
+  }
+  // Something is drawn on every lane.
+  const inks = await page.locator('.lane canvas').evaluateAll((canvases) =>
+    canvases.map((canvas) => {
+      const { width, height } = canvas as HTMLCanvasElement;
+      const { data } = (canvas as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height);
+      const colours = new Set<number>();
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i + 3]! > 0) colours.add((data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!);
+      return colours.size;
+    }),
+  );
+  expect(inks).toHaveLength(4);
+  for (const colours of inks) expect(colours).toBeGreaterThan(5);
+});
+
+test('another algorithm, link, scenario or start begins anew, and the address says so', async ({ open }) => {
+  const page = await open(CALM);
+  const parameter = (name: string) => new URL(page.url()).searchParams.get(name);
+  await untilPlayed(page, 1);
+  await page.getByRole('combobox', { name: 'Algorithm of player 1' }).selectOption({ label: 'dash.js Dynamic' });
+  expect(parameter('players')).toBe('dynamic');
+  await expect(player(page, 1)).toHaveAccessibleName('Player 1: dash.js Dynamic');
+  await untilPlayed(page, 1);
+
+  await page.getByRole('combobox', { name: 'Link' }).selectOption('driving-country');
+  await page.getByRole('combobox', { name: 'Scenario' }).selectOption('pensieve-60');
+  await page.getByRole('spinbutton', { name: 'Start' }).fill('30');
+  await page.getByRole('spinbutton', { name: 'Start' }).press('Enter');
+  expect([parameter('trace'), parameter('scenario'), parameter('start')]).toEqual([
+    'driving-country',
+    'pensieve-60',
+    '30',
+  ]);
+  await untilPlayed(page, 1);
+  // dash.js's own reasons are shown where it decides.
+  await expect(page.getByRole('region', { name: 'Decisions of dash.js Dynamic' })).toContainText(/segment \d+/);
+
+  // The address gives the same view.
+  const address = page.url();
+  await page.goto(address);
+  await untilPlayed(page, 0.5);
+  await expect(page.getByRole('combobox', { name: 'Link' })).toHaveValue('driving-country');
+  await expect(page.getByRole('spinbutton', { name: 'Start' })).toHaveValue('30');
+  await expect(page.getByRole('combobox', { name: 'Algorithm of player 1' })).toHaveValue('dynamic');
+});
+
+test('players come and go; stopping leaves everything to be looked at', async ({ open }) => {
+  const page = await open(CALM);
+  await untilPlayed(page, 0.5);
+  await expect(page.getByRole('button', { name: 'Remove player 1' })).toBeHidden();
+  await page.getByRole('button', { name: 'Add player' }).click();
+  await expect(page.getByRole('article')).toHaveCount(2);
+  await untilPlayed(page, 0.5);
+  await expect(page.locator('.racer')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Remove player 1' }).click();
+  await expect(page.getByRole('article')).toHaveCount(1);
+  expect(new URL(page.url()).searchParams.get('players')).not.toContain('mpc-d,');
+  await untilPlayed(page, 1);
+
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(player(page, 1)).toContainText('stopped');
+  expect(await page.locator('video').evaluate((video) => (video as HTMLVideoElement).paused)).toBe(true);
+  await page.getByRole('button', { name: 'Start again' }).click();
+  await expect(player(page, 1)).toContainText('playing');
+});
+
+test('any moment can be read, by pointer and by keyboard, and each decision opened', async ({ open }) => {
+  const page = await open(CALM);
+  await untilPlayed(page, 2);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  const reading = page.getByRole('table', { name: /^At / });
+  const scrubber = page.getByRole('slider', { name: 'Moment to read' });
+
+  const box = (await page.locator('.lane .u-over').first().boundingBox())!;
+  await page.mouse.move(box.x + 2, box.y + 20);
+  await expect(reading).toHaveAccessibleName(/^At 0:00 /);
+  await page.mouse.move(0, 0);
+  await expect(reading).not.toHaveAccessibleName(/^At 0:00 /);
+
+  await scrubber.focus();
+  await page.keyboard.press('Home');
+  await expect(reading).toHaveAccessibleName(/^At 0:00 .*link \d+ Mbit\/s/);
+  await expect(scrubber).toHaveAttribute('aria-valuetext', /^0:00: link \d+ Mbit\/s; MPC-D starting/);
+  await page.keyboard.press('ArrowRight');
+  await expect(scrubber).toHaveValue('0.25');
+
+  const live = page.getByRole('button', { name: 'Live' });
+  await expect(live).toHaveAttribute('aria-pressed', 'false');
+  await live.click();
+  await expect(live).toHaveAttribute('aria-pressed', 'true');
+
+  const decisions = page.getByRole('region', { name: 'Decisions of MPC-D' });
+  await expect(decisions.getByRole('table')).toContainText('✓');
+  await expect(decisions).toContainText(/planned on \d+ Mbit\/s/);
+  await decisions.getByRole('button', { name: 'Decision before' }).click();
+  await expect(live).toHaveAttribute('aria-pressed', 'false');
+  await decisions.getByText('All decisions').click();
+  await decisions.getByRole('button', { name: 'begins at 1 Mbit/s' }).click();
+  await expect(decisions).toContainText('nothing measured yet');
+});
+
+test('an address that makes no sense is explained, and something plays all the same', async ({ open }) => {
+  const page = await open('?players=mpc-x&trace=nowhere&scenario=8k&start=-1');
+  const alert = page.getByRole('alert');
+  for (const wrong of ['mpc-x', 'nowhere', '8k', '-1']) await expect(alert).toContainText(`“${wrong}”`);
+  await untilPlayed(page, 0.5);
+  await alert.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(alert).toBeEmpty();
+});
+
+test('the run can be taken away as results and as a picture', async ({ open }) => {
+  const page = await open(CALM);
+  await untilPlayed(page, 2);
+  const saved = async (name: string) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  };
+  const { name, bytes } = await saved('Results as JSON');
+  expect(name).toBe('leo-abr-stationary-calm-0-hd-16.json');
+  const { sessions, scenario } = parseResults(bytes.toString('utf8'), name);
+  expect(scenario.name).toBe('hd-16');
+  expect(sessions).toHaveLength(1);
+  const [session] = sessions;
+  expect(session).toMatchObject({ trace: 'stationary-calm', algorithm: 'mpc-d', startSeconds: 0, endedBy: 'cutoff' });
+  expect(session!.segments.length).toBeGreaterThan(1);
+  session!.segments.forEach(({ index, sizeBits, downloadSeconds }, i) => {
+    expect(index).toBe(i);
+    const representation = scenario.ladderBps.indexOf(session!.segments[i]!.bitrateBps);
+    expect(sizeBits).toBe(scenario.segmentSizesBits[i]![representation]);
+    expect(downloadSeconds).toBeGreaterThan(scenario.rttSeconds * 0.9);
+  });
+
+  const picture = await saved('Timeline as PNG');
+  expect(picture.bytes.subarray(1, 4).toString()).toBe('PNG');
+});
+
+test('fits a phone and has no barrier that axe knows of, light and dark', async ({ page, open }) => {
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open('?players=mpc-d,dynamic&trace=stationary-calm');
+  await untilPlayed(page, 1);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+  }
+});
+
+test('says so when the origin is lost, and begins again when it is back', async ({ page }) => {
+  const demo = await startDemo();
+  try {
+    await page.goto(`${demo.url}${CALM}`);
+    await untilPlayed(page, 1);
+  } finally {
+    await demo.stop();
+  }
+  const alert = page.getByRole('alert');
+  await expect(alert).toContainText('no longer answers', { timeout: 15_000 });
+  await expect(alert).toContainText('npm start');
+  // What was seen so far stays.
+  await expect(page.locator('.racer .value')).toHaveText(/\d/);
+  await expect(page.getByRole('heading', { name: 'Timeline' })).toBeVisible();
+
+  const again = await startDemo(demo.port);
+  try {
+    await expect(alert).toBeEmpty({ timeout: 20_000 });
+    await untilPlayed(page, 1);
+    expect(new URL(page.url()).searchParams.get('trace')).toBe('stationary-calm');
+  } finally {
+    await again.stop();
+  }
+});
