@@ -226,10 +226,13 @@ export class DemoPage {
       if (start !== this.#starts) return this.#forget(sessions);
       const mediaSeconds = scenario.segmentCount * scenario.segmentSeconds;
       const timeline = new Timeline(sessions[0]!.link, mediaSeconds + SLACK_SECONDS);
+      const before = this.#run;
       this.#run = { ended: false, timeline, scenario, trace, startSeconds, sessions };
       this.#panels.forEach((panel, i) => {
         panel.play({ session: sessions[i]!, scenario, seed: SEED });
       });
+      // Only now does nobody stream from them any more.
+      this.#forget(before?.sessions ?? []);
       this.#beginViews();
     } catch (error) {
       if (start !== this.#starts) return;
@@ -285,9 +288,7 @@ export class DemoPage {
 
   #endRun(): void {
     for (const panel of this.#panels) panel.stop();
-    if (this.#run === undefined || this.#run.ended) return;
-    this.#run.ended = true;
-    this.#forget(this.#run.sessions);
+    if (this.#run !== undefined) this.#run.ended = true;
   }
 
   #forget(sessions: readonly OriginSession[]): void {
