@@ -59,7 +59,17 @@ export interface PiecewisePathOptions {
   latencySeconds?: number;
   /** Where on the steps "now" is, in seconds; needs no copy of the steps. Default 0. */
   originSeconds?: number;
+  /** What the receiver takes for a response after its last bit, the link being idle. Default: nothing. */
+  response?: ResponseTime;
 }
+
+/** A constant and a share for the size. */
+export interface ResponseTime {
+  seconds: number;
+  secondsPerBit: number;
+}
+
+const NO_RESPONSE_TIME: ResponseTime = { seconds: 0, secondsPerBit: 0 };
 
 /**
  * A link whose rate is constant within steps. Look-ups try the step that steps of equal length would have, or those
@@ -75,6 +85,7 @@ export class PiecewisePath implements CapacityPath {
   private readonly latencySeconds: number;
   private readonly originSeconds: number;
   private readonly originBits: number;
+  private readonly response: ResponseTime;
   /** Mean number of steps in a second, for a first guess. */
   private readonly stepsPerSecond: number;
   /** The step that the last look-up by time ended in. */
@@ -89,6 +100,7 @@ export class PiecewisePath implements CapacityPath {
       this.tail = of.tail;
       this.latencySeconds = options.latencySeconds ?? of.latencySeconds;
       this.originSeconds = options.originSeconds;
+      this.response = of.response;
     } else {
       const n = options.stepEndsSeconds.length;
       this.ends = Float64Array.from(options.stepEndsSeconds);
@@ -103,6 +115,7 @@ export class PiecewisePath implements CapacityPath {
       this.tail = options.tail ?? this.rates[n - 1] ?? 0;
       this.latencySeconds = options.latencySeconds ?? 0;
       this.originSeconds = options.originSeconds ?? 0;
+      this.response = options.response ?? NO_RESPONSE_TIME;
     }
     this.durationSeconds = this.ends[this.ends.length - 1] ?? 0;
     this.totalBits = this.cumulative[this.ends.length]!;
@@ -124,6 +137,12 @@ export class PiecewisePath implements CapacityPath {
   }
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
+    const { seconds, secondsPerBit } = this.response;
+    return this.transferSeconds(startSeconds, sizeBits) + (seconds + secondsPerBit * sizeBits);
+  }
+
+  /** `downloadSeconds` to the last bit, without what the receiver takes after it. */
+  transferSeconds(startSeconds: number, sizeBits: number): number {
     const sentAt = this.originSeconds + startSeconds;
     const firstByteAt = sentAt + this.latencySeconds;
     const bits = this.absoluteBits(firstByteAt);
@@ -135,8 +154,11 @@ export class PiecewisePath implements CapacityPath {
     const firstByteAt = sentAt + this.latencySeconds;
     const bits = this.absoluteBits(firstByteAt);
     const step = this.lastStep;
+    const { response } = this;
     for (let i = 0; i < count; i++) {
-      seconds[i] = this.absoluteSecondsAt(bits + sizesBits[from + i]!, firstByteAt, step) - sentAt;
+      const sizeBits = sizesBits[from + i]!;
+      const transferSeconds = this.absoluteSecondsAt(bits + sizeBits, firstByteAt, step) - sentAt;
+      seconds[i] = transferSeconds + (response.seconds + response.secondsPerBit * sizeBits);
     }
   }
 

@@ -5,6 +5,6 @@ export * from './random.ts';
 export * from './results.ts';
 export * from './scenarios.ts';
 export * from './simulator/session-result.ts';
-export { linkOf, sizesOf } from './simulator/session-setup.ts';
+export { linkOf, pageLinkOf, sizesOf } from './simulator/session-setup.ts';
 export * from './simulator/simulate-session.ts';
 export * from './trace.ts';

@@ -38,6 +38,9 @@ export interface BrowserModel {
   stallLevelSeconds: number;
   /** Seconds from the last byte of a segment to its being in the buffer. */
   appendSeconds: number;
+  /** Seconds from a response's last byte to the page's having it: at least, and beside that per bit of its size. */
+  responseSeconds: number;
+  responseSecondsPerBit: number;
 }
 
 /** A player without a browser's delays: the textbook model. */
@@ -47,15 +50,19 @@ export const IDEAL_BROWSER: BrowserModel = {
   initSegmentBits: 0,
   stallLevelSeconds: 0,
   appendSeconds: 0,
+  responseSeconds: 0,
+  responseSecondsPerBit: 0,
 };
 
-/** First values from reading and planning runs; replay/browser's validation refines them. */
+/** Measured with `leo-abr bench` in Chromium 147 and dash.js 5.2.1 on two cores (docs/simulator-vs-browser.md). */
 export const MEASURED_BROWSER: BrowserModel = {
-  requestLatenessSeconds: 0.075,
-  requestGapSeconds: 0.005,
-  initSegmentBits: 8e3,
-  stallLevelSeconds: 0.12,
+  requestLatenessSeconds: 0.133,
+  requestGapSeconds: 0.002,
+  initSegmentBits: 6e3,
+  stallLevelSeconds: 0.025,
   appendSeconds: 0.005,
+  responseSeconds: 0.007,
+  responseSecondsPerBit: 0.12e-9,
 };
 
 const UHD_LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];

@@ -1,6 +1,6 @@
 /** A recorded or synthetic link: its rate over time and what is known of where it comes from. */
 
-import { PiecewisePath } from '../abr/index.ts';
+import { PiecewisePath, type ResponseTime } from '../abr/index.ts';
 
 /** Starlink's reconfiguration interval; a replayed trace wraps at a multiple of it so that epochs stay in phase. */
 export const EPOCH_SECONDS = 15;
@@ -69,10 +69,16 @@ export function linkSteps(trace: Trace, scale: number): { stepEndsSeconds: numbe
 
 /**
  * The trace as an endless link from its second 0.
- * `scale` multiplies the rates (scenario and payload share together); `latencySeconds` is added to each request.
+ * `scale` multiplies the rates (scenario and payload share together); `latencySeconds` is added to each request;
+ * `response` is what the receiver takes after the last bit (default: nothing).
  */
-export function linkPath(trace: Trace, scale: number, latencySeconds: number): PiecewisePath {
-  return new PiecewisePath({ ...linkSteps(trace, scale), tail: 'repeat', latencySeconds });
+export function linkPath(trace: Trace, scale: number, latencySeconds: number, response?: ResponseTime): PiecewisePath {
+  return new PiecewisePath({
+    ...linkSteps(trace, scale),
+    tail: 'repeat',
+    latencySeconds,
+    ...(response && { response }),
+  });
 }
 
 /** Mean rate in bit/s over the part that is replayed. */

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RequestLogEntry } from '../origin/index.ts';
+import { IDEAL_BROWSER } from '../scenarios.ts';
 import { type DownloadTiming, downloadTimings, isLate, lateShare, responseSeconds } from './lateness.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
+
+const browser = { ...IDEAL_BROWSER, responseSeconds: 0.007, responseSecondsPerBit: 0.12e-9 };
 
 const served = (segmentIndex: number, representation: number, [from, to]: [number, number]): RequestLogEntry => ({
   path: `video-${representation}/${segmentIndex + 1}.m4s`,
@@ -27,21 +30,24 @@ describe('lateness', () => {
       [1, 3.5, expect.closeTo(3.399, 9)],
       [2, expect.closeTo(1.4, 9), expect.closeTo(1.39, 9)],
     ]);
-    expect(timings.map(isLate)).toEqual([false, false, false]);
+    expect(timings.map((timing) => isLate(timing, browser))).toEqual([false, false, false]);
     expect(prescribedEndSeconds).toBe(3);
   });
 
   test('late is more than 3 % and more than 50 ms beyond what the browser takes for the response', () => {
     const timing = (prescribedSeconds: number, measuredSeconds: number, sizeBits = 0) =>
-      ({ prescribedSeconds, measuredSeconds: measuredSeconds + responseSeconds(sizeBits), sizeBits }) as DownloadTiming;
-    expect(responseSeconds(500e6)).toBeCloseTo(0.067, 9);
-    expect([timing(1, 1.049), timing(1, 1.051, 5e8), timing(10, 10.29), timing(10, 10.31)].map(isLate)).toEqual([
-      false,
-      true,
-      false,
-      true,
-    ]);
-    expect(lateShare([timing(1, 1), timing(1, 2), timing(1, 1), timing(1, 0.5)])).toBe(0.25);
-    expect(lateShare([])).toBe(0);
+      ({
+        prescribedSeconds,
+        measuredSeconds: measuredSeconds + responseSeconds(browser, sizeBits),
+        sizeBits,
+      }) as DownloadTiming;
+    expect(responseSeconds(browser, 500e6)).toBeCloseTo(0.067, 9);
+    expect(
+      [timing(1, 1.049), timing(1, 1.051, 5e8), timing(10, 10.29), timing(10, 10.31)].map((one) =>
+        isLate(one, browser),
+      ),
+    ).toEqual([false, true, false, true]);
+    expect(lateShare([timing(1, 1), timing(1, 2), timing(1, 1), timing(1, 0.5)], browser)).toBe(0.25);
+    expect(lateShare([], browser)).toBe(0);
   });
 });

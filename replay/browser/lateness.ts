@@ -7,11 +7,8 @@
  */
 
 import type { RequestLogEntry } from '../origin/index.ts';
+import type { BrowserModel } from '../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
-
-/** Measured: Chromium 147 and dash.js 5.2.1 on two cores; medians of downloads from 10 to 570 Mbit. */
-const RESPONSE_SECONDS = 0.007;
-const RESPONSE_SECONDS_PER_BIT = 0.12e-9;
 
 /** A download is late when it took longer than prescribed by more than the larger of these. */
 const LATE_SHARE = 0.03;
@@ -55,17 +52,20 @@ export function downloadTimings(record: SessionRecord, log: readonly RequestLogE
   return timings;
 }
 
-/** What a browser that has nothing else to do takes for a response of this size beyond its transfer. */
-export function responseSeconds(sizeBits: number): number {
-  return RESPONSE_SECONDS + RESPONSE_SECONDS_PER_BIT * sizeBits;
+/** What the browser takes for a response of this size after its last byte, when it has nothing else to do. */
+export function responseSeconds(browser: BrowserModel, sizeBits: number): number {
+  return browser.responseSeconds + browser.responseSecondsPerBit * sizeBits;
 }
 
-export function isLate({ measuredSeconds, prescribedSeconds, sizeBits }: DownloadTiming): boolean {
-  const lateSeconds = measuredSeconds - prescribedSeconds - responseSeconds(sizeBits);
+export function isLate(
+  { measuredSeconds, prescribedSeconds, sizeBits }: DownloadTiming,
+  browser: BrowserModel,
+): boolean {
+  const lateSeconds = measuredSeconds - prescribedSeconds - responseSeconds(browser, sizeBits);
   return lateSeconds > Math.max(LATE_SHARE * prescribedSeconds, LATE_SECONDS);
 }
 
 /** Share of late downloads; 0 of none. */
-export function lateShare(timings: readonly DownloadTiming[]): number {
-  return timings.length === 0 ? 0 : timings.filter(isLate).length / timings.length;
+export function lateShare(timings: readonly DownloadTiming[], browser: BrowserModel): number {
+  return timings.length === 0 ? 0 : timings.filter((timing) => isLate(timing, browser)).length / timings.length;
 }

@@ -184,7 +184,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, options }
       await context.close();
       origin.removeSession(session.id);
       const downloads = downloadTimings(record, session.log);
-      const rejected = reasonToReject(record, downloads);
+      const rejected = reasonToReject(record, downloads, scenario);
       return {
         planned,
         attempt,
@@ -204,9 +204,13 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, options }
 }
 
 /** A fault is a result, a busy machine is none. */
-function reasonToReject(record: SessionRecord, timings: readonly DownloadTiming[]): string | undefined {
+function reasonToReject(
+  record: SessionRecord,
+  timings: readonly DownloadTiming[],
+  { browser }: ResolvedScenario,
+): string | undefined {
   if (record.endedBy === 'fault') return undefined;
-  const share = lateShare(timings);
+  const share = lateShare(timings, browser);
   if (share <= TOLERATED_LATE_SHARE) return undefined;
   return `${(100 * share).toFixed(1)} % of the downloads ended late`;
 }

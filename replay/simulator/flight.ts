@@ -19,7 +19,7 @@ export class Flight {
   ) {
     this.endsAtSeconds = requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, sizeBits);
     this.firstByteAtSeconds =
-      requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
+      requestedAtSeconds + link.transferSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
     this.bitsBefore = link.cumulativeBits(requestedAtSeconds + latencySeconds);
   }
 
@@ -33,7 +33,7 @@ export class Flight {
   lastProgressAtSeconds(atSeconds: number): number | undefined {
     const received = this.receivedBits(atSeconds);
     if (received <= 0) return undefined;
-    return Math.min(atSeconds, this.requestedAtSeconds + this.link.downloadSeconds(this.requestedAtSeconds, received));
+    return Math.min(atSeconds, this.requestedAtSeconds + this.link.transferSeconds(this.requestedAtSeconds, received));
   }
 }
 

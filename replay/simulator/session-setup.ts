@@ -1,6 +1,6 @@
 /** What many sessions share: a trace's link in a scenario, and the sizes of a scenario's segments. Made once each. */
 
-import type { PiecewisePath } from '../../abr/index.ts';
+import type { PiecewisePath, ResponseTime } from '../../abr/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, segmentSizesBits, traceScaleOf } from '../scenarios.ts';
 import { linkPath, meanRateBps, type Trace } from '../trace.ts';
@@ -22,19 +22,29 @@ const sizes = new WeakMap<Scenario, Sizes>();
  * 0, endless. Throws a RangeError for a trace that delivers nothing.
  */
 export function linkOf(trace: Trace, scenario: Scenario): PiecewisePath {
+  return cachedLink(trace, scenario, undefined);
+}
+
+/** `linkOf` as a page meets it: with what the browser takes for each response. */
+export function pageLinkOf(trace: Trace, scenario: Scenario): PiecewisePath {
+  const { responseSeconds, responseSecondsPerBit } = scenario.browser;
+  return cachedLink(trace, scenario, { seconds: responseSeconds, secondsPerBit: responseSecondsPerBit });
+}
+
+function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | undefined): PiecewisePath {
   let ofTrace = links.get(trace);
   if (ofTrace === undefined) {
     ofTrace = new Map();
     links.set(trace, ofTrace);
   }
-  const key = JSON.stringify([scenario.traceScale, scenario.payloadShare, scenario.rttSeconds]);
+  const key = JSON.stringify([scenario.traceScale, scenario.payloadShare, scenario.rttSeconds, response]);
   let link = ofTrace.get(key);
   if (link === undefined) {
     const meanBps = meanRateBps(trace);
     if (!(meanBps > 0)) {
       throw new RangeError(`trace ${trace.name}: expected a rate above 0 somewhere, got a mean of ${meanBps} bit/s`);
     }
-    link = linkPath(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare, scenario.rttSeconds);
+    link = linkPath(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare, scenario.rttSeconds, response);
     ofTrace.set(key, link);
   }
   return link;

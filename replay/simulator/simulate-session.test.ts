@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Controller, Forecast, InFlight, Observation, PlayerState } from '../../abr/index.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
-import { IDEAL_BROWSER, MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
+import { IDEAL_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, simulateSession } from './simulate-session.ts';
@@ -83,7 +83,17 @@ describe('simulateSession on paper', () => {
 });
 
 describe('what a browser adds', () => {
-  const browser = { ...MEASURED_BROWSER, initSegmentBits: 1e6, requestGapSeconds: 0.01, appendSeconds: 0.02 };
+  test('the time that a response takes after its last bit, seen by the player but not taken from the link', () => {
+    const plain = simulateSession({ trace: traceOf([4]), scenario: PAPER, controller: always(1) });
+    const browser = { ...IDEAL_BROWSER, responseSeconds: 0.01, responseSecondsPerBit: 1e-9 };
+    const late = simulateSession({ trace: traceOf([4]), scenario: { ...PAPER, browser }, controller: always(1) });
+    for (const [i, row] of late.segments.entries()) {
+      const transferSeconds = plain.segments[i]!.downloadSeconds;
+      expect(row.downloadSeconds).toBeCloseTo(transferSeconds + 0.01 + 1e-9 * row.sizeBits, 9);
+    }
+  });
+
+  const browser = { ...IDEAL_BROWSER, initSegmentBits: 1e6, requestGapSeconds: 0.01, appendSeconds: 0.02 };
   const scenario = { ...PAPER, rttSeconds: 0.1, browser };
   const trace = traceOf([4, 4, 4, 4]);
 

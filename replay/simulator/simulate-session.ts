@@ -21,7 +21,7 @@ import { type Trace, traceStartUtcMs } from '../trace.ts';
 import { Flight, ProgressFeed } from './flight.ts';
 import { Playback } from './playback.ts';
 import { sessionTotals } from './session-result.ts';
-import { linkOf, upcomingSizesOf } from './session-setup.ts';
+import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
 
 /** How often a controller is asked about a download under way; the plugin's timer in a page has the same period. */
 export const TICK_SECONDS = 0.1;
@@ -135,7 +135,7 @@ class Session {
       scenario.bufferCapSeconds,
     );
 
-    this.link = linkOf(trace, scenario).from(startSeconds);
+    this.link = pageLinkOf(trace, scenario).from(startSeconds);
     this.playback = new Playback(stallLevelSeconds);
     this.weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
     this.upcoming = upcomingSizesOf(scenario, this.segmentCount);

@@ -11,7 +11,8 @@ import type { DecisionRecord, RequestRecord } from '../session-record.ts';
 import { compareWithSimulator, measureBrowser } from './compare-sessions.ts';
 import { parseRawSessions, type RawSession } from './raw-sessions.ts';
 
-const plain: Scenario = { ...SCENARIOS['uhd-8']!, segmentCount: 12, browser: IDEAL_BROWSER };
+const browser = { ...IDEAL_BROWSER, responseSeconds: 0.01, responseSecondsPerBit: 1e-10 };
+const plain: Scenario = { ...SCENARIOS['uhd-8']!, segmentCount: 12, browser };
 const scenario: ResolvedScenario = { ...plain, segmentSizesBits: segmentSizesBits(plain) };
 
 const traces = ['one', 'two', 'three'].map((name, k): Trace => {
@@ -76,7 +77,7 @@ function asIfRecorded(trace: Trace, algorithm: string): RawSession {
     timings: result.segments.map(({ index, sizeBits, requestedAtSeconds, bitrateBps }) => {
       const prescribedSeconds = link.downloadSeconds(requestedAtSeconds, sizeBits);
       const representationId = `video-${scenario.ladderBps.indexOf(bitrateBps)}`;
-      const measuredSeconds = prescribedSeconds + responseSeconds(sizeBits);
+      const measuredSeconds = prescribedSeconds + responseSeconds(scenario.browser, sizeBits);
       return { index, representationId, sizeBits, requestedAtSeconds, prescribedSeconds, measuredSeconds };
     }),
     inconsistencies: [],

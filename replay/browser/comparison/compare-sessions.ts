@@ -6,6 +6,7 @@ import { FEWEST_GROUPS } from '../../evaluation/summary.ts';
 import { InputError, quoted } from '../../formats/input-error.ts';
 import type { Estimate, ResolvedScenario, SessionResult } from '../../results.ts';
 import { simulatedAlgorithm } from '../../simulator/algorithms.ts';
+import { pageLinkOf } from '../../simulator/session-setup.ts';
 import type { Trace } from '../../trace.ts';
 import { responseSeconds } from '../lateness.ts';
 import { type Agreement, decideAgain } from './decide-again.ts';
@@ -18,7 +19,7 @@ export interface AlgorithmComparison {
   again: Agreement;
   /** (ii) Download times: browser over simulator, less 1, at the browser's own requests. */
   downloads: { count: number; median: number; p95: number; withinThreePercent: number };
-  /** The same against the trace alone, without the browser's time for a response. */
+  /** The same against what the origin prescribes: without the browser's time for a response. */
   downloadsByTrace: { median: number; p95: number };
   /** (iii) Free-running: share of segments with the same representation. */
   sameRepresentation: Estimate;
@@ -45,7 +46,7 @@ export interface BrowserMeasurement {
   resumeSeconds: Spread;
   /** Buffer left when the playhead stopped. */
   stallLevelSeconds: Spread;
-  /** Download less the trace's time, less `responseSeconds`. */
+  /** Download less the trace's time, less what the scenario's browser takes for the response. */
   responseResidualSeconds: Spread;
 }
 
@@ -89,10 +90,13 @@ export function compareWithSimulator({ sessions, scenario, traces, seed }: Compa
     const simulatorQoe = mean(simulated.map(({ qoe }) => qoe.linear));
     const topQoe = scenario.ladderBps.at(-1)! / 1e6;
     const timings = own.flatMap((session) => session.timings);
-    const errors = timings.map(
-      ({ measuredSeconds, prescribedSeconds, sizeBits }) =>
-        measuredSeconds / (prescribedSeconds + responseSeconds(sizeBits)) - 1,
-    );
+    const errors = own.flatMap((session) => {
+      const link = pageLinkOf(traceOf(session, traces), scenario).from(session.startSeconds);
+      return session.timings.map(
+        ({ measuredSeconds, requestedAtSeconds, sizeBits }) =>
+          measuredSeconds / link.downloadSeconds(requestedAtSeconds, sizeBits) - 1,
+      );
+    });
     const errorsByTrace = timings.map(
       ({ measuredSeconds, prescribedSeconds }) => measuredSeconds / prescribedSeconds - 1,
     );
@@ -155,7 +159,7 @@ export function measureBrowser(sessions: readonly RawSession[], scenario: Resolv
       levels.push(Math.round(stall.mediaSeconds / segmentSeconds) * segmentSeconds - stall.mediaSeconds);
     }
     for (const { measuredSeconds, prescribedSeconds, sizeBits } of timings) {
-      residuals.push(measuredSeconds - prescribedSeconds - responseSeconds(sizeBits));
+      residuals.push(measuredSeconds - prescribedSeconds - responseSeconds(scenario.browser, sizeBits));
     }
   }
   return {
