@@ -61,6 +61,25 @@ describe('PiecewisePath', () => {
     expect(path.downloadSeconds(0, 0.5e6)).toBeCloseTo(2, 12);
   });
 
+  test("the receiver's time for a response comes after the last bit and takes nothing from the link", () => {
+    const response = { seconds: 0.01, secondsPerBit: 1e-9 };
+    fc.assert(
+      fc.property(anySteps, seconds, sizeBits, seconds, (steps, start, bits, origin) => {
+        const options = { ...steps, tail: 1e6, latencySeconds: 0.05 };
+        const plain = new PiecewisePath(options).from(origin);
+        const path = new PiecewisePath({ ...options, response }).from(origin);
+        const expected = plain.downloadSeconds(start, bits) + (0.01 + 1e-9 * bits);
+        expect(path.downloadSeconds(start, bits)).toBe(expected);
+        expect(path.transferSeconds(start, bits)).toBe(plain.downloadSeconds(start, bits));
+        expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
+        const each = new Float64Array(1);
+        path.downloadSecondsEach(start, { sizesBits: [bits], from: 0, count: 1, seconds: each });
+        expect(each[0]).toBe(expected);
+      }),
+      { seed: 5, numRuns: 200 },
+    );
+  });
+
   test('never ends on a dead link', () => {
     for (const tail of ['repeat', 0] as const) {
       const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0], tail });
