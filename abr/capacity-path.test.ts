@@ -73,7 +73,7 @@ describe('PiecewisePath', () => {
         expect(path.transferSeconds(start, bits)).toBe(plain.downloadSeconds(start, bits));
         expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
         const each = new Float64Array(1);
-        path.downloadSecondsEach(start, { sizesBits: [bits], from: 0, count: 1, seconds: each });
+        path.downloadSecondsEach(start, { sizesBits: Float64Array.of(bits), from: 0, count: 1, seconds: each });
         expect(each[0]).toBe(expected);
       }),
       { seed: 5, numRuns: 200 },
