@@ -445,6 +445,20 @@ describe('a download under way', () => {
     expect(ask(request)).toMatchObject({ representation: { id: 'v0' }, reason: { message: 'scripted: slow' } });
   });
 
+  test('a dash.js that refuses to give it up costs one fault', async () => {
+    const controller = new ScriptedAbandoning();
+    const { player, faults } = attached({ controller });
+    player.qualitySet.push = () => {
+      throw new Error('not now');
+    };
+    player.ask();
+    controller.instead = 0;
+    player.request(0, 2);
+    expect(() => wait(3)).not.toThrow();
+    await Promise.resolve();
+    expect(faults.map(({ message }) => message)).toEqual(['dash.js is not as expected: not now']);
+  });
+
   test('stops being watched when the plugin goes', () => {
     const controller = new ScriptedAbandoning();
     const { player, handle } = attached({ controller });

@@ -22,11 +22,13 @@ export interface AbandonerOptions {
   abrController: () => AbrController | undefined;
   /** Called at each tick. */
   onTick: () => void;
+  /** Runs a handler so that nothing of it is thrown. */
+  guard: (handler: () => void) => void;
 }
 
 /** Watches as long as a request is under way: to be called when one was sent and when one has ended. */
 export function createAbandoner(options: AbandonerOptions): { update(): void; stop(): void } {
-  const { clockMs, activeRequest, reconsider, abrController, onTick } = options;
+  const { clockMs, activeRequest, reconsider, abrController, onTick, guard } = options;
   let timer: ReturnType<typeof setInterval> | undefined;
   let given: { request: FragmentRequest; atMs: number } | undefined;
 
@@ -52,7 +54,7 @@ export function createAbandoner(options: AbandonerOptions): { update(): void; st
   return {
     update() {
       if (activeRequest() === undefined) stop();
-      else timer ??= setInterval(tick, TICK_MS);
+      else timer ??= setInterval(() => guard(tick), TICK_MS);
     },
     stop,
   };

@@ -70,9 +70,10 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
   const abandoner = createAbandoner({
     clockMs,
     activeRequest: requests.activeVideo,
-    reconsider: (request) => guard(() => abandonOpinion(request)),
+    reconsider: abandonOpinion,
     abrController: () => (canAbandonAtOnce() ? view?.abr : undefined),
     onTick: () => meter.advance(nowSeconds()),
+    guard,
   });
   const canAbandonAtOnce = () => typeof view?.abr.setPlaybackQuality === 'function';
 
