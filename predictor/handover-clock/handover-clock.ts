@@ -1,27 +1,29 @@
 /**
  * Where in the 15 s epoch of a LEO link is the session, and how sure is that? A Bayesian grid over the position of the
- * handover, from the time source, the session's own throughput and hints of a service. docs/handover-clock.md has the
- * method, its sources and how well it does. Pure, deterministic, constant memory.
+ * handover, from the time source, the session's own throughput and latency, and hints of a service.
+ * docs/handover-clock.md has the method and how well it does. Pure, deterministic, constant memory.
  */
 
 import type { Observation, SessionContext } from '../../abr/forecast.ts';
-import { CELLS, EPOCH_SECONDS, LevelFilters, type LevelParameters } from './level-filters.ts';
-import { LEVEL_PARAMETERS } from './level-parameters.ts';
+import { CELLS, EPOCH_SECONDS, type Level, LevelFilters, type LevelParameters } from './level-filters.ts';
+import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './level-parameters.ts';
 import { RateBins } from './rate-bins.ts';
+import { Repeats } from './repeats.ts';
 
 export interface HandoverClockOptions {
-  /** Probability that a session is on a LEO link before anything was seen. Default 0.5. */
+  /** Probability that a session is on a LEO link before anything was seen, 0 to 1 exclusive. Default 0.5. */
   leoPrior?: number;
-  /** `leoProbability` from which handovers are announced; they are until it falls under half. Default 0.99. */
+  /** `leoProbability` from which handovers are announced; they are until it falls under half. Default 0.98. */
   claimProbability?: number;
-  /** Constants of the evidence. Default: those fitted to recordings. */
-  parameters?: LevelParameters;
+  /** Constants of the evidence, for fitting. Default: those fitted to recordings. */
+  rateParameters?: LevelParameters;
+  latencyParameters?: LevelParameters;
 }
 
 /** A handover that the clock expects, on the session's clock. */
 export interface ClockedHandover {
   atSeconds: number;
-  /** Probability that one shows within a second of that moment, 0 to 1. */
+  /** Probability that there is one within a second of that moment, 0 to 1. */
   confidence: number;
 }
 
@@ -34,7 +36,7 @@ export interface HandoverEstimate {
   uncertaintySeconds: number;
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   leoProbability: number;
-  /** ln of how much better epochs explain the session than none do. */
+  /** ln of how much better epochs explain the session than none do; kept within limits (`LOG_RATIO_LIMITS`). */
   logLikelihoodRatio: number;
   /** Whether the evidence suffices to plan with handovers. */
   isLeo: boolean;
@@ -44,68 +46,85 @@ export interface HandoverEstimate {
 const SCHEDULE_SECONDS = 12;
 /** Spread of where they show in recordings, beside the time source's uncertainty. */
 const SCHEDULE_SPREAD_SECONDS = 0.8;
+/** A time source's uncertainty is so many standard deviations. */
+const UNCERTAINTY_DEVIATIONS = 1.5;
 /** Share of time sources that are wrong by more than they say. */
-const WRONG_TIME_SHARE = 0.1;
-/** A position never gets less likely than e^-8 of the best, so that a leap is found within a few epochs. */
-const MAX_LOG_ODDS = 8;
-/** Limits of the evidence for and against epochs, so that a change of network is noticed. */
-const LEAST_LOG_RATIO = -5;
-const GREATEST_LOG_RATIO = 9;
-/** Half the width of the window around the best position in which positions are averaged, in cells. */
-const WINDOW_CELLS = 8;
+const WRONG_TIME_SHARE = 0.2;
+const DEFAULT_UNCERTAINTY_SECONDS = 2;
+/** A position never gets less likely than e^-6 of the best, so that a leap is found within a few epochs. */
+const MAX_LOG_ODDS = 6;
+/** The evidence for epochs stays within these, so that a change of network is noticed. */
+const LOG_RATIO_LIMITS = { least: -5, greatest: 9 };
+/** No hint is surer than this. */
+const SUREST_HINT = 0.99;
+/** Half the width of the window around the best position in which positions are averaged. */
+const WINDOW_SECONDS = 2;
+/** Positions nearer to each other than this are one when the best is looked for. */
+const NEAR_SECONDS = 1.25;
 const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
 
 export class HandoverClock {
-  readonly #leoPrior: number;
+  readonly #logLeoOdds: number;
   readonly #claimProbability: number;
-  readonly #parameters: LevelParameters;
+  readonly #rateParameters: LevelParameters;
+  readonly #latencyParameters: LevelParameters;
   /** ln weight per hypothesis: prior, evidence and hints. Cells first, then the hypotheses without epochs. */
   readonly #logWeights: Float64Array;
+  readonly #logEpochs: Float64Array;
+  readonly #logWithout: Float64Array;
+  /** ln of what is known from the time source, per cell. */
   readonly #logPrior = new Float64Array(CELLS);
-  readonly #weights = new Float64Array(CELLS);
-  #filters: LevelFilters;
+  #rates!: LevelFilters;
+  #latencies!: LevelFilters;
+  #repeats: Repeats[] = [];
   #bins = new RateBins();
   #started = false;
   #isLeo = false;
   #lastSeconds = 0;
-  #lastHintSeconds = Number.NEGATIVE_INFINITY;
+  #lastHintSeconds = 0;
 
   constructor(options: HandoverClockOptions = {}) {
-    this.#leoPrior = options.leoPrior ?? 0.5;
-    this.#claimProbability = options.claimProbability ?? 0.99;
-    this.#parameters = options.parameters ?? LEVEL_PARAMETERS;
-    this.#filters = new LevelFilters(this.#parameters);
-    this.#logWeights = new Float64Array(this.#filters.logDensities.length);
+    const { leoPrior = 0.5, claimProbability = 0.98 } = options;
+    this.#logLeoOdds = Math.log(leoPrior / (1 - leoPrior));
+    this.#claimProbability = claimProbability;
+    this.#rateParameters = options.rateParameters ?? RATE_PARAMETERS;
+    this.#latencyParameters = options.latencyParameters ?? LATENCY_PARAMETERS;
+    this.#logWeights = new Float64Array(CELLS + this.#rateParameters.steady.length + REPEAT_SECONDS.length);
+    this.#logEpochs = this.#logWeights.subarray(0, CELLS);
+    this.#logWithout = this.#logWeights.subarray(CELLS);
   }
 
   /** Forgets the last session and begins another. */
   start(context: SessionContext): void {
-    this.#filters = new LevelFilters(this.#parameters);
+    this.#rates = new LevelFilters(this.#rateParameters);
+    this.#latencies = new LevelFilters(this.#latencyParameters);
+    this.#repeats = REPEAT_SECONDS.map((seconds) => new Repeats(seconds));
     this.#bins = new RateBins();
     this.#isLeo = false;
     this.#lastSeconds = 0;
     this.#lastHintSeconds = Number.NEGATIVE_INFINITY;
     this.#logPrior.fill(-Math.log(CELLS));
-    this.#logWeights.fill(-Math.log(this.#logWeights.length - CELLS));
-    this.#logWeights.set(this.#logPrior);
+    this.#logEpochs.set(this.#logPrior);
+    this.#logWithout.fill(-Math.log(this.#logWithout.length));
     this.#started = true;
-    const { utcMsAtStart, utcUncertaintySeconds = 2 } = context;
-    if (utcMsAtStart !== undefined) this.tellTime(0, utcMsAtStart, utcUncertaintySeconds);
+    if (context.utcMsAtStart !== undefined) this.tellTime(0, context.utcMsAtStart, context.utcUncertaintySeconds);
   }
 
-  /** A better time source has answered: at session second `atSeconds` it was `utcMs`. Replaces what was known of time. */
-  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
-    if (!Number.isFinite(atSeconds) || !Number.isFinite(utcMs) || !(uncertaintySeconds >= 0)) return;
-    const scheduled = SCHEDULE_SECONDS + atSeconds - ((utcMs / 1000) % 60);
-    const spread = Math.sqrt(SCHEDULE_SPREAD_SECONDS ** 2 + (uncertaintySeconds / 1.5) ** 2);
-    const near = this.#nearness(scheduled, spread);
+  /**
+   * At session second `atSeconds` it was `utcMs` by a time source, give or take `uncertaintySeconds` (default 2).
+   * Replaces what was known of the time; the session's own evidence stays.
+   */
+  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEFAULT_UNCERTAINTY_SECONDS): void {
+    if (!this.#started || !Number.isFinite(atSeconds + utcMs) || !(uncertaintySeconds >= 0)) return;
+    const spread = Math.hypot(SCHEDULE_SPREAD_SECONDS, uncertaintySeconds / UNCERTAINTY_DEVIATIONS);
+    const near = nearness(SCHEDULE_SECONDS + atSeconds - ((utcMs / 1000) % EPOCH_SECONDS), spread);
     for (let cell = 0; cell < CELLS; cell++) {
-      const share = ((1 - WRONG_TIME_SHARE) * near[cell]! + WRONG_TIME_SHARE) / CELLS;
-      this.#logWeights[cell]! += Math.log(share) - this.#logPrior[cell]!;
-      this.#logPrior[cell] = Math.log(share);
+      const logShare = Math.log(((1 - WRONG_TIME_SHARE) * near[cell]! + WRONG_TIME_SHARE) / CELLS);
+      this.#logEpochs[cell]! += logShare - this.#logPrior[cell]!;
+      this.#logPrior[cell] = logShare;
     }
-    this.#limit();
+    this.#settle();
   }
 
   /**
@@ -114,141 +133,152 @@ export class HandoverClock {
    * the same knowledge and count by the time between them.
    */
   hint(atSeconds: number, uncertaintySeconds: number, confidence: number): void {
-    if (!Number.isFinite(atSeconds) || !(uncertaintySeconds >= 0) || !(confidence > 0 && confidence <= 1)) return;
+    if (!this.#started || !Number.isFinite(atSeconds) || !(uncertaintySeconds >= 0)) return;
+    if (!(confidence > 0 && confidence <= 1)) return;
     const news = Math.min(1, (this.#lastSeconds - this.#lastHintSeconds) / EPOCH_SECONDS);
     if (!(news > 0)) return;
     this.#lastHintSeconds = this.#lastSeconds;
-    const sure = Math.min(confidence, 0.99);
-    const near = this.#nearness(atSeconds, Math.sqrt(uncertaintySeconds ** 2 + CELL_SECONDS ** 2));
+    const sure = Math.min(confidence, SUREST_HINT);
+    const near = nearness(atSeconds, Math.hypot(uncertaintySeconds, CELL_SECONDS));
     for (let cell = 0; cell < CELLS; cell++) {
-      this.#logWeights[cell]! += news * Math.log(1 - sure + sure * near[cell]!);
+      this.#logEpochs[cell]! += news * Math.log(1 - sure + sure * near[cell]!);
     }
-    for (let i = CELLS; i < this.#logWeights.length; i++) this.#logWeights[i]! += news * Math.log(1 - sure);
-    this.#limit();
+    add(this.#logWithout, news * Math.log(1 - sure));
+    this.#settle();
   }
 
   /** Impossible observations (not finite, negative, out of order) are ignored. */
   observe(observation: Observation): void {
     if (!this.#started) return;
-    this.#bins.observe(observation, (bin) => {
-      this.#lastSeconds = bin.endSeconds;
-      this.#filters.observe(bin);
-      const { logDensities } = this.#filters;
-      for (let i = 0; i < logDensities.length; i++) this.#logWeights[i]! += logDensities[i]!;
-      this.#limit();
-    });
+    if (observation.kind === 'request-latency') {
+      const { atSeconds, latencySeconds } = observation;
+      if (!Number.isFinite(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
+      this.#weighLatency({ atSeconds, seconds: latencySeconds, value: Math.log(latencySeconds) });
+    } else this.#bins.observe(observation, (bin) => this.#weighRate(bin));
   }
 
-  /** Probability per 1/60 of an epoch, given that there are epochs: entry c is for handovers at c * 0.25 s + n * 15 s. */
+  /** Probability per cell of 0.25 s, given that there are epochs: entry c is for handovers at c * 0.25 s + n * 15 s. */
   positionProbabilities(): Float64Array {
-    this.#normalise();
-    return this.#weights.slice();
+    const weights = this.#logEpochs.map(Math.exp);
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    return weights.map((weight) => weight / sum);
   }
 
   /** Undefined before the session has started. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!this.#started || !Number.isFinite(nowSeconds)) return undefined;
-    this.#normalise();
-    const weights = this.#weights;
-    const best = this.#best();
-    let near = 0;
-    let sum = 0;
-    for (let offset = -WINDOW_CELLS; offset <= WINDOW_CELLS; offset++) {
-      const weight = weights[modulo(best + offset, CELLS)]!;
-      near += weight;
-      sum += weight * offset;
-    }
-    const phaseSeconds = modulo((best + sum / near) * CELL_SECONDS, EPOCH_SECONDS);
+    const weights = this.positionProbabilities();
+    const phaseSeconds = positionOf(weights);
     let squared = 0;
     let within = 0;
     for (let cell = 0; cell < CELLS; cell++) {
-      const distance = Math.abs(modulo(cell * CELL_SECONDS - phaseSeconds + 7.5, EPOCH_SECONDS) - 7.5);
+      const distance = Math.abs(distanceTo(phaseSeconds, cell));
       squared += weights[cell]! * distance * distance;
       if (distance <= 1) within += weights[cell]!;
     }
-    const logLikelihoodRatio = -logSum(this.#logWeights.subarray(CELLS));
-    const odds = (Math.exp(logLikelihoodRatio) * this.#leoPrior) / (1 - this.#leoPrior);
-    const leoProbability = odds === Number.POSITIVE_INFINITY ? 1 : odds / (1 + odds);
-    this.#isLeo = leoProbability >= (this.#isLeo ? this.#claimProbability / 2 : this.#claimProbability);
-    const nextHandovers: ClockedHandover[] = [];
-    if (this.#isLeo) {
-      const next = nowSeconds + modulo(phaseSeconds - nowSeconds, EPOCH_SECONDS);
-      for (let i = 0; i < ANNOUNCED; i++) {
-        nextHandovers.push({ atSeconds: next + i * EPOCH_SECONDS, confidence: within * leoProbability });
-      }
-    }
+    const leoProbability = this.#leoProbability();
+    const next = nowSeconds + modulo(phaseSeconds - nowSeconds, EPOCH_SECONDS);
     return {
-      nextHandovers,
+      nextHandovers: Array.from({ length: this.#isLeo ? ANNOUNCED : 0 }, (_, i) => ({
+        atSeconds: next + i * EPOCH_SECONDS,
+        confidence: within * leoProbability,
+      })),
       phaseSeconds,
       uncertaintySeconds: Math.sqrt(squared),
       leoProbability,
-      logLikelihoodRatio,
+      logLikelihoodRatio: this.#logRatio(),
       isLeo: this.#isLeo,
     };
   }
 
-  /** Density of a normal distribution around a second of the session, wrapped, relative to a uniform one, per cell. */
-  #nearness(atSeconds: number, spreadSeconds: number): Float64Array {
-    const density = new Float64Array(CELLS);
-    let sum = 0;
-    for (let cell = 0; cell < CELLS; cell++) {
-      const distance = modulo(cell * CELL_SECONDS - atSeconds + 7.5, EPOCH_SECONDS) - 7.5;
-      density[cell] = Math.exp(-0.5 * (distance / spreadSeconds) ** 2);
-      sum += density[cell]!;
+  #weighRate(bin: Level): void {
+    this.#lastSeconds = bin.atSeconds;
+    this.#rates.observe(bin);
+    const { logDensities } = this.#rates;
+    for (let i = 0; i < logDensities.length; i++) this.#logWeights[i]! += logDensities[i]!;
+    for (let i = 0; i < this.#repeats.length; i++) {
+      const logDensity = this.#repeats[i]!.observe(bin);
+      this.#logWeights[logDensities.length + i]! +=
+        logDensity === undefined ? logDensities[CELLS]! : logDensity * this.#rateParameters.weight;
     }
-    return density.map((value) => (value * CELLS) / sum);
+    this.#settle();
+  }
+
+  /** Latency tells where handovers are but not whether there are any: its steps have many causes, as has its constancy. */
+  #weighLatency(latency: Level): void {
+    const before = logSum(this.#logEpochs);
+    this.#latencies.observe(latency);
+    for (let cell = 0; cell < CELLS; cell++) this.#logEpochs[cell]! += this.#latencies.logDensities[cell]!;
+    add(this.#logEpochs, before - logSum(this.#logEpochs));
+    this.#settle();
+  }
+
+  #logRatio(): number {
+    return logSum(this.#logEpochs) - logSum(this.#logWithout);
+  }
+
+  #leoProbability(): number {
+    return 1 / (1 + Math.exp(-this.#logRatio() - this.#logLeoOdds));
   }
 
   /** Keeps each hypothesis within reach, so that a leap of the clock or a change of network is found soon. */
-  #limit(): void {
-    const epochs = this.#logWeights.subarray(0, CELLS);
-    const without = this.#logWeights.subarray(CELLS);
+  #settle(): void {
+    lift(this.#logEpochs);
+    lift(this.#logWithout);
     // Numbers stay small however long the session.
-    const logEpochs = keepInReach(epochs);
-    const logRatio = logEpochs - keepInReach(without);
-    add(epochs, -logEpochs);
-    add(without, logRatio - logEpochs - Math.min(GREATEST_LOG_RATIO, Math.max(LEAST_LOG_RATIO, logRatio)));
-  }
-
-  /** Fills the weights so that they sum to 1. */
-  #normalise(): void {
-    let sum = 0;
-    for (let cell = 0; cell < CELLS; cell++) {
-      const weight = Math.exp(this.#logWeights[cell]!);
-      this.#weights[cell] = weight;
-      sum += weight;
-    }
-    for (let cell = 0; cell < CELLS; cell++) this.#weights[cell]! /= sum;
-  }
-
-  /** The cell around which most weight lies, counted within a second with linearly falling weight. */
-  #best(): number {
-    let best = 0;
-    let most = -1;
-    for (let cell = 0; cell < CELLS; cell++) {
-      let sum = 0;
-      for (let offset = -4; offset <= 4; offset++) {
-        sum += this.#weights[modulo(cell + offset, CELLS)]! * (5 - Math.abs(offset));
-      }
-      if (sum > most) {
-        most = sum;
-        best = cell;
-      }
-    }
-    return best;
+    const logRatio = this.#logRatio();
+    add(this.#logEpochs, -logSum(this.#logEpochs));
+    const { least, greatest } = LOG_RATIO_LIMITS;
+    add(this.#logWithout, -logSum(this.#logWithout) - Math.min(greatest, Math.max(least, logRatio)));
+    this.#isLeo = this.#leoProbability() >= this.#claimProbability * (this.#isLeo ? 0.5 : 1);
   }
 }
 
-function modulo(value: number, by: number): number {
-  return value - by * Math.floor(value / by);
+/** Seconds from a position to a cell, the short way round. */
+function distanceTo(seconds: number, cell: number): number {
+  return modulo(cell * CELL_SECONDS - seconds + EPOCH_SECONDS / 2, EPOCH_SECONDS) - EPOCH_SECONDS / 2;
 }
 
-/** Lifts each value to at least `MAX_LOG_ODDS` under the greatest; returns ln of the sum of their exponentials. */
-function keepInReach(values: Float64Array): number {
+/** Per cell, a normal density around a second of the session, wrapped, relative to a uniform one. */
+function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
+  const density = new Float64Array(CELLS);
+  for (let cell = 0; cell < CELLS; cell++)
+    density[cell] = Math.exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
+  const mean = density.reduce((total, value) => total + value, 0) / CELLS;
+  return density.map((value) => value / mean);
+}
+
+/** The mean position around the cell that has the most weight near it. */
+function positionOf(weights: Float64Array): number {
+  let best = 0;
+  let most = -1;
+  for (let cell = 0; cell < CELLS; cell++) {
+    const { weight } = gather(weights, cell, NEAR_SECONDS);
+    if (weight <= most) continue;
+    most = weight;
+    best = cell;
+  }
+  return modulo(best * CELL_SECONDS + gather(weights, best, WINDOW_SECONDS).offsetSeconds, EPOCH_SECONDS);
+}
+
+/** Weight around a cell, counted less with its distance, and how far its centre is from the cell. */
+function gather(weights: Float64Array, cell: number, reachSeconds: number): { weight: number; offsetSeconds: number } {
+  let weight = 0;
+  let moment = 0;
+  const reach = Math.floor(reachSeconds / CELL_SECONDS);
+  for (let offset = -reach; offset <= reach; offset++) {
+    const share = weights[(cell + offset + CELLS) % CELLS]! * (1 - Math.abs(offset) / (reach + 1));
+    weight += share;
+    moment += share * offset;
+  }
+  return { weight, offsetSeconds: (moment / weight) * CELL_SECONDS };
+}
+
+/** Lifts each value to at least `MAX_LOG_ODDS` under the greatest. */
+function lift(values: Float64Array): void {
   let most = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < values.length; i++) most = Math.max(most, values[i]!);
   for (let i = 0; i < values.length; i++) values[i] = Math.max(values[i]!, most - MAX_LOG_ODDS);
-  return logSum(values);
 }
 
 /** ln of the sum of the exponentials of values that are not far from 0. */
@@ -260,4 +290,8 @@ function logSum(values: Float64Array): number {
 
 function add(values: Float64Array, amount: number): void {
   for (let i = 0; i < values.length; i++) values[i]! += amount;
+}
+
+function modulo(value: number, by: number): number {
+  return value - by * Math.floor(value / by);
 }

@@ -1,146 +1,121 @@
 /**
- * The evidence: one robust Kalman filter of the log rate per hypothesis on where the handovers are, and some without
- * handovers. A hypothesis gains where the level changes, after a dip, at its moments and keeps steady elsewhere.
+ * The evidence: one robust Kalman filter of a measured level per hypothesis on where the handovers are, and some without
+ * handovers. A hypothesis gains where the level changes at its moments and keeps steady elsewhere.
  *
  * Local-level model (Harvey 1989, section 2.3) in units of the session's own volatility, so that nothing depends on the
  * link's rate or restlessness: the level is a random walk that takes an extra step at each boundary of the hypothesis; a
- * bin's log rate is the level, less a dip in the first moments after a boundary, plus noise. Innovations have Cauchy
- * tails: outages and steps of another cause are frequent.
+ * measurement is the level, less a dip in the first moments after a boundary, plus noise. Innovations are Student's with
+ * 3 degrees of freedom, because outages and steps of another cause are frequent.
  */
-
-import type { RateBin } from './rate-bins.ts';
-import { Repeats } from './repeats.ts';
 
 export const EPOCH_SECONDS = 15;
 /** Hypotheses on the boundary's position in the epoch, 0.25 s apart. */
 export const CELLS = 60;
 
-/** Variances are in units of the session's volatility squared. */
+/** One measurement, on the session's clock. */
+export interface Level {
+  /** The middle of the time that it is the mean of, and the length of that time. */
+  atSeconds: number;
+  seconds: number;
+  /** ln of a rate or of a latency. */
+  value: number;
+}
+
+/** Variances are in units of the volatility squared. */
 export interface LevelParameters {
   /** Variance that the level gains per second. */
   drift: number;
   /** Variance that the level gains at a boundary. */
   jump: number;
-  /** Variance of a second's log rate around the level. */
+  /** Variance of a measurement around the level. */
   noise: number;
-  /** More of it for a bin of less than a second: times (1 / seconds - 1). */
-  shortNoise: number;
-  /** Extra variance of a bin that lies in the dip. */
-  dipNoise: number;
-  /** How far the log rate is lower in the dip, in volatilities. */
+  /** How far a measurement inside the dip is lower, in volatilities. */
   dipDepth: number;
   /** How long the dip lasts. */
   dipSeconds: number;
-  /** From the boundary to its showing in what arrives; negative where the whole second before shows it. */
+  /** From the boundary to its showing; negative where what was measured with it, before it, is lower too. */
   lagSeconds: number;
-  /** How far ln rate may fall under its long mean (absolute): outages count as this. */
-  floor: number;
-  /** Least volatility of a LEO link: a quieter one has no epochs to see. */
-  leastVolatility: number;
-  /** Hypotheses without epochs: drift and noise of each. */
+  /** Drift and noise of each hypothesis without epochs; the volatility is learnt with the first one's eyes. */
   steady: readonly (readonly [drift: number, noise: number])[];
-  /** Hypotheses of a link that repeats itself, by period. */
-  repeatSeconds: readonly number[];
+  /** Volatility (standard deviation of the value) before anything is known. */
+  firstVolatility: number;
+  /** Measurements over which the volatility is averaged: few, so that restless moments count for less. */
+  volatilityMemory: number;
+  /** A squared innovation counts in it at most this many times the expected one. */
+  volatilityLimit: number;
+  /** What a log density counts: measurements are not independent. */
+  weight: number;
 }
 
-/** Volatility (standard deviation of ln rate) of a session before anything is known of it. */
-const FIRST_VOLATILITY = 0.15;
 /** Timers alone make so much. */
 const LEAST_VOLATILITY = 0.003;
-/** Bins over which the volatility is learnt, and the mean rate. */
-const VOLATILITY_BINS = 12;
-const MEAN_BINS = 60;
 
 export class LevelFilters {
-  /** ln density of the last bin, up to a common constant: per cell, per steady hypothesis, per repeating one. */
+  /** ln density of the last measurement, up to a common constant: per cell, then per hypothesis without epochs. */
   readonly logDensities: Float64Array;
   readonly #parameters: LevelParameters;
   readonly #levels: Float64Array;
   readonly #variances: Float64Array;
-  readonly #repeats: readonly Repeats[];
-  #meanLogRate = 0;
-  #volatility = FIRST_VOLATILITY;
-  #bins = 0;
+  #volatility: number;
+  #count = 0;
   #lastSeconds = 0;
 
   constructor(parameters: LevelParameters) {
     this.#parameters = parameters;
-    const count = CELLS + parameters.steady.length;
-    this.#levels = new Float64Array(count);
-    this.#variances = new Float64Array(count);
-    this.#repeats = parameters.repeatSeconds.map((lag) => new Repeats(lag));
-    this.logDensities = new Float64Array(count + this.#repeats.length);
+    this.#volatility = parameters.firstVolatility;
+    const hypotheses = CELLS + parameters.steady.length;
+    this.#levels = new Float64Array(hypotheses);
+    this.#variances = new Float64Array(hypotheses);
+    this.logDensities = new Float64Array(hypotheses);
   }
 
-  /** Weighs one bin. Cell c says that boundaries are at session second `c * 15 / CELLS` and every 15 s. */
-  observe(bin: RateBin): void {
-    const p = this.#parameters;
-    const atSeconds = (bin.startSeconds + bin.endSeconds) / 2 - p.lagSeconds;
+  /** Weighs one measurement. Cell c says that boundaries are at session second `c * 15 / CELLS` and every 15 s. */
+  observe({ atSeconds, seconds, value }: Level): void {
+    const { drift, jump, noise, dipDepth, dipSeconds, lagSeconds, steady } = this.#parameters;
     const elapsed = atSeconds - this.#lastSeconds;
     this.#lastSeconds = atSeconds;
-    if (this.#bins === 0) this.#meanLogRate = bin.logRate;
-    const logRate = Math.max(bin.logRate, this.#meanLogRate - p.floor);
-    this.#bins++;
-    this.#meanLogRate += (logRate - this.#meanLogRate) / Math.min(this.#bins, MEAN_BINS);
-    if (this.#bins === 1 || elapsed < 0) {
-      this.#levels.fill(logRate);
-      this.#variances.fill(p.noise);
+    if (this.#count++ === 0 || elapsed < 0) {
+      this.#levels.fill(value);
+      this.#variances.fill(noise);
       this.logDensities.fill(0);
-      for (const repeats of this.#repeats) repeats.observe(bin);
       return;
     }
-    const seconds = Math.min(1, Math.max(0.1, bin.busySeconds));
-    const shortNoise = p.shortNoise * (1 / seconds - 1);
-    const volatility = Math.max(this.#volatility, p.leastVolatility);
+    const dip = dipDepth * this.#volatility;
     for (let cell = 0; cell < CELLS; cell++) {
-      const epochs = atSeconds / EPOCH_SECONDS - cell / CELLS;
+      const epochs = (atSeconds - lagSeconds) / EPOCH_SECONDS - cell / CELLS;
       const crossed = Math.floor(epochs) !== Math.floor(epochs - elapsed / EPOCH_SECONDS);
       const middle = (epochs - Math.floor(epochs)) * EPOCH_SECONDS;
-      let dip = overlap(middle, seconds, p.dipSeconds);
-      if (middle + seconds / 2 > EPOCH_SECONDS) dip += overlap(middle - EPOCH_SECONDS, seconds, p.dipSeconds);
-      const variance = this.#variances[cell]! + p.drift * elapsed + (crossed ? p.jump : 0);
-      const innovation = logRate + p.dipDepth * dip * volatility - this.#levels[cell]!;
-      this.#update(cell, { variance, noise: p.noise + shortNoise + p.dipNoise * dip, innovation, volatility });
+      // The last bin of an epoch may reach into the next one's dip.
+      const share = overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds);
+      this.#update(cell, value + dip * share, drift * elapsed + (crossed ? jump : 0), noise);
     }
-    this.#observeSteady(bin, { logRate, elapsed, shortNoise });
-  }
-
-  #observeSteady(bin: RateBin, at: { logRate: number; elapsed: number; shortNoise: number }): void {
-    const { steady } = this.#parameters;
-    const volatility = this.#volatility;
     let squared = 0;
-    for (let i = CELLS; i < CELLS + steady.length; i++) {
-      const [drift, noise] = steady[i - CELLS]!;
-      const variance = this.#variances[i]! + drift * at.elapsed;
-      const innovation = at.logRate - this.#levels[i]!;
-      const result = this.#update(i, { variance, noise: noise + at.shortNoise, innovation, volatility });
-      if (i === CELLS) squared = result;
+    for (let i = steady.length - 1; i >= 0; i--) {
+      const [ownDrift, ownNoise] = steady[i]!;
+      squared = this.#update(CELLS + i, value, ownDrift * elapsed, ownNoise);
     }
-    const first = CELLS + steady.length;
-    for (let i = 0; i < this.#repeats.length; i++) {
-      this.logDensities[first + i] = this.#repeats[i]!.observe(bin) ?? this.logDensities[CELLS]!;
-    }
-    // A median, tracked: steps do not count for more than their number.
-    const step = Math.max(1 / this.#bins, 1 / VOLATILITY_BINS);
-    this.#volatility = Math.max(LEAST_VOLATILITY, volatility * Math.exp(squared > 1 ? step : -step));
+    const { volatilityLimit, volatilityMemory } = this.#parameters;
+    const change = (Math.min(squared, volatilityLimit) - 1) / Math.min(this.#count, volatilityMemory);
+    this.#volatility = Math.max(LEAST_VOLATILITY, this.#volatility * Math.sqrt(1 + change));
   }
 
-  /** One step of one filter; returns the squared innovation in units of what was expected. */
-  #update(i: number, step: { variance: number; noise: number; innovation: number; volatility: number }): number {
-    const { variance, innovation, volatility } = step;
-    const expected = variance + step.noise;
-    const squared = innovation ** 2 / (expected * volatility ** 2);
-    // The innovation's Cauchy density; one logarithm instead of two.
-    this.logDensities[i] = -Math.log(Math.sqrt(expected) * (1 + squared) * volatility);
-    const gain = (variance / expected) * Math.min(1, 2 / (1 + squared));
+  /** One step of one filter; returns the squared innovation over the expected one. */
+  #update(i: number, value: number, gained: number, noise: number): number {
+    const variance = this.#variances[i]! + gained;
+    const expected = variance + noise;
+    const innovation = value - this.#levels[i]!;
+    const squared = (innovation / this.#volatility) ** 2 / expected;
+    // Student's density with 3 degrees of freedom needs but one logarithm.
+    this.logDensities[i] =
+      -this.#parameters.weight * Math.log(Math.sqrt(expected) * (1 + squared / 3) ** 2 * this.#volatility);
+    const gain = (variance / expected) * Math.min(1, 4 / (3 + squared));
     this.#levels[i]! += gain * innovation;
     this.#variances[i] = variance * (1 - gain);
     return squared;
   }
 }
 
-/** Share of a bin of `seconds` around `middle` that lies in [0, until]. */
+/** Share of the `seconds` around `middle` that lies in [0, until]. */
 function overlap(middle: number, seconds: number, until: number): number {
-  const from = Math.max(0, middle - seconds / 2);
-  return Math.max(0, Math.min(until, middle + seconds / 2) - from) / seconds;
+  return Math.max(0, Math.min(until, middle + seconds / 2) - Math.max(0, middle - seconds / 2)) / seconds;
 }

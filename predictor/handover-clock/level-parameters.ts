@@ -2,22 +2,40 @@
 
 import type { LevelParameters } from './level-filters.ts';
 
-export const LEVEL_PARAMETERS: LevelParameters = {
-  drift: 0.679,
-  jump: 0.919,
-  noise: 0.243,
-  shortNoise: 0.134,
-  dipNoise: 0.232,
-  dipDepth: 1.75,
-  dipSeconds: 0.708,
-  lagSeconds: -0.196,
-  floor: 0.61,
+/** For ln of the throughput in bins of half a second. */
+export const RATE_PARAMETERS: LevelParameters = {
+  drift: 0.48,
+  jump: 2,
+  noise: 0.64,
+  dipDepth: 1.6,
+  dipSeconds: 1,
+  lagSeconds: -0.39,
   steady: [
-    [0.412, 0.35],
-    [0.46, 2.73],
-    [0.0162, 6.82],
-    [0.898, 0.112],
+    [0.036, 1.6],
+    [0.53, 0.62],
+    [0.001, 6],
+    [1.9, 0.47],
   ],
-  repeatSeconds: [30, 60, 90],
-  leastVolatility: 0.000516,
+  firstVolatility: 0.27,
+  volatilityMemory: 4,
+  volatilityLimit: 62,
+  weight: 0.6,
 };
+
+/** For ln of request latencies, one per request. */
+export const LATENCY_PARAMETERS: LevelParameters = {
+  drift: 0.02,
+  jump: 3,
+  noise: 1,
+  dipDepth: 0,
+  dipSeconds: 1,
+  lagSeconds: 0.2,
+  steady: [[0.2, 1]],
+  firstVolatility: 0.2,
+  volatilityMemory: 16,
+  volatilityLimit: 9,
+  weight: 0.7,
+};
+
+/** Periods of links that repeat themselves; their divisors are found too. */
+export const REPEAT_SECONDS: readonly number[] = [30, 60, 90];

@@ -3,52 +3,57 @@
  * may step every 15 s too, but comes back to the same rates, which satellites do not.
  */
 
-import type { RateBin } from './rate-bins.ts';
+import type { Level } from './level-filters.ts';
+import { BIN_SECONDS } from './rate-bins.ts';
 
 /** First and least spread (of ln rate) between a bin and the one that it repeats. */
 const FIRST_SPREAD = 0.3;
 const LEAST_SPREAD = 0.003;
 /** Bins over which the spread is learnt. */
-const MEMORY_BINS = 12;
+const MEMORY_BINS = 24;
 
 export class Repeats {
   readonly #lagSeconds: number;
-  /** Middle and ln rate of the bins of the last lag, one slot per second. */
+  /** Middle and value of the bins of the last lag, one slot per bin's length. */
   readonly #times: Float64Array;
-  readonly #logRates: Float64Array;
+  readonly #values: Float64Array;
   #spread = FIRST_SPREAD;
-  #bins = 0;
+  #count = 0;
 
-  /** `lagSeconds`: a whole number. */
+  /** `lagSeconds`: a multiple of a bin's length. */
   constructor(lagSeconds: number) {
     this.#lagSeconds = lagSeconds;
-    this.#times = new Float64Array(lagSeconds + 2).fill(Number.NEGATIVE_INFINITY);
-    this.#logRates = new Float64Array(lagSeconds + 2);
+    const slots = lagSeconds / BIN_SECONDS + 3;
+    this.#times = new Float64Array(slots).fill(Number.NEGATIVE_INFINITY);
+    this.#values = new Float64Array(slots);
   }
 
-  /** ln density of the bin given the one a lag before; undefined where there is none. */
-  observe(bin: RateBin): number | undefined {
-    const slots = this.#times.length;
-    const atSeconds = (bin.startSeconds + bin.endSeconds) / 2;
+  /** ln density of the bin given the one a lag before (same constant as `LevelFilters`); undefined where there is none. */
+  observe({ atSeconds, value }: Level): number | undefined {
     const then = atSeconds - this.#lagSeconds;
-    let nearest = 0.75;
-    let distance = Number.NaN;
-    for (let second = Math.floor(then) - 1; second <= Math.floor(then) + 1; second++) {
-      const slot = second - slots * Math.floor(second / slots);
-      if (Math.abs(this.#times[slot]! - then) >= nearest) continue;
-      nearest = Math.abs(this.#times[slot]! - then);
-      distance = bin.logRate - this.#logRates[slot]!;
+    let nearest = BIN_SECONDS;
+    let distance: number | undefined;
+    for (let offset = -1; offset <= 1; offset++) {
+      const slot = this.#slot(then + offset * BIN_SECONDS);
+      const apart = Math.abs(this.#times[slot]! - then);
+      if (apart >= nearest) continue;
+      nearest = apart;
+      distance = value - this.#values[slot]!;
     }
-    const second = Math.floor(atSeconds);
-    const slot = second - slots * Math.floor(second / slots);
-    this.#times[slot] = atSeconds;
-    this.#logRates[slot] = bin.logRate;
-    if (Number.isNaN(distance)) return undefined;
+    this.#times[this.#slot(atSeconds)] = atSeconds;
+    this.#values[this.#slot(atSeconds)] = value;
+    if (distance === undefined) return undefined;
     const squared = (distance / this.#spread) ** 2;
-    const logDensity = -Math.log(this.#spread * (1 + squared));
+    const logDensity = -Math.log(this.#spread * (1 + squared / 3) ** 2);
     // A median, tracked: robust, and quick to find a link that repeats itself exactly.
-    const step = Math.max(1 / ++this.#bins, 1 / MEMORY_BINS);
+    const step = Math.max(1 / ++this.#count, 1 / MEMORY_BINS);
     this.#spread = Math.max(LEAST_SPREAD, this.#spread * Math.exp(squared > 1 ? step : -step));
     return logDensity;
+  }
+
+  #slot(seconds: number): number {
+    const slots = this.#times.length;
+    const slot = Math.floor(seconds / BIN_SECONDS) % slots;
+    return slot < 0 ? slot + slots : slot;
   }
 }
