@@ -5,6 +5,7 @@ import { InputError, quoted } from '../formats/input-error.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
+import { optimalSession } from './optimal.ts';
 import { linkOf } from './session-setup.ts';
 import { simulateSession } from './simulate-session.ts';
 
@@ -34,7 +35,7 @@ const FORECASTERS: Readonly<Record<string, (task: SessionTask) => Forecaster>> =
 const OWN_FORECASTER: Readonly<Record<string, string>> = { 'mpc-o': 'oracle' };
 
 /** Played otherwise than by asking a controller. */
-const SPECIAL: Readonly<Record<string, (task: SessionTask) => SessionResult>> = {};
+const SPECIAL: Readonly<Record<string, (task: SessionTask) => SessionResult>> = { optimal: optimalSession };
 
 /** dash.js's own; there is nothing of it to call here. */
 const BROWSER_ONLY = 'dynamic';

@@ -3,24 +3,25 @@
  * comes to. The same arithmetic as in simulate-session.ts and playback.ts, without anything that is not needed for it.
  */
 
-import { type PiecewisePath, QOE_UNIT_SECONDS, qoeWeights } from '../../abr/index.ts';
+import { type PiecewisePath, QOE_UNIT_SECONDS, type QoeForm, qoeWeights } from '../../abr/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { BrowserModel } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { linkOf, sizesOf } from './session-setup.ts';
+import { pageLinkOf, sizesOf } from './session-setup.ts';
 import { CUTOFF_SECONDS } from './simulate-session.ts';
 
 /** The session to be planned. */
-export interface PlannedPlayback {
+export interface SessionToPlan {
   trace: Trace;
   scenario: ResolvedScenario;
+  /** Second of the trace at which the first media request leaves. */
   startSeconds: number;
   segmentCount: number;
 }
 
 /**
- * All values are parts of one sum: gains of segments - costs of switches - mu x seconds waited (startup and stalls).
- * Divided by the session's 4 s units it is QoE-linear.
+ * Gains, costs and mu are parts of one sum: gains of segments - costs of switches - mu x seconds waited (startup and
+ * stalls). It is the session's QoE in one of its forms, times the session's 4 s units.
  */
 export interface SessionProblem {
   segmentCount: number;
@@ -40,10 +41,15 @@ export interface SessionProblem {
   cutoffSeconds: number;
 }
 
-export function sessionProblem({ trace, scenario, startSeconds, segmentCount }: PlannedPlayback): SessionProblem {
+/** Undefined for a form of QoE that the scenario's ladder has not. */
+export function sessionProblem(session: SessionToPlan, form: 'linear' | 'log'): SessionProblem;
+export function sessionProblem(session: SessionToPlan, form: QoeForm): SessionProblem | undefined;
+export function sessionProblem(session: SessionToPlan, form: QoeForm): SessionProblem | undefined {
+  const { trace, scenario, startSeconds, segmentCount } = session;
   const { ladderBps, segmentSeconds } = scenario;
-  const { quality } = qoeWeights('linear', ladderBps);
-  const qualities = ladderBps.map((bps) => quality(bps));
+  const weights = qoeWeights(form, ladderBps);
+  if (weights === undefined) return undefined;
+  const qualities = ladderBps.map((bps) => weights.quality(bps));
   return {
     segmentCount,
     segmentSeconds,
@@ -53,9 +59,9 @@ export function sessionProblem({ trace, scenario, startSeconds, segmentCount }: 
     switchCosts: Float64Array.from(
       qualities.flatMap((from) => qualities.map((to) => scenario.lambda * Math.abs(from - to))),
     ),
-    mu: scenario.mu,
+    mu: form === 'linear' ? scenario.mu : weights.mu,
     sizesBits: Float64Array.from(sizesOf(scenario).slice(0, segmentCount).flat()),
-    link: linkOf(trace, scenario).from(startSeconds),
+    link: pageLinkOf(trace, scenario).from(startSeconds),
     browser: scenario.browser,
     cutoffSeconds: CUTOFF_SECONDS,
   };
@@ -73,14 +79,14 @@ export function qoeOfSum(problem: SessionProblem, sum: number): number {
 export function secondsToRequest(problem: SessionProblem, levelSeconds: number): number {
   const { requestGapSeconds, requestLatenessSeconds } = problem.browser;
   const excessSeconds = levelSeconds + problem.segmentSeconds - problem.bufferCapSeconds;
-  return excessSeconds < 0 ? requestGapSeconds : Math.max(requestGapSeconds, excessSeconds + requestLatenessSeconds);
+  return Math.max(requestGapSeconds, excessSeconds + requestLatenessSeconds);
 }
 
 /** The sum of a plan, a representation per segment. A session that is cut off gets what it gets. */
 export function sumOfPlan(problem: SessionProblem, plan: ArrayLike<number>): number {
   const { link, sizesBits, gains, switchCosts, mu, segmentSeconds, representationCount, cutoffSeconds } = problem;
   const { initSegmentBits, appendSeconds, stallLevelSeconds } = problem.browser;
-  let initialised = initSegmentBits > 0 ? 1 << plan[0]! : -1;
+  const isInitialised = new Uint8Array(representationCount).fill(initSegmentBits > 0 ? 0 : 1);
   let now = 0;
   let level = 0;
   let waited = 0;
@@ -89,9 +95,9 @@ export function sumOfPlan(problem: SessionProblem, plan: ArrayLike<number>): num
     const representation = plan[segment]!;
     let appendedAt = now;
     if (segment > 0) appendedAt += secondsToRequest(problem, level);
-    if ((initialised & (1 << representation)) === 0) {
-      initialised |= 1 << representation;
-      appendedAt += link.downloadSeconds(appendedAt, initSegmentBits);
+    if (isInitialised[representation] === 0) {
+      isInitialised[representation] = 1;
+      if (segment > 0) appendedAt += link.downloadSeconds(appendedAt, initSegmentBits);
     }
     appendedAt += link.downloadSeconds(appendedAt, sizesBits[segment * representationCount + representation]!);
     appendedAt += appendSeconds;
