@@ -4,6 +4,7 @@ import { createBola } from './bola.ts';
 import type { Controller } from './controller.ts';
 import { InputError, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc-d.ts';
+import { createMpcL } from './mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
 import { MAX_HORIZON } from './planner.ts';
 import { createThroughput } from './throughput.ts';
@@ -22,6 +23,12 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
   'mpc-d': (options) => createMpcD(options),
   'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true }),
   'mpc-d:cap': (options) => createMpcD({ ...options, bufferCap: true }),
+  'mpc-l': (options) => createMpcL({ ...options, name: 'mpc-l' }),
+  'mpc-l:no-abandon': (options) => createMpcL({ ...options, name: 'mpc-l:no-abandon', abandon: false }),
+  'mpc-l:no-forecast': (options) => createMpcL({ ...options, name: 'mpc-l:no-forecast', forecast: false }),
+  'mpc-l:no-startup': (options) => createMpcL({ ...options, name: 'mpc-l:no-startup', startup: false }),
+  // The same controller: the handover is in the forecast, and whoever plays it attaches one without.
+  'mpc-l:no-handover': (options) => createMpcL({ ...options, name: 'mpc-l:no-handover' }),
   'mpc-o': (options) => createMpcO(options),
   bola: () => createBola(),
   throughput: () => createThroughput(),

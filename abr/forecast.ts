@@ -49,9 +49,18 @@ export interface PathForecast {
 
 export type Forecast = QuantileForecast | PathForecast;
 
+/**
+ * A request that has waited longer than this for its first byte waits for a dead link, not for a round trip: from then
+ * on its silence is told as throughput of 0 bits.
+ */
+export const SILENCE_SECONDS = 0.3;
+
 /** What a forecaster is told of the session, in order of time; all times are seconds of the session's clock. */
 export type Observation =
-  /** `bits` arrived from `startSeconds` to `endSeconds` while a download was under way and its first byte was here. */
+  /**
+   * `bits` arrived from `startSeconds` to `endSeconds` while a download was under way and its first byte was here, or
+   * overdue by `SILENCE_SECONDS`.
+   */
   | { kind: 'throughput'; startSeconds: number; endSeconds: number; bits: number }
   /** Nothing was asked for, so capacity is unknown. */
   | { kind: 'idle'; startSeconds: number; endSeconds: number }

@@ -1,131 +1,128 @@
 /**
  * MPC-L: model-predictive control over a distribution of futures, with recourse.
  *
- * The segment to decide on is tried in every future of the forecast, exactly; what comes after it is valued by a
- * stochastic dynamic programme in which later decisions depend on the capacity seen until then (`mpc-l/value-function`).
- * A running download may be abandoned, now (`reconsider`) and in the plan.
+ * The segment to decide on is tried in every future of the forecast; what comes after it is valued by a stochastic
+ * dynamic programme in which later decisions depend on the capacity seen until then (`mpc-l/value-function.ts`). A
+ * running download may be abandoned, now (`reconsider`) and in the plan. docs/mpc-l.md has the algorithm, its sources
+ * and what each part is worth.
  */
 
 import type { CandidateOutlook, Controller, Decision, InFlight, PlayerState } from './controller.ts';
 import type { Forecast, QuantileForecast } from './forecast.ts';
+import { createMpcD } from './mpc-d.ts';
 import { Futures } from './mpc-l/futures.ts';
-import { binScores, rankTransitions } from './mpc-l/rank-chain.ts';
+import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './mpc-l/options.ts';
+import { rankTransitions } from './mpc-l/rank-chain.ts';
 import { ValueFunction, type ValueStage } from './mpc-l/value-function.ts';
+import { robustThroughput } from './robust-throughput.ts';
 
-export interface MpcLOptions {
-  /** Segments planned ahead, the next one included. */
-  horizon: number;
-  futures: number;
-  bins: number;
-  /** 0 = mean only, 1 = worst futures only. */
-  risk: number;
-  /** Share of futures that counts as worst. */
-  riskTail: number;
-  /** Multiplies mu in the plan. */
-  stallAversion: number;
-  reactionSeconds: number;
-  /** Level at which the media element stalls. */
-  stallLevelSeconds: number;
-  abandon: boolean;
-  /** Gain in QoE units below which a running download is kept. */
-  abandonMargin: number;
-  maxAbandonments: number;
-  correlationPower: number;
-  seed: number;
+export type { MpcLOptions } from './mpc-l/options.ts';
+
+/** A forecast older than an epoch says nothing about this one. */
+const STALE_SECONDS = 15;
+/** Request latency before any was measured. */
+const DEFAULT_LATENCY_SECONDS = 0.05;
+/** Downloads before which a session counts as starting, for `startup: false`. */
+const STARTUP_DOWNLOADS = 2;
+
+/** Throws `InputError` where an option cannot be worked with. */
+export function createMpcL(options: MpcLOptions = {}): Controller {
+  return new MpcL(resolveMpcLOptions(options));
 }
 
-export const MPC_L_DEFAULTS: MpcLOptions = {
-  horizon: 6,
-  futures: 24,
-  bins: 8,
-  risk: 0.1,
-  riskTail: 0.2,
-  stallAversion: 1,
-  reactionSeconds: 0.8,
-  stallLevelSeconds: 0.12,
-  abandon: true,
-  abandonMargin: 0.05,
-  maxAbandonments: 2,
-  correlationPower: 1,
-  seed: 1,
-};
+const NO_TRANSITIONS = new Float64Array(0);
 
-export function createMpcL(options: Partial<MpcLOptions> = {}, fallback?: Controller): Controller {
-  return new MpcL({ ...MPC_L_DEFAULTS, ...options }, fallback);
+/** A download to be weighed: what is asked for, or what is left of it. */
+interface Request {
+  representation: number;
+  bits: number;
+  /** Seconds until its first bit; 0 when bits are flowing. */
+  latencySeconds: number;
 }
 
 class MpcL implements Controller {
-  readonly name = 'mpc-l';
+  readonly name: string;
   private readonly futures: Futures;
   private readonly value = new ValueFunction();
-  private readonly scores: Float64Array;
-  private readonly transitions = new Map<string, Float64Array>();
+  private readonly fallback: Controller;
+  private readonly transitions = new Map<number, Float64Array>();
   private readonly outcomes: Float64Array;
+  private readonly stages: ValueStage[] = [];
   private qualities = new Float64Array(0);
+  private latencySeconds = DEFAULT_LATENCY_SECONDS;
+  private stallSeconds = 0;
 
-  constructor(
-    private readonly options: MpcLOptions,
-    private readonly fallback: Controller | undefined,
-  ) {
-    this.futures = new Futures({ count: options.futures, bins: options.bins, maxSteps: 16, seed: options.seed });
-    this.scores = binScores(options.bins);
+  constructor(private readonly options: ResolvedMpcLOptions) {
+    this.name = options.name;
+    this.futures = new Futures(options.futures, options.tuning.bins, options.seed);
     this.outcomes = new Float64Array(options.futures);
+    this.fallback = createMpcD({ name: options.name });
   }
 
   decide(state: PlayerState, forecast?: Forecast): Decision {
-    if (forecast === undefined || forecast.kind === 'paths') {
-      if (this.fallback && state.downloads.length > 0) return this.fallback.decide(state, forecast);
-      return { representation: 0, controller: this.name, reason: 'no forecast yet' };
+    const usable = this.usable(state, forecast);
+    if (usable === undefined) {
+      const decision = this.fallback.decide(state);
+      return { ...decision, controller: this.name, reason: `no forecast: mpc-d, ${decision.reason}` };
     }
-    this.prepare(state, forecast);
+    this.prepare(state, usable);
     const { ladderBps } = state;
+    const ceilingBps = abandonedBefore(state);
     const candidates: CandidateOutlook[] = [];
-    let best = 0;
+    let best = -1;
     let bestValue = Number.NEGATIVE_INFINITY;
     for (let r = 0; r < ladderBps.length; r++) {
-      const outlook = this.outlook(state, { representation: r, bits: state.upcomingSizesBits[0]![r]!, latency: this.latency, previousBps: state.previousBitrateBps, delay: 0 });
-      candidates.push({ bitrateBps: ladderBps[r]!, ...outlook });
-      if (outlook.expectedQoe > bestValue) {
-        bestValue = outlook.expectedQoe;
+      const value = this.weigh(state, this.freshRequest(state, r));
+      candidates.push({ bitrateBps: ladderBps[r]!, expectedQoe: value, expectedStallSeconds: this.stallSeconds });
+      // Straight back up after an abandonment is a ping-pong that costs two switches.
+      if (r > 0 && ladderBps[r]! >= ceilingBps) continue;
+      if (best < 0 || value > bestValue) {
+        bestValue = value;
         best = r;
       }
     }
+    const stall = candidates[best]!.expectedStallSeconds;
     return {
       representation: best,
       controller: this.name,
-      reason: `expected QoE ${bestValue.toFixed(2)}`,
-      forecastSource: forecast.source,
-      forecastAgeSeconds: state.nowSeconds - forecast.issuedAtMs / 1000,
-      candidates,
+      reason: `expected QoE ${bestValue.toFixed(1)}, stall ${stall.toFixed(2)} s by ${usable.source}`,
+      ...this.basis(state, usable),
+      ...(this.options.outlook && { candidates }),
     };
   }
 
   reconsider(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep' {
-    const { options } = this;
-    if (!options.abandon || forecast === undefined || forecast.kind === 'paths') return 'keep';
-    if (inFlight.abandonments >= options.maxAbandonments) return 'keep';
-    const current = state.ladderBps.indexOf(inFlight.bitrateBps);
+    const { options, futures } = this;
+    const { tuning } = options;
+    const usable = this.usable(state, forecast);
+    if (!options.abandon || usable === undefined || inFlight.abandonments >= options.maxAbandonments) return 'keep';
+    if (state.nowSeconds - inFlight.requestedAtSeconds < tuning.settleSeconds) return 'keep';
+    if (state.started && state.bufferLevelSeconds > tuning.patienceSegments * state.segmentSeconds) return 'keep';
+    if (exceedsWaste(inFlight, options.maxWastedShare)) return 'keep';
+    const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     if (current <= 0) return 'keep';
-    const elapsed = state.nowSeconds - inFlight.requestedAtSeconds;
-    if (elapsed < 0.3) return 'keep';
-    const left = inFlight.sizeBits - inFlight.receivedBits;
-    // Cheap way out: nearly every future finishes in time.
-    const age = Math.max(0, state.nowSeconds - forecast.issuedAtMs / 1000);
-    this.futures.read(forecast as QuantileForecast, age);
+
+    const left = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
+    futures.read(usable, ageSeconds(state, usable));
+    const playable = Math.max(0, state.bufferLevelSeconds - tuning.stallLevelSeconds);
     let late = 0;
-    for (let f = 0; f < options.futures; f++) {
-      if (this.futures.transferSeconds(f, 0, left) > state.bufferLevelSeconds - 0.3) late++;
-    }
-    if (state.started && late <= options.futures * 0.1) return 'keep';
-    this.prepare(state, forecast as QuantileForecast);
-    const waiting = inFlight.firstByteAtSeconds === undefined ? this.latency : 0;
-    const keep = this.outlook(state, { representation: current, bits: left, latency: Math.max(0, waiting), previousBps: state.previousBitrateBps, delay: 0 });
+    for (let f = 0; f < futures.count; f++) if (futures.transferSeconds(f, 0, left) > playable - 0.2) late++;
+    if (late <= tuning.lateShare * futures.count) return 'keep';
+
+    this.prepare(state, usable);
+    const waiting = inFlight.firstByteAtSeconds === undefined;
+    const kept = this.weigh(state, {
+      representation: current,
+      bits: left,
+      latencySeconds: waiting ? this.latencySeconds : 0,
+    });
+    const keptStall = this.stallSeconds;
     let best = -1;
-    let bestValue = keep.expectedQoe + options.abandonMargin * state.weights.quality(state.ladderBps[state.ladderBps.length - 1]!);
+    let bestValue = kept + tuning.abandonMargin * this.qualities[state.ladderBps.length - 1]!;
     for (let r = 0; r < current; r++) {
-      const outlook = this.outlook(state, { representation: r, bits: state.upcomingSizesBits[0]![r]!, latency: this.latency, previousBps: state.previousBitrateBps, delay: 0 });
-      if (outlook.expectedQoe > bestValue) {
-        bestValue = outlook.expectedQoe;
+      const value = this.weigh(state, this.freshRequest(state, r));
+      if (value > bestValue) {
+        bestValue = value;
         best = r;
       }
     }
@@ -133,84 +130,119 @@ class MpcL implements Controller {
     return {
       representation: best,
       controller: this.name,
-      reason: `abandon: ${keep.expectedQoe.toFixed(2)} -> ${bestValue.toFixed(2)}`,
-      forecastSource: forecast.source,
+      reason: `abandon: expected QoE ${kept.toFixed(1)} -> ${bestValue.toFixed(1)}, stall ${keptStall.toFixed(2)} s if kept`,
+      ...this.basis(state, usable),
     };
   }
 
-  private latency = 0.05;
+  /** The forecast to plan on; undefined where MPC-D has to do. */
+  private usable(state: PlayerState, forecast: Forecast | undefined): Forecast | undefined {
+    const { options } = this;
+    if (!options.startup && state.downloads.length < STARTUP_DOWNLOADS) return undefined;
+    if (!options.forecast) return harmonicSpread(state);
+    if (forecast === undefined || !isWellFormed(forecast)) return undefined;
+    const age = ageSeconds(state, forecast);
+    return age >= -1 && age < STALE_SECONDS ? forecast : undefined;
+  }
 
-  private prepare(state: PlayerState, forecast: QuantileForecast): void {
-    const { options, futures } = this;
-    const age = Math.max(0, state.nowSeconds - forecast.issuedAtMs / 1000);
-    futures.read(forecast, age);
-    this.latency = recentLatency(state);
+  private basis(state: PlayerState, forecast: Forecast): Partial<Decision> {
+    const horizonMs = 1000 * state.segmentSeconds * this.horizonOf(state);
+    return {
+      forecastSource: forecast.source,
+      forecastAgeSeconds: ageSeconds(state, forecast),
+      handoverInHorizon: forecast.handovers.some(({ atMs }) => {
+        const aheadMs = atMs - state.nowSeconds * 1000;
+        return aheadMs >= 0 && aheadMs <= horizonMs;
+      }),
+    };
+  }
+
+  private horizonOf(state: PlayerState): number {
+    const held = Math.ceil(state.bufferCapSeconds / state.segmentSeconds) + 2;
+    return this.options.horizon ?? Math.min(16, Math.max(5, held));
+  }
+
+  private freshRequest(state: PlayerState, representation: number): Request {
+    return { representation, bits: firstSizes(state)[representation]!, latencySeconds: this.latencySeconds };
+  }
+
+  /** Draws the futures and solves the value function for what follows the segment at hand. */
+  private prepare(state: PlayerState, forecast: Forecast): void {
+    const { futures, options } = this;
+    const { tuning } = options;
     const { ladderBps, weights, segmentSeconds } = state;
+    futures.read(forecast, ageSeconds(state, forecast));
+    this.latencySeconds = recentLatencySeconds(state);
     if (this.qualities.length !== ladderBps.length) this.qualities = new Float64Array(ladderBps.length);
     for (let r = 0; r < ladderBps.length; r++) this.qualities[r] = weights.quality(ladderBps[r]!);
-    const ahead = Math.min(options.horizon, state.segmentsRemaining) - 1;
-    const stages: ValueStage[] = [];
+
+    const ahead = Math.min(this.horizonOf(state), state.segmentsRemaining) - 1;
     const rows = state.upcomingSizesBits;
+    this.stages.length = Math.max(0, ahead);
     for (let k = 1; k <= ahead; k++) {
+      const stage = this.stages[k - 1] ?? {
+        capacityBps: new Float64Array(tuning.bins),
+        transitions: NO_TRANSITIONS,
+        sizesBits: [],
+      };
+      this.stages[k - 1] = stage;
       const seconds = k * segmentSeconds;
-      const capacityBps = new Float64Array(options.bins);
-      futures.marginalRates(seconds + segmentSeconds / 4, this.scores, capacityBps);
-      const steps = futures.stepsBetween(seconds - segmentSeconds, seconds);
-      stages.push({
-        capacityBps,
-        transitions: this.transitionsFor(forecast.rankCorrelation ** (options.correlationPower * steps)),
-        sizesBits: rows[Math.min(k, rows.length - 1)]!,
-      });
+      futures.marginalRates(seconds + segmentSeconds / 4, stage.capacityBps);
+      stage.transitions = this.transitionsOf(futures.correlationBetween(seconds - segmentSeconds, seconds));
+      stage.sizesBits = rows[Math.min(k, rows.length - 1)] ?? firstSizes(state);
     }
     this.value.solve({
-      stages,
+      stages: this.stages,
       qualities: this.qualities,
       qualityScale: segmentSeconds / 4,
-      mu: weights.mu * options.stallAversion,
+      mu: this.mu(state),
       lambda: weights.lambda,
       segmentSeconds,
       bufferCapSeconds: state.bufferCapSeconds,
-      latencySeconds: this.latency,
-      stallLevelSeconds: options.stallLevelSeconds,
-      reactionSeconds: options.abandon ? options.reactionSeconds : Number.POSITIVE_INFINITY,
+      latencySeconds: this.latencySeconds,
+      stallLevelSeconds: tuning.stallLevelSeconds,
+      reactionSeconds: options.abandon ? tuning.reactionSeconds : Number.POSITIVE_INFINITY,
+      patienceSeconds: tuning.patienceSegments * segmentSeconds,
     });
   }
 
-  private transitionsFor(correlation: number): Float64Array {
-    const key = correlation.toFixed(3);
+  private mu(state: PlayerState): number {
+    const { baseAversion, riskAversionSpan } = this.options.tuning;
+    return state.weights.mu * (baseAversion + riskAversionSpan * this.options.risk);
+  }
+
+  private transitionsOf(correlation: number): Float64Array {
+    const key = Math.round(correlation * 100);
     let found = this.transitions.get(key);
     if (found === undefined) {
-      const { risk, riskTail, bins } = this.options;
-      found = rankTransitions(bins, Math.min(0.99, correlation), { weight: risk, tail: riskTail });
+      const { bins, tailWeight, tailShare } = this.options.tuning;
+      found = rankTransitions(bins, Math.min(99, key) / 100, { weight: tailWeight, tail: tailShare });
       this.transitions.set(key, found);
     }
     return found;
   }
 
-  /** Value of downloading `bits` of a representation now, over the futures. */
-  private outlook(
-    state: PlayerState,
-    request: { representation: number; bits: number; latency: number; previousBps: number | undefined; delay: number },
-  ): { expectedQoe: number; expectedStallSeconds: number } {
+  /** Expected QoE from this segment to the horizon if it is downloaded so; leaves its stall in `stallSeconds`. */
+  private weigh(state: PlayerState, request: Request): number {
     const { options, futures, outcomes } = this;
-    const { weights, segmentSeconds } = state;
-    const mu = weights.mu * options.stallAversion;
-    const scale = segmentSeconds / 4;
-    const level = state.bufferLevelSeconds;
-    const playable = state.started ? Math.max(0, level - options.stallLevelSeconds) : 0;
+    const { tuning } = options;
     const { representation } = request;
-    const sizes = state.upcomingSizesBits[0]!;
+    const playable = state.started ? Math.max(0, state.bufferLevelSeconds - tuning.stallLevelSeconds) : 0;
+    const reaction = options.abandon
+      ? Math.max(tuning.reactionSeconds, playable - tuning.patienceSegments * state.segmentSeconds)
+      : Number.POSITIVE_INFINITY;
+    const sizes = firstSizes(state);
     let stallSum = 0;
     for (let f = 0; f < futures.count; f++) {
-      const seconds = request.latency + futures.transferSeconds(f, request.latency, request.bits);
-      let best = this.landed(state, { representation, seconds, level, playable, mu, future: f, scale });
+      const seconds = request.latencySeconds + futures.transferSeconds(f, request.latencySeconds, request.bits);
+      let best = this.landing(state, playable, f, representation, seconds);
       let stall = Math.max(0, seconds - playable);
-      if (options.abandon && seconds > playable && seconds > options.reactionSeconds) {
+      if (seconds > reaction && (seconds > playable || seconds > state.segmentSeconds)) {
+        const sentAt = reaction + this.latencySeconds;
         for (let lower = 0; lower < representation; lower++) {
-          const sentAt = options.reactionSeconds;
-          const again = sentAt + this.latency + futures.transferSeconds(f, sentAt + this.latency, sizes[lower]!);
+          const again = sentAt + futures.transferSeconds(f, sentAt, sizes[lower]!);
           if (again >= seconds) continue;
-          const other = this.landed(state, { representation: lower, seconds: again, level, playable, mu, future: f, scale });
+          const other = this.landing(state, playable, f, lower, again);
           if (other > best) {
             best = other;
             stall = Math.max(0, again - playable);
@@ -220,49 +252,126 @@ class MpcL implements Controller {
       outcomes[f] = best;
       stallSum += stall;
     }
-    return { expectedQoe: this.tailMean(outcomes), expectedStallSeconds: stallSum / futures.count };
+    this.stallSeconds = stallSum / futures.count;
+    return this.meanWithTail();
   }
 
-  private landed(
+  /** QoE of a segment that arrives after `seconds` in one future, and of what can be made of it from there. */
+  private landing(
     state: PlayerState,
-    at: { representation: number; seconds: number; level: number; playable: number; mu: number; future: number; scale: number },
+    playable: number,
+    future: number,
+    representation: number,
+    seconds: number,
   ): number {
-    const { weights } = state;
-    const quality = this.qualities[at.representation]!;
-    const stall = Math.max(0, at.seconds - at.playable);
-    const after = Math.max(at.level - at.seconds, at.level - at.playable) + state.segmentSeconds;
-    const change =
-      state.previousBitrateBps === undefined ? 0 : Math.abs(quality - weights.quality(state.previousBitrateBps));
+    const { weights, previousBitrateBps, bufferLevelSeconds, segmentSeconds } = state;
+    const quality = this.qualities[representation]!;
+    const stall = Math.max(0, seconds - playable);
+    const after = bufferLevelSeconds - Math.min(seconds, playable) + segmentSeconds;
+    const change = previousBitrateBps === undefined ? 0 : Math.abs(quality - weights.quality(previousBitrateBps));
     return (
-      at.scale * quality -
+      (segmentSeconds / 4) * quality -
       weights.lambda * change -
-      at.mu * stall +
-      this.value.at(after, this.futures.binAt(at.future, at.seconds), at.representation)
+      this.mu(state) * stall +
+      this.value.at(after, this.futures.binAt(future, seconds), representation)
     );
   }
 
-  private tailMean(outcomes: Float64Array): number {
-    const { risk, riskTail } = this.options;
-    let mean = 0;
-    for (let i = 0; i < outcomes.length; i++) mean += outcomes[i]!;
-    mean /= outcomes.length;
-    if (risk <= 0) return mean;
+  private meanWithTail(): number {
+    const { outcomes } = this;
+    const { tailWeight, tailShare } = this.options.tuning;
+    let sum = 0;
+    for (let i = 0; i < outcomes.length; i++) sum += outcomes[i]!;
+    const mean = sum / outcomes.length;
+    if (tailWeight <= 0) return mean;
     outcomes.sort();
-    const worst = Math.max(1, Math.round(riskTail * outcomes.length));
+    const worst = Math.max(1, Math.round(tailShare * outcomes.length));
     let tail = 0;
     for (let i = 0; i < worst; i++) tail += outcomes[i]!;
-    return (1 - risk) * mean + (risk * tail) / worst;
+    return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
   }
 }
 
-/** Median request latency of the last downloads; 0.05 s before any is known. */
-function recentLatency(state: PlayerState): number {
+function ageSeconds(state: PlayerState, forecast: Forecast): number {
+  return state.nowSeconds - forecast.issuedAtMs / 1000;
+}
+
+function firstSizes(state: PlayerState): readonly number[] {
+  return state.upcomingSizesBits[0] ?? state.ladderBps.map((bps) => bps * state.segmentSeconds);
+}
+
+/** Whether a forecast can be planned on at all; the chain of forecasters says what is wrong with one that cannot. */
+function isWellFormed(forecast: Forecast): boolean {
+  if (!Number.isFinite(forecast.issuedAtMs)) return false;
+  if (forecast.kind === 'paths') return forecast.paths.length > 0;
+  const { levels, quantilesBps, stepEndsSeconds } = forecast;
+  if (levels.length === 0 || stepEndsSeconds.length === 0 || quantilesBps.length !== stepEndsSeconds.length)
+    return false;
+  if (!(forecast.rankCorrelation >= 0 && forecast.rankCorrelation <= 1)) return false;
+  let before = 0;
+  for (const end of stepEndsSeconds) {
+    if (!(end > before)) return false;
+    before = end;
+  }
+  before = 0;
+  for (const level of levels) {
+    if (!(level > before && level < 1)) return false;
+    before = level;
+  }
+  return quantilesBps.every(
+    (row) => row.length === levels.length && row.every((bps) => bps >= 0 && bps < Number.POSITIVE_INFINITY),
+  );
+}
+
+/** Median latency of the last requests. */
+function recentLatencySeconds(state: PlayerState): number {
   const latencies: number[] = [];
   for (let i = state.downloads.length - 1; i >= 0 && latencies.length < 5; i--) {
     const latency = state.downloads[i]!.latencySeconds;
-    if (latency !== undefined) latencies.push(latency);
+    if (latency !== undefined && latency >= 0) latencies.push(latency);
   }
-  if (latencies.length === 0) return 0.05;
+  if (latencies.length === 0) return DEFAULT_LATENCY_SECONDS;
   latencies.sort((a, b) => a - b);
   return latencies[latencies.length >> 1]!;
+}
+
+/** The lowest bitrate that was abandoned for the segment before this one; `Infinity` where none was. */
+function abandonedBefore(state: PlayerState): number {
+  let ceilingBps = Number.POSITIVE_INFINITY;
+  for (let i = state.downloads.length - 1; i >= 0; i--) {
+    const download = state.downloads[i]!;
+    if (download.segmentIndex < state.segmentIndex - 1) break;
+    if (download.abandoned && download.segmentIndex === state.segmentIndex - 1) {
+      ceilingBps = Math.min(ceilingBps, download.bitrateBps);
+    }
+  }
+  return ceilingBps;
+}
+
+function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
+  if (maxWastedShare >= 1) return false;
+  const wasted = (inFlight.sessionWastedBits ?? 0) + inFlight.receivedBits;
+  return wasted > maxWastedShare * (inFlight.sessionRequestedBits ?? inFlight.sizeBits);
+}
+
+function lastIndexAtMost(ladderBps: readonly number[], bitrateBps: number): number {
+  let index = ladderBps.length - 1;
+  while (index >= 0 && ladderBps[index]! > bitrateBps) index--;
+  return index;
+}
+
+/** A forecast from MPC-D's evidence alone: the harmonic mean, spread by the largest of its last errors. */
+function harmonicSpread(state: PlayerState): QuantileForecast | undefined {
+  const estimate = robustThroughput(state.downloads);
+  if (estimate === undefined) return undefined;
+  const { meanBps, maxError } = estimate;
+  return {
+    issuedAtMs: state.nowSeconds * 1000,
+    source: 'harmonic mean',
+    stepEndsSeconds: [4, 8, 16],
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: [1, 2, 3].map(() => [meanBps / (1 + maxError), meanBps, meanBps * (1 + maxError)]),
+    rankCorrelation: 0.7,
+    handovers: [],
+  };
 }

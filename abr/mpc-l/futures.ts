@@ -1,170 +1,213 @@
 /**
  * Futures: capacity paths drawn from a forecast, and its marginal capacities by rank.
  *
- * Paths are drawn with a Gaussian copula: one normal score per step, correlated from step to step by the forecast's
- * rank correlation. The scores come from a fixed, stratified table (Latin hypercube), so that the same forecast gives
- * the same futures and neighbouring forecasts give neighbouring futures.
+ * From quantiles, paths are drawn with a Gaussian copula: one normal score per step, correlated from step to step by
+ * the forecast's rank correlation. The scores come from a fixed, stratified table (Latin hypercube), so that the same
+ * forecast gives the same futures and neighbouring forecasts give neighbouring futures. Paths that a forecaster gives
+ * directly are sampled on steps of their own.
  */
 
-import type { QuantileForecast } from '../forecast.ts';
+import type { Forecast, PathForecast, QuantileForecast } from '../forecast.ts';
 import { normalCdf, normalQuantile } from './normal-distribution.ts';
+import { binScores } from './rank-chain.ts';
 
-/** Capacity below which a link counts as dead, relative to nothing: keeps logarithms and divisions finite. */
+/** Capacity that counts as a dead link: keeps logarithms and divisions finite. */
 const FLOOR_BPS = 1e3;
+/** Steps of a forecast that are read; what comes after is like the last of them. */
+const MAX_STEPS = 16;
+/** Steps that given paths are sampled on, in seconds. */
+const PATH_STEP_ENDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 60];
 
-/** Standard normal innovations `[step * count + future]`, stratified over the futures of each step. */
-function stratifiedScores(count: number, steps: number, seed: number): Float64Array {
-  let state = seed >>> 0 || 1;
-  const random = () => {
-    // xorshift32
-    state ^= state << 13;
-    state >>>= 0;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state / 4294967296;
-  };
-  const table = new Float64Array(count * steps);
-  for (let step = 0; step < steps; step++) {
-    const order = Array.from({ length: count }, (_, i) => i);
-    if (step > 0) {
-      for (let i = count - 1; i > 0; i--) {
-        const j = Math.floor(random() * (i + 1));
-        [order[i], order[j]] = [order[j]!, order[i]!];
-      }
-    }
-    for (let i = 0; i < count; i++) table[step * count + i] = normalQuantile((order[i]! + 0.5) / count);
-  }
-  return table;
-}
-
-/** Log-capacity at a normal score, linear in the score between the forecast's levels and beyond them. */
-class Marginals {
-  private scores = new Float64Array(0);
-  private logs = new Float64Array(0);
-  private levelCount = 0;
-  private stepEnds: readonly number[] = [];
-
-  read(forecast: QuantileForecast): void {
-    const { levels, quantilesBps } = forecast;
-    this.levelCount = levels.length;
-    this.stepEnds = forecast.stepEndsSeconds;
-    const size = levels.length * quantilesBps.length;
-    if (this.logs.length < size) this.logs = new Float64Array(size);
-    if (this.scores.length < levels.length) this.scores = new Float64Array(levels.length);
-    for (let i = 0; i < levels.length; i++) this.scores[i] = normalQuantile(levels[i]!);
-    for (let s = 0; s < quantilesBps.length; s++) {
-      let highest = Math.log(FLOOR_BPS);
-      for (let i = 0; i < levels.length; i++) {
-        // Crossing quantiles are put right here rather than trusted.
-        highest = Math.max(highest, Math.log(Math.max(FLOOR_BPS, quantilesBps[s]![i]!)));
-        this.logs[s * levels.length + i] = highest;
-      }
-    }
-  }
-
-  get steps(): number {
-    return this.stepEnds.length;
-  }
-
-  stepEnd(step: number): number {
-    return this.stepEnds[step]!;
-  }
-
-  rateBps(step: number, score: number): number {
-    const n = this.levelCount;
-    const at = step * n;
-    if (n === 1) return Math.exp(this.logs[at]!);
-    let i = 1;
-    while (i < n - 1 && score > this.scores[i]!) i++;
-    const low = this.scores[i - 1]!;
-    const slope = (this.logs[at + i]! - this.logs[at + i - 1]!) / (this.scores[i]! - low);
-    return Math.max(FLOOR_BPS, Math.exp(this.logs[at + i - 1]! + slope * (score - low)));
-  }
-}
-
-/** Where on the forecast's steps a second lies; the last step goes on for ever. */
-function stepAt(marginals: Marginals, seconds: number): number {
-  let step = 0;
-  while (step < marginals.steps - 1 && seconds >= marginals.stepEnd(step)) step++;
-  return step;
-}
-
-/** A set of equally likely futures, kept in flat arrays that are overwritten by each `read`. */
+/** A set of equally likely futures, kept in flat arrays that each `read` overwrites. */
 export class Futures {
-  readonly count: number;
-  readonly bins: number;
-  private readonly scoreTable: Float64Array;
-  private readonly marginals = new Marginals();
-  private rates = new Float64Array(0);
-  private binOf = new Uint8Array(0);
-  private ageSeconds = 0;
+  private readonly scores: Float64Array;
+  private readonly rankScores: Float64Array;
+  private readonly levelScores: number[] = [];
+  private levelsRead: readonly number[] = [];
+  private stepEnds: readonly number[] = [];
   private steps = 0;
+  private ageSeconds = 0;
+  private logs = new Float64Array(0);
+  /** `[future * steps + step]`. */
+  private readonly rates: Float64Array;
+  private readonly binOf: Uint8Array;
+  /** `[step * bins + bin]`. */
+  private readonly marginal: Float64Array;
+  /** Correlation of ranks from one step to the next. */
+  private correlation = 0;
 
-  constructor(options: { count: number; bins: number; maxSteps: number; seed: number }) {
-    this.count = options.count;
-    this.bins = options.bins;
-    this.scoreTable = stratifiedScores(options.count, options.maxSteps, options.seed);
+  constructor(
+    readonly count: number,
+    readonly bins: number,
+    seed: number,
+  ) {
+    this.scores = stratifiedScores(count, seed);
+    this.rankScores = binScores(bins);
+    this.rates = new Float64Array(count * MAX_STEPS);
+    this.binOf = new Uint8Array(count * MAX_STEPS);
+    this.marginal = new Float64Array(MAX_STEPS * bins);
   }
 
-  /** Draws the futures of a forecast that was issued `ageSeconds` ago. */
-  read(forecast: QuantileForecast, ageSeconds: number): void {
-    const { count, marginals } = this;
-    marginals.read(forecast);
-    this.steps = Math.min(marginals.steps, this.scoreTable.length / count);
-    this.ageSeconds = ageSeconds;
-    const size = count * this.steps;
-    if (this.rates.length < size) {
-      this.rates = new Float64Array(size);
-      this.binOf = new Uint8Array(size);
-    }
-    const correlation = forecast.rankCorrelation;
-    const spread = Math.sqrt(1 - correlation * correlation);
-    for (let f = 0; f < count; f++) {
-      let score = 0;
-      for (let s = 0; s < this.steps; s++) {
-        const fresh = this.scoreTable[s * count + f]!;
-        score = s === 0 ? fresh : correlation * score + spread * fresh;
-        this.rates[f * this.steps + s] = marginals.rateBps(s, score);
-        this.binOf[f * this.steps + s] = Math.min(this.bins - 1, Math.floor(normalCdf(score) * this.bins));
-      }
-    }
+  /** Draws the futures of a forecast as they are `ageSeconds` after it was issued. */
+  read(forecast: Forecast, ageSeconds: number): void {
+    this.ageSeconds = Math.max(0, ageSeconds);
+    if (forecast.kind === 'paths') this.readPaths(forecast);
+    else this.readQuantiles(forecast);
   }
 
   /** Seconds that `bits` take in one future from `startSeconds` after now; no request latency. */
   transferSeconds(future: number, startSeconds: number, bits: number): number {
-    const { steps, marginals } = this;
-    let at = this.ageSeconds + startSeconds;
-    const begin = at;
+    const { stepEnds, rates } = this;
+    const last = this.steps - 1;
+    const begin = this.ageSeconds + startSeconds;
+    const row = future * this.steps;
+    let at = begin;
     let left = bits;
-    let s = stepAt(marginals, at);
-    for (; s < steps - 1; s++) {
-      const rate = this.rates[future * steps + s]!;
-      const end = marginals.stepEnd(s);
+    for (let step = this.stepAt(begin); step < last; step++) {
+      const rate = rates[row + step]!;
+      const end = stepEnds[step]!;
       const possible = rate * (end - at);
       if (possible >= left) return at + left / rate - begin;
       left -= possible;
       at = end;
     }
-    return at + left / this.rates[future * steps + steps - 1]! - begin;
+    return at + left / rates[row + last]! - begin;
   }
 
   /** Rank bin of a future at `seconds` from now. */
   binAt(future: number, seconds: number): number {
-    const s = Math.min(this.steps - 1, stepAt(this.marginals, this.ageSeconds + seconds));
-    return this.binOf[future * this.steps + s]!;
+    return this.binOf[future * this.steps + this.stepAt(this.ageSeconds + seconds)]!;
   }
 
-  /** Capacity by rank bin at `seconds` from now, into `into`. */
-  marginalRates(seconds: number, scores: Float64Array, into: Float64Array): void {
-    const s = stepAt(this.marginals, this.ageSeconds + seconds);
-    for (let i = 0; i < scores.length; i++) into[i] = this.marginals.rateBps(s, scores[i]!);
+  /** Writes the capacity of each rank bin at `seconds` from now. */
+  marginalRates(seconds: number, into: Float64Array): void {
+    const from = this.stepAt(this.ageSeconds + seconds) * this.bins;
+    for (let bin = 0; bin < this.bins; bin++) into[bin] = this.marginal[from + bin]!;
   }
 
-  /** Steps crossed from one second to another, at least one. */
-  stepsBetween(fromSeconds: number, toSeconds: number): number {
-    const from = stepAt(this.marginals, this.ageSeconds + fromSeconds);
-    const to = stepAt(this.marginals, this.ageSeconds + toSeconds);
-    return Math.max(1, to - from);
+  /** Correlation of ranks between two moments, in seconds from now. */
+  correlationBetween(fromSeconds: number, toSeconds: number): number {
+    const from = this.stepAt(this.ageSeconds + fromSeconds);
+    const to = this.stepAt(this.ageSeconds + toSeconds);
+    return this.correlation ** Math.max(1, to - from);
   }
+
+  private stepAt(seconds: number): number {
+    const { stepEnds } = this;
+    const last = this.steps - 1;
+    let step = 0;
+    while (step < last && seconds >= stepEnds[step]!) step++;
+    return step;
+  }
+
+  private readQuantiles(forecast: QuantileForecast): void {
+    const { count, bins } = this;
+    const { levels, quantilesBps } = forecast;
+    this.stepEnds = forecast.stepEndsSeconds;
+    this.steps = Math.min(MAX_STEPS, quantilesBps.length);
+    this.correlation = Math.min(0.99, Math.max(0, forecast.rankCorrelation));
+    this.readLevels(levels);
+    if (this.logs.length < this.steps * levels.length) this.logs = new Float64Array(MAX_STEPS * levels.length);
+    for (let step = 0; step < this.steps; step++) {
+      let highest = Math.log(FLOOR_BPS);
+      for (let i = 0; i < levels.length; i++) {
+        // Crossing quantiles are put right rather than trusted.
+        highest = Math.max(highest, Math.log(Math.max(FLOOR_BPS, quantilesBps[step]![i]!)));
+        this.logs[step * levels.length + i] = highest;
+      }
+      for (let bin = 0; bin < bins; bin++) {
+        this.marginal[step * bins + bin] = this.rateAt(step, this.rankScores[bin]!);
+      }
+    }
+    const spread = Math.sqrt(1 - this.correlation ** 2);
+    for (let future = 0; future < count; future++) {
+      let score = 0;
+      for (let step = 0; step < this.steps; step++) {
+        const fresh = this.scores[step * count + future]!;
+        score = step === 0 ? fresh : this.correlation * score + spread * fresh;
+        const at = future * this.steps + step;
+        this.rates[at] = this.rateAt(step, score);
+        this.binOf[at] = Math.min(bins - 1, Math.floor(normalCdf(score) * bins));
+      }
+    }
+  }
+
+  private readLevels(levels: readonly number[]): void {
+    if (levels === this.levelsRead) return;
+    this.levelsRead = levels;
+    this.levelScores.length = 0;
+    for (const level of levels) this.levelScores.push(normalQuantile(level));
+  }
+
+  /** Capacity at a normal score: its logarithm is linear in the score between the forecast's levels and beyond them. */
+  private rateAt(step: number, score: number): number {
+    const { levelScores, logs } = this;
+    const n = levelScores.length;
+    const at = step * n;
+    if (n === 1) return Math.exp(logs[at]!);
+    let i = 1;
+    while (i < n - 1 && score > levelScores[i]!) i++;
+    const low = levelScores[i - 1]!;
+    const slope = (logs[at + i]! - logs[at + i - 1]!) / (levelScores[i]! - low);
+    return Math.max(FLOOR_BPS, Math.exp(logs[at + i - 1]! + slope * (score - low)));
+  }
+
+  private readPaths({ paths }: PathForecast): void {
+    const { count, bins } = this;
+    this.stepEnds = PATH_STEP_ENDS;
+    this.steps = PATH_STEP_ENDS.length;
+    this.correlation = 0.99;
+    const order = Array.from({ length: count }, (_, future) => future);
+    // Systematic resampling: future i stands for the path that holds the (i + 0.5)/count share of the weight.
+    const pathOf: number[] = [];
+    let path = 0;
+    let until = paths[0]!.weight;
+    for (let future = 0; future < count; future++) {
+      while (path < paths.length - 1 && until <= (future + 0.5) / count) until += paths[++path]!.weight;
+      pathOf.push(path);
+    }
+    const before = new Float64Array(count);
+    let start = 0;
+    for (let step = 0; step < this.steps; step++) {
+      const end = PATH_STEP_ENDS[step]!;
+      for (let future = 0; future < count; future++) {
+        const bits = paths[pathOf[future]!]!.path.cumulativeBits(this.ageSeconds + end);
+        if (step === 0) before[future] = paths[pathOf[future]!]!.path.cumulativeBits(this.ageSeconds);
+        this.rates[future * this.steps + step] = Math.max(FLOOR_BPS, (bits - before[future]!) / (end - start));
+        before[future] = bits;
+      }
+      const rateOf = (future: number) => this.rates[future * this.steps + step]!;
+      order.sort((a, b) => rateOf(a) - rateOf(b));
+      for (let rank = 0; rank < count; rank++) {
+        this.binOf[order[rank]! * this.steps + step] = Math.floor((rank * bins) / count);
+      }
+      for (let bin = 0; bin < bins; bin++) {
+        this.marginal[step * bins + bin] = rateOf(order[Math.floor(((bin + 0.5) * count) / bins)]!);
+      }
+      start = end;
+    }
+    // The paths were sampled from this moment on.
+    this.ageSeconds = 0;
+  }
+}
+
+/** Standard normal innovations `[step * count + future]`, stratified over the futures of each step. */
+function stratifiedScores(count: number, seed: number): Float64Array {
+  let state = (seed >>> 0) * 2654435769 + 1;
+  const random = () => {
+    // Park and Miller's minimal standard generator, on a scrambled seed.
+    state = (state % 2147483647) * 48271;
+    state %= 2147483647;
+    return Math.abs(state) / 2147483647;
+  };
+  const table = new Float64Array(count * MAX_STEPS);
+  const order = Array.from({ length: count }, (_, i) => i);
+  for (let step = 0; step < MAX_STEPS; step++) {
+    for (let i = count - 1; step > 0 && i > 0; i--) {
+      const j = Math.floor(random() * (i + 1));
+      [order[i], order[j]] = [order[j]!, order[i]!];
+    }
+    for (let i = 0; i < count; i++) table[step * count + i] = normalQuantile((order[i]! + 0.5) / count);
+  }
+  return table;
 }

@@ -37,6 +37,8 @@ export interface ValueProblem {
   stallLevelSeconds: number;
   /** `Infinity` = never abandons. */
   reactionSeconds: number;
+  /** Nothing is abandoned while more than this is buffered: waiting costs nothing yet and tells more. */
+  patienceSeconds: number;
 }
 
 /** Points of the buffer grid; the grid is finer near empty, where value bends. */
@@ -131,13 +133,15 @@ export class ValueFunction {
           const playable = Math.max(0, levels[n]! - stallLevelSeconds);
           const value = this.landing(levels[n]!, playable, seconds, segmentSeconds, j, r, last, mu);
           let best = qualityScale * qualities[r]! + value;
-          if (seconds > playable && seconds > reactionSeconds) {
+          const reaction = Math.max(reactionSeconds, playable - problem.patienceSeconds);
+          if (seconds > reaction && (seconds > playable || seconds > segmentSeconds)) {
             for (let lower = 0; lower < r; lower++) {
-              const again = reactionSeconds + latencySeconds + stage.sizesBits[lower]! / capacity;
+              const again = reaction + latencySeconds + stage.sizesBits[lower]! / capacity;
               if (again >= seconds) continue;
               const other =
-                qualityScale * qualities[lower]! +
-                // Its switch is paid against the representation that this G is charged for: correct the difference.
+                qualityScale * qualities[lower]! -
+                // V charges the change to r; dropping on from there costs the rest (exact where p >= r).
+                problem.lambda * (qualities[r]! - qualities[lower]!) +
                 this.landing(levels[n]!, playable, again, segmentSeconds, j, lower, last, mu);
               if (other > best) best = other;
             }
