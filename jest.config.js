@@ -1,7 +1,7 @@
 /** Unit tests: `x.test.ts` beside `x.ts`, as native ES modules (hence --experimental-vm-modules in package.json). */
 export default {
   testEnvironment: 'node',
-  roots: ['abr', 'predictor', 'src', 'replay', 'service', 'cli'].map((folder) => `<rootDir>/${folder}`),
+  roots: ['abr', 'predictor', 'src', 'replay', 'service', 'cli', 'demo', 'docs'].map((folder) => `<rootDir>/${folder}`),
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

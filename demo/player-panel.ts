@@ -89,18 +89,14 @@ export class PlayerPanel {
         { class: 'player-body' },
         element('div', { class: 'picture' }, this.video, this.#state, this.#playButton),
         element(
-          'div',
-          { class: 'player-notes' },
-          element(
-            'dl',
-            { class: 'figures' },
-            element('div', {}, element('dt', {}, 'On screen'), this.#figures.screen),
-            element('div', {}, element('dt', {}, 'Measured'), this.#figures.measured),
-            element('div', {}, element('dt', {}, 'Buffer'), this.#figures.buffer),
-          ),
-          this.#about,
-          this.#fault,
+          'dl',
+          { class: 'figures' },
+          element('div', {}, element('dt', {}, 'On screen'), this.#figures.screen),
+          element('div', {}, element('dt', {}, 'Measured'), this.#figures.measured),
+          element('div', {}, element('dt', {}, 'Buffer'), this.#figures.buffer),
         ),
+        this.#about,
+        this.#fault,
       ),
     );
     this.video.addEventListener('playing', () => {

@@ -1,0 +1,173 @@
+/** What README.md and the guide say is true: their commands run, their code compiles, their links lead somewhere. */
+
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { runCommand } from '../cli/command.ts';
+import { parseTraceCsv } from '../replay/formats/index.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DOCUMENTS = ['README.md', 'docs/getting-started.md'];
+const DECISIONS = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name.endsWith('.md'));
+
+jest.setTimeout(60_000);
+
+interface Block {
+  document: string;
+  line: number;
+  language: string;
+  code: string;
+}
+
+function blocksOf(document: string): Block[] {
+  const blocks: Block[] = [];
+  let open: Block | undefined;
+  readFileSync(join(ROOT, document), 'utf8')
+    .split('\n')
+    .forEach((text, i) => {
+      const fence = /^```(\w*)$/.exec(text);
+      if (fence === null) {
+        if (open !== undefined) open.code += `${text}\n`;
+      } else if (open === undefined) open = { document, line: i + 1, language: fence[1]!, code: '' };
+      else {
+        blocks.push(open);
+        open = undefined;
+      }
+    });
+  if (open !== undefined) throw new Error(`${document}:${open.line}: a block without an end`);
+  return blocks;
+}
+
+const BLOCKS = DOCUMENTS.flatMap(blocksOf);
+const inLanguage = (language: string) => BLOCKS.filter((block) => block.language === language);
+const commands = inLanguage('sh').flatMap(({ document, line, code }) =>
+  code
+    .trim()
+    .split('\n')
+    .map((command, i) => ({ at: `${document}:${line + 1 + i}`, document, command })),
+);
+
+test('every block is of a kind that is checked here', () => {
+  expect(BLOCKS.length).toBeGreaterThan(8);
+  expect([...new Set(BLOCKS.map(({ language }) => language))].sort()).toEqual(['csv', 'sh', 'ts']);
+});
+
+describe('commands', () => {
+  const before = process.cwd();
+  let folder: string;
+  beforeAll(() => {
+    // What a command writes must not land in the checkout; what it reads lies there.
+    folder = mkdtempSync(join(tmpdir(), 'leo-abr-docs-'));
+    symlinkSync(join(ROOT, 'replay'), join(folder, 'replay'));
+    process.chdir(folder);
+  });
+  afterAll(() => {
+    process.chdir(before);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const forNpm = commands.flatMap(({ at, command }) =>
+    command
+      .split('&&')
+      .map((part) => ({ at, part: part.trim().replace(/^[A-Z_]+=\S+ /, '') }))
+      .filter(({ part }) => !part.startsWith('npx leo-abr ')),
+  );
+  test.each(forNpm)('$at: $part', ({ part }) => {
+    const [npm, name] = part.split(' ');
+    expect(npm).toBe('npm');
+    if (name !== 'ci' && name !== 'install') expect(Object.keys(scripts)).toContain(name);
+  });
+
+  /** In the order of the text: later ones use what earlier ones wrote. */
+  test.each(commands.filter(({ command }) => command.startsWith('npx leo-abr ')))(
+    '$at: $command',
+    async ({ command }) => {
+      const args = command.split(' ').slice(2);
+      // A real browser in real time is for the browser tests: here only that the flags exist.
+      const asked = args[0] === 'bench' ? ['bench', '--help'] : args;
+      let out = '';
+      let errors = '';
+      const status = await runCommand(asked, {
+        stdout: { write: (text) => (out += text) },
+        stderr: { write: (text) => (errors += text) },
+        defaultJobs: 1,
+        onInterrupt: () => () => {},
+      });
+      expect({ status, errors: status === 0 ? '' : errors }).toEqual({ status: 0, errors: '' });
+      if (asked !== args)
+        for (const flag of args.filter((one) => one.startsWith('--'))) expect(out).toContain(`${flag} `);
+      const written = args[args.indexOf('--out') + 1]!;
+      if (asked === args && args.includes('--out')) expect(existsSync(join(folder, written))).toBe(true);
+    },
+  );
+});
+
+test('code compiles against the plugin as it is', () => {
+  const folder = join(ROOT, 'build', 'docs-snippets');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const snippets = inLanguage('ts');
+  expect(snippets.length).toBeGreaterThan(2);
+  for (const { document, line, code } of snippets) {
+    writeFileSync(join(folder, `${document.replaceAll(/\W/g, '-')}-${line}.ts`), code);
+  }
+  const base = JSON.parse(readFileSync(join(ROOT, 'tsconfig.base.json'), 'utf8')) as { compilerOptions: object };
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        ...base.compilerOptions,
+        composite: false,
+        emitDeclarationOnly: false,
+        noEmit: true,
+        rootDir: ROOT,
+        lib: ['ES2022', 'DOM', 'DOM.Iterable'],
+        paths: { 'leo-abr': [join(ROOT, 'src/index.ts')] },
+      },
+      include: ['*.ts'],
+    }),
+  );
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+});
+
+test.each(inLanguage('csv'))('$document:$line: a trace', ({ code }) => {
+  const [trace] = parseTraceCsv(code, 'example');
+  expect(trace!.ratesBps[0]).toBeGreaterThan(0);
+});
+
+test.each([...DOCUMENTS, ...DECISIONS.map((name) => `docs/decisions/${name}`)])(
+  'the links of %s lead somewhere',
+  (document) => {
+    const text = readFileSync(join(ROOT, document), 'utf8');
+    const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
+    const files = links.filter((link) => !/^[a-z]+:/.test(link));
+    expect(files.filter((link) => !existsSync(join(ROOT, dirname(document), link)))).toEqual([]);
+  },
+);
+
+test('the index of decisions lists every one', () => {
+  const index = readFileSync(join(ROOT, 'docs/decisions/README.md'), 'utf8');
+  expect(DECISIONS.filter((name) => name !== 'README.md' && !index.includes(`(${name})`))).toEqual([]);
+});
+
+test("README's picture is small", () => {
+  expect(statSync(join(ROOT, 'docs/images/demo.png')).size).toBeLessThan(300_000);
+});

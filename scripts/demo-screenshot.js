@@ -1,0 +1,46 @@
+/**
+ * The picture of README.md: starts the demo, lets it play and takes it, in real time:
+ *
+ *     node scripts/demo-screenshot.js [seconds=100] [query] [file=docs/images/demo.png]
+ */
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { build, createServer } from 'vite';
+
+const [seconds = '100', query = '', file = 'docs/images/demo.png'] = process.argv.slice(2);
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const outDir = fileURLToPath(new URL('../build/demo-screenshot', import.meta.url));
+await build({
+  root,
+  configFile: false,
+  logLevel: 'error',
+  build: { ssr: 'replay/browser/find-browser.ts', outDir, target: 'node20' },
+});
+const { findBrowser } = await import(`${outDir}/find-browser.js`);
+const { executablePath, args, env } = await findBrowser();
+
+const server = await createServer({ configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)) });
+await server.listen(0);
+const browser = await chromium.launch({ executablePath, args, env });
+try {
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 1330 },
+    colorScheme: 'light',
+    locale: 'en-GB',
+  });
+  await page.goto(server.resolvedUrls.local[0] + query);
+  await page.waitForFunction((least) => document.querySelector('video')?.currentTime > least, Number(seconds), {
+    timeout: 4 * 60_000,
+  });
+  // From the top to the end of the race.
+  const { height } = await page.evaluate(() => {
+    const race = document.querySelector('#race').closest('section').getBoundingClientRect();
+    return { height: Math.ceil(race.bottom + window.scrollY + 14) };
+  });
+  await page.screenshot({ path: file, fullPage: true, clip: { x: 0, y: 0, width: 1280, height } });
+  console.log(`${file}: ${page.url()}`);
+} finally {
+  await browser.close();
+  await server.close();
+}
