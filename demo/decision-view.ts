@@ -1,7 +1,7 @@
 /** The decisions of one player: what it chose at a moment, why, and what it expected of each representation. */
 
 import { element, setText } from './dom.ts';
-import { clock, decimal, megabits, seconds } from './format.ts';
+import { bitrate, clock, decimal, megabits, seconds } from './format.ts';
 import type { DecisionNote, SessionRecord } from './session-record.ts';
 
 export interface DecisionViewOptions {
@@ -97,7 +97,7 @@ export class DecisionView {
 
 function headline({ atSeconds, kind, segmentIndex, bitrateBps, previousBitrateBps }: DecisionNote): string {
   const at = `${clock(atSeconds)} · segment ${segmentIndex + 1}`;
-  const to = `${megabits(bitrateBps)} Mbit/s`;
+  const to = `${bitrate(bitrateBps)} Mbit/s`;
   if (kind === 'abandon') return `${at}: gives up the download, ${to} instead`;
   if (previousBitrateBps === undefined) return `${at}: begins at ${to}`;
   if (bitrateBps === previousBitrateBps) return `${at}: stays at ${to}`;
@@ -126,7 +126,7 @@ function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTabl
     return element(
       'tr',
       { class: isChosen ? 'chosen' : undefined },
-      element('th', { scope: 'row' }, `${isChosen ? '✓ ' : ''}${megabits(candidate.bitrateBps)}`),
+      element('th', { scope: 'row' }, `${isChosen ? '✓ ' : ''}${bitrate(candidate.bitrateBps)}`),
       element('td', { class: 'number' }, decimal(candidate.expectedQoe)),
       element('td', { class: 'metered' }, bar),
       element(

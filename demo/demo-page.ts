@@ -5,7 +5,7 @@ import { type Choice, formatChoice, latestStart, MAX_PLAYERS, parseChoice } from
 import { COMPETITORS } from './competitors.ts';
 import { DecisionView } from './decision-view.ts';
 import { byId, element, options, setText } from './dom.ts';
-import { clock, decimal, megabits } from './format.ts';
+import { bitrate, clock, decimal } from './format.ts';
 import { MomentView } from './moment-view.ts';
 import { Notices } from './notices.ts';
 import { OriginClient, OriginLostError, type OriginSession, type TraceListing } from './origin-client.ts';
@@ -446,7 +446,7 @@ export class DemoPage {
 }
 
 function scenarioLabel({ name, ladderBps, bufferCapSeconds }: Scenario): string {
-  return `${name}: up to ${megabits(ladderBps.at(-1)!)} Mbit/s, ${bufferCapSeconds} s buffer`;
+  return `${name}: up to ${bitrate(ladderBps.at(-1)!)} Mbit/s, ${bufferCapSeconds} s buffer`;
 }
 
 function legendEntry(place: string, kind: string, text: string): HTMLLIElement {

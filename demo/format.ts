@@ -1,6 +1,11 @@
 /** Numbers as people read them. */
 
-/** Megabits per second with as many digits as matter: `0.3`, `2.5`, `30`, `120`. */
+/** A bitrate of a ladder in Mbit/s, as it was named: `0.3`, `1.85`, `120`. */
+export function bitrate(bps: number): string {
+  return String(Number((bps / 1e6).toPrecision(3)));
+}
+
+/** A measured rate in Mbit/s with as many digits as matter: `0.31`, `2.5`, `31`, `120`. */
 export function megabits(bps: number): string {
   const mbps = bps / 1e6;
   const digits = mbps < 9.95 ? 1 : 0;

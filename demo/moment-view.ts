@@ -1,7 +1,7 @@
 /** All series at one moment in numbers: what hovering the timeline reads, and its text for those who cannot see it. */
 
 import { element, setText } from './dom.ts';
-import { clock, megabits, seconds, utcClock } from './format.ts';
+import { bitrate, clock, megabits, seconds, utcClock } from './format.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
 
@@ -61,7 +61,7 @@ export class MomentView {
         value === null || value === undefined ? '–' : text(value);
       const rate = (bps: number) => `${megabits(bps)} Mbit/s`;
       const values = {
-        bitrate: show(track.bitrateBps[i], rate),
+        bitrate: show(track.bitrateBps[i], (bps) => `${bitrate(bps)} Mbit/s`),
         measured: show(track.throughputBps[i], rate),
         buffer: show(latestAt(track.bufferSeconds, i), seconds),
         state: stateAt(record, momentSeconds),

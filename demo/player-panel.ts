@@ -9,7 +9,7 @@ import { browserOracle } from '../replay/oracle/browser-oracle.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { COMPETITORS, competitor } from './competitors.ts';
 import { element, options, setText } from './dom.ts';
-import { megabits, seconds } from './format.ts';
+import { bitrate, megabits, seconds } from './format.ts';
 import type { OriginSession } from './origin-client.ts';
 import { measuredBps, SessionRecord } from './session-record.ts';
 import { SessionRecorder } from './session-recorder.ts';
@@ -201,7 +201,7 @@ export class PlayerPanel {
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
     const { screen, measured, buffer } = this.#figures;
-    setText(screen, record.shownBitrateBps === undefined ? '–' : `${megabits(record.shownBitrateBps)} Mbit/s`);
+    setText(screen, record.shownBitrateBps === undefined ? '–' : `${bitrate(record.shownBitrateBps)} Mbit/s`);
     const latest = record.downloads.findLast((download) => measuredBps(download, record.nowSeconds) !== undefined);
     const bps = latest && measuredBps(latest, record.nowSeconds);
     setText(measured, bps === undefined ? '–' : `${megabits(bps)} Mbit/s`);

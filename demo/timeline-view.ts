@@ -2,7 +2,7 @@
 
 import uPlot from 'uplot';
 import { element } from './dom.ts';
-import { clock, megabits } from './format.ts';
+import { bitrate, clock } from './format.ts';
 import type { DecisionNote, SessionRecord } from './session-record.ts';
 import type { Timeline, Track } from './timeline-model.ts';
 import { forecastFan } from './timeline-model.ts';
@@ -192,7 +192,7 @@ export class TimelineView {
       y: {
         range: [-0.5, ladderBps.length - 0.5],
         splits: ladderBps.map((_, i) => i),
-        label: (value) => megabits(ladderBps[value] ?? 0),
+        label: (value) => bitrate(ladderBps[value] ?? 0),
       },
       series: players.map(({ place }) => lineOf(place, palette)),
       dataOf: (timeline, tracks) => [

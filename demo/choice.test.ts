@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { SCENARIOS } from '../replay/scenarios.ts';
+import { type Choice, defaultChoice, formatChoice, latestStart, MAX_PLAYERS, parseChoice } from './choice.ts';
+import { COMPETITORS } from './competitors.ts';
+
+const catalogue = {
+  traces: [
+    { name: 'first', durationSeconds: 300 },
+    { name: 'a b&c#1', durationSeconds: 61.5 },
+  ],
+};
+
+describe('parseChoice', () => {
+  test('gives back what formatChoice wrote', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          players: fc.array(fc.constantFrom(...COMPETITORS.map(({ name }) => name)), {
+            minLength: 1,
+            maxLength: MAX_PLAYERS,
+          }),
+          trace: fc.constantFrom(...catalogue.traces.map(({ name }) => name)),
+          scenario: fc.constantFrom(...Object.keys(SCENARIOS)),
+          startSeconds: fc.integer({ min: 0, max: 61 }),
+          window: fc.constantFrom<Choice['window']>('session', 'minute'),
+        }),
+        (choice) => {
+          expect(parseChoice(formatChoice(choice), catalogue)).toEqual({ choice, problems: [] });
+        },
+      ),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+
+  test('an empty address is the default', () => {
+    expect(parseChoice('', catalogue)).toEqual({ choice: defaultChoice(catalogue), problems: [] });
+    expect(defaultChoice(catalogue)).toMatchObject({ trace: 'first', scenario: 'hd-16', startSeconds: 0 });
+  });
+
+  test('another trace begins at its start', () => {
+    expect(parseChoice('?trace=first', catalogue).choice.startSeconds).toBe(0);
+  });
+
+  test.each([
+    ['?players=mpc-q', 'player “mpc-q”'],
+    ['?trace=x', 'trace “x”; there is first, a b&c#1'],
+    ['?scenario=toString', 'scenario “toString”'],
+    ['?start=300', 'start “300”; there is 0 to 299 s'],
+    ['?start=', 'start “”'],
+    ['?start=NaN', 'start “NaN”'],
+    ['?window=year', 'window “year”; there is session, minute'],
+    ['?players=mpc-d,mpc-d,mpc-d,mpc-d,mpc-d', '5 players; 4 fit'],
+  ])('%s is named and left out', (query, problem) => {
+    const { choice, problems } = parseChoice(query, catalogue);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(problem);
+    expect(choice.players.length).toBeLessThanOrEqual(MAX_PLAYERS);
+    expect({ ...choice, players: defaultChoice(catalogue).players }).toEqual(defaultChoice(catalogue));
+  });
+
+  test('what makes sense beside what does not is kept', () => {
+    expect(parseChoice('?players=mpc-q,bola&start=12', catalogue).choice).toMatchObject({
+      players: ['bola'],
+      startSeconds: 12,
+    });
+  });
+});
+
+test('latestStart is the last whole second inside the trace', () => {
+  expect(latestStart(catalogue, 'first')).toBe(299);
+  expect(latestStart(catalogue, 'a b&c#1')).toBe(61);
+  expect(latestStart(catalogue, 'nowhere')).toBe(0);
+});

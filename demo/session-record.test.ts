@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import { SCENARIOS } from '../replay/scenarios.ts';
+import { measuredBps, qoeSoFar, SessionRecord, sessionResult, shownTotals } from './session-record.ts';
+
+const scenario = SCENARIOS['hd-16']!;
+const about = { trace: 't', dataset: 'd', group: 'g', startSeconds: 0, algorithm: 'mpc-d', seed: 1, scenario };
+
+/** Three segments; the second was first asked for at 30 Mbit/s and given up, and playback waited 2 s for it. */
+function played(): SessionRecord {
+  const record = new SessionRecord();
+  const download = (
+    segmentIndex: number,
+    bitrateBps: number,
+    span: [from: number, to: number],
+    receivedBits: number,
+    outcome: 'complete' | 'abandoned' = 'complete',
+  ) => {
+    const [requestedAtSeconds, endedAtSeconds] = span;
+    const note = record.requested({ segmentIndex, bitrateBps, requestedAtSeconds, bufferLevelSeconds: segmentIndex });
+    Object.assign(note, { receivedBits, endedAtSeconds, outcome });
+    record.decisions.push({
+      atSeconds: requestedAtSeconds,
+      kind: 'decide',
+      segmentIndex,
+      bitrateBps,
+      previousBitrateBps: undefined,
+      bufferLevelSeconds: segmentIndex,
+      reason: `because of ${bitrateBps / 1e6}`,
+    });
+  };
+  download(0, 1e6, [0, 1], 4e6);
+  download(1, 30e6, [1, 5], 7e6, 'abandoned');
+  download(1, 5e6, [5, 7], 20e6);
+  download(2, 5e6, [7, 8], 20e6);
+  record.startupSeconds = 1;
+  record.stalls = [{ startSeconds: 5, endSeconds: 7, segmentIndex: 1 }];
+  record.shownSegments = 3;
+  record.nowSeconds = 12;
+  return record;
+}
+
+describe('qoeSoFar', () => {
+  test('is the session QoE of what was on screen', () => {
+    const record = played();
+    // (1 + 5 + 5) - 30 (1 + 2) - 4, over three segments of 4 s.
+    expect(qoeSoFar(record, scenario)!.qoe).toBeCloseTo((11 - 90 - 4) / 3, 9);
+    record.shownSegments = 1;
+    expect(qoeSoFar(record, scenario)!.quality).toBe(1);
+    expect(shownTotals(played())).toEqual({ switches: 1, meanBitrateBps: 11e6 / 3 });
+  });
+
+  test('counts a stall and a start that still last', () => {
+    const record = played();
+    record.stalls = [{ startSeconds: 9, endSeconds: undefined, segmentIndex: 3 }];
+    expect([record.isStalled, record.stallSeconds]).toEqual([true, 3]);
+    record.startupSeconds = undefined;
+    expect(record.startupSoFarSeconds).toBe(12);
+  });
+
+  test('is nothing before a segment has come', () => {
+    expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
+  });
+});
+
+test('measuredBps counts from the request, and says nothing at once or of a failure', () => {
+  const record = new SessionRecord();
+  const note = record.requested({ segmentIndex: 0, bitrateBps: 1e6, requestedAtSeconds: 2, bufferLevelSeconds: 0 });
+  expect(measuredBps(note, 2.05)).toBeUndefined();
+  note.receivedBits = 1e6;
+  expect(measuredBps(note, 4)).toBe(5e5);
+  note.endedAtSeconds = 3;
+  expect(measuredBps(note, 4)).toBe(1e6);
+  note.outcome = 'failed';
+  expect(measuredBps(note, 4)).toBeUndefined();
+});
+
+describe('sessionResult', () => {
+  test('has a row per segment, from its first request to its last bit', () => {
+    const { segments, ...session } = sessionResult(played(), about);
+    expect(segments.map(({ index, bitrateBps }) => [index, bitrateBps])).toEqual([
+      [0, 1e6],
+      [1, 5e6],
+      [2, 5e6],
+    ]);
+    expect(segments[1]).toEqual({
+      index: 1,
+      bitrateBps: 5e6,
+      sizeBits: 20e6,
+      requestedAtSeconds: 1,
+      downloadSeconds: 6,
+      bufferLevelSeconds: 1,
+      stallSeconds: 2,
+      abandonedBits: 7e6,
+      reason: 'because of 5',
+    });
+    expect(session).toMatchObject({
+      endedBy: 'cutoff',
+      stallSeconds: 2,
+      stallCount: 1,
+      startupSeconds: 1,
+      switches: 1,
+      wastedBits: 7e6,
+      meanBitrateBps: 11e6 / 3,
+    });
+    expect(session.qoe.linear).toBeCloseTo((11 - 90 - 4) / 3, 9);
+  });
+
+  test('keeps a stall whose segment has not come', () => {
+    const record = played();
+    record.stalls = [...record.stalls, { startSeconds: 11, endSeconds: undefined, segmentIndex: 3 }];
+    expect(sessionResult(record, about)).toMatchObject({ stallSeconds: 3, stallCount: 2 });
+  });
+});
