@@ -14,6 +14,7 @@
  * result is an upper bound; the plan behind it is a real one, to be judged by exact times.
  */
 
+import { CapacityBound } from './optimal-capacity.ts';
 import type { SessionProblem } from './optimal-problem.ts';
 
 export interface SearchOptions {
@@ -26,7 +27,7 @@ export interface SearchOptions {
   knownSum: number;
   /** An earlier search of the same problem whose grids are multiples of these: its labels bound what becomes of them. */
   guide?: Search;
-  /** Gives up when a stage has more labels. */
+  /** Gives up when it comes to keep more labels. */
   mostLabels: number;
 }
 
@@ -66,17 +67,18 @@ function bitOf(representation: number): number {
   return representation < MOST_MASKED ? 1 << representation : 0;
 }
 
-/** Undefined when a stage has more than `mostLabels`. */
+/** Undefined when there would be more than `mostLabels`. */
 export function searchPlans(problem: SessionProblem, options: SearchOptions): Search | undefined {
   const { link, sizesBits, gains, switchCosts, mu, segmentSeconds, segmentCount, cutoffSeconds } = problem;
   const { representationCount, bufferCapSeconds, browser } = problem;
   const { requestGridSeconds, waitGridSeconds, guide, mostLabels } = options;
   const isMasked = browser.initSegmentBits > 0 && !options.ignoreInitialisation;
   const maskedBits = isMasked ? (1 << Math.min(MOST_MASKED, representationCount)) - 1 : 0;
-  const highest = representationCount - 1;
+  const capacity = guide === undefined ? new CapacityBound(problem, waitGridSeconds) : undefined;
   const seconds = new Float64Array(representationCount);
   const candidates = Array.from({ length: representationCount }, () => new Candidates());
 
+  let labels = 0;
   let bestSum = options.knownSum;
   let bestEnd: { segment: number; choice: number } | undefined;
   const stages = [beginning(~maskedBits, representationCount)];
@@ -86,7 +88,6 @@ export function searchPlans(problem: SessionProblem, options: SearchOptions): Se
     const isLast = segment === segmentCount - 1;
     const guideHeir = guide?.stages[segment]?.heir;
     const guideToCome = guide?.stages[segment + 1]?.toCome;
-    const gainsToCome = (segmentCount - 1 - segment) * gains[highest]!;
     for (const list of candidates) list.clear();
     for (let label = 0; label < stage.request.length; label++) {
       const request = stage.request[label]!;
@@ -125,22 +126,22 @@ export function searchPlans(problem: SessionProblem, options: SearchOptions): Se
           continue;
         }
         const worth = value + gain;
+        const roomAt = (segment + 2) * segmentSeconds + waits - bufferCapSeconds;
+        const next = Math.max(appendedAt + browser.requestGapSeconds, roomAt + browser.requestLatenessSeconds);
         let guideLabel = 0;
-        let most = gainsToCome - mu * waits;
         if (guideHeir !== undefined) {
           guideLabel = guideHeir[stage.guideLabel[label]! * representationCount + representation]!;
           if (guideLabel === NONE) continue;
-          most = guideToCome![guideLabel]!;
         }
+        const most = capacity?.toCome(segment + 1, waits, next) ?? guideToCome![guideLabel]!;
         if (worth + most <= bestSum) continue;
-        const roomAt = (segment + 2) * segmentSeconds + waits - bufferCapSeconds;
-        const next = Math.max(appendedAt + browser.requestGapSeconds, roomAt + browser.requestLatenessSeconds);
         candidates[representation]!.add(choice, Math.floor(next / requestGridSeconds), waits, worth, guideLabel);
       }
     }
     if (isLast) break;
     const next = undominated(stage, candidates, { requestGridSeconds, maskedBits });
-    if (next.request.length > mostLabels) return undefined;
+    labels += next.request.length;
+    if (labels > mostLabels) return undefined;
     stages.push(next);
   }
   boundLabels(problem, stages);

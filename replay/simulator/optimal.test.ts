@@ -8,6 +8,7 @@ import { IDEAL_BROWSER, MEASURED_BROWSER, SCENARIOS, type Scenario } from '../sc
 import type { Trace } from '../trace.ts';
 import { simulatedAlgorithm } from './algorithms.ts';
 import { findOptimum, optimalSession } from './optimal.ts';
+import { CapacityBound } from './optimal-capacity.ts';
 import { qoeOfSum, sessionProblem, sumOfPlan } from './optimal-problem.ts';
 import { searchPlans } from './optimal-search.ts';
 import { simulateSession } from './simulate-session.ts';
@@ -135,7 +136,23 @@ describe('optimal', () => {
           expect(upperBoundSum - reachedSum).toBeLessThanOrEqual(0.01 * unit);
         }
       }),
-      { ...SEED, numRuns: 300 },
+      { ...SEED, numRuns: 200 },
+    );
+  });
+
+  test('capacity alone bounds every session, the more has been waited the lower', () => {
+    fc.assert(
+      fc.property(smallSession, (session) => {
+        for (const form of ['linear', 'log'] as const) {
+          const problem = sessionProblem(session, form);
+          const best = Math.max(...plansOf(session.segmentCount, 3).map((plan) => sumOfPlan(problem, plan)));
+          const capacity = new CapacityBound(problem, 1 / 8);
+          expect(capacity.toCome(0, 0, 0)).toBeGreaterThanOrEqual(best - 1e-9);
+          expect(capacity.toCome(1, 2, 1)).toBeLessThanOrEqual(capacity.toCome(1, 1, 1));
+          expect(capacity.toCome(1, 1, 2)).toBeLessThanOrEqual(capacity.toCome(1, 1, 1));
+        }
+      }),
+      { ...SEED, numRuns: 50 },
     );
   });
 
@@ -159,7 +176,7 @@ describe('optimal', () => {
         }
         if (!ignoreInitialisation) expect(bound).toBeLessThanOrEqual(best + 1e-3);
       }),
-      { ...SEED, numRuns: 100 },
+      { ...SEED, numRuns: 50 },
     );
   });
 

@@ -28,8 +28,8 @@ const MOST_SEARCHES = 7;
 const INITIALISATION_GAP = 0.01;
 const SEARCHES_WITHOUT_INITIALISATION = 4;
 
-/** Labels per stage at which refining ends: some 100 MB. */
-const MOST_LABELS = 200_000;
+/** Labels of a search (some 70 bytes each) beyond which grids are not refined further. */
+const MOST_LABELS = 4_000_000;
 
 export interface OptimalSession extends SessionToPlan {
   /** Noted in the result; nothing is drawn. */
@@ -38,8 +38,9 @@ export interface OptimalSession extends SessionToPlan {
 
 /**
  * Plays the best plan for QoE-linear. `qoe` is what it reaches, the lower bound of the optimum; `qoeUpperBound` is what no
- * session exceeds, whatever it decides or abandons, in each form of QoE by a search of its own. For QoE-linear they are
- * at most 1 % of the upper bound apart (of 1 % of the top bitrate's QoE, where the bound is nearer to 0).
+ * session exceeds, whatever it decides or abandons, in each form of QoE by a search of its own. In the named scenarios
+ * they are at most 1 % of the upper bound apart for QoE-linear (of 1 % of the top bitrate's QoE, where the bound is nearer
+ * to 0); hundreds of segments with a long ladder and a large buffer may end with more.
  */
 export function optimalSession({ trace, scenario, startSeconds, segmentCount, seed }: OptimalSession): SessionResult {
   const session = { trace, scenario, startSeconds, segmentCount };
@@ -88,17 +89,23 @@ export function findOptimum(problem: SessionProblem, knownPlan?: Uint8Array): Op
   let upperBoundSum = Number.POSITIVE_INFINITY;
   let guide: Search | undefined;
   let ignoreInitialisation = true;
-  for (let searches = 0; searches < MOST_SEARCHES; searches++) {
-    const refinement = REFINEMENT ** searches;
+  let gridFactor = 1;
+  for (let searches = 0; searches < MOST_SEARCHES; ) {
     const search = searchPlans(problem, {
-      requestGridSeconds: COARSEST.requestGridSeconds / refinement,
-      waitGridSeconds: COARSEST.waitGridSeconds / refinement,
+      requestGridSeconds: COARSEST.requestGridSeconds * gridFactor,
+      waitGridSeconds: COARSEST.waitGridSeconds * gridFactor,
       ignoreInitialisation,
       knownSum: reachedSum,
       mostLabels: MOST_LABELS,
       ...(guide && { guide }),
     });
-    if (search === undefined) break;
+    if (search === undefined) {
+      // A bound there must be, however coarse.
+      if (guide !== undefined) break;
+      gridFactor *= REFINEMENT;
+      continue;
+    }
+    searches++;
     upperBoundSum = Math.min(upperBoundSum, search.upperBoundSum);
     if (search.plan !== undefined) {
       const sum = improvePlan(problem, search.plan);
@@ -109,8 +116,9 @@ export function findOptimum(problem: SessionProblem, knownPlan?: Uint8Array): Op
     }
     const gap = (upperBoundSum - reachedSum) / Math.max(Math.abs(upperBoundSum), leastUnit);
     if (!(gap > TARGET_GAP)) break;
-    if (gap <= INITIALISATION_GAP || searches + 1 >= SEARCHES_WITHOUT_INITIALISATION) ignoreInitialisation = false;
+    if (gap <= INITIALISATION_GAP || searches >= SEARCHES_WITHOUT_INITIALISATION) ignoreInitialisation = false;
     guide = search;
+    gridFactor /= REFINEMENT;
   }
   return { reachedSum, upperBoundSum, plan };
 }
