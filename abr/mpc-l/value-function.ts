@@ -42,157 +42,260 @@ export interface ValueProblem {
 }
 
 /** Points of the buffer grid; the grid is finer near empty, where value bends. */
-const BUFFER_POINTS = 25;
+const POINTS = 25;
 const GRID_POWER = 1.5;
 /** Levels as shares of the highest, and the cell at or below each of `CELL_TABLE` equal parts. */
-const LEVEL_SHARES = Float64Array.from({ length: BUFFER_POINTS }, (_, n) => (n / (BUFFER_POINTS - 1)) ** GRID_POWER);
+const LEVEL_SHARES = Float64Array.from({ length: POINTS }, (_, n) => (n / (POINTS - 1)) ** GRID_POWER);
 const CELL_TABLE = 256;
 const CELL_OF = Uint8Array.from({ length: CELL_TABLE }, (_, i) => {
   let cell = 0;
-  while (cell < BUFFER_POINTS - 2 && LEVEL_SHARES[cell + 1]! <= i / CELL_TABLE) cell++;
+  while (cell < POINTS - 2 && LEVEL_SHARES[cell + 1]! <= i / CELL_TABLE) cell++;
   return cell;
 });
+/** Transitions that are less likely are left out. */
+const NEGLIGIBLE = 1e-4;
 
-/** Keeps its tables between calls; `solve` overwrites them. */
+/** When a download is begun: seconds after the decision, for each of the first `points` levels. */
+interface Beginning {
+  seconds: Float64Array;
+  points: number;
+}
+
+/**
+ * Keeps its tables between calls; `solve` overwrites them. A table is `[rank][representation][point of the grid]`, so
+ * that inner loops run along the buffer levels of one row.
+ */
 export class ValueFunction {
-  private current = new Float64Array(0);
-  private next = new Float64Array(0);
+  /** V of the segment at hand, and of the one after it. */
+  private values = new Float64Array(0);
+  private later = new Float64Array(0);
+  /** G of the segment at hand. */
   private outcome = new Float64Array(0);
-  private readonly levels = new Float64Array(BUFFER_POINTS);
   private bins = 0;
   private count = 0;
-  private topLevel = 0;
   private isSolved = false;
+
+  private mu = 0;
+  private segmentSeconds = 0;
+  private topLevel = 0;
+  /** Per point: the level, what of it plays before the element stalls, 1 / distance to the next level. */
+  private readonly levels = new Float64Array(POINTS);
+  private readonly playable = new Float64Array(POINTS);
+  private readonly perWidth = new Float64Array(POINTS);
+  private readonly atOnce: Beginning = { seconds: new Float64Array(POINTS), points: POINTS };
+  /** What replaces an abandoned download. */
+  private readonly onceAbandoned: Beginning = { seconds: new Float64Array(POINTS), points: 0 };
+
+  /** Representations by ascending quality. */
+  private order = new Uint16Array(0);
+  /** Q at one rank, `[representation][point]`. */
+  private expected = new Float64Array(0);
+  /** Per representation, at one rank: seconds of its download, and at how many of the lowest levels it is abandoned. */
+  private seconds = new Float64Array(0);
+  private abandonedPoints = new Uint8Array(0);
+  /** What `land` found, per point. */
+  private readonly landed = new Float64Array(POINTS);
 
   /** Value of being about to request the segment of the first stage; zero everywhere when there are no stages. */
   solve(problem: ValueProblem): void {
     const { stages, qualities } = problem;
-    const bins = stages[0]?.capacityBps.length ?? 1;
-    const count = qualities.length;
-    this.reserve(bins, count);
-    this.topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
-    for (let n = 0; n < BUFFER_POINTS; n++) {
-      this.levels[n] = this.topLevel * LEVEL_SHARES[n]!;
-    }
-    this.next.fill(0);
     this.isSolved = stages.length > 0;
+    if (!this.isSolved) return;
+    this.reserve(stages[0]!.capacityBps.length, qualities.length);
+    this.layGrid(problem);
+    this.sortByQuality(qualities);
+    this.later.fill(0);
     for (let k = stages.length - 1; k >= 0; k--) {
-      this.stageOutcomes(problem, stages[k]!, k === stages.length - 1);
+      this.stageOutcomes(problem, stages[k]!);
       this.stageValues(problem, stages[k]!);
-      const done = this.current;
-      this.current = this.next;
-      this.next = done;
+      const solved = this.values;
+      this.values = this.later;
+      this.later = solved;
     }
   }
 
   /** Interpolated value at a buffer level (after waiting for the cap), a rank bin and the representation before. */
   at(bufferSeconds: number, bin: number, representation: number): number {
     if (!this.isSolved) return 0;
-    const { count, bins } = this;
-    const position = this.gridPosition(bufferSeconds);
-    const low = position | 0;
-    const share = position - low;
-    const offset = bin * count + representation;
-    const row = bins * count;
-    const a = this.next[low * row + offset]!;
-    if (share === 0) return a;
-    return a + share * (this.next[(low + 1) * row + offset]! - a);
+    const { levels, later, topLevel } = this;
+    const row = (bin * this.count + representation) * POINTS;
+    if (bufferSeconds >= topLevel) return later[row + POINTS - 1]!;
+    if (bufferSeconds <= 0) return later[row]!;
+    let cell = CELL_OF[((bufferSeconds / topLevel) * CELL_TABLE) | 0]!;
+    while (levels[cell + 1]! <= bufferSeconds) cell++;
+    const low = later[row + cell]!;
+    return low + (bufferSeconds - levels[cell]!) * this.perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
+  /** Tables only ever grow, so that ladders may take turns. */
   private reserve(bins: number, count: number): void {
-    const size = BUFFER_POINTS * bins * count;
-    if (this.current.length !== size || this.bins !== bins || this.count !== count) {
-      this.current = new Float64Array(size);
-      this.next = new Float64Array(size);
+    this.bins = bins;
+    this.count = count;
+    const size = bins * count * POINTS;
+    if (this.values.length < size) {
+      this.values = new Float64Array(size);
+      this.later = new Float64Array(size);
       this.outcome = new Float64Array(size);
-      this.bins = bins;
-      this.count = count;
+    }
+    if (this.seconds.length < count) {
+      this.order = new Uint16Array(count);
+      this.expected = new Float64Array(count * POINTS);
+      this.seconds = new Float64Array(count);
+      this.abandonedPoints = new Uint8Array(count);
     }
   }
 
-  /** Cell and share within it of a buffer level, as one number. */
-  private gridPosition(bufferSeconds: number): number {
-    if (bufferSeconds >= this.topLevel) return BUFFER_POINTS - 1;
-    if (bufferSeconds <= 0) return 0;
-    const { levels } = this;
-    let cell = CELL_OF[((bufferSeconds / this.topLevel) * CELL_TABLE) | 0]!;
-    while (levels[cell + 1]! <= bufferSeconds) cell++;
-    const low = levels[cell]!;
-    return cell + (bufferSeconds - low) / (levels[cell + 1]! - low);
+  private layGrid(problem: ValueProblem): void {
+    const { levels, playable, perWidth, onceAbandoned } = this;
+    this.mu = problem.mu;
+    this.segmentSeconds = problem.segmentSeconds;
+    this.topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
+    for (let n = 0; n < POINTS; n++) {
+      levels[n] = this.topLevel * LEVEL_SHARES[n]!;
+      playable[n] = Math.max(0, levels[n]! - problem.stallLevelSeconds);
+      onceAbandoned.seconds[n] = Math.max(problem.reactionSeconds, playable[n]! - problem.patienceSeconds);
+      if (n > 0) perWidth[n - 1] = 1 / (levels[n]! - levels[n - 1]!);
+    }
+  }
+
+  private sortByQuality(qualities: Float64Array): void {
+    const { order, count } = this;
+    for (let r = 0; r < count; r++) {
+      let place = r;
+      for (; place > 0 && qualities[order[place - 1]!]! > qualities[r]!; place--) order[place] = order[place - 1]!;
+      order[place] = r;
+    }
   }
 
   /** G(b, j, r) for all points. */
-  private stageOutcomes(problem: ValueProblem, stage: ValueStage, last: boolean): void {
-    const { bins, count, outcome, levels } = this;
-    const { mu, qualityScale, qualities, latencySeconds, reactionSeconds, segmentSeconds, stallLevelSeconds } = problem;
-    for (let j = 0; j < bins; j++) {
-      const capacity = stage.capacityBps[j]!;
+  private stageOutcomes(problem: ValueProblem, stage: ValueStage): void {
+    const { bins, count, outcome, landed, seconds, abandonedPoints, atOnce, onceAbandoned } = this;
+    const { qualities, qualityScale, lambda } = problem;
+    for (let rank = 0; rank < bins; rank++) {
+      const table = rank * count * POINTS;
+      onceAbandoned.points = 0;
       for (let r = 0; r < count; r++) {
-        const seconds = latencySeconds + stage.sizesBits[r]! / capacity;
-        for (let n = 0; n < BUFFER_POINTS; n++) {
-          const playable = Math.max(0, levels[n]! - stallLevelSeconds);
-          const value = this.landing(levels[n]!, playable, seconds, segmentSeconds, j, r, last, mu);
-          let best = qualityScale * qualities[r]! + value;
-          const reaction = Math.max(reactionSeconds, playable - problem.patienceSeconds);
-          if (seconds > reaction && (seconds > playable || seconds > segmentSeconds)) {
-            for (let lower = 0; lower < r; lower++) {
-              const again = reaction + latencySeconds + stage.sizesBits[lower]! / capacity;
-              if (again >= seconds) continue;
-              const other =
-                qualityScale * qualities[lower]! -
-                // V charges the change to r; dropping on from there costs the rest (exact where p >= r).
-                problem.lambda * (qualities[r]! - qualities[lower]!) +
-                this.landing(levels[n]!, playable, again, segmentSeconds, j, lower, last, mu);
-              if (other > best) best = other;
-            }
+        seconds[r] = problem.latencySeconds + stage.sizesBits[r]! / stage.capacityBps[rank]!;
+        const points = r === 0 ? 0 : this.pointsToAbandon(seconds[r]!);
+        abandonedPoints[r] = points;
+        if (points > onceAbandoned.points) onceAbandoned.points = points;
+        this.land(rank, r, atOnce);
+        const row = table + r * POINTS;
+        for (let n = 0; n < POINTS; n++) outcome[row + n] = qualityScale * qualities[r]! + landed[n]!;
+      }
+      if (onceAbandoned.points === 0) continue;
+      for (let lower = 0; lower < count - 1; lower++) {
+        this.land(rank, lower, onceAbandoned);
+        for (let r = lower + 1; r < count; r++) {
+          // V charges the change to r; dropping on from there costs the rest (exact where p >= r).
+          const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
+          const row = table + r * POINTS;
+          for (let n = 0; n < abandonedPoints[r]!; n++) {
+            // Only what comes sooner is worth the change; the more is buffered the longer it takes.
+            if (onceAbandoned.seconds[n]! + seconds[lower]! >= seconds[r]!) break;
+            const value = gain + landed[n]!;
+            if (value > outcome[row + n]!) outcome[row + n] = value;
           }
-          outcome[(n * bins + j) * count + r] = best;
         }
       }
     }
   }
 
-  private landing(
-    level: number,
-    playable: number,
-    seconds: number,
-    segmentSeconds: number,
-    bin: number,
-    representation: number,
-    last: boolean,
-    mu: number,
-  ): number {
-    const stall = seconds > playable ? seconds - playable : 0;
-    const after = Math.max(level - seconds, level - playable) + segmentSeconds;
-    return (last ? 0 : this.at(after, bin, representation)) - mu * stall;
+  /** At how many of the lowest levels a download of so many seconds shows in time that it stalls or eats the buffer up. */
+  private pointsToAbandon(seconds: number): number {
+    const { playable, onceAbandoned } = this;
+    let n = 0;
+    while (
+      n < POINTS &&
+      seconds > onceAbandoned.seconds[n]! &&
+      (seconds > playable[n]! || seconds > this.segmentSeconds)
+    )
+      n++;
+    return n;
   }
 
-  /** V(b, i, p) for all points, into `current`. */
-  private stageValues(problem: ValueProblem, stage: ValueStage): void {
-    const { bins, count, outcome, current } = this;
-    const { lambda, qualities } = problem;
-    const expected = this.expected.length >= count ? this.expected : new Float64Array(count);
-    this.expected = expected;
-    for (let n = 0; n < BUFFER_POINTS; n++) {
-      for (let i = 0; i < bins; i++) {
-        expected.fill(0);
-        for (let j = 0; j < bins; j++) {
-          const probability = stage.transitions[i * bins + j]!;
-          if (probability < 1e-4) continue;
-          const at = (n * bins + j) * count;
-          for (let r = 0; r < count; r++) expected[r] = expected[r]! + probability * outcome[at + r]!;
-        }
-        for (let p = 0; p < count; p++) {
-          let best = Number.NEGATIVE_INFINITY;
-          for (let r = 0; r < count; r++) {
-            const value = expected[r]! - lambda * Math.abs(qualities[r]! - qualities[p]!);
-            if (value > best) best = value;
-          }
-          current[(n * bins + i) * count + p] = best;
-        }
+  /** The value after a download, less its stall, from each level that `begun` has, into `landed`. */
+  private land(rank: number, representation: number, begun: Beginning): void {
+    const { levels, playable, perWidth, landed, later, topLevel, segmentSeconds, mu } = this;
+    const row = (rank * this.count + representation) * POINTS;
+    const seconds = this.seconds[representation]!;
+    // More buffer before is never less buffer after, so that the cell only moves up.
+    let cell = 0;
+    for (let n = 0; n < begun.points; n++) {
+      const arrival = begun.seconds[n]! + seconds;
+      const played = Math.min(arrival, playable[n]!);
+      const level = levels[n]! - played + segmentSeconds;
+      let value: number;
+      if (level >= topLevel) {
+        value = later[row + POINTS - 1]!;
+      } else {
+        while (levels[cell + 1]! <= level) cell++;
+        const low = later[row + cell]!;
+        value = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
       }
+      landed[n] = value - mu * (arrival - played);
     }
   }
 
-  private expected = new Float64Array(0);
+  /** V(b, i, p) for all points, into `values`. */
+  private stageValues({ lambda, qualities }: ValueProblem, stage: ValueStage): void {
+    const { bins, count, values, expected, order } = this;
+    const size = count * POINTS;
+    for (let from = 0; from < bins; from++) {
+      this.expectFrom(from, stage.transitions);
+      // The best after the change to it. A change costs as much in steps, so that neighbours suffice: once up, once down.
+      for (let k = 1; k < count; k++) {
+        const cost = lambda * (qualities[order[k]!]! - qualities[order[k - 1]!]!);
+        this.raise(order[k]!, order[k - 1]!, cost);
+      }
+      for (let k = count - 2; k >= 0; k--) {
+        const cost = lambda * (qualities[order[k + 1]!]! - qualities[order[k]!]!);
+        this.raise(order[k]!, order[k + 1]!, cost);
+      }
+      const table = from * size;
+      for (let i = 0; i < size; i++) values[table + i] = expected[i]!;
+    }
+  }
+
+  /** Q(b, i, r) of one rank for all points, into `expected`. */
+  private expectFrom(from: number, transitions: Float64Array): void {
+    const { bins, outcome, expected } = this;
+    const size = this.count * POINTS;
+    const likely = (to: number) => {
+      const probability = transitions[from * bins + to]!;
+      return probability < NEGLIGIBLE ? 0 : probability;
+    };
+    expected.fill(0);
+    let to = 0;
+    // Four ranks at a time: what takes time is to load and store the sums.
+    for (; to + 3 < bins; to += 4) {
+      const [p0, p1, p2, p3] = [likely(to), likely(to + 1), likely(to + 2), likely(to + 3)];
+      const t0 = to * size;
+      const t1 = t0 + size;
+      const t2 = t1 + size;
+      const t3 = t2 + size;
+      for (let i = 0; i < size; i++) {
+        expected[i] =
+          expected[i]! +
+          (p0 * outcome[t0 + i]! + p1 * outcome[t1 + i]!) +
+          (p2 * outcome[t2 + i]! + p3 * outcome[t3 + i]!);
+      }
+    }
+    for (; to < bins; to++) {
+      const p = likely(to);
+      const t = to * size;
+      for (let i = 0; i < size; i++) expected[i] = expected[i]! + p * outcome[t + i]!;
+    }
+  }
+
+  /** What `other` is worth to a viewer of `representation`, where that is more. */
+  private raise(representation: number, other: number, cost: number): void {
+    const { expected } = this;
+    const row = representation * POINTS;
+    const from = other * POINTS;
+    for (let n = 0; n < POINTS; n++) {
+      const value = expected[from + n]! - cost;
+      if (value > expected[row + n]!) expected[row + n] = value;
+    }
+  }
 }
