@@ -15,37 +15,61 @@ import { binScores } from './rank-chain.ts';
 const FLOOR_BPS = 1e3;
 /** Steps of a forecast that are read; what comes after is like the last of them. */
 const MAX_STEPS = 16;
+/** Ranks that never changed would leave no chain of them. */
+const MAX_CORRELATION = 0.99;
 /** Steps that given paths are sampled on, in seconds. */
 const PATH_STEP_ENDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 60];
 
-/** A set of equally likely futures, kept in flat arrays that each `read` overwrites. */
+/** A set of equally likely futures, kept in flat arrays that each `read` overwrites; rows are `MAX_STEPS` long. */
 export class Futures {
-  private readonly scores: Float64Array;
-  private readonly rankScores: Float64Array;
-  private readonly levelScores: number[] = [];
-  private levelsRead: readonly number[] = [];
-  private stepEnds: readonly number[] = [];
+  /** Steps read, their ends, and how long ago second 0 of them was. */
   private steps = 0;
+  private readonly stepEnds = new Float64Array(MAX_STEPS);
   private ageSeconds = 0;
-  private logs = new Float64Array(0);
-  /** `[future * steps + step]`. */
-  private readonly rates: Float64Array;
-  private readonly binOf: Uint8Array;
-  /** `[step * bins + bin]`. */
-  private readonly marginal: Float64Array;
   /** Correlation of ranks from one step to the next. */
   private correlation = 0;
+  /** `[future][step]`: bit/s, and the bin of its rank among the futures (`drawnBins` or `pathBins`). */
+  private readonly rates: Float64Array;
+  private binOf: Uint8Array;
+  /** `[step][bin]`: bit/s. */
+  private readonly marginal: Float64Array;
+
+  /** `[step][future]`: what is new in each step of the futures drawn from quantiles. */
+  private readonly innovations: Float64Array;
+  /** `[future][step]`: the scores that follow for `drawnCorrelation`, and their bins. */
+  private readonly scores: Float64Array;
+  private readonly drawnBins: Uint8Array;
+  private drawnCorrelation = Number.NaN;
+  private readonly rankScores: Float64Array;
+  /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and its slope over the score up to there. */
+  private levelScores = new Float64Array(0);
+  private logs = new Float64Array(0);
+  private slopes = new Float64Array(0);
+  private levelCount = 0;
+
+  private readonly pathBins: Uint8Array;
+  /** Per future: the path that it stands for, and the bits of that until a step begins. */
+  private readonly pathOf: Uint32Array;
+  private readonly bitsBefore: Float64Array;
+  /** Futures by ascending rate. */
+  private readonly order: Uint16Array;
 
   constructor(
     readonly count: number,
     readonly bins: number,
     seed: number,
   ) {
-    this.scores = stratifiedScores(count, seed);
-    this.rankScores = binScores(bins);
     this.rates = new Float64Array(count * MAX_STEPS);
-    this.binOf = new Uint8Array(count * MAX_STEPS);
     this.marginal = new Float64Array(MAX_STEPS * bins);
+    this.innovations = stratifiedScores(count, seed);
+    this.scores = new Float64Array(count * MAX_STEPS);
+    this.drawnBins = new Uint8Array(count * MAX_STEPS);
+    this.rankScores = binScores(bins);
+    this.pathBins = new Uint8Array(count * MAX_STEPS);
+    this.pathOf = new Uint32Array(count);
+    this.bitsBefore = new Float64Array(count);
+    this.order = new Uint16Array(count);
+    this.binOf = this.drawnBins;
   }
 
   /** Draws the futures of a forecast as they are `ageSeconds` after it was issued. */
@@ -60,7 +84,7 @@ export class Futures {
     const { stepEnds, rates } = this;
     const last = this.steps - 1;
     const begin = this.ageSeconds + startSeconds;
-    const row = future * this.steps;
+    const row = future * MAX_STEPS;
     let at = begin;
     let left = bits;
     for (let step = this.stepAt(begin); step < last; step++) {
@@ -76,7 +100,7 @@ export class Futures {
 
   /** Rank bin of a future at `seconds` from now. */
   binAt(future: number, seconds: number): number {
-    return this.binOf[future * this.steps + this.stepAt(this.ageSeconds + seconds)]!;
+    return this.binOf[future * MAX_STEPS + this.stepAt(this.ageSeconds + seconds)]!;
   }
 
   /** Writes the capacity of each rank bin at `seconds` from now. */
@@ -100,94 +124,132 @@ export class Futures {
     return step;
   }
 
+  private readSteps(stepEndsSeconds: readonly number[]): void {
+    this.steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
+    for (let step = 0; step < this.steps; step++) this.stepEnds[step] = stepEndsSeconds[step]!;
+  }
+
   private readQuantiles(forecast: QuantileForecast): void {
-    const { count, bins } = this;
-    const { levels, quantilesBps } = forecast;
-    this.stepEnds = forecast.stepEndsSeconds;
-    this.steps = Math.min(MAX_STEPS, quantilesBps.length);
-    this.correlation = Math.min(0.99, Math.max(0, forecast.rankCorrelation));
-    this.readLevels(levels);
-    if (this.logs.length < this.steps * levels.length) this.logs = new Float64Array(MAX_STEPS * levels.length);
+    const { count, bins, rates, scores } = this;
+    this.readSteps(forecast.stepEndsSeconds);
+    this.correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
+    this.drawScores();
+    this.readLevels(forecast);
     for (let step = 0; step < this.steps; step++) {
-      let highest = Math.log(FLOOR_BPS);
-      for (let i = 0; i < levels.length; i++) {
-        // Crossing quantiles are put right rather than trusted.
-        highest = Math.max(highest, Math.log(Math.max(FLOOR_BPS, quantilesBps[step]![i]!)));
-        this.logs[step * levels.length + i] = highest;
-      }
       for (let bin = 0; bin < bins; bin++) {
         this.marginal[step * bins + bin] = this.rateAt(step, this.rankScores[bin]!);
       }
     }
-    const spread = Math.sqrt(1 - this.correlation ** 2);
     for (let future = 0; future < count; future++) {
-      let score = 0;
-      for (let step = 0; step < this.steps; step++) {
-        const fresh = this.scores[step * count + future]!;
-        score = step === 0 ? fresh : this.correlation * score + spread * fresh;
-        const at = future * this.steps + step;
-        this.rates[at] = this.rateAt(step, score);
-        this.binOf[at] = Math.min(bins - 1, Math.floor(normalCdf(score) * bins));
+      const row = future * MAX_STEPS;
+      for (let step = 0; step < this.steps; step++) rates[row + step] = this.rateAt(step, scores[row + step]!);
+    }
+    this.binOf = this.drawnBins;
+  }
+
+  /** Scores of all steps for the correlation at hand; forecasts seldom change theirs. */
+  private drawScores(): void {
+    const { count, bins, correlation, innovations, scores } = this;
+    if (correlation === this.drawnCorrelation) return;
+    this.drawnCorrelation = correlation;
+    const spread = Math.sqrt(1 - correlation ** 2);
+    for (let future = 0; future < count; future++) {
+      const row = future * MAX_STEPS;
+      for (let step = 0; step < MAX_STEPS; step++) {
+        const fresh = innovations[step * count + future]!;
+        const score = step === 0 ? fresh : correlation * scores[row + step - 1]! + spread * fresh;
+        scores[row + step] = score;
+        this.drawnBins[row + step] = Math.min(bins - 1, Math.floor(normalCdf(score) * bins));
       }
     }
   }
 
-  private readLevels(levels: readonly number[]): void {
-    if (levels === this.levelsRead) return;
-    this.levelsRead = levels;
-    this.levelScores.length = 0;
-    for (const level of levels) this.levelScores.push(normalQuantile(level));
+  private readLevels({ levels, quantilesBps }: QuantileForecast): void {
+    const n = levels.length;
+    if (this.levelScores.length < n) {
+      this.levelScores = new Float64Array(n);
+      this.logs = new Float64Array(MAX_STEPS * n);
+      this.slopes = new Float64Array(MAX_STEPS * n);
+    }
+    const { levelScores, logs, slopes } = this;
+    this.levelCount = n;
+    for (let i = 0; i < n; i++) levelScores[i] = normalQuantile(levels[i]!);
+    for (let step = 0; step < this.steps; step++) {
+      const row = quantilesBps[step]!;
+      const at = step * n;
+      let highest = Math.log(FLOOR_BPS);
+      for (let i = 0; i < n; i++) {
+        // Crossing quantiles are put right rather than trusted.
+        highest = Math.max(highest, Math.log(Math.max(FLOOR_BPS, row[i]!)));
+        logs[at + i] = highest;
+        if (i > 0) slopes[at + i] = (highest - logs[at + i - 1]!) / (levelScores[i]! - levelScores[i - 1]!);
+      }
+    }
   }
 
   /** Capacity at a normal score: its logarithm is linear in the score between the forecast's levels and beyond them. */
   private rateAt(step: number, score: number): number {
-    const { levelScores, logs } = this;
-    const n = levelScores.length;
-    const at = step * n;
-    if (n === 1) return Math.exp(logs[at]!);
+    const { levelScores, logs, levelCount } = this;
+    const at = step * levelCount;
+    if (levelCount === 1) return Math.exp(logs[at]!);
     let i = 1;
-    while (i < n - 1 && score > levelScores[i]!) i++;
-    const low = levelScores[i - 1]!;
-    const slope = (logs[at + i]! - logs[at + i - 1]!) / (levelScores[i]! - low);
-    return Math.max(FLOOR_BPS, Math.exp(logs[at + i - 1]! + slope * (score - low)));
+    while (i < levelCount - 1 && score > levelScores[i]!) i++;
+    const log = logs[at + i - 1]! + this.slopes[at + i]! * (score - levelScores[i - 1]!);
+    return Math.max(FLOOR_BPS, Math.exp(log));
   }
 
   private readPaths({ paths }: PathForecast): void {
-    const { count, bins } = this;
-    this.stepEnds = PATH_STEP_ENDS;
-    this.steps = PATH_STEP_ENDS.length;
-    this.correlation = 0.99;
-    const order = Array.from({ length: count }, (_, future) => future);
+    const { count, bins, rates, pathOf, bitsBefore, order, ageSeconds } = this;
+    this.readSteps(PATH_STEP_ENDS);
+    this.correlation = MAX_CORRELATION;
     // Systematic resampling: future i stands for the path that holds the (i + 0.5)/count share of the weight.
-    const pathOf: number[] = [];
     let path = 0;
     let until = paths[0]!.weight;
     for (let future = 0; future < count; future++) {
       while (path < paths.length - 1 && until <= (future + 0.5) / count) until += paths[++path]!.weight;
-      pathOf.push(path);
+      pathOf[future] = path;
+      bitsBefore[future] = paths[path]!.path.cumulativeBits(ageSeconds);
+      order[future] = future;
     }
-    const before = new Float64Array(count);
     let start = 0;
     for (let step = 0; step < this.steps; step++) {
       const end = PATH_STEP_ENDS[step]!;
+      let bits = 0;
       for (let future = 0; future < count; future++) {
-        const bits = paths[pathOf[future]!]!.path.cumulativeBits(this.ageSeconds + end);
-        if (step === 0) before[future] = paths[pathOf[future]!]!.path.cumulativeBits(this.ageSeconds);
-        this.rates[future * this.steps + step] = Math.max(FLOOR_BPS, (bits - before[future]!) / (end - start));
-        before[future] = bits;
+        // Futures of one path are neighbours.
+        if (future === 0 || pathOf[future] !== pathOf[future - 1]) {
+          bits = paths[pathOf[future]!]!.path.cumulativeBits(ageSeconds + end);
+        }
+        rates[future * MAX_STEPS + step] = Math.max(FLOOR_BPS, (bits - bitsBefore[future]!) / (end - start));
+        bitsBefore[future] = bits;
       }
-      const rateOf = (future: number) => this.rates[future * this.steps + step]!;
-      order.sort((a, b) => rateOf(a) - rateOf(b));
+      this.sortByRate(step);
       for (let rank = 0; rank < count; rank++) {
-        this.binOf[order[rank]! * this.steps + step] = Math.floor((rank * bins) / count);
+        this.pathBins[order[rank]! * MAX_STEPS + step] = Math.floor((rank * bins) / count);
       }
       for (let bin = 0; bin < bins; bin++) {
-        this.marginal[step * bins + bin] = rateOf(order[Math.floor(((bin + 0.5) * count) / bins)]!);
+        const middle = order[Math.floor(((bin + 0.5) * count) / bins)]!;
+        this.marginal[step * bins + bin] = rates[middle * MAX_STEPS + step]!;
       }
       start = end;
     }
     // The paths were sampled from this moment on.
     this.ageSeconds = 0;
+    this.binOf = this.pathBins;
+  }
+
+  /** By insertion: the order of the step before is nearly that of this one. */
+  private sortByRate(step: number): void {
+    const { order, rates } = this;
+    for (let i = 1; i < order.length; i++) {
+      const future = order[i]!;
+      const rate = rates[future * MAX_STEPS + step]!;
+      let place = i;
+      for (; place > 0 && rates[order[place - 1]! * MAX_STEPS + step]! > rate; place--) {
+        order[place] = order[place - 1]!;
+      }
+      order[place] = future;
+    }
   }
 }
 
