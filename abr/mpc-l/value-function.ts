@@ -55,6 +55,18 @@ const CELL_OF = Uint8Array.from({ length: CELL_TABLE }, (_, i) => {
 /** Transitions that are less likely are left out. */
 const NEGLIGIBLE = 1e-4;
 
+/**
+ * Seconds that a rank is held for while a download lasts; what is left then goes at the median rate. A dead rank would
+ * otherwise be dead for ever, and a single bin of one stage outweigh the rest of the plan.
+ */
+const RANK_HOLD_SECONDS = 5;
+
+function transferSeconds(bits: number, rankBps: number, medianBps: number): number {
+  const seconds = bits / rankBps;
+  if (seconds <= RANK_HOLD_SECONDS) return seconds;
+  return RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rankBps) / Math.max(rankBps, medianBps);
+}
+
 /** When a download is begun: seconds after the decision, for each of the first `points` levels. */
 interface Beginning {
   seconds: Float64Array;
@@ -171,11 +183,12 @@ export class ValueFunction {
   private stageOutcomes(problem: ValueProblem, stage: ValueStage): void {
     const { bins, count, outcome, landed, seconds, abandonedPoints, atOnce, onceAbandoned } = this;
     const { qualities, qualityScale, lambda } = problem;
+    const medianBps = stage.capacityBps[bins >> 1]!;
     for (let rank = 0; rank < bins; rank++) {
       const table = rank * count * POINTS;
       onceAbandoned.points = 0;
       for (let r = 0; r < count; r++) {
-        seconds[r] = problem.latencySeconds + stage.sizesBits[r]! / stage.capacityBps[rank]!;
+        seconds[r] = problem.latencySeconds + transferSeconds(stage.sizesBits[r]!, stage.capacityBps[rank]!, medianBps);
         const points = r === 0 ? 0 : this.pointsToAbandon(seconds[r]!);
         abandonedPoints[r] = points;
         if (points > onceAbandoned.points) onceAbandoned.points = points;
