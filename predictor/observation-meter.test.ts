@@ -1,124 +1,189 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Observation } from '../abr/forecast.ts';
-import { ObservationMeter } from './observation-meter.ts';
+import { type Observation, SILENCE_SECONDS } from '../abr/forecast.ts';
+import { type MeteredRequest, ObservationMeter } from './observation-meter.ts';
 
-function recorded(feed: (meter: ObservationMeter) => void): Observation[] {
+function recorded(feed: (meter: ObservationMeter, seen: Observation[]) => void): Observation[] {
   const observations: Observation[] = [];
-  feed(new ObservationMeter((observation) => observations.push(observation)));
+  feed(new ObservationMeter((observation) => observations.push(observation)), observations);
   return observations;
 }
 
-const throughput = (startSeconds: number, endSeconds: number, bits: number) =>
-  ({ kind: 'throughput', startSeconds, endSeconds, bits }) as const;
-const idle = (startSeconds: number, endSeconds: number) => ({ kind: 'idle', startSeconds, endSeconds }) as const;
+type Throughput = Extract<Observation, { kind: 'throughput' }>;
+
+const isThroughput = (one: Observation): one is Throughput => one.kind === 'throughput';
+const bitsOf = (seen: readonly Observation[]) => seen.filter(isThroughput).reduce((sum, { bits }) => sum + bits, 0);
 
 describe('ObservationMeter', () => {
-  test('cuts a download at whole seconds and tells its latency; waiting for the first byte is neither', () => {
+  test('tells idle time, latency, and throughput in tenths of a second; a short wait is neither', () => {
     const seen = recorded((meter) => {
-      meter.requestSent(0.25);
-      meter.firstByte(0.5, 0.25);
-      meter.received(0.5, 1.5, 8e6);
-      meter.requestEnded(1.5, true);
+      const request = meter.requestSent(0.25);
+      meter.firstByte(request, 0.45);
+      meter.received(request, 0.75, 3e6);
+      meter.requestEnded(request, 0.75);
       meter.requestSent(2);
     });
-    expect(seen).toEqual([
-      idle(0, 0.25),
-      { kind: 'request-latency', atSeconds: 0.5, latencySeconds: 0.25 },
-      throughput(0.5, 1, 4e6),
-      throughput(1, 1.5, 4e6),
-      idle(1.5, 2),
+    expect(seen[0]).toEqual({ kind: 'idle', startSeconds: 0, endSeconds: 0.25 });
+    expect(seen[1]).toMatchObject({ kind: 'request-latency', atSeconds: 0.45, latencySeconds: 0.2 });
+    const pieces = seen.filter(isThroughput);
+    expect(pieces.map(({ startSeconds, endSeconds }) => [startSeconds, endSeconds])).toEqual([
+      [0.45, 0.5],
+      [0.5, 0.6],
+      [0.6, 0.7],
+      [0.7, 0.75],
     ]);
+    for (const { startSeconds, endSeconds, bits } of pieces)
+      expect(bits / (endSeconds - startSeconds)).toBeCloseTo(1e7);
+    expect(seen.at(-1)).toEqual({ kind: 'idle', startSeconds: 0.75, endSeconds: 2 });
+    expect(seen).toHaveLength(7);
   });
 
-  test('an outage in a download counts as seconds without bits, told as they pass', () => {
-    const observations: Observation[] = [];
-    const meter = new ObservationMeter((observation) => observations.push(observation));
-    meter.requestSent(0);
-    meter.firstByte(0, 0);
-    meter.received(0, 1, 1e6);
-    meter.advance(4.1);
-    expect(observations.filter(({ kind }) => kind === 'throughput')).toEqual([
-      throughput(0, 1, 1e6),
-      throughput(1, 2, 0),
-      throughput(2, 3, 0),
+  test('an outage in a download is told while it lasts, no later than progress may still be reported', () => {
+    recorded((meter, seen) => {
+      const request = meter.requestSent(0);
+      meter.firstByte(request, 0.02);
+      meter.received(request, 1, 1e6);
+      expect(bitsOf(seen)).toBeCloseTo(1e6);
+      const told = seen.length;
+      meter.advance(1.1);
+      expect(seen).toHaveLength(told);
+      meter.advance(3.16);
+      expect(seen.at(-1)).toEqual({ kind: 'throughput', startSeconds: 2.9, endSeconds: 3, bits: 0 });
+      meter.received(request, 3.2, 7);
+      expect(bitsOf(seen)).toBeLessThanOrEqual(1e6 + 7);
+    });
+  });
+
+  test('a request that nothing answers tells of a dead link as soon as it is overdue, and of its latency in the end', () => {
+    const seen = recorded((meter, seen) => {
+      const request = meter.requestSent(1);
+      meter.advance(1 + SILENCE_SECONDS);
+      expect(seen.filter(isThroughput)).toEqual([]);
+      meter.advance(1.55);
+      expect(seen.at(-1)).toEqual({ kind: 'throughput', startSeconds: 1.4, endSeconds: 1.5, bits: 0 });
+      meter.firstByte(request, 4);
+      meter.received(request, 4.5, 5e6);
+      meter.requestEnded(request, 4.5);
+    });
+    const pieces = seen.filter(isThroughput);
+    expect(pieces[0]!.startSeconds).toBeCloseTo(1 + SILENCE_SECONDS);
+    const silent = pieces.filter(({ endSeconds }) => endSeconds <= 4);
+    expect(silent.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0)).toBeCloseTo(2.7);
+    expect(bitsOf(silent)).toBe(0);
+    expect(bitsOf(seen)).toBeCloseTo(5e6);
+    expect(seen).toContainEqual({ kind: 'request-latency', atSeconds: 4, latencySeconds: 3 });
+  });
+
+  test('a request given up in silence leaves the silence; the next one waits anew', () => {
+    const seen = recorded((meter) => {
+      meter.requestEnded(meter.requestSent(0), 1);
+      const next = meter.requestSent(1);
+      meter.advance(1.2);
+      meter.firstByte(next, 1.25);
+      meter.received(next, 1.3, 1e5);
+      meter.requestEnded(next, 1.3);
+    });
+    const pieces = seen.filter(isThroughput);
+    expect(pieces.find(({ endSeconds }) => endSeconds === 1)).toMatchObject({ bits: 0 });
+    expect(pieces.filter(({ startSeconds }) => startSeconds >= 1)).toEqual([
+      { kind: 'throughput', startSeconds: 1.25, endSeconds: 1.3, bits: 1e5 },
     ]);
-    meter.advance(4.4);
-    expect(observations.at(-1)).toEqual(throughput(3, 4, 0));
+    expect(seen.filter(({ kind }) => kind === 'idle')).toEqual([]);
   });
 
   test('requests side by side share the seconds and add up their bits', () => {
     const seen = recorded((meter) => {
-      meter.requestSent(0);
-      meter.requestSent(0);
-      meter.firstByte(0.1, 0.1);
-      meter.firstByte(0.2, 0.2);
-      meter.received(0.1, 0.5, 4e6);
-      meter.received(0.2, 0.5, 3e6);
-      meter.requestEnded(0.5, true);
-      meter.requestEnded(0.5, true);
+      const one = meter.requestSent(0);
+      const other = meter.requestSent(0);
+      meter.firstByte(one, 0.1);
+      meter.firstByte(other, 0.2);
+      for (const now of [0.2, 0.3, 0.4, 0.5]) {
+        meter.received(one, now, 1e6);
+        if (now > 0.2) meter.received(other, now, 1e6);
+      }
+      meter.requestEnded(one, 0.5);
+      meter.requestEnded(other, 0.5);
       meter.advance(1);
     });
-    const busy = seen.filter(({ kind }) => kind === 'throughput') as Extract<Observation, { kind: 'throughput' }>[];
-    expect(busy).toHaveLength(1);
-    expect(busy[0]).toMatchObject({ startSeconds: 0.1, endSeconds: 0.5, bits: 7e6 });
+    const busy = seen.filter(isThroughput);
+    expect([busy[0]!.startSeconds, busy.at(-1)!.endSeconds]).toEqual([0.1, 0.5]);
+    expect(busy).toHaveLength(4);
+    expect(bitsOf(busy)).toBeCloseTo(7e6);
+    expect(busy[0]!.bits).toBeCloseTo(1e6);
+    expect(busy[1]!.bits).toBeCloseTo(2e6);
   });
 
-  test('whatever the course: in order, within a second, no overlap, and all bits are told', () => {
+  test('what has settled is told at once: a report on all requests, or none for a while', () => {
+    recorded((meter, seen) => {
+      const video = meter.requestSent(0);
+      const audio = meter.requestSent(0);
+      meter.firstByte(video, 0.05);
+      meter.firstByte(audio, 0.05);
+      meter.received(video, 0.12, 1e6);
+      expect(seen.filter(isThroughput)).toEqual([]);
+      meter.received(audio, 0.13, 1e5);
+      expect(seen.filter(isThroughput).map(({ endSeconds }) => endSeconds)).toEqual([0.1]);
+      // The audio may have had some until now, but has not.
+      meter.received(video, 0.36, 1e6);
+      expect(seen.at(-1)).toMatchObject({ endSeconds: 0.2 });
+    });
+  });
+
+  test('whatever the course: in order, within a tenth of a second, no overlap, and no bits but those that came', () => {
     const step = fc.record({
-      waitSeconds: fc.double({ min: 0, max: 2.5, noNaN: true }),
-      what: fc.constantFrom('send', 'progress', 'end', 'tick'),
+      waitSeconds: fc.oneof(
+        fc.constant(0),
+        fc.double({ min: 0, max: 0.4, noNaN: true }),
+        fc.double({ min: 0, max: 3, noNaN: true }),
+      ),
+      what: fc.constantFrom('send', 'begin', 'progress', 'end', 'tick'),
+      of: fc.nat(3),
       bits: fc.integer({ min: 0, max: 1e7 }),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let sent = 0;
+        let now = 0;
         const seen = recorded((meter) => {
-          let now = 0;
-          let waiting = 0;
-          const delivering: { since: number }[] = [];
-          for (const { waitSeconds, what, bits } of steps) {
+          const requests: MeteredRequest[] = [];
+          for (const { waitSeconds, what, of, bits } of steps) {
             now += waitSeconds;
-            if (what === 'send') {
-              waiting++;
-              meter.requestSent(now);
-            } else if (what === 'progress' && waiting > 0) {
-              waiting--;
-              meter.firstByte(now, waitSeconds);
-              delivering.push({ since: now });
-            } else if (what === 'end' && delivering.length > 0) {
-              const { since } = delivering.shift()!;
-              if (now > since) {
-                meter.received(since, now, bits);
-                sent += bits;
-              }
-              meter.requestEnded(now, true);
+            const request = requests[of % Math.max(1, requests.length)];
+            const hasBegun = request?.reportedSeconds !== undefined;
+            if (what === 'send') requests.push(meter.requestSent(now));
+            else if (what === 'begin' && request && !hasBegun) meter.firstByte(request, now);
+            else if (what === 'progress' && request && hasBegun) {
+              meter.received(request, now, bits);
+              sent += bits;
+            } else if (what === 'end' && request) {
+              meter.requestEnded(request, now);
+              requests.splice(requests.indexOf(request), 1);
             } else meter.advance(now);
           }
-          while (delivering.length > 0) {
-            delivering.shift();
-            meter.requestEnded(now, true);
-          }
-          meter.advance(now + 2);
+          for (const request of requests) meter.requestEnded(request, now);
+          meter.requestSent(now + 1);
         });
         let end = 0;
-        let told = 0;
         for (const observation of seen) {
           if (observation.kind === 'request-latency') {
             expect(observation.atSeconds).toBeGreaterThanOrEqual(end);
+            expect(observation.latencySeconds).toBeGreaterThanOrEqual(0);
+            end = observation.atSeconds;
             continue;
           }
           const { startSeconds, endSeconds } = observation;
           expect(startSeconds).toBeGreaterThanOrEqual(end);
           expect(endSeconds).toBeGreaterThan(startSeconds);
-          expect(endSeconds).toBeLessThanOrEqual(Math.floor(startSeconds) + 1);
+          if (isThroughput(observation)) {
+            expect(endSeconds - startSeconds).toBeLessThan(0.1 + 1e-6);
+            expect(observation.bits).toBeGreaterThanOrEqual(0);
+          }
           end = endSeconds;
-          if (observation.kind === 'throughput') told += observation.bits;
         }
-        expect(told).toBeGreaterThanOrEqual(0);
-        expect(told).toBeLessThanOrEqual(sent * (1 + 1e-9));
+        expect(end).toBeCloseTo(now + 1);
+        expect(bitsOf(seen)).toBeLessThanOrEqual(sent * (1 + 1e-9));
       }),
-      { seed: 1, numRuns: 500 },
+      { seed: 1, numRuns: 1000 },
     );
   });
 
@@ -131,18 +196,17 @@ describe('ObservationMeter', () => {
         }),
         (pieces) => {
           const seen = recorded((meter) => {
-            meter.requestSent(0);
-            meter.firstByte(0.02, 0.02);
+            const request = meter.requestSent(0);
             let now = 0.02;
+            meter.firstByte(request, now);
             for (const [seconds, bits] of pieces) {
-              meter.received(now, now + seconds, bits);
               now += seconds;
+              meter.received(request, now, bits);
             }
-            meter.requestEnded(now, true);
+            meter.requestEnded(request, now);
           });
-          const told = seen.reduce((sum, one) => sum + (one.kind === 'throughput' ? one.bits : 0), 0);
           const sent = pieces.reduce((sum, [, bits]) => sum + bits, 0);
-          expect(Math.abs(told - sent)).toBeLessThan(1e-6 * sent);
+          expect(Math.abs(bitsOf(seen) - sent)).toBeLessThan(1e-6 * sent);
         },
       ),
       { seed: 2, numRuns: 300 },

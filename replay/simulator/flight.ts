@@ -1,6 +1,7 @@
 /** One request on the replayed link: when its bits come, and what a page could see of that while they do. */
 
-import { type Forecaster, type PiecewisePath, SILENCE_SECONDS } from '../../abr/index.ts';
+import type { Forecaster, PiecewisePath } from '../../abr/index.ts';
+import { type MeteredRequest, ObservationMeter } from '../../predictor/observation-meter.ts';
 
 /** The first byte is here when so many bits are. */
 const FIRST_BYTE_BITS = 8;
@@ -37,79 +38,47 @@ export class Flight {
   }
 }
 
-/** Tells a forecaster of a flight in bins, as a page does from XHR progress events. */
+/** Tells a forecaster of flights as a page does: through the very meter, by progress events of its own. */
 export class ProgressFeed {
-  private flight: Flight | undefined;
-  private latencyTold = false;
+  private readonly meter: ObservationMeter;
+  private flight: { of: Flight; request: MeteredRequest } | undefined;
   private toldUntilSeconds = 0;
   private toldBits = 0;
 
+  /** Progress is told every `eventSeconds`, or at each `tell` where those are more frequent. */
   constructor(
-    private readonly forecaster: Forecaster,
-    private readonly binSeconds: number,
-  ) {}
-
-  /** A request has left; what was not yet told before it was idle. */
-  begin(flight: Flight): void {
-    if (flight.requestedAtSeconds > this.toldUntilSeconds) {
-      this.forecaster.observe({
-        kind: 'idle',
-        startSeconds: this.toldUntilSeconds,
-        endSeconds: flight.requestedAtSeconds,
-      });
-    }
-    this.flight = flight;
-    this.latencyTold = false;
-    this.toldBits = 0;
-    this.toldUntilSeconds = flight.requestedAtSeconds;
+    forecaster: Forecaster,
+    private readonly eventSeconds: number,
+  ) {
+    this.meter = new ObservationMeter((observation) => forecaster.observe(observation));
   }
 
-  /** Tells what was seen until `atSeconds`: whole bins, at the flight's end (or its abandonment) the rest as well. */
+  /** A request has left. */
+  begin(flight: Flight): void {
+    this.flight = { of: flight, request: this.meter.requestSent(flight.requestedAtSeconds) };
+    this.toldBits = 0;
+  }
+
+  /** Tells what was seen until `atSeconds`, where the flight `ended` (or was abandoned) or went on. */
   tell(atSeconds: number, ended: boolean): void {
-    const { flight } = this;
+    const { flight, meter } = this;
     if (flight === undefined) return;
-    if (!this.latencyTold && flight.firstByteAtSeconds <= atSeconds) {
-      this.latencyTold = true;
-      this.toldUntilSeconds = flight.firstByteAtSeconds;
-      this.forecaster.observe({
-        kind: 'request-latency',
-        atSeconds: flight.firstByteAtSeconds,
-        latencySeconds: flight.firstByteAtSeconds - flight.requestedAtSeconds,
-      });
-    }
-    const { requestedAtSeconds } = flight;
-    if (!this.latencyTold && atSeconds - requestedAtSeconds > SILENCE_SECONDS) {
-      // Nothing has come for longer than any latency: the link is dead, which is something that was seen.
-      this.toldUntilSeconds = Math.max(this.toldUntilSeconds, requestedAtSeconds + SILENCE_SECONDS);
-      if (atSeconds > this.toldUntilSeconds) {
-        this.forecaster.observe({
-          kind: 'throughput',
-          startSeconds: this.toldUntilSeconds,
-          endSeconds: atSeconds,
-          bits: 0,
-        });
-        this.toldUntilSeconds = atSeconds;
+    const { of, request } = flight;
+    if (of.firstByteAtSeconds <= atSeconds) {
+      if (request.reportedSeconds === undefined) {
+        meter.firstByte(request, of.firstByteAtSeconds);
+        this.toldUntilSeconds = of.firstByteAtSeconds;
       }
-    }
-    if (this.latencyTold) {
       while (this.toldUntilSeconds < atSeconds) {
-        const binEnd = this.toldUntilSeconds + this.binSeconds;
-        if (binEnd > atSeconds && !ended) break;
-        const endSeconds = Math.min(binEnd, atSeconds);
-        const bitsThen = flight.receivedBits(endSeconds);
-        this.forecaster.observe({
-          kind: 'throughput',
-          startSeconds: this.toldUntilSeconds,
-          endSeconds,
-          bits: bitsThen - this.toldBits,
-        });
-        this.toldBits = bitsThen;
-        this.toldUntilSeconds = endSeconds;
+        this.toldUntilSeconds = Math.min(this.toldUntilSeconds + this.eventSeconds, atSeconds);
+        const bits = of.receivedBits(this.toldUntilSeconds);
+        meter.received(request, this.toldUntilSeconds, bits - this.toldBits);
+        this.toldBits = bits;
       }
     }
     if (ended) {
-      this.toldUntilSeconds = atSeconds;
+      meter.requestEnded(request, atSeconds);
       this.flight = undefined;
-    }
+    } else meter.advance(atSeconds);
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { FragmentRequest } from 'dashjs';
-import type { ObservationMeter } from '../../predictor/observation-meter.ts';
+import type { MeteredRequest, ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { SegmentSizes } from '../segment-sizes.ts';
 import {
   type ActiveDownload,
@@ -28,11 +28,11 @@ interface RequestEvent {
 
 /** A request that was seen to leave. */
 interface Followed {
-  sentMs: number;
+  metered: MeteredRequest;
   video: ActiveDownload | undefined;
   bytesSeen: number;
-  /** When bytes last came; undefined before the first. */
-  progressMs: number | undefined;
+  /** Its first byte is here. */
+  hasBegun: boolean;
 }
 
 export interface RequestFollowerOptions {
@@ -62,10 +62,10 @@ export function followRequests({ player, running, clockMs, onVideo, guard }: Req
     const isMedia = type === 'MediaSegment';
     if (!(isMedia || type === 'InitializationSegment') || !(mediaType === 'video' || mediaType === 'audio')) return;
     const { session, meter, sizes } = running();
-    const sentMs = clockMs();
-    if (isMedia) session.startMs ??= sentMs;
+    const nowMs = clockMs();
+    if (isMedia) session.startMs ??= nowMs;
     if (session.startMs === undefined) return;
-    const atSeconds = sessionSeconds(session, sentMs);
+    const atSeconds = sessionSeconds(session, nowMs);
     let video: ActiveDownload | undefined;
     if (isMedia && mediaType === 'video') {
       const streamInfo = periodOf(request);
@@ -81,8 +81,7 @@ export function followRequests({ player, running, clockMs, onVideo, guard }: Req
       const endSeconds = request.startTime + request.duration;
       video = beginDownload(session, { ...segment, streamId: String(streamInfo.id), endSeconds, sizeBits, atSeconds });
     }
-    followed.set(request, { sentMs, video, bytesSeen: 0, progressMs: undefined });
-    meter.requestSent(atSeconds);
+    followed.set(request, { metered: meter.requestSent(atSeconds), video, bytesSeen: 0, hasBegun: false });
     if (video !== undefined) onVideo();
   }
 
@@ -91,16 +90,15 @@ export function followRequests({ player, running, clockMs, onVideo, guard }: Req
     const one = followed.get(request);
     const { bytesLoaded, bytesTotal } = request;
     // A response that is whole at its first progress event came at once: latency and throughput cannot be told apart.
-    if (one === undefined || !(bytesLoaded > 0) || (one.progressMs === undefined && bytesLoaded === bytesTotal)) return;
+    if (one === undefined || !(bytesLoaded > 0) || !(one.hasBegun || bytesLoaded !== bytesTotal)) return;
     const { session, meter } = running();
-    const nowMs = clockMs();
-    const now = sessionSeconds(session, nowMs);
-    if (one.progressMs === undefined) meter.firstByte(now, (nowMs - one.sentMs) / 1000);
+    const now = sessionSeconds(session, clockMs());
+    if (!one.hasBegun) meter.firstByte(one.metered, now);
+    one.hasBegun = true;
     // A retry of dash.js's begins again at byte 0.
     const bytes = bytesLoaded - (bytesLoaded < one.bytesSeen ? 0 : one.bytesSeen);
-    meter.received(sessionSeconds(session, one.progressMs ?? nowMs), now, bytes * 8);
+    meter.received(one.metered, now, bytes * 8);
     one.bytesSeen = bytesLoaded;
-    one.progressMs = nowMs;
     if (one.video !== undefined) {
       progressDownload(one.video, bytesLoaded * 8, now);
       if (bytesTotal > 0) {
@@ -116,7 +114,7 @@ export function followRequests({ player, running, clockMs, onVideo, guard }: Req
     if (!hasFailed) progressed(request);
     followed.delete(request);
     const { session, meter, sizes } = running();
-    meter.requestEnded(sessionSeconds(session, clockMs()), one.progressMs !== undefined);
+    meter.requestEnded(one.metered, sessionSeconds(session, clockMs()));
     const { video } = one;
     if (video === undefined) return;
     const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
