@@ -94,6 +94,9 @@ export class ValueFunction {
   private readonly levels = new Float64Array(POINTS);
   private readonly playable = new Float64Array(POINTS);
   private readonly perWidth = new Float64Array(POINTS);
+  /** Where a download that stalls ends: what does not play, and the new segment. */
+  private readonly stalledCell = new Uint8Array(POINTS);
+  private readonly stalledShare = new Float64Array(POINTS);
   private readonly atOnce: Beginning = { seconds: new Float64Array(POINTS), points: POINTS };
   /** What replaces an abandoned download. */
   private readonly onceAbandoned: Beginning = { seconds: new Float64Array(POINTS), points: 0 };
@@ -158,7 +161,7 @@ export class ValueFunction {
   }
 
   private layGrid(problem: ValueProblem): void {
-    const { levels, playable, perWidth, onceAbandoned } = this;
+    const { levels, playable, perWidth, stalledCell, stalledShare, onceAbandoned } = this;
     this.mu = problem.mu;
     this.segmentSeconds = problem.segmentSeconds;
     this.topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
@@ -167,6 +170,13 @@ export class ValueFunction {
       playable[n] = Math.max(0, levels[n]! - problem.stallLevelSeconds);
       onceAbandoned.seconds[n] = Math.max(problem.reactionSeconds, playable[n]! - problem.patienceSeconds);
       if (n > 0) perWidth[n - 1] = 1 / (levels[n]! - levels[n - 1]!);
+    }
+    let cell = 0;
+    for (let n = 0; n < POINTS; n++) {
+      const level = Math.min(this.topLevel, levels[n]! - playable[n]! + problem.segmentSeconds);
+      while (cell < POINTS - 2 && levels[cell + 1]! <= level) cell++;
+      stalledCell[n] = cell;
+      stalledShare[n] = (level - levels[cell]!) * perWidth[cell]!;
     }
   }
 
@@ -229,25 +239,28 @@ export class ValueFunction {
 
   /** The value after a download, less its stall, from each level that `begun` has, into `landed`. */
   private land(rank: number, representation: number, begun: Beginning): void {
-    const { levels, playable, perWidth, landed, later, topLevel, segmentSeconds, mu } = this;
+    const { levels, playable, perWidth, stalledCell, stalledShare, landed, later, topLevel, segmentSeconds, mu } = this;
     const row = (rank * this.count + representation) * POINTS;
     const seconds = this.seconds[representation]!;
-    // More buffer before is never less buffer after, so that the cell only moves up.
-    let cell = 0;
-    for (let n = 0; n < begun.points; n++) {
-      const arrival = begun.seconds[n]! + seconds;
-      const played = Math.min(arrival, playable[n]!);
-      const level = levels[n]! - played + segmentSeconds;
-      let value: number;
-      if (level >= topLevel) {
-        value = later[row + POINTS - 1]!;
-      } else {
-        while (levels[cell + 1]! <= level) cell++;
-        const low = later[row + cell]!;
-        value = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
-      }
-      landed[n] = value - mu * (arrival - played);
+    // From the lowest levels up: those that run empty, those that do not, those that are full again after it.
+    let n = 0;
+    for (; n < begun.points; n++) {
+      const stall = begun.seconds[n]! + seconds - playable[n]!;
+      if (stall <= 0) break;
+      const at = row + stalledCell[n]!;
+      const low = later[at]!;
+      landed[n] = low + stalledShare[n]! * (later[at + 1]! - low) - mu * stall;
     }
+    let cell = 0;
+    for (; n < begun.points; n++) {
+      const level = levels[n]! - (begun.seconds[n]! + seconds) + segmentSeconds;
+      if (level >= topLevel) break;
+      while (levels[cell + 1]! <= level) cell++;
+      const low = later[row + cell]!;
+      landed[n] = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
+    }
+    const top = later[row + POINTS - 1]!;
+    for (; n < begun.points; n++) landed[n] = top;
   }
 
   /** V(b, i, p) for all points, into `values`. */
