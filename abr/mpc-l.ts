@@ -201,7 +201,7 @@ class MpcL implements Controller {
       bufferCapSeconds: state.bufferCapSeconds,
       latencySeconds: this.latencySeconds,
       stallLevelSeconds: tuning.stallLevelSeconds,
-      reactionSeconds: options.abandon ? tuning.reactionSeconds : Number.POSITIVE_INFINITY,
+      reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
       patienceSeconds: tuning.patienceSegments * segmentSeconds,
     });
   }
@@ -229,7 +229,10 @@ class MpcL implements Controller {
     const { representation } = request;
     const playable = state.started ? Math.max(0, state.bufferLevelSeconds - tuning.stallLevelSeconds) : 0;
     const reaction = options.abandon
-      ? Math.max(tuning.reactionSeconds, playable - tuning.patienceSegments * state.segmentSeconds)
+      ? Math.max(
+          tuning.reactionSegments * state.segmentSeconds,
+          playable - tuning.patienceSegments * state.segmentSeconds,
+        )
       : Number.POSITIVE_INFINITY;
     const sizes = firstSizes(state);
     let stallSum = 0;

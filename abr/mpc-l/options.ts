@@ -45,10 +45,10 @@ export interface MpcLTuning {
   tailWeight: number;
   tailShare: number;
   /**
-   * Seconds after which the plan believes that a bad download gets abandoned. Later than the timer could: evidence has
-   * to build up first, and a plan that counts on quick escapes takes risks that it cannot get out of.
+   * Segment durations after which the plan believes that a bad download gets abandoned. Later than the timer could:
+   * evidence has to build up first, and a plan that counts on quick escapes takes risks that it cannot get out of.
    */
-  reactionSeconds: number;
+  reactionSegments: number;
   /** Segment durations of buffer above which nothing is abandoned: waiting costs nothing yet and tells more. */
   patienceSegments: number;
   /** Gain, as a share of the top quality, below which a running download is kept. */
@@ -68,7 +68,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   riskAversionSpan: 2,
   tailWeight: 0.1,
   tailShare: 0.2,
-  reactionSeconds: 2,
+  reactionSegments: 0.5,
   patienceSegments: 1.5,
   abandonMargin: 0.05,
   settleSeconds: 0.3,
