@@ -2,17 +2,22 @@
  * Futures: capacity paths drawn from a forecast, and its marginal capacities by rank.
  *
  * From quantiles, paths are drawn with a Gaussian copula: one normal score per step, correlated from step to step by
- * the forecast's rank correlation. The scores come from a fixed, stratified table (Latin hypercube), so that the same
- * forecast gives the same futures and neighbouring forecasts give neighbouring futures. Paths that a forecaster gives
- * directly are sampled on steps of their own.
+ * the forecast's rank correlation. The scores come from a fixed table, so that the same forecast gives the same futures
+ * and neighbouring forecasts give neighbouring futures. Few futures must stand for the whole distribution: in every step
+ * they hold one each of equal shares of the probability, and what is new in a step is uncorrelated with what was before.
+ * Paths that a forecaster gives directly are sampled on steps of their own.
  */
 
 import type { Forecast, PathForecast, QuantileForecast } from '../forecast.ts';
-import { normalCdf, normalQuantile } from './normal-distribution.ts';
+import { normalQuantile } from './normal-distribution.ts';
 import { binScores } from './rank-chain.ts';
 
-/** Capacity that counts as a dead link: keeps logarithms and divisions finite. */
-const FLOOR_BPS = 1e3;
+/**
+ * Capacity that counts as a dead link, as a share of the highest in the forecast (a link's scale is its own), and in
+ * bit/s where that is 0 too: keeps logarithms and divisions finite.
+ */
+const FLOOR_SHARE = 1e-5;
+const FLOOR_BPS = 1;
 /** Steps of a forecast that are read; what comes after is like the last of them. */
 const MAX_STEPS = 16;
 /** Ranks that never changed would leave no chain of them. */
@@ -26,6 +31,7 @@ export class Futures {
   private steps = 0;
   private readonly stepEnds = new Float64Array(MAX_STEPS);
   private ageSeconds = 0;
+  private floorBps = FLOOR_BPS;
   /** Correlation of ranks from one step to the next. */
   private correlation = 0;
   /** `[future][step]`: bit/s, and the bin of its rank among the futures (`drawnBins` or `pathBins`). */
@@ -34,7 +40,7 @@ export class Futures {
   /** `[step][bin]`: bit/s. */
   private readonly marginal: Float64Array;
 
-  /** `[step][future]`: what is new in each step of the futures drawn from quantiles. */
+  /** `[step][future]`: what is new in each step of the futures drawn from quantiles; step 0 ascends. */
   private readonly innovations: Float64Array;
   /** `[future][step]`: the scores that follow for `drawnCorrelation`, and their bins. */
   private readonly scores: Float64Array;
@@ -51,7 +57,8 @@ export class Futures {
   /** Per future: the path that it stands for, and the bits of that until a step begins. */
   private readonly pathOf: Uint32Array;
   private readonly bitsBefore: Float64Array;
-  /** Futures by ascending rate. */
+  /** Per future: what is ranked in the step at hand, a score or a rate; futures in that order. */
+  private readonly carried: Float64Array;
   private readonly order: Uint16Array;
 
   constructor(
@@ -61,13 +68,14 @@ export class Futures {
   ) {
     this.rates = new Float64Array(count * MAX_STEPS);
     this.marginal = new Float64Array(MAX_STEPS * bins);
-    this.innovations = stratifiedScores(count, seed);
+    this.innovations = drawInnovations(count, seed);
     this.scores = new Float64Array(count * MAX_STEPS);
     this.drawnBins = new Uint8Array(count * MAX_STEPS);
     this.rankScores = binScores(bins);
     this.pathBins = new Uint8Array(count * MAX_STEPS);
     this.pathOf = new Uint32Array(count);
     this.bitsBefore = new Float64Array(count);
+    this.carried = new Float64Array(count);
     this.order = new Uint16Array(count);
     this.binOf = this.drawnBins;
   }
@@ -149,17 +157,22 @@ export class Futures {
 
   /** Scores of all steps for the correlation at hand; forecasts seldom change theirs. */
   private drawScores(): void {
-    const { count, bins, correlation, innovations, scores } = this;
+    const { count, bins, correlation, innovations, scores, carried, order } = this;
     if (correlation === this.drawnCorrelation) return;
     this.drawnCorrelation = correlation;
     const spread = Math.sqrt(1 - correlation ** 2);
-    for (let future = 0; future < count; future++) {
-      const row = future * MAX_STEPS;
-      for (let step = 0; step < MAX_STEPS; step++) {
+    for (let future = 0; future < count; future++) order[future] = future;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      for (let future = 0; future < count; future++) {
         const fresh = innovations[step * count + future]!;
-        const score = step === 0 ? fresh : correlation * scores[row + step - 1]! + spread * fresh;
-        scores[row + step] = score;
-        this.drawnBins[row + step] = Math.min(bins - 1, Math.floor(normalCdf(score) * bins));
+        carried[future] = step === 0 ? fresh : correlation * carried[future]! + spread * fresh;
+      }
+      sortBy(order, carried);
+      for (let rank = 0; rank < count; rank++) {
+        const at = order[rank]! * MAX_STEPS + step;
+        // The first column of the innovations is the scores in order.
+        scores[at] = innovations[rank]!;
+        this.drawnBins[at] = Math.floor(((rank + 0.5) / count) * bins);
       }
     }
   }
@@ -173,16 +186,23 @@ export class Futures {
     }
     const { levelScores, logs, slopes } = this;
     this.levelCount = n;
+    let highestBps = 0;
+    for (let step = 0; step < this.steps; step++) {
+      for (let i = 0; i < n; i++) highestBps = Math.max(highestBps, quantilesBps[step]![i]!);
+    }
+    this.floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
     for (let i = 0; i < n; i++) levelScores[i] = normalQuantile(levels[i]!);
     for (let step = 0; step < this.steps; step++) {
       const row = quantilesBps[step]!;
       const at = step * n;
-      let highest = Math.log(FLOOR_BPS);
+      let highest = this.floorBps;
       for (let i = 0; i < n; i++) {
         // Crossing quantiles are put right rather than trusted.
-        highest = Math.max(highest, Math.log(Math.max(FLOOR_BPS, row[i]!)));
-        logs[at + i] = highest;
-        if (i > 0) slopes[at + i] = (highest - logs[at + i - 1]!) / (levelScores[i]! - levelScores[i - 1]!);
+        highest = Math.max(highest, row[i]!);
+        logs[at + i] = Math.log(highest);
+        if (i === 0) continue;
+        const width = levelScores[i]! - levelScores[i - 1]!;
+        slopes[at + i] = width > 0 ? (logs[at + i]! - logs[at + i - 1]!) / width : 0;
       }
     }
   }
@@ -195,11 +215,11 @@ export class Futures {
     let i = 1;
     while (i < levelCount - 1 && score > levelScores[i]!) i++;
     const log = logs[at + i - 1]! + this.slopes[at + i]! * (score - levelScores[i - 1]!);
-    return Math.max(FLOOR_BPS, Math.exp(log));
+    return Math.max(this.floorBps, Math.exp(log));
   }
 
   private readPaths({ paths }: PathForecast): void {
-    const { count, bins, rates, pathOf, bitsBefore, order, ageSeconds } = this;
+    const { count, bins, rates, pathOf, bitsBefore, carried, order, ageSeconds } = this;
     this.readSteps(PATH_STEP_ENDS);
     this.correlation = MAX_CORRELATION;
     // Systematic resampling: future i stands for the path that holds the (i + 0.5)/count share of the weight.
@@ -211,6 +231,14 @@ export class Futures {
       bitsBefore[future] = paths[path]!.path.cumulativeBits(ageSeconds);
       order[future] = future;
     }
+    const lastEnd = PATH_STEP_ENDS[this.steps - 1]!;
+    let highestBps = 0;
+    for (let i = 0; i < paths.length; i++) {
+      const { path: given } = paths[i]!;
+      const bits = given.cumulativeBits(ageSeconds + lastEnd) - given.cumulativeBits(ageSeconds);
+      highestBps = Math.max(highestBps, bits / lastEnd);
+    }
+    this.floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
     let start = 0;
     for (let step = 0; step < this.steps; step++) {
       const end = PATH_STEP_ENDS[step]!;
@@ -220,16 +248,16 @@ export class Futures {
         if (future === 0 || pathOf[future] !== pathOf[future - 1]) {
           bits = paths[pathOf[future]!]!.path.cumulativeBits(ageSeconds + end);
         }
-        rates[future * MAX_STEPS + step] = Math.max(FLOOR_BPS, (bits - bitsBefore[future]!) / (end - start));
+        carried[future] = Math.max(this.floorBps, (bits - bitsBefore[future]!) / (end - start));
+        rates[future * MAX_STEPS + step] = carried[future]!;
         bitsBefore[future] = bits;
       }
-      this.sortByRate(step);
+      sortBy(order, carried);
       for (let rank = 0; rank < count; rank++) {
         this.pathBins[order[rank]! * MAX_STEPS + step] = Math.floor((rank * bins) / count);
       }
       for (let bin = 0; bin < bins; bin++) {
-        const middle = order[Math.floor(((bin + 0.5) * count) / bins)]!;
-        this.marginal[step * bins + bin] = rates[middle * MAX_STEPS + step]!;
+        this.marginal[step * bins + bin] = carried[order[Math.floor(((bin + 0.5) * count) / bins)]!]!;
       }
       start = end;
     }
@@ -237,39 +265,71 @@ export class Futures {
     this.ageSeconds = 0;
     this.binOf = this.pathBins;
   }
+}
 
-  /** By insertion: the order of the step before is nearly that of this one. */
-  private sortByRate(step: number): void {
-    const { order, rates } = this;
-    for (let i = 1; i < order.length; i++) {
-      const future = order[i]!;
-      const rate = rates[future * MAX_STEPS + step]!;
-      let place = i;
-      for (; place > 0 && rates[order[place - 1]! * MAX_STEPS + step]! > rate; place--) {
-        order[place] = order[place - 1]!;
-      }
-      order[place] = future;
-    }
+/** Sorts futures by ascending value, by insertion: the order of the step before is nearly that of this one. */
+function sortBy(order: Uint16Array, values: Float64Array): void {
+  for (let i = 1; i < order.length; i++) {
+    const future = order[i]!;
+    const value = values[future]!;
+    let place = i;
+    for (; place > 0 && values[order[place - 1]!]! > value; place--) order[place] = order[place - 1]!;
+    order[place] = future;
   }
 }
 
-/** Standard normal innovations `[step * count + future]`, stratified over the futures of each step. */
-function stratifiedScores(count: number, seed: number): Float64Array {
-  let state = (seed >>> 0) * 2654435769 + 1;
-  const random = () => {
-    // Park and Miller's minimal standard generator, on a scrambled seed.
-    state = (state % 2147483647) * 48271;
-    state %= 2147483647;
-    return Math.abs(state) / 2147483647;
-  };
+/**
+ * Standard normal innovations `[step * count + future]`: those of step 0 ascending, one per equal share of the
+ * probability; those of later steps the same shuffled, less what they have in common with the steps before.
+ */
+function drawInnovations(count: number, seed: number): Float64Array {
+  const random = minimalStandard(seed);
   const table = new Float64Array(count * MAX_STEPS);
-  const order = Array.from({ length: count }, (_, i) => i);
-  for (let step = 0; step < MAX_STEPS; step++) {
-    for (let i = count - 1; step > 0 && i > 0; i--) {
-      const j = Math.floor(random() * (i + 1));
-      [order[i], order[j]] = [order[j]!, order[i]!];
+  const shuffled = Float64Array.from({ length: count }, (_, i) => normalQuantile((i + 0.5) / count));
+  table.set(shuffled);
+  const length = dot(shuffled, shuffled);
+  for (let step = 1; step < MAX_STEPS; step++) {
+    const column = table.subarray(step * count, (step + 1) * count);
+    // Few futures have no room for many steps that have nothing in common.
+    const first = Math.max(0, step - (count >> 1));
+    let left = 0;
+    for (let attempt = 0; attempt < 32 && left < 0.1 * length; attempt++) {
+      shuffle(shuffled, random);
+      column.set(shuffled);
+      for (let before = first; before < step; before++) {
+        const other = table.subarray(before * count, (before + 1) * count);
+        const common = dot(column, other) / length;
+        for (let i = 0; i < count; i++) column[i] = column[i]! - common * other[i]!;
+      }
+      left = dot(column, column);
     }
-    for (let i = 0; i < count; i++) table[step * count + i] = normalQuantile((order[i]! + 0.5) / count);
+    const scale = Math.sqrt(length / left);
+    for (let i = 0; i < count; i++) column[i] = column[i]! * scale;
   }
   return table;
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
+  return sum;
+}
+
+function shuffle(values: Float64Array, random: () => number): void {
+  for (let i = values.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    const value = values[i]!;
+    values[i] = values[j]!;
+    values[j] = value;
+  }
+}
+
+/** Park and Miller's generator on a scrambled seed: numbers from 0 to below 1. */
+function minimalStandard(seed: number): () => number {
+  const modulus = 2147483647;
+  let state = (((seed >>> 0) * 2654435769) % (modulus - 1)) + 1;
+  return () => {
+    state = (state * 48271) % modulus;
+    return (state - 1) / (modulus - 1);
+  };
 }
