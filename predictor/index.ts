@@ -5,3 +5,4 @@ export {
   type HandoverClockOptions,
   type HandoverEstimate,
 } from './handover-clock/handover-clock.ts';
+export { type HttpTimeSource, type HttpTimeSourceOptions, httpTimeSource, type UtcReading } from './time-source.ts';

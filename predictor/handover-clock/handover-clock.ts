@@ -7,8 +7,11 @@
 import type { Observation, SessionContext } from '../../abr/forecast.ts';
 import { CELLS, EPOCH_SECONDS, type Level, LevelFilters, type LevelParameters } from './level-filters.ts';
 import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './level-parameters.ts';
-import { RateBins } from './rate-bins.ts';
+import { isMoment, RateBins } from './rate-bins.ts';
 import { Repeats } from './repeats.ts';
+
+// Bound once: the loops over the cells are what the clock costs.
+const { abs, exp, floor, hypot, log, max, min, round, sqrt } = Math;
 
 export interface HandoverClockOptions {
   /** Probability that a session is on a LEO link before anything was seen, 0 to 1 exclusive. Default 0.5. */
@@ -17,7 +20,6 @@ export interface HandoverClockOptions {
   claimProbability?: number;
   /** Constants of the evidence, for fitting. Default: those fitted to recordings. */
   rateParameters?: LevelParameters;
-  latencyParameters?: LevelParameters;
 }
 
 /** A handover that the clock expects, on the session's clock. */
@@ -55,12 +57,18 @@ const DEFAULT_UNCERTAINTY_SECONDS = 2;
 const MAX_LOG_ODDS = 6;
 /** The evidence for epochs stays within these, so that a change of network is noticed. */
 const LOG_RATIO_LIMITS = { least: -5, greatest: 9 };
+/** As far as a `Date` goes. */
+const LATEST_UTC_MS = 8.64e15;
+/** Times told that agree so well are the same. */
+const SAME_TIME_SECONDS = 0.05;
+/** Times told that differ by so much are not one clock's drift. */
+const LEAST_LEAP_SECONDS = 0.5;
 /** No hint is surer than this. */
 const SUREST_HINT = 0.99;
-/** Half the width of the window around the best position in which positions are averaged. */
-const WINDOW_SECONDS = 2;
-/** Positions nearer to each other than this are one when the best is looked for. */
-const NEAR_SECONDS = 1.25;
+/** Half the width of the window around the best position in which positions are averaged: 2 s. */
+const WINDOW_CELLS = 8;
+/** Positions nearer to each other than 1.25 s are one when the best is looked for. */
+const NEAR_CELLS = 5;
 const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
 
@@ -68,28 +76,30 @@ export class HandoverClock {
   readonly #logLeoOdds: number;
   readonly #claimProbability: number;
   readonly #rateParameters: LevelParameters;
-  readonly #latencyParameters: LevelParameters;
   /** ln weight per hypothesis: prior, evidence and hints. Cells first, then the hypotheses without epochs. */
   readonly #logWeights: Float64Array;
   readonly #logEpochs: Float64Array;
   readonly #logWithout: Float64Array;
-  /** ln of what is known from the time source, per cell. */
-  readonly #logPrior = new Float64Array(CELLS);
+  /** What is known from the time source: probability per cell. */
+  readonly #prior = new Float64Array(CELLS);
+  #utcSecondsAtStart = Number.NaN;
+  #utcUncertaintySeconds = Number.NaN;
   #rates!: LevelFilters;
   #latencies!: LevelFilters;
   #repeats: Repeats[] = [];
   #bins = new RateBins();
   #started = false;
+  /** ln of the weight of all cells over that of the hypotheses without epochs. */
+  #logRatio = 0;
   #isLeo = false;
   #lastSeconds = 0;
   #lastHintSeconds = 0;
 
   constructor(options: HandoverClockOptions = {}) {
     const { leoPrior = 0.5, claimProbability = 0.98 } = options;
-    this.#logLeoOdds = Math.log(leoPrior / (1 - leoPrior));
+    this.#logLeoOdds = log(leoPrior / (1 - leoPrior));
     this.#claimProbability = claimProbability;
     this.#rateParameters = options.rateParameters ?? RATE_PARAMETERS;
-    this.#latencyParameters = options.latencyParameters ?? LATENCY_PARAMETERS;
     this.#logWeights = new Float64Array(CELLS + this.#rateParameters.steady.length + REPEAT_SECONDS.length);
     this.#logEpochs = this.#logWeights.subarray(0, CELLS);
     this.#logWithout = this.#logWeights.subarray(CELLS);
@@ -98,31 +108,48 @@ export class HandoverClock {
   /** Forgets the last session and begins another. */
   start(context: SessionContext): void {
     this.#rates = new LevelFilters(this.#rateParameters);
-    this.#latencies = new LevelFilters(this.#latencyParameters);
+    this.#latencies = new LevelFilters(LATENCY_PARAMETERS);
     this.#repeats = REPEAT_SECONDS.map((seconds) => new Repeats(seconds));
     this.#bins = new RateBins();
+    this.#logRatio = 0;
     this.#isLeo = false;
     this.#lastSeconds = 0;
     this.#lastHintSeconds = Number.NEGATIVE_INFINITY;
-    this.#logPrior.fill(-Math.log(CELLS));
-    this.#logEpochs.set(this.#logPrior);
-    this.#logWithout.fill(-Math.log(this.#logWithout.length));
+    this.#prior.fill(1 / CELLS);
+    this.#utcSecondsAtStart = Number.NaN;
+    this.#logEpochs.fill(-log(CELLS));
+    this.#logWithout.fill(-log(this.#logWithout.length));
     this.#started = true;
     if (context.utcMsAtStart !== undefined) this.tellTime(0, context.utcMsAtStart, context.utcUncertaintySeconds);
   }
 
   /**
    * At session second `atSeconds` it was `utcMs` by a time source, give or take `uncertaintySeconds` (default 2).
-   * Replaces what was known of the time; the session's own evidence stays.
+   * Replaces what was known of the time; may be told again and again. Where it contradicts what was told before, either
+   * the time source was corrected or the session's clock leapt (a page that slept): both are kept until evidence decides.
    */
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEFAULT_UNCERTAINTY_SECONDS): void {
-    if (!this.#started || !Number.isFinite(atSeconds + utcMs) || !(uncertaintySeconds >= 0)) return;
-    const spread = Math.hypot(SCHEDULE_SPREAD_SECONDS, uncertaintySeconds / UNCERTAINTY_DEVIATIONS);
-    const near = nearness(SCHEDULE_SECONDS + atSeconds - ((utcMs / 1000) % EPOCH_SECONDS), spread);
+    if (!this.#started || !isMoment(atSeconds) || !(abs(utcMs) < LATEST_UTC_MS)) return;
+    if (!(uncertaintySeconds >= 0)) return;
+    const utcSecondsAtStart = utcMs / 1000 - atSeconds;
+    const leapSeconds = utcSecondsAtStart - this.#utcSecondsAtStart;
+    const sameSource = abs(uncertaintySeconds - this.#utcUncertaintySeconds) < SAME_TIME_SECONDS;
+    if (sameSource && abs(leapSeconds) < SAME_TIME_SECONDS) return;
+    // Two sources may differ by what they say themselves.
+    const leastLeap = sameSource ? LEAST_LEAP_SECONDS : uncertaintySeconds + this.#utcUncertaintySeconds;
+    this.#utcSecondsAtStart = utcSecondsAtStart;
+    this.#utcUncertaintySeconds = uncertaintySeconds;
+    const spread = hypot(SCHEDULE_SPREAD_SECONDS, uncertaintySeconds / UNCERTAINTY_DEVIATIONS);
+    const near = nearness(SCHEDULE_SECONDS - modulo(utcSecondsAtStart, EPOCH_SECONDS), spread);
+    const weights = this.positionProbabilities();
+    const leapt = abs(leapSeconds) >= leastLeap;
     for (let cell = 0; cell < CELLS; cell++) {
-      const logShare = Math.log(((1 - WRONG_TIME_SHARE) * near[cell]! + WRONG_TIME_SHARE) / CELLS);
-      this.#logEpochs[cell]! += logShare - this.#logPrior[cell]!;
-      this.#logPrior[cell] = logShare;
+      const share = ((1 - WRONG_TIME_SHARE) * near[cell]! + WRONG_TIME_SHARE) / CELLS;
+      const corrected = (weights[cell]! * share) / this.#prior[cell]!;
+      // What is at this cell now was at a later one before the session's clock went back, an earlier one if it went on.
+      const moved = leapt ? weights[modulo(cell + round(leapSeconds / CELL_SECONDS), CELLS)]! : corrected;
+      this.#logEpochs[cell] = log((corrected + moved) / 2);
+      this.#prior[cell] = share;
     }
     this.#settle();
   }
@@ -133,17 +160,17 @@ export class HandoverClock {
    * the same knowledge and count by the time between them.
    */
   hint(atSeconds: number, uncertaintySeconds: number, confidence: number): void {
-    if (!this.#started || !Number.isFinite(atSeconds) || !(uncertaintySeconds >= 0)) return;
+    if (!this.#started || !isMoment(atSeconds) || !(uncertaintySeconds >= 0)) return;
     if (!(confidence > 0 && confidence <= 1)) return;
-    const news = Math.min(1, (this.#lastSeconds - this.#lastHintSeconds) / EPOCH_SECONDS);
+    const news = min(1, (this.#lastSeconds - this.#lastHintSeconds) / EPOCH_SECONDS);
     if (!(news > 0)) return;
     this.#lastHintSeconds = this.#lastSeconds;
-    const sure = Math.min(confidence, SUREST_HINT);
-    const near = nearness(atSeconds, Math.hypot(uncertaintySeconds, CELL_SECONDS));
+    const sure = min(confidence, SUREST_HINT);
+    const near = nearness(atSeconds, hypot(uncertaintySeconds, CELL_SECONDS));
     for (let cell = 0; cell < CELLS; cell++) {
-      this.#logEpochs[cell]! += news * Math.log(1 - sure + sure * near[cell]!);
+      this.#logEpochs[cell]! += news * log(1 - sure + sure * near[cell]!);
     }
-    add(this.#logWithout, news * Math.log(1 - sure));
+    add(this.#logWithout, news * log(1 - sure));
     this.#settle();
   }
 
@@ -152,27 +179,26 @@ export class HandoverClock {
     if (!this.#started) return;
     if (observation.kind === 'request-latency') {
       const { atSeconds, latencySeconds } = observation;
-      if (!Number.isFinite(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
-      this.#weighLatency({ atSeconds, seconds: latencySeconds, value: Math.log(latencySeconds) });
-    } else this.#bins.observe(observation, (bin) => this.#weighRate(bin));
+      if (!isMoment(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
+      this.#weighLatency({ atSeconds, seconds: latencySeconds, value: log(latencySeconds) });
+    } else this.#bins.observe(observation, this.#weighRate);
   }
 
   /** Probability per cell of 0.25 s, given that there are epochs: entry c is for handovers at c * 0.25 s + n * 15 s. */
   positionProbabilities(): Float64Array {
-    const weights = this.#logEpochs.map(Math.exp);
-    const sum = weights.reduce((total, weight) => total + weight, 0);
-    return weights.map((weight) => weight / sum);
+    // Their sum has been 1 since they were settled.
+    return this.#logEpochs.map(exp);
   }
 
-  /** Undefined before the session has started. */
+  /** Undefined before the session has started, and for a `nowSeconds` that is no moment. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
-    if (!this.#started || !Number.isFinite(nowSeconds)) return undefined;
+    if (!this.#started || !isMoment(nowSeconds)) return undefined;
     const weights = this.positionProbabilities();
     const phaseSeconds = positionOf(weights);
     let squared = 0;
     let within = 0;
     for (let cell = 0; cell < CELLS; cell++) {
-      const distance = Math.abs(distanceTo(phaseSeconds, cell));
+      const distance = abs(distanceTo(phaseSeconds, cell));
       squared += weights[cell]! * distance * distance;
       if (distance <= 1) within += weights[cell]!;
     }
@@ -184,14 +210,14 @@ export class HandoverClock {
         confidence: within * leoProbability,
       })),
       phaseSeconds,
-      uncertaintySeconds: Math.sqrt(squared),
+      uncertaintySeconds: sqrt(squared),
       leoProbability,
-      logLikelihoodRatio: this.#logRatio(),
+      logLikelihoodRatio: this.#logRatio,
       isLeo: this.#isLeo,
     };
   }
 
-  #weighRate(bin: Level): void {
+  #weighRate = (bin: Level): void => {
     this.#lastSeconds = bin.atSeconds;
     this.#rates.observe(bin);
     const { logDensities } = this.#rates;
@@ -202,34 +228,30 @@ export class HandoverClock {
         logDensity === undefined ? logDensities[CELLS]! : logDensity * this.#rateParameters.weight;
     }
     this.#settle();
-  }
+  };
 
   /** Latency tells where handovers are but not whether there are any: its steps have many causes, as has its constancy. */
   #weighLatency(latency: Level): void {
-    const before = logSum(this.#logEpochs);
     this.#latencies.observe(latency);
     for (let cell = 0; cell < CELLS; cell++) this.#logEpochs[cell]! += this.#latencies.logDensities[cell]!;
-    add(this.#logEpochs, before - logSum(this.#logEpochs));
+    add(this.#logEpochs, -logSum(this.#logEpochs));
     this.#settle();
   }
 
-  #logRatio(): number {
-    return logSum(this.#logEpochs) - logSum(this.#logWithout);
-  }
-
   #leoProbability(): number {
-    return 1 / (1 + Math.exp(-this.#logRatio() - this.#logLeoOdds));
+    return 1 / (1 + exp(-this.#logRatio - this.#logLeoOdds));
   }
 
   /** Keeps each hypothesis within reach, so that a leap of the clock or a change of network is found soon. */
   #settle(): void {
+    const { least, greatest } = LOG_RATIO_LIMITS;
+    // Before anything is lifted: likelihood that was not earned would add up to a link that is none.
+    this.#logRatio = min(greatest, max(least, logSum(this.#logEpochs) - logSum(this.#logWithout)));
     lift(this.#logEpochs);
     lift(this.#logWithout);
     // Numbers stay small however long the session.
-    const logRatio = this.#logRatio();
     add(this.#logEpochs, -logSum(this.#logEpochs));
-    const { least, greatest } = LOG_RATIO_LIMITS;
-    add(this.#logWithout, -logSum(this.#logWithout) - Math.min(greatest, Math.max(least, logRatio)));
+    add(this.#logWithout, -logSum(this.#logWithout) - this.#logRatio);
     this.#isLeo = this.#leoProbability() >= this.#claimProbability * (this.#isLeo ? 0.5 : 1);
   }
 }
@@ -243,7 +265,7 @@ function distanceTo(seconds: number, cell: number): number {
 function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
   const density = new Float64Array(CELLS);
   for (let cell = 0; cell < CELLS; cell++)
-    density[cell] = Math.exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
+    density[cell] = exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
   const mean = density.reduce((total, value) => total + value, 0) / CELLS;
   return density.map((value) => value / mean);
 }
@@ -253,39 +275,39 @@ function positionOf(weights: Float64Array): number {
   let best = 0;
   let most = -1;
   for (let cell = 0; cell < CELLS; cell++) {
-    const { weight } = gather(weights, cell, NEAR_SECONDS);
+    const weight = gather(weights, { cell, reach: NEAR_CELLS, power: 0 });
     if (weight <= most) continue;
     most = weight;
     best = cell;
   }
-  return modulo(best * CELL_SECONDS + gather(weights, best, WINDOW_SECONDS).offsetSeconds, EPOCH_SECONDS);
+  const around = { cell: best, reach: WINDOW_CELLS };
+  const offset = gather(weights, { ...around, power: 1 }) / gather(weights, { ...around, power: 0 });
+  return modulo((best + offset) * CELL_SECONDS, EPOCH_SECONDS);
 }
 
-/** Weight around a cell, counted less with its distance, and how far its centre is from the cell. */
-function gather(weights: Float64Array, cell: number, reachSeconds: number): { weight: number; offsetSeconds: number } {
-  let weight = 0;
-  let moment = 0;
-  const reach = Math.floor(reachSeconds / CELL_SECONDS);
+/** Sum around a cell of the weights, or of their moments, counted less with their distance. */
+function gather(weights: Float64Array, around: { cell: number; reach: number; power: 0 | 1 }): number {
+  const { cell, reach, power } = around;
+  let sum = 0;
   for (let offset = -reach; offset <= reach; offset++) {
-    const share = weights[(cell + offset + CELLS) % CELLS]! * (1 - Math.abs(offset) / (reach + 1));
-    weight += share;
-    moment += share * offset;
+    const share = weights[(cell + offset + CELLS) % CELLS]! * (1 - abs(offset) / (reach + 1));
+    sum += power === 0 ? share : share * offset;
   }
-  return { weight, offsetSeconds: (moment / weight) * CELL_SECONDS };
+  return sum;
 }
 
 /** Lifts each value to at least `MAX_LOG_ODDS` under the greatest. */
 function lift(values: Float64Array): void {
   let most = Number.NEGATIVE_INFINITY;
-  for (let i = 0; i < values.length; i++) most = Math.max(most, values[i]!);
-  for (let i = 0; i < values.length; i++) values[i] = Math.max(values[i]!, most - MAX_LOG_ODDS);
+  for (let i = 0; i < values.length; i++) most = max(most, values[i]!);
+  for (let i = 0; i < values.length; i++) values[i] = max(values[i]!, most - MAX_LOG_ODDS);
 }
 
 /** ln of the sum of the exponentials of values that are not far from 0. */
 function logSum(values: Float64Array): number {
   let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += Math.exp(values[i]!);
-  return Math.log(sum);
+  for (let i = 0; i < values.length; i++) sum += exp(values[i]!);
+  return log(sum);
 }
 
 function add(values: Float64Array, amount: number): void {
@@ -293,5 +315,5 @@ function add(values: Float64Array, amount: number): void {
 }
 
 function modulo(value: number, by: number): number {
-  return value - by * Math.floor(value / by);
+  return value - by * floor(value / by);
 }

@@ -8,6 +8,9 @@
  * 3 degrees of freedom, because outages and steps of another cause are frequent.
  */
 
+// Bound once: the loop over the cells is what the clock costs.
+const { floor, log, max, min, sqrt } = Math;
+
 export const EPOCH_SECONDS = 15;
 /** Hypotheses on the boundary's position in the epoch, 0.25 s apart. */
 export const CELLS = 60;
@@ -83,8 +86,8 @@ export class LevelFilters {
     const dip = dipDepth * this.#volatility;
     for (let cell = 0; cell < CELLS; cell++) {
       const epochs = (atSeconds - lagSeconds) / EPOCH_SECONDS - cell / CELLS;
-      const crossed = Math.floor(epochs) !== Math.floor(epochs - elapsed / EPOCH_SECONDS);
-      const middle = (epochs - Math.floor(epochs)) * EPOCH_SECONDS;
+      const crossed = floor(epochs) !== floor(epochs - elapsed / EPOCH_SECONDS);
+      const middle = (epochs - floor(epochs)) * EPOCH_SECONDS;
       // The last bin of an epoch may reach into the next one's dip.
       const share = overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds);
       this.#update(cell, value + dip * share, drift * elapsed + (crossed ? jump : 0), noise);
@@ -95,8 +98,8 @@ export class LevelFilters {
       squared = this.#update(CELLS + i, value, ownDrift * elapsed, ownNoise);
     }
     const { volatilityLimit, volatilityMemory } = this.#parameters;
-    const change = (Math.min(squared, volatilityLimit) - 1) / Math.min(this.#count, volatilityMemory);
-    this.#volatility = Math.max(LEAST_VOLATILITY, this.#volatility * Math.sqrt(1 + change));
+    const change = (min(squared, volatilityLimit) - 1) / min(this.#count, volatilityMemory);
+    this.#volatility = max(LEAST_VOLATILITY, this.#volatility * sqrt(1 + change));
   }
 
   /** One step of one filter; returns the squared innovation over the expected one. */
@@ -106,9 +109,8 @@ export class LevelFilters {
     const innovation = value - this.#levels[i]!;
     const squared = (innovation / this.#volatility) ** 2 / expected;
     // Student's density with 3 degrees of freedom needs but one logarithm.
-    this.logDensities[i] =
-      -this.#parameters.weight * Math.log(Math.sqrt(expected) * (1 + squared / 3) ** 2 * this.#volatility);
-    const gain = (variance / expected) * Math.min(1, 4 / (3 + squared));
+    this.logDensities[i] = -this.#parameters.weight * log(sqrt(expected) * (1 + squared / 3) ** 2 * this.#volatility);
+    const gain = (variance / expected) * min(1, 4 / (3 + squared));
     this.#levels[i]! += gain * innovation;
     this.#variances[i] = variance * (1 - gain);
     return squared;
@@ -117,5 +119,5 @@ export class LevelFilters {
 
 /** Share of the `seconds` around `middle` that lies in [0, until]. */
 function overlap(middle: number, seconds: number, until: number): number {
-  return Math.max(0, Math.min(until, middle + seconds / 2) - Math.max(0, middle - seconds / 2)) / seconds;
+  return max(0, min(until, middle + seconds / 2) - max(0, middle - seconds / 2)) / seconds;
 }

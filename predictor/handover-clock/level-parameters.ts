@@ -4,22 +4,20 @@ import type { LevelParameters } from './level-filters.ts';
 
 /** For ln of the throughput in bins of half a second. */
 export const RATE_PARAMETERS: LevelParameters = {
-  drift: 0.48,
-  jump: 2,
-  noise: 0.64,
-  dipDepth: 1.6,
+  drift: 0.42,
+  jump: 2.6,
+  noise: 0.6,
+  dipDepth: 1.8,
   dipSeconds: 1,
-  lagSeconds: -0.39,
+  lagSeconds: -0.4,
   steady: [
-    [0.036, 1.6],
-    [0.53, 0.62],
-    [0.001, 6],
-    [1.9, 0.47],
+    [0.5, 0.6],
+    [0.035, 1.8],
   ],
-  firstVolatility: 0.27,
-  volatilityMemory: 4,
-  volatilityLimit: 62,
-  weight: 0.6,
+  firstVolatility: 0.2,
+  volatilityMemory: 3,
+  volatilityLimit: 50,
+  weight: 0.5,
 };
 
 /** For ln of request latencies, one per request. */

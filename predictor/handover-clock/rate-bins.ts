@@ -28,8 +28,8 @@ export class RateBins {
     if (observation.kind !== 'throughput') return;
     const { startSeconds, endSeconds, bits } = observation;
     const seconds = endSeconds - startSeconds;
-    // Written so that NaN fails.
-    if (!(seconds > 0 && seconds < Number.POSITIVE_INFINITY && bits >= 0 && bits < Number.POSITIVE_INFINITY)) return;
+    if (!(seconds > 0 && isMoment(startSeconds) && isMoment(endSeconds))) return;
+    if (!(bits >= 0 && bits < Number.POSITIVE_INFINITY)) return;
     const pause = startSeconds - this.#endSeconds;
     if (pause < -SLACK_SECONDS && pause > -SET_BACK_SECONDS) return;
     if (this.#busySeconds > 0 && (pause > MAX_PAUSE_SECONDS || pause <= -SET_BACK_SECONDS)) this.#close(emit);
@@ -52,4 +52,9 @@ export class RateBins {
     this.#busySeconds = 0;
     this.#bits = 0;
   }
+}
+
+/** Whether it can be a moment of a session's clock: a number, and within 30 years. */
+export function isMoment(seconds: number): boolean {
+  return Math.abs(seconds) < 1e9;
 }

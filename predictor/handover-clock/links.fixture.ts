@@ -1,0 +1,75 @@
+/** Made-up links and what a session on them would observe, for the tests of the handover clock. Seeded. */
+
+import type { Observation } from '../../abr/forecast.ts';
+
+/** Uniform in [0, 1): Mulberry32. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+export type Link = (second: number) => number;
+
+const STEP_SECONDS = 0.1;
+
+/** A LEO link in bit/s: a level per epoch, a dip in its first second, noise. Boundaries at `boundary` + n * 15 s. */
+export function leoLink(options: { seed: number; boundary: number; spread?: number; noise?: number }): Link {
+  const { seed, boundary, spread = 0.4, noise = 0.08 } = options;
+  return (second) => {
+    const position = second - boundary + 1500;
+    const level = normal(seeded(seed * 7919 + Math.floor(position / 15)));
+    const wobble = normal(seeded(seed * 104729 + Math.round(second / STEP_SECONDS)));
+    return 60e6 * Math.exp(spread * level + noise * wobble) * (position % 15 < 1 ? 0.7 : 1);
+  };
+}
+
+export function noisyLink(seed: number, noise: number): Link {
+  return (second) => 60e6 * Math.exp(noise * normal(seeded(seed * 104729 + Math.round(second / STEP_SECONDS))));
+}
+
+export function squareLink(periodSeconds: number): Link {
+  return (second) => (second % periodSeconds < periodSeconds / 2 ? 80e6 : 30e6);
+}
+
+export interface SessionOptions {
+  untilSeconds: number;
+  fromSeconds?: number;
+  /** Seconds of downloading in every 4 s; the rest is idle. Default 3. */
+  busySeconds?: number;
+  /** The session's clock shows this much more than the link's. Default 0. */
+  aheadSeconds?: number;
+}
+
+/** What a session that downloads on a schedule would observe of a link. */
+export function observationsOf(link: Link, options: SessionOptions): Observation[] {
+  const { untilSeconds, fromSeconds = 0, busySeconds = 3, aheadSeconds = 0 } = options;
+  const observations: Observation[] = [];
+  for (let second = fromSeconds; second < untilSeconds; second += 4) {
+    const at = second + aheadSeconds;
+    for (let i = 0; i < Math.round(busySeconds / STEP_SECONDS); i++) {
+      observations.push({
+        kind: 'throughput',
+        startSeconds: at + i * STEP_SECONDS,
+        endSeconds: at + (i + 1) * STEP_SECONDS,
+        bits: link(second + (i + 0.5) * STEP_SECONDS) * STEP_SECONDS,
+      });
+    }
+    if (busySeconds < 4) observations.push({ kind: 'idle', startSeconds: at + busySeconds, endSeconds: at + 4 });
+  }
+  return observations;
+}
+
+/** Distance of two positions in the epoch, the short way round. */
+export function apart(a: number, b: number): number {
+  const distance = (((a - b) % 15) + 15) % 15;
+  return Math.min(distance, 15 - distance);
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Level } from './level-filters.ts';
+import { RateBins } from './rate-bins.ts';
+
+function binsOf(pieces: readonly (readonly [startSeconds: number, endSeconds: number, bits: number])[]): Level[] {
+  const bins = new RateBins();
+  const emitted: Level[] = [];
+  for (const [startSeconds, endSeconds, bits] of pieces) {
+    bins.observe({ kind: 'throughput', startSeconds, endSeconds, bits }, (bin) => emitted.push(bin));
+  }
+  return emitted;
+}
+
+const tenths = (from: number, count: number, bits: number) =>
+  Array.from({ length: count }, (_, i) => [from + i / 10, from + (i + 1) / 10, bits] as const);
+
+describe('RateBins', () => {
+  test('a constant rate gives bins of half a second with its logarithm', () => {
+    const bins = binsOf(tenths(3, 20, 1e5));
+    expect(bins.length).toBe(4);
+    for (const [i, bin] of bins.entries()) {
+      expect(bin.atSeconds).toBeCloseTo(3.25 + i / 2);
+      expect(bin.seconds).toBeCloseTo(0.5);
+      expect(bin.value).toBeCloseTo(Math.log(1e6), 5);
+    }
+  });
+
+  test('a longer observation is one bin', () => {
+    expect(binsOf([[0, 1, 1e6]])).toEqual([{ atSeconds: 0.5, seconds: 1, value: Math.log(1e6 + 1) }]);
+  });
+
+  test('a round trip between two segments does not close a bin, a longer pause does', () => {
+    expect(binsOf([...tenths(0, 3, 1e5), ...tenths(0.34, 2, 1e5)]).length).toBe(1);
+    const [first, second] = binsOf([...tenths(0, 3, 1e5), ...tenths(2, 5, 2e5)]);
+    expect(first!.seconds).toBeCloseTo(0.3);
+    expect(second!.atSeconds).toBeCloseTo(2.25);
+  });
+
+  test('too short a download is no measurement', () => {
+    expect(binsOf([[0, 0.05, 1e5], ...tenths(2, 5, 1e5)]).length).toBe(1);
+  });
+
+  test('a dead second is a bin', () => {
+    expect(binsOf([[0, 1, 0]])).toEqual([{ atSeconds: 0.5, seconds: 1, value: 0 }]);
+  });
+
+  test('what overlaps is ignored, a clock that was set back is followed', () => {
+    expect(
+      binsOf([
+        [5, 6, 1e6],
+        [5.2, 5.9, 9e6],
+      ]).length,
+    ).toBe(1);
+    expect(
+      binsOf([
+        [50, 51, 1e6],
+        [20, 21, 1e6],
+      ]).map(({ atSeconds }) => atSeconds),
+    ).toEqual([50.5, 20.5]);
+  });
+});

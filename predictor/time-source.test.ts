@@ -1,0 +1,106 @@
+import { describe, expect, test } from '@jest/globals';
+import { type HttpTimeSourceOptions, httpTimeSource } from './time-source.ts';
+
+const FALLBACK = { utcMs: 1, uncertaintySeconds: 9 };
+const UTC_MS = Date.UTC(2025, 5, 1, 12, 0, 0);
+
+/** A server whose clock shows `UTC_MS` when the local one shows 0, and whose answers travel as long as told. */
+function server(trips: readonly { toMs: number; backMs: number; status?: number; text?: string; fails?: boolean }[]) {
+  let localMs = 0;
+  let asked = 0;
+  const options: HttpTimeSourceOptions = {
+    fallback: () => FALLBACK,
+    samples: trips.length,
+    now: () => localMs,
+    fetch: async () => {
+      const trip = trips[asked++]!;
+      localMs += trip.toMs;
+      const text = trip.text ?? String(UTC_MS + localMs);
+      localMs += trip.backMs;
+      if (trip.fails) throw new TypeError('network');
+      return { ok: (trip.status ?? 200) < 400, status: trip.status ?? 200, text: async () => text };
+    },
+  };
+  return { options, pass: (ms: number) => (localMs += ms), asked: () => asked };
+}
+
+describe('httpTimeSource', () => {
+  test('tells the fallback until the first answer', async () => {
+    const { options } = server([{ toMs: 10, backMs: 10 }]);
+    const source = httpTimeSource('/time', options);
+    expect(source.now()).toBe(FALLBACK);
+    await source.ready;
+    expect(source.now().utcMs).toBe(UTC_MS + 20);
+  });
+
+  test('the shortest round trip counts; its half is the uncertainty, and covers the error', async () => {
+    const { options, pass, asked } = server([
+      { toMs: 90, backMs: 30 },
+      { toMs: 12, backMs: 8 },
+      { toMs: 200, backMs: 400 },
+    ]);
+    const source = httpTimeSource('/time', options);
+    const reading = await source.ready;
+    expect(asked()).toBe(3);
+    const trueMs = UTC_MS + 90 + 30 + 20 + 600;
+    expect(reading.utcMs - trueMs).toBeCloseTo(2, 6);
+    expect(reading.uncertaintySeconds).toBeCloseTo(0.01, 3);
+    expect(Math.abs(reading.utcMs - trueMs) / 1000).toBeLessThanOrEqual(reading.uncertaintySeconds);
+    pass(3_600_000);
+    expect(source.now().utcMs - (trueMs + 3_600_000)).toBeCloseTo(2, 6);
+    // A quartz may have drifted by 0.18 s in an hour.
+    expect(source.now().uncertaintySeconds).toBeCloseTo(0.19, 2);
+  });
+
+  test('failures of some samples are survived', async () => {
+    const { options } = server([
+      { toMs: 5, backMs: 5, fails: true },
+      { toMs: 5, backMs: 5, status: 503 },
+      { toMs: 5, backMs: 5, text: '<html>' },
+      { toMs: 40, backMs: 40 },
+    ]);
+    const { uncertaintySeconds } = await httpTimeSource('/time', options).ready;
+    expect(uncertaintySeconds).toBeCloseTo(0.04, 3);
+  });
+
+  test.each([
+    [{ fails: true }, /network/],
+    [{ status: 404 }, /404/],
+    [{ text: '' }, /UTC in ms, got ""/],
+    [{ text: String(UTC_MS / 1000) }, /UTC in ms/],
+    [{ text: 'NaN' }, /UTC in ms/],
+  ])('rejects when nothing usable came: %j', async (answer, message) => {
+    const { options } = server([{ toMs: 1, backMs: 1, ...answer }]);
+    const source = httpTimeSource('/time', options);
+    await expect(source.ready).rejects.toThrow(message);
+    expect(source.now()).toBe(FALLBACK);
+  });
+
+  test('gives up a request that hangs', async () => {
+    const source = httpTimeSource('/time', {
+      samples: 1,
+      timeoutSeconds: 0.01,
+      fetch: (_, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+    });
+    await expect(source.ready).rejects.toThrow('aborted');
+  });
+
+  test("falls back on the device's clock, trusted to 2 s", () => {
+    const before = Date.now();
+    const { utcMs, uncertaintySeconds } = httpTimeSource('/time', {
+      samples: 1,
+      timeoutSeconds: 0.01,
+      fetch: () => new Promise(() => {}),
+    }).now();
+    expect(utcMs).toBeGreaterThanOrEqual(before);
+    expect(utcMs).toBeLessThanOrEqual(Date.now());
+    expect(uncertaintySeconds).toBe(2);
+  });
+
+  test('wrong options are named', () => {
+    expect(() => httpTimeSource('')).toThrow(/url/);
+    expect(() => httpTimeSource('/time', { samples: 0 })).toThrow(/samples: expected a whole number from 1, got 0/);
+    expect(() => httpTimeSource('/time', { timeoutSeconds: Number.NaN })).toThrow(/timeoutSeconds/);
+  });
+});
