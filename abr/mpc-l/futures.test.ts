@@ -1,0 +1,365 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ConstantPath, PiecewisePath } from '../capacity-path.ts';
+import type { PathForecast, QuantileForecast } from '../forecast.ts';
+import { Futures } from './futures.ts';
+
+const SEED = { seed: 20260101 };
+const COUNT = 24;
+const BINS = 8;
+/** Enough bits that a rate can be read off the time that they take, few enough to stay within a step. */
+const FEW_BITS = 1;
+
+function forecastOf(changes: Partial<QuantileForecast> = {}): QuantileForecast {
+  return {
+    issuedAtMs: 0,
+    source: 'test',
+    stepEndsSeconds: [1, 2, 4, 8],
+    levels: [0.1, 0.25, 0.5, 0.75, 0.9],
+    quantilesBps: [20, 30, 10, 40].map((median) => [0.4, 0.7, 1, 1.3, 1.8].map((share) => share * median * 1e6)),
+    rankCorrelation: 0.8,
+    handovers: [],
+    ...changes,
+  };
+}
+
+function pathsOf(paths: PathForecast['paths']): PathForecast {
+  return { kind: 'paths', issuedAtMs: 0, source: 'test', paths, handovers: [] };
+}
+
+function read(forecast: QuantileForecast | PathForecast, { age = 0, count = COUNT, bins = BINS, seed = 1 } = {}) {
+  const futures = new Futures(count, bins, seed);
+  futures.read(forecast, age);
+  return futures;
+}
+
+const rateAt = (futures: Futures, future: number, seconds: number) =>
+  FEW_BITS / futures.transferSeconds(future, seconds, FEW_BITS);
+const ratesAt = (futures: Futures, seconds: number) =>
+  Array.from({ length: futures.count }, (_, future) => rateAt(futures, future, seconds));
+const marginalAt = (futures: Futures, seconds: number) => {
+  const rates = new Float64Array(futures.bins);
+  futures.marginalRates(seconds, rates);
+  return [...rates];
+};
+const ascending = (values: readonly number[]) => [...values].sort((a, b) => a - b);
+
+function correlationOf(a: readonly number[], b: readonly number[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanA, meanB] = [mean(a), mean(b)];
+  const moment = (x: readonly number[], mx: number, y: readonly number[], my: number) =>
+    mean(x.map((value, i) => (value - mx) * (y[i]! - my)));
+  return moment(a, meanA, b, meanB) / Math.sqrt(moment(a, meanA, a, meanA) * moment(b, meanB, b, meanB));
+}
+
+describe('futures from quantiles', () => {
+  test('hold one each of equal shares: each quantile of the forecast splits them where its level says', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(100), fc.nat(3), (rankCorrelation, seed, step) => {
+        const forecast = forecastOf({ rankCorrelation });
+        const rates = ratesAt(read(forecast, { seed }), [0, 1, 2, 4][step]!);
+        forecast.levels.forEach((level, i) => {
+          const below = rates.filter((rate) => rate < forecast.quantilesBps[step]![i]!).length;
+          expect(Math.abs(below - level * COUNT)).toBeLessThan(1);
+        });
+      }),
+      { ...SEED, numRuns: 200 },
+    );
+  });
+
+  test("the marginal rates are the forecast's at the middle of each rank, whose logarithm is linear in the score", () => {
+    const levels = [0.125, 0.375, 0.625, 0.875];
+    const quantilesBps = [[1e6, 3e6, 9e6, 81e6]];
+    const futures = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 4 });
+    marginalAt(futures, 0).forEach((rate, bin) => {
+      expect(rate / quantilesBps[0]![bin]!).toBeCloseTo(1, 9);
+    });
+    // Score 0 is halfway between those of 0.375 and 0.625: the geometric mean.
+    const median = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 5 });
+    expect(marginalAt(median, 0)[2]! / Math.sqrt(27e12)).toBeCloseTo(1, 9);
+  });
+
+  test('bins of the futures are as full as each other, and rates ascend with them', () => {
+    for (const seconds of [0, 1.5, 3, 20]) {
+      const futures = read(forecastOf(), { seed: 7 });
+      const perBin = Array.from({ length: BINS }, () => [] as number[]);
+      for (let future = 0; future < COUNT; future++) {
+        perBin[futures.binAt(future, seconds)]!.push(rateAt(futures, future, seconds));
+      }
+      expect(perBin.map((rates) => rates.length)).toEqual(new Array(BINS).fill(COUNT / BINS));
+      expect(perBin.flatMap(ascending)).toEqual(ascending(ratesAt(futures, seconds)));
+      const marginal = marginalAt(futures, seconds);
+      perBin.forEach((rates, bin) => {
+        // The middle one of three is the bin's middle.
+        expect(ascending(rates)[1]! / marginal[bin]!).toBeCloseTo(1, 6);
+      });
+    }
+  });
+
+  test.each([0, 0.5, 0.7, 0.8, 0.9])('scores are correlated by %p from step to step and fade with distance', (rho) => {
+    // Levels one spread from the middle: ln of the rate is the score.
+    const steps = 8;
+    const forecast = forecastOf({
+      stepEndsSeconds: Array.from({ length: steps }, (_, i) => i + 1),
+      levels: [0.15865525393, 0.84134474607],
+      quantilesBps: Array.from({ length: steps }, () => [1e6 / Math.E, 1e6 * Math.E]),
+      rankCorrelation: rho,
+    });
+    for (const [count, tolerance] of [
+      [24, 0.15],
+      [96, 0.06],
+    ] as const) {
+      for (const seed of [1, 2, 3]) {
+        const futures = read(forecast, { count, seed });
+        const scores = Array.from({ length: steps }, (_, step) => ratesAt(futures, step).map((rate) => Math.log(rate)));
+        for (let step = 0; step < steps; step++) {
+          const spread = scores[step]!.reduce((sum, score) => sum + (score - Math.log(1e6)) ** 2, 0) / count;
+          expect(Math.abs(spread - 1)).toBeLessThan(0.1);
+          for (const distance of [1, 2, 4]) {
+            if (step + distance >= steps) continue;
+            const found = correlationOf(scores[step]!, scores[step + distance]!);
+            expect(Math.abs(found - rho ** distance)).toBeLessThan(tolerance);
+          }
+        }
+      }
+    }
+  });
+
+  test('the correlation between two moments is that of the steps between them, at least one', () => {
+    const futures = read(forecastOf({ rankCorrelation: 0.8 }), { age: 0.5 });
+    expect(futures.correlationBetween(0, 0.2)).toBeCloseTo(0.8, 12);
+    expect(futures.correlationBetween(0, 1)).toBeCloseTo(0.8, 12);
+    expect(futures.correlationBetween(0, 3)).toBeCloseTo(0.64, 12);
+    expect(futures.correlationBetween(10, 14)).toBeCloseTo(0.8, 12);
+    expect(read(forecastOf({ rankCorrelation: 1 })).correlationBetween(0, 1)).toBe(0.99);
+  });
+
+  test('the same seed draws the same futures, whatever was read before; another seed others of the same rates', () => {
+    const used = new Futures(COUNT, BINS, 3);
+    used.read(forecastOf({ rankCorrelation: 0.2, levels: [0.5], quantilesBps: [[1e6], [1e6], [1e6], [1e6]] }), 3);
+    used.read(pathsOf([{ weight: 1, path: new ConstantPath(5e6) }]), 0);
+    used.read(forecastOf(), 0);
+    const fresh = read(forecastOf(), { seed: 3 });
+    const other = read(forecastOf(), { seed: 4 });
+    for (const seconds of [0, 1, 2, 6]) {
+      expect(ratesAt(used, seconds)).toEqual(ratesAt(fresh, seconds));
+      expect(ascending(ratesAt(other, seconds))).toEqual(ascending(ratesAt(fresh, seconds)));
+    }
+    expect(ratesAt(other, 1)).not.toEqual(ratesAt(fresh, 1));
+  });
+
+  test('a forecast that has changed in place is read anew', () => {
+    const levels = [0.25, 0.75];
+    const forecast = forecastOf({ levels, quantilesBps: [1, 1, 1, 1].map(() => [1e6, 2e6]) });
+    const futures = read(forecast);
+    levels[1] = 0.9;
+    futures.read(forecast, 0);
+    expect(ratesAt(futures, 0)).toEqual(ratesAt(read(forecast), 0));
+  });
+
+  test('crossing quantiles are put right, dead links have a floor, and everything stays finite and above 0', () => {
+    const row = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e12, noNaN: true })), {
+      minLength: 5,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 4, maxLength: 4 }), (quantilesBps) => {
+        const futures = read(forecastOf({ quantilesBps }));
+        for (const seconds of [0, 1, 2, 4, 100]) {
+          const marginal = marginalAt(futures, seconds);
+          expect(marginal).toEqual(ascending(marginal));
+          for (let future = 0; future < COUNT; future++) {
+            const takes = futures.transferSeconds(future, seconds, 1e6);
+            expect(takes).toBeGreaterThanOrEqual(0);
+            expect(takes).toBeLessThanOrEqual(1e6 + 8);
+          }
+        }
+      }),
+      { ...SEED, numRuns: 200 },
+    );
+  });
+
+  test('more steps than are read, one level, levels that all but coincide', () => {
+    const many = Array.from({ length: 40 }, (_, i) => i + 1);
+    const long = read(forecastOf({ stepEndsSeconds: many, quantilesBps: many.map((i) => [1, 2, 3, 4, 5 + i]) }));
+    ratesAt(long, 39).forEach((rate, future) => {
+      expect(rate / rateAt(long, future, 15)).toBeCloseTo(1, 9);
+    });
+    const point = read(forecastOf({ levels: [0.5], quantilesBps: [[1e6], [2e6], [3e6], [4e6]] }));
+    expect(new Set(ratesAt(point, 0).map((rate) => Math.round(rate)))).toEqual(new Set([1e6]));
+    const near = [0.97575, 0.97575 + 1e-15, 0.97575 + 2e-15];
+    const close = read(forecastOf({ levels: near, quantilesBps: [1, 1, 1, 1].map(() => [1e6, 1e6, 2e6]) }));
+    for (const rate of ratesAt(close, 0)) expect(rate).toBeGreaterThan(0);
+  });
+
+  test('rates times 2: times divided by 2, zeros among the quantiles or not', () => {
+    const quantilesBps = [
+      [0, 1e6, 5e6, 9e6, 2e7],
+      [0, 0, 5e6, 9e6, 2e7],
+      [0, 0, 0, 0, 0],
+      [1e5, 1e6, 5e6, 9e6, 2e7],
+    ];
+    const one = read(forecastOf({ quantilesBps }));
+    const two = read(forecastOf({ quantilesBps: quantilesBps.map((row) => row.map((bps) => 2 * bps)) }));
+    for (let future = 0; future < COUNT; future++) {
+      for (const seconds of [0, 1, 2, 5]) {
+        const ratio = two.transferSeconds(future, seconds, 8e6) / one.transferSeconds(future, seconds, 4e6);
+        expect(ratio).toBeCloseTo(1, 9);
+      }
+    }
+  });
+});
+
+describe('transferSeconds', () => {
+  const steps = [
+    [1, 8e6],
+    [3, 2e6],
+    [4, 0.5e6],
+    [6, 4e6],
+  ] as const;
+  const futures = read(
+    forecastOf({
+      stepEndsSeconds: steps.map(([end]) => end),
+      levels: [0.5],
+      quantilesBps: steps.map(([, bps]) => [bps]),
+    }),
+  );
+  /** Bits until `seconds`; the last rate goes on. */
+  function cumulative(seconds: number): number {
+    let bits = 0;
+    let start = 0;
+    steps.forEach(([end, bps], i) => {
+      const until = i === steps.length - 1 ? seconds : Math.min(end, seconds);
+      bits += Math.max(0, until - start) * bps;
+      start = end;
+    });
+    return bits;
+  }
+
+  test('is the inverse of the cumulative bits, from any moment', () => {
+    const moment = fc.double({ min: 0, max: 20, noNaN: true });
+    fc.assert(
+      fc.property(moment, fc.double({ min: 0, max: 6e7, noNaN: true }), (from, bits) => {
+        const until = from + futures.transferSeconds(5, from, bits);
+        expect(cumulative(until) - cumulative(from)).toBeCloseTo(bits, 4);
+      }),
+      { ...SEED, numRuns: 500 },
+    );
+  });
+
+  test('age moves the moment', () => {
+    for (const age of [0.5, 2, 3.7, 100]) {
+      const older = new Futures(COUNT, BINS, 1);
+      const forecast = forecastOf({ stepEndsSeconds: [1, 3, 4, 6] });
+      older.read(forecast, age);
+      const now = read(forecast);
+      for (const future of [0, 11, 23]) {
+        for (const seconds of [0, 0.6, 5]) {
+          const expected = now.transferSeconds(future, age + seconds, 3e7);
+          expect(older.transferSeconds(future, seconds, 3e7)).toBeCloseTo(expected, 9);
+          expect(older.binAt(future, seconds)).toBe(now.binAt(future, age + seconds));
+        }
+      }
+      expect(marginalAt(older, 1)).toEqual(marginalAt(now, age + 1));
+    }
+    // A clock that runs behind the forecaster's.
+    expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
+  });
+});
+
+describe('futures from paths', () => {
+  const slow = new ConstantPath(2e6);
+  const fast = new ConstantPath(8e6);
+
+  test('stand for each path as often as it weighs', () => {
+    const rates = ratesAt(
+      read(
+        pathsOf([
+          { weight: 0.25, path: fast },
+          { weight: 0.75, path: slow },
+        ]),
+      ),
+      0,
+    );
+    expect(rates.filter((rate) => Math.abs(rate - 8e6) < 1)).toHaveLength(COUNT / 4);
+    expect(rates.filter((rate) => Math.abs(rate - 2e6) < 1)).toHaveLength((COUNT * 3) / 4);
+    // More paths than futures, and weights that do not quite sum to 1.
+    const many = Array.from({ length: 100 }, (_, i) => ({ weight: 0.0099, path: new ConstantPath((i + 1) * 1e6) }));
+    const drawn = ratesAt(read(pathsOf(many)), 0).map((rate) => rate / 1e6);
+    expect(drawn).toEqual(ascending(drawn));
+    expect(drawn[0]!).toBeLessThan(5);
+    expect(drawn[COUNT - 1]!).toBeGreaterThan(95);
+  });
+
+  test('rank the paths at each moment', () => {
+    const rising = new PiecewisePath({ stepEndsSeconds: [4, 60], ratesBps: [1e6, 9e6] });
+    const falling = new PiecewisePath({ stepEndsSeconds: [4, 60], ratesBps: [9e6, 1e6] });
+    const futures = read(
+      pathsOf([
+        { weight: 0.5, path: rising },
+        { weight: 0.5, path: falling },
+      ]),
+    );
+    expect(futures.binAt(0, 1)).toBeLessThan(BINS / 2);
+    expect(futures.binAt(COUNT - 1, 1)).toBeGreaterThanOrEqual(BINS / 2);
+    expect(futures.binAt(0, 20)).toBeGreaterThanOrEqual(BINS / 2);
+    expect(futures.binAt(COUNT - 1, 20)).toBeLessThan(BINS / 2);
+    for (const seconds of [1, 20]) {
+      const marginal = marginalAt(futures, seconds);
+      marginal.forEach((rate, bin) => {
+        expect(rate).toBeCloseTo(bin < BINS / 2 ? 1e6 : 9e6, 3);
+      });
+    }
+  });
+
+  test('take as long as the paths do, but for the steps that they are sampled on', () => {
+    const path = new PiecewisePath({ stepEndsSeconds: [1, 2, 4, 6, 10], ratesBps: [5e6, 1e6, 8e6, 0, 3e6], tail: 2e6 });
+    for (const age of [0, 2]) {
+      const futures = read(pathsOf([{ weight: 1, path }]), { age });
+      for (const [start, bits] of [
+        [0, 5e6],
+        [0.5, 4e6],
+        [0, 2e7],
+        [2, 1.5e7],
+      ] as const) {
+        const expected = path.downloadSeconds(age + start, bits);
+        expect(Math.abs(futures.transferSeconds(3, start, bits) - expected)).toBeLessThan(0.2);
+      }
+    }
+  });
+
+  test('a dead path has a floor', () => {
+    const dead = new PiecewisePath({ stepEndsSeconds: [10], ratesBps: [0] });
+    const futures = read(
+      pathsOf([
+        { weight: 0.5, path: dead },
+        { weight: 0.5, path: fast },
+      ]),
+    );
+    expect(futures.transferSeconds(0, 0, 1e6)).toBeGreaterThan(1e3);
+    expect(Number.isFinite(futures.transferSeconds(0, 0, 1e6))).toBe(true);
+    const all = read(pathsOf([{ weight: 1, path: dead }]));
+    expect(Number.isFinite(all.transferSeconds(0, 0, 1e6))).toBe(true);
+  });
+
+  test('do not depend on what was read before', () => {
+    const paths = pathsOf([
+      { weight: 0.5, path: slow },
+      { weight: 0.5, path: fast },
+    ]);
+    const used = read(forecastOf({ rankCorrelation: 0.3 }));
+    used.read(
+      pathsOf([
+        { weight: 0.5, path: fast },
+        { weight: 0.5, path: slow },
+      ]),
+      1,
+    );
+    used.read(paths, 0);
+    const fresh = read(paths);
+    for (let future = 0; future < COUNT; future++) {
+      expect(used.binAt(future, 3)).toBe(fresh.binAt(future, 3));
+      expect(used.transferSeconds(future, 3, 1e7)).toBe(fresh.transferSeconds(future, 3, 1e7));
+    }
+  });
+});

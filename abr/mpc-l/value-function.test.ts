@@ -1,0 +1,264 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { rankTransitions } from './rank-chain.ts';
+import { ValueFunction, type ValueProblem } from './value-function.ts';
+
+/** The grid of the value function, where it does not interpolate: 25 points, `top * (n / 24) ** 1.5`. */
+const GRID_POINTS = 25;
+const gridLevel = (problem: ValueProblem, n: number) =>
+  Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds) * (n / (GRID_POINTS - 1)) ** 1.5;
+
+/** Seconds of a download at a rank that is held for 5 s; the rest goes at the median rank's rate, if that is faster. */
+function transferSeconds(bits: number, capacityBps: Float64Array, rank: number): number {
+  const rate = capacityBps[rank]!;
+  if (bits <= 5 * rate) return bits / rate;
+  return 5 + (bits - 5 * rate) / Math.max(rate, capacityBps[Math.floor(capacityBps.length / 2)]!);
+}
+
+/** The recursion of value-function.ts by exhaustion: every level exactly, nothing tabulated. */
+function reference(problem: ValueProblem, level: number, rank: number, before: number, k = 0): number {
+  const stage = problem.stages[k];
+  if (stage === undefined) return 0;
+  const { qualities, qualityScale, mu, lambda, segmentSeconds, latencySeconds } = problem;
+  const bins = stage.capacityBps.length;
+  const full = Math.max(1e-3, problem.bufferCapSeconds - segmentSeconds);
+  const buffered = Math.min(full, level);
+  const playable = Math.max(0, buffered - problem.stallLevelSeconds);
+  const reaction = Math.max(problem.reactionSeconds, playable - problem.patienceSeconds);
+
+  const landing = (seconds: number, r: number, to: number) =>
+    qualityScale * qualities[r]! -
+    mu * Math.max(0, seconds - playable) +
+    reference(problem, buffered - Math.min(seconds, playable) + segmentSeconds, to, r, k + 1);
+  const outcome = (r: number, to: number) => {
+    const takes = (representation: number) =>
+      latencySeconds + transferSeconds(stage.sizesBits[representation]!, stage.capacityBps, to);
+    const seconds = takes(r);
+    let best = landing(seconds, r, to);
+    if (seconds > reaction && (seconds > playable || seconds > segmentSeconds)) {
+      for (let lower = 0; lower < r; lower++) {
+        const again = reaction + takes(lower);
+        if (again >= seconds) continue;
+        best = Math.max(best, landing(again, lower, to) - lambda * (qualities[r]! - qualities[lower]!));
+      }
+    }
+    return best;
+  };
+  let best = Number.NEGATIVE_INFINITY;
+  for (let r = 0; r < qualities.length; r++) {
+    let mean = 0;
+    for (let to = 0; to < bins; to++) mean += stage.transitions[rank * bins + to]! * outcome(r, to);
+    best = Math.max(best, mean - lambda * Math.abs(qualities[r]! - qualities[before]!));
+  }
+  return best;
+}
+
+interface Shape {
+  stages: number;
+  bins: number;
+  capSegments: fc.Arbitrary<number>;
+}
+
+/** Small problems of every kind; capacities ascend with the rank. */
+function anyProblem({ stages, bins, capSegments }: Shape): fc.Arbitrary<ValueProblem> {
+  const rungs = fc.array(fc.integer({ min: 0, max: 800 }), { minLength: 1, maxLength: 3 });
+  return rungs.chain((steps) => {
+    let quality = 0;
+    const qualities = steps.map((step) => {
+      quality += step / 100;
+      return quality;
+    });
+    return fc
+      .record({
+        segmentSeconds: fc.constantFrom(1, 2, 4),
+        capSegments,
+        mu: fc.constantFrom(0, 1, 10),
+        lambda: fc.constantFrom(0, 0.5, 1),
+        latencySeconds: fc.constantFrom(0, 0.04, 0.3),
+        stallLevelSeconds: fc.constantFrom(0, 0.12),
+        reactionSeconds: fc.constantFrom(0.5, 2, Number.POSITIVE_INFINITY),
+        patienceSeconds: fc.constantFrom(0, 3, 6),
+        stages: fc.array(
+          fc.record({
+            growth: fc.array(fc.double({ min: 0.01, max: 6, noNaN: true }), { minLength: bins, maxLength: bins }),
+            correlation: fc.constantFrom(0, 0.5, 0.8),
+            factor: fc.double({ min: 0.5, max: 2, noNaN: true }),
+          }),
+          { minLength: stages, maxLength: stages },
+        ),
+      })
+      .map(({ stages: drawn, capSegments: cap, segmentSeconds, ...rest }) => ({
+        ...rest,
+        segmentSeconds,
+        bufferCapSeconds: cap * segmentSeconds,
+        qualityScale: segmentSeconds / 4,
+        qualities: Float64Array.from(qualities),
+        stages: drawn.map(({ growth, correlation, factor }) => {
+          let rate = 0;
+          return {
+            capacityBps: Float64Array.from(growth, (more) => {
+              rate += more * 1e6;
+              return rate;
+            }),
+            transitions: rankTransitions(bins, correlation, { weight: 0.1, tail: 0.2 }),
+            sizesBits: qualities.map((q) => (q + 0.5) * 1e6 * segmentSeconds * factor),
+          };
+        }),
+      }));
+  });
+}
+
+const SEED = { seed: 20260101 };
+const LARGE_CAPS = fc.constantFrom(3, 4, 8);
+const point = fc.integer({ min: 0, max: GRID_POINTS - 1 });
+
+describe('ValueFunction', () => {
+  test('equals exhaustion where every download ends with a full buffer: nothing is interpolated', () => {
+    const value = new ValueFunction();
+    const problems = anyProblem({ stages: 3, bins: 3, capSegments: fc.constantFrom(1, 1.5, 2) });
+    fc.assert(
+      fc.property(problems, point, fc.nat(2), fc.nat(2), (problem, n, rank, r) => {
+        const before = r % problem.qualities.length;
+        value.solve(problem);
+        const level = gridLevel(problem, n);
+        const expected = reference(problem, level, rank, before);
+        expect(Math.abs(value.at(level, rank, before) - expected)).toBeLessThan(1e-9 * (1 + Math.abs(expected)));
+      }),
+      { ...SEED, numRuns: 400 },
+    );
+  });
+
+  test('equals exhaustion for one segment at any cap', () => {
+    const value = new ValueFunction();
+    fc.assert(
+      fc.property(anyProblem({ stages: 1, bins: 3, capSegments: LARGE_CAPS }), point, fc.nat(2), (problem, n, rank) => {
+        value.solve(problem);
+        const level = gridLevel(problem, n);
+        expect(value.at(level, rank, 0)).toBeCloseTo(reference(problem, level, rank, 0), 8);
+      }),
+      { ...SEED, numRuns: 300 },
+    );
+  });
+
+  test('is near it where levels fall between the points of the grid', () => {
+    const value = new ValueFunction();
+    const errors: number[] = [];
+    fc.assert(
+      fc.property(anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS }), point, fc.nat(1), (problem, n, rank) => {
+        value.solve(problem);
+        const level = gridLevel(problem, n);
+        const { mu, qualities, qualityScale } = problem;
+        // In units of a top segment and a second of stall.
+        const unit = qualityScale * qualities[qualities.length - 1]! + mu + 1;
+        errors.push(Math.abs(value.at(level, rank, 0) - reference(problem, level, rank, 0)) / unit);
+      }),
+      { ...SEED, numRuns: 600 },
+    );
+    expect(Math.max(...errors)).toBeLessThan(0.15);
+    expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(0.003);
+  });
+
+  test('is zero where nothing follows, and does not depend on what was solved before', () => {
+    const small = fc.sample(anyProblem({ stages: 2, bins: 2, capSegments: LARGE_CAPS }), { ...SEED, numRuns: 1 })[0]!;
+    const large = fc.sample(anyProblem({ stages: 4, bins: 5, capSegments: LARGE_CAPS }), { ...SEED, numRuns: 1 })[0]!;
+    const values = (value: ValueFunction, problem: ValueProblem) => {
+      value.solve(problem);
+      return Array.from({ length: 12 }, (_, i) => value.at(i / 3, i % 2, 0));
+    };
+    const value = new ValueFunction();
+    const alone = values(value, small);
+    expect(values(value, large)).toEqual(values(new ValueFunction(), large));
+    expect(values(value, { ...large, stages: [] })).toEqual(new Array(12).fill(0));
+    expect(values(value, small)).toEqual(alone);
+  });
+
+  test('interpolates between the points and clamps beyond them', () => {
+    const value = new ValueFunction();
+    fc.assert(
+      fc.property(anyProblem({ stages: 2, bins: 2, capSegments: LARGE_CAPS }), fc.nat(23), (problem, n) => {
+        value.solve(problem);
+        const low = value.at(gridLevel(problem, n), 1, 0);
+        const high = value.at(gridLevel(problem, n + 1), 1, 0);
+        const middle = (gridLevel(problem, n) + gridLevel(problem, n + 1)) / 2;
+        expect(value.at(middle, 1, 0)).toBeCloseTo((low + high) / 2, 8);
+        const top = value.at(gridLevel(problem, 24), 1, 0);
+        expect(value.at(1e6, 1, 0)).toBe(top);
+        expect(value.at(-1, 1, 0)).toBe(value.at(0, 1, 0));
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+});
+
+describe('laws of the value', () => {
+  const problems = anyProblem({ stages: 4, bins: 4, capSegments: fc.constantFrom(1.5, 2, 4, 15) });
+  const level = fc.double({ min: 0, max: 60, noNaN: true });
+  const first = new ValueFunction();
+  const second = new ValueFunction();
+  /** `better` is worth at least as much as `worse`, wherever one stands. */
+  function expectAtLeast(better: ValueProblem, worse: ValueProblem, at: readonly [number, number, number]): void {
+    first.solve(better);
+    second.solve(worse);
+    const [value, other] = [first.at(...at), second.at(...at)];
+    expect(value).toBeGreaterThanOrEqual(other - 1e-9 * (1 + Math.abs(other)));
+  }
+
+  test('abandonment is worth something or nothing; so is a smaller mu', () => {
+    fc.assert(
+      fc.property(problems, level, fc.nat(3), (problem, buffered, rank) => {
+        expectAtLeast(problem, { ...problem, reactionSeconds: Number.POSITIVE_INFINITY }, [buffered, rank, 0]);
+        expectAtLeast(problem, { ...problem, mu: 2 * problem.mu }, [buffered, rank, 0]);
+      }),
+      { ...SEED, numRuns: 300 },
+    );
+  });
+
+  test('without abandonment, more buffer, a higher rank and more capacity are never worth less', () => {
+    const kept = problems.map((problem) => ({ ...problem, reactionSeconds: Number.POSITIVE_INFINITY }));
+    fc.assert(
+      fc.property(kept, level, level, fc.nat(3), fc.nat(3), (problem, a, b, i, j) => {
+        first.solve(problem);
+        const tolerance = 1e-9 * (1 + Math.abs(first.at(0, 0, 0)));
+        expect(first.at(Math.max(a, b), i, 0)).toBeGreaterThanOrEqual(first.at(Math.min(a, b), i, 0) - tolerance);
+        expect(first.at(a, Math.max(i, j), 0)).toBeGreaterThanOrEqual(first.at(a, Math.min(i, j), 0) - tolerance);
+        const faster = problem.stages.map((stage) => ({
+          ...stage,
+          capacityBps: stage.capacityBps.map((c) => 1.5 * c),
+        }));
+        expectAtLeast({ ...problem, stages: faster }, problem, [a, i, 0]);
+      }),
+      { ...SEED, numRuns: 300 },
+    );
+  });
+
+  test('where changes cost nothing, what was chosen last is worth nothing', () => {
+    fc.assert(
+      fc.property(problems, level, fc.nat(3), (problem, buffered, rank) => {
+        first.solve({ ...problem, lambda: 0 });
+        const values = Array.from(problem.qualities, (_, r) => first.at(buffered, rank, r));
+        for (const value of values) expect(value).toBeCloseTo(values[0]!, 9);
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+
+  test('rates, sizes, qualities and mu times 2: values times 2, to the last bit', () => {
+    fc.assert(
+      fc.property(problems, level, fc.nat(3), (problem, buffered, rank) => {
+        first.solve(problem);
+        second.solve({
+          ...problem,
+          mu: 2 * problem.mu,
+          qualities: problem.qualities.map((quality) => 2 * quality),
+          stages: problem.stages.map((stage) => ({
+            ...stage,
+            capacityBps: stage.capacityBps.map((bps) => 2 * bps),
+            sizesBits: stage.sizesBits.map((bits) => 2 * bits),
+          })),
+        });
+        expect(second.at(buffered, rank, 0)).toBe(2 * first.at(buffered, rank, 0));
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+});
