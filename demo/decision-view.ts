@@ -2,19 +2,18 @@
 
 import { element, setText } from './dom.ts';
 import { bitrate, clock, decimal, megabits, seconds } from './format.ts';
+import type { RunPlayer } from './run.ts';
 import type { DecisionNote, SessionRecord } from './session-record.ts';
 
 export interface DecisionViewOptions {
-  place: number;
-  title: string;
-  record: SessionRecord;
   /** The viewer went to another decision: the moment that it was made at. */
   onMoment(seconds: number): void;
 }
 
 export class DecisionView {
   readonly root: HTMLElement;
-  readonly #options: DecisionViewOptions;
+  readonly #record: SessionRecord;
+  readonly #onMoment: (seconds: number) => void;
   readonly #when = element('p', { class: 'when' }, 'No decision yet.');
   readonly #reason = element('p', { class: 'reason' });
   readonly #facts = element('p', { class: 'details' });
@@ -26,16 +25,17 @@ export class DecisionView {
   #shown: DecisionNote | undefined;
   #logged = 0;
 
-  constructor(view: DecisionViewOptions) {
-    this.#options = view;
+  constructor({ place, title, record }: RunPlayer, { onMoment }: DecisionViewOptions) {
+    this.#record = record;
+    this.#onMoment = onMoment;
     const step = (by: number) => () => {
-      const { decisions } = view.record;
+      const { decisions } = record;
       const at = this.#shown === undefined ? decisions.length : decisions.indexOf(this.#shown);
       const decision = decisions[at + by];
-      if (decision !== undefined) view.onMoment(decision.atSeconds);
+      if (decision !== undefined) onMoment(decision.atSeconds);
     };
     const button = (text: string, label: string) =>
-      element('button', { type: 'button', class: 'quiet', 'aria-label': `${label} of ${view.title}` }, text);
+      element('button', { type: 'button', class: 'quiet', 'aria-label': `${label} of ${title}` }, text);
     this.#previous = button('◀', 'Decision before');
     this.#next = button('▶', 'Next decision');
     this.#previous.addEventListener('click', step(-1));
@@ -44,12 +44,12 @@ export class DecisionView {
     this.#logBox.addEventListener('toggle', () => this.#drawLog());
     this.root = element(
       'section',
-      { class: `decision place-${view.place}`, 'aria-label': `Decisions of ${view.title}` },
+      { class: `decision place-${place}`, 'aria-label': `Decisions of ${title}` },
       element(
         'header',
         {},
         element('span', { class: 'swatch', 'aria-hidden': 'true' }),
-        element('h3', {}, view.title),
+        element('h3', {}, title),
         this.#previous,
         this.#next,
       ),
@@ -69,7 +69,7 @@ export class DecisionView {
   /** Shows the decision that was in force at a second of the session. */
   draw(momentSeconds: number): void {
     this.#drawLog();
-    const { record } = this.#options;
+    const record = this.#record;
     const decision = DecisionView.at(record, momentSeconds);
     const at = decision === undefined ? -1 : record.decisions.indexOf(decision);
     this.#previous.disabled = at <= 0;
@@ -85,10 +85,10 @@ export class DecisionView {
   /** Adds what is new to the log; only while it is open. */
   #drawLog(): void {
     if (!this.#logBox.open) return;
-    const { record, onMoment } = this.#options;
+    const record = this.#record;
     for (const decision of record.decisions.slice(this.#logged)) {
       const button = element('button', { type: 'button', class: 'quiet' }, headline(decision));
-      button.addEventListener('click', () => onMoment(decision.atSeconds));
+      button.addEventListener('click', () => this.#onMoment(decision.atSeconds));
       this.#log.append(element('li', {}, button, element('span', { class: 'details' }, decision.reason)));
     }
     this.#logged = record.decisions.length;

@@ -2,14 +2,9 @@
 
 import { element, setText } from './dom.ts';
 import { bitrate, clock, megabits, seconds, utcClock } from './format.ts';
+import type { Run, RunPlayer } from './run.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
-
-export interface MomentPlayer {
-  place: number;
-  title: string;
-  record: SessionRecord;
-}
 
 interface Row {
   root: HTMLElement;
@@ -20,7 +15,7 @@ export class MomentView {
   readonly #caption: HTMLElement;
   readonly #body: HTMLElement;
   #rows: Row[] = [];
-  #players: readonly MomentPlayer[] = [];
+  #players: readonly RunPlayer[] = [];
   #timeline: Timeline | undefined;
 
   constructor(table: HTMLTableElement) {
@@ -32,7 +27,7 @@ export class MomentView {
     table.replaceChildren(this.#caption, element('thead', {}, element('tr', {}, ...head)), this.#body);
   }
 
-  begin(timeline: Timeline, players: readonly MomentPlayer[]): void {
+  begin({ timeline, players }: Run): void {
     this.#timeline = timeline;
     this.#players = players;
     this.#rows = players.map(({ place, title }) => {
@@ -50,7 +45,8 @@ export class MomentView {
     const timeline = this.#timeline;
     if (timeline === undefined) return '';
     const link = `link ${megabits(timeline.capacityBps[timeline.indexAt(momentSeconds)] ?? 0)} Mbit/s`;
-    const at = `${clock(momentSeconds)} (${utcClock(timeline.utcMsAt(momentSeconds))} UTC of the trace)`;
+    const utc = timeline.hasClock ? ` (${utcClock(timeline.utcMsAt(momentSeconds))} UTC of the trace)` : '';
+    const at = `${clock(momentSeconds)}${utc}`;
     setText(this.#caption, `At ${at}: ${link}`);
     const sentences = this.#players.map(({ title, record }, player) => {
       const { cells } = this.#rows[player]!;

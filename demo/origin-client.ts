@@ -10,6 +10,8 @@ export interface TraceListing {
   dataset: string;
   recordingGroup: string;
   durationSeconds: number;
+  /** Its UTC is known, and with it where its handovers are. */
+  hasClock: boolean;
   location?: string;
 }
 
@@ -55,6 +57,15 @@ export class OriginClient {
     return (await answerOf(`${this.url}/traces`)) as TraceListing[];
   }
 
+  /** Hands a trace in; gives its parts. Rejects with the reason where there is something wrong in it. */
+  async addTrace(upload: { file: string; text: string; sidecar?: string }): Promise<TraceListing[]> {
+    return (await answerOf(`${this.url}/traces`, {
+      method: 'POST',
+      body: JSON.stringify(upload),
+    })) as TraceListing[];
+  }
+
+  /** A session of its own: its link, its clock. Rejects with the reason where the origin refuses. */
   async createSession(spec: { trace: string; scenario: string; startSeconds: number }): Promise<OriginSession> {
     const { id } = (await answerOf(`${this.url}/session`, {
       method: 'POST',

@@ -11,15 +11,17 @@ import { COMPETITORS, competitor } from './competitors.ts';
 import { element, options, setText } from './dom.ts';
 import { bitrate, megabits, seconds } from './format.ts';
 import type { OriginSession } from './origin-client.ts';
-import { measuredBps, SessionRecord } from './session-record.ts';
+import { measuredBps, type SessionRecord } from './session-record.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
 export interface PlayerPanelOptions {
   /** Counts the players from 0: its colour and its dashes. */
   place: number;
   algorithm: string;
-  /** The viewer chose another algorithm. */
-  onAlgorithm(name: string): void;
+  /** There are others. */
+  isRemovable: boolean;
+  /** The viewer chose another algorithm: from the next session on. */
+  onAlgorithm(): void;
   onRemove(): void;
   /** dash.js or the plugin gave up on something. */
   onFault(message: string): void;
@@ -41,7 +43,6 @@ export class PlayerPanel {
   readonly video: HTMLVideoElement;
   readonly #options: PlayerPanelOptions;
   readonly #select: HTMLSelectElement;
-  readonly #remove: HTMLButtonElement;
   readonly #state: HTMLElement;
   readonly #fault: HTMLElement;
   readonly #about: HTMLElement;
@@ -69,10 +70,16 @@ export class PlayerPanel {
     if (this.#select.value !== panel.algorithm) {
       this.#select.append(...options([{ value: panel.algorithm, label: panel.algorithm }], panel.algorithm));
     }
-    this.#select.addEventListener('change', () => panel.onAlgorithm(this.#select.value));
-    this.#remove = element('button', { type: 'button', class: 'quiet', title: `Remove player ${number}` }, '✕');
-    this.#remove.setAttribute('aria-label', `Remove player ${number}`);
-    this.#remove.addEventListener('click', () => panel.onRemove());
+    this.#select.addEventListener('change', () => {
+      this.#setAlgorithm(this.#select.value);
+      panel.onAlgorithm();
+    });
+    const remove = element(
+      'button',
+      { type: 'button', class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable },
+      '✕',
+    );
+    remove.addEventListener('click', () => panel.onRemove());
     this.#state = element('span', { class: 'state' }, 'loading');
     this.#fault = element('p', { class: 'fault', hidden: true });
     this.#about = element('p', { class: 'about' }, competitor(panel.algorithm).about);
@@ -83,7 +90,7 @@ export class PlayerPanel {
     this.root = element(
       'article',
       { class: `player place-${panel.place}`, 'aria-label': `Player ${number}: ${competitor(panel.algorithm).title}` },
-      element('header', {}, element('span', { class: 'swatch', 'aria-hidden': 'true' }), this.#select, this.#remove),
+      element('header', {}, element('span', { class: 'swatch', 'aria-hidden': 'true' }), this.#select, remove),
       element(
         'div',
         { class: 'player-body' },
@@ -112,25 +119,8 @@ export class PlayerPanel {
     return competitor(this.#algorithm).title;
   }
 
-  /** What the present session was so far; empty before there is one. */
-  get record(): SessionRecord {
-    return this.#recorder?.record ?? new SessionRecord();
-  }
-
-  set isRemovable(can: boolean) {
-    this.#remove.hidden = !can;
-  }
-
-  /** Gives the player another algorithm, from the next session on. */
-  setAlgorithm(name: string): void {
-    this.#algorithm = name;
-    this.#select.value = name;
-    setText(this.#about, competitor(name).about);
-    this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${competitor(name).title}`);
-  }
-
-  /** Starts a session, in place of the one before. */
-  play({ session, scenario, seed }: PanelSession): void {
+  /** Starts a session, in place of the one before; gives what will be written down of it. */
+  play({ session, scenario, seed }: PanelSession): SessionRecord {
     this.stop();
     this.#recorder = undefined;
     this.#player?.destroy();
@@ -173,6 +163,7 @@ export class PlayerPanel {
     on('playbackEnded', () => this.#options.onEnded());
     on('error', (event) => this.#options.onFault(errorMessage(event)));
     player.initialize(this.video, `${session.url}manifest.mpd`, true);
+    return recorder.record;
   }
 
   /** Ends the session where it is; the last picture stays. */
@@ -196,7 +187,8 @@ export class PlayerPanel {
 
   /** Shows how the session stands. */
   draw(isRunning: boolean): void {
-    const { record } = this;
+    const record = this.#recorder?.record;
+    if (record === undefined) return;
     const [text, kind] = stateOf(record, isRunning);
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
@@ -211,6 +203,12 @@ export class PlayerPanel {
   showFault(message: string): void {
     setText(this.#fault, message);
     this.#fault.hidden = false;
+  }
+
+  #setAlgorithm(name: string): void {
+    this.#algorithm = name;
+    setText(this.#about, competitor(name).about);
+    this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${competitor(name).title}`);
   }
 
   /** What `attachLeoAbr` is given; undefined where dash.js's own rules play. */
@@ -231,7 +229,7 @@ export class PlayerPanel {
           uncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS,
         }),
       },
-      ...(forecaster === 'oracle' && { forecaster: browserOracle(link).forecaster }),
+      ...(forecaster === 'oracle' && { forecasters: [browserOracle(link).forecaster] }),
       logger: null,
     };
   }

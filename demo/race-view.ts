@@ -3,13 +3,8 @@
 import type { Scenario } from '../replay/scenarios.ts';
 import { element, setText } from './dom.ts';
 import { decimal, megabits, seconds } from './format.ts';
-import { qoeSoFar, type SessionRecord, shownTotals } from './session-record.ts';
-
-export interface Racer {
-  place: number;
-  title: string;
-  record: SessionRecord;
-}
+import type { Run, RunPlayer } from './run.ts';
+import { qoeSoFar, shownTotals } from './session-record.ts';
 
 interface Row {
   root: HTMLElement;
@@ -23,17 +18,17 @@ interface Row {
 export class RaceView {
   readonly #host: HTMLElement;
   #rows: Row[] = [];
-  #racers: readonly Racer[] = [];
+  #racers: readonly RunPlayer[] = [];
   #scenario: Scenario | undefined;
 
   constructor(host: HTMLElement) {
     this.#host = host;
   }
 
-  begin(racers: readonly Racer[], scenario: Scenario): void {
-    this.#racers = racers;
+  begin({ players, scenario }: Run): void {
+    this.#racers = players;
     this.#scenario = scenario;
-    this.#rows = racers.map(({ place, title }) => rowOf(place, title));
+    this.#rows = players.map(({ place, title }) => rowOf(place, title));
     this.#host.replaceChildren(...this.#rows.map(({ root }) => root));
     this.draw();
   }
@@ -77,12 +72,12 @@ export class RaceView {
   }
 
   /** Who has what QoE, the best first; without those of whom there is nothing yet. */
-  standings(): { title: string; qoe: number }[] {
+  standings(): { place: number; title: string; qoe: number }[] {
     const scenario = this.#scenario;
     if (scenario === undefined) return [];
     return this.#racers
-      .map(({ title, record }) => ({ title, qoe: qoeSoFar(record, scenario)?.qoe }))
-      .filter((one): one is { title: string; qoe: number } => one.qoe !== undefined)
+      .map(({ place, title, record }) => ({ place, title, qoe: qoeSoFar(record, scenario)?.qoe }))
+      .filter((one): one is { place: number; title: string; qoe: number } => one.qoe !== undefined)
       .sort((a, b) => b.qoe - a.qoe);
   }
 }

@@ -1,28 +1,52 @@
 /** Takes a run out of the page: its sessions as the benchmark's results JSON, its timeline as a picture. */
 
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
-import type { SessionResult } from '../replay/results.ts';
 import { resolveScenario } from '../replay/scenario-file.ts';
-import type { Scenario } from '../replay/scenarios.ts';
 import { roundedSession } from '../replay/simulator/session-result.ts';
 import { element } from './dom.ts';
+import { clock, decimal } from './format.ts';
+import { nowSecondsOf, type Run } from './run.ts';
+import type { RunViews } from './run-views.ts';
+import { sessionResult } from './session-record.ts';
 
 declare const __LEO_ABR_VERSION__: string;
 
-/** The results document of DESIGN's schema; of the media that have come so far. */
-export function resultsOf(sessions: readonly SessionResult[], scenario: Scenario, seed: number): string {
-  const baseline = sessions.some(({ algorithm }) => algorithm === 'mpc-d') ? 'mpc-d' : (sessions[0]?.algorithm ?? '');
-  return resultsJson(
-    assembleResults({
-      tool: { name: 'leo-abr', version: __LEO_ABR_VERSION__, command: 'demo', commit: null, seed, baseline },
-      scenario: resolveScenario(scenario),
-      sessions: sessions.map(roundedSession),
-      algorithms: [...new Set(sessions.map(({ algorithm }) => algorithm))],
-    }),
-  );
+/** The sessions so far in the schema of the benchmark's results. */
+export function saveResults(run: Run): void {
+  const { trace, scenario, startSeconds, seed, players } = run;
+  const sessions = players.map(({ record, algorithm }) => {
+    const about = { trace: trace.name, dataset: trace.dataset, group: trace.recordingGroup, startSeconds, seed };
+    return roundedSession(sessionResult(record, { ...about, algorithm, scenario }));
+  });
+  const algorithms = [...new Set(players.map(({ algorithm }) => algorithm))];
+  const baseline = algorithms.includes('mpc-d') ? 'mpc-d' : algorithms[0]!;
+  const tool = { name: 'leo-abr', version: __LEO_ABR_VERSION__, command: 'demo', commit: null, seed, baseline };
+  const json = resultsJson(assembleResults({ tool, scenario: resolveScenario(scenario), sessions, algorithms }));
+  download(new Blob([json], { type: 'application/json' }), `${fileName(run)}.json`);
 }
 
-export interface PictureOptions {
+/** The timeline as it is drawn, with a title and who played. */
+export async function savePicture(run: Run, views: RunViews): Promise<void> {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const picture = await pictureOf({
+    title: `${run.trace.name} from ${run.startSeconds} s, ${run.scenario.name}`,
+    subtitle: `leo-abr, ${clock(nowSecondsOf(run))} played${run.timeline.hasClock ? '; dashed: handovers' : ''}`,
+    lanes: views.timeline.canvases(),
+    players: run.players.map(({ title, place }) => {
+      const qoe = views.qoeOf(place);
+      return { title, colour: colour(`player-${place}`), note: qoe === undefined ? '' : `QoE ${decimal(qoe)}` };
+    }),
+    colours: { background: colour('panel'), text: colour('text'), soft: colour('text-soft') },
+  });
+  download(picture, `${fileName(run)}.png`);
+}
+
+function fileName({ trace, scenario, startSeconds }: Run): string {
+  return `leo-abr-${trace.name}-${startSeconds}-${scenario.name}`.replaceAll(/[^\w.-]/g, '_');
+}
+
+interface PictureOptions {
   title: string;
   subtitle: string;
   lanes: readonly { canvas: HTMLCanvasElement; title: string }[];
@@ -31,7 +55,7 @@ export interface PictureOptions {
 }
 
 /** The lanes one below the other, with a title and a legend, as a PNG. */
-export async function pictureOf({ title, subtitle, lanes, players, colours }: PictureOptions): Promise<Blob> {
+async function pictureOf({ title, subtitle, lanes, players, colours }: PictureOptions): Promise<Blob> {
   const ratio = devicePixelRatio;
   const width = Math.max(...lanes.map(({ canvas }) => canvas.width));
   const line = 20 * ratio;
@@ -72,7 +96,7 @@ export async function pictureOf({ title, subtitle, lanes, players, colours }: Pi
 }
 
 /** Hands a file to the viewer. */
-export function download(blob: Blob, name: string): void {
+function download(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   element('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);

@@ -14,7 +14,7 @@ const link: PublishedLink = {
 
 describe('Timeline', () => {
   test('has the capacity of the replayed stretch, round the end of the trace', () => {
-    const timeline = new Timeline(link, 40);
+    const timeline = new Timeline(link, 40, true);
     const at = (seconds: number) => timeline.capacityBps[timeline.indexAt(seconds)];
     expect(timeline.endSeconds).toBeGreaterThanOrEqual(40);
     expect([at(0), at(1.99), at(2), at(21.9), at(22), at(33)].map((bps) => Math.round(bps!))).toEqual([
@@ -23,7 +23,7 @@ describe('Timeline', () => {
   });
 
   test('grows', () => {
-    const timeline = new Timeline(link, 1);
+    const timeline = new Timeline(link, 1, true);
     const { length } = timeline.times;
     timeline.extendTo(0.5);
     expect(timeline.times).toHaveLength(length);
@@ -36,16 +36,17 @@ describe('Timeline', () => {
   });
 
   test('has handovers at seconds 12, 27, 42 and 57 by the clock of the trace', () => {
-    const timeline = new Timeline(link, 40);
+    const timeline = new Timeline(link, 40, true);
     // The session begins at 12:00:09.
     expect(timeline.handovers()).toEqual([3, 18, 33]);
     const seconds = timeline.handovers().map((at) => new Date(timeline.utcMsAt(at)).getUTCSeconds());
     expect(seconds).toEqual([12, 27, 42]);
-    expect(new Timeline({ ...link, startSeconds: 11 }, 20).handovers()).toEqual([0, 15]);
+    expect(new Timeline(link, 40, false).handovers()).toEqual([]);
+    expect(new Timeline({ ...link, startSeconds: 11 }, 20, true).handovers()).toEqual([0, 15]);
   });
 
   test("puts a session's downloads, bitrates and buffer on the grid", () => {
-    const timeline = new Timeline(link, 10);
+    const timeline = new Timeline(link, 10, true);
     const record = new SessionRecord();
     const first = record.requested({ segmentIndex: 0, bitrateBps: 1e6, requestedAtSeconds: 0, bufferLevelSeconds: 0 });
     Object.assign(first, { receivedBits: 2e6, endedAtSeconds: 1, outcome: 'complete' });

@@ -26,13 +26,16 @@ export interface Track {
 /** The grid of a session: times in seconds since its start, and what the link carries at each. */
 export class Timeline {
   readonly link: PublishedLink;
+  readonly hasClock: boolean;
   times: number[] = [];
   /** Mean over the grid's step from that time on. */
   capacityBps: number[] = [];
   readonly #path: PiecewisePath;
 
-  constructor(link: PublishedLink, durationSeconds: number) {
+  /** `hasClock`: the link's UTC is known, and with it the handovers. */
+  constructor(link: PublishedLink, durationSeconds: number, hasClock: boolean) {
     this.link = link;
+    this.hasClock = hasClock;
     const { stepEndsSeconds, ratesBps } = link;
     this.#path = new PiecewisePath({ stepEndsSeconds, ratesBps, tail: 'repeat' });
     this.extendTo(durationSeconds);
@@ -65,6 +68,7 @@ export class Timeline {
 
   /** Seconds of the session at which a handover is due, up to the grid's end. */
   handovers(): number[] {
+    if (!this.hasClock) return [];
     const intoEpoch = (this.utcMsAt(0) / 1000 - HANDOVER_SECOND) % EPOCH_SECONDS;
     const found: number[] = [];
     for (let at = (EPOCH_SECONDS - intoEpoch) % EPOCH_SECONDS; at <= this.endSeconds; at += EPOCH_SECONDS)

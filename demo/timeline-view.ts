@@ -3,25 +3,11 @@
 import uPlot from 'uplot';
 import { element } from './dom.ts';
 import { bitrate, clock } from './format.ts';
-import type { DecisionNote, SessionRecord } from './session-record.ts';
+import type { Run } from './run.ts';
+import type { DecisionNote } from './session-record.ts';
 import type { Timeline, Track } from './timeline-model.ts';
 import { forecastFan } from './timeline-model.ts';
 import { paintBands, paintCrosses, paintFan, paintFuture, paintRow, paintVerticals } from './timeline-painters.ts';
-
-/** A player as the timeline draws it. */
-export interface TimelinePlayer {
-  /** Its colour and dashes. */
-  place: number;
-  title: string;
-  record: SessionRecord;
-}
-
-export interface TimelineRun {
-  timeline: Timeline;
-  players: readonly TimelinePlayer[];
-  ladderBps: readonly number[];
-  bufferCapSeconds: number;
-}
 
 /** Width of the vertical axes in CSS pixels, the same for all lanes so that their times are aligned. */
 const GUTTER = 46;
@@ -58,7 +44,7 @@ export class TimelineView {
   readonly #host: HTMLElement;
   readonly #marker = element('div', { class: 'moment', hidden: true });
   #lanes: Lane[] = [];
-  #run: TimelineRun | undefined;
+  #run: Run | undefined;
   #isMinute = false;
   #nowSeconds = 0;
   #markedSeconds: number | undefined;
@@ -79,7 +65,7 @@ export class TimelineView {
   }
 
   /** Shows another run, empty at first. */
-  begin(run: TimelineRun): void {
+  begin(run: Run): void {
     this.#run = run;
     this.#nowSeconds = 0;
     this.#forecasts = [];
@@ -154,7 +140,7 @@ export class TimelineView {
   }
 
   /** What the link carries, and what each player's downloads got of it. */
-  #linkLane(run: TimelineRun, palette: Palette): Lane {
+  #linkLane(run: Run, palette: Palette): Lane {
     const topMbps = Math.max(1, ...run.timeline.capacityBps) / 1e6;
     return this.#lane({
       title: 'Link, and what each download got of it (Mbit/s)',
@@ -180,8 +166,9 @@ export class TimelineView {
   }
 
   /** The representation that each player asked for, a rung per bitrate; crosses where a download was given up. */
-  #bitrateLane(run: TimelineRun, palette: Palette): Lane {
-    const { ladderBps, players } = run;
+  #bitrateLane(run: Run, palette: Palette): Lane {
+    const { players } = run;
+    const { ladderBps } = run.scenario;
     const rung = (bps: number) => ladderBps.findIndex((one) => Math.abs(one - bps) < 1);
     // Lines at the same rung lie side by side.
     const dodge = (i: number) => (i - (players.length - 1) / 2) * 0.14;
@@ -215,7 +202,8 @@ export class TimelineView {
     });
   }
 
-  #bufferLane({ players, bufferCapSeconds }: TimelineRun, palette: Palette): Lane {
+  #bufferLane({ players, scenario }: Run, palette: Palette): Lane {
+    const { bufferCapSeconds } = scenario;
     return this.#lane({
       title: 'Buffer (s)',
       palette,
@@ -230,7 +218,7 @@ export class TimelineView {
   }
 
   /** A row per player: red where playback stood still, pale before its first picture. */
-  #stallLane({ players }: TimelineRun, palette: Palette): Lane {
+  #stallLane({ players }: Run, palette: Palette): Lane {
     return this.#lane({
       title: 'Stalls',
       palette,

@@ -22,7 +22,7 @@ export interface OriginAddress {
 
 export function replayOrigin({ traces }: ReplayOriginOptions): Plugin {
   const serve = async (server: ViteDevServer | PreviewServer): Promise<void> => {
-    const origin = await startOrigin({ traces: readTraces(traces) });
+    const origin = await startOrigin({ traces: readTraces(traces), acceptTraces: true });
     server.httpServer?.once('close', () => void origin.close());
     server.config.logger.info(`origin at ${origin.url}`, { timestamp: true });
     const address: OriginAddress = { url: origin.url };

@@ -160,6 +160,35 @@ test('an address that makes no sense is explained, and something plays all the s
   await expect(alert).toBeEmpty();
 });
 
+test("a trace of one's own is replayed, a bad one explained", async ({ open }) => {
+  const page = await open(CALM);
+  await untilPlayed(page, 0.5);
+  const rows = (mbps: string) =>
+    `time_s,throughput_mbps\n${Array.from({ length: 120 }, (_, i) => `${i},${i === 60 ? mbps : 90}`).join('\n')}\n`;
+  const drop = (name: string, text: string) =>
+    page.evaluate(
+      ([name, text]) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([text!], name!));
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      },
+      [name, text],
+    );
+  const alert = page.getByRole('alert');
+  await drop('roof.csv', rows('-5'));
+  await expect(alert).toContainText('roof.csv:62: throughput_mbps: expected a rate in Mbit/s');
+  expect(new URL(page.url()).searchParams.get('trace')).toBe('stationary-calm');
+
+  await page
+    .getByLabel('Trace files')
+    .setInputFiles({ name: 'roof.csv', mimeType: 'text/csv', buffer: Buffer.from(rows('5')) });
+  await expect(page.getByRole('combobox', { name: 'Link' })).toHaveValue('roof');
+  await expect(alert).toContainText('no clock');
+  await untilPlayed(page, 0.5);
+  await expect(page.getByRole('table', { name: /^At \d:\d\d: link 21 Mbit/ })).toBeVisible();
+  expect(new URL(page.url()).searchParams.get('trace')).toBe('roof');
+});
+
 test('the run can be taken away as results and as a picture', async ({ open }) => {
   const page = await open(CALM);
   await untilPlayed(page, 2);

@@ -145,7 +145,7 @@ describe('origin', () => {
     const { id, manifest } = (await response.json()) as { id: string; manifest: string };
     expect(await (await fetch(origin.url + manifest)).text()).toContain('<Period id="1"');
     expect(await (await fetch(`${origin.url}/traces`)).json()).toEqual([
-      { name: 'fast', dataset: 'made up', recordingGroup: 'desk', durationSeconds: 60 },
+      { name: 'fast', dataset: 'made up', recordingGroup: 'desk', durationSeconds: 60, hasClock: true },
     ]);
     const link = (await (await fetch(at(id, 'link'))).json()) as Record<string, unknown>;
     expect(link).toEqual({
@@ -157,6 +157,62 @@ describe('origin', () => {
     });
     expect((await fetch(`${origin.url}/session/${id}`, { method: 'DELETE' })).status).toBe(204);
     expect((await fetch(at(id, 'manifest.mpd'))).status).toBe(404);
+  });
+
+  test('a trace can be handed in where the origin accepts them, and then asked for', async () => {
+    const post = (url: string, body: unknown) => fetch(`${url}/traces`, { method: 'POST', body: JSON.stringify(body) });
+    const text = 'time_s,throughput_mbps\n0,100\n1,200\n2,\n3,300\n4,300\n';
+    expect((await post(origin.url, { file: 'mine.csv', text })).status).toBe(405);
+
+    const open = await startOrigin({ traces: [trace], scenarios: { short: scenario }, acceptTraces: true });
+    try {
+      const sidecar = '{"dataset": "roof", "epoch_phase_s": 12}';
+      const response = await post(open.url, { file: 'mine.csv', text, sidecar });
+      expect(response.status).toBe(201);
+      const parts = (await response.json()) as { name: string; dataset: string; hasClock: boolean }[];
+      expect(parts.map(({ name, dataset, hasClock }) => [name, dataset, hasClock])).toEqual([
+        ['mine#1', 'roof', true],
+        ['mine#2', 'roof', true],
+      ]);
+      const listed = (await (await fetch(`${open.url}/traces`)).json()) as { name: string }[];
+      expect(listed.map(({ name }) => name)).toEqual(['fast', 'mine#1', 'mine#2']);
+      const body = JSON.stringify({ trace: 'mine#2', scenario: 'short' });
+      expect((await fetch(`${open.url}/session`, { method: 'POST', body })).status).toBe(201);
+
+      const refused = async (upload: unknown) => {
+        const refusal = await post(open.url, upload);
+        return [refusal.status, ((await refusal.json()) as { error: string }).error];
+      };
+      expect(await refused({ file: 'fast.csv', text: 'time_s,throughput_mbps\n0,1\n1,1\n' })).toEqual([
+        409,
+        'the origin has another trace "fast"',
+      ]);
+      expect(await refused({ file: 'bad.csv', text: 'time_s,throughput_mbps\n0,-1\n' })).toEqual([
+        400,
+        'bad.csv:2: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "-1"',
+      ]);
+      expect(await refused({ file: 'dead.csv', text: 'time_s,throughput_mbps\n0,0\n1,0\n' })).toEqual([
+        400,
+        'dead.csv: expected at least one rate above 0, got zeros only',
+      ]);
+      expect(await refused({ text })).toEqual([400, 'file: expected the name of a file, got nothing']);
+    } finally {
+      await open.close();
+    }
+  });
+
+  test('pages cannot fill the memory with traces', async () => {
+    const open = await startOrigin({ traces: [trace], acceptTraces: true });
+    try {
+      for (let i = 0; i < 52; i++) {
+        const body = JSON.stringify({ file: `t${i}.csv`, text: 'time_s,throughput_mbps\n0,1\n1,1\n' });
+        await fetch(`${open.url}/traces`, { method: 'POST', body });
+      }
+      const names = ((await (await fetch(`${open.url}/traces`)).json()) as { name: string }[]).map(({ name }) => name);
+      expect([names.length, names[0], names[1], names.at(-1)]).toEqual([51, 'fast', 't2', 't51']);
+    } finally {
+      await open.close();
+    }
   });
 
   test('what cannot be done is refused with a status and a reason', async () => {

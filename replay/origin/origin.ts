@@ -10,10 +10,13 @@ import { type Clock, REAL_CLOCK } from './clock.ts';
 import { Ticker } from './paced-link.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { parseSessionRequest } from './session-request.ts';
+import { LARGEST_TRACE_BYTES, parseTraceUpload, TraceShelf } from './trace-upload.ts';
 
 export interface OriginOptions {
   /** Traces that sessions may be asked for by name over HTTP. Default: none. */
   traces?: readonly Trace[];
+  /** Pages may hand in traces of their own (`POST /traces`), for all to ask for. Default false. */
+  acceptTraces?: boolean;
   /** Scenarios that sessions may be asked for by name over HTTP. Default: the named ones. */
   scenarios?: Readonly<Record<string, Scenario | ResolvedScenario>>;
   /** Sessions kept; beyond it the oldest one without a transfer is forgotten. Default 1000. */
@@ -90,7 +93,8 @@ class Refusal extends Error {
 export function createOrigin(options: OriginOptions = {}): Origin {
   const sessions = new Map<string, ReplaySession>();
   const ticker = new Ticker(options.clock ?? REAL_CLOCK);
-  const traces = new Map((options.traces ?? []).map((trace) => [trace.name, trace]));
+  const shelf = new TraceShelf(options.traces ?? []);
+  const traces = shelf.byName;
   const scenarios = options.scenarios ?? SCENARIOS;
   const maxSessions = options.maxSessions ?? DEFAULT_MAX_SESSIONS;
   let created = 0;
@@ -135,6 +139,15 @@ export function createOrigin(options: OriginOptions = {}): Origin {
       return;
     }
     if (root === 'traces') {
+      if (request.method === 'POST' && options.acceptTraces === true) {
+        const added = parseTraceUpload(await readBody(request, LARGEST_TRACE_BYTES));
+        for (const trace of added) {
+          if (!shelf.add(trace)) throw new Refusal(409, `the origin has another trace "${trace.name}"`);
+        }
+        const body = JSON.stringify(added.map(describeTrace));
+        respond(request, response, { contentType: 'application/json', body, status: 201 });
+        return;
+      }
       expectMethod(request, 'GET', 'HEAD');
       const body = JSON.stringify([...traces.values()].map(describeTrace));
       respond(request, response, { contentType: 'application/json', body });
@@ -190,8 +203,10 @@ export async function startOrigin(options: ListenOptions = {}): Promise<RunningO
 }
 
 function describeTrace({ name, durationSeconds, metadata }: Trace) {
-  const { dataset, recordingGroup, location } = metadata;
-  return { name, dataset, recordingGroup, durationSeconds, ...(location !== undefined && { location }) };
+  const { dataset, recordingGroup, location, startUtcMs, epochPhaseSeconds } = metadata;
+  // Without a clock nobody knows where the trace's handovers are.
+  const hasClock = startUtcMs !== undefined || epochPhaseSeconds !== undefined;
+  return { name, dataset, recordingGroup, durationSeconds, hasClock, ...(location !== undefined && { location }) };
 }
 
 /** What a session has beside its media: neither paced nor counted. */
@@ -262,12 +277,12 @@ function expectMethod(request: IncomingMessage, ...allowed: readonly string[]): 
   throw new Refusal(405, `expected ${allowed.join(' or ')}, got ${request.method}`, { allow: allowed.join(', ') });
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage, largestBytes = LARGEST_BODY_BYTES): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > LARGEST_BODY_BYTES) throw new Refusal(413, `expected a body of at most ${LARGEST_BODY_BYTES} bytes`);
+    if (length > largestBytes) throw new Refusal(413, `expected a body of at most ${largestBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

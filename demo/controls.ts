@@ -1,0 +1,86 @@
+/** The form at the top: what to replay, and the buttons. */
+
+import { SCENARIOS, type Scenario } from '../replay/scenarios.ts';
+import { type Choice, latestStart, MAX_PLAYERS } from './choice.ts';
+import { byId, options } from './dom.ts';
+import { bitrate, clock } from './format.ts';
+import type { TraceListing } from './origin-client.ts';
+
+export interface ControlsOptions {
+  /** The viewer chose another trace, scenario, start or window. */
+  onChoice(change: Partial<Choice>): void;
+  /** Files were opened or dropped. */
+  onFiles(files: readonly File[]): void;
+  onRestart(): void;
+  onStop(): void;
+  onAddPlayer(): void;
+}
+
+export class Controls {
+  readonly #trace = byId<HTMLSelectElement>('trace');
+  readonly #start = byId<HTMLInputElement>('start');
+  readonly #scenario = byId<HTMLSelectElement>('scenario');
+  readonly #window = byId<HTMLSelectElement>('window');
+  readonly #stop = byId<HTMLButtonElement>('stop');
+  readonly #addPlayer = byId<HTMLButtonElement>('add-player');
+
+  constructor({ onChoice, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
+    const scenarios = Object.values(SCENARIOS).map((one) => ({ value: one.name, label: scenarioLabel(one) }));
+    this.#scenario.replaceChildren(...options(scenarios, ''));
+    byId('controls').addEventListener('submit', (event) => event.preventDefault());
+    this.#trace.addEventListener('change', () => onChoice({ trace: this.#trace.value, startSeconds: 0 }));
+    this.#scenario.addEventListener('change', () => onChoice({ scenario: this.#scenario.value }));
+    this.#start.addEventListener('change', () => {
+      if (this.#start.value !== '' && this.#start.reportValidity())
+        onChoice({ startSeconds: Number(this.#start.value) });
+    });
+    this.#window.addEventListener('change', () => onChoice({ window: this.#window.value as Choice['window'] }));
+    byId('restart').addEventListener('click', onRestart);
+    this.#stop.addEventListener('click', onStop);
+    this.#addPlayer.addEventListener('click', onAddPlayer);
+
+    const picker = byId<HTMLInputElement>('trace-files');
+    byId('open-trace').addEventListener('click', () => picker.click());
+    picker.addEventListener('change', () => {
+      onFiles([...(picker.files ?? [])]);
+      // The same file may be chosen again, after a change.
+      picker.value = '';
+    });
+    document.addEventListener('dragover', (event) => event.preventDefault());
+    document.addEventListener('drop', (event) => {
+      event.preventDefault();
+      const files = [...(event.dataTransfer?.files ?? [])];
+      if (files.length > 0) onFiles(files);
+    });
+  }
+
+  /** Shows a choice, and what there is to choose from. */
+  show(choice: Choice, traces: readonly TraceListing[]): void {
+    const listed = traces.map(({ name, durationSeconds }) => ({
+      value: name,
+      label: `${name} (${clock(durationSeconds)})`,
+    }));
+    // An open list is not disturbed for nothing.
+    const isListed =
+      listed.map(({ label }) => label).join() === [...this.#trace.options].map(({ text }) => text).join();
+    if (!isListed) this.#trace.replaceChildren(...options(listed, choice.trace));
+    this.#trace.value = choice.trace;
+    this.#scenario.value = choice.scenario;
+    this.#start.value = String(choice.startSeconds);
+    this.#start.max = String(latestStart({ traces }, choice.trace));
+    this.#window.value = choice.window;
+    this.#addPlayer.disabled = choice.players.length >= MAX_PLAYERS;
+  }
+
+  set canStop(can: boolean) {
+    this.#stop.disabled = !can;
+  }
+
+  focusAddPlayer(): void {
+    this.#addPlayer.focus();
+  }
+}
+
+function scenarioLabel({ name, ladderBps, bufferCapSeconds }: Scenario): string {
+  return `${name}: to ${bitrate(ladderBps.at(-1)!)} Mbit/s, buffer ${bufferCapSeconds} s`;
+}

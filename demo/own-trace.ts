@@ -1,0 +1,38 @@
+/** A trace of the viewer's own, as it is opened or dropped. */
+
+import { defaultMetadata, parseSidecar, parseTraces, traceNameOf } from '../replay/formats/index.ts';
+import type { TraceListing } from './origin-client.ts';
+
+export interface TraceUpload {
+  file: string;
+  text: string;
+  sidecar?: string;
+}
+
+/**
+ * Reads a trace and, where it is among the files, its sidecar. Throws with file, line and field where there is something wrong:
+ * before anything is sent.
+ */
+export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload> {
+  const sidecarFile = files.find(({ name }) => name.endsWith('.json'));
+  const [file, ...others] = files.filter((one) => one !== sidecarFile);
+  if (file === undefined || others.length > 0) {
+    throw new Error(`expected one trace and, where there is one, its sidecar; got ${files.length} files`);
+  }
+  const text = await file.text();
+  const sidecar = await sidecarFile?.text();
+  const name = traceNameOf(file.name);
+  const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, sidecarFile!.name);
+  parseTraces(text, { name, file: file.name, metadata });
+  return { file: file.name, text, ...(sidecar !== undefined && { sidecar }) };
+}
+
+/** What the viewer should know of a trace that was taken in; undefined where there is nothing special. */
+export function notesOn(file: string, parts: readonly TraceListing[]): string | undefined {
+  const names = parts.map(({ name }) => name).join(', ');
+  const notes = [
+    ...(parts.length > 1 ? [`It has gaps and is replayed in ${parts.length} parts: ${names}.`] : []),
+    ...(parts[0]!.hasClock ? [] : ['It has no clock (epoch_phase_s in a sidecar), so no handovers are drawn.']),
+  ];
+  return notes.length === 0 ? undefined : `${file}: ${notes.join(' ')}`;
+}

@@ -1,0 +1,129 @@
+/** The views of a run, and the moment that all of them show: now, or the one that the viewer points at or has chosen. */
+
+import type { TimelineWindow } from './choice.ts';
+import { DecisionView } from './decision-view.ts';
+import { byId, element, setText } from './dom.ts';
+import { decimal } from './format.ts';
+import { MomentView } from './moment-view.ts';
+import { RaceView } from './race-view.ts';
+import { nowSecondsOf, type Run } from './run.ts';
+import { TimelineView } from './timeline-view.ts';
+
+/** A screen reader is told of another leader this often at most. */
+const ANNOUNCE_MS = 10_000;
+
+export class RunViews {
+  readonly timeline = new TimelineView(byId('lanes'));
+  readonly #moment = new MomentView(byId<HTMLTableElement>('reading'));
+  readonly #race = new RaceView(byId('race'));
+  readonly #scrubber = byId<HTMLInputElement>('moment');
+  readonly #live = byId<HTMLButtonElement>('live');
+  #decisions: DecisionView[] = [];
+  #run: Run | undefined;
+  #chosenSeconds: number | undefined;
+  #pointedSeconds: number | undefined;
+  #announcedAtMs = 0;
+  #announcedLeader: string | undefined;
+
+  constructor() {
+    this.timeline.onPoint = (seconds, chosen) => {
+      this.#pointedSeconds = seconds;
+      if (chosen) this.#chosenSeconds = seconds;
+      this.#drawMoment();
+    };
+    this.#scrubber.addEventListener('input', () => this.#choose(Number(this.#scrubber.value)));
+    this.#live.addEventListener('click', () => this.#choose(undefined));
+  }
+
+  set window(window: TimelineWindow) {
+    this.timeline.window = window;
+    this.#drawMoment();
+  }
+
+  /** Shows another run, from its start. */
+  begin(run: Run): void {
+    this.#run = run;
+    this.#chosenSeconds = undefined;
+    this.#pointedSeconds = undefined;
+    this.#announcedLeader = undefined;
+    this.timeline.begin(run);
+    this.#moment.begin(run);
+    this.#race.begin(run);
+    this.#decisions = run.players.map(
+      (player) => new DecisionView(player, { onMoment: (seconds) => this.#choose(seconds) }),
+    );
+    byId('decisions').replaceChildren(...this.#decisions.map(({ root }) => root));
+    byId('legend').replaceChildren(
+      ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
+      legendEntry('', 'capacity', 'link capacity'),
+      ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
+      legendEntry('', 'stalled', 'stall'),
+    );
+    this.draw();
+  }
+
+  /** Shows what has happened by now. */
+  draw(): void {
+    if (this.#run === undefined) return;
+    this.#drawMoment();
+    this.timeline.draw();
+    this.#race.draw();
+    this.#announce(this.#run);
+  }
+
+  /** QoE so far by player; undefined before there is any. */
+  qoeOf(place: number): number | undefined {
+    return this.#race.standings().find((one) => one.place === place)?.qoe;
+  }
+
+  #choose(seconds: number | undefined): void {
+    const { length } = this.#decisions;
+    if (this.#run === undefined || length === 0) return;
+    this.#chosenSeconds = seconds === undefined ? undefined : Math.min(seconds, nowSecondsOf(this.#run));
+    this.#pointedSeconds = undefined;
+    this.#drawMoment();
+  }
+
+  #drawMoment(): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    const isLive = this.#chosenSeconds === undefined && this.#pointedSeconds === undefined;
+    const moment = this.#pointedSeconds ?? this.#chosenSeconds ?? nowSecondsOf(run);
+    const text = this.#moment.draw(moment);
+    const { from, to } = this.timeline.range;
+    this.#scrubber.min = String(from);
+    this.#scrubber.max = String(to);
+    this.#scrubber.value = String(moment);
+    this.#scrubber.setAttribute('aria-valuetext', text);
+    this.#live.setAttribute('aria-pressed', String(this.#chosenSeconds === undefined));
+    for (const view of this.#decisions) view.draw(moment);
+    this.timeline.mark(isLive ? undefined : moment);
+    this.timeline.forecasts = run.players.map(({ place, record }) => ({
+      place,
+      decision: DecisionView.at(record, moment),
+    }));
+    if (!isLive) this.timeline.draw();
+  }
+
+  /** Tells screen readers who leads, and how it ended. */
+  #announce({ ended, players }: Run): void {
+    const standings = this.#race.standings();
+    const [leader] = standings;
+    if (leader === undefined) return;
+    const all = standings.map(({ title, qoe }) => `${title} ${decimal(qoe)}`).join(', ');
+    if (ended) {
+      const isOver = players.every(({ record }) => record.endedBy === 'end');
+      setText(byId('announcements'), `${isOver ? 'All have finished' : 'Stopped'}. QoE: ${all}`);
+      return;
+    }
+    const now = performance.now();
+    if (players.length < 2 || leader.title === this.#announcedLeader || now - this.#announcedAtMs < ANNOUNCE_MS) return;
+    this.#announcedAtMs = now;
+    this.#announcedLeader = leader.title;
+    setText(byId('announcements'), `${leader.title} leads. QoE so far: ${all}`);
+  }
+}
+
+function legendEntry(place: string, kind: string, text: string): HTMLLIElement {
+  return element('li', { class: place }, element('span', { class: `key ${kind}`, 'aria-hidden': 'true' }), text);
+}
