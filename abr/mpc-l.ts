@@ -8,7 +8,7 @@
  */
 
 import type { CandidateOutlook, Controller, Decision, InFlight, PlayerState } from './controller.ts';
-import type { Forecast, QuantileForecast } from './forecast.ts';
+import type { Forecast, PathForecast, QuantileForecast } from './forecast.ts';
 import { createMpcD } from './mpc-d.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './mpc-l/options.ts';
@@ -22,6 +22,10 @@ export type { MpcLOptions } from './mpc-l/options.ts';
 const STALE_SECONDS = 15;
 /** Request latency before any was measured. */
 const DEFAULT_LATENCY_SECONDS = 0.05;
+/** Where given paths are looked at before they are believed. */
+const PATH_CHECK_SECONDS = 20;
+/** Downloads that latency is looked for in. */
+const RECENT_DOWNLOADS = 16;
 /** Downloads before which a session counts as starting, for `startup: false`. */
 const STARTUP_DOWNLOADS = 2;
 
@@ -120,6 +124,8 @@ class MpcL implements Controller {
     let best = -1;
     let bestValue = kept + tuning.abandonMargin * this.qualities[state.ladderBps.length - 1]!;
     for (let r = 0; r < current; r++) {
+      // Representations may share a bitrate, and one of them is in flight.
+      if (state.ladderBps[r]! >= inFlight.bitrateBps) break;
       const value = this.weigh(state, this.freshRequest(state, r));
       if (value > bestValue) {
         bestValue = value;
@@ -177,7 +183,6 @@ class MpcL implements Controller {
     for (let r = 0; r < ladderBps.length; r++) this.qualities[r] = weights.quality(ladderBps[r]!);
 
     const ahead = Math.min(this.horizonOf(state), state.segmentsRemaining) - 1;
-    const rows = state.upcomingSizesBits;
     this.stages.length = Math.max(0, ahead);
     for (let k = 1; k <= ahead; k++) {
       const stage = this.stages[k - 1] ?? {
@@ -189,7 +194,7 @@ class MpcL implements Controller {
       const seconds = k * segmentSeconds;
       futures.marginalRates(seconds + segmentSeconds / 4, stage.capacityBps);
       stage.transitions = this.transitionsOf(futures.correlationBetween(seconds - segmentSeconds, seconds));
-      stage.sizesBits = rows[Math.min(k, rows.length - 1)] ?? firstSizes(state);
+      stage.sizesBits = sizesAt(state, k);
     }
     this.value.solve({
       stages: this.stages,
@@ -300,13 +305,19 @@ function ageSeconds(state: PlayerState, forecast: Forecast): number {
 }
 
 function firstSizes(state: PlayerState): readonly number[] {
-  return state.upcomingSizesBits[0] ?? state.ladderBps.map((bps) => bps * state.segmentSeconds);
+  return sizesAt(state, 0);
+}
+
+/** Sizes of the k-th segment from now: those of the last one known, or nominal ones, where a player shows none. */
+function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: PlayerState, k: number): readonly number[] {
+  const row = rows[Math.min(k, rows.length - 1)];
+  return row?.length === ladderBps.length ? row : ladderBps.map((bps) => bps * segmentSeconds);
 }
 
 /** Whether a forecast can be planned on at all; the chain of forecasters says what is wrong with one that cannot. */
 function isWellFormed(forecast: Forecast): boolean {
-  if (!Number.isFinite(forecast.issuedAtMs)) return false;
-  if (forecast.kind === 'paths') return forecast.paths.length > 0;
+  if (!Number.isFinite(forecast.issuedAtMs) || !Array.isArray(forecast.handovers)) return false;
+  if (forecast.kind === 'paths') return forecast.paths.length > 0 && forecast.paths.every(isWellFormedPath);
   const { levels, quantilesBps, stepEndsSeconds } = forecast;
   if (levels.length === 0 || stepEndsSeconds.length === 0 || quantilesBps.length !== stepEndsSeconds.length)
     return false;
@@ -326,10 +337,20 @@ function isWellFormed(forecast: Forecast): boolean {
   );
 }
 
+/** Bits up to two moments of a path tell one that is made of NaN, or runs backwards, without a look at all of it. */
+function isWellFormedPath({ weight, path }: PathForecast['paths'][number]): boolean {
+  const soon = path.cumulativeBits(PATH_CHECK_SECONDS);
+  const later = path.cumulativeBits(2 * PATH_CHECK_SECONDS);
+  return (
+    weight > 0 && weight < Number.POSITIVE_INFINITY && soon >= 0 && later >= soon && later < Number.POSITIVE_INFINITY
+  );
+}
+
 /** Median latency of the last requests. */
 function recentLatencySeconds(state: PlayerState): number {
   const latencies: number[] = [];
-  for (let i = state.downloads.length - 1; i >= 0 && latencies.length < 5; i--) {
+  const oldest = Math.max(0, state.downloads.length - RECENT_DOWNLOADS);
+  for (let i = state.downloads.length - 1; i >= oldest && latencies.length < 5; i--) {
     const latency = state.downloads[i]!.latencySeconds;
     if (latency !== undefined && latency >= 0) latencies.push(latency);
   }
@@ -338,15 +359,14 @@ function recentLatencySeconds(state: PlayerState): number {
   return latencies[latencies.length >> 1]!;
 }
 
-/** The lowest bitrate that was abandoned for the segment before this one; `Infinity` where none was. */
+/** The lowest bitrate that was abandoned for this segment or the one before it; `Infinity` where none was. */
 function abandonedBefore(state: PlayerState): number {
   let ceilingBps = Number.POSITIVE_INFINITY;
   for (let i = state.downloads.length - 1; i >= 0; i--) {
-    const download = state.downloads[i]!;
-    if (download.segmentIndex < state.segmentIndex - 1) break;
-    if (download.abandoned && download.segmentIndex === state.segmentIndex - 1) {
-      ceilingBps = Math.min(ceilingBps, download.bitrateBps);
-    }
+    const { segmentIndex, abandoned, bitrateBps } = state.downloads[i]!;
+    // After a seek the segments before this one may be any.
+    if (segmentIndex !== state.segmentIndex && segmentIndex !== state.segmentIndex - 1) break;
+    if (abandoned) ceilingBps = Math.min(ceilingBps, bitrateBps);
   }
   return ceilingBps;
 }
