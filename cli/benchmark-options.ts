@@ -15,6 +15,8 @@ import { parseStarts } from '../replay/evaluation/starts.ts';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
+import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
+import type { Trace } from '../replay/trace.ts';
 import type { Output } from './command-io.ts';
 import { readFoldModels } from './fold-models.ts';
 import { readInput, requireWritable, STANDARD_OUTPUT } from './results-file.ts';
@@ -45,7 +47,7 @@ export interface Benchmark {
   remains: PlannedSession[];
   timings: boolean;
   /** Recording group to model file. */
-  foldModels: ReadonlyMap<string, string> | undefined;
+  foldModels: ModelsByGroup | undefined;
   tool: ToolInfo;
   out: string;
 }
@@ -93,6 +95,7 @@ export function prepareBenchmark(
   requireWritable(flags.out);
 
   const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
+  if (foldModels !== undefined) requireModelOfEachGroup(foldModels, traces, flags.foldModels!);
   const plan = planBenchmark({ traces, scenario, starts, algorithms, seed, ...(shard && { shard }) });
   noteSkipped(plan, stderr);
   const tool: ToolInfo = {
@@ -103,6 +106,7 @@ export function prepareBenchmark(
     seed,
     baseline: flags.baseline,
     starts: flags.starts,
+    ...(flags.foldModels !== undefined && { foldModels: flags.foldModels }),
     ...(shard && { shard: `${shard.index}/${shard.count}` }),
   };
   const { done, remains } = resumed(flags, plan, scenario, tool, stderr);
@@ -177,4 +181,17 @@ function resumed(
   const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
   stderr.write(`${done.length} of ${plan.sessions.length} sessions were done before\n`);
   return { done, remains };
+}
+
+/** A group without a model of its own would be judged by the shipped one, which has learnt from it. */
+function requireModelOfEachGroup(models: ModelsByGroup, traces: readonly Trace[], file: string): void {
+  for (const { metadata } of traces) {
+    if (models[metadata.recordingGroup] !== undefined) continue;
+    throw new InputError({
+      file,
+      field: metadata.recordingGroup,
+      expected: 'a model for each recording group of the traces',
+      got: 'none for this one',
+    });
+  }
 }

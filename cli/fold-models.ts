@@ -1,10 +1,15 @@
 /** `--fold-models`: which model to use for which recording group, so that none is judged on what it learnt from. */
 
+import { dirname, resolve } from 'node:path';
+import { type ModelFile, parseModel } from '../predictor/built-in/model-file.ts';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import { readInput } from './results-file.ts';
 
-/** Recording group to model file, from `{"<recording group>": "<model file>", ...}`. */
-export function readFoldModels(file: string): Map<string, string> {
+/**
+ * The models of the built-in forecaster by recording group, from `{"<recording group>": "<model file>", ...}`; file names
+ * count from the map's folder. `InputError` for a map or a model that cannot be used.
+ */
+export function readFoldModels(file: string): Record<string, ModelFile> {
   const text = readInput(file, '--fold-models');
   let json: unknown;
   try {
@@ -15,10 +20,26 @@ export function readFoldModels(file: string): Map<string, string> {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new InputError({ file, expected: 'an object from recording group to model file', got: quoted(json) });
   }
-  return new Map(
-    Object.entries(json).map(([group, model]) => {
-      if (typeof model === 'string' && model !== '') return [group, model];
-      throw new InputError({ file, field: group, expected: 'the name of a model file', got: quoted(model) });
+  return Object.fromEntries(
+    Object.entries(json).map(([group, name]) => {
+      if (typeof name !== 'string' || name === '') {
+        throw new InputError({ file, field: group, expected: 'the name of a model file', got: quoted(name) });
+      }
+      return [group, readModel(resolve(dirname(file), name))];
     }),
   );
+}
+
+function readModel(file: string): ModelFile {
+  try {
+    const model: ModelFile = JSON.parse(readInput(file, '--fold-models'));
+    parseModel(model);
+    return model;
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError(
+      { file, expected: 'a model of leo-abr train', got: (error as Error).message },
+      { cause: error },
+    );
+  }
 }

@@ -44,6 +44,7 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
       sessions: benchmark.remains,
       scenario: benchmark.scenario,
       timings: benchmark.timings,
+      ...(benchmark.foldModels && { models: benchmark.foldModels }),
       jobs,
       ...(existsSync(WORKER_FILE) && { workerFile: WORKER_FILE }),
       signal: stop.signal,

@@ -1,185 +1,257 @@
 /**
- * What a session has seen of its link, kept in constant memory, and the features that forecasts are made from.
+ * What a session has seen of its link, kept in constant memory, and the features that the built-in forecaster works on.
  *
- * All features are scale-free: rates enter only as logarithms of ratios to a reference rate (the average of the last
- * couple of busy seconds), so that a link twice as fast gives the same features.
+ * All features are scale-free: rates enter only as logarithms of ratios to a reference rate (the average of the last half
+ * minute of downloading), so that a link twice as fast gives the same features. Those of the handover are optional:
+ * where it is not known they say so (`FEATURES[..].unknown`), they do not say zero.
  */
 
 import type { Observation } from '../abr/forecast.ts';
 
-/** Busy time after which an average has forgotten all but 1/e of what was before, per average kept. */
+/** Time constants of the averages kept, in seconds of downloading. */
 const AVERAGE_SECONDS = [0.4, 2, 8, 30, 120] as const;
-/** Index of the average that is the reference. */
-const REFERENCE = 1;
-/** The reference never falls below this share of the long average: a dead second is not a new scale. */
-const REFERENCE_FLOOR_SHARE = 0.03;
-const LONG_AVERAGE = 3;
-/** One-second bins of busy time remembered for extremes and spread. */
+/** Index of the average that everything is relative to. */
+const REFERENCE = 3;
+/** Bins of a second of downloading remembered for extremes, spread and epochs. */
 const BINS = 64;
-/** Epochs remembered for the spread of levels. */
+const BIN_SECONDS = 1;
+/** Bins that ended longer ago than this say nothing of the link any more. */
+const MEMORY_SECONDS = 90;
+/** The reference counts no lower than this: a logarithm needs a floor. */
+const LEAST_REFERENCE_BPS = 1;
+/** Rates below this share of the reference count as this share. */
+const LEAST_LOG_RATIO = Math.log(0.01);
+/** A link that delivers less than this share of its last 8 s is silent. */
+const SILENT_SHARE = 0.02;
+/** Faster than any link: a broken measurement. */
+const GREATEST_RATE_BPS = 1e15;
+/** Times may overlap by this much (timers round). */
+const SLACK_SECONDS = 0.05;
+export const EPOCH_SECONDS = 15;
+/** Epochs looked back on for the spread of their levels. */
 const EPOCHS = 8;
-const EPOCH_SECONDS = 15;
-/** Rates below this share of the reference count as this share: a logarithm needs a floor. */
-const RATE_FLOOR_SHARE = 0.02;
-
-/** Number of features of `LinkHistory.features`. */
-export const FEATURE_COUNT = 27;
-/** Hat functions that the time to the next handover is spread over. */
+/** Less downloading than this tells nothing of an epoch's level. */
+const LEAST_EPOCH_BINS = 1;
+/** Hat functions that the position in the epoch is spread over. */
 const PHASE_HATS = 8;
 
+export interface Feature {
+  name: string;
+  /** Of the handover: what the feature is where that is not known. Absent: always known. */
+  unknown?: number;
+}
+
+/** The features in their order; a model names those it was trained on. */
+export const FEATURES: readonly Feature[] = [
+  // ln of averages of the rate over the last seconds of downloading, relative to the reference.
+  { name: 'level-0.4s' },
+  { name: 'level-2s' },
+  { name: 'level-8s' },
+  { name: 'level-120s' },
+  // Of the one-second bins of the last 10, 40, 15 and 90 s (by the clock); ln of ratios again.
+  { name: 'lowest-10s' },
+  { name: 'lowest-40s' },
+  { name: 'highest-40s' },
+  { name: 'spread-15s' },
+  { name: 'spread-90s' },
+  { name: 'mean-90s' },
+  // Seconds / 3 that a download has been (next to) dead, at most 2.
+  { name: 'silence' },
+  // Seconds / 4 since anything was seen, at most 2.
+  { name: 'unseen' },
+  // ln(1 + seconds seen in all, at most 120) / 2.
+  { name: 'observed' },
+  // Position in the epoch, as weights of 8 hats around it.
+  ...Array.from({ length: PHASE_HATS }, (_, i) => ({ name: `epoch-phase-${i}`, unknown: 0 })),
+  // ln level of this epoch so far, and ln(1 + seconds seen of it) / 2.
+  { name: 'epoch-level', unknown: 0 },
+  { name: 'epoch-observed', unknown: 0 },
+  // Mean and spread of the ln levels of up to 8 epochs before, and their number / 8.
+  { name: 'epochs-mean', unknown: 0 },
+  { name: 'epochs-spread', unknown: 0.3 },
+  { name: 'epochs-count', unknown: 0 },
+  { name: 'handover-known', unknown: 0 },
+];
+
+/** What the spreads are before two bins were seen. */
+const FIRST_SPREAD_15 = 0.2;
+const FIRST_SPREAD_90 = 0.3;
+const FIRST_EPOCH_SPREAD = 0.3;
+
 export class LinkHistory {
-  private readonly bits = new Float64Array(AVERAGE_SECONDS.length);
-  private readonly busy = new Float64Array(AVERAGE_SECONDS.length);
-  private readonly binRates = new Float64Array(BINS);
-  private readonly binEnds = new Float64Array(BINS);
-  private binCount = 0;
-  private openBits = 0;
-  private openBusy = 0;
-  private lastSeenSeconds = 0;
-  private busyInAll = 0;
-  private epochIndex = Number.NaN;
-  private epochBits = 0;
-  private epochBusy = 0;
-  private readonly epochRates = new Float64Array(EPOCHS);
-  private epochCount = 0;
-  /** Session second of some handover; NaN while unknown. */
-  private handoverSeconds = Number.NaN;
+  readonly #bits = new Float64Array(AVERAGE_SECONDS.length);
+  readonly #busy = new Float64Array(AVERAGE_SECONDS.length);
+  /** A ring: ln rate of each bin and when it ended. */
+  readonly #binLogs = new Float64Array(BINS);
+  readonly #binEnds = new Float64Array(BINS);
+  #binCount = 0;
+  #openBits = 0;
+  #openBusy = 0;
+  #silence = 0;
+  #lastSeenSeconds = Number.NEGATIVE_INFINITY;
+  #observedSeconds = 0;
 
-  /** Tells where the handovers are: any one of them, in seconds of the session. NaN = unknown. */
-  setHandover(atSeconds: number): void {
-    this.handoverSeconds = atSeconds;
-  }
-
-  observe(observation: Observation): void {
-    if (observation.kind !== 'throughput') return;
+  /** True where the observation was one of throughput that can be; others change nothing. */
+  observe(observation: Observation): boolean {
+    if (observation.kind !== 'throughput') return false;
     const { startSeconds, endSeconds, bits } = observation;
     const duration = endSeconds - startSeconds;
-    if (!(duration > 0) || !(bits >= 0)) return;
+    if (!(duration > 0) || !(duration < Number.POSITIVE_INFINITY)) return false;
+    if (!(bits >= 0) || !(bits <= GREATEST_RATE_BPS * duration)) return false;
+    if (startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return false;
     for (let i = 0; i < AVERAGE_SECONDS.length; i++) {
       const keep = Math.exp(-duration / AVERAGE_SECONDS[i]!);
-      this.bits[i] = this.bits[i]! * keep + bits;
-      this.busy[i] = this.busy[i]! * keep + duration;
+      // A rate that lasts for `duration`, weighted as it fades.
+      const weight = AVERAGE_SECONDS[i]! * (1 - keep);
+      this.#bits[i] = this.#bits[i]! * keep + (weight * bits) / duration;
+      this.#busy[i] = this.#busy[i]! * keep + weight;
     }
-    this.busyInAll += duration;
-    this.lastSeenSeconds = endSeconds;
-    this.observeEpoch(endSeconds, bits, duration);
-    this.openBits += bits;
-    this.openBusy += duration;
-    if (this.openBusy >= 0.999) {
-      const at = this.binCount % BINS;
-      this.binRates[at] = this.openBits / this.openBusy;
-      this.binEnds[at] = endSeconds;
-      this.binCount++;
-      this.openBits = 0;
-      this.openBusy = 0;
+    this.#silence = bits > SILENT_SHARE * duration * this.#rate(2) ? 0 : this.#silence + duration;
+    this.#observedSeconds += duration;
+    this.#lastSeenSeconds = endSeconds;
+    this.#openBits += bits;
+    this.#openBusy += duration;
+    if (this.#openBusy >= BIN_SECONDS - 1e-3) {
+      const at = this.#binCount++ % BINS;
+      this.#binLogs[at] = Math.log(Math.max(this.#openBits / this.#openBusy, Number.MIN_VALUE));
+      this.#binEnds[at] = endSeconds;
+      this.#openBits = 0;
+      this.#openBusy = 0;
     }
+    return true;
   }
 
-  private observeEpoch(atSeconds: number, bits: number, duration: number): void {
-    if (Number.isNaN(this.handoverSeconds)) return;
-    const index = Math.floor((atSeconds - duration / 2 - this.handoverSeconds) / EPOCH_SECONDS);
-    if (index !== this.epochIndex) {
-      if (this.epochBusy > 0.5) {
-        this.epochRates[this.epochCount % EPOCHS] = this.epochBits / this.epochBusy;
-        this.epochCount++;
-      }
-      this.epochIndex = index;
-      this.epochBits = 0;
-      this.epochBusy = 0;
-    }
-    this.epochBits += bits;
-    this.epochBusy += duration;
-  }
-
-  /** Busy seconds seen in all. */
+  /** Seconds of downloading seen in all. */
   get observedSeconds(): number {
-    return this.busyInAll;
+    return this.#observedSeconds;
   }
 
-  /** The rate that everything is relative to, bit/s; NaN before anything was seen. */
-  referenceBps(): number {
-    if (this.busyInAll <= 0) return Number.NaN;
-    const floor = REFERENCE_FLOOR_SHARE * (this.bits[LONG_AVERAGE]! / this.busy[LONG_AVERAGE]!);
-    return Math.max(this.bits[REFERENCE]! / this.busy[REFERENCE]!, floor, 1);
+  /** The rate that everything is relative to, bit/s; undefined before any bit came. */
+  referenceBps(): number | undefined {
+    const rate = this.#rate(REFERENCE);
+    // NaN before anything was seen.
+    return rate >= LEAST_REFERENCE_BPS ? rate : undefined;
   }
 
-  /** Writes the features of this moment into `into`; false when there is nothing to go on yet. */
-  features(nowSeconds: number, into: Float64Array): boolean {
+  /**
+   * Writes the features of this moment into `into` (`FEATURES.length` long); false while there is nothing to go on.
+   * `handoverSeconds`: any one handover on the session's clock; others are multiples of 15 s away. NaN = unknown.
+   */
+  features(nowSeconds: number, handoverSeconds: number, into: Float64Array): boolean {
     const reference = this.referenceBps();
-    if (Number.isNaN(reference)) return false;
-    const log = (rate: number) => Math.log(Math.max(rate / reference, RATE_FLOOR_SHARE));
-    let at = 0;
-    for (let i = 0; i < AVERAGE_SECONDS.length; i++) {
-      into[at++] = i === REFERENCE ? 0 : log(this.bits[i]! / this.busy[i]!);
-    }
-    // Extremes and spread of the last 10 and 40 s (of wall clock), in one-second bins.
+    if (reference === undefined) return false;
+    const logReference = Math.log(reference);
+    into[0] = this.#logRatio(0, reference);
+    into[1] = this.#logRatio(1, reference);
+    into[2] = this.#logRatio(2, reference);
+    into[3] = this.#logRatio(4, reference);
+    this.#binFeatures(nowSeconds, logReference, into);
+    into[10] = Math.min(6, this.#silence) / 3;
+    into[11] = Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4;
+    into[12] = Math.log1p(Math.min(120, this.#observedSeconds)) / 2;
+    if (Number.isFinite(handoverSeconds)) this.#epochFeatures(nowSeconds, handoverSeconds, logReference, into);
+    else for (let i = 13; i < FEATURES.length; i++) into[i] = FEATURES[i]!.unknown!;
+    return true;
+  }
+
+  #rate(average: number): number {
+    return this.#bits[average]! / this.#busy[average]!;
+  }
+
+  #logRatio(average: number, reference: number): number {
+    return Math.max(LEAST_LOG_RATIO, Math.log(this.#rate(average) / reference));
+  }
+
+  #binFeatures(nowSeconds: number, logReference: number, into: Float64Array): void {
     let low10 = 0;
     let low40 = 0;
     let high40 = 0;
-    let n15 = 0;
+    let count15 = 0;
     let sum15 = 0;
     let square15 = 0;
-    let n60 = 0;
-    let sum60 = 0;
-    let square60 = 0;
-    for (let i = 0; i < Math.min(this.binCount, BINS); i++) {
-      const age = nowSeconds - this.binEnds[i]!;
-      if (age > 90) continue;
-      const value = log(this.binRates[i]!);
+    let count = 0;
+    let sum = 0;
+    let square = 0;
+    for (let back = 1; back <= Math.min(this.#binCount, BINS); back++) {
+      const at = (this.#binCount - back) % BINS;
+      const age = nowSeconds - this.#binEnds[at]!;
+      if (age > MEMORY_SECONDS) break;
+      const value = Math.max(LEAST_LOG_RATIO, this.#binLogs[at]! - logReference);
       if (age <= 10) low10 = Math.min(low10, value);
+      if (age <= 15) {
+        count15++;
+        sum15 += value;
+        square15 += value * value;
+      }
       if (age <= 40) {
         low40 = Math.min(low40, value);
         high40 = Math.max(high40, value);
       }
-      if (age <= 15) {
-        n15++;
-        sum15 += value;
-        square15 += value * value;
-      }
-      n60++;
-      sum60 += value;
-      square60 += value * value;
+      count++;
+      sum += value;
+      square += value * value;
     }
-    into[at++] = low10;
-    into[at++] = low40;
-    into[at++] = high40;
-    into[at++] = n15 > 1 ? Math.sqrt(Math.max(0, square15 / n15 - (sum15 / n15) ** 2)) : 0.2;
-    into[at++] = n60 > 1 ? Math.sqrt(Math.max(0, square60 / n60 - (sum60 / n60) ** 2)) : 0.3;
-    into[at++] = n60 > 0 ? sum60 / n60 : 0;
-    into[at++] = Math.min(8, Math.max(0, nowSeconds - this.lastSeenSeconds)) / 4;
-    into[at++] = Math.log1p(Math.min(120, this.busyInAll)) / 2;
-    // The epoch.
-    const known = !Number.isNaN(this.handoverSeconds);
-    const position = known ? modulo(nowSeconds - this.handoverSeconds, EPOCH_SECONDS) : 0;
-    const hat = (position / EPOCH_SECONDS) * PHASE_HATS;
-    for (let i = 0; i < PHASE_HATS; i++) into[at + i] = 0;
-    if (known) {
-      const low = Math.floor(hat) % PHASE_HATS;
-      into[at + low] = 1 - (hat - Math.floor(hat));
-      into[at + ((low + 1) % PHASE_HATS)]! += hat - Math.floor(hat);
+    into[4] = low10;
+    into[5] = low40;
+    into[6] = high40;
+    into[7] = count15 > 1 ? deviation(count15, sum15, square15) : FIRST_SPREAD_15;
+    into[8] = count > 1 ? deviation(count, sum, square) : FIRST_SPREAD_90;
+    into[9] = count > 0 ? sum / count : 0;
+  }
+
+  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number, into: Float64Array): void {
+    const epochs = (nowSeconds - handoverSeconds) / EPOCH_SECONDS;
+    const epoch = Math.floor(epochs);
+    const position = (epochs - epoch) * PHASE_HATS;
+    const hat = Math.floor(position) % PHASE_HATS;
+    for (let i = 0; i < PHASE_HATS; i++) into[13 + i] = 0;
+    into[13 + hat] = 1 - (position - Math.floor(position));
+    into[13 + ((hat + 1) % PHASE_HATS)]! += position - Math.floor(position);
+
+    // Newest bin first: this epoch's level, then those of the epochs before.
+    let rates = Math.exp(Math.log(this.#openBits / this.#openBusy) - logReference) * this.#openBusy;
+    let seconds = this.#openBusy;
+    if (!(rates >= 0) || Math.floor((this.#lastSeenSeconds - handoverSeconds) / EPOCH_SECONDS) !== epoch) {
+      rates = 0;
+      seconds = 0;
     }
-    at += PHASE_HATS;
-    const index = known ? Math.floor((nowSeconds - this.handoverSeconds) / EPOCH_SECONDS) : 0;
-    const sameEpoch = known && index === this.epochIndex;
-    into[at++] = sameEpoch && this.epochBusy > 0 ? log(this.epochBits / this.epochBusy) : 0;
-    into[at++] = sameEpoch ? Math.log1p(this.epochBusy) / 2 : 0;
+    let current = epoch;
     let levels = 0;
-    let levelSum = 0;
-    let levelSquare = 0;
-    for (let i = 0; i < Math.min(this.epochCount, EPOCHS); i++) {
-      const value = log(this.epochRates[i]!);
-      levels++;
-      levelSum += value;
-      levelSquare += value * value;
+    let sum = 0;
+    let square = 0;
+    into[21] = 0;
+    into[22] = 0;
+    for (let back = 1; ; back++) {
+      const isBin = back <= Math.min(this.#binCount, BINS);
+      const at = (this.#binCount - back + BINS) % BINS;
+      // A bin belongs where its middle is.
+      const middle = this.#binEnds[at]! - BIN_SECONDS / 2;
+      const index = isBin ? Math.floor((middle - handoverSeconds) / EPOCH_SECONDS) : Number.NEGATIVE_INFINITY;
+      if (index !== current) {
+        const level = Math.max(LEAST_LOG_RATIO, Math.log(rates / seconds));
+        if (current === epoch) {
+          into[21] = seconds > 0 ? level : 0;
+          into[22] = Math.log1p(seconds) / 2;
+        } else if (seconds >= LEAST_EPOCH_BINS) {
+          levels++;
+          sum += level;
+          square += level * level;
+        }
+        if (!isBin || levels === EPOCHS) break;
+        current = index;
+        rates = 0;
+        seconds = 0;
+      }
+      rates += Math.exp(this.#binLogs[at]! - logReference);
+      seconds++;
     }
-    into[at++] = levels > 0 ? levelSum / levels : 0;
-    into[at++] = levels > 1 ? Math.sqrt(Math.max(0, levelSquare / levels - (levelSum / levels) ** 2)) : 0.3;
-    into[at++] = Math.min(levels, 8) / 8;
-    into[at++] = known ? 1 : 0;
-    return true;
+    into[23] = levels > 0 ? sum / levels : 0;
+    into[24] = levels > 1 ? deviation(levels, sum, square) : FIRST_EPOCH_SPREAD;
+    into[25] = levels / EPOCHS;
+    into[26] = 1;
   }
 }
 
-function modulo(value: number, by: number): number {
-  return value - by * Math.floor(value / by);
+function deviation(count: number, sum: number, square: number): number {
+  return Math.sqrt(Math.max(0, square / count - (sum / count) ** 2));
 }

@@ -61,7 +61,7 @@ export const MEASURED_BROWSER: BrowserModel = {
   initSegmentBits: 6e3,
   stallLevelSeconds: 0.025,
   appendSeconds: 0.005,
-  responseSeconds: 0.007,
+  responseSeconds: 0.0055,
   responseSecondsPerBit: 0.12e-9,
 };
 

@@ -1,6 +1,9 @@
 /** What `--algorithms` may name in the simulator, and how a session of each is played. */
 
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
+import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
+import type { Model } from '../../predictor/built-in/model-file.ts';
+import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { InputError, quoted } from '../formats/input-error.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
@@ -18,6 +21,8 @@ export interface SessionTask {
   seed: number;
   /** Measure decisions. */
   timings: boolean;
+  /** What the built-in forecaster runs on; the shipped model where there is none. */
+  model?: Model | undefined;
 }
 
 export interface SimulatedAlgorithm {
@@ -25,14 +30,13 @@ export interface SimulatedAlgorithm {
   simulate(task: SessionTask): SessionResult;
 }
 
-/** Forecasters by the name after `@`, made for one session. */
-const FORECASTERS: Readonly<Record<string, (task: SessionTask) => Forecaster>> = {
+/** Forecasters by name, made for one session. */
+const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
   oracle: ({ trace, scenario, startSeconds }) =>
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
+  'built-in': ({ model }) => createBuiltInForecaster({ ...(model && { model }) }),
+  'built-in:no-handover': ({ model }) => createBuiltInForecaster({ ...(model && { model }), handover: false }),
 };
-
-/** Controllers that have a forecaster without being asked for one. */
-const OWN_FORECASTER: Readonly<Record<string, string>> = { 'mpc-o': 'oracle' };
 
 /** Played otherwise than by asking a controller. */
 const SPECIAL: Readonly<Record<string, (task: SessionTask) => SessionResult>> = { optimal: optimalSession };
@@ -57,28 +61,18 @@ export function simulatedAlgorithm(name: string, field = '--algorithms'): Simula
       got: `${quoted(name)}, dash.js's own rules, which only a browser runs: leo-abr bench`,
     });
   }
-  const at = name.indexOf('@');
-  const controller = at < 0 ? name : name.slice(0, at);
+  const { controller, forecaster } = splitAlgorithm(name, field);
   if (!ALGORITHM_NAMES.includes(controller)) {
     throw new InputError({ field, expected: `one of ${SIMULATED_ALGORITHMS.join(', ')}`, got: quoted(name) });
   }
-  const forecasterName = at < 0 ? OWN_FORECASTER[controller] : name.slice(at + 1);
-  const forecasterOf =
-    forecasterName !== undefined && Object.hasOwn(FORECASTERS, forecasterName)
-      ? FORECASTERS[forecasterName]
-      : undefined;
-  if (forecasterName !== undefined && forecasterOf === undefined) {
-    const known = Object.keys(FORECASTERS).map((forecaster) => `${controller}@${forecaster}`);
-    throw new InputError({ field, expected: `a forecaster that there is (${known.join(', ')})`, got: quoted(name) });
-  }
   return {
     name,
-    simulate: (task) =>
+    simulate: ({ model, ...task }) =>
       simulateSession({
         ...task,
         algorithm: name,
         controller: createController(controller, { seed: task.seed }),
-        ...(forecasterOf && { forecaster: forecasterOf(task) }),
+        ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }) }),
       }),
   };
 }

@@ -4,17 +4,23 @@
  */
 
 import { Worker } from 'node:worker_threads';
+import { type ModelFile, parseModel } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { roundedSession } from './session-result.ts';
 
+/** Models as their files hold them, by recording group. */
+export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
+
 export interface RunSessionsOptions {
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
   /** Measure decisions; see `simulateSession`. Default false. */
   timings?: boolean;
+  /** Models of the built-in forecaster by recording group; the shipped one for a group that has none. */
+  models?: ModelsByGroup;
   /** Threads. Default 1: this one. */
   jobs?: number;
   /** The built `session-worker.ts`, needed for more than one job. */
@@ -30,6 +36,7 @@ export interface WorkerSetup {
   traces: readonly Trace[];
   scenario: ResolvedScenario;
   timings: boolean;
+  models: ModelsByGroup;
 }
 
 export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex: number })[];
@@ -56,21 +63,24 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
 export function sessionPlayer(
   scenario: ResolvedScenario,
   timings: boolean,
+  models: ModelsByGroup = {},
 ): (session: PlannedSession) => SessionResult {
   const algorithms = new Map<string, SimulatedAlgorithm>();
+  const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
   return ({ trace, startSeconds, segmentCount, algorithm: name, seed }) => {
     let algorithm = algorithms.get(name);
     if (algorithm === undefined) {
       algorithm = simulatedAlgorithm(name);
       algorithms.set(name, algorithm);
     }
-    return roundedSession(algorithm.simulate({ trace, scenario, startSeconds, segmentCount, seed, timings }));
+    const model = parsed.get(trace.metadata.recordingGroup);
+    return roundedSession(algorithm.simulate({ trace, scenario, startSeconds, segmentCount, seed, timings, model }));
   };
 }
 
 async function runHere(options: RunSessionsOptions, results: (SessionResult | undefined)[]): Promise<void> {
-  const { sessions, scenario, timings = false, signal, onProgress } = options;
-  const play = sessionPlayer(scenario, timings);
+  const { sessions, scenario, timings = false, models, signal, onProgress } = options;
+  const play = sessionPlayer(scenario, timings, models);
   let breatheAt = performance.now() + TASK_MS;
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
     results[i] = play(sessions[i]!);
@@ -87,12 +97,12 @@ async function runInWorkers(
   results: (SessionResult | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
-  const { sessions, scenario, timings = false, signal, onProgress } = options;
+  const { sessions, scenario, timings = false, models = {}, signal, onProgress } = options;
   const traces = [...new Set(sessions.map((session) => session.trace))];
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
   let done = 0;
-  const workerData: WorkerSetup = { traces, scenario, timings };
+  const workerData: WorkerSetup = { traces, scenario, timings, models };
   const ending: Promise<unknown>[] = [];
 
   const work = (): Promise<void> =>

@@ -3,6 +3,7 @@
 import { MediaPlayer } from 'dashjs';
 import { attachLeoAbr, type Controller } from 'leo-abr';
 import { createController, qoeWeights } from '../../../abr/index.ts';
+import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { browserAlgorithm } from '../algorithms.ts';
@@ -55,7 +56,10 @@ async function prepareSession(config: SessionConfig) {
       sizes,
       timeSource: clock,
       seed: config.seed,
-      ...(oracle && { forecaster: oracle.forecaster }),
+      ...(oracle && { forecasters: [oracle.forecaster] }),
+      ...(forecaster?.startsWith('built-in') && {
+        forecasters: [createBuiltInForecaster({ handover: forecaster === 'built-in' })],
+      }),
     });
     handle.on('fault', ({ code, message, cause }) => {
       fault ??= `${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`;

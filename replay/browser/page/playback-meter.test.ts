@@ -75,6 +75,11 @@ describe('PlaybackMeter', () => {
     );
   });
 
+  test('a wait that cost no time is no stall', () => {
+    const meter = play({ startup: 0.5, stalls: [[2, 0]], period: 0.01, late: 0.02, until: 5 });
+    expect(meter.stalls).toEqual([]);
+  });
+
   test('while it waits, the wait counts', () => {
     const meter = play({ startup: 1, stalls: [[3, 100]], period: 0.05, late: 0.1, until: 8 });
     expect(meter.stalls).toEqual([]);

@@ -59,8 +59,11 @@ export class PlaybackMeter {
     if (this.waiting && moved >= JITTER_SECONDS) {
       // It went on, `moved` seconds ago.
       const endSeconds = nowSeconds - moved;
-      const startSeconds = endSeconds - (lag - this.steadyLagSeconds);
-      this.stalls.push({ startSeconds, endSeconds, mediaSeconds: before });
+      const lostSeconds = lag - this.steadyLagSeconds;
+      // A `waiting` that cost no time was no stall.
+      if (lostSeconds >= JITTER_SECONDS) {
+        this.stalls.push({ startSeconds: endSeconds - lostSeconds, endSeconds, mediaSeconds: before });
+      }
       this.waiting = false;
       this.lagSeconds = this.lagAt(nowSeconds);
       return;

@@ -1,0 +1,293 @@
+/**
+ * Training rows: sessions are simulated on the recordings, and at each moment that matters to a controller the features
+ * of what the session has seen are noted with what the link could deliver after it. Written for
+ * predictor/training, which fits the networks.
+ */
+
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { createController, type Forecaster, type Observation, type PiecewisePath } from '../../abr/index.ts';
+import { FEATURES, LinkHistory } from '../../predictor/link-history.ts';
+import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
+import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
+import { type Random, seededRandom, seedOf } from '../../replay/random.ts';
+import { SCENARIOS } from '../../replay/scenarios.ts';
+import { linkOf } from '../../replay/simulator/session-setup.ts';
+import { simulateSession } from '../../replay/simulator/simulate-session.ts';
+import { EPOCH_SECONDS, type Trace, traceStartUtcMs, wrapSeconds } from '../../replay/trace.ts';
+
+/** Steps of the forecast: fine where a decision is due, the last long enough for an outage to end in it. */
+export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
+
+const ROWS_FORMAT = 'leo-abr training rows';
+const ROWS_VERSION = 1;
+/** Rates of nothing count as this share of the reference; predictor/recalibration.ts does the same. */
+const LEAST_RATIO = 0.003;
+/** Between two rows of a session. */
+const ROW_SECONDS = 0.45;
+/** A row needs so much of the recording after it; what later steps lack is unknown. */
+const LEAST_FUTURE_SECONDS = 12;
+/** Sessions per data set that are aimed at, and the limits of the time between their starts. */
+const SESSIONS_PER_DATASET = 300;
+const LEAST_SPACING_SECONDS = 7;
+const GREATEST_SPACING_SECONDS = 97;
+/** Spread of where the handover is said to be, around where the recording shows it. */
+const HANDOVER_SPREAD_SECONDS = 0.8;
+/** From the second in which a change of level shows to its middle, about. */
+const HANDOVER_LAG_SECONDS = 0.3;
+/** ln of how much more, or less, restless a stretched recording may be than it was. */
+const GREATEST_STRETCH = 0.7;
+
+/** Sessions take turns in these: what a history looks like depends on what was asked of the link. */
+const SESSION_SCENARIOS = ['uhd-8', 'small-6', 'uhd-16', 'uhd-8', 'pensieve-60'] as const;
+const SESSION_CONTROLLERS = ['mpc-o', 'mpc-d:abandon', 'mpc-d', 'mpc-o'] as const;
+
+/** One simulated session to take rows from. */
+export interface RowSession {
+  trace: Trace;
+  /** Label that it is reported under. */
+  dataset: string;
+  startSeconds: number;
+  segmentCount: number;
+  scenario: (typeof SESSION_SCENARIOS)[number];
+  controller: (typeof SESSION_CONTROLLERS)[number];
+  /** Rates become mean * (rate / mean) ** stretch: 1 leaves them. */
+  stretch: number;
+  seed: number;
+}
+
+/**
+ * What the recordings of a data set are reported under: the data set, and the transport where it holds several, because a
+ * saturating UDP flow and a TCP flow see different links.
+ */
+export function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
+  const transportOf = ({ metadata }: Trace) => /^[a-z]+/i.exec(String(metadata.other?.['transport'] ?? ''))?.[0] ?? '';
+  const transports = new Map<string, Set<string>>();
+  for (const trace of traces) {
+    const { dataset } = trace.metadata;
+    transports.set(dataset, (transports.get(dataset) ?? new Set()).add(transportOf(trace)));
+  }
+  return new Map(
+    traces.map((trace) => {
+      const { dataset } = trace.metadata;
+      return [trace, transports.get(dataset)!.size > 1 ? `${dataset} ${transportOf(trace)}`.trim() : dataset];
+    }),
+  );
+}
+
+/** The sessions for a set of recordings: each start plainly and on a stretched recording. */
+export function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
+  const labels = datasetLabels(traces);
+  const secondsOf = new Map<string, number>();
+  for (const [trace, label] of labels) secondsOf.set(label, (secondsOf.get(label) ?? 0) + trace.durationSeconds);
+  const sessions: RowSession[] = [];
+  for (const [index, trace] of traces.entries()) {
+    const aimed = secondsOf.get(labels.get(trace)!)! / SESSIONS_PER_DATASET;
+    const spacing = Math.min(GREATEST_SPACING_SECONDS, Math.max(LEAST_SPACING_SECONDS, aimed));
+    const random = seededRandom(seedOf(JSON.stringify([seed, trace.metadata.dataset, trace.name])));
+    for (let k = 0; k * spacing + 2 * LEAST_FUTURE_SECONDS < wrapSeconds(trace); k++) {
+      for (const stretch of [1, Math.exp(GREATEST_STRETCH * (2 * random() - 1))]) {
+        const scenario = SESSION_SCENARIOS[(k + index) % SESSION_SCENARIOS.length]!;
+        const { segmentSeconds, segmentCount } = SCENARIOS[scenario]!;
+        // Seconds of recordings and of sessions do not coincide.
+        const startSeconds = k * spacing + random();
+        const room = Math.floor((wrapSeconds(trace) - startSeconds - LEAST_FUTURE_SECONDS) / segmentSeconds);
+        if (room < 3) continue;
+        sessions.push({
+          trace,
+          dataset: labels.get(trace)!,
+          startSeconds,
+          segmentCount: Math.min(segmentCount, room),
+          scenario,
+          controller: SESSION_CONTROLLERS[(k + (stretch === 1 ? 0 : 1)) % SESSION_CONTROLLERS.length]!,
+          stretch,
+          seed: Math.floor(random() * 2 ** 32),
+        });
+      }
+    }
+  }
+  return sessions;
+}
+
+/** Rows of one session: `[feature ..., ln ratio per step ...]`, NaN for steps beyond the recording. */
+export function rowsOf(session: RowSession): Float32Array[] {
+  const { startSeconds, segmentCount, controller } = session;
+  const scenario = SCENARIOS[session.scenario]!;
+  const trace = session.stretch === 1 ? session.trace : stretched(session.trace, session.stretch);
+  const link = linkOf(trace, scenario);
+  const recorder = new RowRecorder({
+    link: link.from(startSeconds),
+    leftSeconds: wrapSeconds(trace) - startSeconds,
+    handoverSeconds: handoverOf(session.trace, startSeconds, seededRandom(session.seed)),
+    plannedOn:
+      controller === 'mpc-o' ? oracleForecaster({ link, traceSecondsAt: (now) => startSeconds + now }) : undefined,
+  });
+  simulateSession({
+    trace,
+    scenario,
+    controller: createController(controller),
+    startSeconds,
+    segmentCount,
+    forecaster: recorder,
+  });
+  return recorder.rows;
+}
+
+/** Writes `rows.json` and `rows.f32` into a folder; `onSession` is told how many sessions are done. */
+export function writeRows(
+  sessions: readonly RowSession[],
+  folder: string,
+  onSession: (done: number) => void = () => {},
+): { rows: number } {
+  makeFolder(folder);
+  const groups = [...new Set(sessions.map(({ trace }) => trace.metadata.recordingGroup))].sort();
+  const datasets = [...new Set(sessions.map(({ dataset }) => dataset))].sort();
+  const valuesFile = join(folder, 'rows.f32');
+  rmSync(join(folder, 'rows.json'), { force: true });
+  const out = openSync(valuesFile, 'w');
+  let count = 0;
+  try {
+    sessions.forEach((session, done) => {
+      const { recordingGroup } = session.trace.metadata;
+      const head = [groups.indexOf(recordingGroup), datasets.indexOf(session.dataset), session.stretch === 1 ? 0 : 1];
+      const rows = rowsOf(session);
+      const width = head.length + FEATURES.length + STEP_ENDS_SECONDS.length;
+      const bytes = Buffer.alloc(4 * width * rows.length);
+      rows.forEach((row, r) => {
+        for (const [i, value] of [...head, ...row].entries()) bytes.writeFloatLE(value, 4 * (r * width + i));
+      });
+      writeSync(out, bytes);
+      count += rows.length;
+      onSession(done + 1);
+    });
+  } finally {
+    closeSync(out);
+  }
+  const header = {
+    format: ROWS_FORMAT,
+    version: ROWS_VERSION,
+    rows: count,
+    features: FEATURES,
+    stepEndsSeconds: STEP_ENDS_SECONDS,
+    groups,
+    datasets,
+  };
+  writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
+  return { rows: count };
+}
+
+/** Listens like a forecaster, and notes a row whenever a forecast is asked for or half a second was seen. */
+class RowRecorder implements Forecaster {
+  readonly name = 'rows';
+  readonly rows: Float32Array[] = [];
+  readonly #history = new LinkHistory();
+  readonly #features = new Float64Array(FEATURES.length);
+  #lastSeconds = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly options: {
+      link: PiecewisePath;
+      leftSeconds: number;
+      handoverSeconds: number;
+      plannedOn: Forecaster | undefined;
+    },
+  ) {}
+
+  start(context: Parameters<Forecaster['start']>[0]): void {
+    this.options.plannedOn?.start(context);
+  }
+
+  observe(observation: Observation): void {
+    this.options.plannedOn?.observe(observation);
+    if (this.#history.observe(observation) && observation.kind === 'throughput') this.#note(observation.endSeconds);
+  }
+
+  latest(nowSeconds: number): ReturnType<Forecaster['latest']> {
+    this.#note(nowSeconds);
+    return this.options.plannedOn?.latest(nowSeconds);
+  }
+
+  #note(nowSeconds: number): void {
+    const { link, leftSeconds, handoverSeconds } = this.options;
+    if (nowSeconds - this.#lastSeconds < ROW_SECONDS || nowSeconds + LEAST_FUTURE_SECONDS > leftSeconds) return;
+    if (!this.#history.features(nowSeconds, handoverSeconds, this.#features)) return;
+    const reference = this.#history.referenceBps()!;
+    this.#lastSeconds = nowSeconds;
+    const row = new Float32Array(FEATURES.length + STEP_ENDS_SECONDS.length);
+    row.set(this.#features);
+    let begin = 0;
+    STEP_ENDS_SECONDS.forEach((end, step) => {
+      const bits = link.cumulativeBits(nowSeconds + end) - link.cumulativeBits(nowSeconds + begin);
+      const ratio = Math.max(LEAST_RATIO, bits / (end - begin) / reference);
+      row[FEATURES.length + step] = nowSeconds + end > leftSeconds ? Number.NaN : Math.log(ratio);
+      begin = end;
+    });
+    this.rows.push(row);
+  }
+}
+
+const stretchedTraces = new WeakMap<Trace, Map<number, Trace>>();
+
+function stretched(trace: Trace, stretch: number): Trace {
+  let of = stretchedTraces.get(trace);
+  if (of === undefined) {
+    of = new Map();
+    stretchedTraces.set(trace, of);
+  }
+  let made = of.get(stretch);
+  if (made === undefined) {
+    const { ratesBps } = trace;
+    const mean = ratesBps.reduce((sum, rate) => sum + rate, 0) / ratesBps.length;
+    made = { ...trace, ratesBps: ratesBps.map((rate) => mean * (rate / mean) ** stretch) };
+    of.set(stretch, made);
+  }
+  return made;
+}
+
+const phases = new WeakMap<Trace, number>();
+
+/** Second of the session at which a handover is said to be; NaN where the recording has no clock. */
+function handoverOf(trace: Trace, startSeconds: number, random: Random): number {
+  const { startUtcMs, epochPhaseSeconds } = trace.metadata;
+  if (startUtcMs === undefined && epochPhaseSeconds === undefined) return Number.NaN;
+  let phase = phases.get(trace);
+  if (phase === undefined) {
+    phase = handoverPhase(trace);
+    phases.set(trace, phase);
+  }
+  // Nearly normal, never far off.
+  const error = HANDOVER_SPREAD_SECONDS * (random() + random() + random() - 1.5);
+  return phase + HANDOVER_LAG_SECONDS + error - (traceStartUtcMs(trace.metadata) / 1000 + startSeconds);
+}
+
+/** Schedule (seconds of the minute, modulo 15) and how far recordings' clocks and sampling move it. */
+const SCHEDULE_SECONDS = 12;
+const GREATEST_SHIFT_SECONDS = 2;
+/** Mean |change of ln rate| by which another second than the schedule's must lead. */
+const SCHEDULE_BONUS = 0.02;
+
+/** Second of the 15 s cycle (UTC) at which the recording's level changes most, near the schedule. */
+export function handoverPhase(trace: Trace): number {
+  const changes = new Float64Array(EPOCH_SECONDS);
+  const counts = new Float64Array(EPOCH_SECONDS);
+  const floor = 2e5;
+  const { stepEndsSeconds, ratesBps } = trace;
+  const begin = traceStartUtcMs(trace.metadata) / 1000;
+  for (let i = 1; i < ratesBps.length; i++) {
+    const second = Math.round(begin + stepEndsSeconds[i - 1]!);
+    const phase = ((second % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
+    changes[phase]! += Math.abs(Math.log((ratesBps[i]! + floor) / (ratesBps[i - 1]! + floor)));
+    counts[phase]!++;
+  }
+  let best = SCHEDULE_SECONDS;
+  let most = Number.NEGATIVE_INFINITY;
+  for (let shift = -GREATEST_SHIFT_SECONDS; shift <= GREATEST_SHIFT_SECONDS; shift++) {
+    const phase = (SCHEDULE_SECONDS + shift + EPOCH_SECONDS) % EPOCH_SECONDS;
+    const mean = changes[phase]! / Math.max(1, counts[phase]!) + (shift === 0 ? SCHEDULE_BONUS : 0);
+    if (mean > most) {
+      most = mean;
+      best = phase;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,81 @@
+/**
+ * The small neural network of the built-in forecaster: features in, quantiles of the capacity per step out, as logarithms
+ * of ratios to the session's reference rate. Layers of leaky ReLU; the middle quantile of a step is an output as it is, the
+ * others lie above and below it by sums of softplus outputs, so that quantiles never cross. Several networks are averaged.
+ */
+
+/** One layer: `outputs[j] = biases[j] + sum over i of inputs[i] * weights[i * outputs + j]`. */
+export interface Layer {
+  weights: Float32Array;
+  biases: Float32Array;
+}
+
+const LEAK = 0.1;
+
+export class QuantileNetworks {
+  readonly #networks: readonly (readonly Layer[])[];
+  readonly #stepCount: number;
+  readonly #levelCount: number;
+  readonly #buffers: readonly [Float64Array, Float64Array];
+
+  /** Every network takes features of one length and gives `stepCount * levelCount` outputs; `levelCount` is odd. */
+  constructor(networks: readonly (readonly Layer[])[], stepCount: number, levelCount: number) {
+    this.#networks = networks;
+    this.#stepCount = stepCount;
+    this.#levelCount = levelCount;
+    const widest = Math.max(...networks.flat().map((layer) => layer.biases.length));
+    this.#buffers = [new Float64Array(widest), new Float64Array(widest)];
+  }
+
+  /** Writes `[step * levelCount + level]` into `into`, ascending by level. */
+  evaluate(features: Float64Array, into: Float64Array): void {
+    into.fill(0);
+    for (const network of this.#networks) this.#add(this.#outputs(network, features), into);
+  }
+
+  #outputs(network: readonly Layer[], features: Float64Array): Float64Array {
+    let inputs = features;
+    let inputCount = features.length;
+    for (let l = 0; l < network.length; l++) {
+      const { weights, biases } = network[l]!;
+      const outputs = this.#buffers[l % 2]!;
+      const outputCount = biases.length;
+      for (let j = 0; j < outputCount; j++) outputs[j] = biases[j]!;
+      for (let i = 0, at = 0; i < inputCount; i++) {
+        const input = inputs[i]!;
+        for (let j = 0; j < outputCount; j++) outputs[j]! += input * weights[at++]!;
+      }
+      if (l < network.length - 1) {
+        for (let j = 0; j < outputCount; j++) if (outputs[j]! < 0) outputs[j]! *= LEAK;
+      }
+      inputs = outputs;
+      inputCount = outputCount;
+    }
+    return inputs;
+  }
+
+  /** Adds this network's share of the mean of all. */
+  #add(outputs: Float64Array, into: Float64Array): void {
+    const share = 1 / this.#networks.length;
+    const middle = this.#levelCount >> 1;
+    for (let step = 0; step < this.#stepCount; step++) {
+      const at = step * this.#levelCount;
+      const median = outputs[at + middle]!;
+      into[at + middle]! += share * median;
+      let value = median;
+      for (let i = middle + 1; i < this.#levelCount; i++) {
+        value += softplus(outputs[at + i]!);
+        into[at + i]! += share * value;
+      }
+      value = median;
+      for (let i = middle - 1; i >= 0; i--) {
+        value -= softplus(outputs[at + i]!);
+        into[at + i]! += share * value;
+      }
+    }
+  }
+}
+
+function softplus(x: number): number {
+  return x > 30 ? x : Math.log1p(Math.exp(x));
+}

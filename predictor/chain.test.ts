@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ConstantPath } from '../abr/capacity-path.ts';
+import type { Forecast, Forecaster, QuantileForecast } from '../abr/forecast.ts';
+import { ForecastChain, type ForecasterFault } from './chain.ts';
+import { validateForecast } from './validate-forecast.ts';
+
+const FORECAST: QuantileForecast = {
+  issuedAtMs: 10_000,
+  source: 'test',
+  stepEndsSeconds: [1, 4],
+  levels: [0.1, 0.5, 0.9],
+  quantilesBps: [
+    [1e6, 2e6, 3e6],
+    [0, 2e6, 4e6],
+  ],
+  rankCorrelation: 0.7,
+  handovers: [{ atMs: 12_000, confidence: 0.9 }],
+};
+
+function publishing(name: string, forecast: unknown): Forecaster {
+  return { name, start() {}, observe() {}, latest: () => forecast as Forecast };
+}
+
+function chainOf(forecasters: Forecaster[]) {
+  const faults: ForecasterFault[] = [];
+  return { chain: new ForecastChain(forecasters, { onFault: (fault) => faults.push(fault) }), faults };
+}
+
+describe('ForecastChain', () => {
+  test('listens to the first that has a valid, fresh forecast', () => {
+    const old = { ...FORECAST, issuedAtMs: 0, source: 'old' };
+    const { chain, faults } = chainOf([
+      publishing('none', undefined),
+      publishing('old', old),
+      publishing('good', FORECAST),
+      publishing('later', { ...FORECAST, source: 'later' }),
+    ]);
+    expect(chain.latest(16)).toBe(FORECAST);
+    expect(chain.latest(14.9)).toBe(old);
+    expect(chain.latest(26)).toBeUndefined();
+    expect(faults).toEqual([]);
+  });
+
+  test('does not believe a forecast from the future', () => {
+    expect(chainOf([publishing('ahead', FORECAST)]).chain.latest(9)).toBeUndefined();
+  });
+
+  test('reports a forecaster once per session and goes on without it', () => {
+    const throwing: Forecaster = {
+      name: 'throws',
+      start() {},
+      observe() {
+        throw new Error('observe failed');
+      },
+      latest() {
+        throw new Error('latest failed');
+      },
+    };
+    const broken = publishing('broken', { ...FORECAST, rankCorrelation: Number.NaN });
+    const { chain, faults } = chainOf([throwing, broken, publishing('good', FORECAST)]);
+    for (let i = 0; i < 3; i++) {
+      chain.observe({ kind: 'idle', startSeconds: i, endSeconds: i + 1 });
+      expect(chain.latest(11)).toBe(FORECAST);
+    }
+    expect(faults.map(({ forecaster, during, message }) => [forecaster, during, message])).toEqual([
+      ['throws', 'observe', 'observe failed'],
+      ['broken', 'latest', 'rankCorrelation: expected a number from 0 to 1, got NaN'],
+    ]);
+    chain.start({ seed: 1 });
+    expect(chain.latest(11)).toBe(FORECAST);
+    expect(faults.length).toBe(4);
+  });
+
+  test('survives a listener that throws', () => {
+    const chain = new ForecastChain([publishing('broken', 'nonsense'), publishing('good', FORECAST)], {
+      onFault() {
+        throw new Error('listener');
+      },
+    });
+    expect(chain.latest(11)).toBe(FORECAST);
+  });
+
+  test('finds nothing in a chain of nothing', () => {
+    expect(new ForecastChain([]).latest(1)).toBeUndefined();
+  });
+
+  test('hands out valid forecasts alone, whatever is published', () => {
+    const parts = fc.oneof(
+      fc.anything(),
+      fc.double(),
+      fc.array(fc.double(), { maxLength: 4 }),
+      fc.array(fc.array(fc.double(), { maxLength: 4 }), { maxLength: 4 }),
+    );
+    const fields = Object.keys(FORECAST);
+    const garbage = fc.oneof(
+      fc.anything(),
+      fc
+        .tuple(fc.constantFrom(...fields, 'kind', 'latency', 'paths'), parts)
+        .map(([field, value]) => ({ ...FORECAST, [field]: value })),
+    );
+    fc.assert(
+      fc.property(fc.array(garbage, { maxLength: 3 }), fc.double(), (published, nowSeconds) => {
+        const { chain, faults } = chainOf(published.map((forecast, i) => publishing(`${i}`, forecast)));
+        chain.start({ seed: 0 });
+        const found = chain.latest(nowSeconds);
+        if (found !== undefined) expect(validateForecast(found)).toBeUndefined();
+        expect(faults.length).toBeLessThanOrEqual(published.length);
+        for (const { message } of faults) expect(message).toMatch(/expected .*, got /);
+      }),
+      { seed: 4, numRuns: 3000 },
+    );
+  });
+});
+
+describe('validateForecast', () => {
+  const path = new ConstantPath(1e6);
+  test.each<[string, unknown]>([
+    ['quantiles', FORECAST],
+    ['quantiles by name', { ...FORECAST, kind: 'quantiles' }],
+    ['with latency', { ...FORECAST, latency: { stepEndsSeconds: [1], levels: [0.5], quantilesMs: [[40]] } }],
+    ['paths', { kind: 'paths', issuedAtMs: 0, source: 'oracle', paths: [{ weight: 1, path }], handovers: [] }],
+  ])('accepts %s', (_, forecast) => expect(validateForecast(forecast)).toBeUndefined());
+
+  test.each<[unknown, string]>([
+    [null, 'forecast: expected an object, got null'],
+    [{ ...FORECAST, issuedAtMs: Number.POSITIVE_INFINITY }, 'issuedAtMs: expected a finite number, got Infinity'],
+    [{ ...FORECAST, levels: [] }, 'levels: expected an array of 1 to 64, got an empty array'],
+    [{ ...FORECAST, levels: [0.5, 0.5, 0.9] }, 'levels[1]: expected a number above 0.5 and below 1, got 0.5'],
+    [{ ...FORECAST, stepEndsSeconds: [4, 1] }, 'stepEndsSeconds[1]: expected a number above 4 and below 3600, got 1'],
+    [{ ...FORECAST, quantilesBps: [[1, 2, 3]] }, 'quantilesBps: expected 2 rows, one per step, got an array of 1'],
+    [
+      { ...FORECAST, quantilesBps: [[1, 2], []] },
+      'quantilesBps[0]: expected 3 numbers, one per level, got an array of 2',
+    ],
+    [{ ...FORECAST, quantilesBps: [[1, 3, 2], []] }, 'quantilesBps[0][2]: expected a number from 3'],
+    [{ ...FORECAST, quantilesBps: [[-1, 1, 2], []] }, 'quantilesBps[0][0]: expected a number from 0'],
+    [{ ...FORECAST, quantilesBps: [[0, 1, 1e16], []] }, 'quantilesBps[0][2]: expected a number from 1'],
+    [
+      {
+        ...FORECAST,
+        quantilesBps: [
+          [0, 1, 2],
+          [0, 0, 0],
+        ],
+      },
+      'quantilesBps[1]: expected a rate above 0, got 0',
+    ],
+    [
+      { ...FORECAST, handovers: [{ atMs: 0, confidence: 2 }] },
+      'handovers[0].confidence: expected a number from 0 to 1',
+    ],
+    [{ ...FORECAST, kind: 'point' }, "kind: expected 'quantiles' or 'paths', got \"point\""],
+    [
+      { ...FORECAST, latency: { stepEndsSeconds: [1], levels: [0.5], quantilesMs: [[-1]] } },
+      'latency.quantilesMs[0][0]',
+    ],
+    [{ ...FORECAST, kind: 'paths' }, 'paths: expected an array of 1 to 1024, got undefined'],
+    [{ ...FORECAST, kind: 'paths', paths: [{ weight: 0.5, path }] }, 'paths: expected weights that sum to 1, got 0.5'],
+    [{ ...FORECAST, kind: 'paths', paths: [{ weight: 1, path: {} }] }, 'paths[0].path: expected a capacity path'],
+    [
+      Object.defineProperty({ ...FORECAST }, 'source', {
+        get: () => {
+          throw new Error('no');
+        },
+      }),
+      'values that can be read',
+    ],
+  ])('says what is wrong with %#', (forecast, message) => expect(validateForecast(forecast)).toContain(message));
+});

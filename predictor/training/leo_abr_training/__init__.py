@@ -1,0 +1,1 @@
+"""Trains the built-in forecaster of leo-abr: rows of features and futures in, a model file out."""

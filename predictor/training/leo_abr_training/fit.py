@@ -1,0 +1,125 @@
+"""Fits networks to rows: AdamW with one cycle of the learning rate, equal say for small data sets, masked handovers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .network import Parameters, first_parameters, loss_gradient, quantiles_of
+from .rows import Rows
+
+
+@dataclass(frozen=True)
+class Settings:
+    levels: tuple[float, ...] = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
+    hidden: tuple[int, ...] = (32, 20)
+    # Networks that are averaged; each begins elsewhere.
+    members: int = 2
+    epochs: int = 3
+    batch: int = 512
+    learning_rate: float = 4e-3
+    weight_decay: float = 1e-3
+    # Share of rows that are shown without what is known of the handover.
+    masked: float = 0.25
+    # Weight of a data set is its size to the power of one minus this.
+    balance: float = 0.5
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Networks that take the features as they come: their scaling is inside the first layer."""
+
+    members: list[Parameters]
+    levels: np.ndarray
+
+    def quantiles(self, features: np.ndarray) -> np.ndarray:
+        """[row, step, level]"""
+        sum_ = quantiles_of(self.members[0], features, len(self.levels))
+        for member in self.members[1:]:
+            sum_ += quantiles_of(member, features, len(self.levels))
+        return sum_ / len(self.members)
+
+
+def fit(
+    rows: Rows,
+    chosen: np.ndarray,
+    settings: Settings,
+    seed: int,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Fitted:
+    """Fits to the chosen rows (indices). The same rows, settings and seed give the same networks."""
+    inputs = rows.features[chosen]
+    is_handover = ~np.isnan(rows.unknown)
+    mean = inputs.mean(0, dtype=np.float64).astype(np.float32)
+    spread = inputs.std(0, dtype=np.float64).astype(np.float32) + np.float32(1e-3)
+    # Masked rows must not lie far outside: what is known nearly always has hardly any spread of its own.
+    mean[is_handover] = 0
+    spread[is_handover] = np.maximum(spread[is_handover], 0.3)
+    scaled = (inputs - mean) / spread
+    unknown = ((rows.unknown - mean) / spread).astype(np.float32)
+    targets = rows.targets[chosen]
+    sizes_of_sets = np.bincount(rows.dataset[chosen], minlength=len(rows.datasets))
+    weights = (1.0 / np.maximum(sizes_of_sets, 1)) ** settings.balance
+    weights = weights[rows.dataset[chosen]]
+    weights = (weights / weights.mean()).astype(np.float32)
+    levels = np.array(settings.levels, np.float32)
+    sizes = [inputs.shape[1], *settings.hidden, targets.shape[1] * len(levels)]
+
+    members = []
+    for member in range(settings.members):
+        rng = np.random.default_rng([seed, member])
+        parameters = first_parameters(sizes, len(levels), rng)
+        optimiser = AdamW(parameters, settings)
+        batches = len(chosen) // settings.batch
+        steps = batches * settings.epochs
+        for step in range(steps):
+            if step % batches == 0:
+                order = rng.permutation(len(chosen))
+            at = order[(step % batches) * settings.batch :][: settings.batch]
+            batch = scaled[at]
+            masked = rng.random(len(at)) < settings.masked
+            batch[np.ix_(masked, is_handover)] = unknown[is_handover]
+            _, gradient = loss_gradient(parameters, batch, targets[at], weights[at], levels)
+            optimiser.step(gradient, one_cycle(step / steps))
+            if step % 200 == 0:
+                progress((member + step / steps) / settings.members)
+        members.append(_with_scaling_inside(parameters, mean, spread))
+    progress(1.0)
+    return Fitted(members, levels)
+
+
+def one_cycle(done: float) -> float:
+    """Share of the greatest learning rate: up for three tenths of the time, then down, both as cosines (Smith 2018)."""
+    low, end = 1 / 25, 1e-4
+    if done < 0.3:
+        return low + (1 - low) * (1 - np.cos(np.pi * done / 0.3)) / 2
+    return end + (1 - end) * (1 + np.cos(np.pi * (done - 0.3) / 0.7)) / 2
+
+
+class AdamW:
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019); changes the parameters in place."""
+
+    def __init__(self, parameters: Parameters, settings: Settings):
+        self.parameters = parameters
+        self.rate = settings.learning_rate
+        self.decay = settings.weight_decay
+        self.first = [np.zeros_like(value) for value in parameters]
+        self.second = [np.zeros_like(value) for value in parameters]
+        self.steps = 0
+
+    def step(self, gradient: Parameters, share: float) -> None:
+        self.steps += 1
+        rate = self.rate * share
+        for value, slope, first, second in zip(self.parameters, gradient, self.first, self.second):
+            first += (1 - 0.9) * (slope - first)
+            second += (1 - 0.999) * (slope * slope - second)
+            corrected = first / (1 - 0.9**self.steps)
+            size = np.sqrt(second / (1 - 0.999**self.steps)) + 1e-8
+            value -= (rate * (corrected / size + self.decay * value)).astype(np.float32)
+
+
+def _with_scaling_inside(parameters: Parameters, mean: np.ndarray, spread: np.ndarray) -> Parameters:
+    weights = parameters[0] / spread[:, None]
+    return [weights, parameters[1] - mean @ weights, *parameters[2:]]

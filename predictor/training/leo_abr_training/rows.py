@@ -1,0 +1,59 @@
+"""The rows that `leo-abr train` writes: features of a moment in a session and the capacity that followed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+FORMAT = "leo-abr training rows"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Arrays have one entry per row. Rates are ln of ratios to the reference rate of the moment."""
+
+    features: np.ndarray  # [row, feature] float32
+    targets: np.ndarray  # [row, step] float32: mean capacity within the step; NaN after the recording's end
+    group: np.ndarray  # [row] index into `groups`
+    dataset: np.ndarray  # [row] index into `datasets`
+    is_plain: np.ndarray  # [row] bool: of a recording as it is, not of a stretched one
+    feature_names: list[str]
+    unknown: np.ndarray  # [feature]: value where the handover is not known; NaN for features of another kind
+    step_ends: np.ndarray
+    groups: list[str]
+    datasets: list[str]
+
+
+def read_rows(folder: Path) -> Rows:
+    """Reads `rows.json` and `rows.f32`; raises ValueError for anything that they should not be."""
+    header_file = folder / "rows.json"
+    header = json.loads(header_file.read_text(encoding="utf-8"))
+    for field, expected in (("format", FORMAT), ("version", VERSION)):
+        if header.get(field) != expected:
+            raise ValueError(f"{header_file}: {field}: expected {expected!r}, got {header.get(field)!r}")
+    features = header["features"]
+    steps = header["stepEndsSeconds"]
+    width = 3 + len(features) + len(steps)
+    values = np.fromfile(folder / "rows.f32", dtype="<f4")
+    if values.size != width * header["rows"]:
+        raise ValueError(f"{folder / 'rows.f32'}: expected {header['rows']} rows of {width} numbers, got {values.size}")
+    table = values.reshape(-1, width)
+    inputs = table[:, 3 : 3 + len(features)]
+    if not np.isfinite(inputs).all():
+        raise ValueError(f"{folder / 'rows.f32'}: expected finite features, got others")
+    return Rows(
+        features=np.ascontiguousarray(inputs),
+        targets=np.ascontiguousarray(table[:, 3 + len(features) :]),
+        group=table[:, 0].astype(int),
+        dataset=table[:, 1].astype(int),
+        is_plain=table[:, 2] == 0,
+        feature_names=[feature["name"] for feature in features],
+        unknown=np.array([feature.get("unknown", np.nan) for feature in features], dtype=np.float32),
+        step_ends=np.array(steps, dtype=float),
+        groups=header["groups"],
+        datasets=header["datasets"],
+    )
