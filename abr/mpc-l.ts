@@ -12,6 +12,7 @@ import type { Forecast, PathForecast, QuantileForecast } from './forecast.ts';
 import { createMpcD } from './mpc-d.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './mpc-l/options.ts';
+import { isPlausible } from './mpc-l/plausibility.ts';
 import { rankTransitions } from './mpc-l/rank-chain.ts';
 import { ValueFunction, type ValueStage } from './mpc-l/value-function.ts';
 import { robustThroughput } from './robust-throughput.ts';
@@ -60,12 +61,12 @@ class MpcL implements Controller {
     this.name = options.name;
     this.futures = new Futures(options.futures, options.tuning.bins, options.seed);
     this.outcomes = new Float64Array(options.futures);
-    this.fallback = createMpcD({ name: options.name });
+    this.fallback = createMpcD({ name: options.name, abandon: options.abandon });
   }
 
   decide(state: PlayerState, forecast?: Forecast): Decision {
     const usable = this.usable(state, forecast);
-    if (usable === undefined) {
+    if (usable === undefined || !isPlausible(usable, state)) {
       const decision = this.fallback.decide(state);
       return { ...decision, controller: this.name, reason: `no forecast: mpc-d, ${decision.reason}` };
     }
@@ -105,6 +106,7 @@ class MpcL implements Controller {
     if (exceedsWaste(inFlight, options.maxWastedShare)) return 'keep';
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     if (current <= 0) return 'keep';
+    if (!isPlausible(usable, state, inFlight)) return this.reconsiderBlindly(state, inFlight);
 
     const left = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
     futures.read(usable, ageSeconds(state, usable));
@@ -139,6 +141,12 @@ class MpcL implements Controller {
       reason: `abandon: expected QoE ${kept.toFixed(1)} -> ${bestValue.toFixed(1)}, stall ${keptStall.toFixed(2)} s if kept`,
       ...this.basis(state, usable),
     };
+  }
+
+  /** What took a forecast at its word may have to be given up all the same. */
+  private reconsiderBlindly(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
+    const answer = this.fallback.reconsider?.(state, inFlight) ?? 'keep';
+    return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
   }
 
   /** The forecast to plan on; undefined where MPC-D has to do. */
