@@ -82,6 +82,11 @@ export interface Forecaster {
   /** Forgets the last session and begins another. */
   start(context: SessionContext): void;
   observe(observation: Observation): void;
+  /**
+   * At session second `atSeconds` it was `utcMs`, give or take `uncertaintySeconds`: the time source has turned out better,
+   * or one of the clocks has leapt. Replaces what `start` said.
+   */
+  tellTime?(atSeconds: number, utcMs: number, uncertaintySeconds: number): void;
   /** The newest forecast, or undefined where there is none. */
   latest(nowSeconds: number): Forecast | undefined;
 }

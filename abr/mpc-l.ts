@@ -165,7 +165,7 @@ class MpcL implements Controller {
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSeconds(state, forecast),
       handoverInHorizon: forecast.handovers.some(({ atMs }) => {
-        const aheadMs = atMs - state.nowSeconds * 1000;
+        const aheadMs = atMs - (state.utcMs ?? Number.NaN);
         return aheadMs >= 0 && aheadMs <= horizonMs;
       }),
     };

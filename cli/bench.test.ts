@@ -34,7 +34,7 @@ describe('leo-abr bench', () => {
     [['--contexts', '0'], '--contexts: expected a whole number from 1 to 64, got "0"'],
     [['--contexts', 'many'], '--contexts: expected a whole number from 1 to 64, got "many"'],
     [['--algorithms', 'mpc-d,optimal'], '--algorithms: expected one of'],
-    [['--algorithms', 'mpc-d@moon'], '--algorithms: expected mpc-d@oracle, got "mpc-d@moon"'],
+    [['--algorithms', 'mpc-d@moon'], '--algorithms: expected a forecaster that there is (mpc-d@oracle, mpc-d@built-in'],
     [['--baseline', 'nothing'], '--baseline: expected one of'],
     [['--raw', tmpdir()], '--raw: expected a file that can be written'],
     [['--out', tmpdir()], '--out: expected a file that can be written'],

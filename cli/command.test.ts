@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { SHIPPED_MODEL } from '../predictor/built-in/shipped-model.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -164,9 +165,30 @@ describe('simulate', () => {
     expect(session!.decisionMicros!.p50).toBeGreaterThan(0);
   });
 
-  test('accepts a map of models for folds', async () => {
+  test('plays each recording group with the model of its fold', async () => {
+    writeFileSync(at('model.json'), JSON.stringify(SHIPPED_MODEL));
+    writeFileSync(at('folds.json'), JSON.stringify({ a: 'model.json', b: 'model.json', golden: 'model.json' }));
+    const { status, stdout } = await run(simulateArgs({ 'fold-models': at('folds.json'), algorithms: 'mpc-d,mpc-l' }));
+    expect(status).toBe(0);
+    const { sessions } = JSON.parse(stdout) as Results;
+    expect(
+      sessions
+        .filter(({ algorithm }) => algorithm === 'mpc-l')
+        .at(-1)!
+        .segments.at(-1)!.reason,
+    ).toContain('built-in');
+  });
+
+  test('refuses a fold that has no model, or one that is none', async () => {
+    writeFileSync(at('model.json'), '{}');
     writeFileSync(at('folds.json'), JSON.stringify({ golden: 'model.json' }));
-    expect((await run(simulateArgs({ 'fold-models': at('folds.json') }))).status).toBe(0);
+    const broken = await run(simulateArgs({ 'fold-models': at('folds.json') }));
+    expect(broken.status).toBe(2);
+    expect(broken.stderr).toContain('model.json');
+    writeFileSync(at('folds.json'), JSON.stringify({}));
+    const missing = await run(simulateArgs({ 'fold-models': at('folds.json') }));
+    expect(missing.status).toBe(2);
+    expect(missing.stderr).toContain('a model for each recording group');
   });
 });
 

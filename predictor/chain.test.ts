@@ -42,6 +42,23 @@ describe('ForecastChain', () => {
     expect(faults).toEqual([]);
   });
 
+  test('passes on what time it is to those who want to know', () => {
+    const told: number[][] = [];
+    const { chain, faults } = chainOf([
+      publishing('indifferent', undefined),
+      {
+        ...publishing('broken', undefined),
+        tellTime() {
+          throw new Error('no time');
+        },
+      },
+      { ...publishing('interested', undefined), tellTime: (...time) => told.push(time) },
+    ]);
+    chain.tellTime(3, 1e12, 0.5);
+    expect(told).toEqual([[3, 1e12, 0.5]]);
+    expect(faults).toMatchObject([{ forecaster: 'broken', during: 'tellTime', message: 'no time' }]);
+  });
+
   test('does not believe a forecast from the future', () => {
     expect(chainOf([publishing('ahead', FORECAST)]).chain.latest(9)).toBeUndefined();
   });

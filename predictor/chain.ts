@@ -12,7 +12,7 @@ export interface ForecasterFault {
   /** Name of the forecaster. */
   forecaster: string;
   /** What it was doing. */
-  during: 'start' | 'observe' | 'latest';
+  during: 'start' | 'observe' | 'tellTime' | 'latest';
   /** What went wrong, for a log. */
   message: string;
   /** What was thrown, where something was. */
@@ -58,6 +58,12 @@ export class ForecastChain implements Forecaster {
   observe(observation: Observation): void {
     for (const forecaster of this.#forecasters) {
       this.#guarded(forecaster, 'observe', () => forecaster.observe(observation));
+    }
+  }
+
+  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
+    for (const forecaster of this.#forecasters) {
+      this.#guarded(forecaster, 'tellTime', () => forecaster.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
     }
   }
 

@@ -24,10 +24,12 @@ const FIRST_GUESS = {
     [0.05, 2],
   ],
   firstVolatility: 0.2,
-  volatilityMemory: 5,
+  volatilityMemory: 3,
   volatilityLimit: 50,
   weight: 0.5,
 };
+/** What the search leaves as it is: the length of the dip, and how the volatility is averaged. */
+const KEPT = ['dipSeconds', 'firstVolatility', 'volatilityMemory', 'volatilityLimit'];
 const MARKS_SECONDS = [15, 30, 60, 120];
 /** Seconds of a session without epochs that count. */
 const WITHOUT_SECONDS = 180;
@@ -47,7 +49,7 @@ export function fitConstants(sources, { recorded, without, leaveOut, from, secon
       return rest.splice(Math.floor(random() * rest.length), 1)[0];
     });
   };
-  const allowed = recorded.filter(({ group }) => !leaveOut.includes(group)).map(binned);
+  const allowed = recorded.filter(({ group }) => !leaveOut.includes(group)).map(throughputOnly);
   const datasets = [...new Set(allowed.map(({ dataset }) => dataset))];
   const sets = datasets.map((dataset) =>
     some(
@@ -55,7 +57,7 @@ export function fitConstants(sources, { recorded, without, leaveOut, from, secon
       SESSIONS[dataset] ?? SESSIONS.other,
     ),
   );
-  const others = some(without, SESSIONS.without).map(binned);
+  const others = some(without, SESSIONS.without).map(throughputOnly);
   const score = (parameters) => {
     const greatest = others.map((session) => greatestRatio(sources, parameters, session)).sort((a, b) => b - a);
     const threshold = mean(greatest.slice(0, FALSE_ALARMS));
@@ -76,7 +78,7 @@ export function fitConstants(sources, { recorded, without, leaveOut, from, secon
   for (; performance.now() < end; tries++) {
     const candidate = structuredClone(best);
     const changed = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
-      const names = Object.keys(FIRST_GUESS).filter((name) => name !== 'dipSeconds');
+      const names = Object.keys(FIRST_GUESS).filter((name) => !KEPT.includes(name));
       const name = names[Math.floor(random() * names.length)];
       return name === 'steady' ? `steady ${Math.floor(random() * 4)}` : name;
     });
@@ -87,7 +89,6 @@ export function fitConstants(sources, { recorded, without, leaveOut, from, secon
       else if (name.startsWith('steady')) candidate.steady[name.at(-1) >> 1][name.at(-1) & 1] *= factor;
       else candidate[name] *= factor;
     }
-    candidate.volatilityMemory = Math.max(1.5, candidate.volatilityMemory);
     const candidateScore = score(candidate);
     const better = candidateScore > bestScore;
     if (better) [best, bestScore] = [candidate, candidateScore];
@@ -145,19 +146,8 @@ function greatestRatio(sources, rateParameters, session) {
   return most;
 }
 
-/** The same session told in pieces as long as the clock's bins, which it weighs alike and reads faster. */
-function binned(session) {
-  const observations = [];
-  for (const observation of session.observations) {
-    if (observation.kind !== 'throughput') continue;
-    const last = observations.at(-1);
-    const { startSeconds, endSeconds, bits } = observation;
-    if (last && startSeconds - last.endSeconds < 0.01 && last.endSeconds - last.startSeconds < 0.5 - 1e-6) {
-      last.endSeconds = endSeconds;
-      last.bits += bits;
-    } else observations.push({ kind: 'throughput', startSeconds, endSeconds, bits });
-  }
-  return { ...session, observations };
+function throughputOnly(session) {
+  return { ...session, observations: session.observations.filter(({ kind }) => kind === 'throughput') };
 }
 
 function mean(values) {

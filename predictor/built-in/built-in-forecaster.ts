@@ -82,6 +82,12 @@ class NetworkForecaster implements BuiltInForecaster {
     if (this.#recalibrate) this.#recalibration.observe(startSeconds, endSeconds, bits);
   }
 
+  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
+    if (!Number.isFinite(atSeconds + utcMs)) return;
+    this.#utcMsAtStart = utcMs - atSeconds * 1000;
+    this.handoverClock?.tellTime(atSeconds, utcMs, uncertaintySeconds);
+  }
+
   latest(nowSeconds: number): Forecast | undefined {
     const newest = this.#newest;
     if (newest !== undefined) {

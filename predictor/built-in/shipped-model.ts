@@ -1,3 +1,5 @@
+/** The model that the plugin ships. */
+
 import type { ModelFile } from './model-file.ts';
 
 export const SHIPPED_MODEL: ModelFile = {

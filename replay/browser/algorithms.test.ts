@@ -12,7 +12,7 @@ describe('browserAlgorithm', () => {
   test('says what there is instead of an unknown one', () => {
     expect(() => browserAlgorithm('optimal')).toThrow(/--algorithms: expected one of .*mpc-d.*dynamic, got "optimal"/);
     expect(() => browserAlgorithm('mpc-d@moon', '--baseline')).toThrow(
-      /--baseline: expected mpc-d@oracle, got "mpc-d@moon"/,
+      /--baseline: expected a forecaster that there is .*mpc-d@oracle.*got "mpc-d@moon"/,
     );
   });
 });

@@ -1,0 +1,732 @@
+/** Laws of MPC-L, in random states and on random forecasts, sound and broken ones. */
+
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
+import type { Controller, Decision, Download, InFlight, PlayerState } from './controller.ts';
+import { InputError } from './errors.ts';
+import type { Forecast, PathForecast, QuantileForecast } from './forecast.ts';
+import { createMpcD } from './mpc-d.ts';
+import { createMpcL, type MpcLOptions } from './mpc-l.ts';
+import { qoeWeights } from './qoe.ts';
+import { anyDownloads, anyState } from './random-states.fixture.ts';
+
+const SEED = { seed: 20260101 };
+const LADDERS_BPS = [
+  [3e6, 8e6, 15e6, 30e6, 60e6, 120e6],
+  [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3],
+];
+const LEVELS = [[0.05, 0.25, 0.5, 0.75, 0.95], [0.1, 0.5, 0.9], [0.5]];
+
+/** Quantiles around a link of `medianBps`, moving from step to step; now and then there is an outage in it. */
+function anyQuantiles(medianBps: fc.Arbitrary<number>, nowSeconds: number): fc.Arbitrary<QuantileForecast> {
+  const step = fc.record({
+    seconds: fc.constantFrom(0.5, 1, 2, 4),
+    factor: fc.oneof({ weight: 12, arbitrary: fc.double({ min: 0.5, max: 1.6, noNaN: true }) }, fc.constant(0)),
+  });
+  return fc
+    .record({
+      medianBps,
+      spread: fc.double({ min: 0, max: 1, noNaN: true }),
+      steps: fc.array(step, { minLength: 1, maxLength: 20 }),
+      levels: fc.constantFrom(...LEVELS),
+      rankCorrelation: fc.constantFrom(0, 0.5, 0.7, 0.85, 1),
+      age: fc.double({ min: 0, max: 14, noNaN: true }),
+    })
+    .map(({ medianBps: middle, spread, steps, levels, rankCorrelation, age }) => {
+      let end = 0;
+      return {
+        issuedAtMs: (nowSeconds - age) * 1000,
+        source: 'random',
+        stepEndsSeconds: steps.map(({ seconds }) => {
+          end += seconds;
+          return end;
+        }),
+        levels,
+        quantilesBps: steps.map(({ factor }) =>
+          levels.map((level) => middle * factor * Math.exp(3 * spread * (level - 0.5))),
+        ),
+        rankCorrelation,
+        handovers: [],
+      };
+    });
+}
+
+interface Case {
+  state: PlayerState;
+  forecast: QuantileForecast;
+}
+
+/** A session under way in one of the scenarios, and a forecast somewhere in its ladder that the downloads agree with. */
+function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
+  return fc
+    .record({
+      ladderBps: fc.constantFrom(...LADDERS_BPS),
+      place: fc.double({ min: 0, max: 1, noNaN: true }),
+      segmentSeconds: fc.constantFrom(2, 4),
+      capSegments: fc.constantFrom(2, 3, 4, 8, 15),
+      fill: fc.double({ min: 0, max: 1, noNaN: true }),
+      segmentsRemaining: fc.constantFrom(1, 2, 5, 40, Number.POSITIVE_INFINITY),
+      previous: fc.nat(5),
+      factors: fc.array(fc.double({ min: 0.7, max: 1.4, noNaN: true }), { minLength: 1, maxLength: 8 }),
+      downloads: fc.nat(8),
+    })
+    .chain(({ ladderBps, place, segmentSeconds, capSegments, fill, previous, factors, ...rest }) => {
+      const rateBps = ladderBps[0]! * (ladderBps[5]! / ladderBps[0]!) ** place;
+      const bufferCapSeconds = capSegments * segmentSeconds;
+      const state: PlayerState = {
+        nowSeconds: 100,
+        started: true,
+        bufferLevelSeconds: fill * (bufferCapSeconds - segmentSeconds),
+        bufferCapSeconds,
+        segmentSeconds,
+        segmentIndex: 20,
+        segmentsRemaining: rest.segmentsRemaining,
+        ladderBps,
+        upcomingSizesBits: factors.map((factor) => ladderBps.map((bps) => bps * segmentSeconds * factor)),
+        previousBitrateBps: ladderBps[previous],
+        downloads: Array.from({ length: rest.downloads }, (_, i) => ({
+          segmentIndex: 20 - rest.downloads + i,
+          bitrateBps: ladderBps[previous]!,
+          receivedBits: rateBps * 3,
+          sizeBits: rateBps * 3,
+          requestedAtSeconds: 100 - 4 * (rest.downloads - i),
+          downloadSeconds: 3.05,
+          latencySeconds: 0.05,
+          abandoned: false,
+        })),
+        weights: qoeWeights(form, ladderBps),
+      };
+      return anyQuantiles(fc.constant(rateBps), state.nowSeconds).map((forecast) => ({ state, forecast }));
+    });
+}
+
+interface LateCase extends Case {
+  inFlight: InFlight;
+}
+
+/** A download of a high representation that has lasted for a while, on a forecast of any kind. */
+function anyLateCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<LateCase> {
+  return fc
+    .tuple(
+      anyCase(form),
+      fc.integer({ min: 0, max: 5 }),
+      fc.record({
+        elapsed: fc.double({ min: 0.1, max: 4, noNaN: true }),
+        received: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 0.9, noNaN: true })),
+        level: fc.double({ min: 0, max: 1.6, noNaN: true }),
+      }),
+    )
+    .map(([{ state, forecast }, current, { elapsed, received, level }]) => {
+      const sizeBits = state.upcomingSizesBits[0]![current]!;
+      const requestedAtSeconds = state.nowSeconds - elapsed;
+      return {
+        forecast,
+        state: { ...state, bufferLevelSeconds: level * state.segmentSeconds },
+        inFlight: {
+          segmentIndex: state.segmentIndex,
+          bitrateBps: state.ladderBps[current]!,
+          sizeBits,
+          requestedAtSeconds,
+          receivedBits: received * sizeBits,
+          ...(received > 0 && {
+            firstByteAtSeconds: requestedAtSeconds + 0.05,
+            lastProgressAtSeconds: state.nowSeconds,
+          }),
+          abandonments: 0,
+          sessionRequestedBits: 40 * sizeBits,
+          sessionWastedBits: 0,
+        },
+      };
+    });
+}
+
+function scaledState(state: PlayerState, by: number, form: 'linear' | 'log'): PlayerState {
+  const ladderBps = state.ladderBps.map((bps) => by * bps);
+  return {
+    ...state,
+    ladderBps,
+    upcomingSizesBits: state.upcomingSizesBits.map((row) => row.map((bits) => by * bits)),
+    previousBitrateBps: state.previousBitrateBps === undefined ? undefined : by * state.previousBitrateBps,
+    downloads: state.downloads.map((download) => ({
+      ...download,
+      bitrateBps: by * download.bitrateBps,
+      receivedBits: by * download.receivedBits,
+      sizeBits: by * download.sizeBits,
+    })),
+    weights: qoeWeights(form, ladderBps),
+  };
+}
+
+function scaledForecast(forecast: QuantileForecast, by: number): QuantileForecast {
+  return { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => by * bps)) };
+}
+
+function onPath(path: CapacityPath, nowSeconds = 100): PathForecast {
+  return {
+    kind: 'paths',
+    issuedAtMs: nowSeconds * 1000,
+    source: 'oracle',
+    paths: [{ weight: 1, path }],
+    handovers: [],
+  };
+}
+
+const reconsider = (controller: Controller, { state, inFlight, forecast }: LateCase) =>
+  controller.reconsider!(state, inFlight, forecast);
+/** What was decided, without words: they hold rounded numbers. */
+const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
+
+describe('scale', () => {
+  test.each(['linear', 'log'] as const)('does not matter: link, sizes, ladder and mu times 2 or a half, %s', (form) => {
+    const controller = createMpcL();
+    fc.assert(
+      fc.property(anyLateCase(form), fc.constantFrom(2, 0.5), (one, by) => {
+        const state = scaledState(one.state, by, form);
+        const forecast = scaledForecast(one.forecast, by);
+        const { inFlight } = one;
+        expect(controller.decide(state, forecast).representation).toBe(
+          controller.decide(one.state, one.forecast).representation,
+        );
+        const scaled: InFlight = {
+          ...inFlight,
+          bitrateBps: by * inFlight.bitrateBps,
+          sizeBits: by * inFlight.sizeBits,
+          receivedBits: by * inFlight.receivedBits,
+          sessionRequestedBits: by * inFlight.sessionRequestedBits!,
+        };
+        expect(choiceOf(controller.reconsider!(state, scaled, forecast))).toBe(choiceOf(reconsider(controller, one)));
+      }),
+      { ...SEED, numRuns: 400 },
+    );
+  });
+});
+
+describe('what is known of the link decides', () => {
+  test('a link with plenty of capacity: the top, from the first decision on', () => {
+    const controller = createMpcL();
+    fc.assert(
+      fc.property(anyCase(), fc.boolean(), ({ state }, first) => {
+        const { ladderBps } = state;
+        const decision = controller.decide(
+          first
+            ? { ...state, started: false, previousBitrateBps: undefined, downloads: [], bufferLevelSeconds: 0 }
+            : state,
+          onPath(new ConstantPath(50 * ladderBps[ladderBps.length - 1]!)),
+        );
+        // At the very end of a session a change may not pay any more.
+        if (state.segmentsRemaining > 2 || first) expect(decision.representation).toBe(ladderBps.length - 1);
+      }),
+      { ...SEED, numRuns: 200 },
+    );
+  });
+
+  test('a dead link: the lowest, and away from whatever is in flight', () => {
+    const controller = createMpcL();
+    fc.assert(
+      fc.property(anyLateCase(), (one) => {
+        const forecast = onPath(new ConstantPath(0));
+        expect(controller.decide(one.state, forecast).representation).toBe(0);
+        const settled = { ...one, forecast, inFlight: { ...one.inFlight, requestedAtSeconds: 97, receivedBits: 0 } };
+        const answer = choiceOf(reconsider(controller, settled));
+        const isPatient = one.state.bufferLevelSeconds > 1.5 * one.state.segmentSeconds;
+        expect(answer).toBe(isPatient || one.inFlight.bitrateBps === one.state.ladderBps[0] ? 'keep' : 0);
+      }),
+      { ...SEED, numRuns: 200 },
+    );
+  });
+
+  test('one segment ahead on a constant link: QoE by hand', () => {
+    const controller = createMpcL({ horizon: 1, abandon: false, risk: 0.5, tuning: { stallLevelSeconds: 0.1 } });
+    const rate = fc.double({ min: 1e5, max: 2e8, noNaN: true });
+    fc.assert(
+      fc.property(anyCase(), rate, ({ state }, bps) => {
+        const { candidates } = controller.decide(state, onPath(new ConstantPath(bps)));
+        const { weights, segmentSeconds, bufferLevelSeconds, ladderBps } = state;
+        const latency = 0.05;
+        candidates!.forEach(({ bitrateBps, expectedQoe, expectedStallSeconds }, r) => {
+          const q = weights.quality(ladderBps[r]!);
+          const takes = latency + state.upcomingSizesBits[0]![r]! / bps;
+          const stall = Math.max(0, takes - Math.max(0, bufferLevelSeconds - 0.1));
+          // Risk 0.5: stalls count twice.
+          const expected =
+            (q * segmentSeconds) / 4 -
+            weights.lambda * Math.abs(q - weights.quality(state.previousBitrateBps!)) -
+            2 * weights.mu * stall;
+          expect(bitrateBps).toBe(ladderBps[r]);
+          expect(expectedStallSeconds / (1 + stall)).toBeCloseTo(stall / (1 + stall), 6);
+          expect(expectedQoe / (1 + Math.abs(expected))).toBeCloseTo(expected / (1 + Math.abs(expected)), 6);
+        });
+      }),
+      { ...SEED, numRuns: 200 },
+    );
+  });
+
+  /**
+   * Choices are not monotone: more buffer or more capacity can make the plan go lower now in order to rise later, in a
+   * few of a thousand states; and where a plan may abandon, more buffer means more patience, which can be worth less.
+   * What each representation is worth is monotone.
+   */
+  test('without abandonment, more buffer never makes a representation worth less; larger sizes never stall less', () => {
+    const controller = createMpcL({ abandon: false });
+    fc.assert(
+      fc.property(anyCase(), fc.double({ min: 0, max: 1, noNaN: true }), ({ state, forecast }, more) => {
+        const room = state.bufferCapSeconds - state.segmentSeconds - state.bufferLevelSeconds;
+        const fuller = { ...state, bufferLevelSeconds: state.bufferLevelSeconds + more * room };
+        const { candidates } = controller.decide(state, forecast);
+        const { candidates: withMore } = controller.decide(fuller, forecast);
+        candidates?.forEach(({ expectedQoe, expectedStallSeconds }, r) => {
+          expect(withMore![r]!.expectedQoe).toBeGreaterThanOrEqual(expectedQoe - 1e-9 * (1 + Math.abs(expectedQoe)));
+          const lower = candidates[r - 1]?.expectedStallSeconds ?? 0;
+          expect(expectedStallSeconds).toBeGreaterThanOrEqual(lower - 1e-9);
+        });
+      }),
+      { ...SEED, numRuns: 400 },
+    );
+  });
+
+  test('more buffer, more capacity and less risk lower the choice in less than 2 of 100 states', () => {
+    const controller = createMpcL();
+    const fearful = createMpcL({ risk: 1 });
+    const lower = { buffer: 0, capacity: 0, risk: 0 };
+    const cases = fc.sample(fc.tuple(anyCase(), fc.double({ min: 0, max: 1, noNaN: true })), {
+      ...SEED,
+      numRuns: 1000,
+    });
+    for (const [{ state, forecast }, more] of cases) {
+      const { representation } = controller.decide(state, forecast);
+      const room = state.bufferCapSeconds - state.segmentSeconds - state.bufferLevelSeconds;
+      const fuller = { ...state, bufferLevelSeconds: state.bufferLevelSeconds + more * room };
+      if (controller.decide(fuller, forecast).representation < representation) lower.buffer++;
+      const faster = scaledForecast(forecast, 1 + more);
+      if (controller.decide(state, faster).representation < representation) lower.capacity++;
+      if (fearful.decide(state, forecast).representation > representation) lower.risk++;
+    }
+    for (const count of Object.values(lower)) expect(count).toBeLessThan(20);
+  });
+});
+
+describe('reconsider', () => {
+  const controller = createMpcL();
+
+  test('keeps, or names a lower representation; never more often, or at more waste, than allowed', () => {
+    let abandoned = 0;
+    fc.assert(
+      fc.property(anyLateCase(), (one) => {
+        const answer = reconsider(controller, one);
+        if (answer === 'keep') return;
+        abandoned++;
+        const { state, inFlight } = one;
+        expect(state.ladderBps[answer.representation]!).toBeLessThan(inFlight.bitrateBps);
+        expect(answer.controller).toBe('mpc-l');
+        expect(answer.reason).not.toMatch(/NaN|undefined/);
+        const asked = (changes: Partial<InFlight>, options: MpcLOptions = {}) =>
+          createMpcL(options).reconsider!(state, { ...inFlight, ...changes }, one.forecast);
+        expect(asked({ abandonments: 4 })).toBe('keep');
+        expect(asked({ abandonments: 1 }, { maxAbandonments: 1 })).toBe('keep');
+        expect(asked({}, { maxAbandonments: 0 })).toBe('keep');
+        expect(asked({}, { abandon: false })).toBe('keep');
+        expect(asked({ requestedAtSeconds: state.nowSeconds - 0.1 })).toBe('keep');
+        expect(asked({ sessionWastedBits: 0.1 * inFlight.sessionRequestedBits! }, { maxWastedShare: 0.05 })).toBe(
+          'keep',
+        );
+        // What has not come is not wasted.
+        const nothingYet = asked({ receivedBits: 0, sessionWastedBits: 0 }, { maxWastedShare: 0 });
+        const somethingCame = asked({ receivedBits: 1e3, sessionWastedBits: 0 }, { maxWastedShare: 0 });
+        expect(choiceOf(nothingYet)).toBe(choiceOf(asked({ receivedBits: 0 })));
+        expect(somethingCame).toBe('keep');
+      }),
+      { ...SEED, numRuns: 400 },
+    );
+    expect(abandoned).toBeGreaterThan(20);
+  });
+
+  test('keeps while there is buffer enough, and what is the lowest already', () => {
+    fc.assert(
+      fc.property(anyLateCase(), (one) => {
+        const { state, inFlight } = one;
+        const full = { ...state, bufferLevelSeconds: 1.51 * state.segmentSeconds };
+        expect(reconsider(controller, { ...one, state: full })).toBe('keep');
+        const lowest = { ...inFlight, bitrateBps: state.ladderBps[0]! };
+        expect(reconsider(controller, { ...one, inFlight: lowest })).toBe('keep');
+        // A bitrate below the ladder, as a limit that was raised leaves it.
+        expect(reconsider(controller, { ...one, inFlight: { ...inFlight, bitrateBps: 1 } })).toBe('keep');
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+
+  test('never names a representation of the bitrate in flight, where several share it', () => {
+    fc.assert(
+      fc.property(anyLateCase(), fc.nat(4), (one, twin) => {
+        const ladderBps = one.state.ladderBps.map((bps, r, all) => (r === twin + 1 ? all[twin]! : bps));
+        const upcomingSizesBits = [ladderBps.map((bps) => bps * one.state.segmentSeconds)];
+        const inFlight = { ...one.inFlight, bitrateBps: ladderBps[twin]!, sizeBits: upcomingSizesBits[0]![twin]! };
+        const answer = controller.reconsider!({ ...one.state, ladderBps, upcomingSizesBits }, inFlight, one.forecast);
+        if (answer !== 'keep') expect(ladderBps[answer.representation]!).toBeLessThan(ladderBps[twin]!);
+      }),
+      { ...SEED, numRuns: 300 },
+    );
+  });
+
+  test('after an abandonment neither this segment nor the next goes straight back', () => {
+    fc.assert(
+      fc.property(anyCase(), fc.integer({ min: 1, max: 5 }), fc.boolean(), ({ state, forecast }, gaveUp, same) => {
+        const fast = scaledForecast(forecast, 3);
+        const attempt = (abandoned: boolean, r: number): Download => ({
+          segmentIndex: state.segmentIndex - (same ? 0 : 1),
+          bitrateBps: state.ladderBps[r]!,
+          receivedBits: 1e6,
+          sizeBits: state.upcomingSizesBits[0]![r]!,
+          requestedAtSeconds: 98,
+          downloadSeconds: 1,
+          abandoned,
+        });
+        const downloads = [...state.downloads, attempt(true, gaveUp), ...(same ? [] : [attempt(false, 0)])];
+        expect(controller.decide({ ...state, downloads }, fast).representation).toBeLessThan(gaveUp);
+        // One segment later it is forgotten.
+        const later = { ...state, downloads, segmentIndex: state.segmentIndex + 2 };
+        const fresh = { ...later, downloads: downloads.map((download) => ({ ...download, abandoned: false })) };
+        expect(controller.decide(later, fast).representation).toBe(controller.decide(fresh, fast).representation);
+      }),
+      { ...SEED, numRuns: 200 },
+    );
+  });
+});
+
+describe('state', () => {
+  test('equal questions, equal answers: nothing asked before matters', () => {
+    const used = createMpcL();
+    fc.assert(
+      fc.property(anyLateCase(), (one) => {
+        const { state, forecast } = one;
+        const fresh = createMpcL();
+        const decided = fresh.decide(state, forecast);
+        const reconsidered = reconsider(fresh, one);
+        // `used` has been asked of everything before, other ladders and forecasts among it, and in another order.
+        expect(reconsider(used, one)).toEqual(reconsidered);
+        expect(used.decide(state, forecast)).toEqual(decided);
+        expect(used.decide(state, onPath(new ConstantPath(5e6))).representation).toBeDefined();
+        expect(used.decide(state, forecast)).toEqual(decided);
+      }),
+      { ...SEED, numRuns: 200 },
+    );
+  });
+
+  test('what it is asked with stays as it was', () => {
+    const controller = createMpcL();
+    fc.assert(
+      fc.property(anyLateCase(), (one) => {
+        const before = JSON.stringify(one);
+        controller.decide(one.state, one.forecast);
+        reconsider(controller, one);
+        expect(JSON.stringify(one)).toBe(before);
+      }),
+      { ...SEED, numRuns: 50 },
+    );
+  });
+
+  test('any valid state is played, whatever the ladder, the cap, the sizes and the horizon', () => {
+    const controllers = [1, 2, 5, 20].map((horizon) => createMpcL({ horizon }));
+    const states = anyState({ downloads: anyDownloads() });
+    const rate = fc.constantFrom(1e5, 2e6, 8e6, 40e6);
+    fc.assert(
+      fc.property(states, anyQuantiles(rate, 100), fc.constantFrom(...controllers), (state, forecast, controller) => {
+        const { representation, candidates, reason } = controller.decide(state, forecast);
+        expect(state.ladderBps[representation]).toBeDefined();
+        expect(reason).not.toMatch(/NaN|undefined|Infinity/);
+        for (const { expectedQoe, expectedStallSeconds } of candidates ?? []) {
+          expect(Number.isFinite(expectedQoe)).toBe(true);
+          expect(Number.isFinite(expectedStallSeconds)).toBe(true);
+        }
+      }),
+      { ...SEED, numRuns: 1000 },
+    );
+  });
+
+  test('sizes that a player cannot show are nominal', () => {
+    const controller = createMpcL();
+    fc.assert(
+      fc.property(anyCase(), ({ state, forecast }) => {
+        const nominal = [state.ladderBps.map((bps) => bps * state.segmentSeconds)];
+        const expected = controller.decide({ ...state, upcomingSizesBits: nominal }, forecast);
+        for (const upcomingSizesBits of [[], [[]], [[1e6]]]) {
+          expect(controller.decide({ ...state, upcomingSizesBits }, forecast)).toEqual(expected);
+        }
+      }),
+      { ...SEED, numRuns: 50 },
+    );
+  });
+
+  test('what it looks at does not grow with the session', () => {
+    const controller = createMpcL();
+    const [one] = fc.sample(anyCase(), { ...SEED, numRuns: 1 });
+    const looks = (length: number) => {
+      let count = 0;
+      const downloads = new Proxy(
+        Array.from(
+          { length },
+          (_, i): Download => ({
+            segmentIndex: i,
+            bitrateBps: 8e6,
+            receivedBits: 32e6,
+            sizeBits: 32e6,
+            requestedAtSeconds: 4 * i,
+            downloadSeconds: 2,
+            abandoned: false,
+          }),
+        ),
+        {
+          get(target, key, receiver) {
+            count++;
+            return Reflect.get(target, key, receiver);
+          },
+        },
+      );
+      controller.decide({ ...one!.state, downloads, segmentIndex: length }, one!.forecast);
+      controller.decide({ ...one!.state, downloads, segmentIndex: length });
+      return count;
+    };
+    expect(looks(10_000)).toBe(looks(50));
+  });
+});
+
+/** What wrong units, broken code and lost messages make of a forecast; typed as one, as it would come. */
+const BROKEN: Readonly<Record<string, (forecast: QuantileForecast) => unknown>> = {
+  'NaN among the rates': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.map(() => Number.NaN)) }),
+  'negative rates': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.map((bps) => -1 - bps)) }),
+  'an infinite rate': (f) => ({
+    ...f,
+    quantilesBps: f.quantilesBps.map((row) => row.map(() => Number.POSITIVE_INFINITY)),
+  }),
+  'no steps': (f) => ({ ...f, stepEndsSeconds: [], quantilesBps: [] }),
+  'no levels': (f) => ({ ...f, levels: [], quantilesBps: f.quantilesBps.map(() => []) }),
+  'rows missing': (f) => ({ ...f, stepEndsSeconds: [...f.stepEndsSeconds, 1e3] }),
+  'values missing': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.slice(1)) }),
+  'steps that go back': (f) => ({ ...f, stepEndsSeconds: f.stepEndsSeconds.map((end) => -end) }),
+  'levels that do not ascend': (f) => ({ ...f, levels: f.levels.map(() => 2) }),
+  'a level that is NaN': (f) => ({ ...f, levels: f.levels.map(() => Number.NaN) }),
+  'no correlation': (f) => ({ ...f, rankCorrelation: Number.NaN }),
+  'a correlation above 1': (f) => ({ ...f, rankCorrelation: 7 }),
+  'no time': (f) => ({ ...f, issuedAtMs: Number.NaN }),
+  'no handovers': ({ handovers: _, ...f }) => f,
+  'a time in the future': (f) => ({ ...f, issuedAtMs: 200e3 }),
+  'an age of 100 s': (f) => ({ ...f, issuedAtMs: 0 }),
+  'an age of one epoch': (f) => ({ ...f, issuedAtMs: 85e3 }),
+  'UTC for the session clock': (f) => ({ ...f, issuedAtMs: 1.7e12 }),
+  'rates a thousand times too high': (f) => scaledForecast(f, 1e4),
+  'rates a thousand times too low': (f) => scaledForecast(f, 1e-4),
+  'nothing at all': (f) => scaledForecast(f, 0),
+  'no paths': () => ({ ...onPath(new ConstantPath(1e6)), paths: [] }),
+  'a path of NaN': () => onPath(new ConstantPath(Number.NaN)),
+  'a path of infinite rate': () => onPath(new ConstantPath(Number.POSITIVE_INFINITY)),
+  'a path that runs backwards': () => onPath(new ConstantPath(-1e6)),
+  'a weight that is none': () => ({
+    ...onPath(new ConstantPath(1e6)),
+    paths: [{ weight: Number.NaN, path: new ConstantPath(1e6) }],
+  }),
+};
+
+describe('forecasts that cannot be planned on', () => {
+  const controller = createMpcL();
+  const mpcD = createMpcD({ name: 'mpc-l' });
+  const measured = anyLateCase().filter(({ state }) => state.downloads.length > 2);
+
+  test.each(Object.keys(BROKEN))('%s: decided as by mpc-d', (name) => {
+    fc.assert(
+      fc.property(measured, (one) => {
+        const forecast = BROKEN[name]!({ ...one.forecast, issuedAtMs: 99e3 }) as Forecast;
+        const expected = mpcD.decide(one.state);
+        const decision = controller.decide(one.state, forecast);
+        expect(decision).toEqual({ ...expected, reason: `no forecast: mpc-d, ${expected.reason}` });
+        const answer = reconsider(controller, { ...one, forecast: forecast as QuantileForecast });
+        if (answer !== 'keep') {
+          expect(one.state.ladderBps[answer.representation]!).toBeLessThan(one.inFlight.bitrateBps);
+        }
+      }),
+      { ...SEED, numRuns: 40 },
+    );
+  });
+
+  test('none at all: mpc-d, and nothing is abandoned', () => {
+    fc.assert(
+      fc.property(measured, ({ state, inFlight }) => {
+        expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);
+        expect(controller.reconsider!(state, inFlight)).toBe('keep');
+      }),
+      { ...SEED, numRuns: 50 },
+    );
+  });
+
+  test('garbage of every kind and any history: no exception, a representation of the ladder', () => {
+    const number = fc.oneof(
+      fc.constantFrom(0, -1, 1e-320, 1e15, 1e308, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
+      fc.double(),
+      fc.double({ min: 0, max: 1e9 }),
+    );
+    const numbers = fc.array(number, { maxLength: 6 });
+    const ascending = fc
+      .array(fc.double({ min: 1e-12, max: 1, noNaN: true, maxExcluded: true }), { maxLength: 6 })
+      .map((values) => [...new Set(values)].sort((a, b) => a - b));
+    const wild: fc.Arbitrary<unknown> = fc.oneof(
+      fc.record({
+        issuedAtMs: fc.oneof(number, fc.constantFrom(100e3, 90e3, 99.5e3)),
+        source: fc.string(),
+        stepEndsSeconds: fc.oneof(numbers, ascending),
+        levels: fc.oneof(numbers, ascending),
+        quantilesBps: fc.array(numbers, { maxLength: 6 }),
+        rankCorrelation: fc.oneof(number, fc.double({ min: 0, max: 1 })),
+        handovers: fc.array(fc.record({ atMs: number, confidence: number }), { maxLength: 2 }),
+      }),
+      // In shape, with values of any size.
+      fc.tuple(ascending, ascending, fc.double({ min: 0, max: 1, noNaN: true })).chain(([ends, levels, correlation]) =>
+        fc
+          .array(
+            fc.array(fc.double({ min: 0, max: 1e15, noNaN: true }), {
+              minLength: levels.length,
+              maxLength: levels.length,
+            }),
+            {
+              minLength: ends.length,
+              maxLength: ends.length,
+            },
+          )
+          .map((quantilesBps) => ({
+            issuedAtMs: 99e3,
+            source: 'wild',
+            stepEndsSeconds: ends,
+            levels,
+            quantilesBps,
+            rankCorrelation: correlation,
+            handovers: [],
+          })),
+      ),
+      fc.record({
+        kind: fc.constant('paths'),
+        issuedAtMs: fc.oneof(number, fc.constant(99e3)),
+        source: fc.string(),
+        paths: fc.array(fc.record({ weight: number, path: number.map((bps) => new ConstantPath(bps)) }), {
+          maxLength: 3,
+        }),
+        handovers: fc.constant([]),
+      }),
+    );
+    const history = anyDownloads(40).map((downloads) =>
+      downloads.map((download, i) => ({
+        ...download,
+        abandoned: i % 3 === 0,
+        receivedBits: i % 5 === 0 ? 0 : download.sizeBits,
+      })),
+    );
+    fc.assert(
+      fc.property(anyState({ downloads: history }), wild, fc.nat(5), (state, forecast, current) => {
+        const decision = controller.decide(state, forecast as Forecast);
+        expect(state.ladderBps[decision.representation]).toBeDefined();
+        expect(decision.reason).not.toMatch(/NaN|undefined/);
+        const bitrateBps = state.ladderBps[current % state.ladderBps.length]!;
+        const answer = controller.reconsider!(
+          state,
+          {
+            segmentIndex: state.segmentIndex,
+            bitrateBps,
+            sizeBits: bitrateBps * state.segmentSeconds,
+            requestedAtSeconds: 98,
+            receivedBits: 1e5,
+            abandonments: 0,
+          },
+          forecast as Forecast,
+        );
+        if (answer !== 'keep') expect(state.ladderBps[answer.representation]!).toBeLessThan(bitrateBps);
+      }),
+      { ...SEED, numRuns: 3000 },
+    );
+  });
+
+  test('a forecast of very many paths is looked at a bounded number of times', () => {
+    let asked = 0;
+    const counting: CapacityPath = {
+      cumulativeBits: (seconds) => {
+        asked++;
+        return 5e6 * seconds;
+      },
+      downloadSeconds: (_, bits) => bits / 5e6,
+    };
+    const [one] = fc.sample(anyCase(), { ...SEED, numRuns: 1 });
+    const paths = Array.from({ length: 500 }, () => ({ weight: 1 / 500, path: counting }));
+    const { representation } = controller.decide({ ...one!.state, downloads: [] }, { ...onPath(counting), paths });
+    expect(one!.state.ladderBps[representation]).toBeDefined();
+    expect(asked).toBeLessThan(10 * paths.length);
+  });
+});
+
+describe('ablations', () => {
+  test('no-forecast plans on what was downloaded, and needs nothing else', () => {
+    const controller = createMpcL({ forecast: false });
+    fc.assert(
+      fc.property(anyLateCase(), (one) => {
+        const { state, forecast } = one;
+        expect(controller.decide(state, forecast)).toEqual(controller.decide(state));
+        expect(choiceOf(reconsider(controller, one))).toBe(choiceOf(controller.reconsider!(state, one.inFlight)));
+        if (state.downloads.length > 0) expect(controller.decide(state).forecastSource).toBe('harmonic mean');
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+
+  test('no-startup decides the first segments as mpc-d does', () => {
+    const controller = createMpcL({ startup: false });
+    const full = createMpcL();
+    fc.assert(
+      fc.property(anyCase(), ({ state, forecast }) => {
+        const expected = state.downloads.length < 2 ? createMpcD().decide(state) : full.decide(state, forecast);
+        expect(controller.decide(state, forecast).representation).toBe(expected.representation);
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+
+  test('handovers in the horizon are told', () => {
+    const controller = createMpcL();
+    const [one] = fc.sample(anyCase(), { ...SEED, numRuns: 1 });
+    const utcMs = 1.7e12;
+    const state = { ...one!.state, utcMs };
+    const at = (aheadSeconds: number) =>
+      controller.decide(state, { ...one!.forecast, handovers: [{ atMs: utcMs + aheadSeconds * 1000, confidence: 1 }] })
+        .handoverInHorizon;
+    expect(at(3)).toBe(true);
+    expect(at(-3)).toBe(false);
+    expect(at(1000)).toBe(false);
+    expect(controller.decide(state, one!.forecast).handoverInHorizon).toBe(false);
+  });
+});
+
+describe('options', () => {
+  test.each<[string, MpcLOptions]>([
+    ['horizon', { horizon: 0 }],
+    ['horizon', { horizon: 2.5 }],
+    ['risk', { risk: -0.1 }],
+    ['risk', { risk: Number.NaN }],
+    ['maxAbandonments', { maxAbandonments: -1 }],
+    ['maxWastedShare', { maxWastedShare: 2 }],
+    ['futures', { futures: 1 }],
+    ['tuning.bins', { tuning: { bins: 1 } }],
+    ['tuning.tailShare', { tuning: { tailShare: 0 } }],
+    ['tuning.settleSeconds', { tuning: { settleSeconds: Number.NaN } }],
+  ])('%s: %p is refused by name', (field, options) => {
+    expect(() => createMpcL(options)).toThrow(InputError);
+    expect(() => createMpcL(options)).toThrow(`options.${field}`);
+  });
+
+  test('other numbers of futures and bins, and other seeds, decide much the same', () => {
+    const controllers = [{ futures: 48 }, { tuning: { bins: 6 } }, { seed: 2 }].map((options) => createMpcL(options));
+    const usual = createMpcL();
+    const cases = fc.sample(anyCase(), { ...SEED, numRuns: 300 });
+    for (const controller of controllers) {
+      const same = cases.filter(
+        ({ state, forecast }) =>
+          controller.decide(state, forecast).representation === usual.decide(state, forecast).representation,
+      );
+      expect(same.length / cases.length).toBeGreaterThan(0.9);
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { normalQuantile } from '../abr/mpc-l/normal-distribution.ts';
+import { Recalibration } from './recalibration.ts';
+
+const LEVELS = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
+const STEPS = [1, 2, 4, 8];
+const SCORES = LEVELS.map(normalQuantile);
+
+/** Forecasts of a spread for `seconds`, on a link whose ln rate scatters by `actual` around the forecasts' median. */
+function afterSession(seconds: number, { forecast, actual }: { forecast: number; actual: number }): Recalibration {
+  const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
+  // A fixed sequence that is spread evenly over the ranks (Weyl's).
+  const scoreAt = (block: number) => normalQuantile(((block * 0.618033988749895) % 1) * 0.998 + 0.001);
+  for (let second = 0; second < seconds; second++) {
+    const values = Float64Array.from(STEPS.flatMap(() => SCORES.map((score) => forecast * score)));
+    recalibration.apply(second, 1e6, values);
+    // One level for 8 s, so that every step sees about the same.
+    const rate = 1e6 * Math.exp(actual * scoreAt(Math.floor(second / 8)));
+    recalibration.observe(second, second + 1, rate);
+  }
+  return recalibration;
+}
+
+describe('Recalibration', () => {
+  test('begins by trusting the forecasts', () => {
+    const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
+    const values = Float64Array.from(STEPS.flatMap(() => SCORES));
+    const before = values.slice();
+    recalibration.apply(0, 1e6, values);
+    expect(recalibration.scale).toBe(1);
+    expect(values).toEqual(before);
+  });
+
+  test('keeps a spread that is right', () => {
+    expect(afterSession(600, { forecast: 0.5, actual: 0.5 }).scale).toBeGreaterThan(0.9);
+    expect(afterSession(600, { forecast: 0.5, actual: 0.5 }).scale).toBeLessThan(1.1);
+  });
+
+  test('widens what was too narrow and narrows what was too wide, within limits', () => {
+    expect(afterSession(600, { forecast: 0.5, actual: 0.6 }).scale).toBeGreaterThan(1.08);
+    expect(afterSession(600, { forecast: 0.1, actual: 2 }).scale).toBe(1.3);
+    expect(afterSession(600, { forecast: 0.5, actual: 0.42 }).scale).toBeLessThan(0.92);
+    expect(afterSession(600, { forecast: 2, actual: 0.05 }).scale).toBe(0.75);
+  });
+
+  test('leaves the median alone and keeps the order', () => {
+    const recalibration = afterSession(300, { forecast: 0.1, actual: 2 });
+    const values = Float64Array.from(STEPS.flatMap((end) => SCORES.map((score) => end + score)));
+    recalibration.apply(300, 1e6, values);
+    STEPS.forEach((end, step) => {
+      const row = values.subarray(step * LEVELS.length, (step + 1) * LEVELS.length);
+      expect(row[3]).toBeCloseTo(end, 12);
+      expect(row[6]! - row[3]!).toBeCloseTo(1.3 * SCORES[6]!, 9);
+      expect([...row]).toEqual([...row].sort((a, b) => a - b));
+    });
+  });
+
+  test('learns nothing from time in which the link was not in use', () => {
+    const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
+    for (let second = 0; second < 300; second++) {
+      recalibration.apply(second, 1e6, Float64Array.from(STEPS.flatMap(() => SCORES)));
+    }
+    expect(recalibration.scale).toBe(1);
+  });
+});
