@@ -224,7 +224,7 @@ describe('what is known of the link decides', () => {
   });
 
   test('a dead link: the lowest, and away from whatever is in flight', () => {
-    const controller = createMpcL();
+    const controller = createMpcL({ tuning: { patienceSegments: 1.5 } });
     fc.assert(
       fc.property(anyLateCase(), (one) => {
         const forecast = onPath(new ConstantPath(0));
@@ -240,7 +240,8 @@ describe('what is known of the link decides', () => {
   });
 
   test('one segment ahead on a constant link: QoE by hand', () => {
-    const controller = createMpcL({ horizon: 1, abandon: false, risk: 0.5, tuning: { stallLevelSeconds: 0.1 } });
+    const tuning = { stallLevelSeconds: 0.1, baseAversion: 1, riskAversionSpan: 2 };
+    const controller = createMpcL({ horizon: 1, abandon: false, risk: 0.5, tuning });
     const rate = fc.double({ min: 1e5, max: 2e8, noNaN: true });
     fc.assert(
       fc.property(anyCase(), rate, ({ state }, bps) => {
@@ -310,7 +311,7 @@ describe('what is known of the link decides', () => {
 });
 
 describe('reconsider', () => {
-  const controller = createMpcL();
+  const controller = createMpcL({ maxAbandonments: 4, tuning: { patienceSegments: 1.5, settleSeconds: 0.3 } });
 
   test('keeps, or names a lower representation; never more often, or at more waste, than allowed', () => {
     let abandoned = 0;
