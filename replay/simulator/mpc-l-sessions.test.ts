@@ -1,0 +1,189 @@
+/** MPC-L in whole sessions on synthetic links: with the truth as its forecast, and with forecasters that are broken. */
+
+import { describe, expect, test } from '@jest/globals';
+import {
+  createController,
+  createMpcL,
+  type Forecast,
+  type Forecaster,
+  type MpcLOptions,
+  type QuantileForecast,
+} from '../../abr/index.ts';
+import { synthesizeTrace } from '../link-model/synthesize-trace.ts';
+import type { SessionResult } from '../results.ts';
+import { resolveScenario } from '../scenario-file.ts';
+import { SCENARIOS } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { simulatedAlgorithm } from './algorithms.ts';
+import { type DecisionRecord, simulateSession } from './simulate-session.ts';
+
+const traceOf = (preset: Parameters<typeof synthesizeTrace>[0]['preset'], seed: number): Trace =>
+  synthesizeTrace({ preset, seed, durationSeconds: 300 });
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+describe('mpc-l@oracle', () => {
+  test.each(Object.keys(SCENARIOS))('%s is played to the end, and better than by mpc-d', (name) => {
+    const scenario = resolveScenario(SCENARIOS[name]!);
+    const play = (algorithm: string, trace: Trace) =>
+      simulatedAlgorithm(algorithm).simulate({
+        trace,
+        scenario,
+        startSeconds: 0,
+        segmentCount: scenario.segmentCount,
+        seed: 1,
+        timings: false,
+      });
+    const traces = [traceOf('stationary-hard', 1), traceOf('driving-udp', 2), traceOf('lte', 3)];
+    const gains = traces.map((trace) => {
+      const session = play('mpc-l@oracle', trace);
+      expect(session.fault).toBeUndefined();
+      expect(session.endedBy).toBe('end');
+      expect(session.segments).toHaveLength(scenario.segmentCount);
+      return session.qoe.linear - play('mpc-d', trace).qoe.linear;
+    });
+    expect(mean(gains)).toBeGreaterThan(0);
+  });
+});
+
+describe('abandonment', () => {
+  function play(options: MpcLOptions): { session: SessionResult; records: DecisionRecord[] } {
+    const records: DecisionRecord[] = [];
+    const session = simulateSession({
+      trace: traceOf('driving-tcp', 1),
+      scenario: SCENARIOS['uhd-8']!,
+      controller: createMpcL(options),
+      forecaster: measuringForecaster((forecast) => forecast),
+      onDecision: (record) => records.push(record),
+    });
+    return { session, records };
+  }
+
+  test('happens, no more often per segment than it may, each time for less', () => {
+    for (const maxAbandonments of [1, 4]) {
+      const { session, records } = play({ maxAbandonments });
+      const perSegment = new Map<number, number[]>();
+      for (const { asked, state, answer, inFlight } of records) {
+        if (asked !== 'reconsider' || answer === 'keep') continue;
+        const bitrates = perSegment.get(state.segmentIndex) ?? [inFlight!.bitrateBps];
+        perSegment.set(state.segmentIndex, bitrates);
+        expect(inFlight!.bitrateBps).toBe(bitrates[bitrates.length - 1]!);
+        bitrates.push(state.ladderBps[answer.representation]!);
+      }
+      expect(perSegment.size).toBeGreaterThan(0);
+      expect(session.wastedBits).toBeGreaterThan(0);
+      for (const bitrates of perSegment.values()) {
+        expect(bitrates.length - 1).toBeLessThanOrEqual(maxAbandonments);
+        expect(bitrates).toEqual([...new Set(bitrates)].sort((a, b) => b - a));
+      }
+    }
+  });
+
+  test('wastes no larger share of the bits than it may', () => {
+    const wastedShare = (maxWastedShare: number) => {
+      const { session, records } = play({ maxWastedShare });
+      const requestedBits = Math.max(...records.map(({ inFlight }) => inFlight?.sessionRequestedBits ?? 0));
+      return session.wastedBits / requestedBits;
+    };
+    const unlimited = wastedShare(1);
+    for (const limit of [0, 0.1 * unlimited, 0.5 * unlimited]) {
+      expect(wastedShare(limit)).toBeLessThanOrEqual(limit);
+    }
+  });
+});
+
+/** Publishes what came of the last 8 s, spread by a half, as `change` leaves it: neither good nor bad, if it does. */
+function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | undefined): Forecaster {
+  const windowSeconds = 8;
+  let observed: { endSeconds: number; seconds: number; bits: number }[] = [];
+  return {
+    name: 'measuring',
+    start() {
+      observed = [];
+    },
+    observe(observation) {
+      if (observation.kind !== 'throughput') return;
+      const { startSeconds, endSeconds, bits } = observation;
+      observed.push({ endSeconds, seconds: endSeconds - startSeconds, bits });
+      while (observed[0]!.endSeconds < endSeconds - windowSeconds) observed.shift();
+    },
+    latest(nowSeconds) {
+      const seconds = observed.reduce((sum, one) => sum + one.seconds, 0);
+      if (seconds < 0.5) return undefined;
+      const bps = observed.reduce((sum, one) => sum + one.bits, 0) / seconds;
+      const row = [0.6, 1, 1.5].map((share) => share * bps);
+      return change({
+        issuedAtMs: nowSeconds * 1000,
+        source: 'measuring',
+        stepEndsSeconds: [2, 4, 8],
+        levels: [0.1, 0.5, 0.9],
+        quantilesBps: [row, row, row],
+        rankCorrelation: 0.7,
+        handovers: [],
+      });
+    },
+  };
+}
+
+const timesAll = (forecast: QuantileForecast, factor: number): QuantileForecast => ({
+  ...forecast,
+  quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => factor * bps)),
+});
+
+/** Made anew for each session. */
+const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Forecast | undefined>> = {
+  'never answers': () => () => undefined,
+  'says NaN': () => (forecast) => timesAll(forecast, Number.NaN),
+  'says negative rates': () => (forecast) => timesAll(forecast, -1),
+  'says nothing': () => (forecast) => ({ ...forecast, stepEndsSeconds: [], quantilesBps: [] }),
+  'repeats itself for ever': () => {
+    let first: QuantileForecast | undefined;
+    return (forecast) => {
+      first ??= forecast;
+      return first;
+    };
+  },
+  'takes ms for s': () => (forecast) => ({ ...forecast, issuedAtMs: forecast.issuedAtMs / 1000 }),
+  'says a thousand times what there is': () => (forecast) => timesAll(forecast, 1000),
+  'says a thousandth of what there is': () => (forecast) => timesAll(forecast, 1e-3),
+  'says 0': () => (forecast) => timesAll(forecast, 0),
+  'is 10 s late': () => {
+    const made: QuantileForecast[] = [];
+    return (forecast) => {
+      made.push(forecast);
+      while (made.length > 1 && made[1]!.issuedAtMs <= forecast.issuedAtMs - 10e3) made.shift();
+      return made[0]!.issuedAtMs <= forecast.issuedAtMs - 10e3 ? made[0] : undefined;
+    };
+  },
+};
+
+describe('a forecaster that', () => {
+  const scenario = SCENARIOS['uhd-8']!;
+  const topQoe = scenario.ladderBps[scenario.ladderBps.length - 1]! / 1e6;
+  const traces = (['stationary-hard', 'stationary', 'driving-udp', 'driving-tcp', 'lte', 'cable'] as const).flatMap(
+    (preset) => [traceOf(preset, 1), traceOf(preset, 2)],
+  );
+  const played = (algorithm: string, forecaster?: () => Forecaster) =>
+    mean(
+      traces.map((trace) => {
+        const session = simulateSession({
+          trace,
+          scenario,
+          controller: createController(algorithm),
+          ...(forecaster && { forecaster: forecaster() }),
+        });
+        expect(session.fault).toBeUndefined();
+        expect(session.endedBy).toBe('end');
+        return session.qoe.linear;
+      }),
+    );
+  const reference = played('mpc-d');
+
+  test('is sound pays', () => {
+    expect(played('mpc-l', () => measuringForecaster((forecast) => forecast))).toBeGreaterThan(reference);
+  });
+
+  test.each(Object.keys(FAULTS))('%s costs at most 1 %% against mpc-d', (fault) => {
+    const qoe = played('mpc-l', () => measuringForecaster(FAULTS[fault]!()));
+    expect(qoe).toBeGreaterThan(reference - 0.01 * topQoe);
+  });
+});
