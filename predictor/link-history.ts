@@ -25,6 +25,8 @@ const LEAST_LOG_RATIO = Math.log(0.01);
 const SILENT_SHARE = 0.02;
 /** Faster than any link: a broken measurement. */
 const GREATEST_RATE_BPS = 1e15;
+/** Later than any session: a clock gone wrong. */
+const LATEST_SECONDS = 1e8;
 /** Times may overlap by this much (timers round). */
 const SLACK_SECONDS = 0.05;
 export const EPOCH_SECONDS = 15;
@@ -96,13 +98,14 @@ export class LinkHistory {
     if (observation.kind !== 'throughput') return false;
     const { startSeconds, endSeconds, bits } = observation;
     const duration = endSeconds - startSeconds;
-    if (!(duration > 0) || !(duration < Number.POSITIVE_INFINITY)) return false;
+    if (!(duration > 0) || !(startSeconds >= -SLACK_SECONDS) || !(endSeconds <= LATEST_SECONDS)) return false;
     if (!(bits >= 0) || !(bits <= GREATEST_RATE_BPS * duration)) return false;
     if (startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return false;
     for (let i = 0; i < AVERAGE_SECONDS.length; i++) {
-      const keep = Math.exp(-duration / AVERAGE_SECONDS[i]!);
+      const fade = -Math.expm1(-duration / AVERAGE_SECONDS[i]!);
       // A rate that lasts for `duration`, weighted as it fades.
-      const weight = AVERAGE_SECONDS[i]! * (1 - keep);
+      const weight = AVERAGE_SECONDS[i]! * fade;
+      const keep = 1 - fade;
       this.#bits[i] = this.#bits[i]! * keep + (weight * bits) / duration;
       this.#busy[i] = this.#busy[i]! * keep + weight;
     }
@@ -226,8 +229,8 @@ export class LinkHistory {
       const at = (this.#binCount - back + BINS) % BINS;
       // A bin belongs where its middle is.
       const middle = this.#binEnds[at]! - BIN_SECONDS / 2;
-      const index = isBin ? Math.floor((middle - handoverSeconds) / EPOCH_SECONDS) : Number.NEGATIVE_INFINITY;
-      if (index !== current) {
+      const index = Math.floor((middle - handoverSeconds) / EPOCH_SECONDS);
+      if (!isBin || index !== current) {
         const level = Math.max(LEAST_LOG_RATIO, Math.log(rates / seconds));
         if (current === epoch) {
           into[21] = seconds > 0 ? level : 0;

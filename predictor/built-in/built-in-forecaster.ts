@@ -30,6 +30,13 @@ export interface BuiltInForecaster extends Forecaster {
 
 /** A forecast is made anew after this long, not each time it is asked for. */
 const LIFETIME_SECONDS = 0.2;
+/**
+ * Probability of a LEO link from which the position in the epoch is a feature; it starts at a half, so that there has to be
+ * some evidence. It takes less of it than announcing a handover does (`HandoverClock`): the networks learnt from
+ * sessions in which boundaries hardly show as well, so that being wrong costs little, and being late costs
+ * more (docs/predictors.md).
+ */
+const LEO_PROBABILITY = 0.7;
 /** ln of ratios to the reference are kept within this, so that no rate is absurd. */
 const GREATEST_LOG_RATIO = 7;
 
@@ -94,14 +101,15 @@ class NetworkForecaster implements BuiltInForecaster {
       const age = nowSeconds - newest.issuedAtMs / 1000;
       if (age >= 0 && age < LIFETIME_SECONDS) return newest;
     }
-    if (!Number.isFinite(nowSeconds)) return undefined;
+    if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
     this.#newest = this.#forecast(nowSeconds);
     return this.#newest;
   }
 
   #forecast(nowSeconds: number): QuantileForecast | undefined {
     const estimate = this.handoverClock?.estimate(nowSeconds);
-    const handoverSeconds = estimate?.isLeo === true ? estimate.phaseSeconds : Number.NaN;
+    const handoverSeconds =
+      estimate !== undefined && estimate.leoProbability >= LEO_PROBABILITY ? estimate.phaseSeconds : Number.NaN;
     const reference = this.#history.referenceBps();
     if (reference === undefined || !this.#history.features(nowSeconds, handoverSeconds, this.#features))
       return undefined;
