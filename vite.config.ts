@@ -4,8 +4,8 @@ import { defineConfig, type UserConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The plugin as published: an ES module and a script-tag build; dash.js stays outside. */
-const plugin: UserConfig = {
+/** An entry of the plugin as published, one file per format with nothing shared; dash.js stays outside. */
+const plugin = (entry: string, fileNames: Partial<Record<'es' | 'iife', string>>): UserConfig => ({
   publicDir: false,
   build: {
     outDir: 'dist',
@@ -13,15 +13,15 @@ const plugin: UserConfig = {
     target: 'es2022',
     sourcemap: true,
     lib: {
-      entry: 'src/index.ts',
+      entry,
       name: 'LeoAbr',
-      formats: ['es', 'iife'],
-      fileName: (format) => (format === 'es' ? 'leo-abr.js' : 'leo-abr.global.js'),
+      formats: Object.keys(fileNames) as ('es' | 'iife')[],
+      fileName: (format) => fileNames[format as 'es' | 'iife']!,
     },
     // Vite leaves white space in ES libraries; the size budget (scripts/size.js) is for what is shipped.
     rolldownOptions: { external: ['dashjs', /^onnxruntime-web/], output: { minify: true } },
   },
-};
+});
 
 /** The command and its worker, for Node; npm dependencies are left as imports. */
 const cli: UserConfig = {
@@ -56,4 +56,15 @@ async function demo(): Promise<UserConfig> {
   };
 }
 
-export default defineConfig(({ mode }) => (mode === 'plugin' ? plugin : mode === 'cli' ? cli : demo()));
+export default defineConfig(({ mode }) => {
+  switch (mode) {
+    case 'plugin':
+      return plugin('src/index.ts', { es: 'leo-abr.js', iife: 'leo-abr.global.js' });
+    case 'plugin-mpc-d':
+      return plugin('src/mpc-d.ts', { es: 'leo-abr.mpc-d.js' });
+    case 'cli':
+      return cli;
+    default:
+      return demo();
+  }
+});

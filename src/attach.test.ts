@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Controller, Decision, InFlight, PlayerState } from '../abr/controller.ts';
-import { attachLeoAbr } from './attach.ts';
+import type { Forecaster, Observation, SessionContext } from '../abr/forecast.ts';
 import { asPlayer, FakePlayer, fakeVideo, ranges } from './dash/fake-player.fixture.ts';
 import type { DecisionEvent, FaultEvent } from './events.ts';
-import type { LeoAbrOptions } from './options.ts';
+import { attachLeoAbr, type LeoAbrOptions } from './index.ts';
 
 const MS_PER_SECOND = 1000;
 
@@ -49,16 +49,19 @@ afterEach(() => {
 });
 
 /** Time passes. */
-const wait = (seconds: number) => jest.advanceTimersByTime(seconds * MS_PER_SECOND);
+const wait = (seconds: number) => jest.advanceTimersByTime(Math.round(seconds * MS_PER_SECOND));
 
-/** A whole segment of `bits`, first byte after 50 ms, in `seconds` from its request on. */
+/** A whole segment of `bits`, first byte after 50 ms, in `seconds` from its request on, with progress every 50 ms. */
 function download(player: FakePlayer, index: number, representation: number, bits: number, seconds: number) {
   const startDate = new Date();
-  const request = player.request(index, representation);
-  wait(0.05);
-  Object.assign(request, { bytesLoaded: 1000, bytesTotal: bits / 8 });
-  player.trigger('loadingProgress', { request });
-  wait(seconds - 0.05);
+  const request = player.request(index, representation, { bytesTotal: bits / 8 });
+  const events = Math.round(seconds / 0.05);
+  for (let event = 1; event < events; event++) {
+    wait(0.05);
+    request.bytesLoaded = Math.max(1000, (bits / 8) * ((event - 1) / (events - 1)));
+    player.trigger('loadingProgress', { request });
+  }
+  wait(seconds - (events - 1) * 0.05);
   Object.assign(request, { bytesLoaded: bits / 8, startDate, endDate: new Date() });
   player.trigger('fragmentLoadingCompleted', { request });
   return request;
@@ -377,11 +380,118 @@ describe('attachLeoAbr', () => {
       { code: 'unsupported-player', message: 'the player refused the plugin: no' },
     ]);
     again.handle.detach();
-    expect(player.rules).toHaveLength(1);
+    expect(player.rules).toHaveLength(2);
+  });
+});
+
+describe('forecasts', () => {
+  /** Says a steady 8 Mbit/s. */
+  class Steady implements Forecaster {
+    readonly name = 'steady';
+    readonly contexts: SessionContext[] = [];
+    readonly observations: Observation[] = [];
+
+    start(context: SessionContext): void {
+      this.contexts.push(context);
+      this.observations.length = 0;
+    }
+
+    observe(observation: Observation): void {
+      this.observations.push(observation);
+    }
+
+    latest(nowSeconds: number) {
+      return {
+        issuedAtMs: nowSeconds * MS_PER_SECOND,
+        source: 'steady',
+        stepEndsSeconds: [4],
+        levels: [0.1, 0.5, 0.9],
+        quantilesBps: [[6e6, 8e6, 10e6]],
+        rankCorrelation: 0.5,
+        handovers: [],
+      };
+    }
+  }
+
+  test('mpc-l decides on them, and says so in its decisions and in the state', () => {
+    const { player, handle, decisions } = attached({ forecasters: [new Steady()], prior: false });
+    player.ask();
+    download(player, 0, 0, 4e6, 0.5);
+    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
+    expect(player.ask()).toBe('v2');
+    expect(decisions.map(({ decision }) => [decision.controller, decision.forecastSource])).toEqual([
+      ['mpc-l', 'steady'],
+      ['mpc-l', 'steady'],
+    ]);
+    expect(decisions[1]).toMatchObject({
+      decision: { forecastAgeSeconds: 0, handoverInHorizon: false },
+      forecast: { source: 'steady', issuedAtMs: 500 },
+    });
+    expect(decisions[1]!.decision.candidates).toHaveLength(3);
+    expect(handle.state).toMatchObject({ controller: 'mpc-l', forecast: { source: 'steady' } });
+  });
+
+  test('mpc-l goes by the built-in forecaster where the page has none', () => {
+    const { player, decisions, faults } = attached();
+    player.ask();
+    download(player, 0, 0, 4e6, 2);
+    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
+    player.ask();
+    expect(decisions.map(({ decision }) => decision.forecastSource)).toEqual([undefined, 'built-in']);
+    expect(decisions.map(({ decision }) => decision.controller)).toEqual(['mpc-l', 'mpc-l']);
+    expect(faults).toEqual([]);
+  });
+
+  test('begin with the first request of any medium, at the second 0 of UTC, and anew with each source', () => {
+    const steady = new Steady();
+    const { player } = attached({
+      controller: new Scripted(),
+      forecasters: [steady],
+      timeSource: { now: () => ({ utcMs: Date.now(), uncertaintySeconds: 1 }) },
+    });
+    const begunMs = Date.now();
+    player.request(0, 0, { mediaType: 'audio' });
+    wait(0.4);
+    player.ask();
+    expect(steady.contexts).toEqual([{ seed: 1, utcMsAtStart: begunMs, utcUncertaintySeconds: 1 }]);
+    // The audio is overdue.
+    expect(steady.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 0.4 });
+    player.trigger('streamTeardownComplete');
+    wait(1);
+    player.ask();
+    player.request(0, 0);
+    expect(steady.contexts).toHaveLength(2);
+    expect(steady.contexts[1]!.utcMsAtStart).toBe(begunMs + 1400);
+  });
+
+  test('are told of silence while it lasts', () => {
+    const steady = new Steady();
+    const { player } = attached({ controller: new Scripted(), forecasters: [steady] });
+    player.ask();
+    player.request(0, 2);
+    wait(3.05);
+    expect(steady.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 3 });
+    expect(steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0)).toBe(0);
   });
 });
 
 describe('a download under way', () => {
+  test('that is given up counts as waste', () => {
+    const controller = new ScriptedAbandoning();
+    const { player, handle } = attached({ controller });
+    player.ask();
+    const request = player.request(0, 2);
+    expect(handle.state).toMatchObject({ requestedBits: 16e6, wastedBits: 0 });
+    wait(0.5);
+    Object.assign(request, { bytesLoaded: 1e6, bytesTotal: 2e6 });
+    player.trigger('loadingProgress', { request });
+    wait(0.5);
+    Object.assign(request, { startDate: new Date(0), endDate: new Date(1000) });
+    player.trigger('fragmentLoadingAbandoned', { request });
+    player.request(0, 0);
+    expect(handle.state).toMatchObject({ requestedBits: 20e6, wastedBits: 8e6 });
+  });
+
   test('is reconsidered ten times a second, also while nothing arrives, and given up at once', () => {
     const controller = new ScriptedAbandoning();
     const { player, decisions } = attached({ controller });

@@ -1,10 +1,11 @@
-/** `attachLeoAbr`: puts a controller in charge of a dash.js player's video. */
+/** What `attachLeoAbr` does and returns in all entries of the package, once its options are resolved. */
 
 import type { Decision } from '../abr/controller.ts';
+import type { Forecast } from '../abr/forecast.ts';
 import { attach, isInstalled } from './dash/attachment.ts';
 import { type DashPlayer, whyUnsupported } from './dash/player.ts';
 import { createEvents, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
-import { type LeoAbrOptions, resolveOptions } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
 
 /** What a handle knows at this moment. */
 export interface LeoAbrState {
@@ -18,6 +19,11 @@ export interface LeoAbrState {
   nowSeconds: number;
   /** The latest decision. */
   decision: Decision | undefined;
+  /** The forecast that the controller was shown last, whether or not it decided anything. */
+  forecast: Forecast | undefined;
+  /** Bits of video asked for in this session, and those of them that came for downloads that were given up. */
+  requestedBits: number;
+  wastedBits: number;
   /** What went wrong so far, one per code. */
   faults: readonly FaultEvent[];
 }
@@ -31,16 +37,8 @@ export interface LeoAbrHandle {
   readonly state: LeoAbrState;
 }
 
-/**
- * Puts a controller (MPC-D unless told otherwise) in charge of the player's video; audio stays with dash.js. Best called
- * before `player.initialize()`; later it takes over from the next segment on. Works through `attachSource()`,
- * `reset()`, seeks, periods and track switches until `detach()`.
- *
- * Throws an `InputError` for an option that cannot be worked with. A player that cannot be served (not dash.js 5.1 or
- * later of version 5, or one that has the plugin already) is left alone and reported as one `fault` event.
- */
-export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  const resolved = resolveOptions(options);
+/** `attachLeoAbr` (index.ts) with options that are resolved. */
+export function attachWith(player: DashPlayer, resolved: ResolvedOptions): LeoAbrHandle {
   const events = createEvents(resolved.logger);
   const attachment = events.attempt('unsupported-player', 'the player refused the plugin', () => {
     const problem = whyUnsupported(player);
@@ -57,12 +55,16 @@ export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAb
     },
     on: events.on,
     get state(): LeoAbrState {
+      const session = attachment?.session();
       return {
         status: isDetached ? 'detached' : attachment === undefined ? 'inactive' : 'attached',
         controller: resolved.controllerName,
-        session: attachment?.session().number ?? 0,
+        session: session?.number ?? 0,
         nowSeconds: attachment?.nowSeconds() ?? 0,
         decision: attachment?.lastDecision(),
+        forecast: attachment?.lastForecast(),
+        requestedBits: session?.requestedBits ?? 0,
+        wastedBits: session?.wastedBits ?? 0,
         faults: [...events.faults],
       };
     },

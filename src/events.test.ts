@@ -17,13 +17,16 @@ describe('events', () => {
     expect(seen).toEqual(['a', 'b', 'b']);
   });
 
-  test('a fault is told once per code, to listener and logger, after the present call', async () => {
+  test('a fault is told once per code and what failed, to listener and logger, after the present call', async () => {
     const warnings: string[] = [];
     const events = createEvents({ warn: (text) => warnings.push(text) });
     const cause = new Error('broken');
     events.fault('controller-failed', 'the controller failed', cause);
-    events.fault('controller-failed', 'again', cause);
+    events.fault('controller-failed', 'the controller failed', new Error('again'));
     events.fault('sizes-unusable', 'no sizes');
+    events.fault('forecaster-failed', 'the forecaster a failed', cause);
+    events.fault('forecaster-failed', 'the forecaster b failed', cause);
+    events.fault('forecaster-failed', 'the forecaster a failed');
     const seen: FaultEvent[] = [];
     events.on('fault', (event) => seen.push(event));
     expect(seen).toEqual([]);
@@ -31,9 +34,12 @@ describe('events', () => {
     expect(seen).toEqual([
       { code: 'controller-failed', message: 'the controller failed: broken', cause },
       { code: 'sizes-unusable', message: 'no sizes', cause: undefined },
+      { code: 'forecaster-failed', message: 'the forecaster a failed: broken', cause },
+      { code: 'forecaster-failed', message: 'the forecaster b failed: broken', cause },
     ]);
     expect(events.faults).toEqual(seen);
-    expect(warnings).toEqual(['leo-abr: the controller failed: broken', 'leo-abr: no sizes']);
+    expect(warnings.slice(0, 2)).toEqual(['leo-abr: the controller failed: broken', 'leo-abr: no sizes']);
+    expect(warnings).toHaveLength(4);
   });
 
   test('a listener that throws stops neither the others nor the caller', async () => {

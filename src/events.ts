@@ -30,7 +30,7 @@ export type FaultCode =
   | 'already-attached'
   /** The controller threw or gave no usable decision: dash.js's own throughput rule decides on that segment. */
   | 'controller-failed'
-  /** The forecaster threw: the controller decides without a forecast. */
+  /** A forecaster threw or talked nonsense: the next one in the chain is asked, in the end the controller does without. */
   | 'forecaster-failed'
   /** The time source threw or gave no usable time: UTC counts as unknown. */
   | 'time-source-failed'
@@ -64,7 +64,7 @@ export interface Logger {
 export interface Events {
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
   decision(event: DecisionEvent): void;
-  /** Tells a fault, the first of its code only, after the present call stack: `attachLeoAbr` has then returned. */
+  /** Tells a fault, the first of its code and `what`, after the present call stack: `attachLeoAbr` has then returned. */
   fault(code: FaultCode, what: string, cause?: unknown): void;
   /** What `action` returns; undefined and a fault where it throws. */
   attempt<T>(code: FaultCode, what: string, action: () => T): T | undefined;
@@ -81,7 +81,7 @@ export function createEvents(logger: Logger | null): Events {
     }
   };
   const fault = (code: FaultCode, what: string, cause?: unknown) => {
-    if (faults.some((known) => known.code === code)) return;
+    if (faults.some((known) => known.code === code && known.message.startsWith(what))) return;
     const message = cause === undefined ? what : `${what}: ${cause instanceof Error ? cause.message : cause}`;
     const event = { code, message, cause };
     faults.push(event);

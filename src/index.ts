@@ -1,4 +1,8 @@
-/** The plugin: `attachLeoAbr(player)` and the types that go with it. */
+/** The plugin: `attachLeoAbr(player)` and what goes with it. */
+
+import { attachWith, type LeoAbrHandle } from './attach.ts';
+import type { DashPlayer } from './dash/player.ts';
+import { type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
 
 export type {
   CandidateOutlook,
@@ -10,6 +14,7 @@ export type {
 } from '../abr/controller.ts';
 export { InputError } from '../abr/errors.ts';
 export type {
+  ExpectedHandover,
   Forecast,
   Forecaster,
   Observation,
@@ -17,9 +22,27 @@ export type {
   QuantileForecast,
   SessionContext,
 } from '../abr/forecast.ts';
-export { attachLeoAbr, type LeoAbrHandle, type LeoAbrState } from './attach.ts';
-export { CONTROLLER_NAMES, type ControllerName } from './controllers.ts';
+export {
+  type HttpTimeSource,
+  type HttpTimeSourceOptions,
+  httpTimeSource,
+  type UtcReading,
+} from '../predictor/time-source.ts';
+export type { LeoAbrHandle, LeoAbrState } from './attach.ts';
 export type { DashPlayer } from './dash/player.ts';
 export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './events.ts';
-export type { LeoAbrOptions, TimeSource } from './options.ts';
+export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './mpc-l-options.ts';
+export type { TimeSource } from './options.ts';
 export { parseSizes, type SizesFile } from './segment-sizes.ts';
+
+/**
+ * Puts a controller (MPC-L unless told otherwise) in charge of the player's video; audio stays with dash.js. Best called
+ * before `player.initialize()`; later it takes over from the next segment on. Works through `attachSource()`,
+ * `reset()`, seeks, periods and track switches until `detach()`.
+ *
+ * Throws an `InputError` for an option that cannot be worked with. A player that cannot be served (not dash.js 5.1 or
+ * later of version 5, or one that has the plugin already) is left alone and reported as one `fault` event.
+ */
+export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
+  return attachWith(player, resolveOptions(options));
+}

@@ -1,15 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../abr/errors.ts';
-import { CONTROLLER_NAMES } from './controllers.ts';
-import { type LeoAbrOptions, resolveOptions } from './options.ts';
+import { resolveMpcDOptions } from './mpc-d-options.ts';
+import { CONTROLLER_NAMES, type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
 
 const decide = () => ({ representation: 0, controller: 'own', reason: 'none' });
+const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
 
 describe('resolveOptions', () => {
   test('fills everything in', () => {
     const resolved = resolveOptions();
-    expect(resolved).toMatchObject({ controllerName: 'mpc-d', horizon: 5, qoe: 'linear', seed: 1, logger: console });
-    expect(resolved.forecaster).toBeUndefined();
+    expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, qoe: 'linear', seed: 1, logger: console });
+    expect(resolved.newForecasting).toBeDefined();
     expect(resolved.sizes).toBeUndefined();
     const { utcMs, uncertaintySeconds } = resolved.timeSource.now();
     expect(Math.abs(utcMs - Date.now())).toBeLessThan(60_000);
@@ -30,6 +31,30 @@ describe('resolveOptions', () => {
     expect(controllerName).toBe('own');
   });
 
+  test('only mpc-l has forecasts by itself; others have those of the page', () => {
+    for (const controller of ['mpc-d', { name: 'own', decide }] as const) {
+      expect(resolveOptions({ controller }).newForecasting).toBeUndefined();
+      expect(resolveOptions({ controller, forecasters: [] }).newForecasting).toBeUndefined();
+      expect(resolveOptions({ controller, forecasters: [forecaster] }).newForecasting).toBeDefined();
+    }
+  });
+
+  test('takes every option of mpc-l', () => {
+    const options: LeoAbrOptions = {
+      horizon: 7,
+      risk: 1,
+      abandon: false,
+      maxWastedShare: 0,
+      startup: false,
+      handover: false,
+      prior: false,
+      forecasters: [forecaster],
+    };
+    const { newController, horizon } = resolveOptions(options);
+    expect(horizon).toBe(7);
+    expect(newController().name).toBe('mpc-l');
+  });
+
   const wrong: [string, unknown, field: string][] = [
     ['no object', 7, 'options'],
     ['null', null, 'options'],
@@ -42,7 +67,16 @@ describe('resolveOptions', () => {
     ['half a horizon', { horizon: 2.5 }, 'options.horizon'],
     ['a horizon that is no number', { horizon: Number.NaN }, 'options.horizon'],
     ['an unknown quality', { qoe: 'hd' }, 'options.qoe'],
-    ['a forecaster without latest()', { forecaster: { start() {}, observe() {} } }, 'options.forecaster'],
+    ['a risk above 1', { risk: 1.1 }, 'options.risk'],
+    ['a risk in words', { risk: '0.5' }, 'options.risk'],
+    ['a risk that is no number', { risk: Number.NaN }, 'options.risk'],
+    ['abandoning a little', { abandon: 0.5 }, 'options.abandon'],
+    ['a negative share of waste', { maxWastedShare: -0.1 }, 'options.maxWastedShare'],
+    ['a startup in seconds', { startup: 3 }, 'options.startup'],
+    ['a handover in seconds', { handover: 15 }, 'options.handover'],
+    ['a prior of its own', { prior: { rate: 3 } }, 'options.prior'],
+    ['one forecaster', { forecasters: forecaster }, 'options.forecasters'],
+    ['a forecaster without latest()', { forecasters: [{ start() {}, observe() {} }] }, 'options.forecasters'],
     ['a time source that is a function', { timeSource: () => 0 }, 'options.timeSource'],
     ['sizes that are a number', { sizes: 3 }, 'options.sizes'],
     ['a negative seed', { seed: -1 }, 'options.seed'],
@@ -57,11 +91,34 @@ describe('resolveOptions', () => {
     expect(() => resolveOptions({ horizon: 0 })).toThrow(
       'options.horizon: expected a whole number from 1 to 20, got 0',
     );
-    expect(() => resolveOptions({ controller: 'mpc-x' as 'mpc-d' })).toThrow('expected mpc-d, ');
+    expect(() => resolveOptions({ controller: 'mpc-x' as 'mpc-d' })).toThrow('expected mpc-l, mpc-d, ');
   });
 
   test('takes undefined for not given', () => {
-    expect(resolveOptions({ horizon: undefined, seed: undefined } as unknown as LeoAbrOptions).horizon).toBe(5);
+    const options = { horizon: undefined, seed: undefined, risk: undefined } as unknown as LeoAbrOptions;
+    const { horizon, newController } = resolveOptions(options);
+    expect(horizon).toBe(16);
+    expect(newController().name).toBe('mpc-l');
+  });
+});
+
+describe('resolveMpcDOptions', () => {
+  test('has MPC-D by default, and no forecasts', () => {
+    const { controllerName, newController, horizon, newForecasting } = resolveMpcDOptions();
+    expect([controllerName, newController().name, horizon]).toEqual(['mpc-d', 'mpc-d', 5]);
+    expect(newForecasting).toBeUndefined();
+    expect(resolveMpcDOptions({ controller: 'mpc-d:cap', horizon: 3 })).toMatchObject({
+      controllerName: 'mpc-d:cap',
+      horizon: 3,
+    });
+  });
+
+  test.each([
+    ['mpc-l', { controller: 'mpc-l' }, 'options.controller'],
+    ['options of mpc-l', { risk: 0.5 }, 'options.risk'],
+    ['a horizon of 0', { horizon: 0 }, 'options.horizon'],
+  ])('refuses %s', (_, options, field) => {
+    expect(thrown(() => resolveMpcDOptions(options as object))).toMatchObject({ field });
   });
 });
 

@@ -1,10 +1,9 @@
-/** The plugin's options, checked once and filled in. */
+/** Options that every entry of the package has, how options are checked, and what they come to. */
 
 import type { Controller } from '../abr/controller.ts';
 import { InputError } from '../abr/errors.ts';
-import type { Forecaster } from '../abr/forecast.ts';
-import { CONTROLLER_NAMES, type ControllerName, createController } from './controllers.ts';
-import type { Logger } from './events.ts';
+import type { Events, Logger } from './events.ts';
+import type { Forecasting } from './forecasting.ts';
 import type { SizesFile } from './segment-sizes.ts';
 
 /** UTC and how far it may be off. */
@@ -12,18 +11,11 @@ export interface TimeSource {
   now(): { utcMs: number; uncertaintySeconds: number };
 }
 
-export interface LeoAbrOptions {
-  /**
-   * What decides: a name, or an object of your own. A named one is made anew for every source that the player is given;
-   * an object is shared by all of them. Default `mpc-d`.
-   */
-  controller?: ControllerName | Controller;
-  /** Segments that a named controller plans ahead, 1 to 20. Default 5. */
+export interface CommonOptions {
+  /** Segments that a named controller plans ahead, 1 to 20. Default: the controller's own. */
   horizon?: number;
   /** Quality that a controller maximises: `linear` in bitrate, or `log`. Default `linear`. */
   qoe?: 'linear' | 'log';
-  /** Tells the controller what the link may do next. Default: none. */
-  forecaster?: Forecaster;
   /** Where UTC comes from, for handovers. Default: the device's clock, trusted to 2 s. */
   timeSource?: TimeSource;
   /**
@@ -37,12 +29,22 @@ export interface LeoAbrOptions {
   logger?: Logger | null;
 }
 
-/** All options with a value, and how to make a controller for a session. */
-export interface ResolvedOptions extends Required<Omit<LeoAbrOptions, 'controller' | 'forecaster' | 'sizes'>> {
-  newController: () => Controller;
-  controllerName: string;
-  forecaster: Forecaster | undefined;
+/** All that an attachment works by. */
+export interface ResolvedOptions extends Required<Omit<CommonOptions, 'horizon' | 'sizes'>> {
+  /** Segments whose sizes a controller is shown at least. */
+  horizon: number;
   sizes: SizesFile | string | URL | undefined;
+  controllerName: string;
+  newController: () => Controller;
+  /** What tells the controller of the link's future; undefined where nothing does. */
+  newForecasting?: ((surroundings: Surroundings) => Forecasting) | undefined;
+}
+
+/** What of its attachment a forecasting needs. */
+export interface Surroundings {
+  events: Events;
+  /** Of the stream, `https://host:port`; undefined where it has none. */
+  origin: () => string | undefined;
 }
 
 /** A device's clock that is kept by NTP is right to well under this. */
@@ -54,47 +56,43 @@ const DEVICE_CLOCK: TimeSource = {
 
 const LARGEST_SEED = 2 ** 32 - 1;
 
-type Check = readonly [expected: string, holds: (value: unknown) => boolean];
+/** What an option has to be, where it is given. */
+export type Check = readonly [expected: string, holds: (value: unknown) => boolean];
+export type Checks<O> = { readonly [K in keyof Required<O>]: Check };
 
-/** What each option has to be, where it is given. */
-const CHECKS: { readonly [K in keyof Required<LeoAbrOptions>]: Check } = {
-  controller: [
-    `${CONTROLLER_NAMES.join(', ')} or a controller`,
-    (value) => (CONTROLLER_NAMES as readonly unknown[]).includes(value) || has(value, 'decide'),
-  ],
+export const COMMON_CHECKS: Checks<CommonOptions> = {
   horizon: ['a whole number from 1 to 20', isWhole(1, 20)],
-  qoe: ['linear or log', (value) => value === 'linear' || value === 'log'],
-  forecaster: ['start(), observe() and latest()', (value) => has(value, 'start', 'observe', 'latest')],
+  qoe: oneOf('linear', 'log'),
   timeSource: ['now()', (value) => has(value, 'now')],
   sizes: ['a URL or an object', (value) => typeof value === 'string' || (typeof value === 'object' && value !== null)],
   seed: [`a whole number from 0 to ${LARGEST_SEED}`, isWhole(0, LARGEST_SEED)],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
 };
 
-/** Throws an `InputError` (field, expected, received) for the first option that cannot be worked with. */
-export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
-  if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
-  for (const [name, value] of Object.entries(options)) {
-    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof LeoAbrOptions] : undefined;
-    if (check === undefined) throw new InputError(`options.${name}`, `one of ${Object.keys(CHECKS).join(', ')}`, value);
-    if (value !== undefined && !check[1](value)) throw new InputError(`options.${name}`, check[0], value);
-  }
-  const { controller = 'mpc-d', horizon = 5, seed = 1, qoe = 'linear', logger = console } = options;
-  const isNamed = typeof controller === 'string';
-  return {
-    horizon,
-    seed,
-    qoe,
-    logger,
-    timeSource: options.timeSource ?? DEVICE_CLOCK,
-    forecaster: options.forecaster,
-    sizes: options.sizes,
-    newController: () => (isNamed ? createController(controller, { horizon }) : controller),
-    controllerName: isNamed ? controller : controller.name,
-  };
+/** The check of an option `controller`. */
+export function controllerCheck(names: readonly string[]): Check {
+  return [`${names.join(', ')} or a controller`, (value) => names.includes(value as string) || has(value, 'decide')];
 }
 
-function has(value: unknown, ...methods: string[]): boolean {
+/** Throws an `InputError` (field, expected, received) for the first option that cannot be worked with. */
+export function checkOptions<O extends object>(options: O, checks: Checks<O>): void {
+  if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
+  for (const [name, value] of Object.entries(options)) {
+    const check: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
+    if (check === undefined) throw new InputError(`options.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
+    if (value !== undefined && !check[1](value)) throw new InputError(`options.${name}`, check[0], value);
+  }
+}
+
+/** The options common to all with a value; `options` have been checked. */
+export function resolveCommon(
+  options: CommonOptions,
+): Omit<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
+  const { seed = 1, qoe = 'linear', logger = console, timeSource = DEVICE_CLOCK, sizes } = options;
+  return { seed, qoe, logger, timeSource, sizes };
+}
+
+export function has(value: unknown, ...methods: string[]): boolean {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -104,4 +102,8 @@ function has(value: unknown, ...methods: string[]): boolean {
 
 function isWhole(least: number, most: number): (value: unknown) => boolean {
   return (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+function oneOf(...values: string[]): Check {
+  return [values.join(' or '), (value) => values.includes(value as string)];
 }

@@ -1,4 +1,4 @@
-/** The package as npm gets it, with README's own lines: in an empty Vite project, in a plain HTML file, in Node. */
+/** The package as npm gets it, with the documents' own lines: in an empty Vite project, in a plain HTML file, in Node. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const README_MANIFEST = 'https://example.com/manifest.mpd';
+const MANIFEST = 'https://example.org/stream.mpd';
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 const SCENARIO: Scenario = {
   ...SCENARIOS['pensieve-60']!,
@@ -33,18 +33,21 @@ function run(program: string, args: string[], cwd: string): string {
 const runNode = (script: string, args: string[], cwd: string) =>
   run(process.execPath, [join(ROOT, 'node_modules', script), ...args], cwd);
 
-/** The code block of README.md that holds `text`. */
-function readmeBlock(text: string): string {
-  const blocks = readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/```\w+\n([\s\S]*?)```/g);
-  const block = [...blocks].map(([, code]) => code!).find((code) => code.includes(text));
-  expect(block, `a code block of README.md with ${text}`).toBeDefined();
-  return block!;
+/** The first code block of a document that holds all of `texts`, with our own manifest in it. */
+function codeBlock(document: string, manifest: string, ...texts: string[]): string {
+  const blocks = readFileSync(join(ROOT, document), 'utf8').matchAll(/```\w+\n([\s\S]*?)```/g);
+  const wanted = [MANIFEST, ...texts];
+  const block = [...blocks].map(([, code]) => code!).find((code) => wanted.every((text) => code.includes(text)));
+  expect(block, `a code block of ${document} with ${wanted.join(' and ')}`).toBeDefined();
+  return block!.replace(MANIFEST, manifest);
 }
 
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  runNode('vite/bin/vite.js', ['build', '--mode', 'plugin', '--logLevel', 'error'], ROOT);
+  for (const mode of ['plugin', 'plugin-mpc-d']) {
+    runNode('vite/bin/vite.js', ['build', '--mode', mode, '--logLevel', 'error'], ROOT);
+  }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
   const [{ filename, files: listed }] = JSON.parse(packed.slice(packed.indexOf('[\n'))) as [
@@ -101,17 +104,19 @@ async function expectPlayback(page: Page, url: string, segments: () => string[])
     .poll(() => page.evaluate(() => document.querySelector('video')?.currentTime ?? 0), { timeout: 20_000 })
     .toBeGreaterThan(1.5);
   expect(errors).toEqual([]);
-  // dash.js by itself begins with what 1 Mbit/s carry, the second representation; MPC-D with the lowest, and goes up.
+  // dash.js by itself begins with what 1 Mbit/s carry, the second representation; the plugin with the lowest, and goes up.
   expect(segments()[0]).toMatch(/^video-0\//);
   expect(segments().some((path) => !path.startsWith('video-0/'))).toBe(true);
 }
 
-test('holds the two builds, their types and what belongs to them, within the size budget', () => {
+test('holds the builds, their types and what belongs to them, within the size budget', () => {
   expect(files).toEqual(
     expect.arrayContaining([
       'dist/leo-abr.js',
       'dist/leo-abr.global.js',
+      'dist/leo-abr.mpc-d.js',
       'dist/types/src/index.d.ts',
+      'dist/types/src/mpc-d.d.ts',
       'dist/types/abr/controller.d.ts',
       'LICENSE',
       'README.md',
@@ -128,22 +133,35 @@ test('holds the two builds, their types and what belongs to them, within the siz
   run(process.execPath, ['scripts/size.js'], ROOT);
 });
 
-test("an empty Vite project plays with README's lines", async ({ page }) => {
+/** Builds an app of one module; its script. */
+function buildApp(code: string): string {
   const app = join(folder, 'app');
-  const { manifest, segments } = serveStream();
-  const code = readmeBlock("from 'leo-abr'");
-  expect(code).toContain(README_MANIFEST);
-  writeFileSync(join(app, 'main.js'), code.replace(README_MANIFEST, manifest));
-  writeFileSync(join(app, 'index.html'), '<video muted></video><script type="module" src="main.js"></script>');
+  writeFileSync(join(app, 'main.ts'), code);
+  writeFileSync(join(app, 'index.html'), '<video muted></video><script type="module" src="main.ts"></script>');
   runNode('vite/bin/vite.js', ['build', '--base', './', '--logLevel', 'error'], app);
+  const [script] = /assets\/[^"]+\.js/.exec(readFileSync(join(app, 'dist/index.html'), 'utf8'))!;
+  return readFileSync(join(app, 'dist', script), 'utf8');
+}
+
+test("an empty Vite project plays with README's lines", async ({ page }) => {
+  const { manifest, segments } = serveStream();
+  buildApp(codeBlock('README.md', manifest, "from 'leo-abr'"));
   await expectPlayback(page, `${origin.url}/dist/`, segments);
 });
 
-test("a plain HTML file plays with README's lines", async ({ page }) => {
+test('the small entry takes the place of the main one, with MPC-D alone', async ({ page }) => {
   const { manifest, segments } = serveStream();
-  const code = readmeBlock('leo-abr.global.js');
-  expect(code).toContain(README_MANIFEST);
-  writeFileSync(join(folder, 'app', 'plain.html'), `<!doctype html>\n${code.replace(README_MANIFEST, manifest)}`);
+  const code = codeBlock('README.md', manifest, "from 'leo-abr'");
+  const script = buildApp(code.replace("from 'leo-abr'", "from 'leo-abr/mpc-d'"));
+  expect(script).toContain('mpc-d:cap');
+  expect(script).not.toContain('mpc-l');
+  await expectPlayback(page, `${origin.url}/dist/`, segments);
+});
+
+test("a plain HTML file plays with the plugin document's lines", async ({ page }) => {
+  const { manifest, segments } = serveStream();
+  const code = codeBlock('docs/plugin.md', manifest, 'leo-abr.global.js');
+  writeFileSync(join(folder, 'app', 'plain.html'), `<!doctype html>\n${code}`);
   await expectPlayback(page, `${origin.url}/plain.html`, segments);
 });
 
@@ -152,7 +170,8 @@ test('its types are right without any help, and Node can import it', () => {
   writeFileSync(
     join(app, 'typed.ts'),
     `import { MediaPlayer, type RulesContext } from 'dashjs';
-     import { attachLeoAbr, type Controller, type LeoAbrOptions } from 'leo-abr';
+     import { attachLeoAbr, type Controller, type Forecaster, httpTimeSource, type LeoAbrOptions } from 'leo-abr';
+     import { attachLeoAbr as attachSmall, type LeoAbrHandle, type LeoAbrOptions as SmallOptions } from 'leo-abr/mpc-d';
      const controller: Controller = {
        name: 'lowest',
        decide: (state) => ({ representation: 0, controller: 'lowest', reason: String(state.bufferLevelSeconds) }),
@@ -164,6 +183,13 @@ test('its types are right without any help, and Node can import it', () => {
      export const traces = (context: RulesContext) => context.getCurrentRequest().traces.map(({ d }) => d);
      // @ts-expect-error no such controller
      attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-x' });
+     const forecaster: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
+     const timeSource = httpTimeSource('/time');
+     attachLeoAbr(MediaPlayer().create(), { risk: 0.5, maxWastedShare: 0.1, prior: false, forecasters: [forecaster], timeSource });
+     const small: SmallOptions = { controller: 'mpc-d:abandon', timeSource };
+     export const smallHandle: LeoAbrHandle = attachSmall(MediaPlayer().create(), small);
+     // @ts-expect-error not in the small entry
+     attachSmall(MediaPlayer().create(), { controller: 'mpc-l' });
     `,
   );
   const flags = '--noEmit --strict --target es2022 --module esnext --moduleResolution bundler --lib es2022,dom'.split(
@@ -177,6 +203,8 @@ test('its types are right without any help, and Node can import it', () => {
   }
   // dash.js's own declarations may have errors of their own.
   expect(output.split('\n').filter((line) => /^(typed|.*leo-abr)/.test(line))).toEqual([]);
-  const check = "import('leo-abr').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))";
-  expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe('function undefined');
+  for (const entry of ['leo-abr', 'leo-abr/mpc-d']) {
+    const check = `import('${entry}').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))`;
+    expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe('function undefined');
+  }
 });

@@ -1,5 +1,6 @@
 /** Downloads that are given up, also while nothing at all arrives. */
 
+import type { Page } from '@playwright/test';
 import { expect, test } from './playback-test.ts';
 
 /** An outage of 4 s, 2 s into the session. */
@@ -11,6 +12,7 @@ const OUTAGE: [number, number][] = [
 
 for (const way of ['from a timer', 'by a rule of dash.js where the direct way is missing'] as const) {
   test(`a download that stalls is repeated at a lower bitrate, ${way}`, async ({ labPage, stream }) => {
+    await installTakeDirectWayAway(labPage);
     const seen = await labPage.evaluate(
       async ({ manifest, way }) => {
         const controller = {
@@ -30,23 +32,7 @@ for (const way of ['from a timer', 'by a rule of dash.js where the direct way is
         };
         const lab = window.lab.start({ options: { controller } });
         const { player, video, decisions, requests, faults } = lab;
-        if (way !== 'from a timer') {
-          // The rule's context without the semi-public method.
-          const rule = player.getABRCustomRules().find(({ rulename }) => rulename === 'LeoAbrRule');
-          const make = rule.rule;
-          rule.rule = (context: unknown) => ({
-            create() {
-              const instance = make(context).create();
-              const { getSwitchRequest } = instance;
-              instance.getSwitchRequest = (rules: { getAbrController(): object }) =>
-                getSwitchRequest({
-                  ...rules,
-                  getAbrController: () => ({ ...rules.getAbrController(), setPlaybackQuality: undefined }),
-                });
-              return instance;
-            },
-          });
-        }
+        if (way !== 'from a timer') window.takeDirectWayAway(player);
         player.initialize(video, manifest, true);
         await window.lab.until('the end', () => video.ended);
         return {
@@ -95,4 +81,159 @@ test('mpc-d:abandon leaves a dead link for the lowest representation', async ({ 
   );
   expect(seen.faults).toEqual([]);
   expect(seen.kinds).toContain('abandon mpc-d:abandon');
+});
+
+declare global {
+  interface Window {
+    /** The plugin's rule sees dash.js without the semi-public method. */
+    takeDirectWayAway(player: { getABRCustomRules(): { rulename: string; rule: unknown }[] }): void;
+  }
+}
+
+async function installTakeDirectWayAway(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    type Rules = { getAbrController(): object };
+    type Make = (context: unknown) => { create(): { getSwitchRequest(rules: Rules): unknown } };
+    window.takeDirectWayAway = (player) => {
+      const rule = player.getABRCustomRules().find(({ rulename }) => rulename === 'LeoAbrRule')!;
+      const make = rule.rule as Make;
+      rule.rule = (context: unknown) => ({
+        create() {
+          const instance = make(context).create();
+          const { getSwitchRequest } = instance;
+          instance.getSwitchRequest = (rules) =>
+            getSwitchRequest({
+              ...rules,
+              getAbrController: () => ({ ...rules.getAbrController(), setPlaybackQuality: undefined }),
+            });
+          return instance;
+        },
+      });
+    };
+  });
+}
+
+/** What a session of MPC-L on a link that fails looks like. */
+interface Watched {
+  faults: unknown[];
+  requests: { index: number; level: number }[];
+  events: { kind: string; index: number; level: number; nowSeconds: number; receivedBits: number | undefined }[];
+  abandoned: {
+    segmentIndex: number;
+    bitrateBps: number;
+    receivedBits: number;
+    requestedAtSeconds: number;
+    downloadSeconds: number;
+  }[];
+  wastedBits: number;
+  requestedBits: number;
+}
+
+const LADDER_BPS = [300e3, 1e6, 3e6, 6e6];
+/** Fine for 9 s, then next to nothing or nothing for 5 s. */
+const failing = (bps: number): [number, number][] => [
+  [9, 10e6],
+  [14, bps],
+  [60, 10e6],
+];
+
+/** Plays such a session: segments of 2 s, a buffer of 6 s. */
+async function watch(page: Page, manifest: string, { way = 'timer', options = {} } = {}): Promise<Watched> {
+  await installTakeDirectWayAway(page);
+  return page.evaluate(
+    async ({ manifest, way, options }) => {
+      const lab = window.lab.start({
+        options,
+        settings: {
+          streaming: {
+            buffer: { bufferTimeDefault: 6, bufferTimeAtTopQuality: 6, bufferTimeAtTopQualityLongForm: 6 },
+            scheduling: { defaultTimeout: 20 },
+          },
+        },
+      });
+      const { player, video, handle, decisions, requests, faults } = lab;
+      if (way === 'rule') window.takeDirectWayAway(player);
+      player.initialize(video, manifest, true);
+      let loaded = -1;
+      player.on('fragmentLoadingCompleted', ({ request }) => {
+        if (request.type === 'MediaSegment') loaded = request.index;
+      });
+      await window.lab.until('the last segment', () => loaded === 11);
+      const levelOf = (representationId: string) => Number(representationId.split('-')[1]);
+      const { wastedBits, requestedBits } = handle.state;
+      return {
+        faults,
+        requests: requests.map(({ index, representationId }) => ({ index, level: levelOf(representationId) })),
+        events: decisions.map(({ kind, state, inFlight, representationId }) => ({
+          kind,
+          index: state.segmentIndex,
+          level: levelOf(representationId),
+          nowSeconds: state.nowSeconds,
+          receivedBits: inFlight?.receivedBits,
+        })),
+        abandoned: decisions.at(-1)!.state.downloads.filter(({ abandoned }) => abandoned),
+        wastedBits,
+        requestedBits,
+      };
+    },
+    { manifest, way, options },
+  );
+}
+
+/** What holds whenever MPC-L gives downloads up. */
+function expectOrderly({ faults, requests, events, abandoned, wastedBits, requestedBits }: Watched): void {
+  expect(faults).toEqual([]);
+  const given = events.filter(({ kind }) => kind === 'abandon');
+  expect(given.length).toBeGreaterThan(0);
+  expect(abandoned).toHaveLength(given.length);
+  // Waste is counted.
+  expect(wastedBits).toBe(abandoned.reduce((sum, { receivedBits }) => sum + receivedBits, 0));
+  expect(requestedBits).toBeGreaterThan(wastedBits);
+  // Every segment in the end, each time lower, not too often.
+  expect([...new Set(requests.map(({ index }) => index))]).toEqual(Array.from({ length: 12 }, (_, i) => i));
+  for (const { index } of given) {
+    const levels = requests.filter((request) => request.index === index).map(({ level }) => level);
+    expect(levels.length).toBeLessThanOrEqual(1 + 4);
+    expect(levels).toEqual([...new Set(levels)].sort((a, b) => b - a));
+    // The next segment does not jump back to what was given up.
+    const next = requests.find((request) => request.index === index + 1);
+    if (next !== undefined) expect(next.level).toBeLessThan(Math.max(1, ...levels));
+  }
+}
+
+test('mpc-l leaves a download on a dead link, where nothing arrives and nothing is told', async ({
+  labPage,
+  stream,
+}) => {
+  const seen = await watch(
+    labPage,
+    `${stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 12, link: failing(0) })}manifest.mpd`,
+  );
+  expectOrderly(seen);
+  // While the link was dead, not when it came back.
+  const [first] = seen.events.filter(({ kind }) => kind === 'abandon');
+  expect(first!.nowSeconds).toBeGreaterThan(9);
+  expect(first!.nowSeconds).toBeLessThan(13.5);
+});
+
+test('mpc-l leaves a download through a rule of dash.js, at progress events, where that is the only way', async ({
+  labPage,
+  stream,
+}) => {
+  const seen = await watch(
+    labPage,
+    `${stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 12, link: failing(400e3) })}manifest.mpd`,
+    { way: 'rule' },
+  );
+  expectOrderly(seen);
+});
+
+test('mpc-l gives nothing up where that is switched off', async ({ labPage, stream }) => {
+  const seen = await watch(
+    labPage,
+    `${stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 12, link: failing(0) })}manifest.mpd`,
+    { options: { abandon: false } },
+  );
+  expect(seen).toMatchObject({ faults: [], abandoned: [], wastedBits: 0 });
+  expect(seen.requests).toHaveLength(12);
 });

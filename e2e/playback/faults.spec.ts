@@ -45,7 +45,7 @@ test('forecaster, time source, listener and sizes that fail cost a fault each an
     const { video, handle, decisions, requests, faults } = window.lab.start({
       manifest: `${folder}manifest.mpd`,
       options: {
-        forecaster: { name: 'broken', start: fail, observe: fail, latest: fail },
+        forecasters: [{ name: 'broken', start: fail, observe: fail, latest: fail }],
         timeSource: { now: fail },
         sizes: `${folder}no-such-file.json`,
       },

@@ -3,14 +3,13 @@
 import type { FragmentRequest, Representation, RulesContext } from 'dashjs';
 import type { Controller, Decision, InFlight, PlayerState } from '../../abr/controller.ts';
 import type { Forecast } from '../../abr/forecast.ts';
-import { ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { Events } from '../events.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { parseSizes, SegmentSizes, type SizesFile } from '../segment-sizes.ts';
 import { inFlightOf, newSession, type Session, sessionSeconds } from '../session.ts';
 import { createAbandoner } from './abandoner.ts';
 import { bufferGauge } from './buffer-gauge.ts';
-import { type DashPlayer, listen, periodOf, setting } from './player.ts';
+import { type DashPlayer, listen, originOf, periodOf, setting } from './player.ts';
 import { allowedRepresentations, playerState, type VideoView, videoView } from './player-state.ts';
 import { followRequests } from './requests.ts';
 import { ABANDON_RULE, type Opinion, ruleFactory, SWITCH_RULE } from './rule.ts';
@@ -21,6 +20,7 @@ export interface Attachment {
   session(): Session;
   nowSeconds(): number;
   lastDecision(): Decision | undefined;
+  lastForecast(): Forecast | undefined;
   detach(): void;
 }
 
@@ -41,15 +41,17 @@ export function isInstalled(player: DashPlayer): boolean {
 }
 
 export function attach(player: DashPlayer, options: ResolvedOptions, events: Events): Attachment {
-  const { forecaster, timeSource } = options;
+  const { timeSource } = options;
   const sizes = new SegmentSizes();
   const gauge = bufferGauge(player);
   let session = newSession(1);
-  let meter = newMeter();
+  const forecasting = options.newForecasting?.({ events, origin: () => originOf(player) });
+  let isForecasting = false;
   let controller: Controller = options.newController();
   /** Of the latest call of our rule. */
   let view: VideoView | undefined;
   let lastDecision: Decision | undefined;
+  let lastForecast: Forecast | undefined;
   let restoreSettings = () => {};
   let isDetached = false;
 
@@ -57,13 +59,12 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
   /** Nothing that goes wrong here reaches dash.js. */
   const guard = <T>(action: () => T): T | undefined =>
     events.attempt('player-failed', 'dash.js is not as expected', action);
-  const ofForecaster = <T>(ask: (forecaster: NonNullable<ResolvedOptions['forecaster']>) => T): T | undefined =>
-    forecaster && events.attempt('forecaster-failed', 'the forecaster failed', () => ask(forecaster));
 
   const requests = followRequests({
     player,
-    running: () => ({ session, meter, sizes }),
+    running: () => ({ session, meter: forecasting?.meter, sizes }),
     clockMs,
+    onStart: startForecasting,
     onVideo: () => abandoner.update(),
     guard,
   });
@@ -72,7 +73,7 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
     activeRequest: requests.activeVideo,
     reconsider: abandonOpinion,
     abrController: () => (canAbandonAtOnce() ? view?.abr : undefined),
-    onTick: () => meter.advance(nowSeconds()),
+    onTick: () => forecasting?.meter.advance(nowSeconds()),
     guard,
   });
   const canAbandonAtOnce = () => typeof view?.abr.setPlaybackQuality === 'function';
@@ -113,6 +114,7 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
     on('quotaExceeded', () => {
       session.quotaExceeded = true;
     }),
+    () => forecasting?.stop(),
     gauge.stop,
     requests.stop,
     abandoner.stop,
@@ -131,13 +133,10 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
     gauge.forget();
     sizes.forget();
     session = newSession(session.number + 1);
-    meter = newMeter();
+    isForecasting = false;
     controller = options.newController();
     view = undefined;
-  }
-
-  function newMeter(): ObservationMeter {
-    return new ObservationMeter((observation) => ofForecaster((one) => one.observe(observation)));
+    lastForecast = undefined;
   }
 
   function utcNow() {
@@ -148,18 +147,20 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
     });
   }
 
-  function startForecaster(): void {
-    const { seed } = options;
+  /** At the first media request, or at the decision on it. */
+  function startForecasting(): void {
+    if (isForecasting || forecasting === undefined) return;
+    isForecasting = true;
     const { utcMs, ...uncertainty } = utcNow() ?? {};
-    ofForecaster((one) => one.start({ seed, ...(utcMs === undefined ? {} : { utcMsAtStart: utcMs, ...uncertainty }) }));
+    const atStart = utcMs === undefined ? {} : { utcMsAtStart: utcMs - nowSeconds() * 1000, ...uncertainty };
+    forecasting.start({ seed: options.seed, ...atStart });
   }
 
   /** Before a segment's request. Audio and text are dash.js's own affair. */
   function switchOpinion(context: RulesContext): Opinion {
     if (isDetached || context.getMediaType() !== 'video') return undefined;
-    if (view === undefined) startForecaster();
+    startForecasting();
     view = videoView(context);
-    meter.advance(nowSeconds());
     const { current } = view;
     let representations = allowedRepresentations(view);
     // The first segment is the page's choice where it has made one.
@@ -186,8 +187,9 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
   function basis(view: VideoView, representations: readonly Representation[], inFlight: InFlight | undefined): Basis {
     const { qoe, horizon } = options;
     const now = nowSeconds();
-    const forecast = ofForecaster((one) => one.latest(now));
     const clocks = { nowSeconds: now, ...utcNow() };
+    const forecast = forecasting?.latest(clocks);
+    lastForecast = forecast;
     const state = playerState({ player, view, representations, session, sizes, gauge, inFlight, clocks, qoe, horizon });
     return { view, representations, state, forecast, inFlight };
   }
@@ -217,6 +219,7 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
     session: () => session,
     nowSeconds,
     lastDecision: () => lastDecision,
+    lastForecast: () => lastForecast,
     detach() {
       if (isDetached) return;
       isDetached = true;

@@ -57,3 +57,15 @@ export function rangeBits(range: string | null | undefined): number | undefined 
 export function periodOf(request: FragmentRequest): StreamInfo {
   return request.representation!.mediaInfo!.streamInfo!;
 }
+
+/** `https://host:port` that the player's manifest came from; undefined where it has no URL. */
+export function originOf(player: DashPlayer): string | undefined {
+  try {
+    // Only of use where it is there, so that players need not have it.
+    const source = (player as { getSource?(): unknown }).getSource?.();
+    return typeof source === 'string' ? new URL(source, location.href).origin : undefined;
+  } catch {
+    // dash.js throws while there is no source.
+    return undefined;
+  }
+}

@@ -28,7 +28,7 @@ interface RequestEvent {
 
 /** A request that was seen to leave. */
 interface Followed {
-  metered: MeteredRequest;
+  metered: MeteredRequest | undefined;
   video: ActiveDownload | undefined;
   bytesSeen: number;
   /** Its first byte is here. */
@@ -38,8 +38,10 @@ interface Followed {
 export interface RequestFollowerOptions {
   player: DashPlayer;
   /** What the running session consists of; asked at each event. */
-  running: () => { session: Session; meter: ObservationMeter; sizes: SegmentSizes };
+  running: () => { session: Session; meter: ObservationMeter | undefined; sizes: SegmentSizes };
   clockMs: () => number;
+  /** Called when the first media request of a session was sent: the session's second 0. */
+  onStart: () => void;
   /** Called when a video segment was asked for, and when one has ended in whatever way. */
   onVideo: () => void;
   /** Runs a handler so that nothing of it reaches dash.js. */
@@ -54,17 +56,21 @@ export interface RequestFollower {
   stop(): void;
 }
 
-export function followRequests({ player, running, clockMs, onVideo, guard }: RequestFollowerOptions): RequestFollower {
+export function followRequests(options: RequestFollowerOptions): RequestFollower {
+  const { player, running, clockMs, onStart, onVideo, guard } = options;
   const followed = new Map<FragmentRequest, Followed>();
 
   function started(request: FragmentRequest): void {
     const { type, mediaType, representation } = request;
     const isMedia = type === 'MediaSegment';
     if (!(isMedia || type === 'InitializationSegment') || !(mediaType === 'video' || mediaType === 'audio')) return;
-    const { session, meter, sizes } = running();
     const nowMs = clockMs();
-    if (isMedia) session.startMs ??= nowMs;
-    if (session.startMs === undefined) return;
+    if (running().session.startMs === undefined) {
+      if (!isMedia) return;
+      running().session.startMs = nowMs;
+      onStart();
+    }
+    const { session, meter, sizes } = running();
     const atSeconds = sessionSeconds(session, nowMs);
     let video: ActiveDownload | undefined;
     if (isMedia && mediaType === 'video') {
@@ -81,7 +87,7 @@ export function followRequests({ player, running, clockMs, onVideo, guard }: Req
       const endSeconds = request.startTime + request.duration;
       video = beginDownload(session, { ...segment, streamId: String(streamInfo.id), endSeconds, sizeBits, atSeconds });
     }
-    followed.set(request, { metered: meter.requestSent(atSeconds), video, bytesSeen: 0, hasBegun: false });
+    followed.set(request, { metered: meter?.requestSent(atSeconds), video, bytesSeen: 0, hasBegun: false });
     if (video !== undefined) onVideo();
   }
 
@@ -93,11 +99,11 @@ export function followRequests({ player, running, clockMs, onVideo, guard }: Req
     if (one === undefined || !(bytesLoaded > 0) || !(one.hasBegun || bytesLoaded !== bytesTotal)) return;
     const { session, meter } = running();
     const now = sessionSeconds(session, clockMs());
-    if (!one.hasBegun) meter.firstByte(one.metered, now);
+    if (!one.hasBegun && one.metered) meter?.firstByte(one.metered, now);
     one.hasBegun = true;
     // A retry of dash.js's begins again at byte 0.
     const bytes = bytesLoaded - (bytesLoaded < one.bytesSeen ? 0 : one.bytesSeen);
-    meter.received(one.metered, now, bytes * 8);
+    if (one.metered) meter?.received(one.metered, now, bytes * 8);
     one.bytesSeen = bytesLoaded;
     if (one.video !== undefined) {
       progressDownload(one.video, bytesLoaded * 8, now);
@@ -114,7 +120,7 @@ export function followRequests({ player, running, clockMs, onVideo, guard }: Req
     if (!hasFailed) progressed(request);
     followed.delete(request);
     const { session, meter, sizes } = running();
-    meter.requestEnded(one.metered, sessionSeconds(session, clockMs()));
+    if (one.metered) meter?.requestEnded(one.metered, sessionSeconds(session, clockMs()));
     const { video } = one;
     if (video === undefined) return;
     const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;

@@ -1,0 +1,141 @@
+/** MPC-L's forecasts in a page: what decisions carry, forecasters that fail, and what is known from earlier sessions. */
+
+import { expect, test } from './playback-test.ts';
+
+test('decisions carry forecast, age and what each representation was expected to bring; the handle too', async ({
+  labPage,
+  stream,
+}) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const { video, handle, decisions, faults } = window.lab.start({ manifest });
+      await window.lab.until('the end', () => video.ended);
+      return { faults, state: handle.state, decisions };
+    },
+    `${stream({ segmentCount: 8, segmentSeconds: 2 })}manifest.mpd`,
+  );
+  expect(seen.faults).toEqual([]);
+  expect(seen.state).toMatchObject({ controller: 'mpc-l', wastedBits: 0, forecast: { source: 'built-in' } });
+  expect(seen.state.requestedBits).toBeGreaterThan(0);
+  const [first, ...later] = seen.decisions;
+  expect(first!.forecast).toBeUndefined();
+  expect(first!.decision.controller).toBe('mpc-l');
+  for (const { decision, forecast, state } of later) {
+    expect(decision).toMatchObject({ controller: 'mpc-l', forecastSource: 'built-in', handoverInHorizon: false });
+    expect(decision.candidates!.map(({ bitrateBps }) => bitrateBps)).toEqual(state.ladderBps);
+    expect(decision.forecastAgeSeconds).toBeCloseTo(state.nowSeconds - forecast!.issuedAtMs / 1000);
+    expect(decision.forecastAgeSeconds).toBeLessThan(1);
+    expect(forecast).toMatchObject({ source: 'built-in' });
+  }
+  // The link carries the top of the ladder: so says the forecast, and so it is chosen.
+  expect(later.at(-1)!.decision.representation).toBe(3);
+});
+
+test('forecasters that throw, never answer or talk nonsense cost a fault at most and nothing else', async ({
+  labPage,
+  stream,
+}) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const fail = (): never => {
+        throw new Error('out of order');
+      };
+      const idle = { start() {}, observe() {} };
+      const nonsense = (nowSeconds: number) => ({
+        issuedAtMs: nowSeconds * 1000,
+        source: 'nonsense',
+        stepEndsSeconds: [4, 8],
+        levels: [0.1, 0.9],
+        quantilesBps: [
+          [Number.NaN, -3],
+          [1e30, 2],
+        ],
+        rankCorrelation: 7,
+        handovers: [],
+      });
+      const { video, decisions, requests, faults } = window.lab.start({
+        manifest,
+        options: {
+          forecasters: [
+            { name: 'throwing', start: fail, observe: fail, latest: fail },
+            { name: 'silent', ...idle, latest: () => undefined },
+            { name: 'nonsense', ...idle, latest: nonsense },
+          ],
+        },
+      });
+      await window.lab.until('the end', () => video.ended);
+      return {
+        faults: faults.map(({ code, message }) => ({ code, message })),
+        requested: requests.length,
+        sources: decisions.map(({ decision }) => decision.forecastSource),
+      };
+    },
+    `${stream({ segmentCount: 8, segmentSeconds: 2 })}manifest.mpd`,
+  );
+  expect(seen.faults.map(({ code }) => code)).toEqual(['forecaster-failed', 'forecaster-failed']);
+  expect(seen.faults[0]!.message).toContain('throwing');
+  expect(seen.faults[1]!.message).toContain('nonsense');
+  expect(seen.requested).toBe(8);
+  expect(seen.sources.slice(1)).toEqual(Array(7).fill('built-in'));
+});
+
+test('a second session begins above the lowest bitrate on a link that was good, unless that is switched off', async ({
+  labPage,
+  stream,
+}) => {
+  const link: [number, number][] = [[60, 60e6]];
+  const seen = await labPage.evaluate(
+    async ([first, later]) => {
+      const play = async (manifest: string, options: object, until: 'the end' | 'a decision') => {
+        const lab = window.lab.start({ manifest, options });
+        const { player, video, handle, decisions, faults } = lab;
+        await window.lab.until(until, () => (until === 'the end' ? video.ended : decisions.length > 0), lab);
+        handle.detach();
+        player.destroy();
+        const { decision } = decisions[0]!;
+        return { source: decision.forecastSource, chosen: decision.representation, faults };
+      };
+      const sessions = [
+        await play(first!, {}, 'the end'),
+        await play(later!, {}, 'a decision'),
+        await play(later!, { prior: false }, 'a decision'),
+      ];
+      return { sessions, stored: { ...localStorage } };
+    },
+    [
+      // Six seconds of downloading.
+      `${stream({ link, ladderBps: [50e6], segmentCount: 7 })}manifest.mpd`,
+      `${stream({ link, segmentSeconds: 2 })}manifest.mpd`,
+    ],
+  );
+  expect(seen.sessions[0]).toMatchObject({ chosen: 0, faults: [] });
+  expect(seen.sessions[1]).toMatchObject({ source: 'prior', faults: [] });
+  expect(seen.sessions[1]!.chosen).toBeGreaterThan(0);
+  expect(seen.sessions[2]).toEqual({ source: undefined, chosen: 0, faults: [] });
+  // dash.js keeps things of its own there.
+  expect(Object.keys(seen.stored).filter((key) => !key.startsWith('dashjs'))).toEqual(['leo-abr']);
+  const [origin, ...others] = Object.entries(JSON.parse(seen.stored['leo-abr'] as string) as Record<string, number[]>);
+  expect(others).toEqual([]);
+  expect(origin![0]).toMatch(/^http:\/\/[^/]+$/);
+  expect(origin![1]).toHaveLength(4);
+  expect(origin![1]![0]).toBeGreaterThan(30e6);
+  expect(origin![1]![0]).toBeLessThan(70e6);
+});
+
+test('storage that the browser blocks is no error', async ({ labPage, stream }) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      Object.defineProperty(window, 'localStorage', {
+        get() {
+          throw new DOMException('denied', 'SecurityError');
+        },
+      });
+      const { video, handle, decisions, faults } = window.lab.start({ manifest });
+      await window.lab.until('the end', () => video.ended);
+      handle.detach();
+      return { faults, decided: decisions.length };
+    },
+    `${stream({ segmentCount: 4 })}manifest.mpd`,
+  );
+  expect(seen).toEqual({ faults: [], decided: 4 });
+});

@@ -1,0 +1,90 @@
+/**
+ * A few numbers on the link per origin of a stream, kept in the browser from one session to the next. Nothing here throws
+ * where storage is full, blocked or holds something else.
+ */
+
+/** What earlier sessions make one expect of the next. */
+export interface LinkStatistics {
+  /** Median rate of downloads, bit/s. */
+  medianBps: number;
+  /** Standard deviation of ln of the rate, within sessions and from one to the next. */
+  spread: number;
+  /** Sessions that are in it. */
+  sessions: number;
+}
+
+/** What of `localStorage` is used. */
+export type StatisticsStorage = Pick<Storage, 'getItem' | 'setItem'>;
+
+export const STORAGE_KEY = 'leo-abr';
+const MAX_ORIGINS = 20;
+/** After a month the link may be another one. */
+const MAX_AGE_DAYS = 30;
+/** Sessions that the past counts for at most, so that the present is learnt. */
+const MAX_WEIGHT = 4;
+const MS_PER_DAY = 86_400_000;
+
+/** As it is stored: median in bit/s, spread, sessions, day of the last one (UTC, counted from 1970). */
+type Entry = [medianBps: number, spread: number, sessions: number, day: number];
+
+/** Returns the page's storage; throws where it is blocked. */
+export type OpenStorage = () => StatisticsStorage | undefined;
+
+export function loadStatistics(open: OpenStorage, origin: string): LinkStatistics | undefined {
+  const entry = attempt(() => readEntries(open()))?.get(origin);
+  return entry && { medianBps: entry[0], spread: entry[1], sessions: entry[2] };
+}
+
+export function saveStatistics(open: OpenStorage, origin: string, statistics: LinkStatistics): void {
+  attempt(() => {
+    const storage = open();
+    const entries = readEntries(storage);
+    const { medianBps, spread, sessions } = statistics;
+    entries.set(origin, [Math.round(medianBps), Math.round(spread * 1000) / 1000, sessions, today()]);
+    const newest = [...entries].sort(([, a], [, b]) => b[3] - a[3]).slice(0, MAX_ORIGINS);
+    storage?.setItem(STORAGE_KEY, JSON.stringify(Object.fromEntries(newest)));
+  });
+}
+
+/** Statistics after one more session; a past that differed from it widens the spread. */
+export function withSession(
+  past: LinkStatistics | undefined,
+  session: Omit<LinkStatistics, 'sessions'>,
+): LinkStatistics {
+  if (past === undefined) return { ...session, sessions: 1 };
+  const weight = Math.min(past.sessions, MAX_WEIGHT);
+  const share = 1 / (weight + 1);
+  const change = Math.log(session.medianBps / past.medianBps);
+  const variance = (1 - share) * past.spread ** 2 + share * session.spread ** 2 + share * (1 - share) * change ** 2;
+  return {
+    medianBps: past.medianBps * Math.exp(share * change),
+    spread: Math.sqrt(variance),
+    sessions: past.sessions + 1,
+  };
+}
+
+function readEntries(storage: StatisticsStorage | undefined): Map<string, Entry> {
+  const stored: unknown = attempt(() => JSON.parse(storage?.getItem(STORAGE_KEY) ?? '{}'));
+  const entries = Object.entries(stored ?? {}).filter(
+    (entry): entry is [string, Entry] => isEntry(entry[1]) && today() - entry[1][3] <= MAX_AGE_DAYS,
+  );
+  return new Map(entries);
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (!Array.isArray(value) || value.length !== 4 || !value.every(Number.isFinite)) return false;
+  const [medianBps, spread, sessions, day] = value as Entry;
+  return medianBps > 0 && spread >= 0 && spread < 10 && sessions >= 1 && day <= today() + 1;
+}
+
+function today(): number {
+  return Math.floor(Date.now() / MS_PER_DAY);
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}

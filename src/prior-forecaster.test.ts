@@ -1,0 +1,127 @@
+import { describe, expect, test } from '@jest/globals';
+import { createMpcL } from '../abr/mpc-l.ts';
+import { bitrateWeights } from '../abr/qoe.ts';
+import { loadStatistics, type StatisticsStorage } from './link-statistics.ts';
+import { PriorForecaster } from './prior-forecaster.ts';
+
+const ORIGIN = 'https://media.example';
+const CONTEXT = { seed: 1 };
+
+function memory(): StatisticsStorage {
+  const items = new Map<string, string>();
+  return { getItem: (key) => items.get(key) ?? null, setItem: (key, value) => void items.set(key, value) };
+}
+
+function forecasterOn(storage: StatisticsStorage | undefined, origin: string | undefined = ORIGIN): PriorForecaster {
+  const forecaster = new PriorForecaster({ origin: () => origin, storage: () => storage });
+  forecaster.start(CONTEXT);
+  return forecaster;
+}
+
+/** Downloads at rates of one second each. */
+function watch(forecaster: PriorForecaster, ratesBps: readonly number[]): void {
+  ratesBps.forEach((bits, second) => {
+    forecaster.observe({ kind: 'throughput', startSeconds: second, endSeconds: second + 1, bits });
+  });
+}
+
+describe('PriorForecaster', () => {
+  test('a first session has no prior; the next ones go by it until they have seen something themselves', () => {
+    const storage = memory();
+    const first = forecasterOn(storage);
+    expect(first.latest(0)).toBeUndefined();
+    watch(first, [20e6, 22e6, 18e6, 20e6, 20e6]);
+    const second = forecasterOn(storage);
+    const forecast = second.latest(0.25)!;
+    expect(forecast).toMatchObject({ source: 'prior', issuedAtMs: 250, handovers: [] });
+    expect(forecast.quantilesBps).toHaveLength(forecast.stepEndsSeconds.length);
+    for (const row of forecast.quantilesBps) {
+      expect(row[2]).toBeCloseTo(20e6);
+      // Two further sessions' worth of doubt after a single one.
+      expect(row[0]).toBeCloseTo(20e6 / 4, -5);
+      expect(row[4]).toBeCloseTo(20e6 * 4, -5);
+    }
+    second.observe({ kind: 'throughput', startSeconds: 1, endSeconds: 1.4, bits: 1e6 });
+    expect(second.latest(1.4)).toBeDefined();
+    second.observe({ kind: 'throughput', startSeconds: 1.4, endSeconds: 1.6, bits: 1e6 });
+    expect(second.latest(1.6)).toBeUndefined();
+  });
+
+  test('however alike the sessions, it reaches a factor of two either way; unlike ones make it wider', () => {
+    const storage = memory();
+    const outer = () => {
+      const row = forecasterOn(storage).latest(0)!.quantilesBps[0]!;
+      return row[4]! / row[0]!;
+    };
+    for (let session = 0; session < 200; session++) watch(forecasterOn(storage), Array(6).fill(10e6));
+    expect(outer()).toBeGreaterThanOrEqual(4);
+    expect(outer()).toBeLessThan(4.1);
+    watch(forecasterOn(storage), Array(6).fill(100e6));
+    expect(outer()).toBeGreaterThan(8);
+  });
+
+  test('keeps what was seen on the way, counted as one session', () => {
+    const storage = memory();
+    const forecaster = forecasterOn(storage);
+    watch(forecaster, [5e6, 5e6, 5e6, 5e6]);
+    expect(loadStatistics(() => storage, ORIGIN)).toBeUndefined();
+    watch(forecaster, Array(30).fill(5e6));
+    expect(loadStatistics(() => storage, ORIGIN)).toEqual({ medianBps: 5e6, spread: 0, sessions: 1 });
+    forecaster.start(CONTEXT);
+    watch(forecaster, Array(6).fill(5e6));
+    forecaster.save();
+    expect(loadStatistics(() => storage, ORIGIN)).toMatchObject({ sessions: 2 });
+  });
+
+  test('outages, idle times and latencies do not break the numbers', () => {
+    const storage = memory();
+    const forecaster = forecasterOn(storage);
+    forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 5 });
+    forecaster.observe({ kind: 'request-latency', atSeconds: 5, latencySeconds: 0.1 });
+    watch(forecaster, [8e6, 0, 8e6, 0, 8e6]);
+    const { medianBps, spread } = loadStatistics(() => storage, ORIGIN)!;
+    expect(medianBps).toBe(8e6);
+    expect(spread).toBeLessThan(3);
+    const dead = memory();
+    watch(forecasterOn(dead), Array(10).fill(0));
+    expect(loadStatistics(() => dead, ORIGIN)).toBeUndefined();
+  });
+
+  test('without an origin or without storage there is no prior, and nothing is kept', () => {
+    const storage = memory();
+    watch(forecasterOn(storage, undefined), Array(6).fill(5e6));
+    const anonymous = new PriorForecaster({ origin: () => undefined, storage: () => storage });
+    anonymous.start(CONTEXT);
+    watch(anonymous, Array(6).fill(5e6));
+    expect(anonymous.latest(0)).toBeUndefined();
+    const nowhere = forecasterOn(undefined);
+    watch(nowhere, Array(6).fill(5e6));
+    nowhere.start(CONTEXT);
+    expect(nowhere.latest(0)).toBeUndefined();
+  });
+
+  test('lets MPC-L begin above the lowest representation on a link that was good, and at the lowest on one that was not', () => {
+    const ladderBps = [1e6, 2.5e6, 5e6, 8e6, 16e6, 30e6];
+    const firstChoice = (ratesBps: readonly number[]) => {
+      const storage = memory();
+      for (let session = 0; session < 3; session++) watch(forecasterOn(storage), ratesBps);
+      const state = {
+        nowSeconds: 0,
+        started: false,
+        bufferLevelSeconds: 0,
+        bufferCapSeconds: 16,
+        segmentSeconds: 4,
+        segmentIndex: 0,
+        segmentsRemaining: 48,
+        ladderBps,
+        upcomingSizesBits: Array(16).fill(ladderBps.map((bps) => bps * 4)),
+        previousBitrateBps: undefined,
+        downloads: [],
+        weights: bitrateWeights('linear', ladderBps),
+      };
+      return createMpcL().decide(state, forecasterOn(storage).latest(0));
+    };
+    expect(firstChoice(Array(10).fill(200e6)).representation).toBeGreaterThan(0);
+    expect(firstChoice(Array(10).fill(3e6)).representation).toBe(0);
+  });
+});
