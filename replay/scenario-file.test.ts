@@ -53,7 +53,7 @@ describe('parseScenario', () => {
     [{ ...MINIMAL, segmentSeconds: 0 }, /segmentSeconds: expected a number above 0, got 0/],
     [{ ...MINIMAL, segmentCount: 2.5 }, /segmentCount: expected a whole number from 1, got 2.5/],
     [{ ...MINIMAL, segmentCount: undefined }, /segmentCount: expected a whole number from 1, got nothing/],
-    [{ ...MINIMAL, bufferCapSeconds: 4.1 }, /bufferCapSeconds: expected more than segmentSeconds \+ browser/],
+    [{ ...MINIMAL, bufferCapSeconds: 4.01 }, /bufferCapSeconds: expected more than segmentSeconds \+ browser/],
     [{ ...MINIMAL, bufferCap: 4 }, /bufferCap: expected one of the fields name, ladderBps/],
     [{ ...MINIMAL, browser: { lateness: 4 } }, /browser.lateness: expected one of the fields requestLatenessSeconds/],
     [{ ...MINIMAL, browser: { appendSeconds: '1' } }, /browser.appendSeconds: expected a number from 0, got "1"/],

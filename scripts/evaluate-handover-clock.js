@@ -33,7 +33,7 @@ const WRONG_SECONDS = [-7, -3.5, 3.5, 7];
 const RETURNING_PRIOR = 0.9;
 const LEAP_AT_SECONDS = 75;
 const LEAPS_SECONDS = [3, 5, 7, -4];
-const WITHOUT_PER_KIND = 120;
+const WITHOUT_PER_KIND = 300;
 const FIT_SEED = 1;
 
 await main(process.argv.slice(2));

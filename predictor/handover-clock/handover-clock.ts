@@ -16,7 +16,7 @@ const { abs, exp, floor, hypot, log, max, min, round, sqrt } = Math;
 export interface HandoverClockOptions {
   /** Probability that a session is on a LEO link before anything was seen, 0 to 1 exclusive. Default 0.5. */
   leoPrior?: number;
-  /** `leoProbability` from which handovers are announced; they are until it falls under half. Default 0.97. */
+  /** `leoProbability` from which handovers are announced; they are until it falls under half. Default 0.975. */
   claimProbability?: number;
   /** Constants of the evidence, for fitting. Default: those fitted to recordings. */
   rateParameters?: LevelParameters;
@@ -96,7 +96,7 @@ export class HandoverClock {
   #lastHintSeconds = 0;
 
   constructor(options: HandoverClockOptions = {}) {
-    const { leoPrior = 0.5, claimProbability = 0.97 } = options;
+    const { leoPrior = 0.5, claimProbability = 0.975 } = options;
     this.#logLeoOdds = log(leoPrior / (1 - leoPrior));
     this.#claimProbability = claimProbability;
     this.#rateParameters = options.rateParameters ?? RATE_PARAMETERS;

@@ -12,7 +12,7 @@ export const RATE_PARAMETERS: LevelParameters = {
   lagSeconds: -0.4,
   steady: [
     [0.5, 0.6],
-    [0.035, 1.8],
+    [0.01, 1.2],
   ],
   firstVolatility: 0.2,
   volatilityMemory: 3,
