@@ -569,6 +569,30 @@ describe('a download under way', () => {
     expect(faults.map(({ message }) => message)).toEqual(['dash.js is not as expected: not now']);
   });
 
+  test('is reconsidered at progress events where timers are slow, as in a hidden tab', async () => {
+    const setInterval = jest.spyOn(globalThis, 'setInterval').mockReturnValue(7 as never);
+    const controller = new ScriptedAbandoning();
+    const { player } = attached({ controller });
+    player.ask();
+    const request = player.request(0, 2, { bytesTotal: 2e6 });
+    const progress = async (bytesLoaded: number) => {
+      wait(0.05);
+      Object.assign(request, { bytesLoaded });
+      player.trigger('loadingProgress', { request });
+      await Promise.resolve();
+    };
+    for (let event = 1; event <= 20; event++) await progress(event * 1000);
+    expect(controller.inFlights.map(({ receivedBits }) => receivedBits)).toEqual([32e3, 64e3, 96e3, 128e3, 160e3]);
+    controller.instead = 0;
+    await progress(21_000);
+    await progress(22_000);
+    await progress(23_000);
+    expect(player.qualitySet).toEqual([]);
+    await progress(24_000);
+    expect(player.qualitySet).toMatchObject([{ id: 'v0' }]);
+    setInterval.mockRestore();
+  });
+
   test('stops being watched when the plugin goes', () => {
     const controller = new ScriptedAbandoning();
     const { player, handle } = attached({ controller });

@@ -228,6 +228,27 @@ test('mpc-l leaves a download through a rule of dash.js, at progress events, whe
   expectOrderly(seen);
 });
 
+test('mpc-l leaves a dead link in a hidden tab too, where timers fire once a second', async ({ labPage, stream }) => {
+  // What Chromium does to the timers of a hidden page; progress events and dash.js's requests go on as they are.
+  await labPage.addInitScript(() => {
+    const { setInterval, setTimeout } = window;
+    type Start = (handler: () => void, ms?: number) => unknown;
+    const slow =
+      (start: Start): Start =>
+      (handler, ms) =>
+        start(handler, Math.max(1000, ms ?? 0));
+    Object.assign(window, { setInterval: slow(setInterval), setTimeout: slow(setTimeout) });
+  });
+  await labPage.reload();
+  const seen = await watch(
+    labPage,
+    `${stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 12, link: failing(0) })}manifest.mpd`,
+  );
+  expectOrderly(seen);
+  const [first] = seen.events.filter(({ kind }) => kind === 'abandon');
+  expect(first!.nowSeconds).toBeLessThan(14);
+});
+
 test('mpc-l gives nothing up where that is switched off', async ({ labPage, stream }) => {
   const seen = await watch(
     labPage,

@@ -66,6 +66,7 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
     clockMs,
     onStart: startForecasting,
     onVideo: () => abandoner.update(),
+    onProgress: () => abandoner.progressed(),
     guard,
   });
   const abandoner = createAbandoner({

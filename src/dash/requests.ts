@@ -44,6 +44,8 @@ export interface RequestFollowerOptions {
   onStart: () => void;
   /** Called when a video segment was asked for, and when one has ended in whatever way. */
   onVideo: () => void;
+  /** Called when bytes of a video segment have come. */
+  onProgress: () => void;
   /** Runs a handler so that nothing of it reaches dash.js. */
   guard: (handler: () => void) => void;
 }
@@ -57,7 +59,7 @@ export interface RequestFollower {
 }
 
 export function followRequests(options: RequestFollowerOptions): RequestFollower {
-  const { player, running, clockMs, onStart, onVideo, guard } = options;
+  const { player, running, clockMs, onStart, onVideo, onProgress, guard } = options;
   const followed = new Map<FragmentRequest, Followed>();
 
   function started(request: FragmentRequest): void {
@@ -107,6 +109,7 @@ export function followRequests(options: RequestFollowerOptions): RequestFollower
     one.bytesSeen = bytesLoaded;
     if (one.video !== undefined) {
       progressDownload(one.video, bytesLoaded * 8, now);
+      onProgress();
       if (bytesTotal > 0) {
         session.requestedBits += bytesTotal * 8 - one.video.sizeBits;
         one.video.sizeBits = bytesTotal * 8;
