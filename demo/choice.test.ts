@@ -44,6 +44,7 @@ describe('parseChoice', () => {
 
   test.each([
     ['?players=mpc-q', 'player “mpc-q”'],
+    ['?players=mpc-d@nobody', 'player “mpc-d@nobody”'],
     ['?trace=x', 'trace “x”; there is first, a b&c#1'],
     ['?scenario=toString', 'scenario “toString”'],
     ['?start=300', 'start “300”; there is 0 to 299 s'],
@@ -60,8 +61,8 @@ describe('parseChoice', () => {
   });
 
   test('what makes sense beside what does not is kept', () => {
-    expect(parseChoice('?players=mpc-q,bola&start=12', catalogue).choice).toMatchObject({
-      players: ['bola'],
+    expect(parseChoice('?players=mpc-q,bola,mpc-d@oracle&start=12', catalogue).choice).toMatchObject({
+      players: ['bola', 'mpc-d@oracle'],
       startSeconds: 12,
     });
   });

@@ -1,7 +1,7 @@
 /** What the viewer chose, and the address that says so: opening the address again gives the same view. */
 
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { COMPETITORS, DEFAULT_PLAYERS } from './competitors.ts';
+import { COMPETITORS, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 
 /** More would wait for one another: browsers open six connections to an origin. */
 export const MAX_PLAYERS = 4;
@@ -98,8 +98,4 @@ export function formatChoice({ players, trace, scenario, startSeconds, window }:
 export function latestStart({ traces }: Catalogue, trace: string): number {
   const found = traces.find(({ name }) => name === trace);
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
-}
-
-function isCompetitor(name: string): boolean {
-  return COMPETITORS.some((one) => one.name === name);
 }

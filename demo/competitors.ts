@@ -1,6 +1,6 @@
 /** The algorithms that a player of the page can be given: every one that the benchmark knows for browsers. */
 
-import { BROWSER_ALGORITHMS } from '../replay/browser/algorithms.ts';
+import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
 
 export interface Competitor {
   /** As on the command line and in the address bar. */
@@ -18,6 +18,10 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
     title: 'MPC-L',
     about: 'Plans on a distribution of futures, with the handovers and abandonment in the plan.',
   },
+  'mpc-l:no-handover': { title: 'MPC-L, no handovers', about: 'MPC-L that knows nothing of the 15 s.' },
+  'mpc-l:no-abandon': { title: 'MPC-L, not abandoning', about: 'MPC-L that sees every download through.' },
+  'mpc-l:no-forecast': { title: 'MPC-L, no forecast', about: 'MPC-L on the spread of past throughput alone.' },
+  'mpc-l:no-startup': { title: 'MPC-L, plain start', about: 'MPC-L that begins as MPC-D does.' },
   'mpc-o': {
     title: 'MPC-O',
     about: 'The oracle: plans on the true future of the link, which nobody has outside a replay.',
@@ -41,7 +45,19 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'].fi
   BROWSER_ALGORITHMS.includes(name),
 );
 
+/** Any name that can play, `<controller>@<forecaster>` among them. */
+export function isCompetitor(name: string): boolean {
+  try {
+    browserAlgorithm(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function competitor(name: string): Competitor {
-  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
-  return { name, title: known?.title ?? name, about: known?.about ?? '' };
+  const [controller, forecaster] = name.split('@');
+  const known = Object.hasOwn(KNOWN, controller!) ? KNOWN[controller!] : undefined;
+  const title = known?.title ?? controller!;
+  return { name, title: forecaster === undefined ? title : `${title} @ ${forecaster}`, about: known?.about ?? '' };
 }

@@ -82,5 +82,5 @@ export class Controls {
 }
 
 function scenarioLabel({ name, ladderBps, bufferCapSeconds }: Scenario): string {
-  return `${name}: to ${bitrate(ladderBps.at(-1)!)} Mbit/s, buffer ${bufferCapSeconds} s`;
+  return `${name}: ${bitrate(ladderBps.at(-1)!)} Mbit/s, buffer ${bufferCapSeconds} s`;
 }

@@ -177,6 +177,8 @@ export class DemoPage {
       this.#draw();
     } catch (error) {
       if (start !== this.#starts) return;
+      // Those that have started would play on without being watched.
+      this.#endRun();
       if (error instanceof OriginLostError) this.#watch.lost();
       else {
         const text = `The players cannot start: ${messageOf(error)}.`;

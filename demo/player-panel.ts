@@ -1,16 +1,14 @@
 /** One player of the page: a picture, its algorithm, and how it is doing. Plays one session at a time. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr, CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from 'leo-abr';
-import { createController } from '../abr/algorithms.ts';
-import { browserAlgorithm } from '../replay/browser/algorithms.ts';
+import { attachLeoAbr } from 'leo-abr';
 import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-settings.ts';
-import { browserOracle } from '../replay/oracle/browser-oracle.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { COMPETITORS, competitor } from './competitors.ts';
 import { element, options, setText } from './dom.ts';
 import { bitrate, megabits, seconds } from './format.ts';
 import type { OriginSession } from './origin-client.ts';
+import { pluginOptions } from './plugin-options.ts';
 import { measuredBps, type SessionRecord } from './session-record.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
@@ -34,9 +32,6 @@ export interface PanelSession {
   scenario: Scenario;
   seed: number;
 }
-
-/** UTC comes from the origin on the same machine. */
-const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 
 export class PlayerPanel {
   readonly root: HTMLElement;
@@ -139,8 +134,12 @@ export class PlayerPanel {
     player.updateSettings(settings as Parameters<typeof player.updateSettings>[0]);
     // The page tells of errors itself.
     player.updateSettings({ debug: { logLevel: 0 } });
-    const pluginOptions = this.#pluginOptions({ session, seed });
-    const handle = pluginOptions === undefined ? undefined : attachLeoAbr(player, pluginOptions);
+    const plugin = pluginOptions(this.#algorithm, {
+      session,
+      seed,
+      nowSeconds: () => this.#recorder?.nowSeconds ?? 0,
+    });
+    const handle = plugin === undefined ? undefined : attachLeoAbr(player, plugin);
     handle?.on('fault', ({ message }) => this.showFault(message));
     const recorder = new SessionRecorder({
       player,
@@ -210,33 +209,6 @@ export class PlayerPanel {
     setText(this.#about, competitor(name).about);
     this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${competitor(name).title}`);
   }
-
-  /** What `attachLeoAbr` is given; undefined where dash.js's own rules play. */
-  #pluginOptions({ session, seed }: Pick<PanelSession, 'session' | 'seed'>): LeoAbrOptions | undefined {
-    const { controller, forecaster } = browserAlgorithm(this.#algorithm, 'player');
-    if (controller === undefined) return undefined;
-    const { link, sizes } = session;
-    const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
-    return {
-      // The plugin's own controllers are taken by name, as any page would; the others exist in replays alone.
-      controller: isControllerName(controller) ? controller : createController(controller, { seed, outlook: true }),
-      qoe: 'linear',
-      seed,
-      sizes,
-      timeSource: {
-        now: () => ({
-          utcMs: startUtcMs + (this.#recorder?.nowSeconds ?? 0) * 1000,
-          uncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS,
-        }),
-      },
-      ...(forecaster === 'oracle' && { forecasters: [browserOracle(link).forecaster] }),
-      logger: null,
-    };
-  }
-}
-
-function isControllerName(name: string): name is ControllerName {
-  return (CONTROLLER_NAMES as readonly string[]).includes(name);
 }
 
 function stateOf(record: SessionRecord, isRunning: boolean): [text: string, kind: string] {

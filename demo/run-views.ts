@@ -18,6 +18,7 @@ export class RunViews {
   readonly #race = new RaceView(byId('race'));
   readonly #scrubber = byId<HTMLInputElement>('moment');
   readonly #live = byId<HTMLButtonElement>('live');
+  readonly #forecastLegend = legendEntry('', 'forecast', 'forecast, 10 to 90 %');
   #decisions: DecisionView[] = [];
   #run: Run | undefined;
   #chosenSeconds: number | undefined;
@@ -56,6 +57,7 @@ export class RunViews {
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
       legendEntry('', 'capacity', 'link capacity'),
+      this.#forecastLegend,
       ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
       legendEntry('', 'stalled', 'stall'),
     );
@@ -102,6 +104,7 @@ export class RunViews {
       place,
       decision: DecisionView.at(record, moment),
     }));
+    this.#forecastLegend.hidden = !this.timeline.hasForecast;
     if (!isLive) this.timeline.draw();
   }
 

@@ -66,6 +66,11 @@ export class Timeline {
     return this.link.traceStartUtcMs + (this.link.startSeconds + seconds) * 1000;
   }
 
+  /** Second of the session at a UTC in ms by the trace's clock. */
+  secondsAt(utcMs: number): number {
+    return (utcMs - this.utcMsAt(0)) / 1000;
+  }
+
   /** Seconds of the session at which a handover is due, up to the grid's end. */
   handovers(): number[] {
     if (!this.hasClock) return [];

@@ -75,6 +75,27 @@ export function paintRow(
   });
 }
 
+/** Arrowheads that hang from the top, as strong as their confidence (0 to 1). */
+export function paintArrowheads(
+  u: uPlot,
+  marks: readonly { seconds: number; confidence: number }[],
+  colour: string,
+): void {
+  const half = 5 * uPlot.pxRatio;
+  clipped(u, (ctx) => {
+    ctx.fillStyle = colour;
+    for (const { seconds, confidence } of marks) {
+      const x = u.valToPos(seconds, 'x', true);
+      ctx.globalAlpha = Math.min(1, Math.max(0, confidence));
+      ctx.beginPath();
+      ctx.moveTo(x - half, u.bbox.top);
+      ctx.lineTo(x + half, u.bbox.top);
+      ctx.lineTo(x, u.bbox.top + 1.6 * half);
+      ctx.fill();
+    }
+  });
+}
+
 /** Crosses at points of time and value. */
 export function paintCrosses(u: uPlot, points: readonly { seconds: number; value: number }[], colour: string): void {
   const arm = 4 * uPlot.pxRatio;

@@ -7,7 +7,15 @@ import type { Run } from './run.ts';
 import type { DecisionNote } from './session-record.ts';
 import type { Timeline, Track } from './timeline-model.ts';
 import { forecastFan } from './timeline-model.ts';
-import { paintBands, paintCrosses, paintFan, paintFuture, paintRow, paintVerticals } from './timeline-painters.ts';
+import {
+  paintArrowheads,
+  paintBands,
+  paintCrosses,
+  paintFan,
+  paintFuture,
+  paintRow,
+  paintVerticals,
+} from './timeline-painters.ts';
 
 /** Width of the vertical axes in CSS pixels, the same for all lanes so that their times are aligned. */
 const GUTTER = 46;
@@ -97,6 +105,11 @@ export class TimelineView {
     this.#forecasts = forecasts;
   }
 
+  /** A forecast is in the picture. */
+  get hasForecast(): boolean {
+    return this.#forecasts.some(({ decision }) => forecastFan(decision?.forecast).length > 0);
+  }
+
   /** Draws what the records hold by now. */
   draw(): void {
     const run = this.#run;
@@ -156,10 +169,13 @@ export class TimelineView {
         timeline.capacityBps.map((bps) => bps / 1e6),
         ...tracks.map(({ throughputBps }) => throughputBps.map((bps) => bps && bps / 1e6)),
       ],
-      below: (u) => {
+      top: (u) => {
         for (const { place, decision } of this.#forecasts) {
           const colour = palette.players[place]!;
           paintFan(u, forecastFan(decision?.forecast), { area: withAlpha(colour, 0.18), line: withAlpha(colour, 0.6) });
+          const expected = decision?.forecast?.handovers ?? [];
+          const marks = expected.map(({ atMs, confidence }) => ({ seconds: run.timeline.secondsAt(atMs), confidence }));
+          paintArrowheads(u, marks, colour);
         }
       },
     });
@@ -249,6 +265,8 @@ export class TimelineView {
     hasTimes?: boolean;
     below?: (u: uPlot) => void;
     above?: (u: uPlot) => void;
+    /** Above what covers the future. */
+    top?: (u: uPlot) => void;
   }): Lane {
     const { palette, y, hasTimes = false, dataOf, height } = options;
     const host = element('div', { class: 'lane' }, element('h3', {}, options.title));
@@ -301,6 +319,7 @@ export class TimelineView {
             (u) => {
               options.above?.(u);
               paintFuture(u, this.#nowSeconds, { veil: palette.veil, line: palette.now });
+              options.top?.(u);
             },
           ],
         },

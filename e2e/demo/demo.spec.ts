@@ -31,7 +31,7 @@ function widthsAndFigures(page: Page): Promise<{ shown: number; said: number }[]
   );
 }
 
-test.fixme('plays by itself, and what it says is on screen is', async ({ open }) => {
+test('plays by itself, and what it says is on screen is', async ({ open }) => {
   const page = await open();
   await untilPlayed(page, 5);
   const { searchParams } = new URL(page.url());
@@ -151,7 +151,7 @@ test('any moment can be read, by pointer and by keyboard, and each decision open
   await expect(decisions).toContainText('nothing measured yet');
 });
 
-test.fixme('an address that makes no sense is explained, and something plays all the same', async ({ open }) => {
+test('an address that makes no sense is explained, and something plays all the same', async ({ open }) => {
   const page = await open('?players=mpc-x&trace=nowhere&scenario=8k&start=-1');
   const alert = page.getByRole('alert');
   for (const wrong of ['mpc-x', 'nowhere', '8k', '-1']) await expect(alert).toContainText(`“${wrong}”`);

@@ -1,0 +1,56 @@
+/** What `attachLeoAbr` is given for each algorithm of the page. */
+
+import { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from 'leo-abr';
+import { createController } from '../abr/algorithms.ts';
+import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
+import { browserAlgorithm } from '../replay/browser/algorithms.ts';
+import { browserOracle } from '../replay/oracle/browser-oracle.ts';
+import type { OriginSession } from './origin-client.ts';
+
+export interface PluginSession {
+  session: OriginSession;
+  seed: number;
+  /** Seconds since the session's first media request; 0 before. */
+  nowSeconds(): number;
+}
+
+/** The origin's clock is that of this machine, or of one nearby. */
+const CLOCK_UNCERTAINTY_SECONDS = 0.01;
+
+/** The options; undefined where dash.js's own rules play. Throws an `InputError` for an algorithm that there is not. */
+export function pluginOptions(
+  algorithm: string,
+  { session, seed, nowSeconds }: PluginSession,
+): LeoAbrOptions | undefined {
+  const { controller, forecaster } = browserAlgorithm(algorithm, 'player');
+  if (controller === undefined) return undefined;
+  const { link, sizes } = session;
+  const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
+  const common: LeoAbrOptions = {
+    qoe: 'linear',
+    seed,
+    sizes,
+    // UTC is the trace's: the handovers are where they were in the recording.
+    timeSource: {
+      now: () => ({ utcMs: startUtcMs + nowSeconds() * 1000, uncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS }),
+    },
+    // Sessions are compared: none may know of an earlier one.
+    prior: false,
+    logger: null,
+  };
+  // The plugin's own controllers are taken by name, as any page would; the others exist in replays alone.
+  if (isControllerName(algorithm)) return { ...common, controller: algorithm };
+  const forecasters =
+    forecaster === undefined
+      ? []
+      : [
+          forecaster === 'oracle'
+            ? browserOracle(link).forecaster
+            : createBuiltInForecaster({ handover: forecaster === 'built-in' }),
+        ];
+  return { ...common, controller: createController(controller, { seed, outlook: true }), forecasters };
+}
+
+function isControllerName(name: string): name is ControllerName {
+  return (CONTROLLER_NAMES as readonly string[]).includes(name);
+}
