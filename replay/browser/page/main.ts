@@ -56,9 +56,9 @@ async function prepareSession(config: SessionConfig) {
       sizes,
       timeSource: clock,
       seed: config.seed,
-      ...(oracle && { forecaster: oracle.forecaster }),
+      ...(oracle && { forecasters: [oracle.forecaster] }),
       ...(forecaster?.startsWith('built-in') && {
-        forecaster: createBuiltInForecaster({ handover: forecaster === 'built-in' }),
+        forecasters: [createBuiltInForecaster({ handover: forecaster === 'built-in' })],
       }),
     });
     handle.on('fault', ({ code, message, cause }) => {
