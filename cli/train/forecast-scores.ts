@@ -1,0 +1,306 @@
+/**
+ * How good forecasts are on sessions that their models did not learn from: pinball loss and coverage per step, beside
+ * simple estimators with quantiles of their own, fitted to the other recording groups as well.
+ *
+ * The sessions are played by MPC-L on the very forecasts that are judged. All values are natural logarithms of rates.
+ */
+
+import {
+  createController,
+  type Forecaster,
+  type Observation,
+  type PiecewisePath,
+  type QuantileForecast,
+  type SessionContext,
+} from '../../abr/index.ts';
+import {
+  type BuiltInForecasterOptions,
+  createBuiltInForecaster,
+} from '../../predictor/built-in/built-in-forecaster.ts';
+import type { Model } from '../../predictor/built-in/model-file.ts';
+import { planBenchmark } from '../../replay/evaluation/plan.ts';
+import type { ResolvedScenario } from '../../replay/results.ts';
+import { linkOf } from '../../replay/simulator/session-setup.ts';
+import { simulateSession } from '../../replay/simulator/simulate-session.ts';
+import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
+import { normalScore, weightedQuantiles } from './quantile-math.ts';
+import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
+
+/** The built-in forecaster in the variants that are judged; the first one is played on. */
+const VARIANTS: Readonly<Record<string, BuiltInForecasterOptions>> = {
+  'built-in': {},
+  'without recalibration': { recalibrate: false },
+  'without handover': { handover: false },
+};
+
+/** Estimators of the rate, each given the quantiles that its errors have elsewhere. */
+export const BASELINES = ['last value', 'harmonic mean', 'EWMA 2 s', 'EWMA 8 s', 'EWMA 30 s'] as const;
+
+const STARTS = { everySeconds: 61 };
+/** Forecasts are judged so often, in seconds. */
+const PERIOD_SECONDS = 1;
+/** Rates below this share of a recording's mean count as this: a logarithm needs a floor. */
+const LEAST_SHARE = 0.003;
+/** Coverage is judged where so much of the session has passed: at least 30 s, and three times what a step ends at. */
+const coverageFrom = (stepEndSeconds: number): number => Math.max(30, 3 * stepEndSeconds);
+
+export interface StepScores {
+  /** Judged forecasts. */
+  forecasts: number;
+  /** Mean pinball loss per step over the levels of the forecasts, by variant and baseline. */
+  pinball: Record<string, number[]>;
+  /** Share of outcomes per step in the central 50 % and 90 % intervals, by variant; null where none was old enough. */
+  coverage50: Record<string, (number | null)[]>;
+  coverage90: Record<string, (number | null)[]>;
+}
+
+export interface ForecastScores {
+  scenario: string;
+  starts: string;
+  stepEndsSeconds: readonly number[];
+  levels: readonly number[];
+  /** By data set, and `pooled`. */
+  scores: Record<string, StepScores>;
+}
+
+/** One judged moment. Arrays by step; NaN where the recording has ended. */
+interface Moment {
+  group: string;
+  dataset: string;
+  seconds: number;
+  actual: Float64Array;
+  floor: number;
+  baselines: Float64Array;
+  /** `[variant][step * levels + level]` */
+  quantiles: Float64Array[];
+}
+
+export interface ScoreForecastsOptions {
+  traces: readonly Trace[];
+  scenario: ResolvedScenario;
+  /** The model for each recording group, which did not learn from it. */
+  modelOf(group: string): Model;
+  onProgress?(done: number, total: number): void;
+}
+
+export function scoreForecasts(options: ScoreForecastsOptions): ForecastScores {
+  const { traces, scenario, modelOf, onProgress = () => {} } = options;
+  const labels = datasetLabels(traces);
+  const { sessions } = planBenchmark({ traces, scenario, starts: STARTS, algorithms: ['mpc-l'], seed: 1 });
+  const moments: Moment[] = [];
+  let levels: readonly number[] = [];
+  sessions.forEach(({ trace, startSeconds, segmentCount, seed }, done) => {
+    const { recordingGroup } = trace.metadata;
+    const model = modelOf(recordingGroup);
+    levels = model.levels;
+    const probe = new Probe({
+      link: linkOf(trace, scenario).from(startSeconds),
+      leftSeconds: wrapSeconds(trace) - startSeconds,
+      floor: Math.log(LEAST_SHARE * meanRateBps(trace)),
+      model,
+      group: recordingGroup,
+      dataset: labels.get(trace)!,
+    });
+    const controller = createController('mpc-l', { seed });
+    simulateSession({ trace, scenario, controller, startSeconds, segmentCount, seed, forecaster: probe });
+    moments.push(...probe.moments);
+    onProgress(done + 1, sessions.length);
+  });
+  return {
+    scenario: scenario.name,
+    starts: `every:${STARTS.everySeconds}`,
+    stepEndsSeconds: STEP_ENDS_SECONDS,
+    levels,
+    scores: summarise(moments, levels),
+  };
+}
+
+class Probe implements Forecaster {
+  readonly name = 'probe';
+  readonly moments: Moment[] = [];
+  readonly #forecasters: readonly Forecaster[];
+  readonly #estimators = new Estimators();
+  #lastSeconds = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly options: {
+      link: PiecewisePath;
+      leftSeconds: number;
+      floor: number;
+      model: Model;
+      group: string;
+      dataset: string;
+    },
+  ) {
+    this.#forecasters = Object.values(VARIANTS).map((variant) =>
+      createBuiltInForecaster({ ...variant, model: options.model }),
+    );
+  }
+
+  start(context: SessionContext): void {
+    for (const forecaster of this.#forecasters) forecaster.start(context);
+  }
+
+  observe(observation: Observation): void {
+    for (const forecaster of this.#forecasters) forecaster.observe(observation);
+    this.#estimators.observe(observation);
+    // In a page something asks all the time; here it is decisions alone where nothing is abandoned.
+    if (observation.kind === 'throughput') this.#judge(observation.endSeconds);
+  }
+
+  latest(nowSeconds: number): ReturnType<Forecaster['latest']> {
+    this.#judge(nowSeconds);
+    return this.#forecasters[0]!.latest(nowSeconds);
+  }
+
+  #judge(nowSeconds: number): void {
+    const { link, leftSeconds, floor, group, dataset } = this.options;
+    if (nowSeconds - this.#lastSeconds < PERIOD_SECONDS) return;
+    const forecasts = this.#forecasters.map(
+      (forecaster) => forecaster.latest(nowSeconds) as QuantileForecast | undefined,
+    );
+    if (forecasts.includes(undefined)) return;
+    this.#lastSeconds = nowSeconds;
+    let begin = 0;
+    const actual = Float64Array.from(STEP_ENDS_SECONDS, (end) => {
+      const rate = (link.cumulativeBits(nowSeconds + end) - link.cumulativeBits(nowSeconds + begin)) / (end - begin);
+      begin = end;
+      return nowSeconds + end > leftSeconds ? Number.NaN : Math.max(floor, Math.log(rate));
+    });
+    this.moments.push({
+      group,
+      dataset,
+      seconds: nowSeconds,
+      actual,
+      floor,
+      baselines: this.#estimators.ratesBps().map((rate) => Math.max(floor, Math.log(rate))),
+      quantiles: forecasts.map((forecast) =>
+        Float64Array.from(forecast!.quantilesBps.flat(), (rate) => Math.max(floor, Math.log(rate))),
+      ),
+    });
+  }
+}
+
+/** Seconds of downloading that the last value and the harmonic mean are taken from. */
+const LAST_SECONDS = 1;
+const HARMONIC_BINS = 5;
+const EWMA_SECONDS = [2, 8, 30];
+
+/** The estimators that every textbook controller uses. */
+class Estimators {
+  readonly #bins: number[] = [];
+  readonly #bits = new Float64Array(EWMA_SECONDS.length);
+  readonly #busy = new Float64Array(EWMA_SECONDS.length);
+  #openBits = 0;
+  #openBusy = 0;
+
+  observe(observation: Observation): void {
+    if (observation.kind !== 'throughput') return;
+    const { startSeconds, endSeconds, bits } = observation;
+    const duration = endSeconds - startSeconds;
+    EWMA_SECONDS.forEach((constant, i) => {
+      const keep = Math.exp(-duration / constant);
+      const weight = constant * (1 - keep);
+      this.#bits[i] = this.#bits[i]! * keep + (weight * bits) / duration;
+      this.#busy[i] = this.#busy[i]! * keep + weight;
+    });
+    this.#openBits += bits;
+    this.#openBusy += duration;
+    if (this.#openBusy < LAST_SECONDS - 1e-3) return;
+    this.#bins.push(this.#openBits / this.#openBusy);
+    if (this.#bins.length > HARMONIC_BINS) this.#bins.shift();
+    this.#openBits = 0;
+    this.#openBusy = 0;
+  }
+
+  /** In the order of `BASELINES`. */
+  ratesBps(): Float64Array {
+    const bins = this.#bins.length > 0 ? this.#bins : [this.#openBits / this.#openBusy];
+    const harmonic = bins.length / bins.reduce((sum, rate) => sum + 1 / rate, 0);
+    return Float64Array.of(bins[bins.length - 1]!, harmonic, ...this.#bits.map((bits, i) => bits / this.#busy[i]!));
+  }
+}
+
+function summarise(moments: readonly Moment[], levels: readonly number[]): Record<string, StepScores> {
+  const fitted = fittedErrors(moments, levels);
+  const scores: Record<string, StepScores> = {};
+  const datasets = [...new Set(moments.map(({ dataset }) => dataset))].sort();
+  for (const dataset of datasets) {
+    const of = moments.filter((moment) => moment.dataset === dataset);
+    scores[dataset] = scoresOf(of, levels, fitted);
+  }
+  scores['pooled'] = scoresOf(moments, levels, fitted);
+  return scores;
+}
+
+/** Quantiles of ln(actual / estimate) by held-out group: `[baseline][step][level]`, from the other groups. */
+type Errors = Map<string, number[][][]>;
+
+function fittedErrors(moments: readonly Moment[], levels: readonly number[]): Errors {
+  const counts = new Map<string, number>();
+  for (const { dataset } of moments) counts.set(dataset, (counts.get(dataset) ?? 0) + 1);
+  const errors: Errors = new Map();
+  for (const group of new Set(moments.map((moment) => moment.group))) {
+    const others = moments.filter((moment) => moment.group !== group);
+    const table = BASELINES.map((_, b) =>
+      STEP_ENDS_SECONDS.map((_, step) => {
+        const known = others.filter(({ actual }) => !Number.isNaN(actual[step]!));
+        return weightedQuantiles(
+          known.map(({ actual, baselines }) => actual[step]! - baselines[b]!),
+          // As in training: a data set counts by the root of its size.
+          known.map(({ dataset }) => 1 / Math.sqrt(counts.get(dataset)!)),
+          levels,
+        );
+      }),
+    );
+    errors.set(group, table);
+  }
+  return errors;
+}
+
+function scoresOf(moments: readonly Moment[], levels: readonly number[], errors: Errors): StepScores {
+  const variants = Object.keys(VARIANTS);
+  const scores: StepScores = { forecasts: moments.length, pinball: {}, coverage50: {}, coverage90: {} };
+  const pinball = (quantilesOf: (moment: Moment, step: number, level: number) => number): number[] =>
+    STEP_ENDS_SECONDS.map((_, step) => {
+      let sum = 0;
+      let count = 0;
+      for (const moment of moments) {
+        const actual = moment.actual[step]!;
+        if (Number.isNaN(actual)) continue;
+        count++;
+        for (let i = 0; i < levels.length; i++) {
+          const error = actual - quantilesOf(moment, step, i);
+          sum += Math.max(levels[i]! * error, (levels[i]! - 1) * error) / levels.length;
+        }
+      }
+      return rounded(sum / count);
+    });
+  const coverage = (variant: number, score: number): (number | null)[] =>
+    STEP_ENDS_SECONDS.map((end, step) => {
+      let inside = 0;
+      let count = 0;
+      for (const { actual, seconds, quantiles } of moments) {
+        if (Number.isNaN(actual[step]!) || seconds < coverageFrom(end)) continue;
+        const row = quantiles[variant]!.subarray(step * levels.length, (step + 1) * levels.length);
+        count++;
+        if (Math.abs(normalScore(row, levels, actual[step]!)) <= score) inside++;
+      }
+      return count > 0 ? rounded(inside / count) : null;
+    });
+  for (const [v, name] of variants.entries()) {
+    scores.pinball[name] = pinball(({ quantiles }, step, level) => quantiles[v]![step * levels.length + level]!);
+    scores.coverage50[name] = coverage(v, 0.67449);
+    scores.coverage90[name] = coverage(v, 1.64485);
+  }
+  for (const [b, name] of BASELINES.entries()) {
+    scores.pinball[name] = pinball(({ baselines, group, floor }, step, level) =>
+      Math.max(floor, baselines[b]! + errors.get(group)![b]![step]![level]!),
+    );
+  }
+  return scores;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1e5) / 1e5;
+}

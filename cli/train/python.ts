@@ -1,0 +1,137 @@
+/** The Python that trains: an environment of its own with what predictor/training asks for, set up at first use. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InputError } from '../../replay/formats/input-error.ts';
+import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
+import type { CommandIo } from '../command-io.ts';
+import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
+
+/** Looked for in this order where no `--python` is given. */
+const PYTHONS = ['python3.11', 'python3.12', 'python3.13', 'python3', 'python'];
+const LEAST_VERSION = [3, 11] as const;
+/** What an environment was made from; another content means that it has to be made anew. */
+const STAMP = 'leo-abr-training.sha256';
+
+export interface PythonOptions {
+  /** Folder with `pyproject.toml` and the package. */
+  project: string;
+  /** Where the environment is, or will be. */
+  environment: string;
+  /** An interpreter of at least 3.11. Default: the first of the usual names that is one. */
+  python?: string | undefined;
+}
+
+/** Makes sure of the environment, saying on standard error what it installs; returns its interpreter. */
+export async function prepareEnvironment(options: PythonOptions, io: CommandIo): Promise<string> {
+  const { project, environment } = options;
+  const pyproject = join(project, 'pyproject.toml');
+  const stamp = createHash('sha256').update(readFileSync(pyproject)).digest('hex');
+  const stampFile = join(environment, STAMP);
+  const isWindows = process.platform === 'win32';
+  const interpreter = join(environment, isWindows ? 'Scripts/python.exe' : 'bin/python');
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return interpreter;
+
+  const python = await findPython(options.python);
+  io.stderr.write(`setting up Python in ${environment}\n`);
+  makeFolder(environment);
+  await runProcess(python, ['-m', 'venv', '--clear', environment], io);
+  const requirements = await runProcess(
+    interpreter,
+    [
+      '-c',
+      'import sys, tomllib; print("\\n".join(tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"]))',
+      pyproject,
+    ],
+    io,
+    { capture: true },
+  );
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  await runProcess(interpreter, [...pip, ...requirements.split('\n').filter((line) => line !== '')], io);
+  writeFileAtomically(stampFile, stamp);
+  return interpreter;
+}
+
+/** Runs `python -m leo_abr_training <args>`; what it says goes to standard error. */
+export async function runTraining(interpreter: string, project: string, args: readonly string[], io: CommandIo) {
+  await runProcess(interpreter, ['-m', 'leo_abr_training', ...args], io, { environment: { PYTHONPATH: project } });
+}
+
+async function findPython(given: string | undefined): Promise<string> {
+  for (const python of given === undefined ? PYTHONS : [given]) {
+    const version = await versionOf(python);
+    if (version === undefined) continue;
+    const [major, minor] = version;
+    if (major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])) return python;
+    if (given !== undefined) {
+      throw new InputError({
+        field: '--python',
+        expected: `Python ${LEAST_VERSION.join('.')} or later`,
+        got: `${given}, which is ${version.join('.')}`,
+      });
+    }
+  }
+  throw new InputError({
+    field: '--python',
+    expected: `an interpreter of Python ${LEAST_VERSION.join('.')} or later`,
+    got: given ?? `none of ${PYTHONS.join(', ')} is one`,
+  });
+}
+
+async function versionOf(python: string): Promise<[number, number] | undefined> {
+  const said = await new Promise<string>((resolve) => {
+    const child = spawn(python, ['-c', 'import sys; print(*sys.version_info[:2])'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    child.on('error', () => resolve(''));
+    child.on('close', () => resolve(text));
+  });
+  const match = /^(\d+) (\d+)/.exec(said);
+  return match === null ? undefined : [Number(match[1]), Number(match[2])];
+}
+
+/** Resolves to what the process wrote on standard output (where captured); rejects when it fails or is interrupted. */
+function runProcess(
+  command: string,
+  args: readonly string[],
+  io: CommandIo,
+  options: { capture?: boolean; environment?: Record<string, string> } = {},
+): Promise<string> {
+  const { capture = false, environment = {} } = options;
+  return new Promise((resolve, reject) => {
+    const child: ChildProcess = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that its workers can be ended with it.
+      detached: process.platform !== 'win32',
+      env: { ...process.env, PYTHONUNBUFFERED: '1', ...environment },
+    });
+    let wasInterrupted = false;
+    const stopListening = io.onInterrupt(() => {
+      wasInterrupted = true;
+      if (process.platform === 'win32') child.kill();
+      else process.kill(-child.pid!, 'SIGTERM');
+    });
+    let text = '';
+    child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+      if (capture) text += chunk;
+      else io.stderr.write(chunk);
+    });
+    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => io.stderr.write(chunk));
+    child.on('error', (error) => {
+      stopListening();
+      reject(error);
+    });
+    child.on('close', (code, signal) => {
+      stopListening();
+      if (wasInterrupted) reject(new ExitWith(EXIT_INTERRUPTED));
+      else if (code === 0) resolve(text);
+      else reject(new Error(`${command} ${args.slice(0, 3).join(' ')} ... ended with ${signal ?? `status ${code}`}`));
+    });
+  });
+}

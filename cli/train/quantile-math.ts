@@ -1,0 +1,32 @@
+/** Quantiles of samples, and where a value lies among quantiles. */
+
+import { normalQuantile } from '../../abr/mpc-l/normal-distribution.ts';
+
+/** Quantiles of weighted values at ascending levels: the least value with at least that share of the weight up to it. */
+export function weightedQuantiles(
+  values: readonly number[],
+  weights: readonly number[],
+  levels: readonly number[],
+): number[] {
+  if (values.length === 0) return levels.map(() => Number.NaN);
+  const order = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let i = 0;
+  let below = weights[order[0]!]!;
+  return levels.map((level) => {
+    while (below < level * total && i < order.length - 1) below += weights[order[++i]!]!;
+    return values[order[i]!]!;
+  });
+}
+
+/** Normal score of a value among quantiles at levels: linear between them, and beyond them by the outermost two. */
+export function normalScore(quantiles: ArrayLike<number>, levels: readonly number[], value: number): number {
+  let i = 1;
+  while (i < levels.length - 1 && value > quantiles[i]!) i++;
+  const low = quantiles[i - 1]!;
+  const [from, to] = [normalQuantile(levels[i - 1]!), normalQuantile(levels[i]!)];
+  const width = quantiles[i]! - low;
+  // Quantiles that coincide (at a floor) hold all that coincides with them.
+  if (!(width > 0)) return value < low ? Number.NEGATIVE_INFINITY : value > low ? Number.POSITIVE_INFINITY : to;
+  return from + ((to - from) * (value - low)) / width;
+}
