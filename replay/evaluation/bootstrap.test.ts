@@ -39,28 +39,32 @@ test('the stretch is Student over normal, and fades with the number of units', (
   expect(smallSampleStretch(1000)).toBeCloseTo(1, 2);
 });
 
-describe('coverage of the 95 % interval', () => {
-  // 200 benchmarks have a standard error of 1.5 points; plain percentiles cover 86 to 90 % here and fail.
+describe('the 95 % interval covers the truth in 93 to 97 % of 1000 benchmarks drawn from a known distribution', () => {
+  // Standard error 0.7 points; plain percentiles cover 84 to 92 % and fail. More shapes: scripts/interval-coverage.js.
   test.each([
-    ['equal groups', Array<number>(9).fill(2)],
-    ['unequal groups', [9, 4, 3, 2, 2, 1, 1, 1, 1]],
-  ])('%s', (_, recordings) => {
-    const coverage = intervalCoverage({
-      shape: {
-        recordings,
-        sessionsPerRecording: 3,
-        groupSpread: 3,
-        recordingSpread: 3,
-        sessionSpread: 8,
-        skewed: true,
-      },
-      benchmarks: 200,
-      resamples: 300,
-      seed: 5,
-    });
-    expect(coverage.qoeDiff).toBeGreaterThan(0.92);
-    expect(coverage.qoeDiff).toBeLessThan(0.99);
-    expect(coverage.qoeMeanRatio).toBeGreaterThan(0.92);
-    expect(coverage.qoeMeanRatio).toBeLessThan(0.99);
-  });
+    ['equal groups', Array<number>(9).fill(1)],
+    ['unequal groups', [5, 3, 2, 2, 1, 1, 1, 1, 1]],
+  ])(
+    '%s',
+    (_, recordings) => {
+      const coverage = intervalCoverage({
+        shape: {
+          recordings,
+          sessionsPerRecording: 2,
+          groupSpread: 3,
+          recordingSpread: 3,
+          sessionSpread: 8,
+          skewed: true,
+        },
+        benchmarks: 1000,
+        resamples: 200,
+        seed: 5,
+      });
+      for (const statistic of ['qoeDiff', 'qoeMeanRatio', 'oracleGapClosed'] as const) {
+        expect(coverage[statistic]).toBeGreaterThanOrEqual(0.93);
+        expect(coverage[statistic]).toBeLessThanOrEqual(0.97);
+      }
+    },
+    60_000,
+  );
 });

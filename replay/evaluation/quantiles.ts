@@ -72,13 +72,11 @@ export class UnitSample {
     const last = this.sizeOf(counts) - 1;
     const [upper, lower] = [Math.floor(last / 2), Math.ceil(last / 2)];
     let seen = 0;
-    let upperValue = Number.NaN;
-    for (let i = 0; i < descending.length; i++) {
-      seen += counts[unitOfDescending[i]!]!;
-      if (Number.isNaN(upperValue) && seen > upper) upperValue = descending[i]!;
-      if (seen > lower) return (upperValue + descending[i]!) / 2;
-    }
-    return Number.NaN;
+    let i = -1;
+    while (seen <= upper && ++i < descending.length) seen += counts[unitOfDescending[i]!]!;
+    const upperValue = descending[i] ?? Number.NaN;
+    while (seen <= lower && ++i < descending.length) seen += counts[unitOfDescending[i]!]!;
+    return (upperValue + (descending[i] ?? Number.NaN)) / 2;
   }
 
   /** Mean of the `tailSize` largest values. */

@@ -1,19 +1,11 @@
 /** The summary of a benchmark: a row per data set and algorithm, and where there are several data sets, rows over all. */
 
 import { seedOf } from '../random.ts';
-import {
-  ALL_DATASETS,
-  type BaselineComparison,
-  type ResampledBy,
-  type SessionResult,
-  type SummaryRow,
-} from '../results.ts';
+import { ALL_DATASETS, type BaselineComparison, type SessionResult, type SummaryRow } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { compareWithBaseline } from './comparison.ts';
 import { mean, quantile, tailSize } from './quantiles.ts';
-
-/** A data set of fewer groups is resampled by its recordings. */
-export const FEWEST_GROUPS = 8;
+import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
 /** More stall seconds make a session a severe one. */
 export const SEVERE_STALL_SECONDS = 10;
@@ -31,59 +23,24 @@ export interface SummaryOptions {
 /** A function of the sessions and options alone: rows by data set and algorithm in order of appearance. */
 export function summarise(sessions: readonly SessionResult[], options: SummaryOptions): SummaryRow[] {
   const datasets = groupBy(sessions, (session) => session.dataset);
-  const units = new Map([...datasets].map(([dataset, members]) => [dataset, unitsOf(members)]));
+  const ways = unitsByDataset(sessions);
   const rows: SummaryRow[] = [];
-  for (const [dataset, members] of datasets)
-    rows.push(...rowsOf(dataset, members, new Map([[dataset, units.get(dataset)!]]), options));
-  if (datasets.size > 1) rows.push(...rowsOf(ALL_DATASETS, sessions, units, options));
+  for (const [dataset, members] of datasets) rows.push(...rowsOf(dataset, members, ways, options));
+  if (datasets.size > 1) rows.push(...rowsOf(ALL_DATASETS, sessions, ways, options));
   return rows;
-}
-
-/** How the sessions of a data set are resampled. */
-interface Units {
-  resampledBy: 'groups' | 'recordings';
-  nameOf(session: SessionResult): string;
-}
-
-function unitsOf(sessions: readonly SessionResult[]): Units {
-  const groups = new Set(sessions.map((session) => session.group));
-  return groups.size >= FEWEST_GROUPS
-    ? { resampledBy: 'groups', nameOf: (session) => session.group }
-    : { resampledBy: 'recordings', nameOf: (session) => recordingOf(session.trace) };
-}
-
-/** Parts `#1`, `#2` ... of a trace that was split at its gaps are one recording. */
-function recordingOf(trace: string): string {
-  return trace.replace(/#\d+$/, '');
 }
 
 function rowsOf(
   dataset: string,
   sessions: readonly SessionResult[],
-  unitsByDataset: ReadonlyMap<string, Units>,
+  ways: ReadonlyMap<string, DatasetUnits>,
   options: SummaryOptions,
 ): SummaryRow[] {
   const sessionsByAlgorithm = groupBy(sessions, (session) => session.algorithm);
-  const numbers = new Map<string, number>();
-  const unitOf = (session: SessionResult) => {
-    const name = JSON.stringify([session.dataset, unitsByDataset.get(session.dataset)!.nameOf(session)]);
-    let number = numbers.get(name);
-    if (number === undefined) {
-      number = numbers.size;
-      numbers.set(name, number);
-    }
-    return number;
-  };
-  for (const session of sessions) unitOf(session);
-  const ways = new Set([...unitsByDataset.values()].map((units) => units.resampledBy));
-  const resampledBy: ResampledBy = ways.size > 1 ? 'mixed' : [...ways][0]!;
-
   const comparisons = compareWithBaseline({
     sessionsByAlgorithm,
     baseline: options.baseline,
-    unitOf,
-    unitCount: numbers.size,
-    resampledBy,
+    ...resamplingUnits(sessions, ways),
     topQoe: (options.scenario.ladderBps.at(-1) ?? Number.NaN) / 1e6,
     seed: seedOf(JSON.stringify(['bootstrap', options.seed ?? 0, dataset])),
     ...(options.resamples !== undefined && { resamples: options.resamples }),

@@ -1,8 +1,8 @@
 /** The simulator against the browser on the same sessions, and what the browser adds, measured. */
 
-import { effectiveUnits, forEachResample, smallSampleStretch, stretchedInterval } from '../../evaluation/bootstrap.ts';
+import { meanWithInterval } from '../../evaluation/mean-interval.ts';
 import { quantile } from '../../evaluation/quantiles.ts';
-import { FEWEST_GROUPS } from '../../evaluation/summary.ts';
+import { FEWEST_GROUPS } from '../../evaluation/resampling-units.ts';
 import { InputError, quoted } from '../../formats/input-error.ts';
 import type { Estimate, ResolvedScenario, SessionResult } from '../../results.ts';
 import { simulatedAlgorithm } from '../../simulator/algorithms.ts';
@@ -82,8 +82,9 @@ export function compareWithSimulator({ sessions, scenario, traces, seed }: Compa
         simulated: simulatedAlgorithm(algorithm).simulate(task),
       };
     });
-    const units = unitsOf(own);
-    const interval = (values: readonly number[]) => meanWithInterval(values, units, seed);
+    const unitOf = unitsOf(own);
+    const unitCount = Math.max(...unitOf) + 1;
+    const interval = (values: readonly number[]) => meanWithInterval(values, { unitOf, unitCount, seed });
     const simulated = pairs.map((pair) => pair.simulated);
     const browser = own.map(({ result }) => result);
     const qoeDiff = interval(browser.map((result, i) => result.qoe.linear - simulated[i]!.qoe.linear));
@@ -205,32 +206,6 @@ function unitsOf(sessions: readonly RawSession[]): number[] {
     numbers.set(name, number);
     return number;
   });
-}
-
-function meanWithInterval(values: readonly number[], units: readonly number[], seed: number): Estimate {
-  const unitCount = Math.max(...units) + 1;
-  const sums = new Float64Array(unitCount);
-  const sizes = new Float64Array(unitCount);
-  values.forEach((value, i) => {
-    sums[units[i]!]! += value;
-    sizes[units[i]!]! += 1;
-  });
-  const value = mean(values);
-  if (unitCount < 2) return { value, ci95: null };
-  const resampled: number[] = [];
-  forEachResample({ unitCount, seed }, (counts) => {
-    let sum = 0;
-    let size = 0;
-    for (let unit = 0; unit < unitCount; unit++) {
-      sum += counts[unit]! * sums[unit]!;
-      size += counts[unit]! * sizes[unit]!;
-    }
-    resampled.push(sum / size);
-  });
-  return {
-    value,
-    ci95: stretchedInterval(value, Float64Array.from(resampled), smallSampleStretch(effectiveUnits(sizes))),
-  };
 }
 
 function mean(values: readonly number[]): number {

@@ -1,0 +1,52 @@
+/** What a session's QoE-linear is made of, from its totals. */
+
+import { QOE_UNIT_SECONDS } from '../../abr/index.ts';
+import type { SessionResult } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+
+/** In Mbit/s of undisturbed 4 s segments; `qoe = quality - stalls - startup - switches`. */
+export interface QoeComponents {
+  qoe: number;
+  /** Mean bitrate; segments that never came count as 0. */
+  quality: number;
+  /** What the parts cost, >= 0. */
+  stalls: number;
+  startup: number;
+  switches: number;
+}
+
+export const QOE_COMPONENTS = ['qoe', 'quality', 'stalls', 'startup', 'switches'] as const;
+
+type Totals = Pick<SessionResult, 'endedBy' | 'qoe' | 'startupSeconds' | 'stallSeconds' | 'switchBps'> & {
+  segments: readonly { bitrateBps: number }[];
+};
+
+/**
+ * The parts of a session's QoE-linear (abr/qoe.ts). A session that ended early was to have more segments than its rows
+ * say; how many follows from its QoE.
+ */
+export function qoeComponents(
+  session: Totals,
+  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>,
+): QoeComponents {
+  const { segments, startupSeconds, stallSeconds, switchBps } = session;
+  const perSegment = scenario.segmentSeconds / QOE_UNIT_SECONDS;
+  const sums = {
+    quality: segments.reduce((sum, { bitrateBps }) => sum + (bitrateBps / 1e6) * perSegment, 0),
+    stalls: scenario.mu * stallSeconds,
+    startup: scenario.mu * startupSeconds,
+    switches: (scenario.lambda * switchBps) / 1e6,
+  };
+  const qoe = session.qoe.linear;
+  const whole = session.endedBy === 'end' ? segments.length : scenario.segmentCount;
+  const undivided = sums.quality - sums.stalls - sums.startup - sums.switches;
+  const solved = undivided / qoe;
+  const units = session.endedBy !== 'end' && solved > 0 && Number.isFinite(solved) ? solved : whole * perSegment;
+  return {
+    qoe,
+    quality: sums.quality / units,
+    stalls: sums.stalls / units,
+    startup: sums.startup / units,
+    switches: sums.switches / units,
+  };
+}

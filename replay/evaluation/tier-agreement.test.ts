@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { testSession } from './test-sessions.ts';
+import { tierAgreement } from './tier-agreement.ts';
+
+test('pairs the sessions that both tiers have played to their end', () => {
+  const [row] = testSession().segments;
+  const browser = ['a', 'b', 'c'].map((trace) =>
+    testSession({ trace, qoeLinear: 12, stallSeconds: 1, segments: [row!, { ...row!, index: 1, bitrateBps: 8e6 }] }),
+  );
+  const simulated = ['a', 'b', 'd'].map((trace) =>
+    testSession({ trace, qoeLinear: 10, segments: [row!, { ...row!, index: 1 }] }),
+  );
+  const cut = testSession({ trace: 'c', endedBy: 'cutoff' });
+  const [found, ...others] = tierAgreement([...simulated, cut], browser, 1);
+  expect(others).toEqual([]);
+  expect(found).toMatchObject({
+    algorithm: 'mpc-d',
+    sessions: 2,
+    browserQoe: 12,
+    simulatorQoe: 10,
+    qoeDiff: { value: 2, ci95: [2, 2] },
+    stallSecondsDiff: { value: 1 },
+    sameRepresentation: { value: 0.5 },
+  });
+  expect(found!.points).toEqual(Array(2).fill({ simulator: 10, browser: 12 }));
+  expect(tierAgreement([], browser, 1)).toEqual([]);
+});
