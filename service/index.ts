@@ -1,1 +1,6 @@
-export {};
+/** The prediction service. Node only. */
+
+export { openApiDocument } from './api/openapi.ts';
+export { type ApiLimits, DEFAULT_LIMITS } from './api/server.ts';
+export { type Clock, REAL_CLOCK } from './clock.ts';
+export { type RunningService, type ServiceOptions, startService } from './start-service.ts';

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCommand } from './command.ts';
+
+let folder: string;
+const at = (name: string) => join(folder, name);
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-serve-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the command; `during` is called with what it listens on, and when it is done the command is interrupted. */
+export async function run(args: readonly string[], during?: (url: string) => Promise<void>) {
+  const written = { stdout: '', stderr: '' };
+  let interrupt = () => {};
+  let ready: (url: string) => void;
+  const url = new Promise<string>((resolve) => {
+    ready = resolve;
+  });
+  const done = runCommand(args, {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: {
+      write(text) {
+        written.stderr += text;
+        const found = / is at (\S+)\n/.exec(written.stderr);
+        if (found !== null) ready(found[1]!);
+      },
+    },
+    defaultJobs: 1,
+    onInterrupt(callback) {
+      interrupt = callback;
+      return () => {};
+    },
+  });
+  if (during !== undefined) {
+    await during(await url);
+    interrupt();
+  }
+  return { status: await done, ...written };
+}
+
+describe('serve', () => {
+  test('listens until it is interrupted', async () => {
+    const { status, stdout } = await run(['serve', '--port', '0'], async (url) => {
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+  });
+
+  test('asks for the token of a file, and never shows it', async () => {
+    writeFileSync(at('token'), 'a-long-secret-of-ours\n');
+    const { status, stderr } = await run(['serve', '--port', '0', '--token-file', at('token')], async (url) => {
+      expect((await fetch(`${url}/v1/state`)).status).toBe(401);
+      const headers = { authorization: 'Bearer a-long-secret-of-ours' };
+      expect((await fetch(`${url}/v1/state`, { headers })).status).toBe(200);
+    });
+    expect(status).toBe(0);
+    expect(stderr).not.toContain('secret');
+  });
+
+  test('prints its OpenAPI document', async () => {
+    const { status, stdout } = await run(['serve', '--print-openapi']);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0' });
+  });
+
+  test('a port that is taken is wrong input', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    const { status, stderr } = await run(['serve', '--port', String(port)]);
+    expect(status).toBe(2);
+    expect(stderr).toContain(`--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`);
+    server.close();
+  });
+
+  test.each<[string, string[], string]>([
+    ['a port', ['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
+    ['an origin with a path', ['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
+    ['an origin that is none', ['--allow-origin', '*'], '--allow-origin: expected an origin like'],
+    ['half of a certificate', ['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
+    ['a token file that is missing', ['--token-file', './none'], '--token-file: expected a readable file, got ./none'],
+    [
+      'a host that is not of this machine',
+      ['--host', '192.0.2.1', '--port', '0'],
+      'expected an address of this machine',
+    ],
+  ])('refuses %s', async (_, flags, message) => {
+    const { status, stderr } = await run(['serve', ...flags]);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+  });
+
+  test('refuses a token that is too short without showing it', async () => {
+    writeFileSync(at('short'), 'hunter2');
+    const { status, stderr } = await run(['serve', '--token-file', at('short')]);
+    expect(status).toBe(2);
+    expect(stderr).toContain('short: --token-file: expected one line of at least 16');
+    expect(stderr).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,118 @@
+/**
+ * Server-sent events to many subscribers. Each has a cursor into the event log and no queue of its own: a reader that is
+ * slow costs no memory, is sent on when it has caught up, and is broken off when it takes too long or falls out of the
+ * log; it then comes back with its last id. Writing to many is cut into slices, so that requests are answered in between.
+ */
+
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../clock.ts';
+import type { EventLog } from './event-log.ts';
+
+export interface Subscriber {
+  /** Types of event that it wants; undefined: all. */
+  types: ReadonlySet<string> | undefined;
+  response: ServerResponse;
+  /** Sequence of the next event that it is sent. */
+  next: number;
+}
+
+interface Connection extends Subscriber {
+  /** Monotonic ms since which the socket has not taken what it was given; undefined while it does. */
+  stalledSinceMs: number | undefined;
+}
+
+/** Subscribers written to before others get a turn. */
+const SLICE = 50;
+/** A reader that takes nothing for so long is broken off. */
+const STALL_MS = 20_000;
+
+export class EventStream {
+  readonly #log: EventLog;
+  readonly #clock: Clock;
+  readonly #connections = new Set<Connection>();
+  /** Those still to be written to in this round. */
+  #round: Connection[] = [];
+  #isScheduled = false;
+  /** Broken off because they were too slow. */
+  slowReaders = 0;
+
+  constructor(log: EventLog, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /** Takes over a response whose head has been written. `opening` goes first. */
+  add(subscriber: Subscriber, opening: string): void {
+    const connection: Connection = { ...subscriber, stalledSinceMs: undefined };
+    const { response } = subscriber;
+    this.#connections.add(connection);
+    response.on('close', () => this.#connections.delete(connection));
+    // A reset by the peer ends in `close`.
+    response.on('error', () => response.destroy());
+    response.on('drain', () => {
+      connection.stalledSinceMs = undefined;
+      this.#pump(connection);
+    });
+    response.write(opening);
+    this.#pump(connection);
+  }
+
+  publish(type: string, data: unknown): void {
+    this.#log.append(type, data);
+    this.#round = [...this.#connections];
+    this.#schedule();
+  }
+
+  /** Comments keep proxies and half-open connections from looking alive; call every few seconds. */
+  heartbeat(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const connection of this.#connections) {
+      if (connection.stalledSinceMs === undefined) this.#write(connection, ': \n\n');
+      else if (nowMs - connection.stalledSinceMs > STALL_MS) this.#breakOff(connection);
+    }
+  }
+
+  close(): void {
+    for (const { response } of this.#connections) response.destroy();
+    this.#connections.clear();
+    this.#round = [];
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#round.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      for (const connection of this.#round.splice(-SLICE)) this.#pump(connection);
+      this.#schedule();
+    });
+  }
+
+  /** Sends what there is, as far as the socket takes it. */
+  #pump(connection: Connection): void {
+    if (connection.next < this.#log.oldest) {
+      this.#breakOff(connection);
+      return;
+    }
+    while (connection.stalledSinceMs === undefined && connection.next < this.#log.next) {
+      const event = this.#log.at(connection.next++)!;
+      if (connection.types !== undefined && !connection.types.has(event.type)) continue;
+      this.#write(connection, event.frame);
+    }
+  }
+
+  #write(connection: Connection, chunk: Buffer | string): void {
+    if (connection.response.destroyed) return;
+    if (!connection.response.write(chunk)) connection.stalledSinceMs = this.#clock.monotonicMs();
+  }
+
+  #breakOff(connection: Connection): void {
+    this.slowReaders++;
+    this.#connections.delete(connection);
+    connection.response.destroy();
+  }
+}

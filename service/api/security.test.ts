@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import { isHostAllowed, isOriginAllowed, isTokenRight, roundedDegrees } from './security.ts';
+
+const options = { allowedHosts: ['dish.lan'], allowedOrigins: ['https://player.example'] };
+
+describe('the Host header', () => {
+  test.each([
+    'localhost',
+    'localhost:8080',
+    'a.localhost',
+    '127.0.0.1:1',
+    '192.168.1.5:8080',
+    '[::1]:8080',
+    'DISH.lan:1',
+  ])('%s names this service', (host) => expect(isHostAllowed(host, options)).toBe(true));
+  test.each([
+    undefined,
+    '',
+    'evil.example',
+    'localhost.evil.example',
+    'evil.example:8080',
+    'localhost@evil.example',
+    '127.0.0.1.evil.example',
+    'localhost/evil',
+    'dish.lan.evil.example',
+    'x'.repeat(300),
+    '::1',
+  ])('%s does not', (host) => expect(isHostAllowed(host, options)).toBe(false));
+});
+
+describe('the origin of a page', () => {
+  test.each([
+    'http://localhost:5173',
+    'https://localhost',
+    'http://127.0.0.1:1',
+    'http://[::1]:3',
+    'https://player.example',
+  ])('%s may read', (origin) => expect(isOriginAllowed(origin, options)).toBe(true));
+  test.each([
+    'null',
+    'http://player.example',
+    'https://player.example:444',
+    'https://player.example.evil',
+    'http://192.168.1.5',
+    'file://localhost',
+    'chrome-extension://localhost',
+    'http://localhost.evil.example',
+    '',
+  ])('%s may not', (origin) => expect(isOriginAllowed(origin, options)).toBe(false));
+});
+
+test('a token is right or not', () => {
+  expect(isTokenRight('Bearer secret', 'secret')).toBe(true);
+  expect(isTokenRight('bearer secret', 'secret')).toBe(true);
+  for (const wrong of [
+    undefined,
+    '',
+    'secret',
+    'Bearer ',
+    'Bearer',
+    'Bearer secret2',
+    'Bearer secre',
+    'Basic secret',
+  ]) {
+    expect(isTokenRight(wrong, 'secret')).toBe(false);
+  }
+});
+
+test('places are rounded to a tenth of a degree', () => {
+  expect([48.5137, -124.2935, 0.04].map(roundedDegrees)).toEqual([48.5, -124.3, 0]);
+});

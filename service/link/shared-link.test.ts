@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Observation } from '../../abr/forecast.ts';
+import { SharedLink } from './shared-link.ts';
+
+function link(mostPlayers = 8) {
+  const told: Observation[] = [];
+  const shared = new SharedLink({ mostPlayers, emit: (observation) => told.push(observation) });
+  const bits = () => told.reduce((sum, one) => sum + (one.kind === 'throughput' ? one.bits : 0), 0);
+  return { shared, told, bits };
+}
+
+const throughput = (startSeconds: number, endSeconds: number, bits: number) =>
+  ({ kind: 'throughput', startSeconds, endSeconds, bits }) as const;
+
+describe('a link that players share', () => {
+  test('adds up what they report, in order of time', () => {
+    const { shared, told, bits } = link();
+    shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
+    shared.report('b', [throughput(10.2, 10.5, 9e6)], 10.5);
+    shared.advance(10.6);
+    expect(bits()).toBeCloseTo(14e6, -1);
+    const busy = told.filter((one) => one.kind === 'throughput');
+    expect(busy).toHaveLength(5);
+    expect(busy[0]).toMatchObject({ startSeconds: 10, bits: expect.closeTo(1e6, -1) });
+    expect(busy[4]).toMatchObject({ bits: expect.closeTo(4e6, -1) });
+  });
+
+  test('takes reports in its first second', () => {
+    const { shared, told, bits } = link();
+    shared.report('a', [throughput(-0.2, 0.1, 3e6), throughput(0.1, 0.3, 2e6)], 0.3);
+    shared.advance(0.4);
+    expect(bits()).toBeCloseTo(3e6, -1);
+    for (const one of told) expect(one).toMatchObject({ startSeconds: expect.closeTo(0.1, 0), kind: 'throughput' });
+  });
+
+  test('waits for a player that has not reported yet, but not for long', () => {
+    const { shared, bits } = link();
+    shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
+    shared.report('b', [], 10.5);
+    shared.advance(10.6);
+    expect(bits()).toBe(0);
+    shared.advance(12.1);
+    expect(bits()).toBeCloseTo(5e6, -1);
+  });
+
+  test('says what came too late, or cannot be', () => {
+    const { shared } = link();
+    shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
+    shared.advance(14);
+    const taken = shared.report(
+      'a',
+      [
+        throughput(10, 10.5, 1),
+        throughput(20, 21, 1),
+        throughput(13.9, 13.8, 1),
+        { kind: 'request-latency', atSeconds: 99, latencySeconds: 0.1 },
+        throughput(13.5, 13.9, 1),
+      ],
+      14,
+    );
+    expect(taken).toEqual({ accepted: 1, late: 1, impossible: 3 });
+  });
+
+  test('a player alone has the whole link, a second one the same share until it is known', () => {
+    const { shared } = link();
+    expect(shared.share('a')).toBe(1);
+    shared.report('a', [], 10);
+    expect(shared.share('a')).toBe(1);
+    shared.report('b', [], 10);
+    expect(shared.share('a')).toBe(0.5);
+    expect(shared.share('stranger')).toBeCloseTo(1 / 3);
+    for (let s = 10; s < 14; s += 0.5) {
+      shared.report('a', [throughput(s, s + 0.5, 3e6)], s + 0.5);
+      shared.report('b', [throughput(s, s + 0.5, 1e6)], s + 0.5);
+      shared.advance(s + 0.5);
+    }
+    expect(shared.share('a')).toBeCloseTo(0.75, 6);
+    expect(shared.share('b')).toBeCloseTo(0.25, 6);
+  });
+
+  test('forgets players that are gone, and takes no more than it may', () => {
+    const { shared } = link(2);
+    shared.report('a', [], 10);
+    shared.report('b', [], 10);
+    expect(shared.report('c', [], 10)).toBeUndefined();
+    shared.advance(21);
+    expect(shared.players).toBe(0);
+    expect(shared.report('c', [], 21)).toBeDefined();
+  });
+
+  test('goes on after the machine slept', () => {
+    const { shared, bits } = link();
+    shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
+    shared.advance(10.6);
+    shared.advance(5000);
+    shared.report('a', [throughput(5000, 5000.5, 7e6)], 5000.5);
+    shared.advance(5000.6);
+    expect(bits()).toBeCloseTo(12e6, -1);
+  });
+
+  test('no bit is lost or made, and time runs forward, whatever one player reports', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            gap: fc.integer({ min: 0, max: 900 }),
+            length: fc.integer({ min: 1, max: 900 }),
+            bits: fc.nat(1e8),
+          }),
+          {
+            maxLength: 40,
+          },
+        ),
+        (pieces) => {
+          const { shared, told, bits } = link();
+          let at = 3;
+          let sent = 0;
+          for (const piece of pieces) {
+            const start = at + piece.gap / 1000;
+            const end = start + piece.length / 1000;
+            shared.advance(end);
+            expect(shared.report('a', [throughput(start, end, piece.bits)], end)?.accepted).toBe(1);
+            at = end;
+            sent += piece.bits;
+          }
+          for (let rest = 0; rest < 30; rest++) shared.advance(at + rest / 10);
+          expect(Math.abs(bits() - sent)).toBeLessThan(1 + sent * 1e-6);
+          let last = 0;
+          for (const one of told) {
+            if (one.kind === 'request-latency') continue;
+            expect(one.startSeconds).toBeGreaterThanOrEqual(last - 1e-9);
+            last = one.startSeconds;
+          }
+        },
+      ),
+      { seed: 3, numRuns: 60 },
+    );
+  });
+});

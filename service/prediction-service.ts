@@ -1,0 +1,271 @@
+/**
+ * The service without its network side: what players report and the dish shows goes in, forecasts, handovers and state
+ * come out. It has no timers of its own; `tick` is called ten times a second.
+ */
+
+import { EventLog } from './api/event-log.ts';
+import { EventStream } from './api/event-stream.ts';
+import type { ServiceView } from './api/server.ts';
+import type {
+  DishReply,
+  EventType,
+  ForecastReply,
+  HandoversReply,
+  ObservationsReply,
+  ObservationsRequest,
+  SkyReply,
+  StateReply,
+  WireObservation,
+} from './api/wire.ts';
+import type { Clock } from './clock.ts';
+import { ChangeDetector } from './handovers/change-detector.ts';
+import { EpochModel } from './handovers/epoch-model.ts';
+import { LinkForecaster } from './link/link-forecaster.ts';
+import { PassiveCapacity } from './link/passive-capacity.ts';
+import { type Reported, SharedLink } from './link/shared-link.ts';
+import { Problems } from './problems.ts';
+import { SessionClock } from './session-clock.ts';
+import type { TelemetrySecond } from './telemetry.ts';
+
+export interface PredictionServiceOptions {
+  clock: Clock;
+  version: string;
+  /** Players at once. Default 64. */
+  mostPlayers?: number;
+}
+
+/** A place on earth, as the state shows it. */
+export type ShownLocation = NonNullable<StateReply['location']>;
+
+/** Parts that the service may have beside its core. */
+export interface Parts {
+  dish?: { reply(): DishReply };
+  sky?: { reply(): SkyReply };
+  recording?: { status(): StateReply['recording'] };
+  location?: () => ShownLocation | undefined;
+}
+
+const EPOCH_SECONDS = 15;
+const MOST_PLAYERS = 64;
+/** Handovers are at seconds 12, 27, 42 and 57 of the minute where nothing else is known. */
+const SCHEDULE_SECONDS = 12;
+/** Probability of a LEO link from which its own epochs are used. */
+const LEO_PROBABILITY = 0.7;
+/** A dish that answers is one of Starlink's, whose links have epochs; the schedule is known to a second or so. */
+const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
+const FORECAST_PERIOD_SECONDS = 1;
+const HEARTBEAT_SECONDS = 15;
+
+export class PredictionService implements ServiceView {
+  readonly clock: Clock;
+  readonly session: SessionClock;
+  readonly problems: Problems;
+  readonly log: EventLog;
+  readonly stream: EventStream;
+  /** Sees all events, whoever subscribes. */
+  onEvent: (type: EventType, data: unknown) => void = () => {};
+  /** Sees reports of players as they are accepted, in UTC. */
+  onReport: (request: ObservationsRequest) => void = () => {};
+  readonly #version: string;
+  readonly #startedMs: number;
+  readonly #forecaster: LinkForecaster;
+  readonly #link: SharedLink;
+  readonly #passive = new PassiveCapacity();
+  readonly #epochs = new EpochModel();
+  readonly #changes = new ChangeDetector();
+  #parts: Parts = {};
+  #forecastSeconds = Number.NEGATIVE_INFINITY;
+  #heartbeatSeconds = 0;
+  #publishedMs = Number.NaN;
+  #nextHandoverMs = Number.POSITIVE_INFINITY;
+  #isStateNew = false;
+  #hintedEpoch = Number.NaN;
+
+  constructor({ clock, version, mostPlayers = MOST_PLAYERS }: PredictionServiceOptions) {
+    this.clock = clock;
+    this.#version = version;
+    this.#startedMs = clock.utcMs();
+    this.session = new SessionClock(clock);
+    this.problems = new Problems(clock);
+    this.problems.onChange = () => this.stateChanged();
+    this.log = new EventLog(bootName(this.#startedMs));
+    this.stream = new EventStream(this.log, clock);
+    this.#forecaster = new LinkForecaster(this.session);
+    this.#link = new SharedLink({ mostPlayers, emit: (observation) => this.#forecaster.observe(observation) });
+  }
+
+  /** Parts that were made with the service at hand. */
+  attach(parts: Parts): void {
+    this.#parts = { ...this.#parts, ...parts };
+  }
+
+  /** To be called ten times a second. */
+  tick(): void {
+    const leap = this.session.check();
+    if (leap !== undefined) {
+      this.#forecaster.onLeap(leap);
+      this.publish('clock', { serverUtcMs: leap.atMs, leapSeconds: leap.seconds });
+      this.#nextHandoverMs = Number.POSITIVE_INFINITY;
+    }
+    const nowSeconds = this.session.nowSeconds();
+    this.#link.advance(nowSeconds);
+    this.#announceHandover();
+    if (nowSeconds - this.#forecastSeconds >= FORECAST_PERIOD_SECONDS - 0.05) {
+      this.#forecastSeconds = nowSeconds;
+      const reply = this.forecast();
+      const issuedMs = reply.forecast?.issuedAtMs ?? Number.NaN;
+      if (reply.forecast !== null && issuedMs !== this.#publishedMs) this.publish('forecast', reply);
+      this.#publishedMs = issuedMs;
+    }
+    if (this.#isStateNew) {
+      this.#isStateNew = false;
+      this.publish('state', this.state());
+    }
+    if (nowSeconds - this.#heartbeatSeconds >= HEARTBEAT_SECONDS) {
+      this.#heartbeatSeconds = nowSeconds;
+      this.stream.heartbeat();
+    }
+  }
+
+  publish(type: EventType, data: unknown): void {
+    this.stream.publish(type, data);
+    this.onEvent(type, data);
+  }
+
+  /** Subscribers are told at the next tick. */
+  stateChanged(): void {
+    this.#isStateNew = true;
+  }
+
+  /** A second of the dish; those of its history come first and in order. */
+  observeTelemetry(second: TelemetrySecond): void {
+    const atSeconds = this.session.secondsAt(second.atMs);
+    const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
+    this.#epochs.observe(second, epoch);
+    if (second.latencyMs !== undefined) this.#forecaster.observePing(atSeconds, second.latencyMs);
+    if (second.downlinkUsageBps !== undefined && atSeconds > 0) {
+      const observation = this.#passive.observe(atSeconds, second.downlinkUsageBps, this.#link.lastBusySeconds);
+      if (observation !== undefined) this.#forecaster.observe(observation);
+    }
+    for (const evidence of this.#changes.observe(second)) {
+      if (second.fromHistory !== true) this.publish('handover', evidence);
+    }
+    if (second.fromHistory !== true && epoch !== this.#hintedEpoch) {
+      this.#hintedEpoch = epoch;
+      this.#forecaster.hint({ atMs: nextScheduled(second.atMs), ...DISH_HINT });
+    }
+  }
+
+  /** Another satellite serves since `atMs`. */
+  observeSatelliteChange(change: { atMs: number; from: string; to: string; confidence: number }): void {
+    const { atMs, from, to, confidence } = change;
+    this.#forecaster.hint({ atMs, uncertaintySeconds: 1, confidence });
+    const evidence = { atMs, kind: 'satellite' as const, confidence, detail: `from ${from} to ${to}` };
+    this.#changes.add(evidence);
+    this.publish('handover', evidence);
+  }
+
+  forecast(): ForecastReply {
+    const serverUtcMs = this.clock.utcMs();
+    const forecast = this.#forecaster.latest();
+    return 'because' in forecast ? { serverUtcMs, forecast: null, ...forecast } : { serverUtcMs, forecast };
+  }
+
+  handovers(): HandoversReply {
+    const estimate = this.#forecaster.handoverEstimate();
+    return {
+      serverUtcMs: this.clock.utcMs(),
+      handovers: this.#forecaster.nextHandovers(),
+      epoch: {
+        phaseMs: estimate === undefined ? null : Math.round(this.session.utcMsAt(estimate.phaseSeconds)),
+        uncertaintySeconds: estimate?.uncertaintySeconds ?? null,
+        leoProbability: estimate?.leoProbability ?? null,
+      },
+      degraded: {
+        nextProbability: this.#epochs.nextDegradedProbability() ?? null,
+        epochs: this.#epochs.epochs,
+        current: this.#epochs.isDegraded,
+      },
+      evidence: this.#changes.list(),
+    };
+  }
+
+  state(): StateReply {
+    const { dish, sky, recording, location } = this.#parts;
+    const { lastBusySeconds } = this.#link;
+    const place = location?.();
+    return {
+      serverUtcMs: this.clock.utcMs(),
+      version: this.#version,
+      startedMs: this.#startedMs,
+      dish: dish?.reply() ?? { state: 'unused', sinceMs: this.#startedMs, malformedValues: 0 },
+      sky: sky?.reply() ?? { state: 'unused', satellites: 0, inView: [] },
+      link: {
+        players: this.#link.players,
+        observedSeconds: this.#forecaster.observedSeconds,
+        lastBusyMs: Number.isFinite(lastBusySeconds) ? Math.round(this.session.utcMsAt(lastBusySeconds)) : null,
+        subscribers: this.stream.size,
+      },
+      ...(place !== undefined && { location: place }),
+      recording: recording?.status() ?? { directory: null, lines: 0, waiting: 0 },
+      problems: this.problems.list(),
+    };
+  }
+
+  observe(request: ObservationsRequest): ObservationsReply | undefined {
+    const observations = request.observations.map((observation) => this.#onSessionClock(observation));
+    const taken = this.#link.report(request.player, observations, this.session.nowSeconds());
+    if (taken === undefined) return undefined;
+    if (taken.accepted > 0) this.onReport(request);
+    return { serverUtcMs: this.clock.utcMs(), ...taken, share: this.#link.share(request.player) };
+  }
+
+  /** Whether the epoch under way is a bad one, for triggers. */
+  get isEpochDegraded(): boolean {
+    return this.#epochs.isDegraded;
+  }
+
+  get players(): number {
+    return this.#link.players;
+  }
+
+  #onSessionClock(observation: WireObservation): Reported {
+    if (observation.kind === 'request-latency') {
+      const { kind, atMs, latencyMs } = observation;
+      return { kind, atSeconds: this.session.secondsAt(atMs), latencySeconds: latencyMs / 1000 };
+    }
+    const { startMs, endMs, ...rest } = observation;
+    return { ...rest, startSeconds: this.session.secondsAt(startMs), endSeconds: this.session.secondsAt(endMs) };
+  }
+
+  /** Says that a handover is due, once for each, at its time. */
+  #announceHandover(): void {
+    const nowMs = this.clock.utcMs();
+    if (nowMs >= this.#nextHandoverMs) {
+      this.publish('handover', { atMs: this.#nextHandoverMs, kind: 'due' });
+      this.#nextHandoverMs = Number.POSITIVE_INFINITY;
+    }
+    const next = this.#forecaster.nextHandovers()[0];
+    // The estimate moves by some milliseconds: the one that was just announced may seem to come again.
+    if (next !== undefined && next.atMs > nowMs + 1000) this.#nextHandoverMs = next.atMs;
+  }
+
+  /** Where in the 15 s of the session's clock epochs begin. */
+  #epochPhaseSeconds(): number {
+    const estimate = this.#forecaster.handoverEstimate();
+    if (estimate !== undefined && estimate.leoProbability >= LEO_PROBABILITY) return estimate.phaseSeconds;
+    const seconds = this.session.secondsAt(nextScheduled(this.clock.utcMs()));
+    return seconds - EPOCH_SECONDS * Math.floor(seconds / EPOCH_SECONDS);
+  }
+}
+
+/** UTC in ms of the next handover by the schedule. */
+function nextScheduled(utcMs: number): number {
+  const period = EPOCH_SECONDS * 1000;
+  return Math.ceil((utcMs - SCHEDULE_SECONDS * 1000) / period) * period + SCHEDULE_SECONDS * 1000;
+}
+
+/** Differs from start to start: two within a millisecond would have to share a port. */
+function bootName(startedMs: number): string {
+  return startedMs.toString(36);
+}
