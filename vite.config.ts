@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type UserConfig } from 'vite';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -22,6 +22,19 @@ const plugin = (entry: string, fileNames: Partial<Record<'es' | 'iife', string>>
     rolldownOptions: { external: ['dashjs', /^onnxruntime-web/], output: { minify: true } },
   },
 });
+
+/**
+ * Leaves `new URL('./file', import.meta.url)` to the bundler of whoever uses the package: this build must not touch it,
+ * which a comment in the source says, and the next one must, for which the comment has to go.
+ */
+const leaveUrls: Plugin = {
+  name: 'leave-urls',
+  generateBundle(_, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type === 'chunk') file.code = file.code.replaceAll(/(new URL\(\s*)\/\* @vite-ignore \*\//g, '$1');
+    }
+  },
+};
 
 /** The command and its worker, for Node; npm dependencies are left as imports. */
 const cli: UserConfig = {
@@ -62,6 +75,10 @@ export default defineConfig(({ mode }) => {
       return plugin('src/index.ts', { es: 'leo-abr.js', iife: 'leo-abr.global.js' });
     case 'plugin-mpc-d':
       return plugin('src/mpc-d.ts', { es: 'leo-abr.mpc-d.js' });
+    case 'plugin-onnx':
+      return { ...plugin('predictor/onnx/index.ts', { es: 'leo-abr.onnx.js' }), plugins: [leaveUrls] };
+    case 'plugin-onnx-worker':
+      return plugin('predictor/onnx/worker.ts', { es: 'leo-abr.onnx-worker.js' });
     case 'cli':
       return cli;
     default:

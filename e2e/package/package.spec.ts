@@ -45,7 +45,7 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const mode of ['plugin', 'plugin-mpc-d']) {
+  for (const mode of ['plugin', 'plugin-mpc-d', 'plugin-onnx', 'plugin-onnx-worker']) {
     runNode('vite/bin/vite.js', ['build', '--mode', mode, '--logLevel', 'error'], ROOT);
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
@@ -115,6 +115,9 @@ test('holds the builds, their types and what belongs to them, within the size bu
       'dist/leo-abr.js',
       'dist/leo-abr.global.js',
       'dist/leo-abr.mpc-d.js',
+      'dist/leo-abr.onnx.js',
+      'dist/leo-abr.onnx-worker.js',
+      'dist/types/predictor/onnx/index.d.ts',
       'dist/types/src/index.d.ts',
       'dist/types/src/mpc-d.d.ts',
       'dist/types/abr/controller.d.ts',
@@ -126,7 +129,7 @@ test('holds the builds, their types and what belongs to them, within the size bu
   );
   expect(
     files.filter(
-      (file) => !/^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|[A-Z]+(\.md)?$|package\.json$)/.test(file),
+      (file) => !/^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|[A-Z]+(\.md)?$|package\.json$)/.test(file),
     ),
   ).toEqual([]);
   expect(files.filter((file) => /\.(test|fixture)\./.test(file))).toEqual([]);

@@ -1,0 +1,25 @@
+/** A card for tests: of a model that does not exist. */
+
+import { FEATURES } from '../link-history.ts';
+import { CARD_FORMAT, CARD_SCHEMA, type ModelCard, OUTPUT_UNIT } from './model-card.ts';
+
+export const STEP_ENDS_SECONDS = [1, 4];
+export const LEVELS = [0.1, 0.5, 0.9];
+
+export const CARD: ModelCard = {
+  format: CARD_FORMAT,
+  schema: CARD_SCHEMA,
+  name: 'made-up',
+  tool: { name: 'test', version: '1' },
+  input: {
+    name: 'features',
+    // Backwards: the card says in which order.
+    features: [...FEATURES].reverse().map(({ name }) => ({ name, meaning: 'as in the link history' })),
+  },
+  output: { name: 'quantiles', unit: OUTPUT_UNIT, stepEndsSeconds: STEP_ENDS_SECONDS, levels: LEVELS },
+  rankCorrelation: 0.5,
+  data: [{ dataset: 'none', licences: ['CC0'] }],
+  training: {},
+  scores: {},
+  check: { features: FEATURES.map(() => 0), quantiles: [-1, 0, 1, -1, 0, 1] },
+};

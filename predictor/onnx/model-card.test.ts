@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import { InputError } from '../../abr/errors.ts';
+import { CARD } from './card.fixture.ts';
+import { parseModelCard } from './model-card.ts';
+
+/** The card with one value in it replaced. */
+function withValue(path: string, value: unknown): string {
+  const copy = JSON.parse(JSON.stringify(CARD));
+  const keys = path.split('.');
+  const last = keys.pop()!;
+  let at = copy;
+  for (const key of keys) at = at[key];
+  at[last] = value;
+  return JSON.stringify(copy);
+}
+
+describe('parseModelCard', () => {
+  test('reads a card, and lets it say more than it must', () => {
+    expect(parseModelCard(JSON.stringify(CARD))).toEqual(CARD);
+    expect(parseModelCard(withValue('terminal', 'roof'))).toMatchObject({ terminal: 'roof' });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['format', 'onnx', 'card.format: expected "leo-abr forecaster", got "onnx"'],
+    ['schema', 2, 'card.schema: expected 1, got 2'],
+    ['name', '', 'card.name: expected text, got ""'],
+    ['tool', undefined, 'card.tool: expected an object, got undefined'],
+    ['input.name', 3, 'card.input.name: expected text, got 3'],
+    ['input.features', [], 'card.input.features: expected an array with something in it'],
+    [
+      'input.features.2.name',
+      'rain',
+      'card.input.features[2].name: expected a feature that this version of leo-abr has',
+    ],
+    ['input.features.2.name', 'level-2s', 'card.input.features: expected each name once'],
+    ['input.features.0.meaning', undefined, 'card.input.features[0].meaning: expected text'],
+    ['output.unit', 'bit/s', 'card.output.unit: expected "ln(rate / reference rate)", got "bit/s"'],
+    ['output.stepEndsSeconds.1', 1, 'card.output.stepEndsSeconds[1]: expected a number above 1 and below 3600, got 1'],
+    ['output.levels', [0.1, 0.5], 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
+    ['output.levels.1', 0.4, 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
+    ['rankCorrelation', 1, 'card.rankCorrelation: expected a number from 0 to below 1, got 1'],
+    ['data', {}, 'card.data: expected an array with something in it'],
+    ['data.0.licences', [], 'card.data[0].licences: expected an array with something in it'],
+    ['data.0.licences.0', null, 'card.data[0].licences[0]: expected text, got null'],
+    ['training', [], 'card.training: expected an object'],
+    ['scores', 'good', 'card.scores: expected an object, got "good"'],
+    ['check.features', [1], 'card.check.features: expected 27 numbers, got an array of 1'],
+    ['check.quantiles.3', null, 'card.check.quantiles[3]: expected a finite number, got null'],
+  ])('says what is wrong with %s', (path, value, message) => {
+    const parse = () => parseModelCard(withValue(path, value));
+    expect(parse).toThrow(InputError);
+    expect(parse).toThrow(message);
+  });
+
+  test.each(['', '{', 'null', '[]'])('says that %j is none', (json) => {
+    expect(() => parseModelCard(json)).toThrow(InputError);
+  });
+});

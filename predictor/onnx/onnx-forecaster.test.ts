@@ -1,0 +1,415 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { createBuiltInForecaster } from '../built-in/built-in-forecaster.ts';
+import { parseModel } from '../built-in/model-file.ts';
+import { QuantileNetworks } from '../built-in/quantile-network.ts';
+import { SHIPPED_MODEL } from '../built-in/shipped-model.ts';
+import { ForecastChain } from '../chain.ts';
+import { FEATURES } from '../link-history.ts';
+import { validateForecast } from '../validate-forecast.ts';
+import { CARD } from './card.fixture.ts';
+import { createOnnxForecaster } from './index.ts';
+import type { ModelCard } from './model-card.ts';
+import { type OnnxForecasterOptions, WorkerForecaster } from './onnx-forecaster.ts';
+import type { FromWorker, ToWorker } from './protocol.ts';
+import { TICK_MS, type WorkerLike } from './worker-client.ts';
+
+const URLS = { modelUrl: 'models/a.onnx', runtimeUrl: '/ort.mjs', wasmUrl: new URL('https://cdn.example/ort.wasm') };
+
+/** A page whose time passes when told, with Workers that answer when told. */
+class Page {
+  nowMs = 1e6;
+  readonly workers: FakeWorker[] = [];
+  readonly #timers = new Set<{ ms: number; nextMs: number; callback: () => void }>();
+
+  forecaster(options: Partial<OnnxForecasterOptions> = {}): WorkerForecaster {
+    return new WorkerForecaster(
+      { ...URLS, ...options },
+      {
+        newWorker: (url) => {
+          const worker = new FakeWorker(url);
+          this.workers.push(worker);
+          return worker;
+        },
+        baseUrl: () => 'https://page.example/watch/',
+        defaultWorkerUrl: () => 'https://page.example/assets/worker.js',
+        nowMs: () => this.nowMs,
+        every: (ms, callback) => {
+          const timer = { ms, nextMs: this.nowMs + ms, callback };
+          this.#timers.add(timer);
+          return () => void this.#timers.delete(timer);
+        },
+      },
+    );
+  }
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  /** No timer fires; what was due is due afterwards, once. */
+  sleep(seconds: number): void {
+    this.nowMs += seconds * 1000;
+    for (const timer of this.#timers) timer.nextMs = this.nowMs;
+  }
+
+  pass(seconds: number): void {
+    const endMs = this.nowMs + seconds * 1000;
+    for (;;) {
+      const [next] = [...this.#timers].sort((a, b) => a.nextMs - b.nextMs);
+      if (next === undefined || next.nextMs > endMs) break;
+      this.nowMs = next.nextMs;
+      next.nextMs += next.ms;
+      next.callback();
+    }
+    this.nowMs = endMs;
+  }
+}
+
+class FakeWorker implements WorkerLike {
+  readonly asked: ToWorker[] = [];
+  isTerminated = false;
+  readonly #listeners = new Map<string, ((event: never) => void)[]>();
+
+  constructor(readonly url: string) {}
+
+  postMessage(message: ToWorker): void {
+    this.asked.push(message);
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
+  }
+
+  addEventListener(type: string, listener: (event: never) => void): void {
+    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
+  }
+
+  dispatch(type: string, event: object): void {
+    for (const listener of this.#listeners.get(type) ?? []) listener(event as never);
+  }
+
+  answer(message: FromWorker): void {
+    this.dispatch('message', { data: message });
+  }
+
+  get evaluations(): Extract<ToWorker, { kind: 'evaluate' }>[] {
+    return this.asked.filter((message) => message.kind === 'evaluate');
+  }
+
+  /** Answers the newest question. */
+  evaluate(quantiles: readonly number[] = [-1, 0, 1, -1, 0, 1]): void {
+    const { id } = this.evaluations.at(-1)!;
+    this.answer({ kind: 'evaluated', id, quantiles: Float32Array.from(quantiles), tookMs: 0.1 });
+  }
+}
+
+function throughput(startSeconds: number, endSeconds: number, rateBps: number): Observation {
+  return { kind: 'throughput', startSeconds, endSeconds, bits: rateBps * (endSeconds - startSeconds) };
+}
+
+/** A session with a model that is ready, and one second of 8 Mbit/s. */
+function underWay(options: Partial<OnnxForecasterOptions> = {}) {
+  const page = new Page();
+  const forecaster = page.forecaster(options);
+  const worker = page.workers[0]!;
+  worker.answer({ kind: 'ready', card: CARD });
+  forecaster.start({ seed: 1 });
+  forecaster.observe(throughput(0, 1, 8e6));
+  return { page, forecaster, worker };
+}
+
+describe('loading', () => {
+  test('begins at once, with absolute URLs; no forecast and no fault until it is done', () => {
+    const page = new Page();
+    const forecaster = page.forecaster();
+    expect(page.workers.map(({ url }) => url)).toEqual(['https://page.example/assets/worker.js']);
+    expect(page.workers[0]!.asked).toEqual([
+      {
+        kind: 'load',
+        modelUrl: 'https://page.example/watch/models/a.onnx',
+        runtimeUrl: 'https://page.example/ort.mjs',
+        wasmUrl: 'https://cdn.example/ort.wasm',
+      },
+    ]);
+    forecaster.start({ seed: 1 });
+    forecaster.observe(throughput(0, 1, 8e6));
+    expect(forecaster.latest(1)).toBeUndefined();
+    expect(forecaster.status).toBe('loading');
+    page.workers[0]!.answer({ kind: 'ready', card: CARD });
+    expect(forecaster.status).toBe('ready');
+    expect(forecaster.card).toBe(CARD);
+    // What was asked for before is asked now.
+    expect(page.workers[0]!.evaluations.length).toBe(1);
+  });
+
+  test('or when it is told to, and then once', () => {
+    const page = new Page();
+    const forecaster = page.forecaster({ loadAtOnce: false, workerUrl: 'w.js' });
+    forecaster.start({ seed: 1 });
+    expect(forecaster.latest(1)).toBeUndefined();
+    page.pass(30);
+    expect([page.workers.length, forecaster.status]).toEqual([0, 'unloaded']);
+    forecaster.load();
+    forecaster.load();
+    expect(page.workers.map(({ url }) => url)).toEqual(['https://page.example/watch/w.js']);
+  });
+
+  test.each<[object, string]>([
+    [{}, 'options.modelUrl: expected a URL, got undefined'],
+    [{ ...URLS, wasmUrl: '' }, 'options.wasmUrl: expected a URL, got ""'],
+    [{ ...URLS, workerUrl: 3 }, 'options.workerUrl: expected a URL, got 3'],
+    [{ ...URLS, recalibrate: 'no' }, 'options.recalibrate: expected true or false, got "no"'],
+    [{ ...URLS, model: 'a.onnx' }, 'options.model: expected one of modelUrl, runtimeUrl,'],
+  ])('wrong options are named: %j', (options, message) => {
+    expect(() => createOnnxForecaster(options as OnnxForecasterOptions)).toThrow(message);
+  });
+});
+
+describe('forecasts', () => {
+  test('are of the moment of their features, as the card says', () => {
+    const { forecaster, worker } = underWay();
+    expect(forecaster.latest(1.25)).toBeUndefined();
+    const { features } = worker.evaluations[0]!;
+    // The card has them backwards: the last is the first of the history, of a steady link.
+    expect(features.length).toBe(FEATURES.length);
+    expect(features[FEATURES.length - 1]).toBeCloseTo(0, 6);
+    expect(features[FEATURES.length - 1 - FEATURES.findIndex(({ name }) => name === 'observed')]).toBeCloseTo(
+      Math.log(2) / 2,
+      6,
+    );
+    worker.evaluate();
+    const forecast = forecaster.latest(1.3) as QuantileForecast;
+    expect(validateForecast(forecast)).toBeUndefined();
+    expect(forecast).toMatchObject({
+      issuedAtMs: 1250,
+      source: 'model:made-up',
+      stepEndsSeconds: CARD.output.stepEndsSeconds,
+      levels: CARD.output.levels,
+      rankCorrelation: 0.5,
+      handovers: [],
+    });
+    forecast.quantilesBps.forEach((row) => {
+      row.forEach((rate, level) => {
+        expect(rate / 8e6).toBeCloseTo(Math.exp(level - 1), 4);
+      });
+    });
+  });
+
+  test('are asked for one at a time, five times a second, also while nobody asks', () => {
+    const { page, forecaster, worker } = underWay();
+    forecaster.latest(1);
+    expect(worker.evaluations.length).toBe(1);
+    // Not before the answer.
+    page.pass(0.5);
+    forecaster.latest(1.5);
+    expect(worker.evaluations.length).toBe(1);
+    worker.evaluate();
+    forecaster.latest(1.5);
+    worker.evaluate();
+    const { issuedAtMs } = forecaster.latest(1.55) as QuantileForecast;
+    expect([worker.evaluations.length, issuedAtMs]).toEqual([2, 1500]);
+    // A full buffer: nobody asks for three seconds. The session's clock goes on.
+    for (let i = 0; i < 15; i++) {
+      page.pass(0.2);
+      worker.evaluate();
+    }
+    const forecast = forecaster.latest(4.6) as QuantileForecast;
+    expect(forecast.issuedAtMs).toBeGreaterThan(4300);
+    expect(forecast.issuedAtMs).toBeLessThanOrEqual(4600);
+  });
+
+  test('are no longer asked for when playback rests, and again when it goes on', () => {
+    const { page, forecaster, worker } = underWay();
+    forecaster.latest(1);
+    for (let i = 0; i < 100; i++) {
+      page.pass(0.2);
+      worker.evaluate();
+    }
+    expect(page.timers).toBe(0);
+    const rested = worker.evaluations.length;
+    page.pass(100);
+    expect(worker.evaluations.length).toBe(rested);
+    forecaster.latest(121);
+    expect(worker.evaluations.length).toBe(rested + 1);
+    expect(page.timers).toBe(1);
+  });
+
+  test('of a session before do not reach the next', () => {
+    const { forecaster, worker } = underWay();
+    forecaster.latest(1);
+    forecaster.start({ seed: 1 });
+    worker.evaluate();
+    expect(forecaster.latest(0)).toBeUndefined();
+    forecaster.observe(throughput(0, 1, 2e6));
+    forecaster.latest(1);
+    worker.evaluate();
+    const [row] = (forecaster.latest(1.1) as QuantileForecast).quantilesBps;
+    expect(row![1]).toBeCloseTo(2e6, -1);
+  });
+
+  test('are those of the built-in forecaster where the model is the same, recalibrated alike', () => {
+    const { networks, stepEndsSeconds, levels, rankCorrelation } = parseModel(SHIPPED_MODEL);
+    const evaluator = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
+    const card: ModelCard = {
+      ...CARD,
+      input: { ...CARD.input, features: FEATURES.map(({ name }) => ({ name, meaning: name })) },
+      output: { ...CARD.output, stepEndsSeconds, levels },
+      rankCorrelation,
+    };
+    const page = new Page();
+    const forecaster = page.forecaster();
+    const worker = page.workers[0]!;
+    worker.answer({ kind: 'ready', card });
+    const builtIn = createBuiltInForecaster();
+    const both = [forecaster, builtIn];
+    const context = { seed: 1, utcMsAtStart: Date.UTC(2025, 0, 1, 12, 0, 5), utcUncertaintySeconds: 0.2 };
+    for (const one of both) one.start(context);
+    for (let n = 0; n < 600; n++) {
+      const rateBps = 1e6 * (20 + 15 * Math.sin(n * n));
+      for (const one of both) one.observe(throughput(n / 10, (n + 1) / 10, rateBps));
+      if (n % 5 !== 4) continue;
+      const now = (n + 1) / 10;
+      const expected = builtIn.latest(now) as QuantileForecast;
+      forecaster.latest(now);
+      const values = new Float64Array(stepEndsSeconds.length * levels.length);
+      evaluator.evaluate(Float64Array.from(worker.evaluations.at(-1)!.features), values);
+      worker.evaluate([...values]);
+      const forecast = forecaster.latest(now) as QuantileForecast;
+      expect(forecast).toMatchObject({ issuedAtMs: expected.issuedAtMs, handovers: expected.handovers });
+      forecast.quantilesBps.forEach((row, step) => {
+        row.forEach((rate, level) => {
+          expect(Math.abs(rate / expected.quantilesBps[step]![level]! - 1)).toBeLessThan(1e-4);
+        });
+      });
+    }
+    expect(forecaster.spreadScale).not.toBe(1);
+    expect(forecaster.spreadScale).toBeCloseTo(builtIn.spreadScale, 5);
+  });
+});
+
+describe('faults', () => {
+  /** What a chain with this forecaster before another one makes of something that goes wrong. */
+  function inChain(forecaster: WorkerForecaster, goWrong: () => void) {
+    const faults: string[] = [];
+    const next = { ...underWayForecast, issuedAtMs: 1000 };
+    const chain = new ForecastChain(
+      [forecaster, { name: 'next', start() {}, observe() {}, latest: () => next as QuantileForecast }],
+      { onFault: ({ message }) => faults.push(message) },
+    );
+    goWrong();
+    const sources = [1, 1.5, 2].map((now) => chain.latest(now)?.source);
+    return { faults, sources };
+  }
+  const underWayForecast = {
+    source: 'next',
+    stepEndsSeconds: [4],
+    levels: [0.5],
+    quantilesBps: [[1e6]],
+    rankCorrelation: 0,
+    handovers: [],
+  };
+  const next = ['next', 'next', 'next'];
+
+  test.each<[string, (worker: FakeWorker) => void, string | RegExp]>([
+    [
+      'the model is missing',
+      (worker) => worker.answer({ kind: 'failed', message: 'a.onnx: got 404' }),
+      /a\.onnx: got 404/,
+    ],
+    ['the Worker may not run', (worker) => worker.dispatch('error', {}), /could not be started/],
+    ['the Worker breaks down', (worker) => worker.dispatch('error', { message: 'out of memory' }), /out of memory/],
+    ['a message cannot be read', (worker) => worker.dispatch('messageerror', {}), /cannot be read/],
+    ['the Worker is another one', (worker) => worker.dispatch('message', { data: null }), /cannot be worked with/],
+    [
+      'the Worker talks nonsense',
+      (worker) => worker.dispatch('message', { data: { kind: 'ready' } }),
+      /cannot be worked with/,
+    ],
+  ])('%s: one, and the next forecaster is listened to', (_, goWrong, message) => {
+    const page = new Page();
+    const forecaster = page.forecaster();
+    const worker = page.workers[0]!;
+    const { faults, sources } = inChain(forecaster, () => goWrong(worker));
+    expect(sources).toEqual(next);
+    expect(faults).toEqual([expect.stringMatching(message)]);
+    expect([forecaster.status, worker.isTerminated, page.timers]).toEqual(['failed', true, 0]);
+    // It is over: whatever still comes.
+    worker.answer({ kind: 'ready', card: CARD });
+    expect(forecaster.status).toBe('failed');
+  });
+
+  test('a browser without Workers, a page without an address', () => {
+    const forecaster = createOnnxForecaster({ ...URLS, workerUrl: 'https://page.example/w.js' });
+    expect(forecaster.status).toBe('failed');
+    expect(() => forecaster.latest(0)).toThrow();
+    expect(forecaster.latest(0)).toBeUndefined();
+  });
+
+  test.each([
+    [[-1, 0, 1, -1, 0], /quantiles: expected 6 numbers, got 5/],
+    [[-1, 0, 1, -1, Number.NaN, 1], /quantiles\[4\]: expected a number from -1, got NaN/],
+    [[-1, 0, 1, -1, 0, -2], /quantiles\[5\]: expected a number from 0, got -2/],
+  ])('quantiles that are none: %j', (quantiles, message) => {
+    const { forecaster, worker } = underWay();
+    forecaster.latest(1);
+    worker.evaluate(quantiles);
+    const { faults, sources } = inChain(forecaster, () => {});
+    expect(sources).toEqual(next);
+    expect(faults).toEqual([expect.stringMatching(message)]);
+  });
+
+  test('quantiles that cross by a rounding are put right', () => {
+    const { forecaster, worker } = underWay();
+    forecaster.latest(1);
+    worker.evaluate([0, 0, 0, 0, 0, -1e-6]);
+    expect(validateForecast(forecaster.latest(1))).toBeUndefined();
+  });
+
+  test('never loaded, never answered: patience ends, in ticks and not by the clock', () => {
+    const page = new Page();
+    const loading = page.forecaster();
+    loading.start({ seed: 1 });
+    // Asleep for an hour: one tick.
+    page.sleep(3600);
+    page.pass(TICK_MS / 1000);
+    expect(loading.status).toBe('loading');
+    page.pass(70);
+    expect(() => loading.latest(0)).toThrow('the Worker has not loaded the model for 60 s');
+
+    const { page: other, forecaster, worker } = underWay();
+    forecaster.latest(1);
+    worker.evaluate();
+    expect(forecaster.latest(1.1)).toBeDefined();
+    forecaster.latest(1.3);
+    other.pass(6);
+    expect(() => forecaster.latest(7)).toThrow('the Worker has not answered for 5 s');
+    expect(forecaster.latest(7)).toBeUndefined();
+    expect(worker.isTerminated).toBe(true);
+  });
+
+  test('another session tries again, once what went wrong was told', () => {
+    const page = new Page();
+    const forecaster = page.forecaster();
+    page.workers[0]!.answer({ kind: 'failed', message: 'no network' });
+    forecaster.start({ seed: 1 });
+    expect(page.workers.length).toBe(1);
+    expect(() => forecaster.latest(0)).toThrow('no network');
+    forecaster.start({ seed: 1 });
+    expect([page.workers.length, forecaster.status]).toEqual([2, 'loading']);
+    page.workers[1]!.answer({ kind: 'ready', card: CARD });
+    expect(forecaster.status).toBe('ready');
+  });
+
+  test('closed: nothing is left running, and nothing is wrong', () => {
+    const { page, forecaster, worker } = underWay();
+    forecaster.latest(1);
+    forecaster.close();
+    expect([forecaster.status, worker.isTerminated, page.timers]).toEqual(['closed', true, 0]);
+    worker.evaluate();
+    forecaster.start({ seed: 1 });
+    forecaster.load();
+    expect(forecaster.latest(2)).toBeUndefined();
+    expect(page.workers.length).toBe(1);
+  });
+});
