@@ -129,7 +129,10 @@ test('holds the builds, their types and what belongs to them, within the size bu
   );
   expect(
     files.filter(
-      (file) => !/^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|[A-Z]+(\.md)?$|package\.json$)/.test(file),
+      (file) =>
+        !/^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|[A-Z]+(\.md)?$|package\.json$)/.test(
+          file,
+        ),
     ),
   ).toEqual([]);
   expect(files.filter((file) => /\.(test|fixture)\./.test(file))).toEqual([]);
