@@ -5,6 +5,7 @@ import { benchCommand } from './bench.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './exit-status.ts';
 import { mergeCommand } from './merge.ts';
+import { reportCommand } from './report.ts';
 import { serveCommand } from './serve.ts';
 import { simulateCommand } from './simulate.ts';
 import { TOOL_NAME, TOOL_VERSION } from './tool.ts';
@@ -18,6 +19,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(simulateCommand(io))
     .addCommand(benchCommand(io))
     .addCommand(mergeCommand(io))
+    .addCommand(reportCommand(io))
     .addCommand(traceCommand(io))
     .addCommand(serveCommand(io));
   settle(program, io);

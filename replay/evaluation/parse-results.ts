@@ -1,7 +1,7 @@
 /** Reading results JSON: every field that merging, resuming and reporting rely on is checked, by name and place. */
 
 import { InputError, quoted } from '../formats/input-error.ts';
-import type { Results } from '../results.ts';
+import type { Results, SessionResult } from '../results.ts';
 
 /** Says what is wrong with a value, or that it is right (`undefined`). */
 type Check = (value: unknown, field: string) => Fault | undefined;
@@ -17,34 +17,90 @@ interface Fault {
  * line for text that is not JSON (as a file cut short), with file and field for anything that is not the schema.
  */
 export function parseResults(text: string, file: string): Results {
-  let value: unknown;
+  const value = jsonValue(text, { file });
+  requireShape(results, value, { file, field: '' });
+  const parsed = value as Results;
+  const ladder = new Set(parsed.scenario.ladderBps);
+  for (const [index, session] of parsed.sessions.entries()) {
+    checkSegmentsAgainstLadder(session, ladder, { file, field: `sessions[${index}]` });
+  }
+  return parsed;
+}
+
+/** How a line of a results file begins its sessions, and how one ends them (`resultsJson`). */
+const SESSIONS_BEGIN = '"sessions":[';
+const SESSIONS_END = '],';
+/** Lines before the sessions. */
+const HEAD_LINES = 3;
+
+/**
+ * The same from the lines of a file, however large: one session at a time, as `resultsJson` writes them. Undefined for any
+ * other layout, found out in its first lines; then `parseResults` of the whole text is the way.
+ */
+export async function parseResultsLines(lines: AsyncIterable<string>, file: string): Promise<Results | undefined> {
+  const head: string[] = [];
+  const tail: string[] = [];
+  const sessions: SessionResult[] = [];
+  let part: 'head' | 'sessions' | 'tail' = 'head';
+  let ladder = new Set<number>();
+  let line = 0;
+  for await (const text of lines) {
+    line++;
+    if (part === 'tail') tail.push(text);
+    else if (part === 'sessions') {
+      if (text === SESSIONS_END) {
+        part = 'tail';
+        continue;
+      }
+      const value = jsonValue(text.replace(/,$/, ''), { file, line });
+      const place = { file, line, field: `sessions[${sessions.length}]` };
+      requireShape(session, value, place);
+      checkSegmentsAgainstLadder(value as SessionResult, ladder, place);
+      sessions.push(value as SessionResult);
+    } else if (text === SESSIONS_BEGIN) {
+      ladder = new Set(parseResults(`${head.join('\n')}"sessions":[],"summary":[]}`, file).scenario.ladderBps);
+      part = 'sessions';
+    } else if (head.push(text) > HEAD_LINES) return undefined;
+  }
+  if (part === 'head') return undefined;
+  if (part === 'sessions')
+    throw new InputError({ file, line, expected: 'more sessions, or their end', got: 'the end of the file' });
+  return { ...parseResults(`${head.join('\n')}"sessions":[],${tail.join('\n')}`, file), sessions };
+}
+
+interface InFile {
+  file: string;
+  line?: number;
+  field?: string;
+}
+
+/** Lines count from that of `place` where the text is a piece of a file. */
+function jsonValue(text: string, { file, line }: InFile): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     const position = Number(/at position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
     throw new InputError(
       {
         file,
-        line: text.slice(0, position).split('\n').length,
+        line: (line ?? 1) + text.slice(0, position).split('\n').length - 1,
         expected: 'results JSON',
         got: text.trim() === '' ? 'an empty file' : `invalid JSON (${(error as Error).message})`,
       },
       { cause: error },
     );
   }
-  const fault = results(value, '');
-  if (fault !== undefined) {
-    const { field, expected } = fault;
-    throw new InputError({
-      file,
-      ...(field !== '' && { field }),
-      expected,
-      got: fault.value === undefined ? 'nothing' : quoted(fault.value),
-    });
-  }
-  const parsed = value as Results;
-  checkSegmentsAgainstLadder(parsed, file);
-  return parsed;
+}
+
+function requireShape(check: Check, value: unknown, { field = '', ...place }: InFile): void {
+  const fault = check(value, field);
+  if (fault === undefined) return;
+  throw new InputError({
+    ...place,
+    ...(fault.field !== '' && { field: fault.field }),
+    expected: fault.expected,
+    got: fault.value === undefined ? 'nothing' : quoted(fault.value),
+  });
 }
 
 function that(expected: string, holds: (value: unknown) => boolean): Check {
@@ -180,17 +236,14 @@ const results = object({
 });
 
 /** A row whose bitrate is not in the ladder would be of another scenario. */
-function checkSegmentsAgainstLadder(parsed: Results, file: string): void {
-  const ladder = new Set(parsed.scenario.ladderBps);
-  for (const [s, { segments }] of parsed.sessions.entries()) {
-    for (const [i, { bitrateBps }] of segments.entries()) {
-      if (ladder.has(bitrateBps)) continue;
-      throw new InputError({
-        file,
-        field: `sessions[${s}].segments[${i}].bitrateBps`,
-        expected: `one of the ladder (${parsed.scenario.ladderBps.join(', ')})`,
-        got: String(bitrateBps),
-      });
-    }
+function checkSegmentsAgainstLadder({ segments }: SessionResult, ladder: ReadonlySet<number>, place: InFile): void {
+  for (const [i, { bitrateBps }] of segments.entries()) {
+    if (ladder.has(bitrateBps)) continue;
+    throw new InputError({
+      ...place,
+      field: `${place.field}.segments[${i}].bitrateBps`,
+      expected: `one of the ladder (${[...ladder].join(', ')})`,
+      got: String(bitrateBps),
+    });
   }
 }

@@ -1,0 +1,274 @@
+/** `leo-abr report` as a command: what it writes for simulated and browser results, and what it refuses. */
+
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { parseHTML } from 'linkedom';
+import { resultsJson } from '../replay/evaluation/assemble-results.ts';
+import { parseResults } from '../replay/evaluation/parse-results.ts';
+import type { Results } from '../replay/results.ts';
+import { runCommand } from './command.ts';
+import type { CommandIo } from './command-io.ts';
+
+jest.setTimeout(60_000);
+
+const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+const ALGORITHMS = 'mpc-d,mpc-o,bola,mpc-d:abandon';
+
+let folder: string;
+let simulated: Results;
+const at = (name: string) => join(folder, name);
+
+async function run(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  const written = { stdout: '', stderr: '' };
+  const io: CommandIo = {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: { write: (text) => (written.stderr += text) },
+    defaultJobs: 1,
+    onInterrupt: () => () => {},
+  };
+  return { status: await runCommand(args, io), ...written };
+}
+
+/** What a browser might have made of the simulated sessions. */
+function browserResults({ sessions, tool, ...rest }: Results): Results {
+  const calibration = [{ trace: 'step', downloads: 9, goodputShare: 0.998, errorMedian: 0.004, errorP95: 0.011 }];
+  return {
+    ...rest,
+    tool: {
+      ...tool,
+      command: 'bench',
+      bench: {
+        tier: 'origin',
+        contexts: 4,
+        rejectedRuns: 1,
+        userAgent: 'Chromium',
+        dashVersion: '5.2.1',
+        parts: [
+          {
+            startedAt: '2026-01-02T03:04:05.000Z',
+            endedAt: '2026-01-02T03:10:05.000Z',
+            sessions: sessions.length,
+            environment: {
+              node: 'v22.0.0',
+              system: 'Linux 6.1 x64',
+              processor: 'a <processor>',
+              cores: 2,
+              memoryBytes: 8 * 2 ** 30,
+              browser: '147.0',
+              browserSource: 'system',
+            },
+            load: { before: [0.1, 0.2, 0.3], after: [1, 1, 1], highest: 2.5 },
+            calibration: { before: calibration, after: calibration },
+            rejections: [
+              {
+                dataset: 'x',
+                trace: 'golden',
+                startSeconds: 0,
+                algorithm: 'bola',
+                attempt: 1,
+                reason: '4.2 % of the downloads ended late',
+              },
+            ],
+          },
+        ],
+      },
+    },
+    sessions: sessions
+      .filter(({ algorithm }) => algorithm !== 'mpc-d:abandon')
+      .map((session) => ({ ...session, qoe: { ...session.qoe, linear: session.qoe.linear - 1 } })),
+  };
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-report-'));
+  const flags = ['--traces', TRACE, '--algorithms', ALGORITHMS, '--scenario', 'uhd-8', '--starts', 'every:4'];
+  expect((await run('simulate', ...flags, '--out', at('simulated.json'))).status).toBe(0);
+  simulated = parseResults(readFileSync(at('simulated.json'), 'utf8'), 'simulated.json');
+  writeFileSync(at('browser.json'), resultsJson(browserResults(simulated)));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the page', () => {
+  let page: ReturnType<typeof parseHTML>['document'];
+  let source: string;
+  beforeAll(async () => {
+    const { status, stderr, stdout } = await run(
+      'report',
+      at('simulated.json'),
+      at('browser.json'),
+      ...['--traces', TRACE, '--out', at('both')],
+    );
+    expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: expect.stringContaining('report.md'), stdout: '' });
+    source = readFileSync(at('both/index.html'), 'utf8');
+    page = parseHTML(source).document;
+  });
+
+  test('has the sections that a reader looks for', () => {
+    const headings = [...page.querySelectorAll('h2, h3')].map(({ textContent }) => textContent);
+    const ofRun = [
+      'Against mpc-d: simulator-tests',
+      'Distribution of QoE',
+      'Mean against tail',
+      'Easy and hard places',
+      'What the parts are worth',
+      'Best, median and worst sessions',
+      'What was rejected or left out',
+    ];
+    const { dataset } = simulated.sessions[0]!;
+    const named = ofRun.map((title) => title.replace('simulator-tests', dataset));
+    expect(headings).toEqual([
+      'uhd-8, simulator',
+      ...named,
+      'uhd-8, browser',
+      ...named.filter((title) => title !== 'What the parts are worth'),
+      'Simulator against browser',
+      'How it was made',
+    ]);
+  });
+
+  test('needs nothing from anywhere, and runs nothing', () => {
+    expect([...page.querySelectorAll('script, link, img, iframe, object')]).toEqual([]);
+    const links = [...page.querySelectorAll('[href], [src]')].map((one) => one.getAttribute('href') ?? 'src');
+    expect(links.filter((link) => !link.startsWith('#'))).toEqual([]);
+    expect(source).not.toMatch(/url\(|@import/);
+    expect(source).toContain("default-src 'none'");
+  });
+
+  test('is well-formed for assistive technology: names, unique ids, tables with heads', () => {
+    const ids = [...page.querySelectorAll('[id]')].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const targets = [...page.querySelectorAll('[aria-labelledby], a[href]')].map(
+      (one) => one.getAttribute('aria-labelledby') ?? one.getAttribute('href')!.slice(1),
+    );
+    expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
+    const pictures = [...page.querySelectorAll('[role=img]')];
+    expect(pictures.length).toBeGreaterThan(20);
+    for (const picture of pictures) {
+      expect(picture.getAttribute('aria-label')!.length).toBeGreaterThan(20);
+      expect(picture.querySelector('svg')).not.toBeNull();
+    }
+    for (const table of page.querySelectorAll('table')) {
+      const columns = table.querySelectorAll('thead th').length;
+      for (const row of table.querySelectorAll('tbody tr')) expect(row.children.length).toBe(columns);
+      expect(table.querySelector('caption')!.textContent!.length).toBeGreaterThan(10);
+    }
+    expect(source).not.toMatch(/NaN|undefined|Infinity/);
+    expect(source).toContain('a &lt;processor&gt;');
+  });
+
+  test('says what the browser rejected and how true the origin was', () => {
+    const text = page.querySelector('main')!.textContent!;
+    expect(text).toContain('1 run rejected and repeated');
+    expect(text).toContain('0.9980');
+    expect(text).toContain('147.0 (system)');
+  });
+
+  test('compares the tiers over what both have', () => {
+    const [table] = [...page.querySelectorAll('table')].filter((one) =>
+      one.querySelector('caption')!.textContent!.includes('browser against simulator'),
+    );
+    const rows = [...table!.querySelectorAll('tbody tr')].map((row) => [...row.children].map((one) => one.textContent));
+    expect(rows.map(([algorithm]) => algorithm)).toEqual(['mpc-d', 'mpc-o', 'bola']);
+    for (const row of rows) {
+      expect(row[4]).toBe('−1.00');
+      expect(row.at(-1)).toBe('100.0 %');
+    }
+  });
+});
+
+test('the Markdown has the same tables', async () => {
+  const text = readFileSync(at('both/report.md'), 'utf8');
+  const tables = text.split('\n').filter((line) => /^\| -/.test(line));
+  const page = readFileSync(at('both/index.html'), 'utf8');
+  expect(tables.length).toBe(page.match(/<table>/g)!.length);
+  for (const block of text.matchAll(/^\|.*\n(?:\|.*\n)+/gm)) {
+    const widths = block[0]
+      .trim()
+      .split('\n')
+      .map((line) => line.replaceAll('\\|', '').split('|').length);
+    expect(new Set(widths).size).toBe(1);
+  }
+  expect(text).not.toMatch(/NaN|undefined/);
+});
+
+test('the CSV has a row per session, whose parts add up', () => {
+  const [head, ...rows] = readFileSync(at('both/sessions.csv'), 'utf8').trim().split('\n');
+  const columns = head!.split(',');
+  expect(rows).toHaveLength(simulated.sessions.length + (simulated.sessions.length * 3) / 4);
+  const value = (row: string, name: string) => row.split(',')[columns.indexOf(name)]!;
+  for (const row of rows.slice(0, simulated.sessions.length)) {
+    const parts = ['quality', 'stall_cost', 'startup_cost', 'switch_cost'].map((name) => Number(value(row, name)));
+    expect(parts[0]! - parts[1]! - parts[2]! - parts[3]!).toBeCloseTo(Number(value(row, 'qoe_linear')), 4);
+    expect(value(row, 'tier')).toBe('simulator');
+    expect(['hard', 'middle', 'easy', '']).toContain(value(row, 'difficulty'));
+  }
+});
+
+test('the same results give the same bytes', async () => {
+  for (const out of ['one', 'two'])
+    expect((await run('report', at('simulated.json'), '--out', at(out))).status).toBe(0);
+  for (const file of ['index.html', 'report.md', 'sessions.csv']) {
+    expect(readFileSync(at(`two/${file}`), 'utf8')).toBe(readFileSync(at(`one/${file}`), 'utf8'));
+  }
+});
+
+test('one session of one algorithm is a report too', async () => {
+  const few = { ...simulated, sessions: simulated.sessions.slice(1, 2), summary: simulated.summary.slice(1, 2) };
+  writeFileSync(at('few.json'), JSON.stringify(few, null, 2));
+  const { status, stderr } = await run('report', at('few.json'), '--out', at('few'));
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('report.md') });
+  expect(readFileSync(at('few/index.html'), 'utf8')).not.toMatch(/NaN|undefined|Infinity/);
+});
+
+describe('wrong input ends with status 2 and writes nothing', () => {
+  const json = () => readFileSync(at('simulated.json'), 'utf8');
+  const refused = async (files: string[], message: string | RegExp, ...flags: string[]) => {
+    rmSync(at('refused'), { recursive: true, force: true });
+    mkdirSync(at('refused'));
+    writeFileSync(at('refused/index.html'), 'before');
+    const { status, stderr } = await run('report', ...files.map(at), '--out', at('refused'), ...flags);
+    expect(stderr).toMatch(message);
+    expect(status).toBe(2);
+    expect(readdirSync(at('refused'))).toEqual(['index.html']);
+    expect(readFileSync(at('refused/index.html'), 'utf8')).toBe('before');
+  };
+
+  test('no such file', () => refused(['nowhere.json'], /results: expected a readable file, got .*nowhere\.json/));
+  test('a folder', () => refused(['.'], /expected a readable file/));
+  test('an empty file', async () => {
+    writeFileSync(at('empty.json'), '');
+    await refused(['empty.json'], /empty\.json:1: expected results JSON, got an empty file/);
+  });
+  test('a file cut short', async () => {
+    writeFileSync(at('cut.json'), json().split('\n').slice(0, 6).join('\n'));
+    await refused(['cut.json'], /cut\.json:6: expected more sessions, or their end, got the end of the file/);
+    writeFileSync(at('cut.json'), json().slice(0, json().indexOf('"endedBy"')));
+    await refused(['cut.json'], /cut\.json:5: expected results JSON, got invalid JSON/);
+  });
+  test('a field that is wrong', async () => {
+    writeFileSync(at('wrong.json'), json().replace('"stallCount":', '"stallCount":-'));
+    await refused(['wrong.json'], /wrong\.json:5: sessions\[0\]\.stallCount: expected a whole number >= 0, got -/);
+    writeFileSync(at('wrong.json'), json().replace('"schema":1', '"schema":2'));
+    await refused(['wrong.json'], /wrong\.json: schema: expected 1/);
+  });
+  test('results without a session', async () => {
+    writeFileSync(at('none.json'), resultsJson({ ...simulated, sessions: [], summary: [] }));
+    await refused(['none.json'], /none\.json: sessions: expected at least one session, got none/);
+  });
+  test('a file twice', () => refused(['simulated.json', 'simulated.json'], /expected each file once/));
+  test('files of one benchmark that do not belong together', async () => {
+    writeFileSync(at('seed.json'), resultsJson({ ...simulated, tool: { ...simulated.tool, seed: 9 } }));
+    await refused(['simulated.json', 'seed.json'], /seed\.json: tool\.seed: expected/);
+  });
+  test('traces that are not there', () => refused(['simulated.json'], /nowhere/, '--traces', at('nowhere')));
+
+  test('an --out that is a file', async () => {
+    const { status, stderr } = await run('report', at('simulated.json'), '--out', TRACE);
+    expect(stderr).toContain('--out: expected a folder that can be written to');
+    expect(status).toBe(2);
+    expect(existsSync(join(TRACE, 'index.html'))).toBe(false);
+  });
+});

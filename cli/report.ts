@@ -1,0 +1,57 @@
+/** `leo-abr report`: results as a page for people, Markdown for papers and a row per session for everything else. */
+
+import { Command } from 'commander';
+import { InputError } from '../replay/formats/input-error.ts';
+import { readTraces } from '../replay/formats/trace-files.ts';
+import type { CommandIo } from './command-io.ts';
+import { readResults } from './report/read-results.ts';
+import { runsOf } from './report/runs.ts';
+import { requireWritableFolder, writeFolder } from './report/write-folder.ts';
+
+interface ReportFlags {
+  out: string;
+  traces?: string[];
+  title?: string;
+}
+
+export function reportCommand(io: CommandIo): Command {
+  return new Command('report')
+    .description('make a page with tables and plots, Markdown and CSV from results')
+    .argument('<results.json...>', 'results of simulate, bench or merge; both tiers of a scenario are also compared')
+    .requiredOption('--out <folder>', 'where index.html, report.md and sessions.csv go')
+    .option(
+      '--traces <file|folder>',
+      'the traces that were replayed, to draw the link in time series (repeatable)',
+      collect,
+    )
+    .option('--title <text>', 'title of the report (default: made of the scenarios)')
+    .action((files: string[], flags: ReportFlags) => report(files, flags, io));
+}
+
+async function report(
+  files: readonly string[],
+  { out, traces: paths, title }: ReportFlags,
+  io: CommandIo,
+): Promise<void> {
+  const twice = files.find((file, i) => files.indexOf(file) < i);
+  if (twice !== undefined)
+    throw new InputError({ field: 'results', expected: 'each file once', got: `${twice} twice` });
+  requireWritableFolder(out);
+  const traces = paths && readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
+  const read = [];
+  for (const file of files) read.push({ file, results: await readResults(file) });
+  const runs = runsOf(read);
+  const empty = runs.find(({ results }) => results.sessions.length === 0);
+  if (empty !== undefined) {
+    throw new InputError({ file: empty.files[0], field: 'sessions', expected: 'at least one session', got: 'none' });
+  }
+
+  // The plotting library is for this command alone: the others start without it.
+  const { reportFiles } = await import('./report/report-files.ts');
+  writeFolder(out, reportFiles(runs, { ...(title !== undefined && { title }), ...(traces && { traces }) }));
+  io.stderr.write(`index.html, report.md and sessions.csv in ${out}\n`);
+}
+
+function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}

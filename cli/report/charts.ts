@@ -1,0 +1,317 @@
+/**
+ * The report's figures, drawn by Observable Plot into inline SVG while the report is made: the page needs no script and
+ * no network, and prints. Plot wants a DOM; linkedom is one without a browser.
+ */
+
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
+import type { SeriesStyle } from './document.ts';
+import type { SessionSeries } from './session-series.ts';
+
+/** Types of a browser are not this package's: to the compiler it is just what Plot takes. */
+const { document } = parseHTML('<!doctype html><html><body></body></html>') as unknown as { document: never };
+
+/** Plot puts its rules into every SVG; the page has them once (`page-style.ts`). */
+const OWN_STYLE = /<style>[\s\S]*?<\/style>/;
+
+type PlotOptions = NonNullable<Parameters<typeof Plot.plot>[0]>;
+
+function svgOf(options: PlotOptions): string {
+  const plot = Plot.plot({ document, className: 'plot', ...options });
+  return (plot as unknown as { outerHTML: string }).outerHTML.replace(OWN_STYLE, '');
+}
+
+/** Marks one after the other that belong to series of different looks. */
+export interface Series<Point> {
+  name: string;
+  style: SeriesStyle;
+  points: readonly Point[];
+}
+
+const SOFT = 'var(--text-soft)';
+const GRID = 'var(--line)';
+
+export interface ForestRow {
+  algorithm: string;
+  component: string;
+  value: number;
+  low: number;
+  high: number;
+}
+
+/** Estimates with their intervals: a panel per component, a line per algorithm. */
+export function forestChart(
+  rows: readonly ForestRow[],
+  options: { components: readonly string[]; styles: ReadonlyMap<string, SeriesStyle>; unit: string },
+): string {
+  const { components, styles, unit } = options;
+  const algorithms = [...new Set(rows.map(({ algorithm }) => algorithm))];
+  const longest = Math.max(...algorithms.map((name) => name.length));
+  return svgOf({
+    width: 1040,
+    height: 62 + 24 * algorithms.length,
+    marginLeft: 20 + 6.6 * longest,
+    marginRight: 16,
+    marginTop: 26,
+    marginBottom: 34,
+    style: { fontSize: '12px' },
+    x: { label: `${unit}, to the right is better →`, ticks: 5, nice: true, tickFormat: tick },
+    y: { label: null, domain: algorithms, tickSize: 0 },
+    fx: { label: null, domain: [...components], padding: 0.08 },
+    marks: [
+      Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
+      Plot.ruleX([0], { stroke: SOFT }),
+      Plot.ruleY(rows, {
+        fx: 'component',
+        y: 'algorithm',
+        x1: 'low',
+        x2: 'high',
+        stroke: ({ algorithm }: ForestRow) => styles.get(algorithm)!.color,
+        strokeWidth: 2,
+      }),
+      Plot.dot(rows, {
+        fx: 'component',
+        y: 'algorithm',
+        x: 'value',
+        r: 4,
+        fill: ({ algorithm }: ForestRow) => styles.get(algorithm)!.color,
+        symbol: ({ algorithm }: ForestRow) => styles.get(algorithm)!.symbol,
+      }),
+    ],
+    color: { type: 'identity' },
+    symbol: { type: 'identity' },
+  } as PlotOptions);
+}
+
+/** Cumulative distributions: share of sessions (0 to 1) at or below each value. */
+export function distributionChart(
+  series: readonly Series<{ value: number; share: number }>[],
+  options: { domain: readonly [number, number]; label: string },
+): string {
+  return svgOf({
+    width: 520,
+    height: 300,
+    marginLeft: 46,
+    marginBottom: 40,
+    style: { fontSize: '12px' },
+    x: { label: `${options.label} →`, domain: [...options.domain], tickFormat: tick },
+    y: { label: '↑ share of sessions', domain: [0, 1], tickFormat: '.0%' },
+    marks: [
+      Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
+      Plot.gridY({ stroke: GRID, strokeOpacity: 1 }),
+      Plot.ruleY([0], { stroke: SOFT }),
+      ...series.map(({ style, points }) =>
+        Plot.line(points, {
+          x: 'value',
+          y: 'share',
+          curve: 'step-after',
+          stroke: style.color,
+          strokeWidth: 2,
+          ...(style.dash !== undefined && { strokeDasharray: style.dash }),
+        }),
+      ),
+    ],
+  });
+}
+
+/** Mean against tail: a mark and its name per algorithm, up and to the right is better. */
+export function tailChart(
+  points: readonly { name: string; style: SeriesStyle; mean: number; tail: number }[],
+  options: { meanLabel: string; tailLabel: string },
+): string {
+  const [width, height] = [520, 320];
+  const base: PlotOptions = {
+    width,
+    height,
+    marginLeft: 46,
+    marginRight: 24,
+    marginBottom: 40,
+    style: { fontSize: '12px' },
+    x: {
+      label: `${options.meanLabel} →`,
+      domain: padded(
+        points.map(({ mean }) => mean),
+        0.12,
+      ),
+      tickFormat: tick,
+    },
+    // Fewer stalls are up.
+    y: { label: `↓ ${options.tailLabel}`, reverse: true, domain: padded([0, ...points.map(({ tail }) => tail)], 0.1) },
+  };
+  const placed = withLabels(points, base);
+  return svgOf({
+    ...base,
+    marks: [
+      Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
+      Plot.gridY({ stroke: GRID, strokeOpacity: 1 }),
+      ...placed.map((point) =>
+        Plot.dot([point], {
+          x: 'mean',
+          y: 'tail',
+          r: 5,
+          fill: point.style.color,
+          symbol: point.style.symbol,
+        }),
+      ),
+      ...placed.map((point) =>
+        Plot.text([point], {
+          x: 'mean',
+          y: 'tail',
+          text: 'name',
+          fill: point.style.color,
+          stroke: 'var(--panel)',
+          strokeWidth: 3,
+          dx: point.isLeft ? -9 : 9,
+          dy: point.shift,
+          textAnchor: point.isLeft ? 'end' : 'start',
+        }),
+      ),
+    ],
+  });
+}
+
+/** Pixels between the baselines of two labels. */
+const LABEL_HEIGHT = 13;
+
+/** Moves labels that would lie on each other apart, up and down; those near the right edge go to the left of their mark. */
+function withLabels<Point extends { name: string; mean: number; tail: number }>(
+  points: readonly Point[],
+  base: PlotOptions,
+): (Point & { shift: number; isLeft: boolean })[] {
+  const plot = Plot.plot({
+    ...base,
+    document,
+    marks: [Plot.dot(points, { x: 'mean', y: 'tail' })],
+  });
+  const [x, y] = [plot.scale('x')!, plot.scale('y')!];
+  const placed = points.map((point) => {
+    const [atX, atY] = [x.apply(point.mean) as number, y.apply(point.tail) as number];
+    const width = 7 * point.name.length + 12;
+    const isLeft = atX + width > (base.width as number) - 4;
+    return { point, atY, labelY: atY, isLeft, from: isLeft ? atX - width : atX, to: isLeft ? atX : atX + width };
+  });
+  const order = [...placed].sort((a, b) => a.atY - b.atY);
+  for (const [i, label] of order.entries()) {
+    for (const other of order.slice(0, i)) {
+      const overlaps = label.from < other.to && other.from < label.to;
+      if (overlaps && label.labelY < other.labelY + LABEL_HEIGHT) label.labelY = other.labelY + LABEL_HEIGHT;
+    }
+  }
+  return placed.map(({ point, atY, labelY, isLeft }) => ({ ...point, shift: labelY - atY, isLeft }));
+}
+
+/** The same sessions in two tiers; on the diagonal both agree. */
+export function tierChart(
+  series: readonly Series<{ simulator: number; browser: number }>[],
+  options: { label: string },
+): string {
+  const values = series.flatMap(({ points }) => points.flatMap(({ simulator, browser }) => [simulator, browser]));
+  const domain = padded(values, 0.05);
+  return svgOf({
+    width: 520,
+    height: 480,
+    marginLeft: 50,
+    marginBottom: 40,
+    style: { fontSize: '12px' },
+    x: { label: `${options.label}, simulator →`, domain, tickFormat: tick },
+    y: { label: `↑ ${options.label}, browser`, domain, tickFormat: tick },
+    marks: [
+      Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
+      Plot.gridY({ stroke: GRID, strokeOpacity: 1 }),
+      Plot.line(domain, {
+        x: (value: number) => value,
+        y: (value: number) => value,
+        stroke: SOFT,
+        strokeDasharray: '4 3',
+      }),
+      ...series.map(({ style, points }) =>
+        Plot.dot(points, { x: 'simulator', y: 'browser', r: 4, stroke: style.color, symbol: style.symbol }),
+      ),
+    ],
+  });
+}
+
+/** One session: the link and what was asked for, and below it the buffer; stalls are bands over both. */
+export function sessionChart(
+  { capacity, asked, buffer, stalls, endSeconds }: SessionSeries,
+  options: { topBps: number; bufferCapSeconds: number; color: string },
+): string {
+  const width = 340;
+  const shared = { width, marginLeft: 34, marginRight: 6, style: { fontSize: '10px' } };
+  const x = { domain: [0, endSeconds], ticks: 5 };
+  const top = (1.3 * options.topBps) / 1e6;
+  const bands = (y1: number, y2: number) =>
+    Plot.rect(stalls, { x1: 'from', x2: 'to', y1, y2, fill: 'var(--stall)', fillOpacity: 0.35 });
+  const rates = svgOf({
+    ...shared,
+    height: 116,
+    marginTop: 16,
+    marginBottom: 4,
+    x: { ...x, axis: null },
+    y: { label: '↑ Mbit/s', domain: [0, top], ticks: 4 },
+    marks: [
+      ...(capacity === undefined
+        ? []
+        : [
+            Plot.areaY(capacity, {
+              x: 'seconds',
+              y1: 0,
+              y2: ({ mbps }: { mbps: number }) => Math.min(mbps, top),
+              curve: 'step-after',
+              fill: 'var(--capacity)',
+            }),
+          ]),
+      bands(0, top),
+      Plot.line(asked, { x: 'seconds', y: 'mbps', curve: 'step-after', stroke: options.color, strokeWidth: 1.5 }),
+      Plot.ruleY([0], { stroke: SOFT }),
+    ],
+  });
+  const levels = svgOf({
+    ...shared,
+    height: 74,
+    marginTop: 12,
+    marginBottom: 26,
+    x: { ...x, label: 's →' },
+    y: { label: '↑ buffer, s', domain: [0, options.bufferCapSeconds], ticks: 2 },
+    marks: [
+      Plot.areaY(buffer, { x: 'seconds', y: 'level', fill: options.color, fillOpacity: 0.25 }),
+      Plot.line(buffer, { x: 'seconds', y: 'level', stroke: options.color, strokeWidth: 1 }),
+      bands(0, options.bufferCapSeconds),
+      Plot.ruleY([0], { stroke: SOFT }),
+    ],
+  });
+  return rates + levels;
+}
+
+/** The look of a series in a legend: its line and its mark. */
+export function legendSwatch({ color, dash, symbol }: SeriesStyle): string {
+  return svgOf({
+    width: 40,
+    height: 14,
+    margin: 0,
+    axis: null,
+    x: { domain: [0, 40], range: [0, 40] },
+    y: { domain: [0, 14], range: [0, 14] },
+    marks: [
+      Plot.line([0, 40], {
+        x: (at: number) => at,
+        y: () => 7,
+        stroke: color,
+        strokeWidth: 2,
+        ...(dash && { strokeDasharray: dash }),
+      }),
+      Plot.dot([20], { x: (at: number) => at, y: () => 7, r: 4, fill: color, symbol }),
+    ],
+  });
+}
+
+function padded(values: readonly number[], share: number): [number, number] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const room = high > low ? share * (high - low) : Math.max(1, share * Math.abs(high));
+  return [low - room, high + room];
+}
+
+/** A true minus, as in the tables. */
+function tick(value: number): string {
+  return String(Math.round(value * 1e6) / 1e6).replace('-', '−');
+}

@@ -1,0 +1,52 @@
+/** Numbers as a reader meets them: a true minus, a fixed number of digits, an interval behind its value. */
+
+import type { Estimate } from '../../replay/results.ts';
+import type { Cell } from './document.ts';
+
+/** What does not apply, or cannot be said. */
+export const NOTHING = '–';
+
+export function fixed(value: number | null | undefined, digits: number): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  // No "−0.00".
+  const text = value.toFixed(digits);
+  return (Number(text) === 0 ? text.replace('-', '') : text).replace('-', '−');
+}
+
+export function signed(value: number, digits: number): string {
+  const text = fixed(value, digits);
+  return Number.isFinite(value) && Number(value.toFixed(digits)) > 0 ? `+${text}` : text;
+}
+
+export function percent(value: number | null | undefined, digits: number): string {
+  return value === null || value === undefined || !Number.isFinite(value) ? NOTHING : `${fixed(100 * value, digits)} %`;
+}
+
+/** `+1.2 (−0.3 to +2.7)`; strong where a 95 % interval lies on one side of `against` (default 0). */
+export function estimateCell(
+  estimate: Estimate | null | undefined,
+  { digits, plus = true, against = 0 }: { digits: number; plus?: boolean; against?: number },
+): Cell {
+  if (estimate === null || estimate === undefined) return NOTHING;
+  const number = (value: number) => (plus ? signed(value, digits) : fixed(value, digits));
+  const { value, ci95 } = estimate;
+  if (ci95 === null) return number(value);
+  return {
+    text: `${number(value)} (${number(ci95[0])} to ${number(ci95[1])})`,
+    strong: ci95[0] > against || ci95[1] < against,
+  };
+}
+
+/** The same with its sign turned: a cost as a contribution. */
+export function turned({ value, ci95 }: Estimate): Estimate {
+  return { value: 0 - value, ci95: ci95 && [0 - ci95[1], 0 - ci95[0]] };
+}
+
+/** Digits that a QoE is worth: hundredths of Mbit/s on large ladders, thousandths on small ones. */
+export function qoeDigits(topBps: number): number {
+  return topBps >= 10e6 ? 2 : 3;
+}
+
+export function count(n: number, noun: string, plural = `${noun}s`): string {
+  return `${n} ${n === 1 ? noun : plural}`;
+}

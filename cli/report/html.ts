@@ -1,0 +1,124 @@
+/** The document as one HTML page that needs nothing but itself, in pieces: figures are drawn as they are reached. */
+
+import { legendSwatch } from './charts.ts';
+import {
+  type Block,
+  type Cell,
+  cellText,
+  type Figure,
+  type LegendEntry,
+  type ReportDocument,
+  type Section,
+  type Table,
+} from './document.ts';
+import { PAGE_STYLE } from './page-style.ts';
+
+/** Proof for the reader: the page can load nothing and run nothing. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
+
+export function* html({ title, abstract, sections }: ReportDocument): Generator<string> {
+  yield `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${escaped(title)}</title>
+<style>
+${PAGE_STYLE}</style>
+</head>
+<body>
+<header>
+<h1>${escaped(title)}</h1>
+${abstract.length === 0 ? '' : `<ul class="abstract">\n${abstract.map((text) => `<li>${inline(text)}</li>\n`).join('')}</ul>\n`}</header>
+${contents(sections)}<main>
+`;
+  let isOpen = false;
+  for (const section of sections) {
+    if (section.level === 2) {
+      if (isOpen) yield '</section>\n';
+      yield `<section aria-labelledby="${section.id}">\n`;
+      isOpen = true;
+    }
+    yield `<h${section.level} id="${section.id}">${escaped(section.title)}</h${section.level}>\n`;
+    for (const [i, block] of section.blocks.entries()) yield* blockHtml(block, `${section.id}-${i + 1}`);
+  }
+  if (isOpen) yield '</section>\n';
+  yield '</main>\n</body>\n</html>\n';
+}
+
+function contents(sections: readonly Section[]): string {
+  const item = ({ id, title }: Section) => `<a href="#${id}">${escaped(title)}</a>`;
+  let list = '';
+  for (const [i, section] of sections.entries()) {
+    if (section.level === 2) list += `${i > 0 ? '</li>\n' : ''}<li>${item(section)}`;
+    else {
+      const isFirst = sections[i - 1]!.level === 2;
+      const isLast = sections[i + 1]?.level !== 3;
+      list += `${isFirst ? '\n<ul>\n' : ''}<li>${item(section)}</li>\n${isLast ? '</ul>\n' : ''}`;
+    }
+  }
+  return `<nav aria-label="Contents">\n<ul>\n${list}</li>\n</ul>\n</nav>\n`;
+}
+
+function* blockHtml(block: Block, id: string): Generator<string> {
+  switch (block.kind) {
+    case 'text':
+      yield `<p>${inline(block.text)}</p>\n`;
+      return;
+    case 'list':
+      yield `<ul>\n${block.items.map((item) => `<li>${inline(item)}</li>\n`).join('')}</ul>\n`;
+      return;
+    case 'table':
+      yield tableHtml(block.table, id);
+      return;
+    case 'figures':
+      if (block.legend !== undefined) yield legendHtml(block.legend);
+      yield `<div class="figures ${block.width}">\n`;
+      for (const figure of block.figures) yield figureHtml(figure);
+      yield '</div>\n';
+  }
+}
+
+function figureHtml({ caption, label, draw }: Figure): string {
+  return `<figure>\n<div role="img" aria-label="${escaped(label)}">${draw()}</div>\n<figcaption>${inline(caption)}</figcaption>\n</figure>\n`;
+}
+
+function legendHtml(entries: readonly LegendEntry[]): string {
+  const items = entries.map(
+    ({ name, style }) => `<li><span aria-hidden="true">${legendSwatch(style)}</span>${escaped(name)}</li>\n`,
+  );
+  return `<ul class="legend" aria-label="Legend">\n${items.join('')}</ul>\n`;
+}
+
+/** In a frame that scrolls where the page is narrow; reachable by keyboard for that. */
+function tableHtml({ caption, columns, rows }: Table, id: string): string {
+  const side = (i: number) => (columns[i]?.align === 'right' ? ' class="number"' : '');
+  const head = columns.map(({ title }, i) => `<th scope="col"${side(i)}>${escaped(title)}</th>`).join('');
+  const body = rows.map((row) => {
+    const cells = row.map((cell, i) =>
+      i === 0 ? `<th scope="row">${cellHtml(cell)}</th>` : `<td${side(i)}>${cellHtml(cell)}</td>`,
+    );
+    return `<tr>${cells.join('')}</tr>\n`;
+  });
+  return (
+    `<div class="table" role="region" aria-labelledby="${id}-caption" tabindex="0">\n<table>\n<caption id="${id}-caption">${inline(caption)}</caption>\n` +
+    `<thead>\n<tr>${head}</tr>\n</thead>\n<tbody>\n${body.join('')}</tbody>\n</table>\n</div>\n`
+  );
+}
+
+/** The interval behind an estimate goes to a line of its own where the column is narrow, never within itself. */
+function cellHtml(cell: Cell): string {
+  const text = inline(cellText(cell)).replace(/ (\([^()]* to [^()]*\))$/, ' <span class="interval">$1</span>');
+  return typeof cell !== 'string' && cell.strong ? `<strong>${text}</strong>` : text;
+}
+
+/** Escaped, with `code`. */
+function inline(text: string): string {
+  return escaped(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

@@ -1,0 +1,45 @@
+/** The document as Markdown, for a README or a paper: text and tables; figures are in the page. */
+
+import { type Block, type Cell, cellText, type ReportDocument, type Table } from './document.ts';
+
+export function* markdown({ title, abstract, sections }: ReportDocument): Generator<string> {
+  yield `# ${title}\n\n`;
+  for (const sentence of abstract) yield `- ${sentence}\n`;
+  if (abstract.length > 0) yield '\n';
+  for (const { title: heading, level, blocks } of sections) {
+    yield `${'#'.repeat(level)} ${heading}\n\n`;
+    for (const block of blocks) yield blockMarkdown(block);
+  }
+}
+
+function blockMarkdown(block: Block): string {
+  switch (block.kind) {
+    case 'text':
+      return `${block.text}\n\n`;
+    case 'list':
+      return `${block.items.map((item) => `- ${item}`).join('\n')}\n\n`;
+    case 'table':
+      return `${tableMarkdown(block.table)}\n`;
+    case 'figures':
+      return '';
+  }
+}
+
+function tableMarkdown({ caption, columns, rows }: Table): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  return [
+    `${caption}\n\n`,
+    line(columns.map(({ title }) => escaped(title))),
+    line(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
+    ...rows.map((row) => line(row.map(cellMarkdown))),
+  ].join('');
+}
+
+function cellMarkdown(cell: Cell): string {
+  const text = escaped(cellText(cell));
+  return typeof cell !== 'string' && cell.strong ? `**${text}**` : text;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}

@@ -1,0 +1,102 @@
+/** The look of the report's page: light, dark and paper. */
+
+const LIGHT = `
+  --page: #f3f5f8;
+  --panel: #ffffff;
+  --text: #17202e;
+  --text-soft: #54606f;
+  --line: #e3e8ee;
+  --border: #cfd6df;
+  --accent: #1b4fd6;
+  --capacity: #dbe2eb;
+  --stall: #cf1f2e;
+  --series-0: #1b4fd6;
+  --series-1: #b34700;
+  --series-2: #0b7261;
+  --series-3: #8a2cc0;
+  --series-4: #b0226b;
+  --series-5: #5f6a10;
+  --series-6: #54606f;
+  --series-7: #00708f;
+`;
+const DARK = `
+  --page: #0e131a;
+  --panel: #171e28;
+  --text: #e6ebf2;
+  --text-soft: #a3afbf;
+  --line: #273140;
+  --border: #3a4656;
+  --accent: #8ab4ff;
+  --capacity: #2b3848;
+  --stall: #ff5c66;
+  --series-0: #7fb0ff;
+  --series-1: #ffac57;
+  --series-2: #4fd6b4;
+  --series-3: #d79bff;
+  --series-4: #ff8fc2;
+  --series-5: #c4d15a;
+  --series-6: #a3afbf;
+  --series-7: #6fd3ee;
+`;
+
+export const PAGE_STYLE = `:root {${LIGHT}
+  color-scheme: light dark;
+  font: 15px / 1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {${DARK}  }
+}
+*, *::before, *::after { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--text); }
+header, nav, main { max-width: 1120px; margin: 0 auto; padding: 0 20px; }
+header { padding-top: 28px; }
+h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 12px; }
+h2 { font-size: 1.3rem; margin: 0 0 8px; }
+h3 { font-size: 1.05rem; margin: 28px 0 8px; }
+p, li { max-width: 78ch; }
+p { margin: 8px 0; }
+.abstract { padding-left: 1.2em; }
+nav { font-size: 0.9rem; }
+nav > ul { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 4px 28px; }
+nav ul ul { list-style: none; padding: 0 0 0 12px; }
+a { color: var(--accent); }
+section { background: var(--panel); border: 1px solid var(--border); border-radius: 8px; padding: 20px; margin: 20px 0; }
+code { font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.figures { display: grid; gap: 16px 24px; margin: 12px 0; }
+.figures.half { grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
+.figures.half > figure { max-width: 620px; }
+.figures.third { grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); }
+figure { margin: 0; }
+figcaption, caption { color: var(--text-soft); font-size: 0.85rem; text-align: left; max-width: 100ch; }
+.plot { --plot-background: var(--panel); display: block; width: 100%; max-width: 100%; height: auto; overflow: visible; color: var(--text); }
+.plot text, .plot tspan { white-space: pre; }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 18px; padding: 0; font-size: 0.9rem; }
+.legend li { display: flex; align-items: center; gap: 6px; }
+.legend .plot { width: 40px; }
+.table { overflow-x: auto; margin: 12px 0 20px; }
+.table:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+table { border-collapse: collapse; font-size: 0.85rem; width: 100%; }
+caption { padding: 0 0 6px; }
+th, td { padding: 4px 8px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
+thead th { border-bottom-color: var(--border); font-weight: 600; color: var(--text-soft); vertical-align: bottom; }
+tbody th { font-weight: 600; white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.interval { white-space: nowrap; color: var(--text-soft); font-weight: 400; }
+strong { font-weight: 700; }
+@page { size: A4; margin: 14mm 12mm; }
+@media print {
+  :root { --page: #ffffff; font-size: 9.5pt; }
+  header, nav, main { max-width: none; padding: 0; }
+  nav { display: none; }
+  section { border: 0; border-radius: 0; padding: 0; margin: 12pt 0; }
+  h2, h3 { break-after: avoid; }
+  figure, tr, .legend { break-inside: avoid; }
+  .table { overflow: visible; }
+  table { font-size: 7.5pt; }
+  th, td { padding: 2pt 4pt; }
+  .figures.half { grid-template-columns: 1fr 1fr; }
+  .figures.third { grid-template-columns: 1fr 1fr 1fr; gap: 8pt; }
+  .plot, .table { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  a { color: inherit; text-decoration: none; }
+}
+`;

@@ -1,0 +1,29 @@
+/** Reads results files for a report, line by line, so that no file is too large to be one string. */
+
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { parseResults, parseResultsLines } from '../../replay/evaluation/parse-results.ts';
+import { InputError } from '../../replay/formats/input-error.ts';
+import type { Results } from '../../replay/results.ts';
+import { readInput } from '../results-file.ts';
+
+/** @throws {InputError} with file, line and field for what cannot be read or is no results file. */
+export async function readResults(file: string): Promise<Results> {
+  const stream = createReadStream(file, 'utf8');
+  try {
+    // The interface itself would lose an error of the stream that comes before the first line is asked for.
+    const failed = new Promise<never>((_, reject) => stream.once('error', reject));
+    failed.catch(() => {});
+    const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
+    const results = await Promise.race([parseResultsLines(lines, file), failed]);
+    return results ?? parseResults(readInput(file, 'results'), file);
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError(
+      { field: 'results', expected: 'a readable file', got: `${file}: ${(error as Error).message}` },
+      { cause: error },
+    );
+  } finally {
+    stream.destroy();
+  }
+}

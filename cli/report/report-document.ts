@@ -1,0 +1,152 @@
+/** The whole report as a document: a chapter per run, tiers against each other, and how it was made. */
+
+import { ablationsAmong } from '../../replay/evaluation/ablations.ts';
+import { componentDifference } from '../../replay/evaluation/component-differences.ts';
+import { unitsByDataset } from '../../replay/evaluation/resampling-units.ts';
+import { ALL_DATASETS } from '../../replay/results.ts';
+import type { Trace } from '../../replay/trace.ts';
+import { type Block, cellText, type ReportDocument, type Section } from './document.ts';
+import { count, estimateCell, qoeDigits, turned } from './format.ts';
+import { byAlgorithm, type Run } from './runs.ts';
+import { ablationBlocks } from './sections/ablation.ts';
+import { type Scope, scopesOf } from './sections/differences.ts';
+import { difficultyBlocks } from './sections/difficulty.ts';
+import { distributionBlocks, tailBlocks } from './sections/distribution.ts';
+import { leftOutBlocks } from './sections/left-out.ts';
+import { provenanceBlocks } from './sections/provenance.ts';
+import { sessionBlocks, type TraceLookup } from './sections/sessions.ts';
+import { summaryBlocks } from './sections/summary.ts';
+import { tierBlocks } from './sections/tiers.ts';
+import { seriesStyles } from './series-style.ts';
+
+export interface ReportOptions {
+  /** Default: made of the scenarios. */
+  title?: string;
+  /** For the capacity of the links in time series. Default: none. */
+  traces?: readonly Trace[];
+}
+
+/** Sections are made at once, figures are drawn when they are written. */
+export function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOptions = {}): ReportDocument {
+  const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
+  const lookup = traceLookup(traces);
+  const sections: Section[] = [];
+  for (const [i, run] of runs.entries()) {
+    const add = (id: string, sectionTitle: string, blocks: Block[]) => {
+      if (blocks.length > 0) sections.push({ id: `run-${i + 1}-${id}`, title: sectionTitle, level: 3, blocks });
+    };
+    const scopes = scopesOf(run);
+    const variants = new Set(ablationsAmong(run.algorithms).map(({ variant }) => variant));
+    const main = run.algorithms.filter((algorithm) => !variants.has(algorithm));
+    sections.push({
+      id: `run-${i + 1}`,
+      title: runTitle(run),
+      level: 2,
+      blocks: [{ kind: 'text', text: overview(run) }],
+    });
+    if (run.results.sessions.length === 0) continue;
+    for (const [s, scope] of scopes.entries()) {
+      add(`summary-${s + 1}`, `Against ${run.baseline}: ${scope.title}`, summaryBlocks(run, scope, styles));
+    }
+    add('distribution', 'Distribution of QoE', distributionBlocks(run, scopes, { algorithms: main, styles }));
+    add('tail', 'Mean against tail', tailBlocks(run, scopes, styles));
+    add('difficulty', 'Easy and hard places', difficultyBlocks(run, scopes));
+    add('ablation', 'What the parts are worth', ablationBlocks(run, scopes));
+    add('sessions', 'Best, median and worst sessions', sessionBlocks(run, lookup, styles));
+    add('left-out', 'What was rejected or left out', leftOutBlocks(run));
+  }
+  const tiers = tierBlocks(runs, styles);
+  if (tiers.length > 0) sections.push({ id: 'tiers', title: 'Simulator against browser', level: 2, blocks: tiers });
+  sections.push({
+    id: 'made',
+    title: 'How it was made',
+    level: 2,
+    blocks: [
+      {
+        kind: 'text',
+        text:
+          'Every algorithm played the same traces from the same starts with the same seeds. QoE is in Mbit/s of undisturbed media: mean bitrate, less ' +
+          'what stalls and startup cost (`mu` per second) and what changes of bitrate cost (`lambda` per Mbit/s), per 4 s of media. Differences are of ' +
+          'pairs of sessions of one trace and start; their 95 % intervals come from 4,000 resamples of whole recording groups (of recordings, where a ' +
+          'data set has fewer than 8 groups), stretched for the small number of groups.',
+      },
+      ...runs.flatMap(provenanceBlocks),
+    ],
+  });
+  return {
+    title: title ?? `Benchmark: ${[...new Set(runs.map(({ scenarioLabel }) => scenarioLabel))].join(', ')}`,
+    abstract: runs.flatMap(headlines),
+    sections,
+  };
+}
+
+function runTitle({ scenarioLabel, tier }: Run): string {
+  return `${scenarioLabel}, ${tier}`;
+}
+
+function overview({ results, algorithms, datasets, scenario, baseline }: Run): string {
+  if (results.sessions.length === 0) return 'The results hold no session.';
+  const { ladderBps, segmentCount, segmentSeconds, bufferCapSeconds } = scenario;
+  return (
+    `${count(results.sessions.length, 'session')} of ${count(algorithms.length, 'algorithm')} (${algorithms.map((name) => `\`${name}\``).join(', ')}) on ` +
+    `${count(datasets.length, 'data set')}. Ladder ${ladderBps[0]! / 1e6} to ${ladderBps.at(-1)! / 1e6} Mbit/s, ${segmentCount} segments of ${segmentSeconds} s, ` +
+    `buffer of ${bufferCapSeconds} s. Compared with \`${baseline}\`.`
+  );
+}
+
+/** Who is to be judged: `mpc-l`, else the first that is neither baseline nor oracle nor a bound. */
+function challengerOf({ algorithms, baseline }: Run): string | undefined {
+  if (algorithms.includes('mpc-l') && baseline !== 'mpc-l') return 'mpc-l';
+  return algorithms.find(
+    (name) => name !== baseline && name !== 'mpc-o' && name !== 'optimal' && !name.endsWith('@oracle'),
+  );
+}
+
+/** A sentence per data set, losses said as plainly as wins. */
+function headlines(run: Run): string[] {
+  const challenger = challengerOf(run);
+  if (challenger === undefined) return [];
+  const ways = unitsByDataset(run.results.sessions);
+  return scopesOf(run)
+    .filter(({ dataset }, _, all) => dataset !== ALL_DATASETS || all.length === 1)
+    .flatMap((scope) => headline(run, scope, { challenger, ways }) ?? []);
+}
+
+function headline(
+  run: Run,
+  scope: Scope,
+  { challenger, ways }: { challenger: string; ways: ReturnType<typeof unitsByDataset> },
+): string | undefined {
+  const groups = byAlgorithm(scope.sessions);
+  const { scenario, baseline, results } = run;
+  const difference = componentDifference(groups.get(challenger) ?? [], groups.get(baseline) ?? [], {
+    scenario,
+    ways,
+    seed: results.tool.seed,
+    label: scope.dataset,
+  });
+  if (difference === undefined) return undefined;
+  const digits = qoeDigits(scenario.ladderBps.at(-1)!);
+  const { qoe, quality, stalls } = difference;
+  const verdict =
+    qoe.ci95 === null
+      ? 'with one recording nobody can say how sure that is'
+      : qoe.ci95[0] > 0
+        ? 'better, at 95 %'
+        : qoe.ci95[1] < 0
+          ? 'worse, at 95 %'
+          : 'the interval includes no difference';
+  return (
+    `${runTitle(run)}, ${scope.title}: \`${challenger}\` against \`${baseline}\` over ${count(difference.pairs, 'pair')}: QoE ` +
+    `${cellText(estimateCell(qoe, { digits }))}, of which bitrate ${cellText(estimateCell(quality, { digits }))} and stalls ` +
+    `${cellText(estimateCell(turned(stalls), { digits }))}: ${verdict}.`
+  );
+}
+
+function traceLookup(traces: readonly Trace[]): TraceLookup {
+  const byName = new Map(traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), trace]));
+  return {
+    isEmpty: traces.length === 0,
+    find: ({ dataset, trace }) => byName.get(JSON.stringify([dataset, trace])),
+  };
+}

@@ -1,0 +1,76 @@
+/** From results files to the runs that a report is about: files of one benchmark in one tier are one run. */
+
+import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
+import { sameJson } from '../../replay/evaluation/same-json.ts';
+import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../replay/results.ts';
+
+export interface Run {
+  /** `simulator`, `browser`, or `browser, <tier>` for a tier that is not the default. */
+  tier: string;
+  isSimulated: boolean;
+  /** The scenario's name; with the file behind it where two scenarios of one name differ. */
+  scenarioLabel: string;
+  scenario: ResolvedScenario;
+  files: string[];
+  /** What each file says of its making. */
+  tools: ToolInfo[];
+  results: Results;
+  /** In order of appearance. */
+  algorithms: string[];
+  datasets: string[];
+  baseline: string;
+}
+
+/**
+ * Runs in order of their first file. Throws an `InputError` where files of one scenario and tier do not belong together
+ * (`mergeResults`).
+ */
+export function runsOf(files: readonly ResultsFile[]): Run[] {
+  const groups: { files: ResultsFile[]; tier: string }[] = [];
+  for (const one of files) {
+    const tier = tierOf(one.results.tool);
+    const group = groups.find(
+      (other) => other.tier === tier && sameJson(other.files[0]!.results.scenario, one.results.scenario),
+    );
+    if (group === undefined) groups.push({ files: [one], tier });
+    else group.files.push(one);
+  }
+  return groups.map(({ files: members, tier }) => {
+    const [first] = members;
+    const results = members.length === 1 ? first!.results : mergeResults(members);
+    const { scenario } = results;
+    const isNamesake = groups.some(({ files: [other] }) => {
+      const theirs = other!.results.scenario;
+      return theirs.name === scenario.name && !sameJson(theirs, scenario);
+    });
+    return {
+      tier,
+      isSimulated: results.tool.command === 'simulate',
+      scenarioLabel: isNamesake ? `${scenario.name} (${first!.file})` : scenario.name,
+      scenario,
+      files: members.map(({ file }) => file),
+      tools: members.map((member) => member.results.tool),
+      results,
+      algorithms: [...new Set(results.sessions.map(({ algorithm }) => algorithm))],
+      datasets: [...new Set(results.sessions.map(({ dataset }) => dataset))],
+      baseline: results.tool.baseline,
+    };
+  });
+}
+
+function tierOf({ command, bench }: ToolInfo): string {
+  if (command === 'simulate') return 'simulator';
+  const tier = (bench as { tier?: unknown } | undefined)?.tier;
+  return typeof tier === 'string' && tier !== 'origin' ? `browser, ${tier}` : 'browser';
+}
+
+/** Sessions by algorithm, in the run's order. */
+export function byAlgorithm(sessions: readonly SessionResult[]): Map<string, SessionResult[]> {
+  const groups = new Map<string, SessionResult[]>();
+  for (const session of sessions) {
+    const group = groups.get(session.algorithm);
+    if (group === undefined) groups.set(session.algorithm, [session]);
+    else group.push(session);
+  }
+  return groups;
+}

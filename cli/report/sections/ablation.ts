@@ -1,0 +1,66 @@
+/** What parts of an algorithm are worth: variants against what they vary. */
+
+import { ablationsAmong } from '../../../replay/evaluation/ablations.ts';
+import { summarise } from '../../../replay/evaluation/summary.ts';
+import { ALL_DATASETS } from '../../../replay/results.ts';
+import type { Block, Cell, Table } from '../document.ts';
+import { estimateCell, qoeDigits, turned } from '../format.ts';
+import type { Run } from '../runs.ts';
+import { differencesFrom, intervalsText, type Scope } from './differences.ts';
+
+/** Empty where no algorithm is a variant of another. */
+export function ablationBlocks(run: Run, scopes: readonly Scope[]): Block[] {
+  const ablations = ablationsAmong(run.algorithms);
+  if (ablations.length === 0) return [];
+  const tables = scopes.flatMap((scope) => tableOf(run, scope, ablations) ?? []);
+  return [
+    {
+      kind: 'text',
+      text: 'Each variant against the algorithm it varies, on the same places. Below 0: the variant is worse, so what it lacks is worth that much (for `:no-...`), or what it has does harm.',
+    },
+    ...tables.map((table): Block => ({ kind: 'table', table })),
+  ];
+}
+
+function tableOf(run: Run, scope: Scope, ablations: ReturnType<typeof ablationsAmong>): Table | undefined {
+  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  const rows: Cell[][] = [];
+  let intervals = '';
+  for (const base of new Set(ablations.map(({ of }) => of))) {
+    const variants = ablations.filter((ablation) => ablation.of === base).map(({ variant }) => variant);
+    const sessions = scope.sessions.filter(({ algorithm }) => algorithm === base || variants.includes(algorithm));
+    const differences = differencesFrom(run, sessions, { baseline: base, label: scope.dataset });
+    // The tail is no mean: its interval is the summary's.
+    const summary = summarise(sessions, { scenario: run.scenario, baseline: base, seed: run.results.tool.seed });
+    const dataset = scope.dataset === ALL_DATASETS && run.datasets.length > 1 ? ALL_DATASETS : scope.dataset;
+    for (const variant of variants) {
+      const difference = differences.get(variant);
+      if (difference === undefined) continue;
+      const row = summary.find((one) => one.dataset === dataset && one.algorithm === variant);
+      intervals ||= intervalsText(difference);
+      rows.push([
+        variant,
+        base,
+        String(difference.pairs),
+        estimateCell(difference.qoe, { digits }),
+        estimateCell(difference.quality, { digits }),
+        estimateCell(turned(difference.stalls), { digits }),
+        estimateCell(turned(difference.startup), { digits }),
+        estimateCell(turned(difference.switches), { digits }),
+        estimateCell(row?.vsBaseline?.worst5pctDiff, { digits: 1 }),
+      ]);
+    }
+  }
+  if (rows.length === 0) return undefined;
+  return {
+    caption: `${scope.title}: variants, difference from what they vary. ${intervals}`,
+    columns: [
+      { title: 'variant', align: 'left' },
+      { title: 'of', align: 'left' },
+      ...['pairs', 'QoE', 'from bitrate', 'from stalls', 'from startup', 'from switches', 'worst 5 %, s'].map(
+        (title) => ({ title, align: 'right' as const }),
+      ),
+    ],
+    rows,
+  };
+}

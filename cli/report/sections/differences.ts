@@ -1,0 +1,59 @@
+/** The paired differences against the baseline that several sections show, made once per run. */
+
+import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/component-differences.ts';
+import { unitsByDataset } from '../../../replay/evaluation/resampling-units.ts';
+import { ALL_DATASETS, type SessionResult } from '../../../replay/results.ts';
+import { byAlgorithm, type Run } from '../runs.ts';
+
+/** A data set of a run, or all of them together where there are several. */
+export interface Scope {
+  dataset: string;
+  /** For readers. */
+  title: string;
+  sessions: SessionResult[];
+}
+
+export function scopesOf({ datasets, results }: Run): Scope[] {
+  const scopes = datasets.map((dataset) => ({
+    dataset,
+    title: dataset,
+    sessions: results.sessions.filter((session) => session.dataset === dataset),
+  }));
+  return scopes.length < 2
+    ? scopes
+    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together (an extra)', sessions: results.sessions }];
+}
+
+/** Each algorithm but `baseline` against it, where there are pairs; `label` names what the sessions are of. */
+export function differencesFrom(
+  run: Run,
+  sessions: readonly SessionResult[],
+  { baseline, label }: { baseline: string; label: string },
+): Map<string, ComponentDifference> {
+  const groups = byAlgorithm(sessions);
+  const ways = unitsByDataset(run.results.sessions);
+  const differences = new Map<string, ComponentDifference>();
+  for (const algorithm of run.algorithms) {
+    if (algorithm === baseline) continue;
+    const found = componentDifference(groups.get(algorithm) ?? [], groups.get(baseline) ?? [], {
+      scenario: run.scenario,
+      ways,
+      seed: run.results.tool.seed,
+      label,
+    });
+    if (found !== undefined) differences.set(algorithm, found);
+  }
+  return differences;
+}
+
+/** How the intervals of a comparison were made, for its caption. */
+export function intervalsText({ units, resampledBy }: Pick<ComponentDifference, 'units' | 'resampledBy'>): string {
+  if (units < 2) return 'No intervals: there is one recording.';
+  const what =
+    resampledBy === 'mixed'
+      ? 'recording groups or recordings'
+      : resampledBy === 'groups'
+        ? 'recording groups'
+        : 'recordings';
+  return `In brackets 95 % intervals, ${units} ${what} resampled; bold where they exclude no difference.`;
+}

@@ -1,0 +1,74 @@
+/** The comparison again within thirds of the places, by how the baseline does there. */
+
+import { DIFFICULTIES, difficultyByPlace, FEWEST_PLACES } from '../../../replay/evaluation/difficulty.ts';
+import { placeKey } from '../../../replay/evaluation/plan.ts';
+import { mean } from '../../../replay/evaluation/quantiles.ts';
+import type { SessionResult } from '../../../replay/results.ts';
+import { ALL_DATASETS } from '../../../replay/results.ts';
+import type { Block, Cell, Table } from '../document.ts';
+import { estimateCell, fixed, qoeDigits, turned } from '../format.ts';
+import { byAlgorithm, type Run } from '../runs.ts';
+import { differencesFrom, type Scope } from './differences.ts';
+
+export function difficultyBlocks(run: Run, scopes: readonly Scope[]): Block[] {
+  const { baseline, results } = run;
+  const difficulties = difficultyByPlace(results.sessions, baseline);
+  const tables = scopes
+    .filter(({ dataset }) => dataset !== ALL_DATASETS || scopes.length === 1)
+    .flatMap((scope) => tableOf(run, scope, difficulties) ?? []);
+  if (tables.length === 0) {
+    return [
+      {
+        kind: 'text',
+        text: `No data set has the ${FEWEST_PLACES} places with a session of \`${baseline}\` that thirds need.`,
+      },
+    ];
+  }
+  return [
+    {
+      kind: 'text',
+      text:
+        `Thirds of each data set's places by the QoE of \`${baseline}\` there. Its luck is in that order: where it was unlucky counts as hard, ` +
+        'so every other algorithm looks somewhat better in the hard third than it is, and worse in the easy one (regression to the mean).',
+    },
+    ...tables.map((table): Block => ({ kind: 'table', table })),
+  ];
+}
+
+function tableOf(run: Run, scope: Scope, difficulties: ReturnType<typeof difficultyByPlace>): Table | undefined {
+  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  const rows: Cell[][] = [];
+  for (const difficulty of DIFFICULTIES) {
+    const sessions = scope.sessions.filter((session) => difficulties.get(placeKey(session)) === difficulty);
+    if (sessions.length === 0) continue;
+    const groups = byAlgorithm(sessions);
+    const differences = differencesFrom(run, sessions, {
+      baseline: run.baseline,
+      label: `${scope.dataset} ${difficulty}`,
+    });
+    for (const algorithm of run.algorithms) {
+      const own: readonly SessionResult[] = groups.get(algorithm) ?? [];
+      if (own.length === 0) continue;
+      const difference = differences.get(algorithm);
+      rows.push([
+        difficulty,
+        algorithm,
+        String(own.length),
+        fixed(mean(own.map(({ qoe }) => qoe.linear)), digits),
+        fixed(mean(own.map(({ stallSeconds }) => stallSeconds)), 2),
+        estimateCell(difference?.qoe, { digits }),
+        estimateCell(difference && turned(difference.stalls), { digits }),
+      ]);
+    }
+  }
+  if (rows.length === 0) return undefined;
+  return {
+    caption: `${scope.title}: by difficulty; the last two columns are differences from ${run.baseline} with 95 % intervals, above 0 where the algorithm is better.`,
+    columns: [
+      { title: 'third', align: 'left' },
+      { title: 'algorithm', align: 'left' },
+      ...['n', 'QoE, mean', 'stalls, s', 'QoE', 'from stalls'].map((title) => ({ title, align: 'right' as const })),
+    ],
+    rows,
+  };
+}

@@ -1,0 +1,119 @@
+/** Distributions of QoE over sessions, and mean against tail. */
+
+import { quantile } from '../../../replay/evaluation/quantiles.ts';
+import { distributionChart, tailChart } from '../charts.ts';
+import type { Block, LegendEntry, SeriesStyle, Table } from '../document.ts';
+import { fixed, qoeDigits } from '../format.ts';
+import { byAlgorithm, type Run } from '../runs.ts';
+import type { Scope } from './differences.ts';
+
+const LEVELS = [0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1];
+/** More sessions than this are drawn by so many quantiles. */
+const MOST_STEPS = 200;
+
+export function distributionBlocks(
+  run: Run,
+  scopes: readonly Scope[],
+  { algorithms, styles }: { algorithms: readonly string[]; styles: ReadonlyMap<string, SeriesStyle> },
+): Block[] {
+  const wanted = new Set(algorithms);
+  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  const all = run.results.sessions.filter(({ algorithm }) => wanted.has(algorithm)).map(({ qoe }) => qoe.linear);
+  const domain = [Math.min(...extremes(all)), Math.max(...extremes(all))] as const;
+  const legend: LegendEntry[] = algorithms.map((name) => ({ name, style: styles.get(name)! }));
+  const sorted = (scope: Scope) =>
+    [...byAlgorithm(scope.sessions)]
+      .filter(([algorithm]) => wanted.has(algorithm))
+      .map(([algorithm, sessions]) => ({
+        algorithm,
+        ascending: Float64Array.from(sessions, ({ qoe }) => qoe.linear).sort(),
+      }));
+  const tables = scopes.map(
+    (scope): Table => ({
+      caption: `${scope.title}: QoE that this share of sessions does not exceed.`,
+      columns: [
+        { title: 'algorithm', align: 'left' },
+        ...LEVELS.map((level) => ({ title: levelName(level), align: 'right' as const })),
+      ],
+      rows: sorted(scope).map(({ algorithm, ascending }) => [
+        algorithm,
+        ...LEVELS.map((level) => fixed(quantile(ascending, level), digits - 1)),
+      ]),
+    }),
+  );
+  return [
+    {
+      kind: 'figures',
+      width: 'half',
+      legend,
+      figures: scopes.map((scope) => ({
+        caption: `${scope.title}: share of sessions whose QoE is not above the value below. Further to the right is better.`,
+        label: `Cumulative distribution of QoE, ${scope.title}; the numbers are in the table below.`,
+        draw: () =>
+          distributionChart(
+            sorted(scope).map(({ algorithm, ascending }) => ({
+              name: algorithm,
+              style: styles.get(algorithm)!,
+              points: steps(ascending, domain),
+            })),
+            { domain, label: 'QoE, Mbit/s' },
+          ),
+      })),
+    },
+    ...tables.map((table): Block => ({ kind: 'table', table })),
+  ];
+}
+
+export function tailBlocks(run: Run, scopes: readonly Scope[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+  return [
+    {
+      kind: 'text',
+      text: 'Mean and tail pull against each other: who plays higher bitrates risks more. Up and to the right is better. The numbers are those of the first table of each data set.',
+    },
+    {
+      kind: 'figures',
+      width: 'half',
+      figures: scopes.map(({ dataset, title }) => {
+        const points = run.results.summary
+          .filter((row) => row.dataset === dataset)
+          .map((row) => ({
+            name: row.algorithm,
+            style: styles.get(row.algorithm)!,
+            mean: row.qoeMean,
+            tail: row.stallSecondsWorst5pct,
+          }));
+        return {
+          caption: `${title}: mean QoE against the mean stall seconds of the worst 5 % of sessions.`,
+          label: `Mean QoE against tail of stalls, ${title}: ${points
+            .map(({ name, mean, tail }) => `${name} ${fixed(mean, 1)} and ${fixed(tail, 1)} s`)
+            .join('; ')}.`,
+          draw: () => tailChart(points, { meanLabel: 'QoE, mean, Mbit/s', tailLabel: 'stalls of the worst 5 %, s' }),
+        };
+      }),
+    },
+  ];
+}
+
+/** From 0 to 1, a step per session, or per quantile where there are many; drawn over the whole domain. */
+function steps(ascending: Float64Array, [low, high]: readonly [number, number]): { value: number; share: number }[] {
+  const count = Math.min(ascending.length, MOST_STEPS);
+  const inner = Array.from({ length: count }, (_, i) => ({
+    value: count === ascending.length ? ascending[i]! : quantile(ascending, count === 1 ? 0.5 : i / (count - 1)),
+    share: (i + 1) / count,
+  }));
+  return [{ value: low, share: 0 }, ...inner, { value: high, share: 1 }];
+}
+
+/** Least and greatest, without spreading a long list into arguments. */
+function extremes(values: readonly number[]): [number, number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return low > high ? [0, 1] : low === high ? [low - 1, high + 1] : [low, high];
+}
+
+function levelName(level: number): string {
+  return level === 0 ? 'least' : level === 1 ? 'most' : level === 0.5 ? 'median' : `p${100 * level}`;
+}

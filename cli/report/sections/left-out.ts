@@ -1,0 +1,77 @@
+/** What is not in the figures, or is there only in part: rejected runs, sessions that ended early, places without a pair. */
+
+import { benchNotesOf, type Rejection } from '../../../replay/browser/bench-notes.ts';
+import { placeKey } from '../../../replay/evaluation/plan.ts';
+import type { Block, Table } from '../document.ts';
+import { count, percent } from '../format.ts';
+import { byAlgorithm, type Run } from '../runs.ts';
+
+export function leftOutBlocks(run: Run): Block[] {
+  const { results, algorithms, tools, files } = run;
+  const items: string[] = [];
+  for (const [i, { complete }] of tools.entries()) {
+    if (complete === false) items.push(`\`${files[i]}\` was broken off: sessions are missing.`);
+  }
+  if (results.tool['complete'] === false && items.length === 0) items.push('The results are not complete.');
+
+  const early = results.sessions.filter(({ endedBy }) => endedBy !== 'end');
+  for (const [algorithm, sessions] of byAlgorithm(early)) {
+    const faults = sessions.filter(({ endedBy }) => endedBy === 'fault');
+    const cut = sessions.length - faults.length;
+    if (cut > 0)
+      items.push(
+        `\`${algorithm}\`: ${count(cut, 'session')} cut off after 600 s of waiting; they count with the QoE they reached.`,
+      );
+    if (faults.length > 0)
+      items.push(
+        `\`${algorithm}\`: ${count(faults.length, 'session')} ended by a fault; the first says: ${faults[0]!.fault ?? 'nothing'}.`,
+      );
+  }
+
+  const places = new Set(results.sessions.map(placeKey));
+  for (const [algorithm, sessions] of byAlgorithm(results.sessions)) {
+    const missing = places.size - new Set(sessions.map(placeKey)).size;
+    if (missing > 0)
+      items.push(`\`${algorithm}\`: no session at ${missing} of ${places.size} places; pairs are of the others.`);
+  }
+
+  const notes = tools.flatMap((tool) => benchNotesOf(tool) ?? []);
+  const rejections = notes.flatMap(({ parts }) => parts.flatMap((part) => part.rejections ?? []));
+  const rejectedRuns = notes.reduce((sum, { rejectedRuns: runs }) => sum + runs, 0);
+  const blocks: Block[] = [];
+  if (!run.isSimulated) {
+    items.push(
+      rejectedRuns === 0
+        ? 'No run was rejected.'
+        : `${count(rejectedRuns, 'run')} rejected and repeated, because more than 2 % of a run's downloads ended later than the trace prescribes (by more than 3 % and 50 ms): the machine was busy, and the run says nothing of the algorithm.`,
+    );
+  }
+  if (items.length === 0)
+    items.push('Nothing: every session that was planned is in the figures, and all played to their end.');
+  blocks.push({ kind: 'list', items });
+  if (rejections.length > 0) blocks.push({ kind: 'table', table: rejectionTable(run, algorithms, rejections) });
+  return blocks;
+}
+
+/** Whether rejection hits the algorithms alike: where it does not, what is left is a selection. */
+function rejectionTable(run: Run, algorithms: readonly string[], rejections: readonly Rejection[]): Table {
+  const accepted = byAlgorithm(run.results.sessions);
+  return {
+    caption: 'Runs rejected, by algorithm. Where the shares differ much, the sessions that count are a selection.',
+    columns: [
+      { title: 'algorithm', align: 'left' },
+      ...['sessions', 'runs rejected', 'share of runs', 'traces'].map((title) => ({ title, align: 'right' as const })),
+    ],
+    rows: [...new Set([...algorithms, ...rejections.map(({ algorithm }) => algorithm)])].map((algorithm) => {
+      const own = rejections.filter((rejection) => rejection.algorithm === algorithm);
+      const played = accepted.get(algorithm)?.length ?? 0;
+      return [
+        algorithm,
+        String(played),
+        String(own.length),
+        percent(own.length / Math.max(1, own.length + played), 1),
+        [...new Set(own.map(({ trace }) => trace))].slice(0, 4).join(', ') || '–',
+      ];
+    }),
+  };
+}

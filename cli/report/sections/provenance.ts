@@ -1,0 +1,165 @@
+/** How the results were made: programs, machine, seeds, commands, scenario; what another needs to make them again. */
+
+import { type BenchPart, benchNotesOf } from '../../../replay/browser/bench-notes.ts';
+import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
+import type { Block, Table } from '../document.ts';
+import { count, fixed, percent } from '../format.ts';
+import type { Run } from '../runs.ts';
+
+export function provenanceBlocks(run: Run): Block[] {
+  const { results, scenario } = run;
+  const blocks: Block[] = [
+    {
+      kind: 'table',
+      table: {
+        caption: `${run.scenarioLabel}, ${run.tier}: how it was made.`,
+        columns: [
+          { title: 'what', align: 'left' },
+          { title: 'value', align: 'left' },
+        ],
+        rows: [
+          ['command', commandOf(run)],
+          ['files', run.files.join(', ')],
+          ...toolRows(run.tools),
+          ['sessions', `${count(results.sessions.length, 'session')} of ${count(run.algorithms.length, 'algorithm')}`],
+          ['traces', tracesText(run)],
+          ...scenarioRows(scenario),
+        ],
+      },
+    },
+  ];
+  for (const [i, tool] of run.tools.entries()) {
+    const notes = benchNotesOf(tool);
+    if (notes === undefined) continue;
+    const { parts } = notes;
+    if (parts.length > 0) {
+      blocks.push({
+        kind: 'table',
+        table: partsTable(parts, { file: run.files[i]!, contexts: notes.contexts, notes }),
+      });
+      const calibrations = calibrationTable(parts);
+      if (calibrations !== undefined) blocks.push({ kind: 'table', table: calibrations });
+    } else {
+      const text = `\`${run.files[i]}\`: ${notes.userAgent ?? 'an unknown browser'}, dash.js ${notes.dashVersion ?? 'of an unknown version'}, ${notes.contexts} side by side; the file says nothing more of its making.`;
+      blocks.push({ kind: 'text', text });
+    }
+  }
+  return blocks;
+}
+
+/** With what the results say; where the traces lay they do not. */
+function commandOf({ results, scenario, algorithms, tier }: Run): string {
+  const { command, seed, baseline, starts, foldModels } = results.tool;
+  const flags = [
+    '--traces <the traces below>',
+    `--algorithms ${algorithms.join(',')}`,
+    `--scenario ${scenario.name}`,
+    ...(typeof starts === 'string' ? [`--starts ${starts}`] : []),
+    `--baseline ${baseline}`,
+    `--seed ${seed}`,
+    ...(typeof foldModels === 'string' ? [`--fold-models ${foldModels}`] : []),
+    ...(tier.startsWith('browser, ') ? [`--tier ${tier.slice('browser, '.length)}`] : []),
+  ];
+  return `\`leo-abr ${command} ${flags.join(' ')}\``;
+}
+
+function toolRows(tools: readonly ToolInfo[]): string[][] {
+  const distinct = (of: (tool: ToolInfo) => unknown) =>
+    [...new Set(tools.map((tool) => String(of(tool) ?? 'unknown')))].join(', ');
+  return [
+    [
+      'program',
+      tools
+        .map(({ name, version }) => `${name} ${version}`)
+        .filter((text, i, all) => all.indexOf(text) === i)
+        .join(', '),
+    ],
+    ['commit', distinct(({ commit }) => commit)],
+    ['seed', distinct(({ seed }) => seed)],
+  ];
+}
+
+function tracesText({ results, datasets }: Run): string {
+  return datasets
+    .map((dataset) => {
+      const own = results.sessions.filter((session) => session.dataset === dataset);
+      const traces = new Set(own.map(({ trace }) => trace)).size;
+      const groups = new Set(own.map(({ group }) => group)).size;
+      return `${dataset}: ${count(traces, 'trace')} in ${count(groups, 'recording group')}`;
+    })
+    .join('; ');
+}
+
+function scenarioRows(scenario: ResolvedScenario): string[][] {
+  const { ladderBps, segmentSeconds, segmentCount, bufferCapSeconds, rttSeconds, mu, lambda } = scenario;
+  const scale =
+    'factor' in scenario.traceScale
+      ? `× ${scenario.traceScale.factor}`
+      : `to a mean of ${scenario.traceScale.meanBps / 1e6} Mbit/s`;
+  return [
+    ['ladder', `${ladderBps.map((bps) => bps / 1e6).join(', ')} Mbit/s`],
+    ['media', `${segmentCount} segments of ${segmentSeconds} s, buffer cap ${bufferCapSeconds} s`],
+    ['link', `traces ${scale} × ${scenario.payloadShare} payload, ${1000 * rttSeconds} ms per request`],
+    ['QoE', `q = Mbit/s, μ = ${mu}, λ = ${lambda}, per 4 s of media`],
+  ];
+}
+
+function partsTable(
+  parts: readonly BenchPart[],
+  { file, contexts, notes }: { file: string; contexts: number; notes: { userAgent?: string; dashVersion?: string } },
+): Table {
+  const loads = (values: readonly number[]) => values.map((value) => fixed(value, 2)).join(' ');
+  return {
+    caption: `${file}: each call of the command, ${contexts} sessions side by side. Load: runnable threads, mean of 1, 5 and 15 minutes.`,
+    columns: [
+      { title: 'started (UTC)', align: 'left' },
+      ...['ended', 'sessions', 'load before', 'after', 'highest', 'browser', 'dash.js', 'Node', 'system'].map(
+        (title) => ({
+          title,
+          align: 'left' as const,
+        }),
+      ),
+    ],
+    rows: parts.map(({ startedAt, endedAt, sessions, load, environment }) => [
+      startedAt.slice(0, 19).replace('T', ' '),
+      endedAt.slice(0, 19).replace('T', ' '),
+      String(sessions),
+      loads(load.before),
+      loads(load.after),
+      fixed(load.highest, 2),
+      `${environment.browser} (${environment.browserSource})`,
+      notes.dashVersion ?? '–',
+      environment.node,
+      `${environment.system}; ${environment.processor}, ${environment.cores} cores, ${fixed(environment.memoryBytes / 2 ** 30, 0)} GiB`,
+    ]),
+  };
+}
+
+function calibrationTable(parts: readonly BenchPart[]): Table | undefined {
+  const rows = parts.flatMap(({ startedAt, calibration }) =>
+    (['before', 'after'] as const).flatMap((when) =>
+      (calibration[when] ?? []).map((row) => [
+        `${when} the sessions of ${startedAt.slice(0, 19).replace('T', ' ')}`,
+        row.trace,
+        String(row.downloads),
+        fixed(row.goodputShare, 4),
+        percent(row.errorMedian, 2),
+        percent(row.errorP95, 2),
+      ]),
+    ),
+  );
+  if (rows.length === 0) return undefined;
+  return {
+    caption:
+      'How true the origin kept to known traces in this browser: bits that came over those the link carries, and the error of download times.',
+    columns: [
+      { title: 'when', align: 'left' },
+      { title: 'trace', align: 'left' },
+      ...['downloads', 'goodput / trace', 'error, median', 'error, p95'].map((title) => ({
+        title,
+        align: 'right' as const,
+      })),
+    ],
+    rows,
+  };
+}

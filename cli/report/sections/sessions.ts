@@ -1,0 +1,93 @@
+/** The best, the median and the worst session of each algorithm, over time. */
+
+import type { SessionResult } from '../../../replay/results.ts';
+import type { Trace } from '../../../replay/trace.ts';
+import { sessionChart } from '../charts.ts';
+import type { Block, Figure, SeriesStyle, Table } from '../document.ts';
+import { count, fixed, qoeDigits } from '../format.ts';
+import { byAlgorithm, type Run } from '../runs.ts';
+import { sessionSeries } from '../session-series.ts';
+
+export interface TraceLookup {
+  /** Undefined where it was not given. */
+  find(session: Pick<SessionResult, 'dataset' | 'trace'>): Trace | undefined;
+  isEmpty: boolean;
+}
+
+export function sessionBlocks(run: Run, traces: TraceLookup, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+  const groups = byAlgorithm(run.results.sessions);
+  const blocks: Block[] = [
+    {
+      kind: 'text',
+      text:
+        'By QoE. Above: bitrates asked for' +
+        `${traces.isEmpty ? '' : ', over what the link carries (grey, cut at 1.3 times the top bitrate)'}; below: the buffer; red: stalls.` +
+        `${traces.isEmpty ? ' With `--traces` the link is drawn too.' : ''}`,
+    },
+  ];
+  const figures: Figure[] = [];
+  const rows: Table['rows'] = [];
+  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  for (const [algorithm, sessions] of groups) {
+    for (const { name, session } of chosen(sessions)) {
+      const where = `${session.trace}${session.startSeconds > 0 ? ` from ${session.startSeconds} s` : ''}`;
+      const series = sessionSeries(session, run.scenario, traces.find(session));
+      rows.push([
+        algorithm,
+        name,
+        session.dataset,
+        where,
+        fixed(session.qoe.linear, digits),
+        fixed(session.meanBitrateBps / 1e6, digits),
+        fixed(session.stallSeconds, 2),
+        String(session.stallCount),
+        fixed(session.startupSeconds, 2),
+        String(session.switches),
+        session.endedBy,
+      ]);
+      if (series === undefined) continue;
+      figures.push({
+        caption: `${algorithm}, ${name}: ${where}, QoE ${fixed(session.qoe.linear, 1)}`,
+        label:
+          `${algorithm}, its ${name} session over time, ${where}: mean bitrate ${fixed(session.meanBitrateBps / 1e6, 1)} Mbit/s, ` +
+          `${count(session.stallCount, 'stall')} of ${fixed(session.stallSeconds, 1)} s together, ${count(session.switches, 'switch', 'switches')}.`,
+        draw: () =>
+          sessionChart(series, {
+            topBps: run.scenario.ladderBps.at(-1)!,
+            bufferCapSeconds: run.scenario.bufferCapSeconds,
+            color: styles.get(algorithm)!.color,
+          }),
+      });
+    }
+  }
+  blocks.push({ kind: 'figures', figures, width: 'third' });
+  blocks.push({
+    kind: 'table',
+    table: {
+      caption: 'The sessions above in numbers.',
+      columns: [
+        { title: 'algorithm', align: 'left' },
+        { title: 'session', align: 'left' },
+        { title: 'data set', align: 'left' },
+        { title: 'trace', align: 'left' },
+        ...['QoE', 'bitrate, Mbit/s', 'stalls, s', 'stalls', 'startup, s', 'switches', 'ended by'].map((title) => ({
+          title,
+          align: 'right' as const,
+        })),
+      ],
+      rows,
+    },
+  });
+  return blocks;
+}
+
+/** Three sessions at most, one in each role; with fewer than three sessions fewer roles. */
+function chosen(sessions: readonly SessionResult[]): { name: string; session: SessionResult }[] {
+  const ranked = [...sessions].sort((a, b) => b.qoe.linear - a.qoe.linear);
+  const roles = [
+    { name: 'best', session: ranked[0] },
+    { name: 'median', session: ranked.length > 2 ? ranked[Math.floor((ranked.length - 1) / 2)] : undefined },
+    { name: 'worst', session: ranked.length > 1 ? ranked.at(-1) : undefined },
+  ];
+  return roles.flatMap(({ name, session }) => (session === undefined ? [] : [{ name, session }]));
+}

@@ -1,0 +1,123 @@
+/** Means of each algorithm, and its paired difference from the baseline, component by component. */
+
+import type { SummaryRow } from '../../../replay/results.ts';
+import { type ForestRow, forestChart } from '../charts.ts';
+import type { Block, Cell, Figure, SeriesStyle, Table } from '../document.ts';
+import { estimateCell, fixed, percent, qoeDigits, turned } from '../format.ts';
+import type { Run } from '../runs.ts';
+import { differencesFrom, intervalsText, type Scope } from './differences.ts';
+
+const COMPONENTS = ['QoE', 'bitrate', 'stalls', 'startup', 'switches'] as const;
+
+/** For one scope: figure and tables. */
+export function summaryBlocks(run: Run, scope: Scope, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+  const rows = run.results.summary.filter(({ dataset }) => dataset === scope.dataset);
+  const { baseline } = run;
+  const differences = differencesFrom(run, scope.sessions, { baseline, label: scope.dataset });
+  const blocks: Block[] = [];
+  const first = [...differences.values()][0];
+  const forest: ForestRow[] = [];
+  for (const [algorithm, of] of differences) {
+    const estimates = [of.qoe, of.quality, turned(of.stalls), turned(of.startup), turned(of.switches)];
+    for (const [i, { value, ci95 }] of estimates.entries()) {
+      forest.push({ algorithm, component: COMPONENTS[i]!, value, low: ci95?.[0] ?? value, high: ci95?.[1] ?? value });
+    }
+  }
+  if (first !== undefined) {
+    const figure: Figure = {
+      caption: `${scope.title}: difference from ${baseline} in QoE and in what it is made of. ${intervalsText(first).replace('In brackets 95 % intervals', 'Lines: 95 % intervals').replace('; bold where they exclude no difference', '')}`,
+      label: `Paired differences from ${baseline}, ${scope.title}; the numbers are in the table below.`,
+      draw: () => forestChart(forest, { components: COMPONENTS, styles, unit: 'Mbit/s of QoE' }),
+    };
+    blocks.push({ kind: 'figures', figures: [figure], width: 'full' });
+  }
+  blocks.push({ kind: 'table', table: meansTable(rows, run, scope) });
+  if (first !== undefined) {
+    blocks.push({ kind: 'table', table: differenceTable(rows, differences, run, scope) });
+  }
+  return blocks;
+}
+
+function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Table {
+  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  const hasBound = rows.some(({ qoeUpperBoundMean }) => qoeUpperBoundMean !== undefined);
+  const numbers = [
+    'n',
+    'QoE, mean',
+    'p5',
+    'median',
+    'p95',
+    'bitrate, Mbit/s',
+    'stalls, s',
+    'worst 5 %, s',
+    'over 10 s',
+    'startup, s',
+    'wasted',
+    ...(hasBound ? ['at most'] : []),
+  ];
+  return {
+    caption: `${title}: each algorithm on its own. Stalls without startup; "worst 5 %" is the mean of the worst sessions, "over 10 s" the share of sessions with more stalls than that.`,
+    columns: [
+      { title: 'algorithm', align: 'left' },
+      ...numbers.map((name) => ({ title: name, align: 'right' as const })),
+    ],
+    rows: rows.map((row) => [
+      row.algorithm,
+      String(row.sessions),
+      fixed(row.qoeMean, digits),
+      fixed(row.qoeP5, digits - 1),
+      fixed(row.qoeMedian, digits - 1),
+      fixed(row.qoeP95, digits - 1),
+      fixed(row.meanBitrateBps / 1e6, digits),
+      fixed(row.stallSecondsMean, 2),
+      fixed(row.stallSecondsWorst5pct, 1),
+      percent(row.severeShare, 1),
+      fixed(row.startupSecondsMean, 2),
+      percent(row.wastedShare, 1),
+      ...(hasBound ? [fixed(row.qoeUpperBoundMean, digits)] : []),
+    ]),
+  };
+}
+
+function differenceTable(
+  rows: readonly SummaryRow[],
+  differences: ReturnType<typeof differencesFrom>,
+  run: Run,
+  { title }: Scope,
+): Table {
+  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  const first = [...differences.values()][0]!;
+  return {
+    caption: `${title}: difference from ${run.baseline} over the pairs of sessions of one trace and start. QoE = bitrate + stalls + startup + switches, in Mbit/s of undisturbed media, above 0 where the algorithm is better; "worst 5 %" in seconds of stalls, below 0 where it is better. ${intervalsText(first)}`,
+    columns: [
+      { title: 'algorithm', align: 'left' },
+      ...[
+        'pairs',
+        'QoE',
+        'from bitrate',
+        'from stalls',
+        'from startup',
+        'from switches',
+        'worst 5 %, s',
+        'QoE ratio',
+        'gap closed',
+      ].map((name) => ({ title: name, align: 'right' as const })),
+    ],
+    rows: [...differences].map(([algorithm, of]) => {
+      const versus = rows.find((row) => row.algorithm === algorithm)?.vsBaseline;
+      const cells: Cell[] = [
+        algorithm,
+        String(of.pairs),
+        estimateCell(of.qoe, { digits }),
+        estimateCell(of.quality, { digits }),
+        estimateCell(turned(of.stalls), { digits }),
+        estimateCell(turned(of.startup), { digits }),
+        estimateCell(turned(of.switches), { digits }),
+        estimateCell(versus?.worst5pctDiff, { digits: 1 }),
+        estimateCell(versus?.qoeMeanRatio, { digits: 2, plus: false, against: 1 }),
+        estimateCell(versus?.oracleGapClosed, { digits: 2, plus: false }),
+      ];
+      return cells;
+    }),
+  };
+}

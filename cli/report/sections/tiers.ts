@@ -1,0 +1,72 @@
+/** Simulator against browser: where the files hold both tiers of a scenario. */
+
+import { sameJson } from '../../../replay/evaluation/same-json.ts';
+import { tierAgreement } from '../../../replay/evaluation/tier-agreement.ts';
+import { tierChart } from '../charts.ts';
+import type { Block, SeriesStyle } from '../document.ts';
+import { estimateCell, fixed, percent, qoeDigits } from '../format.ts';
+import type { Run } from '../runs.ts';
+
+/** A block list per pair of runs that share sessions; empty where there is none. */
+export function tierBlocks(runs: readonly Run[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+  const blocks: Block[] = [];
+  for (const simulator of runs.filter(({ isSimulated }) => isSimulated)) {
+    for (const browser of runs.filter(({ isSimulated }) => !isSimulated)) {
+      if (sameJson(simulator.scenario, browser.scenario)) blocks.push(...pairBlocks(simulator, browser, styles));
+    }
+  }
+  return blocks;
+}
+
+function pairBlocks(simulator: Run, browser: Run, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+  const agreement = tierAgreement(simulator.results.sessions, browser.results.sessions, browser.results.tool.seed);
+  if (agreement.length === 0) return [];
+  const digits = qoeDigits(browser.scenario.ladderBps.at(-1)!);
+  const title = `${browser.scenarioLabel}, ${browser.tier} against simulator`;
+  return [
+    {
+      kind: 'figures',
+      width: 'half',
+      legend: agreement.map(({ algorithm }) => ({ name: algorithm, style: styles.get(algorithm)! })),
+      figures: [
+        {
+          caption: `${title}: QoE of each session. On the dashed line both agree.`,
+          label: `QoE in the browser against QoE in the simulator, a mark per session; the means are in the table below.`,
+          draw: () =>
+            tierChart(
+              agreement.map(({ algorithm, points }) => ({ name: algorithm, style: styles.get(algorithm)!, points })),
+              { label: 'QoE, Mbit/s' },
+            ),
+        },
+      ],
+    },
+    {
+      kind: 'table',
+      table: {
+        caption: `${title}: the sessions that both have played to their end. Differences are browser minus simulator, with 95 % intervals.`,
+        columns: [
+          { title: 'algorithm', align: 'left' },
+          ...[
+            'n',
+            'QoE, browser',
+            'QoE, simulator',
+            'difference',
+            'stalls, s',
+            'startup, s',
+            'same representation',
+          ].map((name) => ({ title: name, align: 'right' as const })),
+        ],
+        rows: agreement.map((row) => [
+          row.algorithm,
+          String(row.sessions),
+          fixed(row.browserQoe, digits),
+          fixed(row.simulatorQoe, digits),
+          estimateCell(row.qoeDiff, { digits }),
+          estimateCell(row.stallSecondsDiff, { digits: 2 }),
+          estimateCell(row.startupSecondsDiff, { digits: 2 }),
+          percent(row.sameRepresentation.value, 1),
+        ]),
+      },
+    },
+  ];
+}

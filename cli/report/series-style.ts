@@ -1,0 +1,45 @@
+/** Which colour, dash and symbol an algorithm has: the same in every figure, variants in the colour of what they vary. */
+
+import type { SeriesStyle } from './document.ts';
+
+/** Colours are in `style.css.ts`; who is known always has the same. */
+const KNOWN_COLORS: Readonly<Record<string, number>> = {
+  'mpc-d': 0,
+  'mpc-l': 1,
+  'mpc-o': 2,
+  dynamic: 3,
+  bola: 4,
+  throughput: 5,
+  optimal: 6,
+};
+export const COLOR_COUNT = 8;
+const FIRST_FREE_COLOR = 7;
+
+const DASHES: readonly (string | undefined)[] = [undefined, '7 3', '2 3', '9 3 2 3', '4 2', '1 2', '12 4'];
+const SYMBOLS: readonly SeriesStyle['symbol'][] = ['circle', 'square', 'triangle', 'diamond', 'star', 'wye', 'cross'];
+
+/** A style per algorithm, in the order given. */
+export function seriesStyles(algorithms: readonly string[]): Map<string, SeriesStyle> {
+  const styles = new Map<string, SeriesStyle>();
+  const colors = new Map<string, number>();
+  const variants = new Map<string, number>();
+  let free = FIRST_FREE_COLOR;
+  for (const algorithm of algorithms) {
+    const base = /^[^:@]+/.exec(algorithm)?.[0] ?? algorithm;
+    let color = colors.get(base);
+    if (color === undefined) {
+      color = KNOWN_COLORS[base] ?? free++ % COLOR_COUNT;
+      colors.set(base, color);
+    }
+    // Variants of one base differ by dash and symbol; bases by all three.
+    const variant = variants.get(base) ?? 0;
+    variants.set(base, variant + 1);
+    const turn = base === algorithm && variant === 0 ? color : color + variant;
+    styles.set(algorithm, {
+      color: `var(--series-${color})`,
+      dash: variant === 0 ? DASHES[color % DASHES.length] : DASHES[(color + variant) % DASHES.length],
+      symbol: SYMBOLS[turn % SYMBOLS.length]!,
+    });
+  }
+  return styles;
+}

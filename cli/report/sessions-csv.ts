@@ -1,0 +1,70 @@
+/** `sessions.csv`: a row per session, in pieces. */
+
+import { difficultyByPlace } from '../../replay/evaluation/difficulty.ts';
+import { placeKey } from '../../replay/evaluation/plan.ts';
+import { qoeComponents } from '../../replay/evaluation/session-components.ts';
+import type { SessionResult } from '../../replay/results.ts';
+import type { Run } from './runs.ts';
+
+type Value = string | number | null | undefined;
+interface Row {
+  run: Run;
+  session: SessionResult;
+  components: ReturnType<typeof qoeComponents>;
+  difficulty: string | undefined;
+}
+
+const COLUMNS: Readonly<Record<string, (row: Row) => Value>> = {
+  scenario: ({ run }) => run.scenarioLabel,
+  tier: ({ run }) => run.tier,
+  dataset: ({ session }) => session.dataset,
+  group: ({ session }) => session.group,
+  trace: ({ session }) => session.trace,
+  start_s: ({ session }) => session.startSeconds,
+  algorithm: ({ session }) => session.algorithm,
+  seed: ({ session }) => session.seed,
+  ended_by: ({ session }) => session.endedBy,
+  difficulty: ({ difficulty }) => difficulty,
+  segments: ({ session }) => session.segments.length,
+  qoe_linear: ({ session }) => session.qoe.linear,
+  qoe_log: ({ session }) => session.qoe.log,
+  qoe_hd: ({ session }) => session.qoe.hd,
+  quality: ({ components }) => rounded(components.quality),
+  stall_cost: ({ components }) => rounded(components.stalls),
+  startup_cost: ({ components }) => rounded(components.startup),
+  switch_cost: ({ components }) => rounded(components.switches),
+  mean_bitrate_bps: ({ session }) => session.meanBitrateBps,
+  stall_s: ({ session }) => session.stallSeconds,
+  stalls: ({ session }) => session.stallCount,
+  startup_s: ({ session }) => session.startupSeconds,
+  switches: ({ session }) => session.switches,
+  switch_bps: ({ session }) => session.switchBps,
+  wasted_bits: ({ session }) => session.wastedBits,
+};
+
+export function* sessionsCsv(runs: readonly Run[]): Generator<string> {
+  yield `${Object.keys(COLUMNS).join(',')}\n`;
+  const columns = Object.values(COLUMNS);
+  for (const run of runs) {
+    const difficulties = difficultyByPlace(run.results.sessions, run.baseline);
+    for (const session of run.results.sessions) {
+      const row: Row = {
+        run,
+        session,
+        components: qoeComponents(session, run.scenario),
+        difficulty: difficulties.get(placeKey(session)),
+      };
+      yield `${columns.map((column) => field(column(row))).join(',')}\n`;
+    }
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+/** As RFC 4180 has it; what there is not is empty. */
+function field(value: Value): string {
+  const text = value === null || value === undefined || Number.isNaN(value) ? '' : String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
