@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { benchCommand } from './bench.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './exit-status.ts';
+import { fakeDishCommand } from './fake-dish.ts';
 import { mergeCommand } from './merge.ts';
 import { reportCommand } from './report.ts';
 import { serveCommand } from './serve.ts';
@@ -21,7 +22,8 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(mergeCommand(io))
     .addCommand(reportCommand(io))
     .addCommand(traceCommand(io))
-    .addCommand(serveCommand(io));
+    .addCommand(serveCommand(io))
+    .addCommand(fakeDishCommand(io));
   settle(program, io);
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runCommand } from './command.ts';
+import { runListening as run } from './serve-run.fixture.ts';
 
 let folder: string;
 const at = (name: string) => join(folder, name);
@@ -11,36 +11,6 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-serve-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Runs the command; `during` is called with what it listens on, and when it is done the command is interrupted. */
-export async function run(args: readonly string[], during?: (url: string) => Promise<void>) {
-  const written = { stdout: '', stderr: '' };
-  let interrupt = () => {};
-  let ready: (url: string) => void;
-  const url = new Promise<string>((resolve) => {
-    ready = resolve;
-  });
-  const done = runCommand(args, {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: {
-      write(text) {
-        written.stderr += text;
-        const found = / is at (\S+)\n/.exec(written.stderr);
-        if (found !== null) ready(found[1]!);
-      },
-    },
-    defaultJobs: 1,
-    onInterrupt(callback) {
-      interrupt = callback;
-      return () => {};
-    },
-  });
-  if (during !== undefined) {
-    await during(await url);
-    interrupt();
-  }
-  return { status: await done, ...written };
-}
 
 describe('serve', () => {
   test('listens until it is interrupted', async () => {

@@ -1,9 +1,9 @@
 /** `leo-abr serve`: the prediction service beside the dish. */
 
-import { readFileSync, statSync } from 'node:fs';
 import { Command } from 'commander';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import type { CommandIo } from './command-io.ts';
+import { interrupted, listening, portOption, textIn } from './serve-options.ts';
 import { TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
@@ -62,41 +62,6 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   await running.close();
 }
 
-/** Starts something that listens; a place where it cannot is wrong input. */
-export async function listening<Options extends { host?: string; port: number }, Running>(
-  options: Options,
-  start: (options: Options) => Promise<Running>,
-): Promise<Running> {
-  try {
-    return await start(options);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const expected = LISTEN_ERRORS[code ?? ''];
-    if (expected === undefined) throw error;
-    throw new InputError({ field: '--port', expected, got: `${options.host ?? ''} ${options.port} (${code})` });
-  }
-}
-
-const LISTEN_ERRORS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'a port that is free',
-  EACCES: 'a port that this user may listen on',
-  EADDRNOTAVAIL: 'an address of this machine',
-  ENOTFOUND: 'an address of this machine',
-};
-
-/** Resolves when the command is to end. */
-export function interrupted(io: CommandIo): Promise<void> {
-  return new Promise((resolve) => {
-    io.onInterrupt(resolve);
-  });
-}
-
-export function portOption(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65535) return port;
-  throw new InputError({ field: '--port', expected: 'a whole number from 0 to 65535', got: quoted(text) });
-}
-
 function originOption(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // `new URL` adds what browsers leave out: a path, a default port.
@@ -131,19 +96,6 @@ function tokenIn(file: string): string {
     throw new InputError({ file, field, expected, got: `${token.length} characters` });
   }
   return token;
-}
-
-/** A text file of at most a mebibyte. */
-export function textIn(file: string, field: string): string {
-  try {
-    if (statSync(file).size > 2 ** 20) {
-      throw new InputError({ file, field, expected: 'at most 1 MiB', got: `${statSync(file).size} bytes` });
-    }
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError({ field, expected: 'a readable file', got: `${file} (${(error as Error).message})` });
-  }
 }
 
 function collect(value: string, values: string[]): string[] {

@@ -1,0 +1,44 @@
+/** `leo-abr fake-dish`: a dish to develop against, for this service or any other client of the dish's gRPC API. */
+
+import { Command } from 'commander';
+import { InputError, quoted } from '../replay/formats/input-error.ts';
+import type { CommandIo } from './command-io.ts';
+import { interrupted, listening, locationOption, portOption } from './serve-options.ts';
+import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
+
+/** Where a real one listens. */
+const DISH_PORT = 9200;
+
+interface FakeDishFlags extends ScriptFlags {
+  host: string;
+  port: string;
+  location?: string;
+}
+
+export function fakeDishCommand(io: CommandIo): Command {
+  return addScriptOptions(new Command('fake-dish'))
+    .description("a simulated dish that speaks the real one's gRPC API, with reflection")
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port to listen on, 0 for any free one', String(DISH_PORT))
+    .option('--location <lat,lon[,alt]>', 'where it says it is, in degrees and metres; without, it does not tell')
+    .action((flags: FakeDishFlags) => fakeDish(flags, io));
+}
+
+async function fakeDish(flags: FakeDishFlags, io: CommandIo): Promise<void> {
+  const { REAL_CLOCK, startFakeDish } = await import('../service/index.ts');
+  const script = await dishScript(flags, io);
+  const location = flags.location === undefined ? undefined : locationOption(flags.location);
+  const options = { clock: REAL_CLOCK, script, location, host: flags.host, port: portOption(flags.port) };
+  const dish = await listening(options, async (resolved) => {
+    try {
+      return await startFakeDish(resolved);
+    } catch (error) {
+      // gRPC tells of a port that is taken in words alone.
+      const got = `${resolved.host} ${resolved.port} (${(error as Error).message})`;
+      throw new InputError({ field: '--port', expected: 'a free port of this machine', got: quoted(got) });
+    }
+  });
+  io.stderr.write(`the simulated dish is at ${dish.address}\n`);
+  await interrupted(io);
+  dish.close();
+}

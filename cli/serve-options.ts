@@ -1,0 +1,72 @@
+/** What the commands that listen share: addresses, ports, files, and how they end. */
+
+import { readFileSync, statSync } from 'node:fs';
+import { InputError, quoted } from '../replay/formats/input-error.ts';
+import type { CommandIo } from './command-io.ts';
+
+/** Starts something that listens; a place where it cannot is wrong input. */
+export async function listening<Options extends { host?: string; port: number }, Running>(
+  options: Options,
+  start: (options: Options) => Promise<Running>,
+): Promise<Running> {
+  try {
+    return await start(options);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const expected = LISTEN_ERRORS[code ?? ''];
+    if (expected === undefined) throw error;
+    throw new InputError({ field: '--port', expected, got: `${options.host ?? ''} ${options.port} (${code})` });
+  }
+}
+
+const LISTEN_ERRORS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'a port that is free',
+  EACCES: 'a port that this user may listen on',
+  EADDRNOTAVAIL: 'an address of this machine',
+  ENOTFOUND: 'an address of this machine',
+};
+
+/** Resolves when the command is to end. */
+export function interrupted(io: CommandIo): Promise<void> {
+  return new Promise((resolve) => {
+    io.onInterrupt(resolve);
+  });
+}
+
+export function portOption(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65535) return port;
+  throw new InputError({ field: '--port', expected: 'a whole number from 0 to 65535', got: quoted(text) });
+}
+
+/** A text file of at most a mebibyte. */
+export function textIn(file: string, field: string): string {
+  try {
+    if (statSync(file).size > 2 ** 20) {
+      throw new InputError({ file, field, expected: 'at most 1 MiB', got: `${statSync(file).size} bytes` });
+    }
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError({ field, expected: 'a readable file', got: `${file} (${(error as Error).message})` });
+  }
+}
+
+/** `48.1,11.6` or `48.1,11.6,520`: degrees north and east, metres above the sea. */
+export function locationOption(text: string): {
+  latitudeDegrees: number;
+  longitudeDegrees: number;
+  altitudeMetres: number;
+} {
+  const parts = text.split(',').map((part) => (/^[-+]?\d+(\.\d+)?$/.test(part.trim()) ? Number(part) : Number.NaN));
+  const [latitudeDegrees = Number.NaN, longitudeDegrees = Number.NaN, altitudeMetres = 0] = parts;
+  const isPlace =
+    parts.length <= 3 &&
+    Math.abs(latitudeDegrees) <= 90 &&
+    Math.abs(longitudeDegrees) <= 180 &&
+    altitudeMetres >= -500 &&
+    altitudeMetres <= 20_000;
+  if (isPlace) return { latitudeDegrees, longitudeDegrees, altitudeMetres };
+  const expected = 'degrees north, degrees east and, if need be, metres, like 48.1,11.6,520';
+  throw new InputError({ field: '--location', expected, got: quoted(text) });
+}

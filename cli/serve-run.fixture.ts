@@ -1,0 +1,33 @@
+/** Runs commands that listen until they are interrupted, in tests. */
+
+import { runCommand } from './command.ts';
+
+/** Runs the command; `during` is called with what it listens on, and when it is done the command is interrupted. */
+export async function runListening(args: readonly string[], during?: (url: string) => Promise<void>) {
+  const written = { stdout: '', stderr: '' };
+  let interrupt = () => {};
+  let ready: (url: string) => void;
+  const url = new Promise<string>((resolve) => {
+    ready = resolve;
+  });
+  const done = runCommand(args, {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: {
+      write(text) {
+        written.stderr += text;
+        const found = / is at (\S+)\n/.exec(written.stderr);
+        if (found !== null) ready(found[1]!);
+      },
+    },
+    defaultJobs: 1,
+    onInterrupt(callback) {
+      interrupt = callback;
+      return () => {};
+    },
+  });
+  if (during !== undefined) {
+    await during(await url);
+    interrupt();
+  }
+  return { status: await done, ...written };
+}

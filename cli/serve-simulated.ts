@@ -1,0 +1,59 @@
+/** The flags that say what a simulated dish sees, for `serve --dish simulated` and `fake-dish`. */
+
+import type { Command } from 'commander';
+import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { readTraces } from '../replay/formats/trace-files.ts';
+import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
+import { type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
+import type { DishScript, SimulatedCapacity } from '../service/index.ts';
+import type { CommandIo } from './command-io.ts';
+
+export interface ScriptFlags {
+  trace: string;
+  seed: string;
+}
+
+/** A synthetic one that comes with the package. */
+const DEFAULT_TRACE = 'stationary-typical';
+
+export function addScriptOptions(command: Command): Command {
+  return command
+    .option(
+      '--trace <name|file>',
+      "capacity (and ping, where it has one) of a simulated dish's link: a synthetic trace that comes along, or a file",
+      DEFAULT_TRACE,
+    )
+    .option('--seed <n>', 'seed of what is made up', '1');
+}
+
+export async function dishScript(flags: ScriptFlags, io: CommandIo): Promise<DishScript> {
+  const { syntheticDish } = await import('../service/index.ts');
+  const seed = /^\d{1,9}$/.test(flags.seed) ? Number(flags.seed) : Number.NaN;
+  if (Number.isNaN(seed)) {
+    throw new InputError({ field: '--seed', expected: 'a whole number from 0 to 999999999', got: quoted(flags.seed) });
+  }
+  return syntheticDish({ seed, capacity: capacityOf(traceOption(flags.trace, io)) });
+}
+
+function traceOption(text: string, io: CommandIo): Trace {
+  if (/^[a-z-]+$/.test(text)) {
+    const traces = synthesizeShippedTraces();
+    const trace = traces.find(({ name }) => name === text);
+    if (trace !== undefined) return trace;
+    const expected = `a trace file, or one of ${traces.map(({ name }) => name).join(', ')}`;
+    throw new InputError({ field: '--trace', expected, got: quoted(text) });
+  }
+  const [trace, another] = readTraces([text], { onNote: (note) => io.stderr.write(`${note}\n`) });
+  if (trace !== undefined && another === undefined) return trace;
+  throw new InputError({ field: '--trace', expected: 'a file with one trace without gaps', got: quoted(text) });
+}
+
+function capacityOf(trace: Trace): SimulatedCapacity {
+  return {
+    startUtcMs: traceStartUtcMs(trace.metadata),
+    wrapSeconds: wrapSeconds(trace),
+    stepEndsSeconds: [...trace.stepEndsSeconds],
+    ratesBps: [...trace.ratesBps],
+    ...(trace.rttSeconds !== undefined && { rttSeconds: [...trace.rttSeconds] }),
+  };
+}

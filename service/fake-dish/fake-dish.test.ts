@@ -1,0 +1,222 @@
+import { credentials, loadPackageDefinition, status } from '@grpc/grpc-js';
+import { fromJSON, loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type DeviceClient, newDeviceClient, type RawRequest, type RawResponse } from '../dish/device-api.ts';
+import { pixelOf } from '../dish/obstruction-map.ts';
+import { inPackage, message } from '../dish/protobuf-json.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { type FakeDish, type FakeDishOptions, startFakeDish } from './fake-dish.ts';
+import { recordedDish, syntheticDish } from './simulated-dish.ts';
+
+const opened: { close(): void }[] = [];
+afterEach(() => {
+  for (const one of opened.splice(0)) one.close();
+});
+
+async function start(options: Partial<FakeDishOptions> = {}) {
+  const clock = new ManualClock();
+  const script = syntheticDish({ seed: 1 });
+  const dish = await startFakeDish({ clock, script, ...options });
+  const client = newDeviceClient(dish.address, {});
+  opened.push(client, dish);
+  return { clock, dish, client, script };
+}
+
+function ask(client: DeviceClient, request: RawRequest): Promise<RawResponse> {
+  return new Promise((resolve, reject) => {
+    client.Handle(request, { deadline: Date.now() + 5000 }, (error, response) => {
+      if (error === null) resolve(response!);
+      else reject(error);
+    });
+  });
+}
+
+describe('the fake dish', () => {
+  test('shows the second of its script', async () => {
+    const { client, clock, script } = await start();
+    const second = script.at(clock.utcMs());
+    const { dish_get_status: seen, api_version } = await ask(client, { get_status: {} });
+    expect(api_version).toBe(35);
+    expect(seen).toMatchObject({
+      device_info: { software_version: '2026.06.fake' },
+      device_state: { uptime_s: 3600 },
+      pop_ping_latency_ms: expect.closeTo(second.latencyMs!, 3),
+      downlink_throughput_bps: expect.closeTo(second.downlinkUsageBps, -2),
+    });
+    expect(seen!.outage).toBeUndefined();
+  });
+
+  test('keeps a history of 900 s in a ring', async () => {
+    const { client, clock, script } = await start();
+    clock.advance(37);
+    const { dish_get_history: history } = await ask(client, { get_history: {} });
+    expect(history!.current).toBe(3637);
+    expect(history!.pop_ping_latency_ms).toHaveLength(900);
+    for (const back of [0, 1, 500, 899]) {
+      const second = script.at(clock.utcMs() - back * 1000);
+      expect(history!.pop_ping_latency_ms![(3636 - back) % 900]).toBeCloseTo(second.latencyMs ?? 0, 3);
+      expect(history!.pop_ping_drop_rate![(3636 - back) % 900]).toBeCloseTo(second.dropRate, 5);
+    }
+  });
+
+  test('paints where its satellite was, and forgets it all when it reboots', async () => {
+    const { client, clock, dish, script } = await start();
+    clock.advance(5);
+    const { dish_get_obstruction_map: map } = await ask(client, { dish_get_obstruction_map: {} });
+    expect(map).toMatchObject({ num_rows: 123, num_cols: 123, max_theta_deg: 80, map_reference_frame: 'FRAME_EARTH' });
+    const geometry = { rows: 123, columns: 123, maxThetaDegrees: 80, frame: 'earth' } as const;
+    const { row, column } = pixelOf(geometry, script.satellite(clock.utcMs())!)!;
+    expect(map!.snr![Math.round(row) * 123 + Math.round(column)]).toBe(1);
+    expect(map!.snr!.filter((value) => value === 1).length).toBeLessThanOrEqual(5);
+    dish.reboot();
+    clock.advance(0.5);
+    const again = await ask(client, { dish_get_obstruction_map: {} });
+    expect(again.dish_get_obstruction_map!.snr!.every((value) => value === -1)).toBe(true);
+    const { dish_get_status } = await ask(client, { get_status: {} });
+    expect(dish_get_status!.device_state!.uptime_s).toBe(0);
+  });
+
+  test('says where it is only where it is allowed', async () => {
+    const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 520 };
+    const open = await start({ location });
+    const { get_location } = await ask(open.client, { get_location: {} });
+    expect(get_location!.lla).toEqual({ lat: 48.1, lon: 11.6, alt: 520 });
+    const shut = await start();
+    await expect(ask(shut.client, { get_location: {} })).rejects.toMatchObject({ code: status.PERMISSION_DENIED });
+  });
+
+  test('sleeps, fails, and cuts its answers short when told to', async () => {
+    const { client, dish } = await start();
+    dish.misbehave({ outage: 'SLEEPING' });
+    const { dish_get_status } = await ask(client, { get_status: {} });
+    expect(dish_get_status).toMatchObject({ outage: { cause: 'SLEEPING' }, pop_ping_drop_rate: 1 });
+    expect(dish_get_status!.pop_ping_latency_ms).toBeUndefined();
+    dish.misbehave({ failWith: status.UNAVAILABLE });
+    await expect(ask(client, { get_status: {} })).rejects.toMatchObject({ code: status.UNAVAILABLE });
+    dish.misbehave({ cutTo: 0.5 });
+    await expect(ask(client, { get_status: {} })).rejects.toThrow();
+    dish.misbehave({});
+    expect((await ask(client, { get_status: {} })).dish_get_status).toBeDefined();
+  });
+
+  test.each(['grpc.reflection.v1', 'grpc.reflection.v1alpha'])('describes itself by %s', async (version) => {
+    const { dish } = await start();
+    const files = await reflected(dish, version);
+    const names = Object.keys(files);
+    expect(names).toContain('SpaceX.API.Device.Device');
+    const { type } = files['SpaceX.API.Device.DishGetStatusResponse'] as unknown as {
+      type: { field: { name: string; number: number }[] };
+    };
+    expect(type.field.find(({ name }) => name === 'popPingLatencyMs' || name === 'pop_ping_latency_ms')?.number).toBe(
+      1009,
+    );
+  });
+});
+
+/** What a generic client learns of the dish: lists the services, asks for the file of one, loads it. */
+async function reflected(dish: FakeDish, version: string) {
+  const definitions = fromJSON(
+    inPackage(version, {
+      ServerReflection: {
+        methods: {
+          ServerReflectionInfo: { requestType: 'Q', requestStream: true, responseType: 'A', responseStream: true },
+        },
+      },
+      Q: message({ file_containing_symbol: [4, 'string'], list_services: [7, 'string'] }),
+      A: message({ file_descriptor_response: [4, 'F'], list_services_response: [6, 'L'] }),
+      F: message({ file_descriptor_proto: [1, 'bytes[]'] }),
+      L: message({ service: [1, 'S[]'] }),
+      S: message({ name: [1, 'string'] }),
+    }) as Parameters<typeof fromJSON>[0],
+  );
+  const path = version
+    .split('.')
+    .reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], loadPackageDefinition(definitions));
+  // biome-ignore lint/suspicious/noExplicitAny: a client that gRPC makes at run time.
+  const client = new (path as any).ServerReflection(dish.address, credentials.createInsecure());
+  opened.push(client);
+  const stream = client.ServerReflectionInfo();
+  // biome-ignore lint/suspicious/noExplicitAny: the same.
+  const next = (): Promise<any> => new Promise((resolve, reject) => stream.once('data', resolve).once('error', reject));
+  stream.write({ list_services: '*' });
+  const { list_services_response } = await next();
+  const service = list_services_response.service
+    .map(({ name }: { name: string }) => name)
+    .find((name: string) => name.startsWith('SpaceX'));
+  stream.write({ file_containing_symbol: service });
+  const { file_descriptor_response } = await next();
+  stream.end();
+  return loadedFrom(file_descriptor_response.file_descriptor_proto as Buffer[]);
+}
+
+/** A set of files is field 1, repeated: each with its length before it. */
+function loadedFrom(files: readonly Buffer[]) {
+  const set = Buffer.concat(files.flatMap((file) => [Buffer.from([0x0a, ...varint(file.length)]), file]));
+  return loadFileDescriptorSetFromBuffer(set);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 128) return [...bytes, rest];
+    bytes.push((rest & 127) | 128);
+  }
+}
+
+describe('the script of a simulated dish', () => {
+  test('is the same whenever it is asked, and another with another seed', () => {
+    const atMs = Date.UTC(2026, 0, 1, 12, 0, 13);
+    expect(syntheticDish({ seed: 7 }).at(atMs)).toEqual(syntheticDish({ seed: 7 }).at(atMs));
+    expect(syntheticDish({ seed: 7 }).at(atMs)).not.toEqual(syntheticDish({ seed: 8 }).at(atMs));
+  });
+
+  test('has a level of latency per epoch, and outages now and then', () => {
+    const dish = syntheticDish({ seed: 3 });
+    const start = Date.UTC(2026, 0, 1, 12, 0, 12);
+    let obstructed = 0;
+    for (let epoch = 0; epoch < 400; epoch++) {
+      const seconds = Array.from({ length: 15 }, (_, i) => dish.at(start + epoch * 15_000 + (i + 1) * 1000));
+      const levels = seconds.slice(1).flatMap(({ latencyMs }) => latencyMs ?? []);
+      expect(Math.max(...levels) - Math.min(...levels)).toBeLessThan(4.01);
+      if (seconds.some((second) => second.obstructed)) obstructed++;
+      for (const { latencyMs } of seconds) if (latencyMs !== undefined) expect(latencyMs).toBeGreaterThan(15);
+    }
+    expect(obstructed).toBeGreaterThan(2);
+    expect(obstructed).toBeLessThan(40);
+  });
+
+  test('uses what a trace lets it, in phase with the trace', () => {
+    const startUtcMs = Date.UTC(2026, 0, 1, 12, 0, 12);
+    const capacity = {
+      startUtcMs,
+      wrapSeconds: 30,
+      stepEndsSeconds: [15, 30],
+      ratesBps: [2e7, 9e7],
+      rttSeconds: [0.05, 0.03],
+    };
+    const dish = syntheticDish({ seed: 5, capacity });
+    for (const [seconds, rate, latency] of [
+      [1, 2e7, 50],
+      [16, 9e7, 30],
+      [31, 2e7, 50],
+      [-14, 9e7, 30],
+    ] as const) {
+      const second = dish.at(startUtcMs + seconds * 1000);
+      expect(second.downlinkUsageBps).toBeLessThanOrEqual(rate);
+      if (!second.obstructed) expect(second.latencyMs).toBe(latency);
+    }
+  });
+
+  test('replays a recording over and over, what is missing as an outage', () => {
+    const start = Date.UTC(2025, 5, 1, 10, 0, 0);
+    const seconds = Array.from({ length: 32 }, (_, i) => ({ atMs: start + i * 1000, latencyMs: 20 + i }));
+    const dish = recordedDish(
+      seconds.filter((_, i) => i !== 4),
+      1,
+    );
+    expect(dish.at(start + 3000).latencyMs).toBe(23);
+    expect(dish.at(start + 33_000).latencyMs).toBe(23);
+    expect(dish.at(start - 27_000).latencyMs).toBe(23);
+    expect(dish.at(start + 4000)).toMatchObject({ dropRate: 1, outage: 'NO_PINGS' });
+  });
+});

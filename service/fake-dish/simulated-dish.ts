@@ -1,0 +1,157 @@
+/**
+ * What a fake dish sees from second to second: a link with 15 s epochs at seconds 12, 27, 42 and 57 of the minute, latency
+ * with a level per epoch, lost pings at handovers, now and then something in the way, and a household that uses the link.
+ * The same seed and second give the same numbers, whenever they are asked for.
+ */
+
+import type { OutageCause } from '../dish/device-api.ts';
+import type { Direction } from '../dish/obstruction-map.ts';
+import type { TelemetrySecond } from '../telemetry.ts';
+
+/** A second of a fake dish; `atMs` is its end. */
+export interface SimulatedSecond extends TelemetrySecond {
+  dropRate: number;
+  downlinkUsageBps: number;
+  uplinkUsageBps: number;
+  obstructed: boolean;
+  outage?: OutageCause;
+}
+
+export interface DishScript {
+  /** The second that ends at `atMs`, a multiple of 1000. */
+  at(atMs: number): SimulatedSecond;
+  /** Where the serving satellite is. */
+  satellite(atMs: number): Direction | undefined;
+}
+
+/** A link's capacity by time, as a trace has it; repeats itself after `wrapSeconds`, a multiple of 15. */
+export interface SimulatedCapacity {
+  /** UTC in ms of second 0, so that epochs stay where they were. */
+  startUtcMs: number;
+  wrapSeconds: number;
+  stepEndsSeconds: readonly number[];
+  ratesBps: readonly number[];
+  /** Where it was measured; NaN: unknown. */
+  rttSeconds?: readonly number[];
+}
+
+export interface SyntheticOptions {
+  seed: number;
+  /** Default: 100 Mbit/s throughout. */
+  capacity?: SimulatedCapacity;
+  /** Default: one that a track per epoch is made up for. */
+  satellite?: (atMs: number) => Direction | undefined;
+}
+
+const EPOCH_MS = 15_000;
+/** Handovers are at this second of each 15, in UTC. */
+const PHASE_MS = 12_000;
+/** Of the epochs. */
+const OBSTRUCTED_SHARE = 0.03;
+/** Handovers that lose pings, and those that wait longer. */
+const LOSSY_SHARE = 0.3;
+const SLOW_SHARE = 0.5;
+/** The household downloads for 40 s of every 2 minutes; else it reads. */
+const BUSY_PERIOD_SECONDS = 120;
+const BUSY_SECONDS = 40;
+const IDLE_BPS = 4e5;
+
+/** A dish that is made up. */
+export function syntheticDish({ seed, capacity, satellite = madeUpTrack(seed) }: SyntheticOptions): DishScript {
+  return {
+    satellite,
+    at(atMs) {
+      const epoch = Math.floor((atMs - 1 - PHASE_MS) / EPOCH_MS);
+      const second = Math.floor((atMs - 1 - PHASE_MS - epoch * EPOCH_MS) / 1000);
+      const ofEpoch = (what: number) => uniform(seed, epoch, what);
+      const ofSecond = (what: number) => uniform(seed, Math.floor(atMs / 1000), 100 + what);
+      const blockedFrom = 3 + Math.floor(ofEpoch(2) * 6);
+      const obstructed =
+        ofEpoch(1) < OBSTRUCTED_SHARE && second >= blockedFrom && second < blockedFrom + 2 + Math.floor(ofEpoch(3) * 4);
+      if (obstructed) {
+        return { atMs, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed, outage: 'OBSTRUCTED' };
+      }
+      const isFirst = second === 0;
+      const measured = capacity && valueAt(capacity, capacity.rttSeconds, atMs - 500);
+      // 22 to 45 ms per epoch, 2 ms of jitter, up to 40 ms more in the first second.
+      const level = 22 + 23 * ofEpoch(4) ** 2 + 4 * (ofSecond(1) - 0.5);
+      const bump = isFirst && ofEpoch(5) < SLOW_SHARE ? 15 + 25 * ofEpoch(6) : 0;
+      const latencyMs = measured !== undefined && measured > 0 ? measured * 1000 : level + bump;
+      const dropRate = isFirst && ofEpoch(7) < LOSSY_SHARE ? 0.05 + 0.25 * ofEpoch(8) : ofSecond(2) < 0.02 ? 0.05 : 0;
+      const capacityBps = capacity === undefined ? 1e8 : (valueAt(capacity, capacity.ratesBps, atMs - 500) ?? 0);
+      const isBusy = Math.floor(atMs / 1000) % BUSY_PERIOD_SECONDS < BUSY_SECONDS;
+      const downlinkUsageBps = Math.min(capacityBps, isBusy ? capacityBps : IDLE_BPS * (0.5 + ofSecond(3)));
+      const uplinkUsageBps = downlinkUsageBps * 0.03 + IDLE_BPS * 0.2 * ofSecond(4);
+      return { atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed };
+    },
+  };
+}
+
+/** A dish that saw what another one recorded, over and over; epochs stay where they were. Seconds are a second apart. */
+export function recordedDish(seconds: readonly TelemetrySecond[], seed: number): DishScript {
+  const made = syntheticDish({ seed });
+  const first = seconds[0];
+  if (first === undefined) return made;
+  const bySecond = new Map(seconds.map((second) => [Math.round((second.atMs - first.atMs) / 1000), second]));
+  const length = Math.round((seconds.at(-1)!.atMs - first.atMs) / 1000) + 1;
+  const wrap = Math.max(15, length - (length % 15));
+  return {
+    satellite: made.satellite,
+    at(atMs) {
+      const into = Math.round((atMs - first.atMs) / 1000);
+      const recorded = bySecond.get(((into % wrap) + wrap) % wrap);
+      // What was not recorded was an outage.
+      if (recorded === undefined) {
+        return { atMs, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed: false, outage: 'NO_PINGS' };
+      }
+      const { latencyMs, dropRate = 0, downlinkUsageBps = 0, uplinkUsageBps = 0, obstructed = false } = recorded;
+      return {
+        atMs,
+        ...(latencyMs !== undefined && { latencyMs }),
+        dropRate,
+        downlinkUsageBps,
+        uplinkUsageBps,
+        obstructed,
+        ...(obstructed && { outage: 'OBSTRUCTED' as const }),
+      };
+    },
+  };
+}
+
+/** Across the sky in a straight line of half a degree a second, another one each epoch. */
+function madeUpTrack(seed: number): (atMs: number) => Direction {
+  return (atMs) => {
+    const epoch = Math.floor((atMs - PHASE_MS) / EPOCH_MS);
+    const seconds = (atMs - PHASE_MS - epoch * EPOCH_MS) / 1000 - 7.5;
+    const azimuth = 360 * uniform(seed, epoch, 20);
+    const turn = 2 * Math.PI * uniform(seed, epoch, 21);
+    const elevationDegrees = 45 + 35 * uniform(seed, epoch, 22) + 0.5 * seconds * Math.sin(turn);
+    const across = (0.5 * seconds * Math.cos(turn)) / Math.cos((elevationDegrees * Math.PI) / 180);
+    return { azimuthDegrees: (((azimuth + across) % 360) + 360) % 360, elevationDegrees };
+  };
+}
+
+function valueAt(
+  { startUtcMs, wrapSeconds, stepEndsSeconds }: SimulatedCapacity,
+  values: readonly number[] | undefined,
+  atMs: number,
+): number | undefined {
+  if (values === undefined) return undefined;
+  const seconds = (((atMs - startUtcMs) / 1000) % wrapSeconds) + (atMs < startUtcMs ? wrapSeconds : 0);
+  let low = 0;
+  let high = stepEndsSeconds.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (stepEndsSeconds[middle]! > seconds) high = middle;
+    else low = middle + 1;
+  }
+  return values[low];
+}
+
+/** A number in [0, 1) that depends on its arguments alone (the finalizer of MurmurHash3). */
+function uniform(seed: number, index: number, what: number): number {
+  let hash = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index | 0, 0xc2b2ae35) ^ Math.imul(what, 0x27d4eb2f);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 4294967296;
+}
