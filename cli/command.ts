@@ -8,6 +8,7 @@ import { fakeDishCommand } from './fake-dish.ts';
 import { mergeCommand } from './merge.ts';
 import { reportCommand } from './report.ts';
 import { serveCommand } from './serve.ts';
+import { serveDemoCommand } from './serve-demo.ts';
 import { simulateCommand } from './simulate.ts';
 import { TOOL_NAME, TOOL_VERSION } from './tool.ts';
 import { traceCommand } from './trace.ts';
@@ -23,6 +24,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(reportCommand(io))
     .addCommand(traceCommand(io))
     .addCommand(serveCommand(io))
+    .addCommand(serveDemoCommand(io))
     .addCommand(fakeDishCommand(io));
   settle(program, io);
   try {

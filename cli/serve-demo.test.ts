@@ -1,0 +1,116 @@
+/** `leo-abr serve-demo`: what its server answers. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
+import { runListening } from './serve-run.fixture.ts';
+
+const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+
+let folder: string;
+let page: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-demo-'));
+  page = join(folder, 'page');
+  mkdirSync(join(page, 'assets'), { recursive: true });
+  writeFileSync(join(folder, 'secret.txt'), 'not to be served');
+  writeFileSync(join(page, 'index.html'), '<!doctype html><title>demo</title>');
+  writeFileSync(join(page, 'assets', 'index-abc.js'), 'export {};');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const serve = (during?: (url: string) => Promise<void>, ...flags: string[]) =>
+  runListening(['serve-demo', '--page', page, '--port', '0', ...flags], during);
+
+/** As it is: `fetch` would tidy the path up. */
+function statusOf(url: string, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    request({ hostname, port, path }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+test('serves the page: types, caching, methods, and nothing outside of it', async () => {
+  const { status, stdout } = await serve(async (url) => {
+    const index = await fetch(`${url}/?trace=stationary-hard`);
+    expect(await index.text()).toBe('<!doctype html><title>demo</title>');
+    expect(index.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(index.headers.get('cache-control')).toBe('no-cache');
+
+    const script = await fetch(`${url}/assets/index-abc.js`);
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(script.headers.get('cache-control')).toContain('immutable');
+    expect(script.headers.get('content-length')).toBe('10');
+    const again = { headers: { 'if-none-match': script.headers.get('etag')! } };
+    expect((await fetch(`${url}/assets/index-abc.js`, again)).status).toBe(304);
+
+    const head = await fetch(`${url}/index.html`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '34', '']);
+    expect((await fetch(`${url}/index.html`, { method: 'POST' })).status).toBe(405);
+
+    for (const path of [
+      '/nothing',
+      '/assets/',
+      '/../secret.txt',
+      '/%2e%2e/secret.txt',
+      '/assets/..%2f..%2f..%2fsecret.txt',
+    ])
+      expect([path, await statusOf(url, path)]).toEqual([path, 404]);
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+});
+
+test('is the origin of its page: address, traces, sessions', async () => {
+  const { status } = await serve(
+    async (url) => {
+      const address = (await (await fetch(`${url}/origin.json`)).json()) as { url: string };
+      expect(address).toEqual({ url });
+      const traces = (await (await fetch(`${url}/traces`)).json()) as { name: string }[];
+      expect(traces.map(({ name }) => name)).toEqual([...SHIPPED_TRACES.map(({ name }) => name), 'golden']);
+
+      const body = JSON.stringify({ trace: 'stationary-hard', scenario: 'hd-16' });
+      const created = await fetch(`${url}/session`, { method: 'POST', body });
+      expect(created.status).toBe(201);
+      const { manifest } = (await created.json()) as { manifest: string };
+      expect(await (await fetch(`${url}${manifest}`)).text()).toContain('<MPD');
+
+      const upload = { file: 'own.csv', text: 'time_s,throughput_mbps,rtt_ms,loss\n0,5,,\n1,6,,\n' };
+      const added = await fetch(`${url}/traces`, { method: 'POST', body: JSON.stringify(upload) });
+      expect(added.status).toBe(201);
+    },
+    ...['--traces', TRACE],
+  );
+  expect(status).toBe(0);
+});
+
+describe('wrong input', () => {
+  test('a port that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    const { status, stderr } = await serve(undefined, '--port', String(port));
+    server.close();
+    expect(stderr).toContain('--port: expected a port that is free');
+    expect(status).toBe(2);
+  });
+
+  test.each<[string, string[], string]>([
+    ['a folder without a page', ['--page', tmpdir()], '--page: expected a folder with the built page'],
+    ['a port that is none', ['--port', '-1'], '--port: expected a whole number from 0 to 65535'],
+    ['traces that are not there', ['--traces', './nowhere'], 'nowhere'],
+  ])('%s', async (_, flags, message) => {
+    const { status, stderr } = await serve(undefined, ...flags);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+  });
+});

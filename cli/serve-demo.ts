@@ -1,0 +1,87 @@
+/** `leo-abr serve-demo`: the built demo page and the origin that its players stream from, in one server. */
+
+import { existsSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { InputError } from '../replay/formats/input-error.ts';
+import { readTraces } from '../replay/formats/trace-files.ts';
+import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
+import { startOrigin } from '../replay/origin/index.ts';
+import type { CommandIo } from './command-io.ts';
+import { staticSite } from './serve-demo/static-site.ts';
+import { interrupted, listening, portOption } from './serve-options.ts';
+import { TOOL_FOLDER } from './tool.ts';
+
+const DEFAULT_PORT = 8788;
+
+/** Beside the built command; in a checkout also where `npm run build:demo` puts it. */
+const PAGE_FOLDERS = [
+  join(TOOL_FOLDER, 'demo'),
+  join(TOOL_FOLDER, 'dist', 'demo'),
+  join(TOOL_FOLDER, '..', 'build', 'demo'),
+  join(TOOL_FOLDER, '..', '..', 'build', 'demo'),
+];
+
+interface ServeDemoFlags {
+  host: string;
+  port: string;
+  traces?: string[];
+  page?: string;
+}
+
+export function serveDemoCommand(io: CommandIo): Command {
+  return new Command('serve-demo')
+    .description('serve the built demo page, and the links that its players stream over')
+    .option(
+      '--host <address>',
+      'address to listen on; beyond 127.0.0.1 others in the network can reach it',
+      '127.0.0.1',
+    )
+    .option('--port <n>', 'port to listen on, 0 for any free one', String(DEFAULT_PORT))
+    .option('--traces <file|folder>', 'traces of your own, behind the shipped ones (repeatable)', collect)
+    .option('--page <folder>', 'the built page (default: the one that comes with the command)')
+    .action((flags: ServeDemoFlags) => serveDemo(flags, io));
+}
+
+async function serveDemo({ host, port, traces: paths, page }: ServeDemoFlags, io: CommandIo): Promise<void> {
+  const answerPage = staticSite(pageFolder(page));
+  const own = paths === undefined ? [] : readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
+  const running = await listening(
+    {
+      host,
+      port: portOption(port),
+      traces: [...synthesizeShippedTraces(), ...own],
+      acceptTraces: true,
+      fallback: (request: IncomingMessage, response: ServerResponse) =>
+        answerAddress(request, response) || answerPage(request, response),
+    },
+    startOrigin,
+  );
+  io.stderr.write(`the demo is at ${running.url}\n`);
+  await interrupted(io);
+  await running.close();
+}
+
+/** `origin.json`: the page asks where the origin is. Here, under whatever name this server was reached by. */
+function answerAddress(request: IncomingMessage, response: ServerResponse): boolean {
+  if (request.url?.split('?')[0] !== '/origin.json') return false;
+  const { host = 'localhost' } = request.headers;
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify({ url: `http://${host}` }));
+  return true;
+}
+
+function pageFolder(given: string | undefined): string {
+  const candidates = given === undefined ? PAGE_FOLDERS : [given];
+  const found = candidates.find((folder) => existsSync(join(folder, 'index.html')));
+  if (found !== undefined) return found;
+  if (given !== undefined) {
+    throw new InputError({ field: '--page', expected: 'a folder with the built page', got: `${given}: no index.html` });
+  }
+  throw new Error(`the demo page is not built (npm run build): nothing in ${PAGE_FOLDERS.join(', ')}`);
+}
+
+function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}

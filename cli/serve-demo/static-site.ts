@@ -1,0 +1,69 @@
+/** A folder of built pages as an HTTP handler: read once, so that no request can name a file outside of it. */
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname, join, sep } from 'node:path';
+
+interface SiteFile {
+  body: Buffer;
+  headers: Record<string, string | number>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2',
+};
+
+/** Vite puts a hash of the content into the names of what lies here: it never changes under one name. */
+const HASHED = /^\/assets\//;
+
+/**
+ * Answers GET and HEAD for the files of `folder` (`/` is its `index.html`), 405 to other methods on them; false, and
+ * nothing done, for any other path. Throws what reading the folder throws.
+ */
+export function staticSite(folder: string): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const files = new Map<string, SiteFile>();
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const file = join(folder, name);
+    if (!statSync(file).isFile()) continue;
+    const path = `/${name.split(sep).map(encodeURIComponent).join('/')}`;
+    const body = readFileSync(file);
+    files.set(path, { body, headers: headersOf(path, body) });
+  }
+  const index = files.get('/index.html');
+  if (index !== undefined) files.set('/', index);
+
+  return (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://site');
+    const file = files.get(pathname);
+    if (file === undefined) return false;
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.writeHead(405, { allow: 'GET, HEAD' }).end();
+      return true;
+    }
+    if (request.headers['if-none-match'] === file.headers['etag']) {
+      response.writeHead(304, file.headers).end();
+      return true;
+    }
+    response.writeHead(200, { ...file.headers, 'content-length': file.body.length });
+    response.end(request.method === 'HEAD' ? undefined : file.body);
+    return true;
+  };
+}
+
+function headersOf(path: string, body: Buffer): Record<string, string> {
+  return {
+    'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
+    'cache-control': HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
+    'x-content-type-options': 'nosniff',
+  };
+}
