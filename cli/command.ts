@@ -12,6 +12,8 @@ import { serveDemoCommand } from './serve-demo.ts';
 import { simulateCommand } from './simulate.ts';
 import { TOOL_NAME, TOOL_VERSION } from './tool.ts';
 import { traceCommand } from './trace.ts';
+import { evaluateCommand } from './train/evaluate.ts';
+import { trainCommand } from './train/train.ts';
 
 /** Runs the command with the arguments after its name; gives the exit status, having said why on `io.stderr`. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
@@ -25,7 +27,9 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(traceCommand(io))
     .addCommand(serveCommand(io))
     .addCommand(serveDemoCommand(io))
-    .addCommand(fakeDishCommand(io));
+    .addCommand(fakeDishCommand(io))
+    .addCommand(trainCommand(io))
+    .addCommand(evaluateCommand(io));
   settle(program, io);
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -23,11 +23,11 @@ import type { ResolvedScenario } from '../../replay/results.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
 import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
-import { normalScore, weightedQuantiles } from './quantile-math.ts';
+import { normalScore, quantilesOfSorted } from './quantile-math.ts';
 import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
 
 /** The built-in forecaster in the variants that are judged; the first one is played on. */
-const VARIANTS: Readonly<Record<string, BuiltInForecasterOptions>> = {
+export const VARIANTS: Readonly<Record<string, BuiltInForecasterOptions>> = {
   'built-in': {},
   'without recalibration': { recalibrate: false },
   'without handover': { handover: false },
@@ -35,6 +35,10 @@ const VARIANTS: Readonly<Record<string, BuiltInForecasterOptions>> = {
 
 /** Estimators of the rate, each given the quantiles that its errors have elsewhere. */
 export const BASELINES = ['last value', 'harmonic mean', 'EWMA 2 s', 'EWMA 8 s', 'EWMA 30 s'] as const;
+
+/** Normal scores between which the central half, and nine tenths, lie. */
+const HALF_SCORE = 0.67449;
+const NINE_TENTHS_SCORE = 1.64485;
 
 const STARTS = { everySeconds: 61 };
 /** Forecasts are judged so often, in seconds. */
@@ -44,14 +48,19 @@ const LEAST_SHARE = 0.003;
 /** Coverage is judged where so much of the session has passed: at least 30 s, and three times what a step ends at. */
 const coverageFrom = (stepEndSeconds: number): number => Math.max(30, 3 * stepEndSeconds);
 
+/** By variant, and by baseline where that has it; arrays by step. */
 export interface StepScores {
   /** Judged forecasts. */
   forecasts: number;
-  /** Mean pinball loss per step over the levels of the forecasts, by variant and baseline. */
+  /** Mean pinball loss over the levels of the forecasts. */
   pinball: Record<string, number[]>;
-  /** Share of outcomes per step in the central 50 % and 90 % intervals, by variant; null where none was old enough. */
+  /** Continuous ranked probability score: twice the integral of the pinball loss over the levels, by the midpoint rule. */
+  crps: Record<string, number[]>;
+  /** Shares of outcomes in the central 50 % and 90 % intervals, once enough of a session has passed; null where none has. */
   coverage50: Record<string, (number | null)[]>;
   coverage90: Record<string, (number | null)[]>;
+  /** Share of those outcomes below each level's quantile, `[step][level]`: the levels themselves where it is calibrated. */
+  below: Record<string, (number | null)[][]>;
 }
 
 export interface ForecastScores {
@@ -80,16 +89,18 @@ export interface ScoreForecastsOptions {
   scenario: ResolvedScenario;
   /** The model for each recording group, which did not learn from it. */
   modelOf(group: string): Model;
+  /** Rejects with its reason where it is aborted. */
+  signal?: AbortSignal;
   onProgress?(done: number, total: number): void;
 }
 
-export function scoreForecasts(options: ScoreForecastsOptions): ForecastScores {
-  const { traces, scenario, modelOf, onProgress = () => {} } = options;
+export async function scoreForecasts(options: ScoreForecastsOptions): Promise<ForecastScores> {
+  const { traces, scenario, modelOf, signal, onProgress = () => {} } = options;
   const labels = datasetLabels(traces);
   const { sessions } = planBenchmark({ traces, scenario, starts: STARTS, algorithms: ['mpc-l'], seed: 1 });
   const moments: Moment[] = [];
   let levels: readonly number[] = [];
-  sessions.forEach(({ trace, startSeconds, segmentCount, seed }, done) => {
+  for (const [done, { trace, startSeconds, segmentCount, seed }] of sessions.entries()) {
     const { recordingGroup } = trace.metadata;
     const model = modelOf(recordingGroup);
     levels = model.levels;
@@ -105,7 +116,10 @@ export function scoreForecasts(options: ScoreForecastsOptions): ForecastScores {
     simulateSession({ trace, scenario, controller, startSeconds, segmentCount, seed, forecaster: probe });
     moments.push(...probe.moments);
     onProgress(done + 1, sessions.length);
-  });
+    // Signals are seen only between two turns of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+  }
   return {
     scenario: scenario.name,
     starts: `every:${STARTS.everySeconds}`,
@@ -239,64 +253,123 @@ type Errors = Map<string, number[][][]>;
 function fittedErrors(moments: readonly Moment[], levels: readonly number[]): Errors {
   const counts = new Map<string, number>();
   for (const { dataset } of moments) counts.set(dataset, (counts.get(dataset) ?? 0) + 1);
-  const errors: Errors = new Map();
-  for (const group of new Set(moments.map((moment) => moment.group))) {
-    const others = moments.filter((moment) => moment.group !== group);
-    const table = BASELINES.map((_, b) =>
-      STEP_ENDS_SECONDS.map((_, step) => {
-        const known = others.filter(({ actual }) => !Number.isNaN(actual[step]!));
-        return weightedQuantiles(
-          known.map(({ actual, baselines }) => actual[step]! - baselines[b]!),
-          // As in training: a data set counts by the root of its size.
-          known.map(({ dataset }) => 1 / Math.sqrt(counts.get(dataset)!)),
-          levels,
-        );
-      }),
-    );
-    errors.set(group, table);
+  // As in training: a data set counts by the root of its size.
+  const weightOf = ({ dataset }: Moment) => 1 / Math.sqrt(counts.get(dataset)!);
+  const groups = [...new Set(moments.map(({ group }) => group))];
+  const errors: Errors = new Map(groups.map((group) => [group, BASELINES.map(() => [])]));
+  for (const b of BASELINES.keys()) {
+    for (const step of STEP_ENDS_SECONDS.keys()) {
+      const known = moments
+        .filter(({ actual }) => !Number.isNaN(actual[step]!))
+        .map((moment) => ({ value: moment.actual[step]! - moment.baselines[b]!, weight: weightOf(moment), moment }))
+        .sort((one, other) => one.value - other.value);
+      for (const group of groups) {
+        const others = known.filter(({ moment }) => moment.group !== group);
+        errors.get(group)![b]!.push(quantilesOfSorted(others, levels));
+      }
+    }
   }
   return errors;
 }
 
-function scoresOf(moments: readonly Moment[], levels: readonly number[], errors: Errors): StepScores {
-  const variants = Object.keys(VARIANTS);
-  const scores: StepScores = { forecasts: moments.length, pinball: {}, coverage50: {}, coverage90: {} };
-  const pinball = (quantilesOf: (moment: Moment, step: number, level: number) => number): number[] =>
-    STEP_ENDS_SECONDS.map((_, step) => {
-      let sum = 0;
-      let count = 0;
-      for (const moment of moments) {
-        const actual = moment.actual[step]!;
-        if (Number.isNaN(actual)) continue;
-        count++;
-        for (let i = 0; i < levels.length; i++) {
-          const error = actual - quantilesOf(moment, step, i);
-          sum += Math.max(levels[i]! * error, (levels[i]! - 1) * error) / levels.length;
-        }
-      }
-      return rounded(sum / count);
-    });
-  const coverage = (variant: number, score: number): (number | null)[] =>
-    STEP_ENDS_SECONDS.map((end, step) => {
-      let inside = 0;
-      let count = 0;
-      for (const { actual, seconds, quantiles } of moments) {
-        if (Number.isNaN(actual[step]!) || seconds < coverageFrom(end)) continue;
-        const row = quantiles[variant]!.subarray(step * levels.length, (step + 1) * levels.length);
-        count++;
-        if (Math.abs(normalScore(row, levels, actual[step]!)) <= score) inside++;
-      }
-      return count > 0 ? rounded(inside / count) : null;
-    });
-  for (const [v, name] of variants.entries()) {
-    scores.pinball[name] = pinball(({ quantiles }, step, level) => quantiles[v]![step * levels.length + level]!);
-    scores.coverage50[name] = coverage(v, 0.67449);
-    scores.coverage90[name] = coverage(v, 1.64485);
+/** Sums over the moments of a data set for one way of forecasting. */
+class Tally {
+  readonly #levels: readonly number[];
+  /** `[step][level]` */
+  readonly #losses = STEP_ENDS_SECONDS.map(() => [] as number[]);
+  readonly #counts = STEP_ENDS_SECONDS.map(() => 0);
+  readonly #below = STEP_ENDS_SECONDS.map(() => [] as number[]);
+  readonly #within50 = STEP_ENDS_SECONDS.map(() => 0);
+  readonly #within90 = STEP_ENDS_SECONDS.map(() => 0);
+  readonly #settled = STEP_ENDS_SECONDS.map(() => 0);
+
+  constructor(levels: readonly number[]) {
+    this.#levels = levels;
+    for (const sums of [...this.#losses, ...this.#below]) sums.push(...levels.map(() => 0));
   }
-  for (const [b, name] of BASELINES.entries()) {
-    scores.pinball[name] = pinball(({ baselines, group, floor }, step, level) =>
-      Math.max(floor, baselines[b]! + errors.get(group)![b]![step]![level]!),
+
+  add({ actual, seconds }: Moment, quantiles: Float64Array): void {
+    const levels = this.#levels;
+    for (const [step, end] of STEP_ENDS_SECONDS.entries()) {
+      const value = actual[step]!;
+      if (Number.isNaN(value)) continue;
+      const row = quantiles.subarray(step * levels.length, (step + 1) * levels.length);
+      const losses = this.#losses[step]!;
+      for (let i = 0; i < levels.length; i++) {
+        const error = value - row[i]!;
+        losses[i]! += Math.max(levels[i]! * error, (levels[i]! - 1) * error);
+      }
+      this.#counts[step]!++;
+      if (seconds < coverageFrom(end)) continue;
+      this.#settled[step]!++;
+      for (let i = 0; i < levels.length; i++) if (value <= row[i]!) this.#below[step]![i]!++;
+      const score = Math.abs(normalScore(row, levels, value));
+      if (score <= HALF_SCORE) this.#within50[step]!++;
+      if (score <= NINE_TENTHS_SCORE) this.#within90[step]!++;
+    }
+  }
+
+  get pinball(): number[] {
+    const share = 1 / this.#levels.length;
+    return this.#meanLosses((_, losses) => losses.reduce((sum, loss) => sum + share * loss, 0));
+  }
+
+  get crps(): number[] {
+    const levels = this.#levels;
+    const edges = [0, ...levels.slice(1).map((level, i) => (level + levels[i]!) / 2), 1];
+    return this.#meanLosses((_, losses) =>
+      losses.reduce((sum, loss, i) => sum + 2 * (edges[i + 1]! - edges[i]!) * loss, 0),
     );
+  }
+
+  get coverage50(): (number | null)[] {
+    return this.#within50.map((count, step) => this.#shareOfSettled(count, step));
+  }
+
+  get coverage90(): (number | null)[] {
+    return this.#within90.map((count, step) => this.#shareOfSettled(count, step));
+  }
+
+  get below(): (number | null)[][] {
+    return this.#below.map((counts, step) => counts.map((count) => this.#shareOfSettled(count, step)));
+  }
+
+  #meanLosses(of: (step: number, losses: readonly number[]) => number): number[] {
+    return this.#losses.map((losses, step) => rounded(of(step, losses) / this.#counts[step]!));
+  }
+
+  #shareOfSettled(count: number, step: number): number | null {
+    return this.#settled[step]! > 0 ? rounded(count / this.#settled[step]!) : null;
+  }
+}
+
+function scoresOf(moments: readonly Moment[], levels: readonly number[], errors: Errors): StepScores {
+  const scores: StepScores = {
+    forecasts: moments.length,
+    pinball: {},
+    crps: {},
+    coverage50: {},
+    coverage90: {},
+    below: {},
+  };
+  const note = (name: string, quantilesOf: (moment: Moment) => Float64Array) => {
+    const tally = new Tally(levels);
+    for (const moment of moments) tally.add(moment, quantilesOf(moment));
+    for (const score of ['pinball', 'crps', 'coverage50', 'coverage90'] as const)
+      scores[score][name] = tally[score] as number[];
+    scores.below[name] = tally.below;
+  };
+  for (const [v, name] of Object.keys(VARIANTS).entries()) note(name, ({ quantiles }) => quantiles[v]!);
+  const size = levels.length;
+  const buffer = new Float64Array(STEP_ENDS_SECONDS.length * size);
+  for (const [b, name] of BASELINES.entries()) {
+    note(name, ({ baselines, group, floor }) => {
+      const table = errors.get(group)![b]!;
+      for (let i = 0; i < buffer.length; i++) {
+        buffer[i] = Math.max(floor, baselines[b]! + table[Math.floor(i / size)]![i % size]!);
+      }
+      return buffer;
+    });
   }
   return scores;
 }

@@ -3,11 +3,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../../replay/formats/input-error.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
+import { TOOL_FOLDER } from '../tool.ts';
+
+/** The Python package: beside the built command where it was installed, else in the checkout. */
+export const TRAINING_PROJECT =
+  [
+    join(TOOL_FOLDER, 'training'),
+    join(TOOL_FOLDER, '../predictor/training'),
+    join(TOOL_FOLDER, '../../predictor/training'),
+  ].find((folder) => existsSync(join(folder, 'pyproject.toml'))) ?? join(TOOL_FOLDER, 'training');
 
 /** Looked for in this order where no `--python` is given. */
 const PYTHONS = ['python3.11', 'python3.12', 'python3.13', 'python3', 'python'];
@@ -15,20 +25,39 @@ const LEAST_VERSION = [3, 11] as const;
 /** What an environment was made from; another content means that it has to be made anew. */
 const STAMP = 'leo-abr-training.sha256';
 
+/** The optional dependencies that `leo-abr evaluate --trained` needs. */
+export const EVALUATION_EXTRA = 'evaluation';
+
+/** Where the environment for a purpose goes unless the user says otherwise. */
+export function environmentFolder(purpose: string): string {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'leo-abr', purpose);
+}
+
+const LIST_REQUIREMENTS = `
+import sys, tomllib
+project = tomllib.load(open(sys.argv[1], "rb"))["project"]
+print("\\n".join(project["dependencies"] + project["optional-dependencies"].get(sys.argv[2], [])))
+`;
+
 export interface PythonOptions {
   /** Folder with `pyproject.toml` and the package. */
   project: string;
   /** Where the environment is, or will be. */
   environment: string;
+  /** Optional dependencies of `pyproject.toml` to install as well. */
+  extra?: string;
   /** An interpreter of at least 3.11. Default: the first of the usual names that is one. */
   python?: string | undefined;
 }
 
 /** Makes sure of the environment, saying on standard error what it installs; returns its interpreter. */
 export async function prepareEnvironment(options: PythonOptions, io: CommandIo): Promise<string> {
-  const { project, environment } = options;
+  const { project, environment, extra } = options;
   const pyproject = join(project, 'pyproject.toml');
-  const stamp = createHash('sha256').update(readFileSync(pyproject)).digest('hex');
+  const stamp = createHash('sha256')
+    .update(readFileSync(pyproject))
+    .update(extra ?? '')
+    .digest('hex');
   const stampFile = join(environment, STAMP);
   const isWindows = process.platform === 'win32';
   const interpreter = join(environment, isWindows ? 'Scripts/python.exe' : 'bin/python');
@@ -38,25 +67,22 @@ export async function prepareEnvironment(options: PythonOptions, io: CommandIo):
   io.stderr.write(`setting up Python in ${environment}\n`);
   makeFolder(environment);
   await runProcess(python, ['-m', 'venv', '--clear', environment], io);
-  const requirements = await runProcess(
-    interpreter,
-    [
-      '-c',
-      'import sys, tomllib; print("\\n".join(tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"]))',
-      pyproject,
-    ],
-    io,
-    { capture: true },
-  );
+  const requirements = await runProcess(interpreter, ['-c', LIST_REQUIREMENTS, pyproject, extra ?? ''], io, {
+    capture: true,
+  });
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
   await runProcess(interpreter, [...pip, ...requirements.split('\n').filter((line) => line !== '')], io);
   writeFileAtomically(stampFile, stamp);
   return interpreter;
 }
 
-/** Runs `python -m leo_abr_training <args>`; what it says goes to standard error. */
-export async function runTraining(interpreter: string, project: string, args: readonly string[], io: CommandIo) {
-  await runProcess(interpreter, ['-m', 'leo_abr_training', ...args], io, { environment: { PYTHONPATH: project } });
+/** Runs `python -m <module> <args>` of the project; what it says goes to standard error. */
+export async function runTraining(
+  options: { interpreter: string; project: string; module?: string; args: readonly string[] },
+  io: CommandIo,
+): Promise<void> {
+  const { interpreter, project, module = 'leo_abr_training', args } = options;
+  await runProcess(interpreter, ['-m', module, ...args], io, { environment: { PYTHONPATH: project } });
 }
 
 async function findPython(given: string | undefined): Promise<string> {

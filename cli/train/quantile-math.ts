@@ -2,20 +2,21 @@
 
 import { normalQuantile } from '../../abr/mpc-l/normal-distribution.ts';
 
-/** Quantiles of weighted values at ascending levels: the least value with at least that share of the weight up to it. */
-export function weightedQuantiles(
-  values: readonly number[],
-  weights: readonly number[],
+/**
+ * Quantiles of weighted values (in ascending order) at ascending levels: the least value with at least that share of the
+ * weight up to it; NaN of nothing.
+ */
+export function quantilesOfSorted(
+  sorted: readonly { value: number; weight: number }[],
   levels: readonly number[],
 ): number[] {
-  if (values.length === 0) return levels.map(() => Number.NaN);
-  const order = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (sorted.length === 0) return levels.map(() => Number.NaN);
+  const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
   let i = 0;
-  let below = weights[order[0]!]!;
+  let below = sorted[0]!.weight;
   return levels.map((level) => {
-    while (below < level * total && i < order.length - 1) below += weights[order[++i]!]!;
-    return values[order[i]!]!;
+    while (below < level * total && i < sorted.length - 1) below += sorted[++i]!.weight;
+    return sorted[i]!.value;
   });
 }
 

@@ -4,7 +4,7 @@
  * predictor/training, which fits the networks.
  */
 
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createController, type Forecaster, type Observation, type PiecewisePath } from '../../abr/index.ts';
 import { FEATURES, LinkHistory } from '../../predictor/link-history.ts';
@@ -27,6 +27,8 @@ const LEAST_RATIO = 0.003;
 const ROW_SECONDS = 0.45;
 /** A row needs so much of the recording after it; what later steps lack is unknown. */
 const LEAST_FUTURE_SECONDS = 12;
+/** Shorter recordings give no row. */
+export const LEAST_RECORDING_SECONDS = 30;
 /** Sessions per data set that are aimed at, and the limits of the time between their starts. */
 const SESSIONS_PER_DATASET = 300;
 const LEAST_SPACING_SECONDS = 7;
@@ -133,21 +135,33 @@ export function rowsOf(session: RowSession): Float32Array[] {
   return recorder.rows;
 }
 
-/** Writes `rows.json` and `rows.f32` into a folder; `onSession` is told how many sessions are done. */
-export function writeRows(
-  sessions: readonly RowSession[],
-  folder: string,
-  onSession: (done: number) => void = () => {},
-): { rows: number } {
-  makeFolder(folder);
-  const groups = [...new Set(sessions.map(({ trace }) => trace.metadata.recordingGroup))].sort();
+export interface WriteRowsOptions {
+  traces: readonly Trace[];
+  seed: number;
+  /** Data sets (as sidecars name them) that nothing may learn from; models are judged on them all the same. */
+  leftOut?: readonly string[];
+  /** Gets `rows.json` and `rows.f32`. */
+  folder: string;
+  /** Rejects with its reason where it is aborted. */
+  signal?: AbortSignal;
+  onProgress?(done: number, total: number): void;
+}
+
+/** Plays the sessions and writes their rows; resolves to how many there are to learn from. */
+export async function writeRows(options: WriteRowsOptions): Promise<number> {
+  const { traces, seed, leftOut = [], folder, signal, onProgress = () => {} } = options;
+  const sessions = rowSessions(traces, seed);
+  // Every group has its place, also those whose recordings are too short for a row.
+  const groups = [...new Set(traces.map(({ metadata }) => metadata.recordingGroup))].sort();
   const datasets = [...new Set(sessions.map(({ dataset }) => dataset))].sort();
-  const valuesFile = join(folder, 'rows.f32');
-  rmSync(join(folder, 'rows.json'), { force: true });
-  const out = openSync(valuesFile, 'w');
+  const labels = datasetLabels(traces);
+  const isLeftOut = ({ metadata }: Trace) => leftOut.includes(metadata.dataset);
+  makeFolder(folder);
+  const out = openSync(join(folder, 'rows.f32'), 'w');
   let count = 0;
+  let learnt = 0;
   try {
-    sessions.forEach((session, done) => {
+    for (const [done, session] of sessions.entries()) {
       const { recordingGroup } = session.trace.metadata;
       const head = [groups.indexOf(recordingGroup), datasets.indexOf(session.dataset), session.stretch === 1 ? 0 : 1];
       const rows = rowsOf(session);
@@ -158,8 +172,12 @@ export function writeRows(
       });
       writeSync(out, bytes);
       count += rows.length;
-      onSession(done + 1);
-    });
+      if (!isLeftOut(session.trace)) learnt += rows.length;
+      onProgress(done + 1, sessions.length);
+      // Signals are seen only between two turns of the event loop.
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    }
   } finally {
     closeSync(out);
   }
@@ -171,9 +189,10 @@ export function writeRows(
     stepEndsSeconds: STEP_ENDS_SECONDS,
     groups,
     datasets,
+    leftOut: [...new Set(traces.filter(isLeftOut).map((trace) => labels.get(trace)!))],
   };
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
-  return { rows: count };
+  return learnt;
 }
 
 /** Listens like a forecaster, and notes a row whenever a forecast is asked for or half a second was seen. */

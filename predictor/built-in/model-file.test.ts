@@ -29,7 +29,7 @@ describe('parseModel', () => {
 
   test.each<[string, unknown, string]>([
     ['format', 'onnx', 'fold.json.format: expected "leo-abr quantile networks", got "onnx"'],
-    ['version', 2, 'fold.json.version: expected 1, got 2'],
+    ['version', 1, 'fold.json.version: expected 2, got 1'],
     ['name', '', 'fold.json.name: expected a name, got ""'],
     ['features', ['level-1s'], 'fold.json.features: expected 27 names, got an array of 1'],
     ['features.0', 'level-1s', 'fold.json.features[0]: expected "level-0.4s", got "level-1s"'],
@@ -39,16 +39,28 @@ describe('parseModel', () => {
     ['rankCorrelation', '0.7', 'fold.json.rankCorrelation: expected a number from 0 to below 1, got "0.7"'],
     ['networks', [], 'fold.json.networks: expected an array with something in it, got an empty array'],
     ['networks.0.1', null, 'fold.json.networks[0][1]: expected an object, got null'],
-    ['networks.0.0.weights', '*', 'fold.json.networks[0][0].weights: expected base64, got "*"'],
     ['networks.0.0.weights', 'AAAA', 'fold.json.networks[0][0].weights: expected 27 x '],
-    ['networks.0.0.scales', 'AAAA', 'fold.json.networks[0][0].scales: expected float32 numbers of 4 bytes, got 3'],
-    ['networks.0.0.biases', 'AADAfw==', 'fold.json.networks[0][0].biases[0]: expected a finite number, got NaN'],
-    ['networks.0.1.scales', 'AAAAAA==', 'fold.json.networks[0][1].scales: expected'],
+    ['networks.0.0.weights', 7, 'fold.json.networks[0][0].weights: expected 27 x '],
+    ['networks.0.0.scales', 'AAAA', 'fold.json.networks[0][0].scales: expected an object, got "AAAA"'],
+    ['networks.0.0.scales.unit', 0, 'fold.json.networks[0][0].scales.unit: expected a finite number above 0, got 0'],
+    ['networks.0.0.scales.steps', '*', 'fold.json.networks[0][0].scales.steps: expected base64, got "*"'],
+    ['networks.0.0.biases.steps', 'AAAA', 'fold.json.networks[0][0].biases.steps: expected 16-bit integers'],
+    ['networks.0.1.scales.steps', 'AAAAAA==', 'fold.json.networks[0][1].scales: expected'],
     ['stepEndsSeconds', [1, 2], 'biases: expected one per step and level (14), got'],
   ])('says what is wrong with %s', (path, value, message) => {
     const parse = () => parseModel(withValue(path, value), 'fold.json');
     expect(parse).toThrow(InputError);
     expect(parse).toThrow(message);
+  });
+
+  test('says which weight is no digit', () => {
+    const { weights } = SHIPPED_MODEL.networks[0]![0]!;
+    for (const wrong of ['/', '*']) {
+      const broken = withValue('networks.0.0.weights', `${weights.slice(0, 3)}${wrong}${weights.slice(4)}`);
+      expect(() => parseModel(broken)).toThrow(
+        `model.networks[0][0].weights[3]: expected a digit of base64 but the last, got "${wrong}"`,
+      );
+    }
   });
 
   test('says that it is no model', () => {

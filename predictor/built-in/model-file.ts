@@ -5,16 +5,22 @@ import { FEATURES } from '../link-history.ts';
 import type { Layer } from './quantile-network.ts';
 
 export const MODEL_FORMAT = 'leo-abr quantile networks';
-export const MODEL_VERSION = 1;
+export const MODEL_VERSION = 2;
 
-/** A layer's numbers in base64. */
+/** Numbers as multiples of a unit. */
+export interface PackedNumbers {
+  unit: number;
+  /** Little-endian 16-bit integers in base64. */
+  steps: string;
+}
+
 export interface LayerFile {
-  /** One signed byte per weight, `[input][output]`. */
+  /** One character per weight, `[input][output]`: a digit of base64, less 31, times the scale of the input. */
   weights: string;
-  /** What a byte of each input's row counts: little-endian float32. */
-  scales: string;
-  /** Per output: little-endian float32. */
-  biases: string;
+  /** Per input. */
+  scales: PackedNumbers;
+  /** Per output. */
+  biases: PackedNumbers;
 }
 
 export interface ModelFile {
@@ -86,29 +92,40 @@ export function parseModel(value: unknown, where = 'model'): Model {
   return { name, stepEndsSeconds, levels, rankCorrelation, networks };
 }
 
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const MIDDLE_DIGIT = 31;
+
 function parseLayer(value: unknown, inputs: number, where: string): Layer {
   const file = object(value, where);
-  const scales = floats(file['scales'], `${where}.scales`);
+  const scales = packedNumbers(file['scales'], `${where}.scales`);
   if (scales.length !== inputs)
     throw new InputError(`${where}.scales`, `${inputs} numbers, one per input`, scales.length);
-  const biases = floats(file['biases'], `${where}.biases`);
+  const biases = packedNumbers(file['biases'], `${where}.biases`);
   if (biases.length === 0) throw new InputError(`${where}.biases`, 'at least one number', 0);
-  const bytes = new Int8Array(base64Bytes(file['weights'], `${where}.weights`).buffer);
-  if (bytes.length !== inputs * biases.length) {
-    throw new InputError(`${where}.weights`, `${inputs} x ${biases.length} bytes`, bytes.length);
+  const digits = file['weights'];
+  if (typeof digits !== 'string' || digits.length !== inputs * biases.length) {
+    throw new InputError(`${where}.weights`, `${inputs} x ${biases.length} characters`, digits);
   }
-  const weights = Float32Array.from(bytes, (byte, i) => byte * scales[Math.floor(i / biases.length)]!);
+  const weights = Float32Array.from(digits, (digit, i) => {
+    // A character that is none has index -1: one below the first.
+    const step = DIGITS.indexOf(digit) - MIDDLE_DIGIT;
+    if (Math.abs(step) > MIDDLE_DIGIT) {
+      throw new InputError(`${where}.weights[${i}]`, 'a digit of base64 but the last', digit);
+    }
+    return step * scales[Math.floor(i / biases.length)]!;
+  });
   return { weights, biases };
 }
 
-function floats(value: unknown, where: string): Float32Array {
-  const bytes = base64Bytes(value, where);
-  if (bytes.length % 4 !== 0) throw new InputError(where, 'float32 numbers of 4 bytes', bytes.length);
+function packedNumbers(value: unknown, where: string): Float32Array {
+  const { unit, steps } = object(value, where);
+  if (typeof unit !== 'number' || !(unit > 0 && unit < Number.POSITIVE_INFINITY)) {
+    throw new InputError(`${where}.unit`, 'a finite number above 0', unit);
+  }
+  const bytes = base64Bytes(steps, `${where}.steps`);
+  if (bytes.length % 2 !== 0) throw new InputError(`${where}.steps`, '16-bit integers of 2 bytes', bytes.length);
   const view = new DataView(bytes.buffer);
-  const numbers = Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
-  const wrong = numbers.findIndex((number) => !Number.isFinite(number));
-  if (wrong >= 0) throw new InputError(`${where}[${wrong}]`, 'a finite number', numbers[wrong]);
-  return numbers;
+  return Float32Array.from({ length: bytes.length / 2 }, (_, i) => unit * view.getInt16(2 * i, true));
 }
 
 function base64Bytes(value: unknown, where: string): Uint8Array<ArrayBuffer> {

@@ -1,4 +1,4 @@
-"""`python -m leo_abr_training <command>`: what `leo-abr train` runs. Says on standard output what it does."""
+"""`python -m leo_abr_training`: what `leo-abr train` runs. Says on standard output what it does."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 # Sums of one order whatever the machine: the same rows give the same model. Set before numpy loads.
@@ -16,79 +17,49 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from .fit import Settings, fit  # noqa: E402
+from .fit import Fitted, Settings, fit  # noqa: E402
+from .folds import HeldOut, held_out_of, mean_rank_correlation, scores_by_dataset, training_sets  # noqa: E402
 from .model_file import as_read, model_file  # noqa: E402
-from .network import pinball  # noqa: E402
 from .rows import Rows, read_rows  # noqa: E402
-from .scores import rank_correlation, scores_of  # noqa: E402
 
 ROWS: Rows
+SETTINGS = Settings()
+# Rows whose outcomes go with the model, for whoever evaluates it elsewhere.
+GOLDEN_ROWS = 6
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="leo_abr_training")
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, text in (
-        ("model", "one model of all rows"),
-        ("folds", "one model per recording group, each without the rows of its group"),
-    ):
-        command = commands.add_parser(name, help=text)
-        command.add_argument("--rows", type=Path, required=True, help="folder of rows.json and rows.f32")
-        command.add_argument("--out", type=Path, required=True, help="model file, or folder of the folds")
-        command.add_argument("--name", required=True, help="name in the model file")
-        command.add_argument("--seed", type=int, default=1)
-        command.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-        if name == "model":
-            command.add_argument("--rank-correlation", type=float, help="default: measured on the rows themselves")
+    parser = argparse.ArgumentParser(prog="leo_abr_training", description="Fits the built-in forecaster's networks.")
+    parser.add_argument("--rows", type=Path, required=True, help="folder of rows.json and rows.f32")
+    parser.add_argument("--name", required=True, help="name in the model files")
+    parser.add_argument("--model", type=Path, help="file for one model of all rows")
+    parser.add_argument("--folds", type=Path, help="folder for one model per recording group, without the group's rows")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="processes; the models do not depend on it")
     args = parser.parse_args()
+    begun = time.monotonic()
     _load(args.rows)
     print(f"{len(ROWS.features)} rows of {len(ROWS.groups)} recording groups", flush=True)
-    return train_model(args) if args.command == "model" else train_folds(args)
 
+    sets = training_sets(ROWS) if args.folds else {}
+    if args.model:
+        # Last, so that its correlation can be measured on what others have not learnt from.
+        sets.setdefault(None, [])
+    tasks = [(group, args.seed) for group in sets]
+    fitted: dict[int | None, Fitted] = {}
+    held_out: dict[int, HeldOut] = {}
+    with ProcessPoolExecutor(max_workers=max(1, min(args.jobs, len(tasks))), initializer=_load, initargs=(args.rows,)) as pool:
+        for (left_out, groups), result in zip(sets.items(), pool.map(_fit, tasks)):
+            fitted[left_out] = result
+            for group in groups:
+                held_out[group] = held_out_of(ROWS, as_read(result), group)
+            name = "all" if left_out is None else f"all but {ROWS.groups[left_out]}"
+            print(f"fitted {len(fitted)} of {len(sets)} ({name}) after {time.monotonic() - begun:.0f} s", flush=True)
 
-def train_model(args: argparse.Namespace) -> int:
-    begun = time.monotonic()
-    shown = [begun]
-
-    def progress(done: float) -> None:
-        now = time.monotonic()
-        if now - shown[0] > 5:
-            shown[0] = now
-            print(f"fitting: {100 * done:.0f} %", flush=True)
-
-    fitted = fit(ROWS, np.arange(len(ROWS.features)), Settings(), args.seed, progress)
-    correlation = args.rank_correlation
-    if correlation is None:
-        plain = np.flatnonzero(ROWS.is_plain)
-        quantiles = fitted.quantiles(ROWS.features[plain])
-        correlation = _mean_rank_correlation(scores_of(quantiles, ROWS.targets[plain], fitted.levels), plain)
-    _write_json(args.out, model_file(fitted, ROWS, args.name, correlation))
-    print(f"wrote {args.out} after {time.monotonic() - begun:.0f} s", flush=True)
-    return 0
-
-
-def train_folds(args: argparse.Namespace) -> int:
-    begun = time.monotonic()
-    held_out = {}
-    with ProcessPoolExecutor(max_workers=args.jobs, initializer=_load, initargs=(args.rows,)) as pool:
-        for done, (group, fold) in enumerate(pool.map(_fold, [(g, args.seed) for g in range(len(ROWS.groups))])):
-            held_out[group] = fold
-            print(f"fold {done + 1} of {len(ROWS.groups)}: {ROWS.groups[group]}", flush=True)
-    # Every fold gets the correlation of the others: what is measured on a group is not used on it.
-    scores = {group: fold["scores"] for group, fold in held_out.items()}
-    files = {}
-    for group, fold in held_out.items():
-        others = [g for g in scores if g != group]
-        correlation = _mean_rank_correlation(
-            np.concatenate([scores[g] for g in others]), np.concatenate([held_out[g]["rows"] for g in others])
-        )
-        name = ROWS.groups[group]
-        file = f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in name)}.json"
-        _write_json(args.out / file, model_file(fold["fitted"], ROWS, f"{args.name} without {name}", correlation))
-        files[name] = file
-    _write_json(args.out / "folds.json", files)
-    _write_json(args.out / "scores.json", _scores(held_out))
-    print(f"wrote {args.out / 'folds.json'} after {time.monotonic() - begun:.0f} s", flush=True)
+    if args.folds:
+        _write_folds(args, sets, fitted, held_out)
+    if args.model:
+        _write_model(args, fitted[None], held_out)
     return 0
 
 
@@ -98,45 +69,53 @@ def _load(folder: Path) -> None:
     ROWS = read_rows(folder)
 
 
-def _fold(task: tuple[int, int]) -> tuple[int, dict]:
-    group, seed = task
-    fitted = fit(ROWS, np.flatnonzero(ROWS.group != group), Settings(), seed)
-    rows = np.flatnonzero((ROWS.group == group) & ROWS.is_plain)
-    quantiles = as_read(fitted).quantiles(ROWS.features[rows])
-    targets = ROWS.targets[rows]
-    return group, {
-        "fitted": fitted,
-        "rows": rows,
-        "scores": scores_of(quantiles, targets, fitted.levels),
-        "pinball": pinball(quantiles, targets, fitted.levels).mean(-1),
-        "unquantised": pinball(fitted.quantiles(ROWS.features[rows]), targets, fitted.levels).mean(-1),
+def _fit(task: tuple[int | None, int]) -> Fitted:
+    left_out, seed = task
+    return fit(ROWS, ROWS.training(left_out), SETTINGS, seed)
+
+
+def _write_folds(args: argparse.Namespace, sets: dict, fitted: dict, held_out: dict[int, HeldOut]) -> None:
+    files = {}
+    for left_out, groups in sets.items():
+        for group in groups:
+            # What is measured on a group is not used on it.
+            others = [held_out[g] for g in held_out if g != group]
+            name = ROWS.groups[group]
+            file = f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in name)}.json"
+            model = model_file(
+                fitted[left_out], ROWS, f"{args.name} without {name}", mean_rank_correlation(ROWS, others)
+            )
+            _write_json(args.folds / file, {**model, "heldOut": name})
+            files[name] = file
+    _write_json(args.folds / "scores.json", scores_by_dataset(ROWS, held_out.values()))
+    # Last: where it is, everything is.
+    _write_json(args.folds / "folds.json", dict(sorted(files.items())))
+    print(f"wrote {args.folds / 'folds.json'}", flush=True)
+
+
+def _write_model(args: argparse.Namespace, fitted: Fitted, held_out: dict[int, HeldOut]) -> None:
+    """The model with `fit`, from which `leo-abr train` makes its card."""
+    judged = list(held_out.values())
+    if not judged:
+        judged = [held_out_of(ROWS, as_read(fitted), group) for group in np.unique(ROWS.group)]
+    chosen = ROWS.training(None)
+    golden = chosen[np.linspace(0, len(chosen) - 1, GOLDEN_ROWS).astype(int)]
+    quantiles = as_read(fitted).quantiles(ROWS.features[golden])
+    file = model_file(fitted, ROWS, args.name, mean_rank_correlation(ROWS, judged))
+    file["fit"] = {
+        "settings": asdict(SETTINGS),
+        "seed": args.seed,
+        "rows": len(chosen),
+        "numpy": np.__version__,
+        "scoresAreHeldOut": bool(held_out),
+        "scores": scores_by_dataset(ROWS, judged),
+        "golden": [
+            {"features": [round(float(v), 6) for v in features], "logRatios": [round(float(v), 5) for v in row.ravel()]}
+            for features, row in zip(ROWS.features[golden], quantiles)
+        ],
     }
-
-
-def _mean_rank_correlation(scores: np.ndarray, rows: np.ndarray) -> float:
-    """Mean over data sets, so that the largest does not decide alone."""
-    datasets = ROWS.dataset[rows]
-    return float(np.mean([rank_correlation(scores[datasets == d]) for d in np.unique(datasets)]))
-
-
-def _scores(held_out: dict[int, dict]) -> dict:
-    """Pinball loss per data set and step over rows that no model had learnt from, and rank correlations."""
-    rows = np.concatenate([fold["rows"] for fold in held_out.values()])
-    table = {key: np.concatenate([fold[key] for fold in held_out.values()]) for key in ("pinball", "unquantised", "scores")}
-    datasets = {}
-    for d in np.unique(ROWS.dataset[rows]):
-        of = ROWS.dataset[rows] == d
-        datasets[ROWS.datasets[d]] = {
-            "rows": int(of.sum()),
-            "pinball": [round(float(v), 5) for v in np.nanmean(table["pinball"][of], 0)],
-            "pinballUnquantised": [round(float(v), 5) for v in np.nanmean(table["unquantised"][of], 0)],
-            "rankCorrelation": round(rank_correlation(table["scores"][of]), 3),
-        }
-    return {
-        "stepEndsSeconds": ROWS.step_ends.tolist(),
-        "rankCorrelation": round(_mean_rank_correlation(table["scores"], rows), 3),
-        "datasets": datasets,
-    }
+    _write_json(args.model, file)
+    print(f"wrote {args.model}", flush=True)
 
 
 def _write_json(file: Path, value: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +10,22 @@ from .network import Parameters, first_parameters, loss_gradient, quantiles_of
 from .rows import Rows
 
 
+# Weights of a model file are so many steps from nought at most.
+GREATEST_STEP = 31
+
+
 @dataclass(frozen=True)
 class Settings:
     levels: tuple[float, ...] = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
-    hidden: tuple[int, ...] = (32, 20)
+    hidden: tuple[int, ...] = (24, 16)
+    # Share of the steps, at the end, that are taken with weights rounded as in the model file.
+    rounded: float = 0.5
     # Networks that are averaged; each begins elsewhere.
     members: int = 2
-    epochs: int = 3
+    epochs: int = 2
     batch: int = 512
+    # However few rows there are.
+    least_steps: int = 400
     learning_rate: float = 4e-3
     weight_decay: float = 1e-3
     # Share of rows that are shown without what is known of the handover.
@@ -47,9 +54,8 @@ def fit(
     chosen: np.ndarray,
     settings: Settings,
     seed: int,
-    progress: Callable[[float], None] = lambda _: None,
 ) -> Fitted:
-    """Fits to the chosen rows (indices). The same rows, settings and seed give the same networks."""
+    """Fits to the chosen rows (indices, at least one). The same rows, settings and seed give the same networks."""
     inputs = rows.features[chosen]
     is_handover = ~np.isnan(rows.unknown)
     mean = inputs.mean(0, dtype=np.float64).astype(np.float32)
@@ -72,22 +78,32 @@ def fit(
         rng = np.random.default_rng([seed, member])
         parameters = first_parameters(sizes, len(levels), rng)
         optimiser = AdamW(parameters, settings)
-        batches = len(chosen) // settings.batch
-        steps = batches * settings.epochs
+        size = min(settings.batch, len(chosen))
+        batches = len(chosen) // size
+        steps = max(settings.least_steps, batches * settings.epochs)
         for step in range(steps):
             if step % batches == 0:
                 order = rng.permutation(len(chosen))
-            at = order[(step % batches) * settings.batch :][: settings.batch]
+            at = order[(step % batches) * size :][:size]
             batch = scaled[at]
             masked = rng.random(len(at)) < settings.masked
             batch[np.ix_(masked, is_handover)] = unknown[is_handover]
-            _, gradient = loss_gradient(parameters, batch, targets[at], weights[at], levels)
+            # The slope where the rounded weights are moves the weights themselves (Bengio et al. 2013: straight through).
+            tried = parameters if step < (1 - settings.rounded) * steps else rounded(parameters)
+            _, gradient = loss_gradient(tried, batch, targets[at], weights[at], levels)
             optimiser.step(gradient, one_cycle(step / steps))
-            if step % 200 == 0:
-                progress((member + step / steps) / settings.members)
         members.append(_with_scaling_inside(parameters, mean, spread))
-    progress(1.0)
     return Fitted(members, levels)
+
+
+def rounded(parameters: Parameters) -> Parameters:
+    """The parameters with the weights that a model file has room for: -31 to 31 times a scale per input."""
+    read = list(parameters)
+    for layer in range(0, len(parameters), 2):
+        weights = parameters[layer]
+        scales = np.maximum(np.abs(weights).max(1, keepdims=True), np.float32(1e-12)) / np.float32(GREATEST_STEP)
+        read[layer] = np.rint(weights / scales) * scales
+    return read
 
 
 def one_cycle(done: float) -> float:

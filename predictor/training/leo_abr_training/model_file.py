@@ -1,4 +1,4 @@
-"""The model file (predictor/built-in/model-file.ts reads it): weights as bytes with a scale per input."""
+"""The model file (predictor/built-in/model-file.ts reads it): weights in 63 steps, one character each."""
 
 from __future__ import annotations
 
@@ -6,28 +6,38 @@ import base64
 
 import numpy as np
 
-from .fit import Fitted
+from .fit import GREATEST_STEP, Fitted
 from .network import Parameters
 from .rows import Rows
 
 FORMAT = "leo-abr quantile networks"
-VERSION = 1
+VERSION = 2
+
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
-def _base64(values: np.ndarray) -> str:
-    return base64.b64encode(values.tobytes()).decode("ascii")
+def _packed(values: np.ndarray) -> tuple[dict, np.ndarray]:
+    """Numbers as 16-bit multiples of a unit, and what a reader gets from them."""
+    unit = float(f"{max(float(np.abs(values).max()), 1e-9) / 32767:.6e}")
+    steps = np.clip(np.rint(values / unit), -32767, 32767).astype("<i2")
+    packed = {"unit": unit, "steps": base64.b64encode(steps.tobytes()).decode("ascii")}
+    return packed, (steps * unit).astype(np.float32)
 
 
-def quantised(parameters: Parameters) -> tuple[list[dict[str, str]], Parameters]:
+def quantised(parameters: Parameters) -> tuple[list[dict], Parameters]:
     """Layers of a model file, and the parameters that a reader gets from them."""
     layers = []
     read: Parameters = []
     for layer in range(0, len(parameters), 2):
-        weights, biases = parameters[layer], parameters[layer + 1].astype("<f4")
-        scales = (np.maximum(np.abs(weights).max(1), 1e-12) / 127).astype("<f4")
-        steps = np.clip(np.rint(weights / scales[:, None]), -127, 127).astype(np.int8)
-        layers.append({"weights": _base64(steps), "scales": _base64(scales), "biases": _base64(biases)})
-        read += [steps.astype(np.float32) * scales[:, None], biases.astype(np.float32)]
+        weights, biases = parameters[layer], parameters[layer + 1]
+        scales, scales_read = _packed(np.abs(weights).max(1) / GREATEST_STEP)
+        # An input may count so little that its scale is nought.
+        divisor = np.where(scales_read > 0, scales_read, 1)[:, None]
+        steps = np.clip(np.rint(weights / divisor), -GREATEST_STEP, GREATEST_STEP).astype(int)
+        packed_biases, biases_read = _packed(biases)
+        text = "".join(DIGITS[step + GREATEST_STEP] for step in steps.ravel())
+        layers.append({"weights": text, "scales": scales, "biases": packed_biases})
+        read += [(steps * scales_read[:, None]).astype(np.float32), biases_read]
     return layers, read
 
 

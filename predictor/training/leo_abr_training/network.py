@@ -36,7 +36,7 @@ def _softplus(x: np.ndarray) -> np.ndarray:
 
 def _head(outputs: np.ndarray, levels: int) -> np.ndarray:
     """Quantiles [row, step, level] from raw outputs [row, step * level]."""
-    raw = outputs.reshape(len(outputs), -1, levels)
+    raw = outputs.reshape(len(outputs), outputs.shape[1] // levels, levels)
     middle = levels // 2
     gaps = _softplus(raw)
     quantiles = np.empty_like(raw)

@@ -26,6 +26,15 @@ class Rows:
     step_ends: np.ndarray
     groups: list[str]
     datasets: list[str]
+    # [row] bool: of a data set that is judged only.
+    is_left_out: np.ndarray
+
+    def training(self, without_group: int | None) -> np.ndarray:
+        """Indices of the rows to learn from."""
+        chosen = ~self.is_left_out
+        if without_group is not None:
+            chosen &= self.group != without_group
+        return np.flatnonzero(chosen)
 
 
 def read_rows(folder: Path) -> Rows:
@@ -42,6 +51,8 @@ def read_rows(folder: Path) -> Rows:
     if values.size != width * header["rows"]:
         raise ValueError(f"{folder / 'rows.f32'}: expected {header['rows']} rows of {width} numbers, got {values.size}")
     table = values.reshape(-1, width)
+    dataset = table[:, 1].astype(int)
+    left_out = [i for i, name in enumerate(header["datasets"]) if name in header["leftOut"]]
     inputs = table[:, 3 : 3 + len(features)]
     if not np.isfinite(inputs).all():
         raise ValueError(f"{folder / 'rows.f32'}: expected finite features, got others")
@@ -49,11 +60,12 @@ def read_rows(folder: Path) -> Rows:
         features=np.ascontiguousarray(inputs),
         targets=np.ascontiguousarray(table[:, 3 + len(features) :]),
         group=table[:, 0].astype(int),
-        dataset=table[:, 1].astype(int),
+        dataset=dataset,
         is_plain=table[:, 2] == 0,
         feature_names=[feature["name"] for feature in features],
         unknown=np.array([feature.get("unknown", np.nan) for feature in features], dtype=np.float32),
         step_ends=np.array(steps, dtype=float),
         groups=header["groups"],
         datasets=header["datasets"],
+        is_left_out=np.isin(dataset, left_out),
     )

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
+import { seededRandom } from '../../replay/random.ts';
+import { runCommand } from '../command.ts';
+import type { Evaluation } from './evaluation-page.ts';
+import { TRAINING_PROJECT } from './python.ts';
+
+let folder: string;
+const at = (...path: string[]) => join(folder, ...path);
+
+async function evaluate(...args: string[]) {
+  const written = { stdout: '', stderr: '' };
+  const status = await runCommand(['evaluate', ...args], {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: { write: (text) => (written.stderr += text) },
+    defaultJobs: 1,
+    onInterrupt: () => () => {},
+  });
+  return { status, ...written };
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-evaluate-test-'));
+  mkdirSync(at('traces'));
+  const random = seededRandom(4);
+  for (const group of ['a', 'b']) {
+    const rates = Array.from({ length: 240 }, (_, i) => `${i},${(60 * Math.exp(random() - 0.5)).toFixed(3)},,`);
+    writeFileSync(at('traces', `${group}.csv`), `time_s,throughput_mbps,rtt_ms,loss\n${rates.join('\n')}\n`);
+    const sidecar = { dataset: 'own', recording_group: group, epoch_phase_s: 3 };
+    writeFileSync(at('traces', `${group}.json`), JSON.stringify(sidecar));
+  }
+  writeFileSync(at('model.json'), JSON.stringify(SHIPPED_MODEL));
+  writeFileSync(at('folds.json'), JSON.stringify({ a: 'model.json', b: 'model.json' }));
+  mkdirSync(at('pings'));
+  const pings = Array.from({ length: 200 }, (_, i) => `${1700000000 + i / 2},${30 + (i % 4)},0`);
+  writeFileSync(at('pings', 'roof.csv'), `unix_s,pop_ping_ms,drop\n${pings.join('\n')}\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** An environment as if it were set up, whose interpreter forecasts the number 50. */
+function putEnvironment(): string {
+  const stamp = createHash('sha256')
+    .update(readFileSync(join(TRAINING_PROJECT, 'pyproject.toml')))
+    .update('evaluation');
+  mkdirSync(at('env', 'bin'), { recursive: true });
+  writeFileSync(at('env', 'leo-abr-training.sha256'), stamp.digest('hex'));
+  const python = `#!${process.execPath}
+const { readFileSync, writeFileSync } = require('node:fs');
+const args = process.argv.slice(2);
+const { series, historySeconds } = JSON.parse(readFileSync(args[args.indexOf('--series') + 1], 'utf8'));
+const fifty = series.map(({ kind, values }) => (kind === 'latency' ? null : values.slice(historySeconds).map(() => 50)));
+writeFileSync(args[args.indexOf('--out') + 1], JSON.stringify({ XGBoost: fifty }));
+`;
+  writeFileSync(at('env', 'bin', 'python'), python);
+  chmodSync(at('env', 'bin', 'python'), 0o755);
+  return at('env');
+}
+
+test('judges forecasts per data set and pooled, and draws them', async () => {
+  const flags = ['--traces', at('traces'), '--fold-models', at('folds.json'), '--out', at('out')];
+  const more = ['--latency', at('pings'), '--trained', '--environment', putEnvironment()];
+  const { status, stdout, stderr } = await evaluate(...flags, ...more);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('evaluation.html') });
+
+  const { forecasts, points }: Evaluation = JSON.parse(readFileSync(at('out', 'evaluation.json'), 'utf8'));
+  expect(forecasts).toMatchObject({ scenario: 'uhd-8', starts: 'every:61', levels: SHIPPED_MODEL.levels });
+  expect(Object.keys(forecasts.scores)).toEqual(['own', 'pooled']);
+  const own = forecasts.scores['own']!;
+  expect(own).toEqual(forecasts.scores['pooled']);
+  expect(own.forecasts).toBeGreaterThan(200);
+  for (const score of [own.pinball, own.crps]) {
+    expect(Object.keys(score)).toHaveLength(8);
+    for (const values of Object.values(score)) {
+      expect(values).toHaveLength(forecasts.stepEndsSeconds.length);
+      for (const value of values) expect(value).toBeGreaterThan(0);
+    }
+  }
+  // White noise: the last second says nothing, and who thinks it does loses most.
+  expect(own.pinball['last value']![4]).toBeGreaterThan(own.pinball['EWMA 30 s']![4]!);
+  for (const step of own.below['built-in']!) expect(step).toEqual([...step].sort((a, b) => a! - b!));
+
+  expect(Object.keys(points!.throughput['own']!)).toEqual([
+    'last value',
+    'harmonic mean (5 s)',
+    'EWMA',
+    'built-in',
+    'XGBoost',
+  ]);
+  expect(points!.latency['pings']!['last value']).toMatchObject({ forecasts: 80, mape: expect.any(Number) });
+  expect(points!.latency['pings']!['XGBoost']).toBeUndefined();
+
+  const page = readFileSync(at('out', 'evaluation.html'), 'utf8');
+  expect(page.match(/<svg /g)).toHaveLength(10);
+  expect(page).not.toMatch(/NaN|undefined|<script|src=|href=/);
+  expect(stdout).toContain('| own, against |');
+  expect(stdout).toContain('**throughput, own: 440 forecasts**');
+}, 30_000);
+
+test.each<[string[], string]>([
+  [['--scenario', 'uhd-9'], 'uhd-9'],
+  [['--fold-models', 'half.json'], 'half.json: b: expected a model for each recording group'],
+  [['--latency', '/nowhere'], '--latency: expected a file or folder, got /nowhere'],
+  [['--latency', 'wrong.csv'], 'wrong.csv:3: rtt_ms: expected a number, got "slow"'],
+  [['--latency', 'other.csv'], 'other.csv:1: expected a column rtt_ms or pop_ping_ms, got "time_s,weight"'],
+])('rejects %j with status 2', async (flags, message) => {
+  writeFileSync(at('half.json'), JSON.stringify({ a: 'model.json' }));
+  writeFileSync(at('wrong.csv'), 'time_s,rtt_ms\n0,30\n1,slow\n');
+  writeFileSync(at('other.csv'), 'time_s,weight\n0,30\n');
+  const [flag, value] = flags as [string, string];
+  const given = value.includes('.') ? at(value) : value;
+  const base = { '--traces': at('traces'), '--fold-models': at('folds.json'), '--out': at('out2'), [flag]: given };
+  const { status, stderr } = await evaluate(...Object.entries(base).flat());
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+});

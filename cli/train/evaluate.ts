@@ -1,0 +1,216 @@
+/** `leo-abr evaluate`: how good forecasts are on recordings that their models have not learnt from. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { type Model, parseModel } from '../../predictor/built-in/model-file.ts';
+import { InputError } from '../../replay/formats/input-error.ts';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import { writeFileAtomically } from '../../replay/formats/write-file.ts';
+import type { CommandIo } from '../command-io.ts';
+import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
+import { readFoldModels } from '../fold-models.ts';
+import { Progress } from '../progress.ts';
+import { requireWritable } from '../results-file.ts';
+import { scenarioOption } from '../scenario-option.ts';
+import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
+import { bestBaseline, type Evaluation, evaluationPage, percent, signedPercent } from './evaluation-page.ts';
+import { type ForecastScores, scoreForecasts, VARIANTS } from './forecast-scores.ts';
+import { readLatencySeries } from './latency-files.ts';
+import {
+  builtInPredictions,
+  HISTORY_SECONDS,
+  latencySeries,
+  type PointScores,
+  type PointSeries,
+  type Predictions,
+  pointScores,
+  pointTable,
+  simplePredictions,
+  throughputSeries,
+} from './point-scores.ts';
+import { EVALUATION_EXTRA, environmentFolder, prepareEnvironment, runTraining, TRAINING_PROJECT } from './python.ts';
+import { datasetLabels } from './training-rows.ts';
+
+interface Flags {
+  traces: string[];
+  foldModels: string;
+  scenario: string;
+  latency: string[];
+  trained?: boolean;
+  python?: string;
+  environment: string;
+  out: string;
+}
+
+export function evaluateCommand(io: CommandIo): Command {
+  return new Command('evaluate')
+    .description('judge forecasts on recordings that their models have not learnt from')
+    .requiredOption('--traces <file|folder>', 'recordings, folders with all below them (repeatable)', collect)
+    .requiredOption('--fold-models <folds.json>', 'the model for each recording group, of leo-abr train --folds')
+    .option('--scenario <name|file.json>', 'the sessions in which forecasts are made', 'uhd-8')
+    .option(
+      '--latency <file|folder>',
+      'more round-trip times, as CSV, for the table of single values (repeatable)',
+      collect,
+      [],
+    )
+    .option('--trained', "also train and judge XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1")
+    .option('--python <interpreter>', 'Python 3.11 or later to set up the environment of --trained with')
+    .option('--environment <folder>', 'where that environment is, or is set up', environmentFolder('evaluation'))
+    .requiredOption('--out <folder>', 'where evaluation.html and evaluation.json go')
+    .action((flags: unknown) => evaluate(flags as Flags, io));
+}
+
+function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
+  const { stderr } = io;
+  const scenario = scenarioOption(flags.scenario);
+  const models = new Map(
+    Object.entries(readFoldModels(flags.foldModels)).map(([group, file]) => [group, parseModel(file)] as const),
+  );
+  const page = join(flags.out, 'evaluation.html');
+  requireWritable(page);
+  const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
+  const modelOf = (group: string): Model => {
+    const model = models.get(group);
+    if (model !== undefined) return model;
+    throw new InputError({
+      file: flags.foldModels,
+      field: group,
+      expected: 'a model for each recording group of the traces',
+      got: 'none for this one',
+    });
+  };
+  for (const { metadata } of traces) modelOf(metadata.recordingGroup);
+  const labels = datasetLabels(traces);
+  const series = [...throughputSeries(traces, labels), ...latencySeries(traces), ...readLatencySeries(flags.latency)];
+  // Before the long part: what cannot be set up is said at once.
+  const interpreter =
+    flags.trained === true
+      ? await prepareEnvironment(
+          { project: TRAINING_PROJECT, environment: flags.environment, python: flags.python, extra: EVALUATION_EXTRA },
+          io,
+        )
+      : undefined;
+
+  const forecasts = await scored(
+    (signal, onProgress) => scoreForecasts({ traces, scenario, modelOf, signal, onProgress }),
+    io,
+  );
+  const trained = interpreter === undefined ? {} : await trainedPredictions(series, interpreter, io);
+  const points = pointScores(series, { ...predictionsOf(series, modelOf), ...trained });
+  const evaluation: Evaluation = {
+    schema: 1,
+    tool: { name: TOOL_NAME, version: TOOL_VERSION, commit: toolCommit() },
+    models: flags.foldModels,
+    traces: flags.traces,
+    forecasts,
+    points,
+  };
+  writeFileAtomically(join(flags.out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
+  writeFileAtomically(page, evaluationPage(evaluation));
+  io.stdout.write(summary(forecasts, points));
+  stderr.write(`wrote ${page} and evaluation.json beside it\n`);
+}
+
+async function scored(
+  score: (signal: AbortSignal, onProgress: (done: number, total: number) => void) => Promise<ForecastScores>,
+  io: CommandIo,
+): Promise<ForecastScores> {
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort(new ExitWith(EXIT_INTERRUPTED)));
+  let progress: Progress | undefined;
+  let sessions = 0;
+  try {
+    const scores = await score(stop.signal, (done, total) => {
+      progress ??= new Progress(io.stderr, total, 'sessions');
+      sessions = done;
+      progress.update(done);
+    });
+    progress?.end(sessions);
+    return scores;
+  } finally {
+    stopListening();
+  }
+}
+
+function predictionsOf(
+  series: readonly PointSeries[],
+  modelOf: (group: string) => Model,
+): Record<string, (Predictions | undefined)[]> {
+  const predictions: Record<string, (Predictions | undefined)[]> = {};
+  const put = (name: string, i: number, list: Predictions) => {
+    predictions[name] ??= series.map(() => undefined);
+    predictions[name][i] = list;
+  };
+  for (const [i, one] of series.entries()) {
+    for (const [name, list] of Object.entries(simplePredictions(one))) put(name, i, list);
+    // It forecasts throughput alone.
+    if (one.kind === 'throughput') put('built-in', i, builtInPredictions(one, modelOf(one.group)));
+  }
+  return predictions;
+}
+
+async function trainedPredictions(
+  series: readonly PointSeries[],
+  interpreter: string,
+  io: CommandIo,
+): Promise<Record<string, (Predictions | undefined)[]>> {
+  const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-evaluate-'));
+  try {
+    const input = join(scratch, 'series.json');
+    const output = join(scratch, 'predictions.json');
+    writeFileSync(input, JSON.stringify({ historySeconds: HISTORY_SECONDS, series }));
+    const args = ['--series', input, '--out', output];
+    await runTraining({ interpreter, project: TRAINING_PROJECT, module: 'leo_abr_training.points', args }, io);
+    const lists: Record<string, (Predictions | null)[]> = JSON.parse(readFileSync(output, 'utf8'));
+    return Object.fromEntries(Object.entries(lists).map(([name, of]) => [name, of.map((list) => list ?? undefined)]));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Markdown: what docs/predictors.md has. */
+function summary(forecasts: ForecastScores, points: PointScores): string {
+  const { stepEndsSeconds, scores } = forecasts;
+  const [builtIn, raw] = Object.keys(VARIANTS) as [string, string];
+  const steps = stepEndsSeconds.map((end) => `${end} s`);
+  const tables = [
+    {
+      title: 'Pinball loss of the built-in forecaster against the best simple estimator of each step',
+      head: ['step to', ...steps],
+      rows: Object.entries(scores).flatMap(([dataset, of]) => {
+        const best = bestBaseline(of, 'pinball');
+        return [
+          [dataset, ...of.pinball[builtIn]!.map((loss) => loss.toFixed(4))],
+          [
+            `${dataset}, against`,
+            ...best.map(({ value }, step) => signedPercent(of.pinball[builtIn]![step]! / value - 1)),
+          ],
+        ];
+      }),
+    },
+    ...(['coverage90', 'coverage50'] as const).flatMap((of) =>
+      [builtIn, raw].map((variant) => ({
+        title: `The ${of === 'coverage90' ? '90' : '50'} % interval covers, ${variant}`,
+        head: ['step to', ...steps],
+        rows: Object.entries(scores).map(([dataset, one]) => [dataset, ...one[of][variant]!.map(percent)]),
+      })),
+    ),
+    ...pointTable(points),
+  ];
+  return `${tables
+    .map(({ title, head, rows }) =>
+      [`**${title}**`, '', line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n'),
+    )
+    .join('\n\n')}\n`;
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}

@@ -1,0 +1,113 @@
+/**
+ * Round-trip times that come without throughput, from pings or a dish's telemetry: CSV with a header that has `time_s` or
+ * `unix_s`, and `rtt_ms` or `pop_ping_ms`; other columns and blank values are passed over.
+ */
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { InputError, quoted } from '../../replay/formats/input-error.ts';
+import { HISTORY_SECONDS, type PointSeries } from './point-scores.ts';
+
+const TIMES = ['time_s', 'unix_s'];
+const VALUES = ['rtt_ms', 'pop_ping_ms'];
+/** Longer recordings are cut: an hour tells of a place what it can. */
+const LONGEST_SECONDS = 3600;
+
+/** One series per file; a folder's files have its name as their data set and place. */
+export function readLatencySeries(paths: readonly string[]): PointSeries[] {
+  return paths.flatMap((path) => filesAt(path).flatMap(readFile));
+}
+
+function filesAt(path: string): string[] {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(path).isDirectory();
+  } catch (error) {
+    throw new InputError({ field: '--latency', expected: 'a file or folder', got: path }, { cause: error });
+  }
+  if (!isFolder) return [path];
+  const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const files = entries.flatMap((entry) => {
+    const file = join(path, entry.name);
+    if (entry.isDirectory()) return filesAt(file);
+    return entry.name.endsWith('.csv') ? [file] : [];
+  });
+  if (files.length === 0) throw new InputError({ file: path, expected: 'CSV files', got: 'none in it' });
+  return files;
+}
+
+function readFile(file: string): PointSeries[] {
+  const [header = '', ...lines] = readFileSync(file, 'utf8').split(/\r?\n/);
+  const columns = header.split(',').map((name) => name.trim());
+  const columnOf = (names: readonly string[]) => {
+    const column = columns.findIndex((name) => names.includes(name));
+    if (column >= 0) return column;
+    throw new InputError({ file, line: 1, expected: `a column ${names.join(' or ')}`, got: quoted(header) });
+  };
+  const [timeColumn, valueColumn] = [columnOf(TIMES), columnOf(VALUES)];
+  let begin = Number.NaN;
+  const sums: number[] = [];
+  const counts: number[] = [];
+  for (const [i, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const cells = line.split(',');
+    const number = (column: number) => {
+      const value = Number(cells[column]);
+      if (cells[column] !== undefined && Number.isFinite(value)) return value;
+      throw new InputError({
+        file,
+        line: i + 2,
+        field: columns[column],
+        expected: 'a number',
+        got: quoted(cells[column]),
+      });
+    };
+    const time = number(timeColumn);
+    if (Number.isNaN(begin)) begin = time;
+    const second = Math.floor(time - begin);
+    if (second >= LONGEST_SECONDS) break;
+    if (second < 0)
+      throw new InputError({ file, line: i + 2, field: columns[timeColumn], expected: 'rising times', got: `${time}` });
+    if (cells[valueColumn]?.trim() === '') continue;
+    sums[second] = (sums[second] ?? 0) + number(valueColumn);
+    counts[second] = (counts[second] ?? 0) + 1;
+  }
+  // A second without an answer goes on as the one before: a hole of one ping is no reason to end a recording.
+  const values: number[] = [];
+  for (let second = 0; second < sums.length; second++) {
+    const value = counts[second] === undefined ? values[second - 1] : sums[second]! / counts[second]!;
+    if (value === undefined) return [];
+    values.push(value);
+  }
+  if (values.length < 2 * HISTORY_SECONDS) return [];
+  const { dataset, group, startUtcMs } = described(file);
+  const clock = columns[timeColumn] === 'unix_s' ? begin * 1000 : startUtcMs;
+  return [{ dataset, group, kind: 'latency', values, epochSecond: clock === undefined ? null : (clock / 1000) % 15 }];
+}
+
+/** What a sidecar of the same name says, else the folder's name. */
+function described(file: string): { dataset: string; group: string; startUtcMs?: number } {
+  const folder = basename(dirname(file));
+  const text = sidecarText(file.replace(/\.csv$/, '.json'));
+  if (text === undefined) return { dataset: folder, group: folder };
+  const {
+    dataset = folder,
+    recording_group,
+    location,
+    start_utc,
+  } = JSON.parse(text) as Record<string, string | undefined>;
+  const startUtcMs = start_utc ? Date.parse(start_utc) : Number.NaN;
+  return {
+    dataset,
+    group: recording_group ?? location ?? dataset,
+    ...(Number.isFinite(startUtcMs) && { startUtcMs }),
+  };
+}
+
+function sidecarText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

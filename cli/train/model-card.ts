@@ -1,0 +1,208 @@
+/**
+ * The card of a model: what it takes and gives, what it learnt from and under which terms, how well it does. It lies in the
+ * model's file for programs, and beside it as Markdown for people.
+ */
+
+import type { ModelFile } from '../../predictor/built-in/model-file.ts';
+import { FEATURES } from '../../predictor/link-history.ts';
+import { InputError } from '../../replay/formats/input-error.ts';
+import type { Trace } from '../../replay/trace.ts';
+
+/** Scores of one data set, per step of the forecast. */
+export interface DatasetScores {
+  /** Moments judged. */
+  rows: number;
+  /** Mean over the levels; of natural logarithms of rates. */
+  pinball: number[];
+  /** Shares of outcomes in the central intervals, before any recalibration. */
+  coverage50: number[];
+  coverage90: number[];
+  rankCorrelation: number;
+}
+
+/** What the training says of a model (predictor/training writes it as `fit`). */
+export interface Fit {
+  settings: Record<string, unknown>;
+  seed: number;
+  /** Moments learnt from. */
+  rows: number;
+  numpy: string;
+  /** False: the scores are of the very data that the model learnt from. */
+  scoresAreHeldOut: boolean;
+  scores: { stepEndsSeconds: number[]; datasets: Record<string, DatasetScores> };
+  /** Inputs with what the model makes of them, `[step * levels + level]`. */
+  golden: { features: number[]; logRatios: number[] }[];
+}
+
+export interface DataSource {
+  dataset: string;
+  /** As its sidecars state it. */
+  licences: string[];
+  groups: string[];
+  recordings: number;
+  seconds: number;
+}
+
+export interface ModelCard {
+  tool: { name: string; version: string };
+  /** Of the inputs, in their order. */
+  inputs: { name: string; meaning: string; unknown?: number }[];
+  outputs: string;
+  data: DataSource[];
+  leftOut: DataSource[];
+  fit: Fit;
+}
+
+export interface DescribedModel extends ModelFile {
+  card: ModelCard;
+}
+
+/** What each feature is; those of the epoch's hats have one text. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  'level-0.4s': 'ln of the average rate, fading with 0.4 s of downloading, over the reference',
+  'level-2s': 'the same, fading with 2 s',
+  'level-8s': 'the same, fading with 8 s',
+  'level-120s': 'the same, fading with 120 s',
+  'lowest-10s': 'ln of the lowest one-second rate of the last 10 s over the reference, at most 0',
+  'lowest-40s': 'the same of the last 40 s',
+  'highest-40s': 'ln of the highest one-second rate of the last 40 s over the reference, at least 0',
+  'spread-15s': 'standard deviation of the ln of one-second rates of the last 15 s',
+  'spread-90s': 'the same of the last 90 s',
+  'mean-90s': 'mean of the ln of one-second rates of the last 90 s over the reference',
+  silence: 'seconds / 3 that a download has been (next to) dead, at most 2',
+  unseen: 'seconds / 4 since anything was downloaded, at most 2',
+  observed: 'ln(1 + seconds of downloading seen, at most 120) / 2',
+  'epoch-level': 'ln of the mean rate of this 15 s epoch so far over the reference',
+  'epoch-observed': 'ln(1 + seconds seen of this epoch) / 2',
+  'epochs-mean': 'mean of the ln levels of up to 8 epochs before, over the reference',
+  'epochs-spread': 'standard deviation of those levels',
+  'epochs-count': 'their number / 8',
+  'handover-known': '1 where the session knows when handovers fall, else 0',
+};
+const HAT = /^epoch-phase-\d$/;
+
+export function featureMeaning(name: string): string {
+  if (HAT.test(name)) return 'position in the 15 s epoch: weight of one of 8 hat functions around it';
+  return MEANINGS[name] ?? '';
+}
+
+/** What recordings of which data sets there are, by name. */
+export function dataSources(traces: readonly Trace[]): DataSource[] {
+  const byName = new Map<string, Trace[]>();
+  for (const trace of traces) {
+    const { dataset } = trace.metadata;
+    byName.set(dataset, [...(byName.get(dataset) ?? []), trace]);
+  }
+  return [...byName.keys()].sort().map((dataset) => {
+    const of = byName.get(dataset)!;
+    return {
+      dataset,
+      licences: [...new Set(of.map(({ metadata }) => metadata.licence ?? 'not stated'))].sort(),
+      groups: [...new Set(of.map(({ metadata }) => metadata.recordingGroup))].sort(),
+      recordings: of.length,
+      seconds: Math.round(of.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)),
+    };
+  });
+}
+
+export interface DescribeOptions {
+  /** As predictor/training wrote it: a model file with `fit`. */
+  trained: ModelFile & { fit: Fit };
+  tool: ModelCard['tool'];
+  data: DataSource[];
+  leftOut: DataSource[];
+}
+
+/** The model with its card. */
+export function describeModel({ trained, tool, data, leftOut }: DescribeOptions): DescribedModel {
+  const { fit, ...model } = trained;
+  const inputs = FEATURES.map(({ name, unknown }) => ({
+    name,
+    meaning: featureMeaning(name),
+    ...(unknown !== undefined && { unknown }),
+  }));
+  const outputs =
+    'quantiles [step * levels + level] of the mean capacity within each step, as ln of its ratio to the reference: the average rate, fading with 30 s of downloading';
+  return { ...model, card: { tool, inputs, outputs, data, leftOut, fit } };
+}
+
+/** Throws an `InputError` for a card that does not belong to its model. */
+export function requireCard(model: ModelFile & { card?: ModelCard }, file: string): ModelCard {
+  const fail = (field: string, expected: string, got: unknown): never => {
+    throw new InputError({ file, field: `card${field}`, expected, got: JSON.stringify(got) ?? 'nothing' });
+  };
+  const { card } = model;
+  if (typeof card !== 'object' || card === null) return fail('', 'a model card', card);
+  const names = card.inputs?.map(({ name }) => name);
+  if (JSON.stringify(names) !== JSON.stringify(model.features)) fail('.inputs', "the model's features", names);
+  for (const field of ['data', 'leftOut'] as const) {
+    if (!Array.isArray(card[field])) fail(`.${field}`, 'a list of data sets', card[field]);
+  }
+  const outputs = model.stepEndsSeconds.length * model.levels.length;
+  if (!Array.isArray(card.fit?.golden)) fail('.fit.golden', 'inputs with their outcomes', card.fit?.golden);
+  card.fit.golden.forEach(({ features, logRatios }, i) => {
+    if (features?.length !== model.features.length) {
+      fail(`.fit.golden[${i}].features`, `${model.features.length} numbers`, features);
+    }
+    if (logRatios?.length !== outputs) fail(`.fit.golden[${i}].logRatios`, `${outputs} numbers`, logRatios);
+  });
+  return card;
+}
+
+/** The card for people. */
+export function cardMarkdown(model: DescribedModel): string {
+  const { card, name, stepEndsSeconds, levels, rankCorrelation, networks } = model;
+  const { fit, data, leftOut, tool } = card;
+  const { scores, settings } = fit;
+  const parts = [
+    `# ${name}`,
+    `A forecast of a link's capacity from what a session has seen of it: ${networks.length} small networks whose quantiles are averaged, made by ${tool.name} ${tool.version} \`train\`.`,
+    `- **In:** ${model.features.length} features, free of scale and unit (below). What is not known of handovers is marked as unknown.`,
+    `- **Out:** ${card.outputs}. Steps end at ${stepEndsSeconds.join(', ')} s; levels ${levels.join(', ')}.`,
+    `- **Ranks** of adjacent steps are correlated by ${rankCorrelation}.`,
+    `- **Learnt from** ${fit.rows} moments of simulated sessions on the recordings below, plain and with their swings stretched; seed ${fit.seed}.`,
+    `- **Settings:** ${Object.entries(settings)
+      .map(([key, value]) => `${key} ${Array.isArray(value) ? value.join('/') : value}`)
+      .join(', ')}; numpy ${fit.numpy}.`,
+    '',
+    '## Data',
+    ...dataTable(data),
+    ...(leftOut.length > 0 ? ['', 'Left out, nothing was learnt from them:', '', ...dataTable(leftOut)] : []),
+    '',
+    '## Scores',
+    fit.scoresAreHeldOut
+      ? 'On recordings that the judged models have not learnt from: one model per recording group, trained with the same settings without that group. Pinball loss is of natural logarithms of rates, the mean over the levels; coverage is before the recalibration that a session adds.'
+      : '**On the very recordings that it learnt from**: these flatter the model. `--folds` judges it on recordings left out.',
+    '',
+    `| data set | moments | pinball loss at ${scores.stepEndsSeconds.join(' / ')} s | 90 % interval covers | 50 % interval covers |`,
+    '|---|---|---|---|---|',
+    ...Object.entries(scores.datasets).map(
+      ([dataset, of]) =>
+        `| ${dataset} | ${of.rows} | ${of.pinball.map((loss) => loss.toFixed(3)).join(' / ')} | ${percents(of.coverage90)} | ${percents(of.coverage50)} |`,
+    ),
+    '',
+    '## Limits',
+    'Capacity as a client sees it: what a flow could have had, on the terminals, plans, places and days above. It knows nothing of other users of the dish, of weather or of where satellites are. A session recalibrates its spread, never its median.',
+    '',
+    '## Features',
+    '| feature | meaning | where unknown |',
+    '|---|---|---|',
+    ...card.inputs.map((input) => `| ${input.name} | ${input.meaning} | ${input.unknown ?? ''} |`),
+  ];
+  return `${parts.join('\n').replace(/^(#+ .*)$/gm, '$1\n')}\n`;
+}
+
+function dataTable(sources: readonly DataSource[]): string[] {
+  return [
+    '| data set | recordings | hours | recording groups | licence |',
+    '|---|---|---|---|---|',
+    ...sources.map(
+      ({ dataset, recordings, seconds, groups, licences }) =>
+        `| ${dataset} | ${recordings} | ${(seconds / 3600).toFixed(2)} | ${groups.join(', ')} | ${licences.join('; ')} |`,
+    ),
+  ];
+}
+
+function percents(shares: readonly number[]): string {
+  return `${shares.map((share) => Math.round(100 * share)).join(' / ')} %`;
+}

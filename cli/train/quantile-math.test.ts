@@ -1,0 +1,37 @@
+import { describe, expect, test } from '@jest/globals';
+import { normalQuantile } from '../../abr/mpc-l/normal-distribution.ts';
+import { normalScore, quantilesOfSorted } from './quantile-math.ts';
+
+describe('quantilesOfSorted', () => {
+  test('is the least value with that share of the weight up to it', () => {
+    const sorted = [1, 2, 3, 4].map((value) => ({ value, weight: 1 }));
+    expect(quantilesOfSorted(sorted, [0.25, 0.26, 0.5, 0.9, 1])).toEqual([1, 2, 2, 4, 4]);
+  });
+
+  test('counts weights, and knows nothing of nothing', () => {
+    const sorted = [
+      { value: -1, weight: 9 },
+      { value: 5, weight: 1 },
+    ];
+    expect(quantilesOfSorted(sorted, [0.1, 0.9, 0.95])).toEqual([-1, -1, 5]);
+    expect(quantilesOfSorted([], [0.5])).toEqual([Number.NaN]);
+  });
+});
+
+describe('normalScore', () => {
+  const levels = [0.1, 0.5, 0.9];
+
+  test('is linear between quantiles and beyond them', () => {
+    const tenth = normalQuantile(0.1);
+    expect(normalScore([1, 2, 4], levels, 2)).toBeCloseTo(0, 12);
+    expect(normalScore([1, 2, 4], levels, 1)).toBeCloseTo(tenth, 12);
+    expect(normalScore([1, 2, 4], levels, 3)).toBeCloseTo(-tenth / 2, 12);
+    expect(normalScore([1, 2, 4], levels, 0)).toBeCloseTo(2 * tenth, 12);
+    expect(normalScore([1, 2, 4], levels, 6)).toBeCloseTo(-2 * tenth, 12);
+  });
+
+  test('takes quantiles that coincide', () => {
+    expect(normalScore([1, 1, 2], levels, 1)).toBe(0);
+    expect(normalScore([1, 1, 2], levels, 0.5)).toBe(Number.NEGATIVE_INFINITY);
+  });
+});

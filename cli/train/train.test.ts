@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
+import { runCommand } from '../command.ts';
+import { TRAINING_PROJECT } from './python.ts';
+
+let folder: string;
+const at = (...path: string[]) => join(folder, ...path);
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-train-test-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function train(...args: string[]) {
+  const written = { stdout: '', stderr: '' };
+  const status = await runCommand(['train', ...args], {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: { write: (text) => (written.stderr += text) },
+    defaultJobs: 1,
+    onInterrupt: () => () => {},
+  });
+  return { status, ...written };
+}
+
+/** A recording of a minute. */
+function putTrace(name: string, group: string, extra: Record<string, string> = {}, seconds = 60): void {
+  mkdirSync(at('data'), { recursive: true });
+  const rates = Array.from({ length: seconds }, (_, i) => `${i},${20 + 10 * Math.sin(i / 5)},,`);
+  writeFileSync(at('data', `${name}.csv`), `time_s,throughput_mbps,rtt_ms,loss\n${rates.join('\n')}\n`);
+  const sidecar = { dataset: 'own', recording_group: group, licence: 'CC0', ...extra };
+  writeFileSync(at('data', `${name}.json`), JSON.stringify(sidecar));
+}
+
+/** An environment as if it were set up, whose interpreter notes its arguments and gives the shipped model for trained. */
+function putEnvironment(): string[] {
+  const pyproject = readFileSync(join(TRAINING_PROJECT, 'pyproject.toml'));
+  mkdirSync(at('env', 'bin'), { recursive: true });
+  writeFileSync(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
+  const golden = [{ features: SHIPPED_MODEL.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
+  const scores = { rows: 9, pinball: [0.1], coverage50: [0.5], coverage90: [0.9], rankCorrelation: 0.7 };
+  const fit = {
+    settings: { hidden: [24, 16] },
+    seed: 1,
+    rows: 12,
+    numpy: '2',
+    scoresAreHeldOut: true,
+    scores: { stepEndsSeconds: [1], datasets: { own: scores } },
+    golden,
+  };
+  writeFileSync(at('trained.json'), JSON.stringify({ ...SHIPPED_MODEL, name: 'mine', fit }));
+  const python = `#!${process.execPath}
+const { copyFileSync, readFileSync, writeFileSync } = require('node:fs');
+const args = process.argv.slice(2);
+const rows = JSON.parse(readFileSync(args[args.indexOf('--rows') + 1] + '/rows.json', 'utf8'));
+writeFileSync(${JSON.stringify(at('called.json'))}, JSON.stringify({ args, rows }));
+if (args.includes('--model')) copyFileSync(${JSON.stringify(at('trained.json'))}, args[args.indexOf('--model') + 1]);
+console.log('fitted 1 of 1');
+`;
+  writeFileSync(at('env', 'bin', 'python'), python);
+  chmodSync(at('env', 'bin', 'python'), 0o755);
+  return ['--environment', at('env')];
+}
+
+describe('train', () => {
+  test('writes the model with its card, for programs and for people', async () => {
+    putTrace('monday', 'roof-1');
+    putTrace('tuesday', 'roof-2');
+    putTrace('other', 'elsewhere', { dataset: 'theirs', licence: 'none stated' });
+    putTrace('short', 'roof-3', {}, 20);
+    const environment = putEnvironment();
+    const out = at('models', 'mine.json');
+    const flags = ['--data', at('data'), '--out', out, '--name', 'mine', '--seed', '3', '--leave-out', 'theirs'];
+    const { status, stdout, stderr } = await train(...flags, ...environment);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+    expect(stderr).toContain('sessions');
+    expect(stderr).toContain('fitted 1 of 1');
+
+    const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
+    expect(args.slice(0, 2)).toEqual(['-m', 'leo_abr_training']);
+    expect(args).toEqual(expect.arrayContaining(['--name', 'mine', '--seed', '3', '--jobs', '1']));
+    expect(rows).toMatchObject({ groups: ['roof-1', 'roof-2', 'roof-3'], datasets: ['own'], leftOut: [] });
+    expect(rows.rows).toBeGreaterThan(100);
+
+    const model = JSON.parse(readFileSync(out, 'utf8'));
+    expect(model).toMatchObject({ format: SHIPPED_MODEL.format, name: 'mine', networks: SHIPPED_MODEL.networks });
+    expect(model.fit).toBeUndefined();
+    expect(model.card.inputs.map(({ name }: { name: string }) => name)).toEqual(SHIPPED_MODEL.features);
+    for (const { meaning } of model.card.inputs) expect(meaning).not.toBe('');
+    expect(model.card.data).toEqual([
+      { dataset: 'own', licences: ['CC0'], groups: ['roof-1', 'roof-2'], recordings: 2, seconds: 120 },
+    ]);
+    expect(model.card.leftOut).toMatchObject([{ dataset: 'theirs', licences: ['none stated'] }]);
+    expect(model.card.fit).toMatchObject({ rows: 12, scoresAreHeldOut: true });
+    const card = readFileSync(at('models', 'mine.md'), 'utf8');
+    expect(card).toContain('# mine');
+    expect(card).toContain('| own | 2 | 0.03 | roof-1, roof-2 | CC0 |');
+    expect(card).toContain('| own | 9 | 0.100 | 90 % | 50 % |');
+    // The rows were for the training alone.
+    expect(existsSync(args[args.indexOf('--rows') + 1])).toBe(false);
+  });
+
+  test('gives the folds what is left out as well, marked as such', async () => {
+    putTrace('monday', 'roof-1');
+    putTrace('tuesday', 'roof-2');
+    putTrace('other', 'elsewhere', { dataset: 'theirs' });
+    putTrace('short', 'too-short', {}, 20);
+    const environment = putEnvironment();
+    const flags = ['--data', at('data'), '--folds', at('folds'), '--leave-out', 'theirs'];
+    expect(await train(...flags, ...environment)).toMatchObject({ status: 0 });
+    const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
+    expect(args).toEqual(expect.arrayContaining(['--folds', at('folds')]));
+    expect(args).not.toContain('--model');
+    expect(rows).toMatchObject({
+      groups: ['elsewhere', 'roof-1', 'roof-2', 'too-short'],
+      datasets: ['own', 'theirs'],
+      leftOut: ['theirs'],
+    });
+  });
+
+  test.each<[string[], string]>([
+    [[], '--out: expected --out, --folds or both, got neither'],
+    [['--out', 'x.json', '--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],
+    [['--out', 'x.json', '--jobs', '0'], '--jobs: expected a whole number from 1 to 1024, got "0"'],
+    [['--out', 'x.json', '--name', ' '], '--name: expected a name, got " "'],
+    [['--out', 'x.json', '--leave-out', 'rain'], '--leave-out: expected one of own, got "rain"'],
+    [
+      ['--out', 'x.json', '--leave-out', 'own'],
+      '--data: expected a recording of at least 30 s to learn from, got none that',
+    ],
+    [['--folds', 'x'], '--folds: expected recordings of at least two recording groups'],
+    [['--out', 'x.json', '--python', '/nowhere/python'], '--python: expected an interpreter of Python 3.11 or later'],
+  ])('rejects %j with status 2', async (flags, message) => {
+    putTrace('monday', 'roof');
+    const { status, stderr } = await train(
+      '--data',
+      at('data'),
+      '--environment',
+      at('env'),
+      ...flags.map((flag) => (flag.startsWith('x') ? at(flag) : flag)),
+    );
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+  });
+
+  test('says where recordings are wrong, or too short', async () => {
+    putTrace('short', 'roof', {}, 20);
+    const short = await train('--data', at('data'), '--out', at('x.json'));
+    expect(short).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--data: expected a recording of at least 30 s'),
+    });
+    writeFileSync(at('data', 'short.csv'), 'time_s,throughput_mbps,rtt_ms,loss\n0,fast,,\n');
+    const wrong = await train('--data', at('data'), '--out', at('x.json'));
+    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('short.csv:2: throughput_mbps') });
+  });
+});

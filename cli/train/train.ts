@@ -1,0 +1,166 @@
+/** `leo-abr train`: a model for the built-in forecaster from recordings, one's own or others'. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { Command } from 'commander';
+import { parseModel } from '../../predictor/built-in/model-file.ts';
+import { InputError, quoted } from '../../replay/formats/input-error.ts';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import type { Trace } from '../../replay/trace.ts';
+import type { CommandIo } from '../command-io.ts';
+import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
+import { Progress } from '../progress.ts';
+import { requireWritable, writeOutput } from '../results-file.ts';
+import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';
+import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
+import { environmentFolder, prepareEnvironment, runTraining, TRAINING_PROJECT } from './python.ts';
+import { LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
+
+interface Flags {
+  data: string[];
+  out?: string;
+  folds?: string;
+  leaveOut: string[];
+  name: string;
+  seed: string;
+  jobs: string;
+  python?: string;
+  environment: string;
+}
+
+export function trainCommand(io: CommandIo): Command {
+  return new Command('train')
+    .description('train a model for the built-in forecaster on recordings')
+    .requiredOption('--data <file|folder>', 'recordings, folders with all below them (repeatable)', collect)
+    .option('--out <model.json>', 'where the model goes; its card for people goes beside it as .md')
+    .option(
+      '--folds <folder>',
+      'also one model per recording group, trained without it, and folds.json for --fold-models',
+    )
+    .option(
+      '--leave-out <dataset>',
+      'learn nothing from this data set, only judge the folds on it (repeatable)',
+      collect,
+      [],
+    )
+    .option('--name <name>', 'name of the model', 'own')
+    .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')
+    .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
+    .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
+    .option('--environment <folder>', 'where the environment is, or is set up', environmentFolder('training'))
+    .action((flags: unknown) => train(flags as Flags, io));
+}
+
+function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+async function train(flags: Flags, io: CommandIo): Promise<void> {
+  const { out, folds, leaveOut, name } = flags;
+  if (out === undefined && folds === undefined) {
+    throw new InputError({ field: '--out', expected: '--out, --folds or both', got: 'neither' });
+  }
+  if (name.trim() === '') throw new InputError({ field: '--name', expected: 'a name', got: quoted(name) });
+  const seed = wholeNumber('--seed', flags.seed, 0, 2 ** 32 - 1);
+  const jobs = wholeNumber('--jobs', flags.jobs, 1, 1024);
+  const traces = readTraces(flags.data, { onNote: (note) => io.stderr.write(`${note}\n`) });
+  const { kept, leftOut } = withoutLeftOut(traces, leaveOut);
+  requireEnough(kept, folds !== undefined);
+  if (out !== undefined) requireWritable(out);
+  if (folds !== undefined) requireWritable(join(folds, 'folds.json'), '--folds');
+
+  const { python, environment } = flags;
+  const interpreter = await prepareEnvironment({ project: TRAINING_PROJECT, environment, python }, io);
+  const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-train-'));
+  try {
+    const rows = join(scratch, 'rows');
+    // What is left out is judged by the folds; a model alone has no use for it.
+    await rowsOf(folds === undefined ? kept : traces, { seed, leftOut: leaveOut, folder: rows }, io);
+    const model = join(scratch, 'model.json');
+    const args = ['--rows', rows, '--name', name, '--seed', String(seed), '--jobs', String(jobs)];
+    if (folds !== undefined) args.push('--folds', folds);
+    if (out !== undefined) args.push('--model', model);
+    await runTraining({ interpreter, project: TRAINING_PROJECT, args }, io);
+    if (out !== undefined) {
+      const trained = JSON.parse(readFileSync(model, 'utf8'));
+      parseModel(trained, 'trained');
+      const tool = { name: TOOL_NAME, version: TOOL_VERSION };
+      const data = dataSources(kept.filter(isLongEnough));
+      const described = describeModel({ trained, tool, data, leftOut: dataSources(leftOut) });
+      writeOutput(out, `${JSON.stringify(described, undefined, 2)}\n`, io.stdout);
+      const card = join(dirname(out), `${basename(out).replace(/\.json$/, '')}.md`);
+      writeOutput(card, cardMarkdown(described), io.stdout);
+      io.stderr.write(`wrote ${out} and its card ${card}\n`);
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function wholeNumber(field: string, text: string, least: number, most: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new InputError({ field, expected: `a whole number from ${least} to ${most}`, got: quoted(text) });
+}
+
+function withoutLeftOut(traces: readonly Trace[], names: readonly string[]): { kept: Trace[]; leftOut: Trace[] } {
+  const datasets = [...new Set(traces.map(({ metadata }) => metadata.dataset))].sort();
+  for (const name of names) {
+    if (datasets.includes(name)) continue;
+    throw new InputError({ field: '--leave-out', expected: `one of ${datasets.join(', ')}`, got: quoted(name) });
+  }
+  const isLeftOut = ({ metadata }: Trace) => names.includes(metadata.dataset);
+  return { kept: traces.filter((trace) => !isLeftOut(trace)), leftOut: traces.filter(isLeftOut) };
+}
+
+function isLongEnough({ durationSeconds }: Trace): boolean {
+  return durationSeconds >= LEAST_RECORDING_SECONDS;
+}
+
+/** Says so before anything is set up. */
+function requireEnough(traces: readonly Trace[], folds: boolean): void {
+  const long = traces.filter(isLongEnough);
+  if (long.length === 0) {
+    const longest = Math.max(0, ...traces.map(({ durationSeconds }) => durationSeconds));
+    throw new InputError({
+      field: '--data',
+      expected: `a recording of at least ${LEAST_RECORDING_SECONDS} s to learn from`,
+      got: traces.length === 0 ? 'none that is not left out' : `${longest} s at most`,
+    });
+  }
+  const groups = new Set(long.map(({ metadata }) => metadata.recordingGroup));
+  if (folds && groups.size < 2) {
+    throw new InputError({
+      field: '--folds',
+      expected: 'recordings of at least two recording groups, one to judge and others to learn from',
+      got: `${[...groups].join(', ')} alone`,
+    });
+  }
+}
+
+async function rowsOf(
+  traces: readonly Trace[],
+  options: { seed: number; leftOut: readonly string[]; folder: string },
+  io: CommandIo,
+): Promise<void> {
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort(new ExitWith(EXIT_INTERRUPTED)));
+  let progress: Progress | undefined;
+  let played = 0;
+  try {
+    await writeRows({
+      ...options,
+      traces,
+      signal: stop.signal,
+      onProgress: (done, total) => {
+        progress ??= new Progress(io.stderr, total, 'sessions');
+        played = done;
+        progress.update(done);
+      },
+    });
+    progress?.end(played);
+  } finally {
+    stopListening();
+  }
+}
