@@ -13,6 +13,7 @@ import { simulateCommand } from './simulate.ts';
 import { TOOL_NAME, TOOL_VERSION } from './tool.ts';
 import { traceCommand } from './trace.ts';
 import { evaluateCommand } from './train/evaluate.ts';
+import { exportCommand } from './train/export.ts';
 import { trainCommand } from './train/train.ts';
 
 /** Runs the command with the arguments after its name; gives the exit status, having said why on `io.stderr`. */
@@ -29,7 +30,8 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(serveDemoCommand(io))
     .addCommand(fakeDishCommand(io))
     .addCommand(trainCommand(io))
-    .addCommand(evaluateCommand(io));
+    .addCommand(evaluateCommand(io))
+    .addCommand(exportCommand(io));
   settle(program, io);
   try {
     await program.parseAsync(args, { from: 'user' });

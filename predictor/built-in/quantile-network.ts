@@ -10,7 +10,8 @@ export interface Layer {
   biases: Float32Array;
 }
 
-const LEAK = 0.1;
+/** Slope of the leaky ReLU below 0. */
+export const LEAK = 0.1;
 
 export class QuantileNetworks {
   readonly #networks: readonly (readonly Layer[])[];

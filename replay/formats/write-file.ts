@@ -5,10 +5,10 @@ import { basename, dirname, join } from 'node:path';
 import { InputError } from './input-error.ts';
 
 /**
- * Writes a text beside its place and renames it there: the old content stays until the new one is complete. Makes the
+ * Writes a text (or bytes) beside its place and renames it there: the old content stays until the new one is complete. Makes the
  * folder where it is missing. `InputError` where that cannot be done.
  */
-export function writeFileAtomically(file: string, text: string): void {
+export function writeFileAtomically(file: string, text: string | Uint8Array): void {
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
   let opened = false;
   try {
@@ -17,7 +17,7 @@ export function writeFileAtomically(file: string, text: string): void {
     opened = true;
     try {
       let written = 0;
-      const bytes = Buffer.from(text);
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
       while (written < bytes.length) written += writeSync(descriptor, bytes, written);
       fsyncSync(descriptor);
     } finally {

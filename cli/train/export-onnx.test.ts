@@ -1,0 +1,274 @@
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as runtime from 'onnxruntime-web/wasm';
+import { type Model, type ModelFile, parseModel } from '../../predictor/built-in/model-file.ts';
+import { QuantileNetworks } from '../../predictor/built-in/quantile-network.ts';
+import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
+import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';
+import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
+import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
+import type { FromWorker, ToWorker } from '../../predictor/onnx/protocol.ts';
+import { seededRandom } from '../../replay/random.ts';
+import { runCommand } from '../command.ts';
+import { exportOnnx } from './export-onnx.ts';
+import type { DescribedModel } from './model-card.ts';
+import { onnxFile } from './onnx-file.ts';
+
+const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+const TOLERANCE = 1e-4;
+
+// There is no server to fetch it from.
+runtime.env.wasm.wasmBinary = readFileSync(path('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm'));
+
+const URLS = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
+/** Loads as the Worker does, by the real onnxruntime-web. */
+const surroundings = (bytes: Uint8Array | undefined) => ({
+  importRuntime: async () => runtime,
+  fetch: async () => ({
+    ok: bytes !== undefined,
+    status: bytes === undefined ? 404 : 200,
+    arrayBuffer: async () => new Uint8Array(bytes!).buffer,
+  }),
+});
+const load = (bytes: Uint8Array | undefined): Promise<LoadedModel> => loadModel(URLS, surroundings(bytes));
+
+const shipped: DescribedModel = JSON.parse(readFileSync(path('predictor/models/built-in.json'), 'utf8'));
+const shippedOnnx = readFileSync(path('predictor/models/built-in.onnx'));
+
+function evaluated({ networks, stepEndsSeconds, levels }: Model, features: ArrayLike<number>): Float64Array {
+  const values = new Float64Array(stepEndsSeconds.length * levels.length);
+  new QuantileNetworks(networks, stepEndsSeconds.length, levels.length).evaluate(Float64Array.from(features), values);
+  return values;
+}
+
+function greatestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  expect(a.length).toBe(b.length);
+  return Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
+}
+
+describe('the shipped model', () => {
+  let loaded: LoadedModel;
+  beforeAll(async () => {
+    loaded = await load(shippedOnnx);
+  });
+
+  test('is the export of the built-in one', () => {
+    const { card: _, ...model } = shipped;
+    expect(SHIPPED_MODEL).toEqual(model);
+    expect(Buffer.compare(shippedOnnx, exportOnnx(shipped))).toBe(0);
+  });
+
+  test('gives in onnxruntime-web and in TypeScript what the Python that trained it gave', async () => {
+    const model = parseModel(SHIPPED_MODEL);
+    const { golden } = shipped.card.fit;
+    expect(golden.length).toBeGreaterThan(3);
+    for (const { features, logRatios } of golden) {
+      expect(greatestDifference(evaluated(model, features), logRatios)).toBeLessThan(TOLERANCE);
+      expect(greatestDifference(await loaded.evaluate(Float32Array.from(features)), logRatios)).toBeLessThan(TOLERANCE);
+    }
+  });
+
+  test('has a card that says what is in it', () => {
+    expect(loaded.card).toMatchObject({
+      name: SHIPPED_MODEL.name,
+      output: { stepEndsSeconds: SHIPPED_MODEL.stepEndsSeconds, levels: SHIPPED_MODEL.levels },
+      rankCorrelation: SHIPPED_MODEL.rankCorrelation,
+      data: shipped.card.data,
+      scores: shipped.card.fit.scores,
+    });
+    expect(loaded.card.input.features.map(({ name }) => name)).toEqual(SHIPPED_MODEL.features);
+    expect(loaded.card.input.features.every(({ meaning }) => meaning.length > 5)).toBe(true);
+  });
+});
+
+describe('exportOnnx', () => {
+  /** Networks of other shapes with random weights, and what the evaluator in TypeScript makes of one input. */
+  function randomModel(seed: number, hidden: number[][], stepEndsSeconds: number[], levels: number[]): DescribedModel {
+    const random = seededRandom(seed);
+    const packed = (count: number) => ({
+      unit: 1e-5,
+      steps: Buffer.from(Int16Array.from({ length: count }, () => 6e4 * (random() - 0.5)).buffer).toString('base64'),
+    });
+    const networks = hidden.map((sizes) => {
+      const widths = [SHIPPED_MODEL.features.length, ...sizes, stepEndsSeconds.length * levels.length];
+      return widths.slice(1).map((outputs, l) => ({
+        weights: Array.from({ length: widths[l]! * outputs }, () => DIGITS[Math.floor(63 * random())]).join(''),
+        scales: packed(widths[l]!),
+        biases: packed(outputs),
+      }));
+    });
+    const file: ModelFile = { ...SHIPPED_MODEL, name: `random ${seed}`, stepEndsSeconds, levels, networks };
+    const features = randomFeatures(seed);
+    const logRatios = [...evaluated(parseModel(file), features)];
+    return {
+      ...file,
+      card: { ...shipped.card, fit: { ...shipped.card.fit, golden: [{ features: [...features], logRatios }] } },
+    };
+  }
+  const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  const randomFeatures = (seed: number) => {
+    const random = seededRandom(seed);
+    return Float32Array.from(SHIPPED_MODEL.features, () => 4 * random() - 2);
+  };
+
+  test.each<[string, number[][], number[], number[]]>([
+    ['one network without a hidden layer, a single level', [[]], [2], [0.5]],
+    ['one network', [[5]], [1, 2.5, 60], [0.1, 0.5, 0.9]],
+    ['networks of different depths', [[7, 3], [4], [6, 5, 4]], [1, 4], [0.05, 0.25, 0.5, 0.75, 0.95]],
+  ])('computes what the evaluator in TypeScript does: %s', async (_, hidden, stepEndsSeconds, levels) => {
+    const described = randomModel(hidden.length, hidden, stepEndsSeconds, levels);
+    const model = parseModel(described);
+    const loaded = await load(exportOnnx(described));
+    for (let seed = 0; seed < 30; seed++) {
+      const features = randomFeatures(seed);
+      const expected = evaluated(model, features);
+      const scale = Math.max(1, ...expected.map(Math.abs));
+      expect(greatestDifference(await loaded.evaluate(features), expected) / scale).toBeLessThan(TOLERANCE);
+    }
+  });
+});
+
+describe('loading', () => {
+  const altered = (change: (card: DescribedModel) => void): Uint8Array => {
+    const copy: DescribedModel = JSON.parse(JSON.stringify(shipped));
+    change(copy);
+    return exportOnnx(copy);
+  };
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+  test.each<[string, Uint8Array | undefined, RegExp]>([
+    ['nothing there', undefined, /model\.onnx: expected a response with success, got 404/],
+    ['a web page', bytesOf('<!doctype html><title>Not found</title>'), /model: expected an ONNX file/],
+    ['half a file', shippedOnnx.subarray(0, 9000), /model: expected an ONNX file/],
+    [
+      'an ONNX file without a card',
+      onnxFile({
+        producer: { name: 'other', version: '1' },
+        description: '',
+        metadata: {},
+        nodes: [],
+        constants: [],
+        inputs: [],
+        outputs: [],
+      }),
+      /expected a model card in its metadata \(leo_abr_card\)/,
+    ],
+    [
+      'a card of another model',
+      altered(({ card }) => {
+        card.fit.golden[0]!.logRatios[5]! += 0.001;
+      }),
+      /model output quantiles\[5\]: expected .* as its card has it/,
+    ],
+    [
+      'a card, and no graph that does what it says',
+      onnxFile({
+        producer: { name: 'other', version: '1' },
+        description: '',
+        metadata: { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! },
+        nodes: [{ type: 'Relu', inputs: ['features'], output: 'quantiles' }],
+        constants: [],
+        inputs: [{ name: 'features', shape: ['batch', 27] }],
+        outputs: [{ name: 'quantiles', shape: ['batch', 27] }],
+      }),
+      /model output quantiles: expected 63 float32 numbers, got 27/,
+    ],
+    [
+      'another input',
+      onnxFile({
+        producer: { name: 'other', version: '1' },
+        description: '',
+        metadata: { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! },
+        nodes: [{ type: 'Relu', inputs: ['x'], output: 'y' }],
+        constants: [],
+        inputs: [{ name: 'x', shape: [1] }],
+        outputs: [{ name: 'y', shape: [1] }],
+      }),
+      /model input: expected features, got "x"/,
+    ],
+  ])('%s: says so', async (_, bytes, message) => {
+    await expect(load(bytes)).rejects.toThrow(message);
+  });
+
+  test('a Worker answers in order, and says what failed', async () => {
+    const replies: FromWorker[] = [];
+    let settled = () => {};
+    let hear: (event: { data: ToWorker }) => void = () => {};
+    const scope: MessageScope = {
+      addEventListener: (_, listener) => {
+        hear = listener;
+      },
+      postMessage: (reply) => {
+        replies.push(reply);
+        settled();
+      },
+    };
+    const tell = (data: ToWorker) =>
+      new Promise<void>((resolve) => {
+        settled = resolve;
+        hear({ data });
+      });
+    const features = Float32Array.from(shipped.card.fit.golden[1]!.features);
+
+    serveInference(scope, surroundings(shippedOnnx));
+    await tell({ kind: 'load', ...URLS });
+    await tell({ kind: 'evaluate', id: 7, features });
+    expect(replies).toMatchObject([{ kind: 'ready' }, { kind: 'evaluated', id: 7, tookMs: expect.any(Number) }]);
+    const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
+    expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
+    await tell({ kind: 'evaluate', id: 8, features: features.subarray(1) });
+    expect(replies[2]).toMatchObject({ kind: 'failed', message: expect.stringMatching(/Got: 26 Expected: 27/) });
+
+    serveInference(scope, surroundings(undefined));
+    await tell({ kind: 'evaluate', id: 1, features });
+    await tell({ kind: 'load', ...URLS });
+    expect(replies.slice(3)).toMatchObject([
+      { kind: 'failed', message: 'asked before it was told to load anything' },
+      { kind: 'failed', message: expect.stringContaining('404') },
+    ]);
+  });
+});
+
+describe('leo-abr export', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'leo-abr-export-'));
+    copyFileSync(path('predictor/models/built-in.json'), join(folder, 'mine.json'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function run(...args: string[]) {
+    let stderr = '';
+    const status = await runCommand(['export', ...args], {
+      stdout: { write: () => true },
+      stderr: { write: (text) => (stderr += text) },
+      defaultJobs: 1,
+      onInterrupt: () => () => {},
+    });
+    return { status, stderr };
+  }
+
+  test('writes the file beside the model, or where it is told to', async () => {
+    expect(await run(join(folder, 'mine.json'))).toEqual({ status: 0, stderr: `wrote ${join(folder, 'mine.onnx')}\n` });
+    expect(Buffer.compare(readFileSync(join(folder, 'mine.onnx')), shippedOnnx)).toBe(0);
+    expect((await run(join(folder, 'mine.json'), '--out', join(folder, 'deep', 'a.onnx'))).status).toBe(0);
+    const { name } = parseModelCard(onnxMetadata(readFileSync(join(folder, 'deep', 'a.onnx'))).get(CARD_KEY)!);
+    expect(name).toBe(SHIPPED_MODEL.name);
+  });
+
+  test.each<[string, string | undefined, string]>([
+    ['missing.json', undefined, '<model.json>: expected a readable file'],
+    ['text.json', 'model', 'text.json: expected JSON'],
+    ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile networks", got "onnx"'],
+    ['plain.json', JSON.stringify(SHIPPED_MODEL), 'plain.json: card: expected a model card'],
+  ])('%s: status 2, and why', async (name, text, message) => {
+    if (text !== undefined) writeFileSync(join(folder, name), text);
+    const { status, stderr } = await run(join(folder, name));
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+    expect(existsSync(join(folder, name.replace('json', 'onnx')))).toBe(false);
+  });
+});

@@ -1,0 +1,37 @@
+/** `leo-abr export`: a model of `leo-abr train` as an ONNX file, for `leo-abr/onnx` in a page or for any other runtime. */
+
+import { Command } from 'commander';
+import { parseModel } from '../../predictor/built-in/model-file.ts';
+import { InputError } from '../../replay/formats/input-error.ts';
+import { writeFileAtomically } from '../../replay/formats/write-file.ts';
+import type { CommandIo } from '../command-io.ts';
+import { readInput, requireWritable } from '../results-file.ts';
+import { exportOnnx } from './export-onnx.ts';
+import { type DescribedModel, requireCard } from './model-card.ts';
+
+export function exportCommand(io: CommandIo): Command {
+  return new Command('export')
+    .description('write a trained model as an ONNX file, with its card inside')
+    .argument('<model.json>', 'as `train` wrote it')
+    .option('--out <model.onnx>', 'default: beside the model')
+    .action((file: string, flags: { out?: string }) => {
+      const { out = `${file.replace(/\.json$/, '')}.onnx` } = flags;
+      const model = readDescribedModel(file);
+      requireWritable(out);
+      writeFileAtomically(out, exportOnnx(model));
+      io.stderr.write(`wrote ${out}\n`);
+    });
+}
+
+function readDescribedModel(file: string): DescribedModel {
+  const text = readInput(file, '<model.json>');
+  let model: DescribedModel;
+  try {
+    model = JSON.parse(text);
+  } catch (error) {
+    throw new InputError({ file, expected: 'JSON', got: (error as Error).message }, { cause: error });
+  }
+  parseModel(model, file);
+  requireCard(model, file);
+  return model;
+}
