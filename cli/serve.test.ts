@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventReader } from '../service/api/sse.fixture.ts';
 import { runListening as run } from './serve-run.fixture.ts';
 
 let folder: string;
@@ -71,5 +72,32 @@ describe('serve', () => {
     expect(status).toBe(2);
     expect(stderr).toContain('short: --token-file: expected one line of at least 16');
     expect(stderr).not.toContain('hunter2');
+  });
+});
+
+describe('serve --dish simulated', () => {
+  test('shows the state of the dish, and where it is to a tenth of a degree', async () => {
+    const args = ['serve', '--port', '0', '--dish', 'simulated', '--location', '48.1234,11.5678'];
+    const { status } = await run(args, async (url) => {
+      const state = async () => (await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } };
+      // It is asked at once; an answer takes some milliseconds.
+      const reader = await eventReader(`${url}/v1/events?types=state`);
+      await reader.next();
+      while (['connecting', 'unused'].includes((await state()).dish.state)) await reader.next();
+      reader.close();
+      expect(await state()).toMatchObject({
+        dish: { software: '2026.06.fake' },
+        location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6, from: 'options' },
+        problems: [],
+      });
+      expect(JSON.stringify(await state())).not.toContain('1234');
+    });
+    expect(status).toBe(0);
+  });
+
+  test.each(['dish', 'dish:0', 'http://192.168.100.1:9200', ':9200'])('refuses %s as a dish', async (dish) => {
+    const { status, stderr } = await run(['serve', '--port', '0', '--dish', dish]);
+    expect(stderr).toContain('--dish: expected a host and a port like 192.168.100.1:9200, or simulated');
+    expect(status).toBe(2);
   });
 });

@@ -2,13 +2,18 @@
 
 import { Command } from 'commander';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
+import type { DishScript } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
-import { interrupted, listening, portOption, textIn } from './serve-options.ts';
+import { interrupted, listening, locationOption, portOption, textIn } from './serve-options.ts';
+import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
 
-interface ServeFlags {
+interface ServeFlags extends ScriptFlags {
+  dish?: string;
+  location?: string;
+  exactLocation?: boolean;
   host: string;
   port: string;
   allowHost: string[];
@@ -20,8 +25,14 @@ interface ServeFlags {
 }
 
 export function serveCommand(io: CommandIo): Command {
-  return new Command('serve')
+  return addScriptOptions(new Command('serve'))
     .description('predict the link for every player behind it: HTTP and server-sent events')
+    .option(
+      '--dish <host:port|simulated>',
+      'dish to watch, 192.168.100.1:9200 as a rule; without, reports are all there is',
+    )
+    .option('--location <lat,lon[,alt]>', 'where the dish is, in degrees and metres, if it does not tell')
+    .option('--exact-location', 'show the location as it is; without, to a tenth of a degree')
     .option(
       '--host <address>',
       'address to listen on; beyond 127.0.0.1 others in the network can reach it',
@@ -53,6 +64,9 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       allowedOrigins: flags.allowOrigin.map(originOption),
       token: flags.tokenFile === undefined ? undefined : tokenIn(flags.tokenFile),
       tls: tlsOption(flags),
+      dish: await dishOption(flags, io),
+      location: flags.location === undefined ? undefined : locationOption(flags.location),
+      showExactLocation: flags.exactLocation === true,
       onFault: (error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
     },
     startService,
@@ -60,6 +74,16 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   io.stderr.write(`the prediction service is at ${running.url}\n`);
   await interrupted(io);
   await running.close();
+}
+
+async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
+  const { dish } = flags;
+  if (dish === undefined) return undefined;
+  if (dish === 'simulated') return dishScript(flags, io);
+  const [, port] = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(dish) ?? [];
+  if (Number(port) >= 1 && Number(port) <= 65535) return dish;
+  const expected = 'a host and a port like 192.168.100.1:9200, or simulated';
+  throw new InputError({ field: '--dish', expected, got: quoted(dish) });
 }
 
 function originOption(text: string): string {

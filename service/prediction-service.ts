@@ -101,12 +101,7 @@ export class PredictionService implements ServiceView {
 
   /** To be called ten times a second. */
   tick(): void {
-    const leap = this.session.check();
-    if (leap !== undefined) {
-      this.#forecaster.onLeap(leap);
-      this.publish('clock', { serverUtcMs: leap.atMs, leapSeconds: leap.seconds });
-      this.#nextHandoverMs = Number.POSITIVE_INFINITY;
-    }
+    this.#followClock();
     const nowSeconds = this.session.nowSeconds();
     this.#link.advance(nowSeconds);
     this.#announceHandover();
@@ -139,6 +134,7 @@ export class PredictionService implements ServiceView {
 
   /** A second of the dish; those of its history come first and in order. */
   observeTelemetry(second: TelemetrySecond): void {
+    this.#followClock();
     const atSeconds = this.session.secondsAt(second.atMs);
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
     this.#epochs.observe(second, epoch);
@@ -213,6 +209,7 @@ export class PredictionService implements ServiceView {
   }
 
   observe(request: ObservationsRequest): ObservationsReply | undefined {
+    this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const taken = this.#link.report(request.player, observations, this.session.nowSeconds());
     if (taken === undefined) return undefined;
@@ -227,6 +224,16 @@ export class PredictionService implements ServiceView {
 
   get players(): number {
     return this.#link.players;
+  }
+
+  /** Before anything in UTC is looked at: the clock may have leapt a moment ago. */
+  #followClock(): void {
+    const leap = this.session.check();
+    if (leap === undefined) return;
+    this.#forecaster.onLeap(leap);
+    this.#nextHandoverMs = Number.POSITIVE_INFINITY;
+    this.publish('clock', { serverUtcMs: leap.atMs, leapSeconds: leap.seconds });
+    this.problems.report('clock', 'leapt', `the clock of the machine was set by ${leap.seconds.toFixed(1)} s`);
   }
 
   #onSessionClock(observation: WireObservation): Reported {

@@ -5,6 +5,11 @@ import { Metrics } from './api/metrics.ts';
 import { type ApiLimits, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import { EVENT_TYPES } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
+import { DishMonitor } from './dish/dish-monitor.ts';
+import type { LocationReading } from './dish/read-answers.ts';
+import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
+import type { DishScript } from './fake-dish/simulated-dish.ts';
+import { Place } from './place.ts';
 import { PredictionService } from './prediction-service.ts';
 
 export interface ServiceOptions {
@@ -22,6 +27,12 @@ export interface ServiceOptions {
   /** PEM. Default: plain HTTP. */
   tls?: { cert: string; key: string } | undefined;
   limits?: Partial<ApiLimits>;
+  /** The dish to watch: its `host:port`, or what a simulated one in this process sees. Default: none. */
+  dish?: string | DishScript | undefined;
+  /** Where the dish is; goes before what it says itself. */
+  location?: LocationReading | undefined;
+  /** Show the location as exactly as it is known. Default false: to a tenth of a degree. */
+  showExactLocation?: boolean;
   /** Default: the machine's. */
   clock?: Clock;
   /** Told of faults of the program. Default: nobody. */
@@ -53,8 +64,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   };
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { tls } = options;
+  const place = new Place({ given: options.location, showExactly: options.showExactLocation });
+  service.attach({ location: () => place.shown() });
   const app = await createApi({ view: service, log, stream, metrics, security, limits, clock, version, tls, onFault });
   await app.listen({ host, port });
+  const dish = await watchDish(options, { service, place });
   const timer = setInterval(() => {
     try {
       service.tick();
@@ -70,8 +84,37 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     service,
     async close() {
       clearInterval(timer);
+      dish?.close();
       stream.close();
       await app.close();
+    },
+  };
+}
+
+/** Undefined where there is none to watch. */
+async function watchDish(
+  { dish, location, clock = REAL_CLOCK }: ServiceOptions,
+  { service, place }: { service: PredictionService; place: Place },
+): Promise<{ close(): void } | undefined> {
+  if (dish === undefined) return undefined;
+  const simulated: FakeDish | undefined =
+    typeof dish === 'string' ? undefined : await startFakeDish({ script: dish, clock, location });
+  const monitor = new DishMonitor({
+    address: simulated?.address ?? (dish as string),
+    clock,
+    problems: service.problems,
+    onSecond: (second) => service.observeTelemetry(second),
+    onStateChange: () => service.stateChanged(),
+    onLocation(reading) {
+      place.ofDish = reading;
+    },
+  });
+  service.attach({ dish: monitor });
+  monitor.start();
+  return {
+    close() {
+      monitor.stop();
+      simulated?.close();
     },
   };
 }

@@ -1,0 +1,193 @@
+import { status } from '@grpc/grpc-js';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.ts';
+import { syntheticDish } from '../fake-dish/simulated-dish.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { Problems } from '../problems.ts';
+import type { TelemetrySecond } from '../telemetry.ts';
+import { DishMonitor } from './dish-monitor.ts';
+import type { ObstructionMap } from './obstruction-map.ts';
+import type { LocationReading } from './read-answers.ts';
+
+const opened: (() => void)[] = [];
+afterEach(() => {
+  for (const close of opened.splice(0)) close();
+});
+
+async function watch(options: Partial<FakeDishOptions> = {}, deadlineMs = 2000) {
+  const clock = new ManualClock();
+  const script = syntheticDish({ seed: 2 });
+  const dish = await startFakeDish({ clock, script, ...options });
+  const monitored = monitor(dish, clock, deadlineMs);
+  opened.push(() => dish.close());
+  return { ...monitored, clock, dish, script };
+}
+
+function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, deadlineMs = 2000) {
+  const problems = new Problems(clock);
+  const seconds: TelemetrySecond[] = [];
+  const states: string[] = [];
+  const maps: ObstructionMap[] = [];
+  const places: LocationReading[] = [];
+  const watching: DishMonitor = new DishMonitor({
+    address,
+    clock,
+    problems,
+    deadlineMs,
+    random: () => 0.5,
+    onSecond: (second) => seconds.push(second),
+    onStateChange: () => states.push(watching.reply().state),
+    onObstructionMap: (map) => maps.push(map),
+    onLocation: (place) => places.push(place),
+  });
+  opened.push(() => watching.stop());
+  return { watching, problems, seconds, states, maps, places };
+}
+
+describe('watching a dish', () => {
+  test('fills in what it has not seen from the history, once and in order', async () => {
+    const { watching, clock, seconds, script } = await watch();
+    await watching.poll();
+    // 899 of the ring before the one that the status tells of.
+    expect(seconds).toHaveLength(900);
+    for (let i = 0; i < 3; i++) {
+      clock.advance(1);
+      await watching.poll();
+    }
+    clock.advance(20);
+    await watching.poll();
+    expect(seconds).toHaveLength(923);
+    expect(seconds.filter((second) => second.fromHistory !== true)).toHaveLength(5);
+    const start = seconds[0]!.atMs;
+    seconds.forEach((second, i) => {
+      expect(second.atMs).toBe(start + i * 1000);
+      const { latencyMs, dropRate } = script.at(second.atMs);
+      expect(second.dropRate).toBeCloseTo(dropRate, 5);
+      if (latencyMs === undefined) expect(second.latencyMs).toBeUndefined();
+      else expect(second.latencyMs).toBeCloseTo(latencyMs, 3);
+    });
+  });
+
+  test('reads its map and its place', async () => {
+    const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 520 };
+    const { watching, clock, maps, places } = await watch({ location });
+    await watching.poll();
+    clock.advance(1);
+    await watching.poll();
+    expect(maps).toHaveLength(2);
+    expect(maps[1]).toMatchObject({ rows: 123, columns: 123, maxThetaDegrees: 80, frame: 'earth' });
+    expect([...maps[1]!.snr].filter((value) => value === 1)).toHaveLength(1);
+    expect(places).toEqual([location]);
+  });
+
+  test.each([
+    ['SLEEPING', 'asleep'],
+    ['STOWED', 'asleep'],
+    ['OBSTRUCTED', 'obstructed'],
+    ['BOOTING', 'rebooting'],
+    ['NO_SATS', 'outage'],
+    ['SKY_SEARCH', 'outage'],
+  ] as const)('%s is %s', async (outage, state) => {
+    const { watching, dish, clock, states } = await watch();
+    await watching.poll();
+    dish.misbehave({ outage });
+    clock.advance(1);
+    await watching.poll();
+    expect(watching.reply()).toMatchObject({ state, detail: outage.toLowerCase().replace('_', ' ') });
+    dish.misbehave({});
+    clock.advance(1);
+    await watching.poll();
+    expect(states).toEqual(['online', state, 'online']);
+    expect(watching.reply().detail).toBeUndefined();
+  });
+
+  test('a dish that counts its uptime anew is rebooting until pings come back', async () => {
+    const { watching, dish, clock, states } = await watch();
+    await watching.poll();
+    dish.reboot();
+    dish.misbehave({ outage: 'NO_SATS' });
+    clock.advance(1);
+    await watching.poll();
+    expect(watching.reply().state).toBe('rebooting');
+    dish.misbehave({});
+    clock.advance(1);
+    await watching.poll();
+    expect(states).toEqual(['online', 'rebooting', 'online']);
+  });
+
+  test('a dish that fails is unreachable at the third time, asked ever less often, and found again', async () => {
+    const { watching, dish, clock, problems, states } = await watch();
+    await watching.poll();
+    dish.misbehave({ failWith: status.UNAVAILABLE });
+    for (let i = 0; i < 3; i++) {
+      clock.advance(1);
+      expect(watching.reply().state).toBe('online');
+      await watching.poll();
+    }
+    expect(watching.reply()).toMatchObject({ state: 'unreachable', detail: 'nobody answers there (told to fail)' });
+    expect(watching.reply().latencyMs).toBeUndefined();
+    expect(problems.list()).toMatchObject([{ part: 'dish', code: 'unreachable', count: 1 }]);
+    const asked: number[] = [];
+    for (let second = 0; second < 120; second++) {
+      clock.advance(1);
+      const { count } = problems.list()[0]!;
+      await watching.poll();
+      if (problems.list()[0]!.count > count) asked.push(second);
+    }
+    expect(asked.length).toBeLessThan(10);
+    expect(Math.max(...asked.slice(1).map((at, i) => at - asked[i]!))).toBeLessThanOrEqual(31);
+    dish.misbehave({});
+    clock.advance(31);
+    await watching.poll();
+    expect(states).toEqual(['online', 'unreachable', 'online']);
+    expect(problems.list()).toEqual([]);
+  });
+
+  test('nobody there is a state, not an error', async () => {
+    const clock = new ManualClock();
+    const { watching, problems } = monitor({ address: '127.0.0.1:1' }, clock);
+    expect(watching.reply().state).toBe('connecting');
+    for (let i = 0; i < 3; i++) {
+      await watching.poll();
+      clock.advance(1);
+    }
+    expect(watching.reply().state).toBe('unreachable');
+    expect(problems.list()[0]!.message).toContain('127.0.0.1:1: nobody answers there');
+  });
+
+  test('a slow dish is not asked twice at once, and its late answer does not count', async () => {
+    const { watching, dish, seconds } = await watch({}, 30);
+    dish.misbehave({ delayMs: 80 });
+    await Promise.all([watching.poll(), watching.poll(), watching.poll()]);
+    for (let i = 0; i < 2; i++) await watching.poll();
+    expect(watching.reply()).toMatchObject({ state: 'unreachable', detail: 'no answer within 0.03 s' });
+    expect(seconds).toEqual([]);
+  });
+
+  test('an answer that is cut short is no answer, and no crash', async () => {
+    const { watching, dish, clock } = await watch();
+    for (let part = 0; part < 1; part += 0.04) {
+      dish.misbehave({ cutTo: part });
+      clock.advance(60);
+      await watching.poll();
+    }
+    dish.misbehave({});
+    clock.advance(60);
+    await watching.poll();
+    expect(watching.reply()).toMatchObject({ state: 'online', software: '2026.06.fake' });
+  });
+
+  test('a leap of the clock neither makes seconds up nor loses any', async () => {
+    const { watching, clock, seconds } = await watch();
+    await watching.poll();
+    for (const leap of [3600, -7200]) {
+      const before = seconds.length;
+      clock.leap(leap);
+      clock.advance(1);
+      await watching.poll();
+      clock.advance(1);
+      await watching.poll();
+      expect(seconds.length).toBe(before + 2);
+    }
+  });
+});

@@ -1,0 +1,259 @@
+/**
+ * Watches a dish: its status every second, its history where seconds are missing, its obstruction map and its place. A
+ * dish that cannot be reached, sleeps or boots is a state that others see, and never an error.
+ */
+
+import { status as grpcStatus } from '@grpc/grpc-js';
+import type { DishReply, DishStateName } from '../api/wire.ts';
+import type { Clock } from '../clock.ts';
+import type { Problems } from '../problems.ts';
+import type { TelemetrySecond } from '../telemetry.ts';
+import {
+  type DeviceClient,
+  newDeviceClient,
+  type OutageCause,
+  type RawRequest,
+  type RawResponse,
+} from './device-api.ts';
+import type { ObstructionMap } from './obstruction-map.ts';
+import { AnswerReader, type LocationReading, type StatusReading } from './read-answers.ts';
+
+export interface DishMonitorOptions {
+  /** `host:port`. */
+  address: string;
+  clock: Clock;
+  problems: Problems;
+  /** Seconds in order of time; those that were missing come from the dish's history before the newest one. */
+  onSecond(second: TelemetrySecond): void;
+  onStateChange(): void;
+  /** Asked for every second where it is given. */
+  onObstructionMap?: ((map: ObstructionMap, atMs: number) => void) | undefined;
+  onLocation?: ((location: LocationReading) => void) | undefined;
+  /** Uniform in [0, 1), for the jitter of retries. Default: `Math.random`. */
+  random?: () => number;
+  /** Until an answer counts as missing. Default 2 s. */
+  deadlineMs?: number;
+}
+
+const PERIOD_MS = 1000;
+const DEADLINE_MS = 2000;
+/** One lost answer is no outage. */
+const FAILURES_UNTIL_UNREACHABLE = 3;
+const LONGEST_BACKOFF_MS = 30_000;
+/** More than this between two answers leaves a gap to be filled from the history. */
+const GAP_MS = 2500;
+/** A dish that counts its uptime back by more than this has booted. */
+const UPTIME_SLACK_SECONDS = 5;
+/** It is still booting for so long where no ping comes back yet. */
+const BOOT_SECONDS = 300;
+/** Pings lost from which a second counts as an outage, whatever the dish calls it. */
+const OUTAGE_DROP_RATE = 0.99;
+const LOCATION_PERIOD_MS = 600_000;
+/** gRPC's own attempts to connect: soon at first, no further apart than ours. */
+const CHANNEL = {
+  'grpc.initial_reconnect_backoff_ms': 500,
+  'grpc.min_reconnect_backoff_ms': 500,
+  'grpc.max_reconnect_backoff_ms': 10_000,
+};
+
+export class DishMonitor {
+  readonly #options: DishMonitorOptions;
+  readonly #client: DeviceClient;
+  readonly #reader = new AnswerReader();
+  #timer: NodeJS.Timeout | undefined;
+  #isBusy = false;
+  #failures = 0;
+  #retryAtMs = Number.NEGATIVE_INFINITY;
+  #lastAnswerMs: number | undefined;
+  /** On the even clock. */
+  #lastSecondMs: number | undefined;
+  #locationAtMs = Number.NEGATIVE_INFINITY;
+  #state: DishStateName = 'connecting';
+  #sinceMs: number;
+  #detail: string | undefined;
+  #reading: StatusReading | undefined;
+  #bootedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: DishMonitorOptions) {
+    this.#options = options;
+    this.#sinceMs = options.clock.utcMs();
+    this.#client = newDeviceClient(options.address, CHANNEL);
+  }
+
+  /** Begins to ask once a second. */
+  start(): void {
+    this.#timer ??= setInterval(() => void this.poll(), PERIOD_MS);
+    void this.poll();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#client.close();
+  }
+
+  reply(): DishReply {
+    const reading = this.#reading;
+    // What was measured is of its second; the rest stays true.
+    const isFresh = this.#state !== 'unreachable' && this.#state !== 'connecting';
+    const second = isFresh ? reading?.second : undefined;
+    return {
+      state: this.#state,
+      sinceMs: this.#sinceMs,
+      malformedValues: this.#reader.malformed,
+      ...defined({
+        detail: this.#detail,
+        hardware: reading?.hardware,
+        software: reading?.software,
+        uptimeSeconds: isFresh ? reading?.uptimeSeconds : undefined,
+        latencyMs: second?.latencyMs,
+        dropRate: second?.dropRate,
+        downlinkUsageBps: second?.downlinkUsageBps,
+        uplinkUsageBps: second?.uplinkUsageBps,
+        fractionObstructed: reading?.fractionObstructed,
+        lastAnswerMs: this.#lastAnswerMs,
+      }),
+    };
+  }
+
+  /** Asks once, unless an answer is awaited or it is too early to try again. Never rejects. */
+  async poll(): Promise<void> {
+    const { clock } = this.#options;
+    if (this.#isBusy || clock.monotonicMs() < this.#retryAtMs) return;
+    this.#isBusy = true;
+    try {
+      const response = await this.#ask({ get_status: {} });
+      const reading = this.#reader.status(response.dish_get_status, clock.utcMs());
+      if (reading === undefined) throw new Error('its answer holds no status');
+      await this.#fillGap();
+      this.#take(reading);
+      await this.#askFurther();
+    } catch (error) {
+      this.#fail(error as Error & { code?: number });
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  #ask(request: RawRequest): Promise<RawResponse> {
+    return new Promise((resolve, reject) => {
+      // gRPC's deadline goes by the clock of the machine, which may leap while it waits.
+      const deadlineMs = this.#options.deadlineMs ?? DEADLINE_MS;
+      const call = this.#client.Handle(request, { deadline: Number.POSITIVE_INFINITY }, (error, response) => {
+        clearTimeout(timer);
+        if (error !== null) reject(error);
+        else resolve(response ?? {});
+      });
+      const timer = setTimeout(() => {
+        reject(
+          Object.assign(new Error(`no answer within ${deadlineMs / 1000} s`), { code: grpcStatus.DEADLINE_EXCEEDED }),
+        );
+        call.cancel();
+      }, deadlineMs);
+    });
+  }
+
+  /** Seconds that were not seen come from the dish's ring. */
+  async #fillGap(): Promise<void> {
+    const { clock, onSecond } = this.#options;
+    const missingMs =
+      this.#lastSecondMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - this.#lastSecondMs;
+    if (missingMs < GAP_MS) return;
+    try {
+      const { dish_get_history } = await this.#ask({ get_history: {} });
+      const newestMs = clock.utcMs();
+      for (const second of this.#reader.history(dish_get_history, newestMs)) {
+        const ageMs = newestMs - second.atMs;
+        // The newest one is told from the status, and those before the gap have been.
+        if (ageMs >= PERIOD_MS / 2 && ageMs < missingMs - PERIOD_MS / 2) onSecond(second);
+      }
+    } catch {
+      // A dish without a history is watched all the same.
+    }
+  }
+
+  #take(reading: StatusReading): void {
+    const { clock, problems, onSecond } = this.#options;
+    const before = this.#reading?.uptimeSeconds;
+    const { uptimeSeconds } = reading;
+    if (before !== undefined && uptimeSeconds !== undefined && uptimeSeconds < before - UPTIME_SLACK_SECONDS) {
+      this.#bootedAtMs = clock.monotonicMs();
+    }
+    this.#reading = reading;
+    this.#failures = 0;
+    this.#retryAtMs = Number.NEGATIVE_INFINITY;
+    this.#lastAnswerMs = clock.utcMs();
+    this.#lastSecondMs = clock.monotonicMs();
+    problems.clear('dish', 'unreachable');
+    const isBooting = clock.monotonicMs() - this.#bootedAtMs < BOOT_SECONDS * 1000;
+    const { state, detail } = stateOf(reading, isBooting);
+    if (state === 'online') this.#bootedAtMs = Number.NEGATIVE_INFINITY;
+    this.#enter(state, detail);
+    onSecond(reading.second);
+  }
+
+  async #askFurther(): Promise<void> {
+    const { clock, onObstructionMap, onLocation } = this.#options;
+    if (onObstructionMap !== undefined) {
+      const { dish_get_obstruction_map } = await this.#ask({ dish_get_obstruction_map: {} }).catch(
+        () => ({}) as RawResponse,
+      );
+      const map = this.#reader.obstructionMap(dish_get_obstruction_map);
+      if (map !== undefined) onObstructionMap(map, clock.utcMs());
+    }
+    if (onLocation === undefined || clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
+    this.#locationAtMs = clock.monotonicMs();
+    // Most dishes do not allow it until their owner does.
+    const { get_location } = await this.#ask({ get_location: {} }).catch(() => ({}) as RawResponse);
+    const location = this.#reader.location(get_location);
+    if (location !== undefined) onLocation(location);
+  }
+
+  #fail(error: Error & { code?: number; details?: string }): void {
+    const { clock, problems, address, random = Math.random } = this.#options;
+    this.#failures++;
+    if (this.#failures < FAILURES_UNTIL_UNREACHABLE) return;
+    const doubled = PERIOD_MS * 2 ** Math.min(10, this.#failures - FAILURES_UNTIL_UNREACHABLE);
+    const backoffMs = Math.min(LONGEST_BACKOFF_MS, doubled) * (0.8 + 0.4 * random());
+    this.#retryAtMs = clock.monotonicMs() + backoffMs - PERIOD_MS / 2;
+    const detail = reasonOf(error);
+    problems.report('dish', 'unreachable', `${address}: ${detail}`);
+    this.#enter('unreachable', detail);
+  }
+
+  #enter(state: DishStateName, detail: string | undefined): void {
+    const isChange = state !== this.#state;
+    if (isChange) {
+      this.#state = state;
+      this.#sinceMs = this.#options.clock.utcMs();
+    }
+    this.#detail = detail;
+    if (isChange) this.#options.onStateChange();
+  }
+}
+
+const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
+
+function stateOf(reading: StatusReading, isBooting: boolean): { state: DishStateName; detail: string | undefined } {
+  const { outage, second } = reading;
+  const detail = outage?.toLowerCase().replaceAll('_', ' ');
+  const isDead = outage !== undefined || (second.dropRate ?? 0) >= OUTAGE_DROP_RATE;
+  if (outage === 'BOOTING' || (isBooting && isDead)) return { state: 'rebooting', detail };
+  if (ASLEEP.includes(outage)) return { state: 'asleep', detail };
+  if (second.obstructed === true) return { state: 'obstructed', detail };
+  return isDead ? { state: 'outage', detail: detail ?? 'no pings come back' } : { state: 'online', detail: undefined };
+}
+
+/** Why an answer did not come, for a person. */
+function reasonOf({ code, details, message }: Error & { code?: number; details?: string }): string {
+  const text = (details ?? message).replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
+  if (code === grpcStatus.UNAVAILABLE) return `nobody answers there (${text})`;
+  if (code === grpcStatus.UNIMPLEMENTED) return `what answers there is no dish (${text})`;
+  if (code === grpcStatus.INTERNAL) return `its answer cannot be read (${text})`;
+  return text;
+}
+
+function defined<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
+  };
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { AnswerReader } from './read-answers.ts';
+
+describe('reading answers of the dish', () => {
+  test('what is absent is zero where protocol buffers leave zeros out, and unknown elsewhere', () => {
+    const reader = new AnswerReader();
+    const reading = reader.status({}, 5)!;
+    expect(reading.second).toEqual({
+      atMs: 5,
+      latencyMs: undefined,
+      dropRate: 0,
+      downlinkUsageBps: 0,
+      uplinkUsageBps: 0,
+      obstructed: false,
+    });
+    expect(reading.uptimeSeconds).toBeUndefined();
+    expect(reader.malformed).toBe(0);
+  });
+
+  test('values of the wrong type or size are left out and counted', () => {
+    const reader = new AnswerReader();
+    const reading = reader.status(
+      {
+        pop_ping_drop_rate: 7,
+        pop_ping_latency_ms: Number.NaN,
+        downlink_throughput_bps: '5',
+        uplink_throughput_bps: -1,
+        obstruction_stats: { currently_obstructed: 'yes', fraction_obstructed: Number.POSITIVE_INFINITY },
+        device_info: { hardware_version: '\u0000evil', software_version: 5 },
+        device_state: { uptime_s: {} },
+        outage: { cause: 'SOMETHING_NEW' },
+      },
+      5,
+    )!;
+    expect(reading).toEqual({
+      second: {
+        atMs: 5,
+        latencyMs: undefined,
+        dropRate: undefined,
+        downlinkUsageBps: undefined,
+        uplinkUsageBps: undefined,
+        obstructed: false,
+      },
+      uptimeSeconds: undefined,
+      hardware: undefined,
+      software: undefined,
+      fractionObstructed: undefined,
+      outage: 'UNKNOWN',
+    });
+    expect(reader.malformed).toBe(9);
+  });
+
+  test('a ring that is not full yet holds as many seconds as were counted', () => {
+    const latencies = new Array<number>(900).fill(0);
+    latencies.splice(0, 3, 11, 12, 13);
+    const seconds = new AnswerReader().history({ current: 3, pop_ping_latency_ms: latencies }, 10_000);
+    expect(seconds.map(({ atMs, latencyMs }) => [atMs, latencyMs])).toEqual([
+      [8000, 11],
+      [9000, 12],
+      [10_000, 13],
+    ]);
+  });
+
+  test('a ring that has gone round begins behind its newest', () => {
+    const seconds = new AnswerReader().history(
+      { current: 7, pop_ping_latency_ms: [5, 6, 7, 3, 4].map((x) => x + 20) },
+      10_000,
+    );
+    // Samples 2 to 6 of all; number 6 lies at 6 % 5 = 1.
+    expect(seconds.map(({ latencyMs }) => latencyMs)).toEqual([27, 23, 24, 25, 26]);
+  });
+
+  test('a map is one only where its numbers fit each other', () => {
+    const reader = new AnswerReader();
+    const snr = new Array<number>(9).fill(-1);
+    expect(reader.obstructionMap({ num_rows: 3, num_cols: 3, snr, map_reference_frame: 'FRAME_UT' })).toMatchObject({
+      rows: 3,
+      frame: 'terminal',
+      maxThetaDegrees: 80,
+    });
+    for (const wrong of [
+      undefined,
+      {},
+      { num_rows: 3, num_cols: 4, snr },
+      { num_rows: 4, num_cols: 4, snr },
+      { num_rows: 1e9, num_cols: 1e9, snr },
+    ]) {
+      expect(reader.obstructionMap(wrong)).toBeUndefined();
+    }
+  });
+
+  test('nothing that can be decoded makes it fail', () => {
+    const anything = fc.anything({ maxDepth: 3 });
+    const statusOfAnything = fc.record(
+      {
+        pop_ping_drop_rate: anything,
+        pop_ping_latency_ms: anything,
+        obstruction_stats: anything,
+        device_info: anything,
+        device_state: anything,
+        outage: anything,
+        current: anything,
+        num_rows: anything,
+        num_cols: anything,
+        snr: anything,
+        lla: anything,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(anything, statusOfAnything), (raw) => {
+        const reader = new AnswerReader();
+        const { second } = reader.status(raw, 0) ?? {};
+        if (second?.latencyMs !== undefined) expect(second.latencyMs).toBeGreaterThan(0);
+        if (second?.dropRate !== undefined) expect(second.dropRate >= 0 && second.dropRate <= 1).toBe(true);
+        reader.history(raw, 0);
+        reader.obstructionMap(raw);
+        reader.location(raw);
+      }),
+      { seed: 11, numRuns: 500 },
+    );
+  });
+});

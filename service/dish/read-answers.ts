@@ -1,0 +1,161 @@
+/**
+ * From the dish's answers to what the service works with. Firmware differs and a stranger may answer: every value is
+ * checked, and one that is not what it should be is left out and counted, never trusted and never a reason to fail.
+ */
+
+import type { TelemetrySecond } from '../telemetry.ts';
+import { MAP_FRAMES, OUTAGE_CAUSES, type OutageCause } from './device-api.ts';
+import type { ObstructionMap } from './obstruction-map.ts';
+
+export interface StatusReading {
+  second: TelemetrySecond;
+  uptimeSeconds: number | undefined;
+  hardware: string | undefined;
+  software: string | undefined;
+  fractionObstructed: number | undefined;
+  /** The outage that it says is going on; a cause that is not known counts as `UNKNOWN`. */
+  outage: OutageCause | undefined;
+}
+
+export interface LocationReading {
+  latitudeDegrees: number;
+  longitudeDegrees: number;
+  altitudeMetres: number;
+}
+
+/** Reads values one by one, and counts those that are wrong. */
+export class AnswerReader {
+  /** Values left out because they were not what they should be. */
+  malformed = 0;
+
+  /** Undefined where there is no status in the answer. */
+  status(raw: unknown, atMs: number): StatusReading | undefined {
+    const status = record(raw);
+    if (status === undefined) return undefined;
+    const info = record(status['device_info']) ?? {};
+    const obstruction = record(status['obstruction_stats']) ?? {};
+    const outage = record(status['outage']);
+    const cause = outage === undefined ? undefined : this.#cause(outage['cause']);
+    // Protocol buffers do not send a zero: absent is zero here, but no ping at all is never 0 ms.
+    const latencyMs = this.#number(status['pop_ping_latency_ms'], { max: 60_000 });
+    const dropRate = this.#number(status['pop_ping_drop_rate'], { max: 1 }, 0);
+    return {
+      second: {
+        atMs,
+        latencyMs: latencyMs === 0 ? undefined : latencyMs,
+        dropRate,
+        downlinkUsageBps: this.#number(status['downlink_throughput_bps'], { max: 1e12 }, 0),
+        uplinkUsageBps: this.#number(status['uplink_throughput_bps'], { max: 1e12 }, 0),
+        obstructed: this.#boolean(obstruction['currently_obstructed']) || cause === 'OBSTRUCTED',
+      },
+      uptimeSeconds: this.#number(record(status['device_state'])?.['uptime_s'], { max: 1e10 }),
+      hardware: this.#text(info['hardware_version']),
+      software: this.#text(info['software_version']),
+      fractionObstructed: this.#number(obstruction['fraction_obstructed'], { max: 1 }),
+      outage: cause,
+    };
+  }
+
+  /**
+   * The seconds of the dish's ring, oldest first; the newest one ended at `newestMs`. `current` counts all samples ever
+   * taken, so that the newest one lies at `(current - 1) % length`.
+   */
+  history(raw: unknown, newestMs: number): TelemetrySecond[] {
+    const history = record(raw);
+    const current = this.#number(history?.['current'], { max: Number.MAX_SAFE_INTEGER }, 0) ?? 0;
+    const columns = {
+      latency: numbers(history?.['pop_ping_latency_ms']),
+      drop: numbers(history?.['pop_ping_drop_rate']),
+      down: numbers(history?.['downlink_throughput_bps']),
+      up: numbers(history?.['uplink_throughput_bps']),
+    };
+    const length = columns.latency.length;
+    if (length === 0 || length > MOST_HISTORY || !Number.isInteger(current)) return [];
+    const seconds: TelemetrySecond[] = [];
+    for (let back = Math.min(current, length) - 1; back >= 0; back--) {
+      const at = (current - 1 - back) % length;
+      const latencyMs = this.#number(columns.latency[at], { max: 60_000 });
+      seconds.push({
+        atMs: newestMs - back * 1000,
+        latencyMs: latencyMs === 0 ? undefined : latencyMs,
+        dropRate: this.#number(columns.drop[at], { max: 1 }),
+        downlinkUsageBps: this.#number(columns.down[at], { max: 1e12 }),
+        uplinkUsageBps: this.#number(columns.up[at], { max: 1e12 }),
+        fromHistory: true,
+      });
+    }
+    return seconds;
+  }
+
+  /** Undefined where there is no map, or none whose size and numbers fit each other. */
+  obstructionMap(raw: unknown): ObstructionMap | undefined {
+    const map = record(raw);
+    const rows = this.#number(map?.['num_rows'], { max: MOST_PIXELS_ACROSS });
+    const columns = this.#number(map?.['num_cols'], { max: MOST_PIXELS_ACROSS });
+    const snr = numbers(map?.['snr']);
+    if (map === undefined || rows === undefined || columns === undefined || rows < 2 || rows !== columns)
+      return undefined;
+    if (snr.length !== rows * columns) {
+      this.malformed++;
+      return undefined;
+    }
+    const maxThetaDegrees = this.#number(map['max_theta_deg'], { min: 1, max: 90 }, DEFAULT_MAX_THETA_DEGREES);
+    const frame = map['map_reference_frame'];
+    return {
+      rows,
+      columns,
+      snr: Float32Array.from(snr),
+      maxThetaDegrees: maxThetaDegrees ?? DEFAULT_MAX_THETA_DEGREES,
+      frame: frame === 'FRAME_UT' || frame === MAP_FRAMES.FRAME_UT ? 'terminal' : 'earth',
+    };
+  }
+
+  location(raw: unknown): LocationReading | undefined {
+    const lla = record(record(raw)?.['lla']);
+    const latitudeDegrees = this.#number(lla?.['lat'], { min: -90, max: 90 });
+    const longitudeDegrees = this.#number(lla?.['lon'], { min: -180, max: 180 });
+    const altitudeMetres = this.#number(lla?.['alt'], { min: -1000, max: 50_000 }, 0) ?? 0;
+    if (latitudeDegrees === undefined || longitudeDegrees === undefined) return undefined;
+    return { latitudeDegrees, longitudeDegrees, altitudeMetres };
+  }
+
+  #number(value: unknown, { min = 0, max }: { min?: number; max: number }, absent?: number): number | undefined {
+    if (value === undefined || value === null) return absent;
+    // Single precision rounds a share of 1 to a little more.
+    if (typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6)
+      return Math.min(max, Math.max(min, value));
+    this.malformed++;
+    return undefined;
+  }
+
+  #boolean(value: unknown): boolean {
+    if (value !== undefined && typeof value !== 'boolean') this.malformed++;
+    return value === true;
+  }
+
+  #text(value: unknown): string | undefined {
+    if (value === undefined) return undefined;
+    // It is shown to people: letters, digits and signs, no more than a line.
+    if (typeof value === 'string' && /^[\x20-\x7e]{0,100}$/.test(value)) return value === '' ? undefined : value;
+    this.malformed++;
+    return undefined;
+  }
+
+  #cause(value: unknown): OutageCause {
+    return typeof value === 'string' && value in OUTAGE_CAUSES ? (value as OutageCause) : 'UNKNOWN';
+  }
+}
+
+const MOST_HISTORY = 86_400;
+const MOST_PIXELS_ACROSS = 1024;
+const DEFAULT_MAX_THETA_DEGREES = 80;
+
+function record(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+function numbers(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

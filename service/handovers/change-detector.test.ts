@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { normal, seededRandom } from '../../replay/random.ts';
+import { ChangeDetector } from './change-detector.ts';
+
+test('finds steps of the latency within a second, and hardly any where there is none', () => {
+  const random = seededRandom(2);
+  const detector = new ChangeDetector();
+  const found: number[] = [];
+  const steps = new Set<number>();
+  let level = 30;
+  for (let second = 0; second < 3000; second++) {
+    if (second % 60 === 0 && second > 0) {
+      steps.add(second);
+      level = level > 35 ? 30 : 42;
+    }
+    const evidence = detector.observe({ atMs: second * 1000, latencyMs: level + normal(random) });
+    for (const { atMs, kind } of evidence) if (kind === 'latency-step') found.push(atMs / 1000);
+  }
+  const right = found.filter((at) => [...steps].some((step) => Math.abs(step - at) <= 1));
+  expect(right.length).toBeGreaterThanOrEqual(steps.size * 0.9);
+  expect(found.length - right.length).toBeLessThan(6);
+});
+
+test('tells of lost pings when they begin, and remembers the newest evidence', () => {
+  const detector = new ChangeDetector();
+  const found = [0, 0.02, 0.4, 1, 0, 0.3].flatMap((dropRate, i) => detector.observe({ atMs: i * 1000, dropRate }));
+  expect(found.map(({ atMs, detail }) => [atMs, detail])).toEqual([
+    [2000, '40 % of the pings lost'],
+    [5000, '30 % of the pings lost'],
+  ]);
+  expect(detector.list()[0]).toBe(found[1]);
+  for (let i = 0; i < 100; i++) detector.observe({ atMs: 10_000 + i, dropRate: i % 2 });
+  expect(detector.list()).toHaveLength(20);
+});

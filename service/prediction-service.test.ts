@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { normal, seededRandom } from '../replay/random.ts';
+import type { WireObservation } from './api/wire.ts';
+import { syntheticDish } from './fake-dish/simulated-dish.ts';
+import { ManualClock } from './manual-clock.fixture.ts';
+import { PredictionService } from './prediction-service.ts';
+
+/** A service whose clock the test turns: a dish that is seen and a player that downloads, for so many seconds. */
+function served(seconds: number, { dish = true, player = true, leaps = new Map<number, number>() } = {}) {
+  const clock = new ManualClock();
+  const service = new PredictionService({ clock, version: '0' });
+  const events: { type: string; data: unknown; atMs: number }[] = [];
+  service.onEvent = (type, data) => events.push({ type, data, atMs: clock.utcMs() });
+  const script = syntheticDish({ seed: 6 });
+  const random = seededRandom(8);
+  const refused = { late: 0, impossible: 0 };
+  for (let second = 1; second <= seconds; second++) {
+    clock.leap(leaps.get(second) ?? 0);
+    for (let tenth = 0; tenth < 10; tenth++) {
+      clock.advance(0.1);
+      service.tick();
+    }
+    if (dish) service.observeTelemetry(script.at(Math.floor(clock.utcMs() / 1000) * 1000));
+    if (!player) continue;
+    // A level per epoch, which the leaps of this test (multiples of 15 s) leave where it is.
+    const epoch = Math.floor((clock.utcMs() - 12_500) / 15_000);
+    const level = 25e6 * 3 ** seededRandom(epoch)();
+    const observations = Array.from({ length: 10 }, (_, i): WireObservation => {
+      const endMs = clock.utcMs() - (9 - i) * 100;
+      return { kind: 'throughput', startMs: endMs - 100, endMs, bits: (level * Math.exp(normal(random) / 8)) / 10 };
+    });
+    const reply = service.observe({ player: 'p', observations })!;
+    refused.late += reply.late;
+    refused.impossible += reply.impossible;
+  }
+  return { clock, service, events, refused };
+}
+
+describe('the service', () => {
+  test('knows the handovers of a link with a dish, and says when they are due', () => {
+    const { service, clock, events, refused } = served(90);
+    expect(refused).toEqual({ late: 0, impossible: 0 });
+    const { handovers, epoch } = service.handovers();
+    expect(epoch.leoProbability).toBeGreaterThan(0.97);
+    expect(handovers).toHaveLength(3);
+    for (const { atMs } of handovers) {
+      expect(atMs).toBeGreaterThan(clock.utcMs());
+      const off = (((atMs - 12_000) % 15_000) + 15_000) % 15_000;
+      expect(Math.min(off, 15_000 - off)).toBeLessThan(1500);
+    }
+    const due = events.filter(({ type, data }) => type === 'handover' && (data as { kind?: string }).kind === 'due');
+    expect(due.length).toBeGreaterThanOrEqual(3);
+    due.slice(1).forEach(({ atMs }, i) => {
+      expect(Math.abs(atMs - due[i]!.atMs - 15_000)).toBeLessThan(2000);
+    });
+    expect(service.forecast().forecast?.latency?.quantilesMs.length).toBe(4);
+  });
+
+  test('knows nothing of handovers where there is neither dish nor evidence', () => {
+    const { service } = served(8, { dish: false });
+    expect(service.handovers()).toMatchObject({ handovers: [], degraded: { nextProbability: null } });
+  });
+
+  test('takes the usage of the dish for capacity where no player reports', () => {
+    const { service } = served(60, { player: false });
+    const { forecast } = service.forecast();
+    expect(forecast!.quantilesBps[0]![3]).toBeGreaterThan(50e6);
+  });
+
+  test.each([3600, -3600])('follows a leap of the clock by %i s, and says so', (seconds) => {
+    const { service, clock, events, refused } = served(120, { leaps: new Map([[60, seconds]]) });
+    expect(events.filter(({ type }) => type === 'clock')).toMatchObject([
+      { data: { leapSeconds: expect.closeTo(seconds, 0) } },
+    ]);
+    expect(service.problems.list()).toMatchObject([{ part: 'clock', code: 'leapt', count: 1 }]);
+    // What was seen in the second of the leap is stamped by either clock.
+    expect(refused.late + refused.impossible).toBeLessThanOrEqual(10);
+    const { forecast } = service.forecast();
+    expect(Math.abs(forecast!.issuedAtMs - clock.utcMs())).toBeLessThan(2000);
+    const { handovers, degraded } = service.handovers();
+    expect(handovers[0]!.atMs).toBeGreaterThan(clock.utcMs());
+    expect(handovers[0]!.atMs).toBeLessThan(clock.utcMs() + 16_000);
+    expect(degraded.epochs).toBeGreaterThanOrEqual(6);
+  });
+
+  test('publishes a forecast a second and no more', () => {
+    const { events } = served(30);
+    expect(events.filter(({ type }) => type === 'forecast').length).toBeGreaterThan(25);
+    expect(events.filter(({ type }) => type === 'forecast').length).toBeLessThanOrEqual(31);
+  });
+
+  test('has no forecast of a link that nobody has used for a minute', () => {
+    const { service, clock } = served(10, { dish: false });
+    clock.advance(61);
+    expect(service.forecast()).toMatchObject({
+      forecast: null,
+      because: 'nothing was reported of the capacity for 60 s',
+    });
+  });
+});
