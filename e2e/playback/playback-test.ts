@@ -81,30 +81,40 @@ interface Fixtures {
   labPage: Page;
 }
 
+/** A file that the origin serves beside the streams. */
+export type ServedFile = [type: string, body: string | Buffer, headers?: Record<string, string>];
+
+/** The page: dash.js and the plugin. */
+export const LAB_HTML = '<!doctype html><script src="dash.js"></script><script src="leo-abr.js"></script>';
+
 interface WorkerFixtures {
+  /** By path, what a file of tests wants served besides, or instead. */
+  files: Record<string, ServedFile>;
   origin: RunningOrigin;
 }
 
 const requireHere = createRequire(import.meta.url);
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
+  files: [{}, { scope: 'worker' }],
+
   origin: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern here.
-    async ({}, use) => {
+    async ({ files }, use) => {
       const outDir = join(import.meta.dirname, '../../build/e2e-plugin');
       await build({ mode: 'plugin', logLevel: 'error', build: { outDir } });
       const dash = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
-      const files: Record<string, [type: string, body: string | Buffer]> = {
-        '/': ['text/html', '<!doctype html><script src="dash.js"></script><script src="leo-abr.js"></script>'],
+      const served: Record<string, ServedFile> = {
+        '/': ['text/html', LAB_HTML],
         '/dash.js': ['text/javascript', readFileSync(dash)],
         '/leo-abr.js': ['text/javascript', readFileSync(join(outDir, 'leo-abr.global.js'))],
+        ...files,
       };
       const origin = await startOrigin({
         fallback(request, response) {
-          const file = files[request.url ?? ''];
+          const file = served[request.url ?? ''];
           if (file === undefined) return false;
-          response.setHeader('content-type', file[0]);
-          response.end(file[1]);
+          const [type, body, headers = {}] = file;
+          response.writeHead(200, { 'content-type': type, ...headers }).end(body);
           return true;
         },
       });

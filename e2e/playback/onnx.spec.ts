@@ -1,0 +1,146 @@
+/** Forecasts of an ONNX model in a page under a strict policy: from its Worker into MPC-L's decisions, and when it fails. */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { build } from 'vite';
+import type * as onnx from '../../predictor/onnx/index.ts';
+import type { FromWorker } from '../../predictor/onnx/protocol.ts';
+import { test as base, expect, LAB_HTML, type ServedFile } from './playback-test.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** Nothing but the page's own files runs; WebAssembly may be compiled, `eval` is not allowed. */
+const POLICY = { 'content-security-policy': "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'" };
+const STRICTER_POLICY = { 'content-security-policy': "script-src 'self'" };
+
+const test = base.extend<object, { files: Record<string, ServedFile> }>({
+  files: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern here.
+    async ({}, use) => {
+      const outDir = join(ROOT, 'build/e2e-plugin');
+      for (const mode of ['plugin-onnx', 'plugin-onnx-worker'])
+        await build({ mode, logLevel: 'error', build: { outDir } });
+      const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
+      const script = (file: string, headers = POLICY): ServedFile => ['text/javascript', readFileSync(file), headers];
+      await use({
+        '/': ['text/html', LAB_HTML, POLICY],
+        '/leo-abr.onnx.js': script(join(outDir, 'leo-abr.onnx.js')),
+        '/leo-abr.onnx-worker.js': script(join(outDir, 'leo-abr.onnx-worker.js')),
+        '/stricter/leo-abr.onnx-worker.js': script(join(outDir, 'leo-abr.onnx-worker.js'), STRICTER_POLICY),
+        '/ort.mjs': script(join(runtime, 'ort.wasm.bundle.min.mjs')),
+        '/ort.wasm': ['application/wasm', readFileSync(join(runtime, 'ort-wasm-simd-threaded.wasm'))],
+        '/model.onnx': ['application/octet-stream', readFileSync(join(ROOT, 'predictor/models/built-in.onnx'))],
+        '/page.onnx': ['text/html', LAB_HTML],
+      });
+    },
+    { scope: 'worker' },
+  ],
+});
+
+const { card, name } = JSON.parse(readFileSync(join(ROOT, 'predictor/models/built-in.json'), 'utf8')) as {
+  name: string;
+  card: { fit: { golden: { features: number[]; logRatios: number[] }[] } };
+};
+
+test('an ONNX model drives decisions from its Worker, and computes what the Python that trained it did', async ({
+  labPage,
+  stream,
+}) => {
+  const seen = await labPage.evaluate(
+    async ({ manifest, golden }) => {
+      const path = '/leo-abr.onnx.js';
+      const { createOnnxForecaster }: typeof onnx = await import(path);
+      const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
+      const forecaster = createOnnxForecaster(urls);
+      const { video, decisions, faults } = window.lab.start({ manifest, options: { forecasters: [forecaster] } });
+      await window.lab.until('the end', () => video.ended);
+      const { status } = forecaster;
+      forecaster.close();
+
+      const worker = new Worker('/leo-abr.onnx-worker.js', { type: 'module' });
+      const ask = (message: object) =>
+        new Promise<FromWorker>((resolve) => {
+          worker.addEventListener('message', ({ data }) => resolve(data), { once: true });
+          worker.postMessage(message);
+        });
+      const absolute = Object.entries(urls).map(([field, url]) => [field, new URL(url, location.href).href]);
+      const loaded = await ask({ kind: 'load', ...Object.fromEntries(absolute) });
+      let greatestDifference = 0;
+      for (const { features, logRatios } of golden) {
+        const answer = await ask({ kind: 'evaluate', id: 1, features: Float32Array.from(features) });
+        if (answer.kind !== 'evaluated') throw new Error(JSON.stringify(answer));
+        logRatios.forEach((expected, i) => {
+          greatestDifference = Math.max(greatestDifference, Math.abs(answer.quantiles[i]! - expected));
+        });
+      }
+      worker.terminate();
+      return {
+        status,
+        faults: faults.map(({ message, cause }) => `${message}: ${cause}`),
+        sources: decisions.map(({ decision }) => decision.forecastSource),
+        ages: decisions.map(({ decision }) => decision.forecastAgeSeconds ?? 0),
+        loaded: loaded.kind,
+        greatestDifference,
+      };
+    },
+    { manifest: `${stream({ segmentCount: 8, segmentSeconds: 1 })}manifest.mpd`, golden: card.fit.golden },
+  );
+  expect(seen).toMatchObject({ status: 'ready', faults: [], loaded: 'ready' });
+  // Playback does not wait: until the model is there, the built-in forecaster is asked.
+  expect(new Set(seen.sources)).toEqual(new Set([undefined, 'built-in', `model:${name}`]));
+  expect(seen.sources.at(-1)).toBe(`model:${name}`);
+  expect(Math.max(...seen.ages)).toBeLessThan(1);
+  expect(seen.greatestDifference).toBeLessThan(1e-4);
+});
+
+test('without a model, with another file, under a policy that forbids it: one fault, and the built-in forecaster', async ({
+  labPage,
+  stream,
+}) => {
+  const seen = await labPage.evaluate(
+    async (manifest) => {
+      const path = '/leo-abr.onnx.js';
+      const { createOnnxForecaster }: typeof onnx = await import(path);
+      const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
+      const fault = async (wrong: object) => {
+        const forecaster = createOnnxForecaster({ ...urls, ...wrong });
+        for (;;) {
+          try {
+            forecaster.latest(0);
+          } catch (error) {
+            return (error as Error).message;
+          }
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      };
+      const missing = createOnnxForecaster({ ...urls, modelUrl: 'missing.onnx' });
+      const { video, decisions, faults } = window.lab.start({ manifest, options: { forecasters: [missing] } });
+      const others = await Promise.all(
+        [
+          { modelUrl: 'page.onnx' },
+          { workerUrl: 'missing.js' },
+          { workerUrl: 'https://other.example/leo-abr.onnx-worker.js' },
+          { runtimeUrl: 'missing.mjs' },
+          { workerUrl: 'stricter/leo-abr.onnx-worker.js' },
+        ].map(fault),
+      );
+      await window.lab.until('the end', () => video.ended);
+      return {
+        faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`),
+        sources: decisions.map(({ decision }) => decision.forecastSource),
+        others,
+      };
+    },
+    `${stream({ segmentCount: 5, segmentSeconds: 1 })}manifest.mpd`,
+  );
+  expect(seen.faults).toEqual([
+    expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),
+  ]);
+  expect(seen.sources.slice(1)).toEqual(Array(4).fill('built-in'));
+  const [page, worker, foreign, runtime, policy] = seen.others;
+  expect(page).toContain('model: expected an ONNX file');
+  expect(worker).toContain('the Worker could not be started');
+  expect(foreign).toContain('other.example');
+  expect(runtime).toContain('missing.mjs');
+  expect(policy).toMatch(/wasm/i);
+});
