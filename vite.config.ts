@@ -79,6 +79,8 @@ export default defineConfig(({ mode }) => {
       return { ...plugin('predictor/onnx/index.ts', { es: 'leo-abr.onnx.js' }), plugins: [leaveUrls] };
     case 'plugin-onnx-worker':
       return plugin('predictor/onnx/worker.ts', { es: 'leo-abr.onnx-worker.js' });
+    case 'plugin-service':
+      return plugin('predictor/service-client/index.ts', { es: 'leo-abr.service.js' });
     case 'cli':
       return cli;
     default:

@@ -1,0 +1,31 @@
+/** Server-sent events out of a stream of text, as far as the service sends them: `id`, `event`, one line of `data`. */
+
+export interface StreamedEvent {
+  id: string | undefined;
+  type: string;
+  data: string;
+}
+
+/** An event longer than this is none of the service's. */
+const LONGEST = 1 << 20;
+
+export class EventParser {
+  #rest = '';
+
+  /** The events that this piece completes. Throws where there is no end to one. */
+  push(piece: string): StreamedEvent[] {
+    const blocks = (this.#rest + piece).replace(/\r\n?/g, '\n').split('\n\n');
+    this.#rest = blocks.pop()!;
+    if (this.#rest.length > LONGEST) throw new RangeError(`expected events of at most ${LONGEST} characters`);
+    return blocks.flatMap((block) => {
+      const fields = new Map<string, string>();
+      for (const line of block.split('\n')) {
+        const colon = line.indexOf(':');
+        // One that begins with a colon is a comment.
+        if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''));
+      }
+      const data = fields.get('data');
+      return data === undefined ? [] : [{ id: fields.get('id'), type: fields.get('event') ?? 'message', data }];
+    });
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * How far the clock of the service is from the page's own, from when requests left and answers came (Cristian 1989): the
+ * service read its clock somewhere in between, so that the middle is wrong by at most half the round trip.
+ */
+
+/** The page's clock drifts by at most so much against the service's. */
+const DRIFT_SHARE = 50e-6;
+/** Samples that differ by more than their round trips and this cannot both be right: one of the clocks has leapt. */
+const LEAP_MS = 100;
+
+interface Sample {
+  offsetMs: number;
+  halfTripMs: number;
+  atMs: number;
+}
+
+export class ServerClock {
+  #best: Sample | undefined;
+
+  get isKnown(): boolean {
+    return this.#best !== undefined;
+  }
+
+  /** A request left at `sentMs` and its answer came at `receivedMs`, on the page's clock. */
+  sample(sentMs: number, receivedMs: number, serverUtcMs: number): void {
+    const halfTripMs = (receivedMs - sentMs) / 2;
+    if (!Number.isFinite(serverUtcMs) || !(halfTripMs >= 0)) return;
+    const offsetMs = serverUtcMs - (sentMs + halfTripMs);
+    const best = this.#best;
+    if (best !== undefined) {
+      const agedMs = best.halfTripMs + (receivedMs - best.atMs) * DRIFT_SHARE;
+      const hasLeapt = Math.abs(offsetMs - best.offsetMs) > agedMs + halfTripMs + LEAP_MS;
+      if (!hasLeapt && halfTripMs >= agedMs) return;
+    }
+    this.#best = { offsetMs, halfTripMs, atMs: receivedMs };
+  }
+
+  /** UTC of the service at a moment of the page's clock; NaN while that is not known. */
+  utcMsAt(pageMs: number): number {
+    return pageMs + (this.#best?.offsetMs ?? Number.NaN);
+  }
+
+  pageMsAt(utcMs: number): number {
+    return utcMs - (this.#best?.offsetMs ?? Number.NaN);
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * The network side of the client: one stream of events, reports twice a second, and plain requests where streams do not
+ * get through. Whatever fails is tried again, ever less often, never all clients at once. Nothing here throws or waits.
+ */
+
+import { EventParser } from './event-parser.ts';
+import { ServerClock } from './server-clock.ts';
+
+/** What is needed of `fetch`. */
+export type Fetch = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: string; cache: 'no-store'; signal: AbortSignal },
+) => Promise<{
+  ok: boolean;
+  status: number;
+  json(): Promise<unknown>;
+  body: { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } } | null;
+}>;
+
+/** Calls back after so many ms; returns how to call it off. */
+export type After = (ms: number, act: () => void) => () => void;
+
+/** `refused`: the service does not want this page (token, origin); asked again once a minute. */
+export type ConnectionState = 'off' | 'connecting' | 'streaming' | 'polling' | 'waiting' | 'refused';
+
+export interface ConnectionOptions {
+  /** Without a slash at its end. */
+  url: string;
+  token: string | undefined;
+  fetch: Fetch;
+  /** A clock that runs evenly, in ms. */
+  now: () => number;
+  random: () => number;
+  after: After;
+  /** A `ForecastReply`, as it came. */
+  onForecast(reply: unknown): void;
+  /** What is to be reported now: observations in UTC of the service. */
+  report(): unknown[];
+  onShare(share: number): void;
+  onState(state: ConnectionState, detail: string | undefined): void;
+}
+
+const REPORT_MS = 500;
+/** A report without observations asks for the time and the share, this often. */
+const LONGEST_REPORT_PAUSE_MS = 5000;
+const REQUEST_TIMEOUT_MS = 2000;
+const POLL_MS = 1000;
+/** While polling, a stream is tried this often. */
+const STREAM_AGAIN_MS = 60_000;
+/** The service sends something every 15 s. */
+const SILENCE_MS = 40_000;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
+const REFUSED_RETRY_MS = 60_000;
+/** A stream that ends sooner does not get through. */
+const SHORT_STREAM_MS = 3000;
+/** Streams that fail in a row before plain requests are tried. */
+const FAILURES_UNTIL_POLLING = 3;
+const REFUSALS = [401, 403, 404];
+
+class Refused extends Error {}
+
+export class ServiceConnection {
+  readonly clock = new ServerClock();
+  readonly #options: ConnectionOptions;
+  readonly #player: string;
+  #abort: AbortController | undefined;
+  readonly #cancels = new Map<string, () => void>();
+  #state: ConnectionState = 'off';
+  #lastId: string | undefined;
+  #streamFailures = 0;
+  #reportFailures = 0;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#player = `page-${Math.floor(options.random() * 2 ** 52).toString(36)}`;
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  open(): void {
+    if (this.#state !== 'off') return;
+    this.#abort = new AbortController();
+    this.#streamFailures = 0;
+    this.#reportFailures = 0;
+    this.#enter('connecting');
+    void this.#report();
+    void this.#stream();
+  }
+
+  close(): void {
+    this.#enter('off');
+    this.#abort?.abort();
+    this.#abort = undefined;
+    for (const cancel of this.#cancels.values()) cancel();
+    this.#cancels.clear();
+  }
+
+  /** Calls `act` later, one of its name at a time. */
+  #later(name: 'stream' | 'report' | 'poll', ms: number, act: () => Promise<void>): void {
+    this.#cancels.get(name)?.();
+    this.#cancels.set(
+      name,
+      this.#options.after(ms, () => {
+        this.#cancels.delete(name);
+        if (this.#state !== 'off') void act();
+      }),
+    );
+  }
+
+  #enter(state: ConnectionState, detail?: string): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#options.onState(state, detail);
+  }
+
+  #headers(more: Record<string, string>): Record<string, string> {
+    const { token } = this.#options;
+    return token === undefined ? more : { ...more, authorization: `Bearer ${token}` };
+  }
+
+  async #stream(): Promise<void> {
+    const { url, fetch, now, after, random } = this.#options;
+    const outer = this.#abort!.signal;
+    // Aborts this stream alone, when it says nothing for too long.
+    const own = new AbortController();
+    const giveUp = () => own.abort();
+    outer.addEventListener('abort', giveUp);
+    let cancel = after(SILENCE_MS, giveUp);
+    const sentMs = now();
+    let openedMs = Number.NaN;
+    let failure: unknown = new Error('the stream has ended');
+    try {
+      const headers = this.#headers({
+        accept: 'text/event-stream',
+        ...(this.#lastId && { 'last-event-id': this.#lastId }),
+      });
+      const init = { method: 'GET', headers, cache: 'no-store' as const, signal: own.signal };
+      const response = await fetch(`${url}/v1/events?types=forecast,clock`, init);
+      if (!response.ok) throw wrongStatus(response.status);
+      const reader = response.body?.getReader();
+      if (reader === undefined) throw new Error('this browser does not hand out responses piece by piece');
+      const parser = new EventParser();
+      const decoder = new TextDecoder();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        cancel();
+        cancel = after(SILENCE_MS, giveUp);
+        for (const { id, type, data } of parser.push(decoder.decode(value, { stream: true }))) {
+          if (Number.isNaN(openedMs)) {
+            openedMs = now();
+            this.#cancelPolling();
+            this.#enter('streaming');
+          }
+          this.#lastId = id ?? this.#lastId;
+          this.#take(type, JSON.parse(data), sentMs);
+        }
+      }
+    } catch (error) {
+      failure = error;
+    } finally {
+      cancel();
+      outer.removeEventListener('abort', giveUp);
+    }
+    if (outer.aborted) return;
+    const lasted = now() - openedMs;
+    this.#streamFailures = lasted > SHORT_STREAM_MS ? 0 : this.#streamFailures + 1;
+    if (failure instanceof Refused) {
+      this.#enter('refused', failure.message);
+      this.#later('stream', REFUSED_RETRY_MS * (0.8 + 0.4 * random()), () => this.#stream());
+      return;
+    }
+    if (this.#streamFailures >= FAILURES_UNTIL_POLLING) {
+      this.#later('stream', STREAM_AGAIN_MS * (0.8 + 0.4 * random()), () => this.#stream());
+      if (!this.#cancels.has('poll')) void this.#poll(0);
+      return;
+    }
+    this.#enter('waiting', messageOf(failure));
+    this.#later('stream', this.#backoffMs(this.#streamFailures), () => this.#stream());
+  }
+
+  #take(type: string, data: unknown, sentMs: number): void {
+    const { now, onForecast } = this.#options;
+    if (type === 'hello') {
+      const serverUtcMs = (data as { serverUtcMs?: unknown } | null)?.serverUtcMs;
+      if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, now(), serverUtcMs);
+    } else if (type === 'forecast') onForecast(data);
+    // The service's clock has leapt: what the next report brings is the new one.
+    else if (type === 'clock') {
+      this.#reportedMs = Number.NEGATIVE_INFINITY;
+      this.#later('report', 0, () => this.#report());
+    }
+  }
+
+  #cancelPolling(): void {
+    this.#cancels.get('poll')?.();
+    this.#cancels.delete('poll');
+  }
+
+  async #poll(failures: number): Promise<void> {
+    try {
+      this.#options.onForecast(await this.#ask('GET', '/v1/forecast'));
+      if (this.#state === 'streaming') return;
+      // It is there again: streams may be, too.
+      if (this.#state !== 'polling') this.#later('stream', POLL_MS, () => this.#stream());
+      this.#enter('polling');
+      this.#later('poll', POLL_MS, () => this.#poll(0));
+    } catch (error) {
+      if (this.#state === 'off' || this.#state === 'streaming') return;
+      this.#enter(error instanceof Refused ? 'refused' : 'waiting', messageOf(error));
+      this.#later('poll', this.#backoffMs(failures + 1), () => this.#poll(failures + 1));
+    }
+  }
+
+  async #report(): Promise<void> {
+    const { now, report, onShare } = this.#options;
+    let pauseMs = REPORT_MS;
+    try {
+      const observations = this.clock.isKnown ? report() : [];
+      if (observations.length > 0 || now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS || !this.clock.isKnown) {
+        this.#reportedMs = now();
+        const body = JSON.stringify({ player: this.#player, observations });
+        const reply = (await this.#ask('POST', '/v1/observations', body)) as { share?: unknown } | null;
+        const share = reply?.share;
+        if (typeof share === 'number' && share > 0 && share <= 1) onShare(share);
+        this.#reportFailures = 0;
+      }
+    } catch (error) {
+      this.#reportFailures++;
+      pauseMs = error instanceof Refused ? REFUSED_RETRY_MS : this.#backoffMs(this.#reportFailures);
+    }
+    if (this.#state !== 'off') this.#later('report', pauseMs, () => this.#report());
+  }
+
+  async #ask(method: string, path: string, body?: string): Promise<unknown> {
+    const { url, fetch, now, after } = this.#options;
+    const outer = this.#abort!.signal;
+    const own = new AbortController();
+    const giveUp = () => own.abort();
+    outer.addEventListener('abort', giveUp);
+    const cancel = after(REQUEST_TIMEOUT_MS, giveUp);
+    try {
+      const sentMs = now();
+      const headers = this.#headers(body === undefined ? {} : { 'content-type': 'application/json' });
+      const init = { method, headers, cache: 'no-store' as const, signal: own.signal };
+      const response = await fetch(`${url}${path}`, body === undefined ? init : { ...init, body });
+      const receivedMs = now();
+      if (!response.ok) throw wrongStatus(response.status);
+      const reply = await response.json();
+      const serverUtcMs = (reply as { serverUtcMs?: unknown } | null)?.serverUtcMs;
+      if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, receivedMs, serverUtcMs);
+      return reply;
+    } finally {
+      cancel();
+      outer.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Doubles from failure to failure; drawn from the upper half, so that clients do not come back together. */
+  #backoffMs(failures: number): number {
+    const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, failures));
+    return ms * (0.5 + 0.5 * this.#options.random());
+  }
+}
+
+function wrongStatus(status: number): Error {
+  const message = `expected an answer with success, got status ${status}`;
+  return REFUSALS.includes(status) ? new Refused(message) : new Error(message);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

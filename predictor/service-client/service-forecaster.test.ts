@@ -1,0 +1,393 @@
+import { describe, expect, test } from '@jest/globals';
+import type { QuantileForecast } from '../../abr/forecast.ts';
+import { ForecastChain } from '../chain.ts';
+import type { Fetch } from './service-connection.ts';
+import { createServiceForecaster, type ServiceForecasterOptions } from './service-forecaster.ts';
+
+/** Page second 0 is at this on the page's clock, and the service's UTC is ahead of that by the other. */
+const PAGE_START_MS = 5000;
+const SERVER_OFFSET_MS = 1.7e12;
+
+const FORECAST: QuantileForecast = {
+  issuedAtMs: 0,
+  source: 'service',
+  stepEndsSeconds: [1, 4, 12],
+  levels: [0.1, 0.5, 0.9],
+  quantilesBps: [
+    [20e6, 40e6, 60e6],
+    [20e6, 40e6, 60e6],
+    [10e6, 40e6, 70e6],
+  ],
+  rankCorrelation: 0.7,
+  handovers: [],
+};
+
+/** A service that answers as the test says, on a clock that the test turns; nothing happens in real time. */
+function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://127.0.0.1:8790') {
+  let nowMs = PAGE_START_MS;
+  let timers: { atMs: number; act: () => void }[] = [];
+  const requests: { method: string; path: string; headers: Record<string, string>; body: unknown; atMs: number }[] = [];
+  let streams: { push(text: string): void; end(): void }[] = [];
+  const stage = {
+    share: 1,
+    status: 200,
+    streamStatus: 200,
+    offsetMs: SERVER_OFFSET_MS,
+    isGone: false,
+    requests,
+    get streams() {
+      return streams;
+    },
+    serverUtcMs: () => nowMs + stage.offsetMs,
+    forecast: (): unknown => ({ ...FORECAST, issuedAtMs: stage.serverUtcMs() }),
+    /** Sends an event to the newest stream. */
+    send(type: string, data: unknown, id = '') {
+      streams.at(-1)?.push(`${id && `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
+    },
+    sendForecast(changes: object = {}, id = '') {
+      stage.send(
+        'forecast',
+        { serverUtcMs: stage.serverUtcMs(), forecast: { ...(stage.forecast() as object), ...changes } },
+        id,
+      );
+    },
+    async settle() {
+      for (let i = 0; i < 50; i++) await Promise.resolve();
+    },
+    async advance(seconds: number) {
+      const untilMs = nowMs + seconds * 1000;
+      await stage.settle();
+      for (;;) {
+        const next = timers.filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
+        if (next === undefined) break;
+        timers = timers.filter((timer) => timer !== next);
+        nowMs = Math.max(nowMs, next.atMs);
+        next.act();
+        await stage.settle();
+      }
+      nowMs = untilMs;
+    },
+    nowSeconds: () => (nowMs - PAGE_START_MS) / 1000,
+  };
+  const fetch: Fetch = async (address, { method, headers, body, signal }) => {
+    const path = address.slice(url.length);
+    requests.push({ method, path, headers, body: body === undefined ? undefined : JSON.parse(body), atMs: nowMs });
+    if (stage.isGone) throw new TypeError('fetch failed');
+    const status = path.startsWith('/v1/events') ? stage.streamStatus : stage.status;
+    const json = async () =>
+      method === 'POST'
+        ? { serverUtcMs: stage.serverUtcMs(), share: stage.share }
+        : { serverUtcMs: stage.serverUtcMs(), forecast: stage.forecast() };
+    if (!path.startsWith('/v1/events') || status !== 200) return { ok: status === 200, status, json, body: null };
+    const chunks: (Uint8Array | undefined)[] = [];
+    let wake = () => {};
+    const put = (chunk: Uint8Array | undefined) => {
+      chunks.push(chunk);
+      wake();
+    };
+    signal.addEventListener('abort', () => put(undefined));
+    streams = [...streams, { push: (text) => put(new TextEncoder().encode(text)), end: () => put(undefined) }];
+    streams.at(-1)!.push(`event: hello\ndata: {"serverUtcMs":${stage.serverUtcMs()}}\n\n`);
+    const read = async (): Promise<{ done: boolean; value?: Uint8Array }> => {
+      while (chunks.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      const value = chunks.shift();
+      return value === undefined ? { done: true } : { done: false, value };
+    };
+    return { ok: true, status, json, body: { getReader: () => ({ read }) } };
+  };
+  const forecaster = createServiceForecaster(url, {
+    fetch,
+    now: () => nowMs,
+    random: () => 0.5,
+    after(ms, act) {
+      const timer = { atMs: nowMs + ms, act };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((one) => one !== timer);
+      };
+    },
+    ...options,
+  });
+  return { stage, forecaster, ask: () => forecaster.latest(stage.nowSeconds()) as QuantileForecast | undefined };
+}
+
+/** A session that has begun and hears the service. */
+async function begun(options: Partial<ServiceForecasterOptions> = {}) {
+  const begun = staged(options);
+  const { forecaster, ask } = begun;
+  forecaster.start({ seed: 1, utcMsAtStart: 1_000_000 });
+  expect(ask()).toBeUndefined();
+  await begun.stage.advance(1);
+  return begun;
+}
+
+describe('forecasts of the service', () => {
+  test('come onto the clock of the session, times the share of the player', async () => {
+    const { stage, ask, forecaster } = await begun();
+    stage.share = 0.25;
+    await stage.advance(6);
+    stage.sendForecast({ handovers: [{ atMs: stage.serverUtcMs() + 3000, confidence: 0.8 }] });
+    await stage.advance(0.5);
+    const forecast = ask()!;
+    expect(forecast.issuedAtMs).toBeCloseTo(7000, 3);
+    expect(forecast.quantilesBps[0]).toEqual([5e6, 10e6, 15e6]);
+    expect(forecast.handovers).toEqual([{ atMs: expect.closeTo(1_010_000, 0), confidence: 0.8 }]);
+    expect(ask()).toBe(forecast);
+    expect(forecaster.state).toMatchObject({
+      connection: 'streaming',
+      distrusted: false,
+      share: 0.25,
+      ageSeconds: 0.5,
+    });
+  });
+
+  test('have no handovers while the session does not know its time, and follow it when it does', async () => {
+    const { stage, ask, forecaster } = staged();
+    forecaster.start({ seed: 1 });
+    ask();
+    await stage.advance(1);
+    stage.sendForecast({ handovers: [{ atMs: stage.serverUtcMs() + 3000, confidence: 0.8 }] });
+    await stage.advance(0.1);
+    expect(ask()!.handovers).toEqual([]);
+    forecaster.tellTime!(1, 9_001_000, 0.1);
+    stage.sendForecast({ handovers: [{ atMs: stage.serverUtcMs() + 3000, confidence: 0.8 }] });
+    await stage.advance(0.1);
+    expect(ask()!.handovers[0]!.atMs).toBeCloseTo(9_004_100, 0);
+  });
+
+  test('are not used when they are old', async () => {
+    const { stage, ask } = await begun({ staleSeconds: 3 });
+    stage.sendForecast();
+    await stage.advance(2.9);
+    expect(ask()).toBeDefined();
+    await stage.advance(0.2);
+    expect(ask()).toBeUndefined();
+  });
+
+  test('are reported as a fault where they are broken, and the chain goes on with the next forecaster', async () => {
+    const { stage, forecaster } = staged();
+    const faults: string[] = [];
+    const own = { ...FORECAST, source: 'own', issuedAtMs: 0 };
+    const chain = new ForecastChain([forecaster, { name: 'own', start() {}, observe() {}, latest: () => own }], {
+      onFault: ({ forecaster: name, message }) => faults.push(`${name}: ${message}`),
+    });
+    chain.start({ seed: 1 });
+    chain.latest(stage.nowSeconds());
+    await stage.advance(1);
+    stage.sendForecast({ quantilesBps: [[1]] });
+    await stage.advance(0.1);
+    expect(chain.latest(stage.nowSeconds())!.source).toBe('own');
+    expect(faults).toEqual([
+      'service: http://127.0.0.1:8790/: quantilesBps: expected 3 rows, one per step, got an array of 1',
+    ]);
+    stage.sendForecast();
+    await stage.advance(0.1);
+    expect(chain.latest(stage.nowSeconds())!.source).toBe('service');
+  });
+
+  test('of a service that lies are left out, and told so', async () => {
+    const { stage, ask, forecaster } = await begun();
+    for (let second = 1; second < 20; second++) {
+      const at = stage.nowSeconds();
+      for (let i = 0; i < 10; i++) {
+        const start = at + i / 10;
+        forecaster.observe({ kind: 'throughput', startSeconds: start, endSeconds: start + 0.1, bits: 0.7e6 });
+      }
+      await stage.advance(1);
+      stage.sendForecast();
+      await stage.advance(0);
+      ask();
+    }
+    expect(forecaster.state.distrusted).toBe(true);
+    expect(ask()).toBeUndefined();
+  });
+});
+
+describe('what is reported', () => {
+  test('goes in UTC of the service, twice a second', async () => {
+    const { stage, forecaster, ask } = await begun();
+    await stage.advance(4);
+    ask();
+    forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 4.6 });
+    forecaster.observe({ kind: 'throughput', startSeconds: 4.6, endSeconds: 4.7, bits: 5e6 });
+    forecaster.observe({ kind: 'request-latency', atSeconds: 4.6, latencySeconds: 0.04 });
+    await stage.advance(0.5);
+    const { body, method, path } = stage.requests.at(-1)!;
+    expect({ method, path }).toEqual({ method: 'POST', path: '/v1/observations' });
+    const utc = (seconds: number) => expect.closeTo(PAGE_START_MS + SERVER_OFFSET_MS + seconds * 1000, 1);
+    expect(body).toEqual({
+      player: expect.stringMatching(/^page-[a-z0-9]+$/),
+      observations: [
+        { kind: 'idle', startMs: utc(0), endMs: utc(4.6) },
+        { kind: 'throughput', startMs: utc(4.6), endMs: utc(4.7), bits: 5e6 },
+        { kind: 'request-latency', atMs: utc(4.6), latencyMs: 40 },
+      ],
+    });
+    const reports = stage.requests.length;
+    await stage.advance(4);
+    // Nothing was seen, nothing is said.
+    expect(stage.requests.length).toBe(reports);
+    await stage.advance(2);
+    expect(stage.requests.length).toBe(reports + 1);
+  });
+
+  test('is bounded while the service is away, and what is old is not sent', async () => {
+    const { stage, forecaster, ask } = await begun();
+    stage.isGone = true;
+    for (let i = 0; i < 1000; i++) {
+      forecaster.observe({ kind: 'throughput', startSeconds: 1 + i / 10, endSeconds: 1.1 + i / 10, bits: 1e6 });
+      await stage.advance(0.1);
+      ask();
+    }
+    stage.isGone = false;
+    await stage.advance(31);
+    const sent = stage.requests
+      .filter(({ body }) => body !== undefined)
+      .map(({ body }) => (body as { observations: unknown[] }).observations.length);
+    expect(Math.max(...sent)).toBeLessThanOrEqual(100);
+    expect(sent.at(-1)).toBe(0);
+  });
+});
+
+describe('the connection', () => {
+  test('comes back after its last event, and does not hammer', async () => {
+    const { stage, forecaster } = await begun();
+    stage.sendForecast({}, 'boot.17');
+    await stage.advance(5);
+    stage.isGone = true;
+    stage.streams.at(-1)!.end();
+    const before = stage.requests.length;
+    const attempts: number[] = [];
+    for (let second = 0; second < 300; second++) {
+      forecaster.latest(stage.nowSeconds());
+      await stage.advance(1);
+    }
+    for (const { path, atMs } of stage.requests.slice(before)) if (path.startsWith('/v1/events')) attempts.push(atMs);
+    expect(attempts.length).toBeGreaterThan(3);
+    expect(stage.requests.length - before).toBeLessThan(60);
+    expect(forecaster.state.connection).toBe('waiting');
+    stage.isGone = false;
+    for (let second = 0; second < 40; second++) {
+      forecaster.latest(stage.nowSeconds());
+      await stage.advance(1);
+    }
+    expect(forecaster.state.connection).toBe('streaming');
+    expect(stage.requests.filter(({ path }) => path.startsWith('/v1/events')).at(-1)!.headers['last-event-id']).toBe(
+      'boot.17',
+    );
+  });
+
+  test('asks once a second where streams do not get through', async () => {
+    const { stage, forecaster, ask } = staged();
+    stage.streamStatus = 502;
+    forecaster.start({ seed: 1 });
+    ask();
+    await stage.advance(5);
+    const { length } = stage.requests.filter(({ path }) => path === '/v1/forecast');
+    await stage.advance(10);
+    expect(stage.requests.filter(({ path }) => path === '/v1/forecast').length - length).toBe(10);
+    expect(forecaster.state.connection).toBe('polling');
+    expect(ask()!.source).toBe('service');
+    stage.streamStatus = 200;
+    for (let second = 0; second < 65; second++) {
+      ask();
+      await stage.advance(1);
+    }
+    expect(forecaster.state.connection).toBe('streaming');
+  });
+
+  test('sends its token, and asks rarely where it is refused', async () => {
+    const states: string[] = [];
+    const { stage, forecaster, ask } = staged({
+      token: 'secret',
+      onState: ({ connection }) => states.push(connection),
+    });
+    stage.status = 401;
+    stage.streamStatus = 401;
+    forecaster.start({ seed: 1 });
+    for (let second = 0; second < 200; second++) {
+      ask();
+      await stage.advance(1);
+    }
+    expect(stage.requests.every(({ headers }) => headers['authorization'] === 'Bearer secret')).toBe(true);
+    expect(stage.requests.length).toBeLessThan(12);
+    expect(states).toEqual(['connecting', 'refused']);
+    expect(forecaster.state.detail).toBe('expected an answer with success, got status 401');
+  });
+
+  test('follows a leap of the clock of the service', async () => {
+    const { stage, ask } = await begun();
+    stage.offsetMs += 3_600_000;
+    stage.send('clock', { serverUtcMs: stage.serverUtcMs(), leapSeconds: 3600 });
+    await stage.advance(1);
+    stage.sendForecast();
+    await stage.advance(0.1);
+    expect(ask()!.issuedAtMs / 1000).toBeCloseTo(2, 3);
+  });
+
+  test('ends when nobody asks any more, or when it is closed, and opens again', async () => {
+    const { stage, forecaster, ask } = await begun();
+    await stage.advance(70);
+    expect(forecaster.state.connection).toBe('off');
+    const { length } = stage.requests;
+    await stage.advance(100);
+    expect(stage.requests.length).toBe(length);
+    ask();
+    await stage.advance(1);
+    expect(forecaster.state.connection).toBe('streaming');
+    forecaster.close();
+    await stage.advance(100);
+    expect(forecaster.state.connection).toBe('off');
+  });
+
+  test('gives up a stream that says nothing for long', async () => {
+    const { stage, ask } = await begun();
+    for (let second = 0; second < 45; second++) {
+      ask();
+      await stage.advance(1);
+    }
+    expect(stage.streams.length).toBe(2);
+  });
+});
+
+describe('where the page comes from', () => {
+  test.each([
+    ['https://a.example/', 'http://127.0.0.1:8790'],
+    ['https://a.example/', 'http://localhost:8790'],
+    ['https://a.example/', 'http://[::1]:8790'],
+    ['https://a.example/', 'https://192.168.1.5:8790'],
+    ['http://a.example/', 'http://192.168.1.5:8790'],
+  ])('%s may ask %s', (pageUrl, url) => {
+    const { forecaster } = staged({ pageUrl }, url);
+    expect(() => forecaster.start({ seed: 1 })).not.toThrow();
+    forecaster.close();
+  });
+
+  test('a page over https may not ask for http in the network: one clear fault, and nothing is sent', async () => {
+    const { forecaster, stage } = staged({ pageUrl: 'https://a.example/' }, 'http://192.168.1.5:8790');
+    const faults: string[] = [];
+    const chain = new ForecastChain([forecaster], { onFault: ({ message }) => faults.push(message) });
+    chain.start({ seed: 1 });
+    for (let second = 0; second < 5; second++) {
+      expect(chain.latest(second)).toBeUndefined();
+      await stage.advance(1);
+    }
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain(
+      'http://192.168.1.5:8790/: a page that came over https may not ask for http in the network',
+    );
+    expect(stage.requests).toEqual([]);
+  });
+
+  test.each(['tea', '', 'ftp://a', 'http://a/?x=1', undefined])('%s is no address', (url) => {
+    expect(() => createServiceForecaster(url as string)).toThrow('url: expected the address of a prediction service');
+  });
+
+  test('a staleness has to be one', () => {
+    expect(() => createServiceForecaster('http://localhost', { staleSeconds: -1 })).toThrow('options.staleSeconds');
+  });
+});

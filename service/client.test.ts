@@ -1,0 +1,58 @@
+/** The client of the plugin against the service, over real connections. */
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { QuantileForecast } from '../abr/forecast.ts';
+import { createServiceForecaster, type ServiceForecaster } from '../predictor/service-client/index.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+const opened: { close(): void | Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+async function start(port = 0): Promise<RunningService> {
+  const running = await startService({ version: '0', port });
+  opened.push(running);
+  return running;
+}
+
+/** A session of the client that downloads at 50 Mbit/s, tenth by tenth, until `done`; fails after 10 s. */
+async function downloadUntil(
+  client: ServiceForecaster,
+  startedMs: number,
+  done: (latest?: QuantileForecast) => boolean,
+) {
+  const nowSeconds = () => (performance.now() - startedMs) / 1000;
+  let told = nowSeconds();
+  for (const limit = told + 10; told < limit; ) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    for (; told + 0.1 < nowSeconds(); told += 0.1) {
+      client.observe({ kind: 'throughput', startSeconds: told, endSeconds: told + 0.1, bits: 5e6 });
+    }
+    const latest = client.latest(nowSeconds()) as QuantileForecast | undefined;
+    if (done(latest)) return { latest, atSeconds: nowSeconds() };
+  }
+  throw new Error(`nothing came of it: ${JSON.stringify(client.state)}`);
+}
+
+describe('client and service', () => {
+  test('what a session reports comes back as forecasts on its own clock, over a restart of the service', async () => {
+    const first = await start();
+    const client = createServiceForecaster(first.url, { staleSeconds: 1.5 });
+    opened.push(client);
+    const startedMs = performance.now();
+    client.start({ seed: 1 });
+    const { latest, atSeconds } = await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);
+    expect(latest!.source).toBe('service');
+    expect(latest!.issuedAtMs / 1000).toBeLessThanOrEqual(atSeconds + 0.02);
+    expect(latest!.issuedAtMs / 1000).toBeGreaterThan(atSeconds - 1.5);
+    expect(latest!.quantilesBps[0]![3]).toBeGreaterThan(35e6);
+    expect(latest!.quantilesBps[0]![3]).toBeLessThan(70e6);
+    await opened.shift()!.close();
+    // Without the service there is nothing to be had, and nothing that is old.
+    await downloadUntil(client, startedMs, (forecast) => forecast === undefined);
+    await start(first.port);
+    await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);
+    expect(client.state).toMatchObject({ distrusted: false, share: 1 });
+  });
+});
