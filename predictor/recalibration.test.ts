@@ -38,9 +38,30 @@ describe('Recalibration', () => {
 
   test('widens what was too narrow and narrows what was too wide, within limits', () => {
     expect(afterSession(600, { forecast: 0.5, actual: 0.6 }).scale).toBeGreaterThan(1.08);
-    expect(afterSession(600, { forecast: 0.1, actual: 2 }).scale).toBe(1.3);
+    expect(afterSession(600, { forecast: 0.1, actual: 2 }).scale).toBe(1.5);
     expect(afterSession(600, { forecast: 0.5, actual: 0.42 }).scale).toBeLessThan(0.92);
-    expect(afterSession(600, { forecast: 2, actual: 0.05 }).scale).toBe(0.75);
+    expect(afterSession(600, { forecast: 2, actual: 0.05 }).scale).toBe(0.6);
+  });
+
+  test('scales each step by its own errors', () => {
+    const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
+    // Seconds scatter by 0.2, levels of 8 s by 0.8; forecasts expect 0.4 of all steps.
+    const scoreAt = (n: number) => normalQuantile(((n * 0.618033988749895) % 1) * 0.998 + 0.001);
+    const rateAt = (second: number) => 1e6 * Math.exp(0.8 * scoreAt(Math.floor(second / 8)) + 0.2 * scoreAt(second));
+    let values = new Float64Array(0);
+    for (let second = 0; second < 600; second++) {
+      // The first step follows the level, the others know nothing of what comes.
+      const level = 0.8 * scoreAt(Math.floor((second + 0.5) / 8));
+      values = Float64Array.from(
+        STEPS.flatMap((_, step) => SCORES.map((score) => (step === 0 ? level : 0) + 0.4 * score)),
+      );
+      recalibration.apply(second, 1e6, values);
+      recalibration.observe(second, second + 1, rateAt(second));
+    }
+    const widths = STEPS.map((_, step) => values[(step + 1) * LEVELS.length - 1]! - values[step * LEVELS.length]!);
+    const asked = 0.4 * (SCORES[6]! - SCORES[0]!);
+    expect(widths[0]! / asked).toBeLessThan(0.85);
+    expect(widths[3]! / asked).toBeGreaterThan(1.15);
   });
 
   test('leaves the median alone and keeps the order', () => {
@@ -50,7 +71,7 @@ describe('Recalibration', () => {
     STEPS.forEach((end, step) => {
       const row = values.subarray(step * LEVELS.length, (step + 1) * LEVELS.length);
       expect(row[3]).toBeCloseTo(end, 12);
-      expect(row[6]! - row[3]!).toBeCloseTo(1.3 * SCORES[6]!, 9);
+      expect(row[6]! - row[3]!).toBeCloseTo(1.5 * SCORES[6]!, 9);
       expect([...row]).toEqual([...row].sort((a, b) => a - b));
     });
   });

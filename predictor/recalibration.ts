@@ -4,7 +4,8 @@
  * the median is left alone (shifting it by past errors made every data set's forecasts worse, docs/predictors.md).
  *
  * The scale is the root of the mean squared score, with a prior of 1 that weighs like some seconds of forecasts: a
- * shrunk variance, as in dynamic linear models (West and Harrison 1997, section 4.5).
+ * shrunk variance, as in dynamic linear models (West and Harrison 1997, section 4.5). Each step has a scale of its own, shrunk
+ * towards that of all: a link may be steadier from second to second than expected, and drift further in a minute.
  */
 
 import { normalQuantile } from '../abr/mpc-l/normal-distribution.ts';
@@ -13,11 +14,12 @@ import { DeliveredTimeline } from './delivered-timeline.ts';
 export interface RecalibrationOptions {
   stepEndsSeconds: readonly number[];
   levels: readonly number[];
-  /** Forecasts that the prior weighs like; one is kept per second. Default 80. */
-  priorForecasts?: number;
 }
 
-const PRIOR_FORECASTS = 80;
+/** Forecasts that the prior of 1 weighs like; one is kept per second. */
+const PRIOR_FORECASTS = 20;
+/** Forecasts that the variance of all steps weighs like in that of one. */
+const PRIOR_OF_STEP = 80;
 /** One forecast in so many seconds is remembered and judged. */
 const PERIOD_SECONDS = 1;
 /** A step is judged where the link was in use for this share of it. */
@@ -25,15 +27,14 @@ const LEAST_USE = 0.4;
 /** Scores count up to this: an outage is one event, however deep. */
 const GREATEST_SCORE = 2.5;
 /** Limits of the scale. */
-const LEAST_SCALE = 0.75;
-const GREATEST_SCALE = 1.3;
+const LEAST_SCALE = 0.6;
+const GREATEST_SCALE = 1.5;
 /** A rate of nothing counts as this share of the reference, as in training. */
 const LEAST_LOG_RATIO = Math.log(0.003);
 
 export class Recalibration {
   readonly #ends: readonly number[];
   readonly #scores: readonly number[];
-  readonly #prior: number;
   readonly #delivered: DeliveredTimeline;
   /** A ring of remembered forecasts, each of `size` values. */
   readonly #values: Float64Array;
@@ -45,14 +46,14 @@ export class Recalibration {
   #first = 0;
   #count = 0;
   #lastIssuedSeconds = Number.NEGATIVE_INFINITY;
-  #squares = 0;
-  #weight = 0;
+  /** Per step: sum and number of squared scores. */
+  readonly #squares: Float64Array;
+  readonly #counts: Float64Array;
 
   constructor(options: RecalibrationOptions) {
     const { stepEndsSeconds, levels } = options;
     this.#ends = stepEndsSeconds;
     this.#scores = levels.map(normalQuantile);
-    this.#prior = options.priorForecasts ?? PRIOR_FORECASTS;
     const horizon = stepEndsSeconds[stepEndsSeconds.length - 1]!;
     this.#delivered = new DeliveredTimeline(horizon + PERIOD_SECONDS + 1);
     const kept = Math.ceil(horizon / PERIOD_SECONDS) + 1;
@@ -61,12 +62,25 @@ export class Recalibration {
     this.#issuedSeconds = new Float64Array(kept);
     this.#logReferences = new Float64Array(kept);
     this.#judged = new Uint8Array(kept);
+    this.#squares = new Float64Array(stepEndsSeconds.length);
+    this.#counts = new Float64Array(stepEndsSeconds.length);
   }
 
-  /** What the spread of forecasts is multiplied by: 1 until the session has shown another one to be right. */
+  /** What the spread of forecasts is multiplied by, over all steps: 1 until the session has shown another one to be right. */
   get scale(): number {
-    const variance = (this.#squares + this.#prior) / (this.#weight + this.#prior);
-    return Math.min(GREATEST_SCALE, Math.max(LEAST_SCALE, Math.sqrt(variance)));
+    return limited(this.#variance);
+  }
+
+  /** Of all steps; those of a forecast weigh one forecast together. */
+  get #variance(): number {
+    const steps = this.#ends.length;
+    let squares = PRIOR_FORECASTS;
+    let weight = PRIOR_FORECASTS;
+    for (let step = 0; step < steps; step++) {
+      squares += this.#squares[step]! / steps;
+      weight += this.#counts[step]! / steps;
+    }
+    return squares / weight;
   }
 
   /** `bits` came from one second of the session to another, in order of time. */
@@ -81,10 +95,13 @@ export class Recalibration {
   apply(nowSeconds: number, referenceBps: number, values: Float64Array): void {
     this.#judge(nowSeconds);
     if (nowSeconds - this.#lastIssuedSeconds >= PERIOD_SECONDS) this.#remember(nowSeconds, referenceBps, values);
-    const { scale } = this;
+    const variance = this.#variance;
     const levels = this.#scores.length;
     const middle = levels >> 1;
-    for (let at = 0; at < this.#size; at += levels) {
+    for (let step = 0; step < this.#ends.length; step++) {
+      const squares = this.#squares[step]! + PRIOR_OF_STEP * variance;
+      const scale = limited(squares / (this.#counts[step]! + PRIOR_OF_STEP));
+      const at = step * levels;
       const median = values[at + middle]!;
       for (let i = 0; i < levels; i++) values[at + i] = median + scale * (values[at + i]! - median);
     }
@@ -126,9 +143,8 @@ export class Recalibration {
     if (Number.isNaN(rate)) return;
     const value = Math.max(LEAST_LOG_RATIO, Math.log(rate) - this.#logReferences[slot]!);
     const score = this.#scoreOf(value, slot * this.#size + step * this.#scores.length);
-    // All steps of a forecast weigh one forecast together.
-    this.#squares += score ** 2 / this.#ends.length;
-    this.#weight += 1 / this.#ends.length;
+    this.#squares[step]! += score ** 2;
+    this.#counts[step]!++;
   }
 
   /** Normal score of a value in the remembered quantiles from `at` on: linear between them and beyond them. */
@@ -142,4 +158,8 @@ export class Recalibration {
     const score = scores[i - 1]! + ((scores[i]! - scores[i - 1]!) * (value - low)) / width;
     return Math.min(GREATEST_SCORE, Math.max(-GREATEST_SCORE, score));
   }
+}
+
+function limited(variance: number): number {
+  return Math.min(GREATEST_SCALE, Math.max(LEAST_SCALE, Math.sqrt(variance)));
 }

@@ -26,7 +26,7 @@ import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
 import { normalScore, quantilesOfSorted } from './quantile-math.ts';
 import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
 
-/** The built-in forecaster in the variants that are judged; the first one is played on. */
+/** The built-in forecaster in the variants that are judged. */
 export const VARIANTS: Readonly<Record<string, BuiltInForecasterOptions>> = {
   'built-in': {},
   'without recalibration': { recalibrate: false },
@@ -132,7 +132,9 @@ export async function scoreForecasts(options: ScoreForecastsOptions): Promise<Fo
 class Probe implements Forecaster {
   readonly name = 'probe';
   readonly moments: Moment[] = [];
-  readonly #forecasters: readonly Forecaster[];
+  /** What the sessions are played on: asked at other times than the ones judged, and its forecasts last a while. */
+  readonly #played: Forecaster;
+  readonly #judged: readonly Forecaster[];
   readonly #estimators = new Estimators();
   #lastSeconds = Number.NEGATIVE_INFINITY;
 
@@ -146,17 +148,18 @@ class Probe implements Forecaster {
       dataset: string;
     },
   ) {
-    this.#forecasters = Object.values(VARIANTS).map((variant) =>
+    this.#played = createBuiltInForecaster({ model: options.model });
+    this.#judged = Object.values(VARIANTS).map((variant) =>
       createBuiltInForecaster({ ...variant, model: options.model }),
     );
   }
 
   start(context: SessionContext): void {
-    for (const forecaster of this.#forecasters) forecaster.start(context);
+    for (const forecaster of [this.#played, ...this.#judged]) forecaster.start(context);
   }
 
   observe(observation: Observation): void {
-    for (const forecaster of this.#forecasters) forecaster.observe(observation);
+    for (const forecaster of [this.#played, ...this.#judged]) forecaster.observe(observation);
     this.#estimators.observe(observation);
     // In a page something asks all the time; here it is decisions alone where nothing is abandoned.
     if (observation.kind === 'throughput') this.#judge(observation.endSeconds);
@@ -164,15 +167,13 @@ class Probe implements Forecaster {
 
   latest(nowSeconds: number): ReturnType<Forecaster['latest']> {
     this.#judge(nowSeconds);
-    return this.#forecasters[0]!.latest(nowSeconds);
+    return this.#played.latest(nowSeconds);
   }
 
   #judge(nowSeconds: number): void {
     const { link, leftSeconds, floor, group, dataset } = this.options;
     if (nowSeconds - this.#lastSeconds < PERIOD_SECONDS) return;
-    const forecasts = this.#forecasters.map(
-      (forecaster) => forecaster.latest(nowSeconds) as QuantileForecast | undefined,
-    );
+    const forecasts = this.#judged.map((forecaster) => forecaster.latest(nowSeconds) as QuantileForecast | undefined);
     if (forecasts.includes(undefined)) return;
     this.#lastSeconds = nowSeconds;
     let begin = 0;

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { parseModel } from '../../predictor/built-in/model-file.ts';
+import { QuantileNetworks } from '../../predictor/built-in/quantile-network.ts';
+import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
+import { cardMarkdown, type DescribedModel, requireCard } from './model-card.ts';
+
+const folder = new URL('../../predictor/models/', import.meta.url);
+const text = (name: string) => readFileSync(new URL(name, folder), 'utf8');
+const described: DescribedModel = JSON.parse(text('built-in.json'));
+
+describe('the shipped model', () => {
+  test('is the one that lies beside its card (else: node scripts/ship-model.js)', () => {
+    const { card: _, ...model } = described;
+    expect(SHIPPED_MODEL).toEqual(model);
+  });
+
+  test('has a card, the same for programs and for people', () => {
+    const { data, leftOut, fit } = requireCard(described, 'built-in.json');
+    expect(fit.scoresAreHeldOut).toBe(true);
+    expect(data.length).toBeGreaterThan(0);
+    for (const { licences } of [...data, ...leftOut]) expect(licences).not.toEqual([]);
+    expect(cardMarkdown(described)).toBe(text('built-in.md'));
+  });
+
+  test('gives what it gave where it was trained', () => {
+    const { networks, stepEndsSeconds, levels } = parseModel(described);
+    const evaluator = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
+    const values = new Float64Array(stepEndsSeconds.length * levels.length);
+    for (const { features, logRatios } of described.card.fit.golden) {
+      evaluator.evaluate(Float64Array.from(features), values);
+      for (const [i, value] of values.entries()) expect(Math.abs(value - logRatios[i]!)).toBeLessThan(1e-4);
+    }
+  });
+});
