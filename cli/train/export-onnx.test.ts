@@ -55,9 +55,7 @@ describe('the shipped model', () => {
     loaded = await load(shippedOnnx);
   });
 
-  test('is the export of the built-in one', () => {
-    const { card: _, ...model } = shipped;
-    expect(SHIPPED_MODEL).toEqual(model);
+  test('is the export of what lies beside it (else: npx leo-abr export predictor/models/built-in.json)', () => {
     expect(Buffer.compare(shippedOnnx, exportOnnx(shipped))).toBe(0);
   });
 
