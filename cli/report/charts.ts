@@ -55,11 +55,10 @@ export function forestChart(
     marginTop: 26,
     marginBottom: 34,
     style: { fontSize: '12px' },
-    x: { label: `${unit}, to the right is better →`, ticks: 5, nice: true, tickFormat: tick },
+    x: { label: `${unit}, to the right is better →`, ticks: 5, nice: true, tickFormat: tick, grid: true },
     y: { label: null, domain: algorithms, tickSize: 0 },
     fx: { label: null, domain: [...components], padding: 0.08 },
     marks: [
-      Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
       Plot.ruleX([0], { stroke: SOFT }),
       Plot.ruleY(rows, {
         fx: 'component',
@@ -119,14 +118,9 @@ export function tailChart(
   points: readonly { name: string; style: SeriesStyle; mean: number; tail: number }[],
   options: { meanLabel: string; tailLabel: string },
 ): string {
-  const [width, height] = [520, 320];
+  const most = Math.max(...points.map(({ tail }) => tail), 1);
   const base: PlotOptions = {
-    width,
-    height,
-    marginLeft: 46,
-    marginRight: 24,
-    marginBottom: 40,
-    style: { fontSize: '12px' },
+    ...{ width: 520, height: 320, marginLeft: 46, marginRight: 24, marginBottom: 40, style: { fontSize: '12px' } },
     x: {
       label: `${options.meanLabel} →`,
       domain: padded(
@@ -136,68 +130,82 @@ export function tailChart(
       tickFormat: tick,
     },
     // Fewer stalls are up.
-    y: { label: `↓ ${options.tailLabel}`, reverse: true, domain: padded([0, ...points.map(({ tail }) => tail)], 0.1) },
+    y: { label: `↓ ${options.tailLabel}`, reverse: true, domain: [0, 1.12 * most] },
   };
-  const placed = withLabels(points, base);
   return svgOf({
     ...base,
     marks: [
       Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
       Plot.gridY({ stroke: GRID, strokeOpacity: 1 }),
-      ...placed.map((point) =>
-        Plot.dot([point], {
-          x: 'mean',
-          y: 'tail',
-          r: 5,
-          fill: point.style.color,
-          symbol: point.style.symbol,
-        }),
-      ),
-      ...placed.map((point) =>
+      ...withLabels(points, base).map((point) =>
         Plot.text([point], {
           x: 'mean',
           y: 'tail',
           text: 'name',
           fill: point.style.color,
-          stroke: 'var(--panel)',
-          strokeWidth: 3,
-          dx: point.isLeft ? -9 : 9,
-          dy: point.shift,
-          textAnchor: point.isLeft ? 'end' : 'start',
+          dx: point.dx,
+          dy: point.dy,
+          textAnchor: point.textAnchor,
         }),
+      ),
+      ...points.map((point) =>
+        Plot.dot([point], { x: 'mean', y: 'tail', r: 5, fill: point.style.color, symbol: point.style.symbol }),
       ),
     ],
   });
 }
 
-/** Pixels between the baselines of two labels. */
+/** Pixels that a label takes: height, and width per character; and a mark, from its middle. */
 const LABEL_HEIGHT = 13;
+const LABEL_CHARACTER = 6.8;
+const MARK = 7;
+/** Where a label may stand from its mark, the best place first: rows up and down, to the right and to the left. */
+const LABEL_ROWS = [0, -1, 1, -2, 2, -3, 3, -4, 4];
 
-/** Moves labels that would lie on each other apart, up and down; those near the right edge go to the left of their mark. */
+interface Box {
+  x1: number;
+  x2: number;
+  y1: number;
+  y2: number;
+}
+
+/** Places labels one after the other where they hide the least of the marks and of each other, within the figure. */
 function withLabels<Point extends { name: string; mean: number; tail: number }>(
   points: readonly Point[],
   base: PlotOptions,
-): (Point & { shift: number; isLeft: boolean })[] {
-  const plot = Plot.plot({
-    ...base,
-    document,
-    marks: [Plot.dot(points, { x: 'mean', y: 'tail' })],
-  });
+): (Point & { dx: number; dy: number; textAnchor: 'start' | 'end' })[] {
+  const plot = Plot.plot({ ...base, document, marks: [Plot.dot(points, { x: 'mean', y: 'tail' })] });
   const [x, y] = [plot.scale('x')!, plot.scale('y')!];
-  const placed = points.map((point) => {
-    const [atX, atY] = [x.apply(point.mean) as number, y.apply(point.tail) as number];
-    const width = 7 * point.name.length + 12;
-    const isLeft = atX + width > (base.width as number) - 4;
-    return { point, atY, labelY: atY, isLeft, from: isLeft ? atX - width : atX, to: isLeft ? atX : atX + width };
+  const marks = points.map(({ mean, tail }) => ({ x: x.apply(mean) as number, y: y.apply(tail) as number }));
+  const taken: Box[] = marks.map((mark) => ({
+    ...{ x1: mark.x - MARK, x2: mark.x + MARK, y1: mark.y - MARK, y2: mark.y + MARK },
+  }));
+  return points.map((point, i) => {
+    const mark = marks[i]!;
+    const width = LABEL_CHARACTER * point.name.length;
+    const candidates = LABEL_ROWS.flatMap((row) =>
+      (['start', 'end'] as const).map((textAnchor) => {
+        const dx = textAnchor === 'start' ? MARK + 2 : -MARK - 2;
+        const dy = row * LABEL_HEIGHT;
+        const [x1, x2] =
+          textAnchor === 'start' ? [mark.x + dx, mark.x + dx + width] : [mark.x + dx - width, mark.x + dx];
+        const box = { x1, x2, y1: mark.y + dy - LABEL_HEIGHT / 2, y2: mark.y + dy + LABEL_HEIGHT / 2 };
+        const outside = Math.max(0, x2 - (base.width as number)) + Math.max(0, (base.marginLeft as number) - x1);
+        const hidden = taken.reduce((sum, other) => sum + overlap(box, other), 0);
+        return { dx, dy, textAnchor, box, cost: hidden + LABEL_HEIGHT * outside };
+      }),
+    );
+    const { box, cost, ...label } = candidates.reduce((best, one) => (one.cost < best.cost - 1 ? one : best));
+    taken.push(box);
+    return { ...point, ...label };
   });
-  const order = [...placed].sort((a, b) => a.atY - b.atY);
-  for (const [i, label] of order.entries()) {
-    for (const other of order.slice(0, i)) {
-      const overlaps = label.from < other.to && other.from < label.to;
-      if (overlaps && label.labelY < other.labelY + LABEL_HEIGHT) label.labelY = other.labelY + LABEL_HEIGHT;
-    }
-  }
-  return placed.map(({ point, atY, labelY, isLeft }) => ({ ...point, shift: labelY - atY, isLeft }));
+}
+
+/** Area that two boxes share, in square pixels. */
+function overlap(a: Box, b: Box): number {
+  const width = Math.min(a.x2, b.x2) - Math.max(a.x1, b.x1);
+  const height = Math.min(a.y2, b.y2) - Math.max(a.y1, b.y1);
+  return width > 0 && height > 0 ? width * height : 0;
 }
 
 /** The same sessions in two tiers; on the diagonal both agree. */
@@ -268,13 +276,13 @@ export function sessionChart(
   });
   const levels = svgOf({
     ...shared,
-    height: 74,
-    marginTop: 12,
-    marginBottom: 26,
-    x: { ...x, label: 's →' },
+    height: 72,
+    marginTop: 14,
+    marginBottom: 20,
+    x: { ...x, label: null, tickFormat: (seconds: number) => `${seconds} s` },
     y: { label: '↑ buffer, s', domain: [0, options.bufferCapSeconds], ticks: 2 },
     marks: [
-      Plot.areaY(buffer, { x: 'seconds', y: 'level', fill: options.color, fillOpacity: 0.25 }),
+      Plot.areaY(buffer, { x: 'seconds', y1: 0, y2: 'level', fill: options.color, fillOpacity: 0.25 }),
       Plot.line(buffer, { x: 'seconds', y: 'level', stroke: options.color, strokeWidth: 1 }),
       bands(0, options.bufferCapSeconds),
       Plot.ruleY([0], { stroke: SOFT }),

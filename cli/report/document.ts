@@ -27,8 +27,9 @@ export type FigureWidth = 'full' | 'half' | 'third';
 
 export interface Column {
   title: string;
-  /** Text left, numbers right. */
+  /** Names and text left, numbers right. Names and numbers stay on one line. */
   align: 'left' | 'right';
+  kind?: 'text';
 }
 
 export type Cell = string | { text: string; strong: boolean };

@@ -31,9 +31,14 @@ export function estimateCell(
   const number = (value: number) => (plus ? signed(value, digits) : fixed(value, digits));
   const { value, ci95 } = estimate;
   if (ci95 === null) return number(value);
+  const [low, high] = ci95;
+  // Nothing varied, as far as these digits show.
+  if (number(low) === number(value) && number(high) === number(value)) {
+    return { text: number(value), strong: low > against || high < against };
+  }
   return {
-    text: `${number(value)} (${number(ci95[0])} to ${number(ci95[1])})`,
-    strong: ci95[0] > against || ci95[1] < against,
+    text: `${number(value)} (${number(low)} to ${number(high)})`,
+    strong: low > against || high < against,
   };
 }
 

@@ -94,7 +94,10 @@ function legendHtml(entries: readonly LegendEntry[]): string {
 
 /** In a frame that scrolls where the page is narrow; reachable by keyboard for that. */
 function tableHtml({ caption, columns, rows }: Table, id: string): string {
-  const side = (i: number) => (columns[i]?.align === 'right' ? ' class="number"' : '');
+  const side = (i: number) => {
+    const { align, kind } = columns[i]!;
+    return align === 'right' ? ' class="number"' : kind === 'text' ? '' : ' class="name"';
+  };
   const head = columns.map(({ title }, i) => `<th scope="col"${side(i)}>${escaped(title)}</th>`).join('');
   const body = rows.map((row) => {
     const cells = row.map((cell, i) =>
@@ -108,7 +111,7 @@ function tableHtml({ caption, columns, rows }: Table, id: string): string {
   );
 }
 
-/** The interval behind an estimate goes to a line of its own where the column is narrow, never within itself. */
+/** The interval behind an estimate goes to a line of its own. */
 function cellHtml(cell: Cell): string {
   const text = inline(cellText(cell)).replace(/ (\([^()]* to [^()]*\))$/, ' <span class="interval">$1</span>');
   return typeof cell !== 'string' && cell.strong ? `<strong>${text}</strong>` : text;

@@ -48,7 +48,7 @@ export const PAGE_STYLE = `:root {${LIGHT}
 }
 *, *::before, *::after { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); }
-header, nav, main { max-width: 1120px; margin: 0 auto; padding: 0 20px; }
+header, nav, main { max-width: 1280px; margin: 0 auto; padding: 0 20px; }
 header { padding-top: 28px; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 12px; }
 h2 { font-size: 1.3rem; margin: 0 0 8px; }
@@ -62,6 +62,8 @@ nav ul ul { list-style: none; padding: 0 0 0 12px; }
 a { color: var(--accent); }
 section { background: var(--panel); border: 1px solid var(--border); border-radius: 8px; padding: 20px; margin: 20px 0; }
 code { font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.figures.full > figure > div { overflow-x: auto; }
+.figures.full .plot { min-width: 760px; }
 .figures { display: grid; gap: 16px 24px; margin: 12px 0; }
 .figures.half { grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
 .figures.half > figure { max-width: 620px; }
@@ -76,12 +78,13 @@ figcaption, caption { color: var(--text-soft); font-size: 0.85rem; text-align: l
 .table { overflow-x: auto; margin: 12px 0 20px; }
 .table:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 table { border-collapse: collapse; font-size: 0.85rem; width: 100%; }
-caption { padding: 0 0 6px; }
-th, td { padding: 4px 8px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
+caption { padding: 0 0 6px; position: sticky; left: 0; max-width: min(100ch, 100vw - 84px); }
+th, td { padding: 4px 7px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 thead th { border-bottom-color: var(--border); font-weight: 600; color: var(--text-soft); vertical-align: bottom; }
 tbody th { font-weight: 600; white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
-.interval { white-space: nowrap; color: var(--text-soft); font-weight: 400; }
+td.number, td.name { white-space: nowrap; }
+.interval { display: block; font-size: 0.9em; color: var(--text-soft); font-weight: 400; }
 strong { font-weight: 700; }
 @page { size: A4; margin: 14mm 12mm; }
 @media print {
@@ -92,6 +95,8 @@ strong { font-weight: 700; }
   h2, h3 { break-after: avoid; }
   figure, tr, .legend { break-inside: avoid; }
   .table { overflow: visible; }
+  .figures.full .plot { min-width: 0; }
+  caption { position: static; max-width: none; }
   table { font-size: 7.5pt; }
   th, td { padding: 2pt 4pt; }
   .figures.half { grid-template-columns: 1fr 1fr; }

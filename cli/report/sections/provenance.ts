@@ -15,7 +15,7 @@ export function provenanceBlocks(run: Run): Block[] {
         caption: `${run.scenarioLabel}, ${run.tier}: how it was made.`,
         columns: [
           { title: 'what', align: 'left' },
-          { title: 'value', align: 'left' },
+          { title: 'value', align: 'left', kind: 'text' },
         ],
         rows: [
           ['command', commandOf(run)],
