@@ -39,12 +39,11 @@ export function portOption(text: string): number {
   throw new InputError({ field: '--port', expected: 'a whole number from 0 to 65535', got: quoted(text) });
 }
 
-/** A text file of at most a mebibyte. */
-export function textIn(file: string, field: string): string {
+/** A text file of at most so many bytes, a mebibyte unless told otherwise. */
+export function textIn(file: string, field: string, most = 2 ** 20): string {
   try {
-    if (statSync(file).size > 2 ** 20) {
-      throw new InputError({ file, field, expected: 'at most 1 MiB', got: `${statSync(file).size} bytes` });
-    }
+    const { size } = statSync(file);
+    if (size > most) throw new InputError({ file, field, expected: `at most ${most} bytes`, got: `${size} bytes` });
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof InputError) throw error;

@@ -7,12 +7,16 @@ import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts'
 import { type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 import type { DishScript, SimulatedCapacity } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
+import { textIn } from './serve-options.ts';
 
 export interface ScriptFlags {
   trace: string;
+  telemetry?: string;
   seed: string;
 }
 
+/** A day and more. */
+const LARGEST_TELEMETRY_BYTES = 2 ** 28;
 /** A synthetic one that comes with the package. */
 const DEFAULT_TRACE = 'stationary-typical';
 
@@ -23,14 +27,22 @@ export function addScriptOptions(command: Command): Command {
       "capacity (and ping, where it has one) of a simulated dish's link: a synthetic trace that comes along, or a file",
       DEFAULT_TRACE,
     )
+    .option(
+      '--telemetry <file>',
+      'what a simulated dish sees, from a recording of serve (records-*.jsonl), instead of a trace',
+    )
     .option('--seed <n>', 'seed of what is made up', '1');
 }
 
 export async function dishScript(flags: ScriptFlags, io: CommandIo): Promise<DishScript> {
-  const { syntheticDish } = await import('../service/index.ts');
+  const { readTelemetry, recordedDish, syntheticDish } = await import('../service/index.ts');
   const seed = /^\d{1,9}$/.test(flags.seed) ? Number(flags.seed) : Number.NaN;
   if (Number.isNaN(seed)) {
     throw new InputError({ field: '--seed', expected: 'a whole number from 0 to 999999999', got: quoted(flags.seed) });
+  }
+  if (flags.telemetry !== undefined) {
+    const file = flags.telemetry;
+    return recordedDish(readTelemetry(textIn(file, '--telemetry', LARGEST_TELEMETRY_BYTES), file), seed);
   }
   return syntheticDish({ seed, capacity: capacityOf(traceOption(flags.trace, io)) });
 }

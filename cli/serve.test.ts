@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +53,10 @@ describe('serve', () => {
     ['a port', ['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
     ['an origin with a path', ['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
     ['an origin that is none', ['--allow-origin', '*'], '--allow-origin: expected an origin like'],
+    ['elements that are missing', ['--tle', './none.tle'], '--tle: expected a readable file, or an http(s) address'],
+    ['an age of nothing', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
+    ['a file to record in', ['--record', 'package.json'], '--record: expected a folder, or none yet'],
+    ['a config that is missing', ['--config', './none'], '--config: expected a readable file, got ./none'],
     ['half of a certificate', ['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
     ['a token file that is missing', ['--token-file', './none'], '--token-file: expected a readable file, got ./none'],
     [
@@ -93,6 +97,26 @@ describe('serve --dish simulated', () => {
       expect(JSON.stringify(await state())).not.toContain('1234');
     });
     expect(status).toBe(0);
+  });
+
+  test('records what it sees, and a simulated dish can replay it', async () => {
+    const folder = at('recording');
+    const first = await run(['serve', '--port', '0', '--dish', 'simulated', '--record', folder], async (url) => {
+      const reader = await eventReader(`${url}/v1/events?types=state`);
+      await reader.next();
+      await reader.next();
+      reader.close();
+    });
+    expect(first.status).toBe(0);
+    const [name] = readdirSync(folder);
+    expect(name).toMatch(/^records-\d{8}T\d{6}Z\.jsonl$/);
+    const lines = readFileSync(join(folder, name!), 'utf8').trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThanOrEqual(900);
+    const second = await run(
+      ['serve', '--port', '0', '--dish', 'simulated', '--telemetry', join(folder, name!)],
+      async () => {},
+    );
+    expect(second.status).toBe(0);
   });
 
   test.each(['dish', 'dish:0', 'http://192.168.100.1:9200', ':9200'])('refuses %s as a dish', async (dish) => {

@@ -1,8 +1,11 @@
 /** `leo-abr serve`: the prediction service beside the dish. */
 
+import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
-import type { DishScript } from '../service/index.ts';
+import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { interrupted, listening, locationOption, portOption, textIn } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
@@ -21,6 +24,13 @@ interface ServeFlags extends ScriptFlags {
   tokenFile?: string;
   tlsCert?: string;
   tlsKey?: string;
+  tle?: string;
+  tleMaxAge: string;
+  cache: string;
+  record?: string;
+  recordMaxMb: string;
+  recordMaxDays: string;
+  config?: string;
   printOpenapi?: boolean;
 }
 
@@ -44,13 +54,23 @@ export function serveCommand(io: CommandIo): Command {
     .option('--token-file <file>', 'file with a bearer token that requests need')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
     .option('--tls-key <file>', 'its key (PEM)')
+    .option(
+      '--tle <file|url>',
+      'two-line elements of the satellites, like those of CelesTrak; without, the sky is not looked at',
+    )
+    .option('--tle-max-age <days>', 'refuse elements that are older', '7')
+    .option('--cache <folder>', 'where elements of a URL are kept', defaultCache())
+    .option('--record <folder>', 'keep telemetry, reports, forecasts and a trace there')
+    .option('--record-max-mb <n>', 'remove the oldest recordings beyond so many megabytes', '1024')
+    .option('--record-max-days <n>', 'remove recordings that are older', '30')
+    .option('--config <file>', 'triggers and where they are posted (JSON)')
     .option('--print-openapi', 'print the OpenAPI document of the service and end')
     .action((flags: ServeFlags) => serve(flags, io));
 }
 
 async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   // The other commands do not wait for what only this one needs.
-  const { openApiDocument, startService } = await import('../service/index.ts');
+  const { openApiDocument, parseConfig, startService } = await import('../service/index.ts');
   if (flags.printOpenapi === true) {
     io.stdout.write(`${JSON.stringify(openApiDocument(TOOL_VERSION), null, 2)}\n`);
     return;
@@ -67,6 +87,9 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       dish: await dishOption(flags, io),
       location: flags.location === undefined ? undefined : locationOption(flags.location),
       showExactLocation: flags.exactLocation === true,
+      elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
+      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags),
+      config: flags.config === undefined ? undefined : parseConfig(textIn(flags.config, '--config'), flags.config),
       onFault: (error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
     },
     startService,
@@ -84,6 +107,36 @@ async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | Di
   if (Number(port) >= 1 && Number(port) <= 65535) return dish;
   const expected = 'a host and a port like 192.168.100.1:9200, or simulated';
   throw new InputError({ field: '--dish', expected, got: quoted(dish) });
+}
+
+function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {
+  if (!/^https?:\/\//.test(source) && !existsSync(source)) {
+    throw new InputError({ field: '--tle', expected: 'a readable file, or an http(s) address', got: quoted(source) });
+  }
+  return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
+}
+
+function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['recording'] {
+  if (existsSync(directory) && !statSync(directory).isDirectory()) {
+    throw new InputError({ field: '--record', expected: 'a folder, or none yet', got: quoted(directory) });
+  }
+  return {
+    directory,
+    maxBytes: positive(flags.recordMaxMb, '--record-max-mb') * 1e6,
+    maxAgeDays: positive(flags.recordMaxDays, '--record-max-days'),
+  };
+}
+
+function positive(text: string, field: string): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value > 0) return value;
+  throw new InputError({ field, expected: 'a number above 0', got: quoted(text) });
+}
+
+/** Where the operating system wants such things. */
+function defaultCache(): string {
+  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  return join(XDG_CACHE_HOME ?? LOCALAPPDATA ?? join(homedir(), '.cache'), 'leo-abr');
 }
 
 function originOption(text: string): string {

@@ -4,5 +4,7 @@ export { openApiDocument } from './api/openapi.ts';
 export { type ApiLimits, DEFAULT_LIMITS } from './api/server.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
-export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
+export { type DishScript, recordedDish, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
+export { readTelemetry } from './recording/read-telemetry.ts';
 export { type RunningService, type ServiceOptions, startService } from './start-service.ts';
+export { parseConfig, type ServiceConfig } from './triggers/config.ts';

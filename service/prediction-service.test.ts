@@ -10,7 +10,7 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0' });
   const events: { type: string; data: unknown; atMs: number }[] = [];
-  service.onEvent = (type, data) => events.push({ type, data, atMs: clock.utcMs() });
+  service.listen({ event: (type, data) => events.push({ type, data, atMs: clock.utcMs() }) });
   const script = syntheticDish({ seed: 6 });
   const random = seededRandom(8);
   const refused = { late: 0, impossible: 0 };

@@ -3,6 +3,7 @@
  * come out. It has no timers of its own; `tick` is called ten times a second.
  */
 
+import type { Observation } from '../abr/forecast.ts';
 import { EventLog } from './api/event-log.ts';
 import { EventStream } from './api/event-stream.ts';
 import type { ServiceView } from './api/server.ts';
@@ -45,6 +46,20 @@ export interface Parts {
   location?: () => ShownLocation | undefined;
 }
 
+/** What others are told as it happens. */
+export interface Listener {
+  /** All events, whoever subscribes. */
+  event?(type: EventType, data: unknown): void;
+  /** Reports of players of which something counted. */
+  report?(request: ObservationsRequest): void;
+  /** Seconds of the dish, those of its history included. */
+  telemetry?(second: TelemetrySecond): void;
+  /** What the link delivered, all players together, in order of time on the session's clock. */
+  observation?(observation: Observation): void;
+  /** UTC has leapt. */
+  leap?(): void;
+}
+
 const EPOCH_SECONDS = 15;
 const MOST_PLAYERS = 64;
 /** Handovers are at seconds 12, 27, 42 and 57 of the minute where nothing else is known. */
@@ -62,10 +77,6 @@ export class PredictionService implements ServiceView {
   readonly problems: Problems;
   readonly log: EventLog;
   readonly stream: EventStream;
-  /** Sees all events, whoever subscribes. */
-  onEvent: (type: EventType, data: unknown) => void = () => {};
-  /** Sees reports of players as they are accepted, in UTC. */
-  onReport: (request: ObservationsRequest) => void = () => {};
   readonly #version: string;
   readonly #startedMs: number;
   readonly #forecaster: LinkForecaster;
@@ -73,6 +84,7 @@ export class PredictionService implements ServiceView {
   readonly #passive = new PassiveCapacity();
   readonly #epochs = new EpochModel();
   readonly #changes = new ChangeDetector();
+  readonly #listeners: Listener[] = [];
   #parts: Parts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
   #heartbeatSeconds = 0;
@@ -91,7 +103,17 @@ export class PredictionService implements ServiceView {
     this.log = new EventLog(bootName(this.#startedMs));
     this.stream = new EventStream(this.log, clock);
     this.#forecaster = new LinkForecaster(this.session);
-    this.#link = new SharedLink({ mostPlayers, emit: (observation) => this.#forecaster.observe(observation) });
+    this.#link = new SharedLink({
+      mostPlayers,
+      emit: (observation) => {
+        this.#forecaster.observe(observation);
+        for (const listener of this.#listeners) listener.observation?.(observation);
+      },
+    });
+  }
+
+  listen(listener: Listener): void {
+    this.#listeners.push(listener);
   }
 
   /** Parts that were made with the service at hand. */
@@ -124,7 +146,7 @@ export class PredictionService implements ServiceView {
 
   publish(type: EventType, data: unknown): void {
     this.stream.publish(type, data);
-    this.onEvent(type, data);
+    for (const listener of this.#listeners) listener.event?.(type, data);
   }
 
   /** Subscribers are told at the next tick. */
@@ -135,6 +157,7 @@ export class PredictionService implements ServiceView {
   /** A second of the dish; those of its history come first and in order. */
   observeTelemetry(second: TelemetrySecond): void {
     this.#followClock();
+    for (const listener of this.#listeners) listener.telemetry?.(second);
     const atSeconds = this.session.secondsAt(second.atMs);
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
     this.#epochs.observe(second, epoch);
@@ -213,8 +236,13 @@ export class PredictionService implements ServiceView {
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const taken = this.#link.report(request.player, observations, this.session.nowSeconds());
     if (taken === undefined) return undefined;
-    if (taken.accepted > 0) this.onReport(request);
+    if (taken.accepted > 0) for (const listener of this.#listeners) listener.report?.(request);
     return { serverUtcMs: this.clock.utcMs(), ...taken, share: this.#link.share(request.player) };
+  }
+
+  /** UTC in ms of one handover, by what is known of the link, else by the schedule. */
+  handoverMs(): number {
+    return this.session.utcMsAt(this.#epochPhaseSeconds());
   }
 
   /** Whether the epoch under way is a bad one, for triggers. */
@@ -231,6 +259,7 @@ export class PredictionService implements ServiceView {
     const leap = this.session.check();
     if (leap === undefined) return;
     this.#forecaster.onLeap(leap);
+    for (const listener of this.#listeners) listener.leap?.();
     this.#nextHandoverMs = Number.POSITIVE_INFINITY;
     this.publish('clock', { serverUtcMs: leap.atMs, leapSeconds: leap.seconds });
     this.problems.report('clock', 'leapt', `the clock of the machine was set by ${leap.seconds.toFixed(1)} s`);

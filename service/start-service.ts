@@ -11,6 +11,13 @@ import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import { Place } from './place.ts';
 import { PredictionService } from './prediction-service.ts';
+import { Recorder, type RecorderOptions } from './recording/recorder.ts';
+import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
+import { Sky } from './sky/sky.ts';
+import type { TelemetrySecond } from './telemetry.ts';
+import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
+import { TriggerEngine } from './triggers/trigger-engine.ts';
+import { Webhook } from './triggers/webhook.ts';
 
 export interface ServiceOptions {
   version: string;
@@ -33,6 +40,12 @@ export interface ServiceOptions {
   location?: LocationReading | undefined;
   /** Show the location as exactly as it is known. Default false: to a tenth of a degree. */
   showExactLocation?: boolean;
+  /** Where elements of satellites come from, a file or a URL. Default: the sky is not looked at. */
+  elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
+  /** Where what is seen is kept. Default: nowhere. */
+  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays'> | undefined;
+  /** Triggers and where they go. Default: the built-in ones, as events alone. */
+  config?: ServiceConfig | undefined;
   /** Default: the machine's. */
   clock?: Clock;
   /** Told of faults of the program. Default: nobody. */
@@ -49,8 +62,11 @@ export interface RunningService {
 }
 
 const TICK_MS = 100;
+const SECOND_MS = 1000;
+/** A second of the dish is looked at by triggers while it is no older than this. */
+const FRESH_MS = 1500;
 
-/** Rejects where the port is taken or the address is not one of this machine. */
+/** Rejects where the port is taken, the address is not one of this machine, or the folder for recordings cannot be made. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { version, port, host = '127.0.0.1', clock = REAL_CLOCK, onFault = () => {} } = options;
   const service = new PredictionService({ clock, version });
@@ -66,35 +82,171 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { tls } = options;
   const place = new Place({ given: options.location, showExactly: options.showExactLocation });
   service.attach({ location: () => place.shown() });
-  const app = await createApi({ view: service, log, stream, metrics, security, limits, clock, version, tls, onFault });
-  await app.listen({ host, port });
-  const dish = await watchDish(options, { service, place });
+
+  // What has been started is ended in reverse, also where a later part does not start.
+  const parts: { close(): void | Promise<void> }[] = [];
+  const close = async () => {
+    for (const part of parts.splice(0).reverse()) await part.close();
+  };
+  try {
+    const app = await createApi({
+      view: service,
+      log,
+      stream,
+      metrics,
+      security,
+      limits,
+      clock,
+      version,
+      tls,
+      onFault,
+    });
+    parts.push({ close: () => app.close() }, stream);
+    await app.listen({ host, port });
+    if (options.recording !== undefined) parts.push(await record(options.recording, { service, place, onFault }));
+    parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, { service, onFault }));
+    const sky = options.elements && watchSky(options.elements, { service, place, onFault });
+    if (sky !== undefined) parts.push(sky);
+    const dish = await watchDish(options, { service, place, sky });
+    if (dish !== undefined) parts.push(dish);
+    parts.push(every(TICK_MS, () => service.tick(), onFault));
+    const address = app.server.address() as AddressInfo;
+    const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
+    return { url, port: address.port, service, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Surroundings {
+  service: PredictionService;
+  place: Place;
+  onFault: (error: Error) => void;
+}
+
+/** Calls `act` again and again; a fault in it is told, and does not end anything. */
+function every(ms: number, act: () => void | Promise<void>, onFault: (error: Error) => void): { close(): void } {
+  const fault = (error: unknown) => onFault(error instanceof Error ? error : new Error(String(error)));
   const timer = setInterval(() => {
     try {
-      service.tick();
+      const acting = act();
+      if (acting instanceof Promise) acting.catch(fault);
     } catch (error) {
-      onFault(error instanceof Error ? error : new Error(String(error)));
+      fault(error);
     }
-  }, TICK_MS);
-  const address = app.server.address() as AddressInfo;
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  }, ms);
+  return { close: () => clearInterval(timer) };
+}
+
+async function record(
+  options: NonNullable<ServiceOptions['recording']>,
+  { service, place, onFault }: Surroundings,
+): Promise<{ close(): Promise<void> }> {
+  const { clock, problems, session } = service;
+  const where = () => {
+    const shown = place.shown();
+    return shown && `${shown.latitudeDegrees}, ${shown.longitudeDegrees}`;
+  };
+  const recorder = new Recorder({ ...options, clock, problems, place: where });
+  await recorder.open();
+  service.attach({ recording: recorder });
+  service.listen({
+    telemetry: (second) => recorder.telemetry(second),
+    report: (request) => recorder.report(request),
+    event(type, data) {
+      // The state is made of what is recorded anyway.
+      if (type !== 'state') recorder.event(type, data);
+    },
+    observation: (observation) => recorder.observation(observation, (seconds) => session.utcMsAt(seconds)),
+    leap: () => recorder.onLeap(),
+  });
+  const timer = every(SECOND_MS, () => recorder.flush(), onFault);
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`,
-    port: address.port,
-    service,
     async close() {
-      clearInterval(timer);
-      dish?.close();
-      stream.close();
-      await app.close();
+      timer.close();
+      await recorder.close();
     },
   };
+}
+
+function watchTriggers(
+  { triggers, webhook }: ServiceConfig,
+  { service, onFault }: Omit<Surroundings, 'place'>,
+): { close(): void } {
+  const engine = new TriggerEngine(triggers);
+  const { problems, clock, session } = service;
+  const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems });
+  let newest: TelemetrySecond | undefined;
+  let handovers = 0;
+  service.listen({
+    telemetry(second) {
+      if (second.fromHistory !== true) newest = second;
+    },
+    event(type) {
+      if (type === 'handover') handovers++;
+    },
+  });
+  const timer = every(
+    SECOND_MS,
+    () => {
+      const atMs = clock.utcMs();
+      const second = newest !== undefined && Math.abs(atMs - newest.atMs) <= FRESH_MS ? newest : undefined;
+      const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed } = second ?? {};
+      const values = {
+        latencyMs,
+        dropRate,
+        downlinkUsageBps,
+        uplinkUsageBps,
+        obstructed: obstructed === undefined ? undefined : Number(obstructed),
+        degradedEpoch: second === undefined ? undefined : Number(service.isEpochDegraded),
+        handover: Math.min(1, handovers),
+      };
+      handovers = 0;
+      for (const fired of engine.observe(values, { atSeconds: Math.round(session.nowSeconds()), atMs })) {
+        service.publish('trigger', fired);
+        hook?.send(fired);
+      }
+    },
+    onFault,
+  );
+  return {
+    close() {
+      timer.close();
+      hook?.close();
+    },
+  };
+}
+
+function watchSky(
+  options: NonNullable<ServiceOptions['elements']>,
+  { service, place, onFault }: Surroundings,
+): Sky & { close(): void } {
+  const { clock, problems } = service;
+  const sky = new Sky({
+    source: new ElementSource({ ...options, clock, problems }),
+    place,
+    clock,
+    problems,
+    handoverMs: () => service.handoverMs(),
+    onChange: (change) => service.observeSatelliteChange(change),
+  });
+  service.attach({ sky });
+  void sky.refresh();
+  const timer = every(60 * SECOND_MS, () => sky.refresh(), onFault);
+  return Object.assign(sky, {
+    close() {
+      timer.close();
+      sky.dispose();
+    },
+  });
 }
 
 /** Undefined where there is none to watch. */
 async function watchDish(
   { dish, location, clock = REAL_CLOCK }: ServiceOptions,
-  { service, place }: { service: PredictionService; place: Place },
+  { service, place, sky }: { service: PredictionService; place: Place; sky: Sky | undefined },
 ): Promise<{ close(): void } | undefined> {
   if (dish === undefined) return undefined;
   const simulated: FakeDish | undefined =
@@ -105,6 +257,7 @@ async function watchDish(
     problems: service.problems,
     onSecond: (second) => service.observeTelemetry(second),
     onStateChange: () => service.stateChanged(),
+    onObstructionMap: sky && ((map, atMs) => sky.observeMap(map, atMs)),
     onLocation(reading) {
       place.ofDish = reading;
     },
@@ -138,11 +291,7 @@ function addGauges(metrics: Metrics, service: PredictionService): void {
     read: () => [{ labels: { state: service.state().dish.state }, value: 1 }],
   });
   const events = new Map<string, number>(EVENT_TYPES.map((type) => [type, 0]));
-  const onEvent = service.onEvent;
-  service.onEvent = (type, data) => {
-    events.set(type, events.get(type)! + 1);
-    onEvent(type, data);
-  };
+  service.listen({ event: (type) => events.set(type, events.get(type)! + 1) });
   metrics.add({
     name: 'leo_abr_events_total',
     help: 'Events published.',

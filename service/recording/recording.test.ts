@@ -1,0 +1,253 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { Problems } from '../problems.ts';
+import { AppendFile, type FileHandle, type OpenFile, repairEnd } from './append-file.ts';
+import { readTelemetry } from './read-telemetry.ts';
+import { Recorder, type RecorderOptions } from './recorder.ts';
+
+let folder: string;
+let folders = 0;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-recording-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A disk that takes so many bytes and no more, a piece at a time. */
+class SmallDisk {
+  room = 0;
+  content = '';
+
+  open: OpenFile = async () => {
+    const handle: FileHandle = {
+      write: async (buffer, offset, length) => {
+        if (this.room === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+        const bytesWritten = Math.min(length, this.room, 7);
+        this.room -= bytesWritten;
+        this.content += Buffer.from(buffer.subarray(offset, offset + bytesWritten)).toString();
+        return { bytesWritten };
+      },
+      datasync: async () => {},
+      close: async () => {},
+    };
+    return handle;
+  };
+}
+
+function recorder(options: Partial<RecorderOptions> = {}) {
+  const clock = new ManualClock();
+  const problems = new Problems(clock);
+  const directory = join(folder, String(folders++));
+  const made = new Recorder({ directory, maxBytes: 1e9, maxAgeDays: 30, clock, problems, ...options });
+  const read = () =>
+    readdirSync(options.directory ?? directory)
+      .filter((name) => name.endsWith('.jsonl'))
+      .flatMap((name) =>
+        readFileSync(join(options.directory ?? directory, name), 'utf8')
+          .trimEnd()
+          .split('\n'),
+      )
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { made, clock, problems, directory, read };
+}
+
+describe('a file that lines are added to', () => {
+  test('loses and doubles nothing, however the disk fails', async () => {
+    const disk = new SmallDisk();
+    const file = new AppendFile('x', disk.open);
+    const lines = Array.from({ length: 60 }, (_, i) => `line ${i} ${'x'.repeat(i % 17)}\n`);
+    for (const [i, line] of lines.entries()) {
+      file.append(line);
+      disk.room += i % 3 === 0 ? 0 : (i * 5) % 23;
+      await file.flush().catch((error: NodeJS.ErrnoException) => expect(error.code).toBe('ENOSPC'));
+    }
+    disk.room = 1e6;
+    await file.flush();
+    expect(disk.content).toBe(lines.join(''));
+    expect(file).toMatchObject({ lines: 60, waitingLines: 0, waitingBytes: 0, bytes: disk.content.length });
+  });
+
+  test('is mended after a crash: the last line goes where it has no end', async () => {
+    const path = join(folder, 'torn');
+    for (const [text, left] of [
+      ['a\nb\nhalf', 'a\nb\n'],
+      ['a\n', 'a\n'],
+      ['', ''],
+      ['half', ''],
+      [`${'x'.repeat(200_000)}\n${'y'.repeat(200_000)}`, `${'x'.repeat(200_000)}\n`],
+    ] as const) {
+      writeFileSync(path, text);
+      expect(await repairEnd(path)).toBe(text.length - left.length);
+      expect(readFileSync(path, 'utf8')).toBe(left);
+    }
+  });
+});
+
+describe('a recording', () => {
+  test('holds everything as lines of JSON', async () => {
+    const { made, clock, read } = recorder();
+    await made.open();
+    made.telemetry({ atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 });
+    made.report({ player: 'p', observations: [] });
+    made.event('trigger', { name: 'latency' });
+    await made.flush();
+    expect(made.status()).toMatchObject({ lines: 3, waiting: 0 });
+    await made.close();
+    expect(read()).toEqual([
+      { kind: 'telemetry', atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 },
+      { kind: 'report', atMs: clock.utcMs(), player: 'p', observations: [] },
+      { kind: 'trigger', atMs: clock.utcMs(), data: { name: 'latency' } },
+    ]);
+  });
+
+  test('survives a full disk without losing a line, and says so meanwhile', async () => {
+    const disk = new SmallDisk();
+    const { made, clock, problems } = recorder({ open: disk.open });
+    await made.open();
+    disk.room = 100;
+    for (let i = 0; i < 200; i++) {
+      made.event('trigger', { i });
+      clock.advance(1);
+      await made.flush();
+      if (i === 50) {
+        expect(problems.list()).toMatchObject([
+          { part: 'recording', code: 'failed', message: 'the disk is full; lines wait to be written' },
+        ]);
+        expect(made.status().waiting).toBeGreaterThan(10);
+      }
+      if (i === 100) disk.room = 1e6;
+    }
+    expect(problems.list()).toEqual([]);
+    await made.close();
+    const seen = disk.content
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { data: { i: number } }).data.i);
+    expect(seen).toEqual(Array.from({ length: 200 }, (_, i) => i));
+  });
+
+  test('of a real full device is the same', async () => {
+    // Linux has a device that is always full; elsewhere this shows a writable file, which is as good.
+    const device = existsSync('/dev/full') ? '/dev/full' : join(folder, 'file');
+    const { made, problems, clock } = recorder({ open: (_, flags) => open(device, flags) });
+    await made.open();
+    made.event('trigger', {});
+    await made.flush();
+    clock.advance(1);
+    await made.flush();
+    expect(problems.list().map(({ code }) => code)).toEqual(device === '/dev/full' ? ['failed'] : []);
+    await made.close();
+  });
+
+  test('gives traces that the other commands read, in UTC and with the ping', async () => {
+    const { made, clock, directory } = recorder({ place: () => '48.1, 11.6' });
+    await made.open();
+    const zeroMs = clock.utcMs();
+    const utcMsAt = (seconds: number) => zeroMs + seconds * 1000;
+    // Forty seconds of downloading, ten of nothing, ten more.
+    for (let tenth = 300; tenth < 900; tenth++) {
+      const startSeconds = tenth / 10;
+      const isBusy = tenth < 700 || tenth >= 800;
+      const rest = { startSeconds, endSeconds: startSeconds + 0.1 };
+      if (tenth % 10 === 0) made.telemetry({ atMs: utcMsAt(startSeconds), latencyMs: 25, dropRate: 0.01 });
+      made.observation(isBusy ? { kind: 'throughput', ...rest, bits: 4e6 } : { kind: 'idle', ...rest }, utcMsAt);
+    }
+    await made.close();
+    const [first, second] = readTraces([directory]);
+    expect(first!.durationSeconds).toBe(40);
+    expect(second!.durationSeconds).toBeGreaterThanOrEqual(9);
+    expect([...first!.ratesBps].every((rate) => Math.abs(rate - 40e6) < 1e5)).toBe(true);
+    expect(first!.rttSeconds![5]).toBeCloseTo(0.025);
+    expect(first!.metadata).toMatchObject({
+      dataset: 'recorded',
+      recordingGroup: `48.1, 11.6 ${new Date(zeroMs).toISOString().slice(0, 10)}`,
+      startUtcMs: utcMsAt(30),
+    });
+  });
+
+  test('keeps to its size and age, and touches nothing else in its folder', async () => {
+    const { directory, made, clock, problems } = recorder({ maxBytes: 2500, maxAgeDays: 10 });
+    mkdirSync(directory);
+    const old = (name: string, days: number, bytes: number) => {
+      writeFileSync(join(directory, name), `${'x'.repeat(bytes - 1)}\n`);
+      const seconds = clock.utcMs() / 1000 - days * 86_400;
+      utimesSync(join(directory, name), seconds, seconds);
+    };
+    old('records-20251201T000000Z.jsonl', 20, 100);
+    old('records-20251225T000000Z.jsonl', 7, 1000);
+    old('trace-20251226T000000Z.csv', 6, 1000);
+    old('records-20251227T000000Z.jsonl', 5, 1000);
+    old('diary.txt', 500, 5000);
+    await made.open();
+    expect(readdirSync(directory).sort()).toEqual([
+      'diary.txt',
+      'records-20251227T000000Z.jsonl',
+      'trace-20251226T000000Z.csv',
+    ]);
+    expect(problems.list()).toEqual([]);
+  });
+
+  test('mends the end of what a crash left, and begins a file of its own', async () => {
+    const first = recorder();
+    await first.made.open();
+    first.made.event('trigger', { n: 1 });
+    await first.made.flush();
+    const [name] = readdirSync(first.directory);
+    appendFileSync(join(first.directory, name!), '{"kind":"tri');
+    const second = recorder({ directory: first.directory });
+    second.clock.advance(60);
+    await second.made.open();
+    second.made.event('trigger', { n: 2 });
+    await second.made.close();
+    expect(second.read().map(({ data }) => data)).toEqual([{ n: 1 }, { n: 2 }]);
+    await first.made.close();
+  });
+});
+
+describe('telemetry of a recording', () => {
+  test('is read in order, without the rest', () => {
+    const text =
+      '{"kind":"telemetry","atMs":1000,"latencyMs":30}\n{"kind":"report"}\n{"kind":"telemetry","atMs":2000}\n{"kind":"te';
+    expect(readTelemetry(text, 'r.jsonl').map(({ atMs, latencyMs }) => [atMs, latencyMs])).toEqual([
+      [1000, 30],
+      [2000, undefined],
+    ]);
+  });
+
+  test.each([
+    ['', 'r.jsonl: expected at least one record of the kind telemetry'],
+    ['tea\n\n', 'r.jsonl:1: expected a line of JSON, got "tea"'],
+    ['{"kind":"telemetry","atMs":"1"}\n', 'r.jsonl:1: atMs: expected a number of at least 0, got "1"'],
+    ['5\n', 'r.jsonl:1: expected an object, got 5'],
+  ])('%j is refused', (text, message) => {
+    expect(() => readTelemetry(text, 'r.jsonl')).toThrow(message);
+  });
+
+  test('no text makes it fail in another way', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.json()), { maxLength: 5 }), (lines) => {
+        try {
+          readTelemetry(lines.join('\n'), 'x');
+        } catch (error) {
+          expect((error as Error).name).toBe('InputError');
+        }
+      }),
+      { seed: 1, numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,55 @@
+/** A made-up constellation: circular orbits of one shell, spread evenly, as two-line elements. */
+
+export interface ShellOptions {
+  planes: number;
+  perPlane: number;
+  epochMs: number;
+  inclinationDegrees?: number;
+  revolutionsPerDay?: number;
+}
+
+/** 550 km up, as most of Starlink. */
+const REVOLUTIONS_PER_DAY = 15.06;
+
+export function shellText(options: ShellOptions): string {
+  const { planes, perPlane, epochMs, inclinationDegrees = 53, revolutionsPerDay = REVOLUTIONS_PER_DAY } = options;
+  const lines: string[] = [];
+  for (let plane = 0; plane < planes; plane++) {
+    for (let place = 0; place < perPlane; place++) {
+      const number = 50_000 + plane * perPlane + place;
+      const node = (360 * plane) / planes;
+      const anomaly = ((360 * place) / perPlane + (360 * plane * 0.37) / planes) % 360;
+      lines.push(
+        `FAKE-${number}`,
+        ...elementLines({ number, epochMs, inclinationDegrees, node, anomaly, revolutionsPerDay }),
+      );
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+interface Orbit {
+  number: number;
+  epochMs: number;
+  inclinationDegrees: number;
+  node: number;
+  anomaly: number;
+  revolutionsPerDay: number;
+}
+
+export function elementLines(orbit: Orbit): [string, string] {
+  const { number, epochMs, inclinationDegrees, node, anomaly, revolutionsPerDay } = orbit;
+  const year = new Date(epochMs).getUTCFullYear();
+  const day = (epochMs - Date.UTC(year, 0, 1)) / 86_400_000 + 1;
+  const epoch = `${String(year % 100).padStart(2, '0')}${day.toFixed(8).padStart(12, '0')}`;
+  const angle = (degrees: number) => degrees.toFixed(4).padStart(8);
+  const line1 = `1 ${number}U 20001A   ${epoch}  .00000000  00000+0  00000+0 0  999`;
+  const line2 = `2 ${number} ${angle(inclinationDegrees)} ${angle(node)} 0001000 ${angle(90)} ${angle(anomaly)} ${revolutionsPerDay.toFixed(8).padStart(11)}    1`;
+  return [withChecksum(line1), withChecksum(line2)];
+}
+
+function withChecksum(line: string): string {
+  let sum = 0;
+  for (const letter of line) sum += letter === '-' ? 1 : /\d/.test(letter) ? Number(letter) : 0;
+  return `${line}${sum % 10}`;
+}

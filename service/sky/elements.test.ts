@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { elementLines, shellText } from './constellation.fixture.ts';
+import { parseElements } from './elements.ts';
+
+/** As published of the ISS in many a textbook. */
+const ISS = `ISS (ZARYA)
+1 25544U 98067A   08264.51782528 -.00002182  00000-0 -11606-4 0  2927
+2 25544  51.6416 247.4627 0006703 130.5360 325.0288 15.72125391563537
+`;
+
+describe('two-line elements', () => {
+  test('are read with their names and epochs', () => {
+    const { elements, newestMs, skippedLines } = parseElements(ISS, 'iss.tle');
+    expect(elements).toMatchObject([{ name: 'ISS (ZARYA)' }]);
+    // Day 264 of 2008 and its half.
+    expect(new Date(newestMs).toISOString()).toBe('2008-09-20T12:25:40.104Z');
+    expect(skippedLines).toBe(0);
+  });
+
+  test('do not need names, and the newest of a satellite counts', () => {
+    const orbit = { number: 12345, inclinationDegrees: 53, node: 1, anomaly: 2, revolutionsPerDay: 15 };
+    const old = elementLines({ ...orbit, epochMs: Date.UTC(2026, 0, 1) });
+    const fresh = elementLines({ ...orbit, epochMs: Date.UTC(2026, 0, 2) });
+    const { elements } = parseElements([...fresh, ...old].join('\r\n'), 'x');
+    expect(elements).toMatchObject([{ name: 'NORAD 12345', epochMs: Date.UTC(2026, 0, 2) }]);
+  });
+
+  test('garbage among them is skipped and counted', () => {
+    const text = shellText({ planes: 3, perPlane: 2, epochMs: Date.UTC(2026, 0, 1) });
+    const lines = text.trimEnd().split('\n');
+    // A digit changed, a line lost, a page of HTML in between.
+    lines[1] = lines[1]!.replace('50000', '50009');
+    lines.splice(5, 1, '<html>', '1 tea', '2 tea');
+    const { elements, skippedLines } = parseElements(lines.join('\n'), 'x');
+    expect(elements.map(({ name }) => name)).toEqual(['FAKE-50002', 'FAKE-50003', 'FAKE-50004', 'FAKE-50005']);
+    expect(skippedLines).toBeGreaterThan(0);
+  });
+
+  test('a text without any is refused', () => {
+    expect(() => parseElements('<html>no</html>', 'https://a.example/tle')).toThrow(
+      'https://a.example/tle: expected two-line elements (lines of 69 characters that begin with 1 and 2), got "<html>no</html>"',
+    );
+    expect(() => parseElements('', 'x')).toThrow('got "nothing"');
+  });
+
+  test('no text makes the reader fail in another way', () => {
+    const piece = fc.oneof(fc.string(), fc.constantFrom(...ISS.split('\n')), fc.constant('\n'));
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        try {
+          for (const { epochMs } of parseElements(pieces.join('\n'), 'x').elements)
+            expect(Number.isFinite(epochMs)).toBe(true);
+        } catch (error) {
+          expect((error as Error).name).toBe('InputError');
+        }
+      }),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,84 @@
+/** Where satellites are, as seen from the dish: SGP4 for all of them at once, in WebAssembly. */
+
+import {
+  BulkPropagator,
+  createSingleThreadRuntime,
+  EcfPositionCalculator,
+  EciBaseCalculator,
+  GmstCalculator,
+  LookAnglesCalculator,
+  type SatRec,
+  twoline2satrec,
+} from 'satellite.js';
+import type { SatelliteInView } from '../api/wire.ts';
+import type { LocationReading } from '../dish/read-answers.ts';
+import type { Elements } from './elements.ts';
+
+const DEGREES = Math.PI / 180;
+
+export interface SkyView {
+  /** Satellites that elements were given for and SGP4 takes. */
+  readonly size: number;
+  /** Those above an elevation, highest first. */
+  inView(utcMs: number, from: LocationReading, minElevationDegrees: number): SatelliteInView[];
+  /** Gives the memory back; the view is of no use afterwards. */
+  dispose(): void;
+}
+
+/** One for the process: it cannot be ended without ending the process (Emscripten's `exit`). */
+let runtime: ReturnType<typeof createSingleThreadRuntime> | undefined;
+
+/** Elements that SGP4 refuses are left out. */
+export async function createSkyView(elements: readonly Elements[]): Promise<SkyView> {
+  const names: string[] = [];
+  const records: SatRec[] = [];
+  for (const { name, line1, line2 } of elements) {
+    const record = twoline2satrec(line1, line2);
+    if (record.error !== 0) continue;
+    names.push(name);
+    records.push(record);
+  }
+  runtime ??= createSingleThreadRuntime();
+  const propagator = new BulkPropagator({
+    runtime: await runtime,
+    calculators: [
+      new EciBaseCalculator(),
+      new GmstCalculator(),
+      new EcfPositionCalculator(),
+      new LookAnglesCalculator(),
+    ],
+    satRecsCount: Math.max(1, records.length),
+    datesCount: 1,
+  });
+  propagator.setSatRecs(records);
+  return {
+    size: records.length,
+    inView(utcMs, { latitudeDegrees, longitudeDegrees, altitudeMetres }, minElevationDegrees) {
+      if (records.length === 0) return [];
+      const observer = {
+        latitude: latitudeDegrees * DEGREES,
+        longitude: longitudeDegrees * DEGREES,
+        height: altitudeMetres / 1000,
+      };
+      propagator.setDates([new Date(utcMs)]);
+      propagator.run({ lookAngles: { observer } });
+      // Azimuth, elevation and distance of one after the other.
+      const angles = propagator.getRawOutput().lookAngles;
+      const least = minElevationDegrees * DEGREES;
+      const found: SatelliteInView[] = [];
+      for (let i = 0; i < records.length; i++) {
+        const elevation = angles[3 * i + 1]!;
+        // One that has decayed is nowhere.
+        if (!(elevation >= least) || !Number.isFinite(angles[3 * i]!)) continue;
+        found.push({
+          name: names[i]!,
+          azimuthDegrees: (angles[3 * i]! / DEGREES + 360) % 360,
+          elevationDegrees: elevation / DEGREES,
+          distanceKm: angles[3 * i + 2]!,
+        });
+      }
+      return found.sort((a, b) => b.elevationDegrees - a.elevationDegrees);
+    },
+    dispose: () => propagator.dispose(),
+  };
+}

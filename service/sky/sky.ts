@@ -1,0 +1,139 @@
+/** The sky of the service: elements kept fresh, satellites in view, and which of them serves. */
+
+import type { SkyReply } from '../api/wire.ts';
+import type { Clock } from '../clock.ts';
+import type { ObstructionMap } from '../dish/obstruction-map.ts';
+import type { Place } from '../place.ts';
+import type { Problems } from '../problems.ts';
+import type { ElementSource } from './element-source.ts';
+import { LEAST_CANDIDATE_DEGREES, type ServingSatellite, ServingSatelliteFinder } from './serving-satellite.ts';
+import { createSkyView, type SkyView } from './sky-view.ts';
+
+export interface SkyOptions {
+  source: ElementSource;
+  place: Place;
+  clock: Clock;
+  problems: Problems;
+  /** UTC in ms of any one handover. */
+  handoverMs(): number;
+  /** Another satellite serves than in the epoch before. */
+  onChange(change: { atMs: number; from: string; to: string; confidence: number }): void;
+}
+
+/** Starlink's terminals look no lower. */
+const LEAST_SHOWN_DEGREES = 25;
+const HOUR_MS = 3_600_000;
+/** How sure it has to be that a satellite serves before others are told. */
+const LEAST_CONFIDENCE = 0.6;
+/** Nothing was painted for so long: nobody knows who serves. */
+const STALE_MS = 30_000;
+
+export class Sky {
+  readonly #options: SkyOptions;
+  readonly #finder = new ServingSatelliteFinder();
+  #view: SkyView | undefined;
+  #serving: (ServingSatellite & { sinceMs: number; seenMs: number }) | undefined;
+  #isFresh = false;
+  /** Computed once a second, however many ask. */
+  #shownOf: { second: number; inView: SkyReply['inView'] } | undefined;
+
+  constructor(options: SkyOptions) {
+    this.#options = options;
+  }
+
+  /** Reads elements where it is time to. To be called now and then. Never rejects. */
+  async refresh(): Promise<void> {
+    const { source, problems } = this.#options;
+    try {
+      const isNew = await source.refresh();
+      if (isNew && source.set !== undefined) {
+        const view = await createSkyView(source.set.elements);
+        this.#view?.dispose();
+        this.#view = view;
+      }
+      this.#isFresh = source.isFresh;
+    } catch (error) {
+      problems.report('sky', 'elements-unusable', (error as Error).message);
+    }
+  }
+
+  /** The dish's map as it is now. */
+  observeMap(map: ObstructionMap, atMs: number): void {
+    const { place, handoverMs, onChange } = this.#options;
+    const from = place.exact;
+    const view = this.#usable();
+    if (view === undefined || from === undefined) return;
+    // What is painted when the map is read was seen in the second before.
+    const satellites = view.inView(atMs - 500, from, LEAST_CANDIDATE_DEGREES);
+    const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites });
+    if (found === undefined || found.confidence < LEAST_CONFIDENCE) return;
+    const before = this.#serving;
+    const isOther = before !== undefined && before.name !== found.name;
+    const sinceMs = before !== undefined && !isOther ? before.sinceMs : found.epochStartMs;
+    this.#serving = { ...found, sinceMs, seenMs: atMs };
+    if (!isOther || atMs - before.seenMs > STALE_MS) return;
+    onChange({
+      atMs: found.epochStartMs,
+      from: before.name,
+      to: found.name,
+      confidence: Math.min(before.confidence, found.confidence),
+    });
+  }
+
+  reply(): SkyReply {
+    const { source, place, clock } = this.#options;
+    const nowMs = clock.utcMs();
+    const view = this.#usable();
+    const state =
+      this.#view === undefined
+        ? 'no-elements'
+        : view === undefined
+          ? 'elements-too-old'
+          : place.exact === undefined
+            ? 'no-location'
+            : 'running';
+    const serving = this.#serving;
+    return {
+      state,
+      satellites: this.#view?.size ?? 0,
+      ...(source.set !== undefined && { elementsAgeHours: source.ageMs / HOUR_MS }),
+      inView: this.#shown(nowMs),
+      ...(serving !== undefined &&
+        nowMs - serving.seenMs < STALE_MS && {
+          serving: { name: serving.name, confidence: serving.confidence, sinceMs: serving.sinceMs },
+        }),
+    };
+  }
+
+  dispose(): void {
+    this.#view?.dispose();
+    this.#view = undefined;
+  }
+
+  /** As seen from the place that may be shown: where satellites stand tells where somebody looks from. */
+  #shown(nowMs: number): SkyReply['inView'] {
+    const view = this.#usable();
+    const place = this.#options.place.shown();
+    if (view === undefined || place === undefined) return [];
+    const second = Math.floor(nowMs / 1000);
+    if (this.#shownOf?.second !== second) {
+      const { latitudeDegrees, longitudeDegrees } = place;
+      const from = { latitudeDegrees, longitudeDegrees, altitudeMetres: 0 };
+      this.#shownOf = { second, inView: view.inView(second * 1000, from, LEAST_SHOWN_DEGREES).map(rounded) };
+    }
+    return this.#shownOf.inView;
+  }
+
+  #usable(): SkyView | undefined {
+    return this.#isFresh ? this.#view : undefined;
+  }
+}
+
+function rounded<Satellite extends SkyReply['inView'][number]>(satellite: Satellite): Satellite {
+  return {
+    ...satellite,
+    azimuthDegrees: Math.round(satellite.azimuthDegrees * 10) / 10,
+    elevationDegrees: Math.round(satellite.elevationDegrees * 10) / 10,
+    distanceKm: Math.round(satellite.distanceKm),
+  };
+}

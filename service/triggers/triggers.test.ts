@@ -1,0 +1,180 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { Problems } from '../problems.ts';
+import { BUILT_IN_TRIGGERS, type Metric, parseConfig, type Trigger } from './config.ts';
+import { TriggerEngine } from './trigger-engine.ts';
+import { Webhook } from './webhook.ts';
+
+const BASE: Trigger = {
+  name: 'test',
+  metric: 'latencyMs',
+  comparison: '>',
+  threshold: 50,
+  windowSeconds: 1,
+  forWindows: 1,
+  holdOffSeconds: 0,
+};
+
+/** Seconds at which a trigger fires for these values of its metric, one a second from second 1. */
+function firings(trigger: Partial<Trigger>, values: readonly (number | undefined)[]) {
+  const whole = { ...BASE, ...trigger };
+  const engine = new TriggerEngine([whole]);
+  return values.flatMap((value, i) =>
+    engine
+      .observe({ [whole.metric as Metric]: value }, { atSeconds: i + 1, atMs: i })
+      .map((fired) => ({ second: i + 1, ...fired })),
+  );
+}
+const seconds = (...args: Parameters<typeof firings>) => firings(...args).map(({ second }) => second);
+
+describe('triggers', () => {
+  test('fire when a number is passed, and say what they saw', () => {
+    expect(firings({}, [30, 60, 40])).toEqual([
+      { second: 2, name: 'test', atMs: 1, metric: 'latencyMs', value: 60, threshold: 50, message: 'latencyMs 60 > 50' },
+    ]);
+    expect(seconds({ comparison: '>=' }, [50])).toEqual([1]);
+    expect(seconds({ comparison: '<' }, [50, 49])).toEqual([2]);
+    expect(seconds({ comparison: '<=' }, [50, 51])).toEqual([1]);
+  });
+
+  test('compare with what the windows before had, once there are enough', () => {
+    const threshold = { times: 10, of: 'mean', windows: 10 } as const;
+    const calm = new Array<number>(10).fill(20);
+    expect(seconds({ threshold }, [...calm.slice(1), 500, 20])).toEqual([]);
+    expect(seconds({ threshold }, [...calm, 201, 20])).toEqual([11]);
+    expect(seconds({ threshold }, [...calm, 199])).toEqual([]);
+    expect(seconds({ threshold: { times: 2, of: 'median', windows: 3 } }, [10, 10, 900, 21])).toEqual([4]);
+    expect(seconds({ threshold: { times: 1, of: 'max', windows: 2 } }, [10, 30, 20, 31])).toEqual([4]);
+    expect(seconds({ threshold: { times: 1, of: 'min', windows: 2 }, comparison: '<' }, [10, 30, 9])).toEqual([3]);
+  });
+
+  test('look at windows of several seconds, and at several windows in a row', () => {
+    expect(seconds({ windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60])).toEqual([3]);
+    expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3]);
+    expect(seconds({ forWindows: 3 }, [60, 60, 40, 60, 60, 60, 60])).toEqual([6, 7]);
+  });
+
+  test('hold off after they fired', () => {
+    expect(seconds({ holdOffSeconds: 5 }, new Array(12).fill(60))).toEqual([1, 6, 11]);
+  });
+
+  test('say nothing of a metric that is not known', () => {
+    expect(seconds({}, [undefined, Number.NaN, 60])).toEqual([3]);
+    expect(seconds({ forWindows: 2 }, [60, undefined, 60])).toEqual([]);
+  });
+});
+
+describe('the config file', () => {
+  test('adds triggers to the built-in ones, or takes their place', () => {
+    const own = {
+      name: 'latency',
+      metric: 'latencyMs',
+      comparison: '>',
+      threshold: { times: 10, of: 'mean', windows: 10 },
+    };
+    const config = parseConfig(JSON.stringify({ triggers: [own], webhook: 'https://hooks.example/x' }), 'c.json');
+    expect(config.webhook).toBe('https://hooks.example/x');
+    expect(config.triggers).toHaveLength(BUILT_IN_TRIGGERS.length);
+    expect(config.triggers.at(-1)).toEqual({ ...own, windowSeconds: 1, forWindows: 1, holdOffSeconds: 15 });
+    expect(parseConfig('{"builtIn": false}', 'c.json')).toEqual({ triggers: [] });
+    expect(parseConfig('{}', 'c.json').triggers).toEqual(BUILT_IN_TRIGGERS);
+  });
+
+  const trigger = { name: 'a', metric: 'latencyMs', comparison: '>', threshold: 1 };
+  test.each<[string, unknown, string]>([
+    ['no object', [], 'c.json: expected an object, got an empty array'],
+    ['an unknown field', { tea: 1 }, 'c.json: tea: expected one of triggers, webhook, builtIn, got "tea"'],
+    ['no array', { triggers: {} }, 'c.json: triggers: expected an array of at most 100, got an object'],
+    [
+      'a wrong metric',
+      { triggers: [{ ...trigger, metric: 'tea' }] },
+      'c.json: triggers[0].metric: expected one of latencyMs, ',
+    ],
+    [
+      'a wrong comparison',
+      { triggers: [{ ...trigger, comparison: '=' }] },
+      'triggers[0].comparison: expected one of >, >=, <, <=, got "="',
+    ],
+    [
+      'a threshold of nothing',
+      { triggers: [{ ...trigger, threshold: null }] },
+      'triggers[0].threshold: expected a number, or {"times", "of", "windows"}, got null',
+    ],
+    [
+      'an unknown statistic',
+      { triggers: [{ ...trigger, threshold: { times: 1, of: 'tea', windows: 1 } }] },
+      'triggers[0].threshold.of: expected one of mean, median, max, min, got "tea"',
+    ],
+    [
+      'half a window',
+      { triggers: [{ ...trigger, windowSeconds: 0.5 }] },
+      'triggers[0].windowSeconds: expected a whole number from 1 to 3600, got 0.5',
+    ],
+    ['a name twice', { triggers: [trigger, trigger] }, 'c.json: triggers[1].name: expected a name of its own, got "a"'],
+    [
+      'a misspelt field',
+      { triggers: [{ ...trigger, holdoff: 1 }] },
+      'c.json: triggers[0].holdoff: expected one of name, ',
+    ],
+  ])('with %s is refused', (_, config, message) => {
+    expect(() => parseConfig(JSON.stringify(config), 'c.json')).toThrow(message);
+  });
+
+  test('that is no JSON is refused, and a wrong webhook without showing it', () => {
+    expect(() => parseConfig('{', 'c.json')).toThrow('c.json: expected JSON, got 1');
+    for (const webhook of ['file:///secret', 'secret', 5]) {
+      const text = JSON.stringify({ webhook });
+      expect(() => parseConfig(text, 'c.json')).toThrow('c.json: webhook: expected an http or https address');
+      expect(() => parseConfig(text, 'c.json')).not.toThrow('secret');
+    }
+  });
+});
+
+describe('the webhook', () => {
+  test('gets triggers as JSON, in order', async () => {
+    const got: unknown[] = [];
+    const server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        got.push(JSON.parse(body));
+        response.end();
+      });
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const problems = new Problems(new ManualClock());
+    const webhook = new Webhook({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret`, problems });
+    webhook.send({ n: 1 });
+    webhook.send({ n: 2 });
+    await webhook.idle();
+    expect(got).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(problems.list()).toEqual([]);
+    server.close();
+    server.closeAllConnections();
+  });
+
+  test('that fails is tried again, given up, and a problem without its path', async () => {
+    const problems = new Problems(new ManualClock());
+    let tries = 0;
+    const webhook = new Webhook({
+      url: 'https://hooks.example/secret',
+      problems,
+      retryMs: 0,
+      fetch: (async (url: string) => {
+        tries++;
+        if (tries === 2) throw new TypeError(`cannot fetch ${url}`);
+        return new Response('', { status: 500 });
+      }) as unknown as typeof fetch,
+    });
+    for (let i = 0; i < 60; i++) webhook.send({ n: i });
+    expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 9 }]);
+    await webhook.idle();
+    expect(tries).toBe(51 * 3);
+    expect(problems.list()).toContainEqual(expect.objectContaining({ part: 'webhook', code: 'failed' }));
+    expect(JSON.stringify(problems.list())).not.toContain('secret');
+  });
+});

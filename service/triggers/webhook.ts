@@ -1,0 +1,89 @@
+/** Posts triggers to one address from the config file. What does not get through is tried twice again, then dropped. */
+
+import type { Problems } from '../problems.ts';
+
+export interface WebhookOptions {
+  url: string;
+  problems: Problems;
+  /** Default: the global one. */
+  fetch?: typeof globalThis.fetch;
+  /** Between tries. Default 2 s. */
+  retryMs?: number;
+}
+
+const TIMEOUT_MS = 5000;
+const TRIES = 3;
+const RETRY_MS = 2000;
+/** Waiting to be sent; further ones are dropped. */
+const MOST_WAITING = 50;
+
+export class Webhook {
+  readonly #options: WebhookOptions;
+  readonly #waiting: unknown[] = [];
+  #sending: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+  }
+
+  send(data: unknown): void {
+    if (this.#waiting.length >= MOST_WAITING) {
+      this.#options.problems.report('webhook', 'dropped', `${MOST_WAITING} triggers wait to be sent`);
+      return;
+    }
+    this.#waiting.push(data);
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  /** Resolves when nothing waits any more; never rejects. */
+  async idle(): Promise<void> {
+    await this.#sending;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting.length = 0;
+  }
+
+  async #sendAll(): Promise<void> {
+    const { problems, retryMs = RETRY_MS } = this.#options;
+    while (this.#waiting.length > 0) {
+      const body = JSON.stringify(this.#waiting.shift());
+      for (let tries = 1; !this.#isClosed; tries++) {
+        const fault = await this.#post(body);
+        if (fault === undefined) {
+          problems.clear('webhook', 'failed');
+          problems.clear('webhook', 'dropped');
+          break;
+        }
+        // The address may hold a secret: only its host is shown.
+        problems.report('webhook', 'failed', `${new URL(this.#options.url).host}: ${fault}`);
+        if (tries === TRIES) break;
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+  }
+
+  async #post(body: string): Promise<string | undefined> {
+    const { url } = this.#options;
+    try {
+      const response = await (this.#options.fetch ?? fetch)(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        // Where it leads is not in the config file.
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      await response.body?.cancel();
+      return response.ok ? undefined : `expected an answer with success, got status ${response.status}`;
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const code = (cause as NodeJS.ErrnoException | undefined)?.code;
+      return (code === undefined ? message : `${message} (${code})`).replaceAll(url, 'the address');
+    }
+  }
+}
