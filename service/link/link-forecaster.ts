@@ -49,10 +49,12 @@ export class LinkForecaster {
     this.observedSeconds += observation.endSeconds - observation.startSeconds;
   }
 
-  /** A ping of the dish. */
+  /**
+   * A ping of the dish. The handover clock is not told: the dish averages its pings, so that their steps come up to 2 s
+   * after the handovers that the pings of others show (scripts/check-serving-satellite.js).
+   */
   observePing(atSeconds: number, latencyMs: number): void {
     this.#latency.observe(atSeconds, latencyMs);
-    this.#capacity.observe({ kind: 'request-latency', atSeconds, latencySeconds: latencyMs / 1000 });
   }
 
   hint({ atMs, uncertaintySeconds, confidence }: HandoverHint): void {
