@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
@@ -36,15 +36,39 @@ const leaveUrls: Plugin = {
   },
 };
 
+/** Puts the Python that `leo-abr train` runs beside the command, for where there is no checkout. */
+const trainingFiles: Plugin = {
+  name: 'training-files',
+  generateBundle() {
+    const project = 'predictor/training';
+    const modules = readdirSync(here(`${project}/leo_abr_training`)).filter((name) => name.endsWith('.py'));
+    for (const name of ['pyproject.toml', ...modules.map((module) => `leo_abr_training/${module}`)]) {
+      this.emitFile({ type: 'asset', fileName: `training/${name}`, source: readFileSync(here(`${project}/${name}`)) });
+    }
+  },
+};
+
+/** Built where it is used, so its source lies beside the built command (replay/kernel/kernel-support.ts). */
+const linkEmulator: Plugin = {
+  name: 'leo-abr:link-emulator',
+  generateBundle() {
+    const source = readFileSync(here('replay/kernel/link-emulator.c'));
+    this.emitFile({ type: 'asset', fileName: 'link-emulator.c', source });
+  },
+};
+
 /** The command and its worker, for Node; npm dependencies are left as imports. */
 const cli: UserConfig = {
   publicDir: false,
+  plugins: [linkEmulator, trainingFiles],
   ssr: { noExternal: [/^\.\.?\//] },
   build: {
     outDir: 'cli/dist',
     emptyOutDir: true,
     target: 'node20',
     ssr: true,
+    // Vite leaves them out of server builds by default.
+    ssrEmitAssets: true,
     rolldownOptions: {
       input: { 'leo-abr': 'cli/main.ts', 'session-worker': 'replay/simulator/session-worker.ts' },
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },

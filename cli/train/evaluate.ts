@@ -98,12 +98,12 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
         )
       : undefined;
 
+  const trained = interpreter === undefined ? {} : await trainedPredictions(series, interpreter, io);
+  const points = pointScores(series, { ...predictionsOf(series, modelOf), ...trained });
   const forecasts = await scored(
     (signal, onProgress) => scoreForecasts({ traces, scenario, modelOf, signal, onProgress }),
     io,
   );
-  const trained = interpreter === undefined ? {} : await trainedPredictions(series, interpreter, io);
-  const points = pointScores(series, { ...predictionsOf(series, modelOf), ...trained });
   const evaluation: Evaluation = {
     schema: 1,
     tool: { name: TOOL_NAME, version: TOOL_VERSION, commit: toolCommit() },

@@ -28,6 +28,7 @@ EPOCH_SECONDS = 15
 # Seconds of the other groups that ARIMA is fitted to: more changes its few coefficients no more.
 ARIMA_SECONDS = 4000
 ARIMA_ORDER = (2, 1, 2)
+TREES = 300
 LSTM_UNITS = 32
 LSTM_STEPS = 1500
 BATCH = 256
@@ -78,14 +79,13 @@ def gathered(train: list[dict], history: int) -> tuple[np.ndarray, np.ndarray, n
 
 def fit_xgboost(train: list[dict], history: int, seed: int):
     lags, seconds, targets = gathered(train, history)
-    model = xgboost.XGBRegressor(
-        n_estimators=300, max_depth=6, learning_rate=0.05, subsample=0.8, random_state=seed, n_jobs=1
-    )
-    model.fit(np.column_stack([lags, seconds]), targets)
+    parameters = {"max_depth": 6, "eta": 0.05, "subsample": 0.8, "seed": seed, "nthread": 1, "objective": "reg:squarederror"}
+    known = xgboost.DMatrix(np.column_stack([lags, seconds]), targets)
+    model = xgboost.train(parameters, known, num_boost_round=TREES)
 
     def predict(one: dict) -> np.ndarray:
         lags, seconds, _ = windows(one, history)
-        return np.maximum(model.predict(np.column_stack([lags, seconds])), 0)
+        return np.maximum(model.predict(xgboost.DMatrix(np.column_stack([lags, seconds]))), 0)
 
     return predict
 
