@@ -33,6 +33,8 @@ describe('leo-abr bench', () => {
     [['--tier', 'moon'], '--tier: expected one of origin, got "moon"'],
     [['--contexts', '0'], '--contexts: expected a whole number from 1 to 64, got "0"'],
     [['--contexts', 'many'], '--contexts: expected a whole number from 1 to 64, got "many"'],
+    [['--segments', '0'], '--segments: expected a whole number from 1 to 48 (the segments of uhd-8), got "0"'],
+    [['--segments', '49'], '--segments: expected a whole number from 1 to 48'],
     [['--algorithms', 'mpc-d,optimal'], '--algorithms: expected one of'],
     [['--algorithms', 'mpc-d@moon'], '--algorithms: expected a forecaster that there is (mpc-d@oracle, mpc-d@built-in'],
     [['--baseline', 'nothing'], '--baseline: expected one of'],

@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
+import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
 import { defaultContexts, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
@@ -23,15 +24,8 @@ const TIERS = ['origin'];
 /** Results so far are written at least so often, for `--resume` after the worst. */
 const WRITE_PARTIAL_MS = 60_000;
 
-/** `tool.bench` in the results. */
-interface BenchNotes {
-  tier: string;
-  contexts: number;
-  /** Runs of this command that were rejected and repeated. */
-  rejectedRuns: number;
-  userAgent?: string;
-  dashVersion?: string;
-}
+/** On each of two traces, before the sessions and after. */
+const CALIBRATION_SECONDS = 4;
 
 interface BenchFlags {
   tier: string;
@@ -66,7 +60,13 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   const played: SessionResult[] = [];
-  const notes: BenchNotes = { tier: flags.tier, contexts, rejectedRuns: 0 };
+  const notes: BenchNotes = {
+    rejectedRuns: 0,
+    parts: [],
+    ...(benchmark.resumedTool && benchNotesOf(benchmark.resumedTool)),
+    tier: flags.tier,
+    contexts,
+  };
   const withNotes = (): Benchmark => ({ ...benchmark, tool: { ...benchmark.tool, bench: notes } });
   const progress = new Progress(stderr, benchmark.remains.length, 'sessions');
   let writtenAtMs = performance.now();
@@ -92,6 +92,8 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       contexts,
       timings,
       signal: stop.signal,
+      calibrationSeconds: CALIBRATION_SECONDS,
+      onPart: (part) => notes.parts.push(part),
       onSession,
     });
     givenUp = outcome.givenUp.length;

@@ -28,6 +28,7 @@ interface Flags {
   traces: string[];
   algorithms: string;
   scenario: string;
+  segments?: string;
   starts: string;
   baseline: string;
   foldModels?: string;
@@ -49,6 +50,8 @@ export interface Benchmark {
   /** Recording group to model file. */
   foldModels: ModelsByGroup | undefined;
   tool: ToolInfo;
+  /** That of the partial results which `--resume` continues. */
+  resumedTool?: ToolInfo;
   out: string;
 }
 
@@ -57,6 +60,7 @@ export function addBenchmarkOptions(command: Command): Command {
     .requiredOption('--traces <file|folder>', 'traces to replay, folders with all below them (repeatable)', collect)
     .requiredOption('--algorithms <names>', 'what to compare, separated by commas')
     .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a named set-up or a file of one')
+    .option('--segments <n>', 'play only the first n segments of the scenario')
     .option('--starts <rule>', 'where in a trace sessions start: every:<seconds> or at:<seconds>,...', 'at:0')
     .option('--baseline <algorithm>', 'what the summary compares with', 'mpc-d')
     .option('--fold-models <map.json>', 'the model to use for each recording group, for algorithms with one')
@@ -84,7 +88,7 @@ export function prepareBenchmark(
   const algorithms = flags.algorithms.split(',').map((name) => name.trim());
   for (const name of algorithms) requireAlgorithm(name, '--algorithms');
   requireAlgorithm(flags.baseline, '--baseline');
-  const scenario = scenarioOption(flags.scenario);
+  const scenario = shortened(scenarioOption(flags.scenario), flags.segments);
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
@@ -109,7 +113,7 @@ export function prepareBenchmark(
     ...(flags.foldModels !== undefined && { foldModels: flags.foldModels }),
     ...(shard && { shard: `${shard.index}/${shard.count}` }),
   };
-  const { done, remains } = resumed(flags, plan, scenario, tool, stderr);
+  const { done, remains, resumedTool } = resumed(flags, plan, scenario, tool, stderr);
   return {
     scenario,
     algorithms,
@@ -119,6 +123,7 @@ export function prepareBenchmark(
     timings: flags.timings === true,
     foldModels,
     tool,
+    ...(resumedTool && { resumedTool }),
     out: flags.out,
   };
 }
@@ -137,6 +142,18 @@ export function benchmarkJson(
     algorithms,
   });
   return { results, json: resultsJson(results) };
+}
+
+/** The scenario with its first segments alone; their sizes stay what they are. */
+function shortened(scenario: ResolvedScenario, text: string | undefined): ResolvedScenario {
+  if (text === undefined) return scenario;
+  const { segmentCount, segmentSizesBits } = scenario;
+  const segments = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (segments >= 1 && segments <= segmentCount) {
+    return { ...scenario, segmentCount: segments, segmentSizesBits: segmentSizesBits.slice(0, segments) };
+  }
+  const expected = `a whole number from 1 to ${segmentCount} (the segments of ${scenario.name})`;
+  throw new InputError({ field: '--segments', expected, got: quoted(text) });
 }
 
 function seedOption(text: string): number {
@@ -161,7 +178,7 @@ function resumed(
   scenario: ResolvedScenario,
   tool: ToolInfo,
   stderr: Output,
-): Pick<Benchmark, 'done' | 'remains'> {
+): Pick<Benchmark, 'done' | 'remains' | 'resumedTool'> {
   if (flags.resume !== true) return { done: [], remains: plan.sessions };
   if (!existsSync(flags.out)) {
     stderr.write(`nothing to resume in ${flags.out} yet\n`);
@@ -180,7 +197,7 @@ function resumed(
   }
   const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
   stderr.write(`${done.length} of ${plan.sessions.length} sessions were done before\n`);
-  return { done, remains };
+  return { done, remains, resumedTool: results.tool };
 }
 
 /** A group without a model of its own would be judged by the shipped one, which has learnt from it. */

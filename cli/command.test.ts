@@ -77,6 +77,15 @@ describe('simulate', () => {
     expect(results.sessions.every((session) => session.endedBy === 'end')).toBe(true);
   });
 
+  test('--segments plays the beginning of the scenario', async () => {
+    const { status, stdout } = await run(simulateArgs({ segments: '5' }));
+    expect(status).toBe(0);
+    const { scenario, sessions } = parseResults(stdout, 'stdout');
+    expect(scenario).toMatchObject({ name: 'uhd-8', segmentCount: 5 });
+    expect(scenario.segmentSizesBits).toHaveLength(5);
+    expect(sessions.map(({ segments }) => segments.length)).toEqual([5, 5, 5, 5]);
+  });
+
   test('plays a scenario from a file, a ladder of one among them', async () => {
     const scenario = {
       ladderBps: [5e6],

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { build } from 'vite';
 import { createController, qoeWeights } from '../abr/index.ts';
+import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
@@ -47,6 +48,7 @@ test('sessions of the plugin, of the oracle and of dash.js itself', async () => 
     (algorithm): PlannedSession => ({ trace, startSeconds: 2, segmentCount: 7, algorithm, seed: 3 }),
   );
   const played: PlayedSession[] = [];
+  const parts: BenchPart[] = [];
   // One attempt each: how busy this machine is does not matter here.
   await runBench({
     sessions,
@@ -54,9 +56,30 @@ test('sessions of the plugin, of the oracle and of dash.js itself', async () => 
     pageDirectory: PAGE_DIRECTORY,
     maxAttempts: 1,
     timings: true,
+    calibrationSeconds: 0.5,
+    onPart: (part) => parts.push(part),
     onSession: (session) => void played.push(session),
   });
   expect(played.map(({ planned }) => planned.algorithm)).toEqual(sessions.map(({ algorithm }) => algorithm));
+
+  await test.step('the environment is noted', () => {
+    const [part] = parts;
+    expect(parts.length).toBe(1);
+    expect(part!.sessions + part!.rejections.length).toBe(sessions.length);
+    expect(part!.environment).toMatchObject({ node: process.version, browser: expect.stringMatching(/^\d+\./) });
+    expect(Date.parse(part!.endedAt)).toBeGreaterThan(Date.parse(part!.startedAt));
+    for (const when of ['before', 'after'] as const) {
+      const rows = part!.calibration[when]!;
+      expect(rows.map(({ trace: name }) => name)).toEqual(['step 8/2 Mbit/s', 'epochs 3 to 12 Mbit/s']);
+      // How true it was is the machine's matter; that it was measured against the right link is ours.
+      for (const { downloads, goodputShare, errorMedian } of rows) {
+        expect(downloads).toBeGreaterThan(0);
+        expect(goodputShare).toBeGreaterThan(0.5);
+        expect(goodputShare).toBeLessThan(1.05);
+        expect(errorMedian).toBeGreaterThan(-0.05);
+      }
+    }
+  });
 
   for (const { planned, result, record, timings, inconsistencies, originLog } of played) {
     await test.step(planned.algorithm, () => {

@@ -58,7 +58,8 @@ async function calibrate(sessionCount) {
     });
     const replay = await import(pathToFileURL(join(folder, 'replay.js')).href);
     console.log(`${'trace'.padEnd(22)} sessions  goodput/trace  error median      p95      max  first byte p95`);
-    for (const [trace, scenario, representation] of traces(replay)) {
+    const cases = [...replay.calibrationCases('small'), ...replay.calibrationCases('large')];
+    for (const { trace, scenario, representation } of cases) {
       for (const count of sessionCount > 1 ? [1, sessionCount] : [1]) {
         await run({ replay, trace, scenario, representation, count });
       }
@@ -66,35 +67,6 @@ async function calibrate(sessionCount) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** A step down and up, and a level per 15 s epoch with a dip at the boundary, at two scales. */
-function traces({ SCENARIOS }) {
-  const make = (name, steps) => ({
-    name,
-    stepEndsSeconds: Float64Array.from(steps, ([end]) => end),
-    ratesBps: Float64Array.from(steps, ([, rate]) => rate),
-    durationSeconds: steps.at(-1)[0],
-    metadata: { dataset: 'calibration', recordingGroup: 'calibration' },
-  });
-  const step = (high, low) => [
-    [10, high],
-    [20, low],
-    [60, high],
-  ];
-  const epoch = (levels) =>
-    levels.flatMap((level, i) => [
-      [15 * i + 1, 0.75 * level],
-      [15 * i + 15, level],
-    ]);
-  const small = { ...SCENARIOS['pensieve-60'], traceScale: { factor: 1 }, segmentCount: 2000 };
-  const large = { ...SCENARIOS['uhd-8'], segmentCount: 2000 };
-  return [
-    [make('step 8/2 Mbit/s', step(8e6, 2e6)), small, 2],
-    [make('epochs 3 to 12 Mbit/s', epoch([5e6, 12e6, 3e6, 8e6])), small, 1],
-    [make('step 200/30 Mbit/s', step(200e6, 30e6)), large, 2],
-    [make('epochs 60 to 250 Mbit/s', epoch([120e6, 250e6, 60e6, 180e6])), large, 3],
-  ];
 }
 
 async function run({ replay, trace, scenario, representation, count }) {

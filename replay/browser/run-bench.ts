@@ -9,8 +9,11 @@ import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
 import { type RequestLogEntry, type RunningOrigin, startOrigin } from '../origin/index.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { browserAlgorithm } from './algorithms.ts';
+import type { BenchPart } from './bench-notes.ts';
 import { browserSessionResult } from './browser-session-result.ts';
+import { calibrate, calibrationCases, calibrationScale } from './calibration.ts';
 import { inconsistencies } from './consistency.ts';
+import { benchEnvironment, systemLoad } from './environment.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { type DownloadTiming, downloadTimings, lateShare, TOLERATED_LATE_SHARE } from './lateness.ts';
 import { PAGE_PATH, servePageFiles } from './page-files.ts';
@@ -31,6 +34,10 @@ export interface BenchOptions {
   timings?: boolean;
   /** Ends the run early; sessions under way are dropped. */
   signal?: AbortSignal;
+  /** Seconds that the origin is calibrated for on each of two traces, before the sessions and after. Default: not at all. */
+  calibrationSeconds?: number;
+  /** Given what is noted of this call, before anything is played; it is kept up to date until the end. */
+  onPart?(part: BenchPart): void;
   /** Told of every session played, accepted or not. */
   onSession?(played: PlayedSession): void | Promise<void>;
 }
@@ -92,22 +99,42 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   const browser = await chromium.launch({ ...found, headless: true });
   const abort = () => void browser.close();
   signal?.addEventListener('abort', abort);
+  const part = newPart(benchEnvironment({ version: browser.version(), source: found.source }));
+  const calibration = async (when: 'before' | 'after') => {
+    const { calibrationSeconds: seconds } = options;
+    if (seconds === undefined || signal?.aborted === true) return;
+    const cases = calibrationCases(calibrationScale(scenario));
+    part.calibration[when] = await calibrate({ browser, origin, cases, seconds, signal });
+  };
   try {
+    options.onPart?.(part);
     await requireMedia(browser, found.source);
+    await calibration('before');
     while (queue.length > 0 && signal?.aborted !== true) {
       const batch = queue.splice(0, contexts);
       for (const played of await playBatch(batch, { browser, origin, options })) {
         const { planned, attempt, rejected, result, record } = played;
         outcome.browser ??= { userAgent: record.userAgent, dashVersion: record.dashVersion };
-        if (rejected === undefined) results.set(planned, result);
-        else {
+        update(part);
+        if (rejected === undefined) {
+          results.set(planned, result);
+          part.sessions++;
+        } else {
           outcome.rejectedRuns++;
+          const { trace, startSeconds, algorithm } = planned;
+          const where = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
+          part.rejections.push({ ...where, attempt, reason: rejected });
           if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
           else outcome.givenUp.push(planned);
         }
         await options.onSession?.(played);
       }
     }
+    await calibration('after');
+    update(part);
+  } catch (error) {
+    // The browser was closed on purpose, while it was calibrated.
+    if (signal?.aborted !== true) throw error;
   } finally {
     signal?.removeEventListener('abort', abort);
     await browser.close();
@@ -115,6 +142,26 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   }
   outcome.results = sessions.flatMap((planned) => results.get(planned) ?? []);
   return outcome;
+}
+
+function newPart(environment: BenchPart['environment']): BenchPart {
+  const [now, load] = [new Date().toISOString(), systemLoad()];
+  return {
+    startedAt: now,
+    endedAt: now,
+    sessions: 0,
+    environment,
+    load: { before: load, after: load, highest: load[0]! },
+    calibration: {},
+    rejections: [],
+  };
+}
+
+/** Time and load as they are now. */
+function update(part: BenchPart): void {
+  part.endedAt = new Date().toISOString();
+  part.load.after = systemLoad();
+  part.load.highest = Math.max(part.load.highest, part.load.after[0]!);
 }
 
 /** A browser without the codecs would fail at every session, and say less why. */
