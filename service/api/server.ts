@@ -38,6 +38,8 @@ export interface ApiLimits {
   connections: number;
   /** Event streams at once. */
   subscribers: number;
+  /** A request has to be in within so long, headers and body: a half-open connection takes a place no longer. */
+  requestTimeoutMs: number;
 }
 
 export const DEFAULT_LIMITS: ApiLimits = {
@@ -45,6 +47,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
   rate: { perSecond: 50, burst: 200 },
   connections: 1024,
   subscribers: 600,
+  requestTimeoutMs: 10_000,
 };
 
 export interface ApiOptions {
@@ -62,8 +65,6 @@ export interface ApiOptions {
   onFault?: (error: Error) => void;
 }
 
-/** A request has to be in within so long, headers and body: a half-open connection takes a place no longer. */
-const REQUEST_TIMEOUT_MS = 10_000;
 /** A connection on which nothing moves; event streams have heartbeats. */
 const IDLE_TIMEOUT_MS = 60_000;
 /** Longer than the pause between two reports of a player. */
@@ -78,10 +79,14 @@ const HEALTH = '/healthz';
 /** Does not listen yet. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const { view, log, stream, metrics, security, limits, clock, tls } = options;
-  const timeouts = { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: CHECK_MS };
+  const { requestTimeoutMs } = limits;
+  const timeouts = {
+    headersTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeoutMs),
+  };
   const app = fastify({
     bodyLimit: limits.bodyBytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
     connectionTimeout: IDLE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: true,

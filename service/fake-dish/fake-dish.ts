@@ -43,6 +43,8 @@ export interface Misbehaviour {
   delayMs?: number;
   /** Answers are cut to this part of their bytes, 0 to 1. */
   cutTo?: number;
+  /** Bytes of the answer are changed, drawn with this. Uniform in [0, 1). */
+  garble?: () => number;
   /** Answers are handed over changed. */
   change?: (response: RawResponse) => unknown;
   /** Requests fail with this gRPC status. */
@@ -81,7 +83,7 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
   const definition = deviceServiceDefinition();
   let misbehaviour: Misbehaviour = {};
   server.addService(
-    cutting(definition, () => misbehaviour.cutTo),
+    spoiled(definition, () => misbehaviour),
     {
       Handle(call: ServerUnaryCall<RawRequest, RawResponse>, done: sendUnaryData<RawResponse>) {
         const { delayMs = 0, failWith, change, outage } = misbehaviour;
@@ -116,13 +118,16 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
   };
 }
 
-/** The service with answers that can be cut short on their way out. */
-function cutting(definition: ServiceDefinition, cutTo: () => number | undefined): ServiceDefinition {
+/** The service with answers whose bytes can be spoiled on their way out. */
+function spoiled(definition: ServiceDefinition, misbehaviour: () => Misbehaviour): ServiceDefinition {
   const { Handle } = definition;
   const responseSerialize = (response: RawResponse): Buffer => {
-    const whole = Handle!.responseSerialize(response) as Buffer;
-    const part = cutTo();
-    return part === undefined ? whole : whole.subarray(0, Math.floor(whole.length * part));
+    const { cutTo = 1, garble } = misbehaviour();
+    const whole = Buffer.from(Handle!.responseSerialize(response) as Buffer);
+    if (garble !== undefined) {
+      for (let i = 0; i < whole.length; i++) if (garble() < 0.05) whole[i] = Math.floor(garble() * 256);
+    }
+    return whole.subarray(0, Math.floor(whole.length * cutTo));
   };
   return { ...definition, Handle: { ...Handle!, responseSerialize } };
 }

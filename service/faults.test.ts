@@ -1,0 +1,311 @@
+/** What may go wrong around the service: it keeps answering, says what is wrong, and gives each reader its events. */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { seededRandom } from '../replay/random.ts';
+import { openApiDocument } from './api/openapi.ts';
+import { eventReader } from './api/sse.fixture.ts';
+import { startFakeDish } from './fake-dish/fake-dish.ts';
+import { syntheticDish } from './fake-dish/simulated-dish.ts';
+import { ManualClock } from './manual-clock.fixture.ts';
+import { type RunningService, type ServiceOptions, startService } from './start-service.ts';
+
+// Ten thousand requests take a busy machine some seconds.
+jest.setTimeout(60_000);
+
+const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 } };
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-faults-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const opened: { close(): void | Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close();
+});
+
+const faults: Error[] = [];
+async function start(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+  faults.length = 0;
+  const running = await startService({ version: '0', port: 0, onFault: (error) => faults.push(error), ...options });
+  opened.push(running);
+  return running;
+}
+
+const state = async (url: string) =>
+  (await (await fetch(`${url}/v1/state`)).json()) as {
+    dish: { state: string };
+    problems: { part: string; code: string }[];
+  };
+
+describe('requests', () => {
+  test('10,000 bad ones, made from the document, are answered as it says', async () => {
+    const { url, port } = await start({ limits: UNLIMITED });
+    const random = seededRandom(1);
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    const requests = fuzzed(random);
+    const statuses = new Map<number, number>();
+    let left = 10_000;
+    const work = async () => {
+      while (left-- > 0) {
+        const { method, path, headers, body, allowed } = requests();
+        const status = await send({ port, agent, method, path, headers, body });
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (!allowed.has(status)) throw new Error(`${method} ${path} ${body ?? ''}: status ${status}`);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+    agent.destroy();
+    expect(faults).toEqual([]);
+    expect((await state(url)).problems).toEqual([]);
+    expect(statuses.get(400)).toBeGreaterThan(1000);
+    expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
+    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+  });
+
+  test('half-open connections end, and others are answered meanwhile', async () => {
+    const { url, port } = await start({ limits: { requestTimeoutMs: 150 } });
+    const beginnings = [
+      '',
+      'GET /v1/state HTTP/1.1\r\nHost: loc',
+      'POST /v1/observations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"pl',
+    ];
+    const sockets = await Promise.all(Array.from({ length: 30 }, (_, i) => opening(port, beginnings[i % 3]!)));
+    const ended = sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve)));
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    // Those that have sent nothing at all wait for a longer time-out.
+    await Promise.all(ended.filter((_, i) => i % 3 !== 0));
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('connections beyond the limit are refused, and those within it live on', async () => {
+    const { service, url, port } = await start({ limits: { connections: 10 } });
+    const reader = await eventReader(`${url}/v1/events?types=trigger`);
+    await reader.next();
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => opening(port, '')));
+    const refused = sockets.map(
+      (socket) => new Promise<void>((resolve) => socket.resume().once('close', () => resolve())),
+    );
+    // Nine beside the reader's have a place; which ones is the kernel's affair.
+    let ended = 0;
+    await new Promise<void>((resolve) => {
+      for (const end of refused) void end.then(() => ++ended === 11 && resolve());
+    });
+    service.publish('trigger', { n: 1 });
+    expect((await reader.next()).data).toEqual({ n: 1 });
+    reader.close();
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+describe('readers of events', () => {
+  test('one that does not read is broken off; the others get all events, once and in order', async () => {
+    const clock = new ManualClock();
+    const { service, url, port } = await start({ clock });
+    const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    idle.pause();
+    const ended = new Promise((resolve) => idle.once('close', resolve));
+    const readers = await Promise.all(Array.from({ length: 2 }, () => eventReader(`${url}/v1/events?types=trigger`)));
+    for (const reader of readers) await reader.next();
+    while (service.stream.size < 3) await new Promise((resolve) => setImmediate(resolve));
+    const text = 'x'.repeat(200_000);
+    for (let n = 0; n < 60; n++) {
+      service.publish('trigger', { n, text });
+      for (const reader of readers) expect((await reader.next()).data.n).toBe(n);
+    }
+    expect(service.stream.slowReaders).toBe(0);
+    clock.advance(21);
+    service.stream.heartbeat();
+    expect(service.stream.slowReaders).toBe(1);
+    idle.resume();
+    await ended;
+    expect(service.stream.size).toBe(2);
+    for (const reader of readers) reader.close();
+  });
+
+  test('one that comes back has missed nothing and gets nothing twice', async () => {
+    const { service, url } = await start({ clock: new ManualClock() });
+    const random = seededRandom(3);
+    const got: number[] = [];
+    let lastId = '';
+    let n = 0;
+    for (let round = 0; round < 20; round++) {
+      const reader = await eventReader(
+        `${url}/v1/events?types=trigger`,
+        lastId === '' ? {} : { 'last-event-id': lastId },
+      );
+      expect((await reader.next()).event).toBe('hello');
+      const count = 1 + Math.floor(random() * 5);
+      for (let i = 0; i < count; i++) service.publish('trigger', { n: n++ });
+      // It may leave before it has read all.
+      const read = round === 0 ? count : Math.floor(random() * (n - got.length + 1));
+      for (let i = 0; i < read; i++) {
+        const { id, data } = await reader.next();
+        lastId = id!;
+        got.push(data.n);
+      }
+      reader.close();
+    }
+    expect(got).toEqual(got.map((_, i) => i));
+    expect(got.length).toBeGreaterThan(20);
+  });
+});
+
+describe('everything at once', () => {
+  test('a dish that talks nonsense, garbage for elements and a crashed recording: it answers, and says so', async () => {
+    const elements = join(folder, 'garbage.tle');
+    writeFileSync(elements, '<html>');
+    const directory = join(folder, 'recording');
+    const clock = new ManualClock();
+    const dish = await startFakeDish({ script: syntheticDish({ seed: 1 }), clock });
+    opened.push(dish);
+    const { service, url } = await start({
+      clock,
+      dish: dish.address,
+      elements: { source: elements, cacheDirectory: folder, maxAgeDays: 7 },
+      recording: { directory, maxBytes: 1e9, maxAgeDays: 30 },
+    });
+    const reader = await eventReader(`${url}/v1/events?types=state`);
+    while ((await state(url)).dish.state === 'connecting') await reader.next();
+    expect((await state(url)).dish.state).toBe('online');
+    dish.misbehave({ garble: seededRandom(5) });
+    // The garbled answers may be read as another state, or not at all; what matters is that nothing breaks.
+    const seen = service.log.next;
+    for (let n = 0; n < 200; n++) service.publish('trigger', { n });
+    expect(service.log.next - seen).toBe(200);
+    expect((await state(url)).problems).toContainEqual(expect.objectContaining({ part: 'sky', code: 'no-elements' }));
+    expect(faults).toEqual([]);
+    reader.close();
+    await opened.pop()!.close();
+    const [name] = readdirSync(directory);
+    const lines = readFileSync(join(directory, name!), 'utf8').trimEnd().split('\n');
+    const triggers = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'trigger');
+    expect(triggers.filter(({ data }) => 'n' in data).map(({ data }) => data.n)).toEqual(
+      Array.from({ length: 200 }, (_, n) => n),
+    );
+  });
+});
+
+function opening(port: number, text: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(text);
+      resolve(socket);
+    });
+    socket.on('error', reject);
+  });
+}
+
+interface Sent {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+function send({ port, agent, method, path, headers, body }: Sent & { port: number; agent: Agent }): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({ port, agent, method, path, headers }, (response) => {
+      const { statusCode = 0 } = response;
+      // A stream that was opened does not end by itself.
+      if (statusCode === 200 && path.startsWith('/v1/events')) response.destroy();
+      else response.resume();
+      response.on('close', () => resolve(statusCode));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Requests that go against the document in one way or another, with the statuses that it allows for them. */
+function fuzzed(random: () => number): () => Sent & { allowed: ReadonlySet<number> } {
+  type Operation = { responses: Record<string, unknown> };
+  const paths = openApiDocument('0')['paths'] as Record<string, Record<string, Operation>>;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { responses }]) => ({
+      path,
+      method: method.toUpperCase(),
+      allowed: new Set(Object.keys(responses).map(Number)),
+    })),
+  );
+  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
+  const notFound = new Set([400, 404]);
+  const junk = (): unknown =>
+    pick<unknown>([
+      null,
+      true,
+      -1,
+      1e308,
+      'x',
+      '',
+      [],
+      {},
+      [[]],
+      { a: { b: {} } },
+      '\u0000',
+      'x'.repeat(300),
+      { kind: 'idle' },
+      1.5,
+      '1e12',
+    ]);
+  const valid = () => ({
+    player: 'p',
+    observations: [
+      { kind: 'throughput', startMs: 1.7e12, endMs: 1.7e12 + 100, bits: 1e6 },
+      { kind: 'idle', startMs: 1.7e12, endMs: 1.7e12 + 5 },
+      { kind: 'request-latency', atMs: 1.7e12, latencyMs: 20 },
+    ] as unknown[],
+  });
+  /** One value somewhere in a document is replaced, removed or added to. */
+  const mutated = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || random() < 0.3) return junk();
+    const keys = Object.keys(value);
+    const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+    const key = pick(keys.length > 0 ? keys : ['x']);
+    const way = random();
+    if (way < 0.2) delete copy[key];
+    else if (way < 0.35) copy[pick(['x', '__proto', 'constructor', 'kind', '0'])] = junk();
+    else copy[key] = mutated(copy[key]);
+    return copy;
+  };
+  return () => {
+    const { path, method, allowed } = pick(operations);
+    const headers: Record<string, string> = {};
+    const way = random();
+    if (way < 0.05)
+      return { method: pick(['PUT', 'DELETE', 'PATCH']), path, headers, body: undefined, allowed: notFound };
+    if (way < 0.1)
+      return {
+        method,
+        path: `${path}/${pick(['x', '..', '%00', '%ff', '%2e%2e'])}`,
+        headers,
+        body: undefined,
+        allowed: notFound,
+      };
+    if (way < 0.15) headers['origin'] = pick(['null', 'https://evil.example', 'x', 'http://localhost.evil']);
+    if (way < 0.2) headers['last-event-id'] = pick(['x', '.', 'a.b.c', '-1', 'x'.repeat(200)]);
+    const query =
+      way < 0.4
+        ? `?types=${pick(['x', 'state', '%00', '', 'state,,', 'a%26b', 'state&types=clock', '%F0%9F%9B%B0'])}`
+        : '';
+    if (method !== 'POST') return { method, path: path + query, headers, body: undefined, allowed };
+    headers['content-type'] =
+      random() < 0.1
+        ? pick(['text/plain', 'x', 'application/json; charset=x', 'multipart/form-data'])
+        : 'application/json';
+    const text = JSON.stringify(mutated(valid()));
+    const body =
+      random() < 0.15
+        ? text.slice(0, Math.floor(random() * text.length))
+        : random() < 0.03
+          ? text.padEnd(70_000)
+          : text;
+    return { method, path: path + query, headers, body, allowed };
+  };
+}
