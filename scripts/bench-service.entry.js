@@ -1,0 +1,45 @@
+/**
+ * The service under load, in a process of its own: started by `bench-service.js`, to which it tells its address, and its
+ * memory and processor time whenever it is asked.
+ */
+import { syntheticDish } from '../service/fake-dish/simulated-dish.ts';
+import { shellText } from '../service/sky/constellation.fixture.ts';
+import { parseElements } from '../service/sky/elements.ts';
+import { createSkyView } from '../service/sky/sky-view.ts';
+import { startService } from '../service/start-service.ts';
+
+const SATELLITES = 10_000;
+const ROUNDS = 100;
+
+const faults = [];
+const running = await startService({
+  version: 'bench',
+  port: 0,
+  dish: syntheticDish({ seed: 1 }),
+  location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 500 },
+  limits: { rate: { perSecond: 1e6, burst: 1e6 } },
+  onFault: (error) => faults.push(error.message),
+});
+process.on('message', async (message) => {
+  if (message === 'usage') {
+    if (globalThis.gc) globalThis.gc();
+    const { rss, heapUsed } = process.memoryUsage();
+    process.send({ rss, heapUsed, cpu: process.cpuUsage(), faults, slowReaders: running.service.stream.slowReaders });
+  } else if (message === 'sky') process.send({ skyMs: await skyMs() });
+  else process.exit();
+});
+process.send({ url: running.url });
+
+/** Processor time in ms to place all satellites once. */
+async function skyMs() {
+  const nowMs = Date.now();
+  const text = shellText({ planes: 100, perPlane: SATELLITES / 100, epochMs: nowMs });
+  const view = await createSkyView(parseElements(text, 'bench').elements);
+  const from = { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 500 };
+  view.inView(nowMs, from, 15);
+  const before = process.cpuUsage();
+  for (let round = 0; round < ROUNDS; round++) view.inView(nowMs + round * 1000, from, 15);
+  const { user, system } = process.cpuUsage(before);
+  view.dispose();
+  return (user + system) / 1000 / ROUNDS;
+}

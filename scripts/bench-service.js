@@ -1,0 +1,192 @@
+/**
+ * `node scripts/bench-service.js [seconds] [subscribers] [requestsPerSecond]`: the prediction service under load (default
+ * 60 s, 500 event streams, 200 requests a second), in a process of its own. Prints in Markdown how long answers took,
+ * whether an event was lost or doubled, and what memory and processor time it took.
+ */
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, get, request } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const [seconds = 60, subscribers = 500, perSecond = 200] = process.argv.slice(2).map(Number);
+/** Players that report in turn, half a second of download each. */
+const PLAYERS = 20;
+const WARM_UP_SECONDS = 5;
+/** Memory is compared between the first and the last third of the time. */
+const USAGE_SECONDS = Math.max(2, seconds / 30);
+
+const folder = mkdtempSync(join(root, 'build', 'bench-service-'));
+try {
+  await bundle();
+  await bench();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function bench() {
+  const child = fork(join(folder, 'service.js'), { execArgv: ['--expose-gc'] });
+  const answer = () => new Promise((resolve) => child.once('message', resolve));
+  const ask = (message) => {
+    const answered = answer();
+    child.send(message);
+    return answered;
+  };
+  const { url } = await answer();
+  const { skyMs } = await ask('sky');
+  const streams = await Promise.all(Array.from({ length: subscribers }, () => subscribe(url)));
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const latencies = [];
+  const failures = [];
+  const usages = [];
+  const startMs = performance.now();
+  const endMs = startMs + (WARM_UP_SECONDS + seconds) * 1000;
+  let isWarm = false;
+  let sent = 0;
+  let usageAtMs = startMs + WARM_UP_SECONDS * 1000;
+  let before;
+  while (performance.now() < endMs) {
+    const nowMs = performance.now();
+    if (!isWarm && nowMs - startMs >= WARM_UP_SECONDS * 1000) {
+      isWarm = true;
+      before = await ask('usage');
+    }
+    if (isWarm && nowMs >= usageAtMs) {
+      usageAtMs = nowMs + USAGE_SECONDS * 1000;
+      usages.push(await ask('usage'));
+    }
+    const due = ((performance.now() - startMs) / 1000) * perSecond;
+    for (; sent < due; sent++) {
+      const kept = isWarm;
+      askService(url, agent, sent).then(
+        ({ ms, status }) => {
+          if (status !== 200) failures.push(status);
+          else if (kept) latencies.push(ms);
+        },
+        (error) => failures.push(error.message),
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const after = await ask('usage');
+  const events = streams.map((stream) => stream.close());
+  agent.destroy();
+  child.send('end');
+  report({ latencies, failures, usages, before, after, events, skyMs });
+}
+
+function report({ latencies, failures, usages, before, after, events, skyMs }) {
+  latencies.sort((a, b) => a - b);
+  const at = (level) => latencies[Math.min(latencies.length - 1, Math.floor(level * latencies.length))].toFixed(1);
+  const cpu = (after.cpu.user - before.cpu.user + after.cpu.system - before.cpu.system) / 1e6 / (seconds + 1);
+  const third = Math.max(1, Math.floor(usages.length / 3));
+  const mean = (some, of) => some.reduce((sum, one) => sum + one[of], 0) / some.length / 1e6;
+  const counts = events.map(({ sequences }) => sequences.length);
+  const broken = events.filter(({ sequences }) =>
+    sequences.some((sequence, i) => i > 0 && sequence !== sequences[i - 1] + 1),
+  );
+  const last = Math.max(...events.map(({ sequences }) => sequences.at(-1)));
+  const behind = events.filter(({ sequences }) => sequences.at(-1) < last - 1).length;
+  const rows = [
+    ['event streams, requests a second, time', `${subscribers}, ${perSecond}, ${seconds} s`],
+    ['answers', `${latencies.length}, ${failures.length} failed`],
+    ['p50, p90, p99, longest', `${at(0.5)}, ${at(0.9)}, ${at(0.99)}, ${at(1)} ms`],
+    ['events per stream', `${Math.min(...counts)} to ${Math.max(...counts)}`],
+    [
+      'streams with a lost or doubled event, ended early, behind',
+      `${broken.length}, ${events.filter(({ hasEnded }) => hasEnded).length}, ${behind}`,
+    ],
+    ['slow readers broken off, faults', `${after.slowReaders}, ${after.faults.length}`],
+    ['processor time', `${(cpu * 100).toFixed(0)} % of a core`],
+    [
+      'heap, first and last third',
+      `${mean(usages.slice(0, third), 'heapUsed').toFixed(1)}, ${mean(usages.slice(-third), 'heapUsed').toFixed(1)} MB`,
+    ],
+    [
+      'resident, first and last third',
+      `${mean(usages.slice(0, third), 'rss').toFixed(0)}, ${mean(usages.slice(-third), 'rss').toFixed(0)} MB`,
+    ],
+    [
+      '10,000 satellites placed once',
+      `${skyMs.toFixed(1)} ms of processor time: ${(skyMs / 10).toFixed(1)} % of a core, once a second`,
+    ],
+  ];
+  console.log(`| | |\n| --- | --- |\n${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}`);
+  for (const failure of new Set(failures)) console.log(`failure: ${failure}`);
+  for (const fault of new Set(after.faults)) console.log(`fault: ${fault}`);
+}
+
+/** A stream whose events' sequences are noted. */
+function subscribe(url) {
+  return new Promise((resolve, reject) => {
+    const sent = get(`${url}/v1/events`, { agent: false }, (response) => {
+      const sequences = [];
+      let hasEnded = false;
+      let rest = '';
+      response.setEncoding('utf8');
+      response.on('data', (text) => {
+        const lines = (rest + text).split('\n');
+        rest = lines.pop();
+        for (const line of lines) {
+          const match = /^id: \w+\.(\d+)$/.exec(line);
+          if (match !== null) sequences.push(Number(match[1]));
+        }
+      });
+      response.on('close', () => {
+        hasEnded = true;
+      });
+      resolve({
+        close() {
+          const outcome = { sequences, hasEnded };
+          sent.destroy();
+          return outcome;
+        },
+      });
+    });
+    sent.on('error', reject);
+  });
+}
+
+/** What players and dashboards ask, in turn. */
+function askService(url, agent, n) {
+  const isReport = n % 2 === 0;
+  const path = isReport
+    ? '/v1/observations'
+    : ['/v1/forecast', '/v1/handovers', '/v1/state', '/v1/forecast'][(n >> 1) % 4];
+  const endMs = Date.now();
+  const observations = Array.from({ length: 5 }, (_, i) => ({
+    kind: 'throughput',
+    startMs: endMs - (5 - i) * 100,
+    endMs: endMs - (4 - i) * 100,
+    bits: 4e5 * (1 + Math.random()),
+  }));
+  const body = isReport ? JSON.stringify({ player: `player-${(n >> 1) % PLAYERS}`, observations }) : undefined;
+  const startMs = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = isReport ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } : {};
+    const sent = request(`${url}${path}`, { agent, method: isReport ? 'POST' : 'GET', headers }, (response) => {
+      response.resume();
+      response.on('end', () => resolve({ ms: performance.now() - startMs, status: response.statusCode }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function bundle() {
+  const { build } = await import('vite');
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    build: {
+      ssr: true,
+      outDir: folder,
+      target: 'node20',
+      rolldownOptions: { input: { service: 'scripts/bench-service.entry.js' } },
+    },
+  });
+}
