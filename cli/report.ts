@@ -40,11 +40,11 @@ async function report(
   const traces = paths && readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
   const read = [];
   for (const file of files) read.push({ file, results: await readResults(file) });
-  const runs = runsOf(read);
-  const empty = runs.find(({ results }) => results.sessions.length === 0);
+  const empty = read.find(({ results }) => results.sessions.length === 0);
   if (empty !== undefined) {
-    throw new InputError({ file: empty.files[0], field: 'sessions', expected: 'at least one session', got: 'none' });
+    throw new InputError({ file: empty.file, field: 'sessions', expected: 'at least one session', got: 'none' });
   }
+  const runs = runsOf(read);
 
   // The plotting library is for this command alone: the others start without it.
   const { reportFiles } = await import('./report/report-files.ts');

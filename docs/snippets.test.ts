@@ -100,10 +100,10 @@ describe('commands', () => {
     '$at: $command',
     async ({ command }) => {
       const args = command.split(' ').slice(2);
-      // A real browser in real time is for the browser tests: here only that the flags exist. And the simulator is slow in
+      // A real browser in real time, or a server that runs until it is told, is for other tests: here only that the flags exist. And the simulator is slow in
       // Jest's sandbox: the beginning of each session shows as well that the command is right.
-      const isHelp = args[0] === 'bench';
-      const asked = isHelp ? ['bench', '--help'] : args[0] === 'simulate' ? [...args, '--segments', '3'] : args;
+      const isHelp = ['bench', 'serve-demo'].includes(args[0]!);
+      const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '3'] : args;
       let out = '';
       let errors = '';
       const status = await runCommand(asked, {

@@ -58,7 +58,7 @@ async function calibrate(sessionCount) {
     });
     const replay = await import(pathToFileURL(join(folder, 'replay.js')).href);
     console.log(`${'trace'.padEnd(22)} sessions  goodput/trace  error median      p95      max  first byte p95`);
-    const cases = [...replay.calibrationCases('small'), ...replay.calibrationCases('large')];
+    const cases = ['small', 'medium', 'large'].flatMap(replay.calibrationCases);
     for (const { trace, scenario, representation } of cases) {
       for (const count of sessionCount > 1 ? [1, sessionCount] : [1]) {
         await run({ replay, trace, scenario, representation, count });

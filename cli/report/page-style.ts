@@ -68,7 +68,7 @@ code { font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .figures.half { grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
 .figures.half > figure { max-width: 620px; }
 .figures.third { grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); }
-figure { margin: 0; }
+figure { margin: 0; min-width: 0; }
 figcaption, caption { color: var(--text-soft); font-size: 0.85rem; text-align: left; max-width: 100ch; }
 .plot { --plot-background: var(--panel); display: block; width: 100%; max-width: 100%; height: auto; overflow: visible; color: var(--text); }
 .plot text, .plot tspan { white-space: pre; }

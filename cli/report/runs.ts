@@ -1,5 +1,7 @@
 /** From results files to the runs that a report is about: files of one benchmark in one tier are one run. */
 
+import { basename } from 'node:path';
+import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
 import { sameJson } from '../../replay/evaluation/same-json.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../replay/results.ts';
@@ -11,6 +13,7 @@ export interface Run {
   /** The scenario's name; with the file behind it where two scenarios of one name differ. */
   scenarioLabel: string;
   scenario: ResolvedScenario;
+  /** Names for readers. */
   files: string[];
   /** What each file says of its making. */
   tools: ToolInfo[];
@@ -46,9 +49,9 @@ export function runsOf(files: readonly ResultsFile[]): Run[] {
     return {
       tier,
       isSimulated: results.tool.command === 'simulate',
-      scenarioLabel: isNamesake ? `${scenario.name} (${first!.file})` : scenario.name,
+      scenarioLabel: isNamesake ? `${scenario.name} (${basename(first!.file)})` : scenario.name,
       scenario,
-      files: members.map(({ file }) => file),
+      files: displayNames(members.map(({ file }) => file)),
       tools: members.map((member) => member.results.tool),
       results,
       algorithms: [...new Set(results.sessions.map(({ algorithm }) => algorithm))],
@@ -58,10 +61,17 @@ export function runsOf(files: readonly ResultsFile[]): Run[] {
   });
 }
 
-function tierOf({ command, bench }: ToolInfo): string {
-  if (command === 'simulate') return 'simulator';
-  const tier = (bench as { tier?: unknown } | undefined)?.tier;
-  return typeof tier === 'string' && tier !== 'origin' ? `browser, ${tier}` : 'browser';
+/** Without folders, which are nobody's business in a report that is handed on, where that tells them apart. */
+function displayNames(files: readonly string[]): string[] {
+  const names = files.map((file) => basename(file));
+  return new Set(names).size === names.length ? names : [...files];
+}
+
+function tierOf(tool: ToolInfo): string {
+  if (tool.command === 'simulate') return 'simulator';
+  const notes = benchNotesOf(tool);
+  if (notes === undefined || notes.tier === 'origin') return 'browser';
+  return `browser, ${notes.tier}${notes.kernel === undefined ? '' : ` with ${notes.kernel.congestionControl}`}`;
 }
 
 /** Sessions by algorithm, in the run's order. */

@@ -1,11 +1,15 @@
 /** What `leo-abr bench` notes of how its sessions were played, in the results' `tool.bench`: for the report, and for reviewers. */
 
+import type { Impairment } from '../kernel/kernel-steps.ts';
+import type { CongestionControl } from '../kernel/kernel-support.ts';
 import type { CalibrationRow } from './calibration.ts';
 import type { BenchEnvironment } from './environment.ts';
 
 /** `tool.bench`. */
 export interface BenchNotes {
   tier: string;
+  /** Tier kernel alone. */
+  kernel?: { congestionControl: CongestionControl; impairment: Impairment };
   /** Sessions side by side. */
   contexts: number;
   /** Runs of sessions that were rejected and repeated, in all parts together. */

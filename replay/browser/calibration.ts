@@ -31,35 +31,51 @@ export interface CalibrationCase {
 
 /** On each trace; both are measured one after the other. */
 const SECONDS = 4;
-const LARGE_LADDER_BPS = 30e6;
+const SMALL_LADDER_BPS = 5e6;
+const MEDIUM_LADDER_BPS = 30e6;
 const SEGMENTS = 2000;
 
-/** Steps and epochs at two scales: `small` for a few Mbit/s, `large` for what uhd ladders need. */
-export function calibrationCases(scale: 'small' | 'large'): CalibrationCase[] {
-  const small: Scenario = { ...SCENARIOS['pensieve-60']!, traceScale: { factor: 1 }, segmentCount: SEGMENTS };
-  const large: Scenario = { ...SCENARIOS['uhd-8']!, segmentCount: SEGMENTS };
-  return scale === 'small'
-    ? [
-        { trace: steps('step 8/2 Mbit/s', step(8e6, 2e6)), scenario: small, representation: 2 },
-        {
-          trace: steps('epochs 3 to 12 Mbit/s', epochs([5e6, 12e6, 3e6, 8e6])),
-          scenario: small,
-          representation: 1,
-        },
-      ]
-    : [
-        { trace: steps('step 200/30 Mbit/s', step(200e6, 30e6)), scenario: large, representation: 2 },
-        {
-          trace: steps('epochs 60 to 250 Mbit/s', epochs([120e6, 250e6, 60e6, 180e6])),
-          scenario: large,
-          representation: 3,
-        },
-      ];
+/** The scales of ladders: `small` to 5 Mbit/s, `medium` to 30, `large` beyond. */
+export type CalibrationScale = 'small' | 'medium' | 'large';
+
+/** Links as those ladders meet them, and segments that take part of a second to a few on them. */
+export function calibrationCases(scale: CalibrationScale): CalibrationCase[] {
+  const { scenario: name, high, low, levels, representations } = SCALES[scale];
+  const scenario: Scenario = { ...SCENARIOS[name]!, traceScale: { factor: 1 }, segmentCount: SEGMENTS };
+  const mbps = (rates: readonly number[]) => rates.map((rate) => rate * 1e6);
+  return [
+    {
+      trace: steps(`step ${high}/${low} Mbit/s`, step(high * 1e6, low * 1e6)),
+      scenario,
+      representation: representations[0],
+    },
+    {
+      trace: steps(`epochs ${Math.min(...levels)} to ${Math.max(...levels)} Mbit/s`, epochs(mbps(levels))),
+      scenario,
+      representation: representations[1],
+    },
+  ];
 }
 
+interface ScaleRecipe {
+  scenario: string;
+  high: number;
+  low: number;
+  levels: readonly number[];
+  representations: readonly [number, number];
+}
+
+/** Rates in Mbit/s; the representation that is downloaded on the step and on the epochs. */
+const SCALES: Readonly<Record<CalibrationScale, ScaleRecipe>> = {
+  small: { scenario: 'pensieve-60', high: 8, low: 2, levels: [5, 12, 3, 8], representations: [2, 1] },
+  medium: { scenario: 'hd-16', high: 50, low: 8, levels: [30, 62, 15, 45], representations: [2, 2] },
+  large: { scenario: 'uhd-8', high: 200, low: 30, levels: [120, 250, 60, 180], representations: [2, 3] },
+};
+
 /** The scale that a benchmark of a scenario is calibrated at. */
-export function calibrationScale({ ladderBps }: Pick<Scenario, 'ladderBps'>): 'small' | 'large' {
-  return ladderBps.at(-1)! >= LARGE_LADDER_BPS ? 'large' : 'small';
+export function calibrationScale({ ladderBps }: Pick<Scenario, 'ladderBps'>): CalibrationScale {
+  const top = ladderBps.at(-1)!;
+  return top <= SMALL_LADDER_BPS ? 'small' : top <= MEDIUM_LADDER_BPS ? 'medium' : 'large';
 }
 
 /** Each case in a page of its own, started so that its first change of rate falls into the time measured. */

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
@@ -37,6 +39,33 @@ describe('origin', () => {
   const at = (id: string, path: string) => `${origin.url}/session/${id}/${path}`;
   const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
   const log = async (id: string) => (await (await fetch(at(id, 'log'))).json()) as RequestLogEntry[];
+
+  test('unpaced, it hands everything over at once, whatever the trace, and tells when the clock starts', async () => {
+    let starts = 0;
+    const onStart = () => {
+      starts++;
+    };
+    const id = open({ trace: dead, startSeconds: 1, pacing: 'none', onStart });
+    await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
+    expect(starts).toBe(0);
+    for (const number of [1, 2]) {
+      const bytes = (await (await fetch(at(id, `video-5/${number}.m4s`))).arrayBuffer()).byteLength;
+      expect(bytes).toBe(segmentSizesBits(scenario)[number - 1]![5]! / 8);
+      expect(starts).toBe(1);
+    }
+    const entries = await log(id);
+    expect(entries.map(({ outcome }) => outcome)).toEqual(Array(3).fill('complete'));
+    expect(entries.filter(({ prescribedEndSeconds }) => prescribedEndSeconds !== undefined)).toEqual([]);
+  });
+
+  test('listens on a socket that it is given', async () => {
+    const socket = createServer().listen(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const given = await startOrigin({ traces: [trace], socket });
+    expect((await fetch(`${given.url}/traces`)).status).toBe(200);
+    await given.close();
+    socket.close();
+  });
 
   test('serves every segment with exactly the prescribed size', async () => {
     const id = open();

@@ -1,7 +1,7 @@
 /** The origin's HTTP side: many sessions at once, each below `/session/<id>/`. Node only; README.md lists the paths. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import { InputError } from '../formats/input-error.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
@@ -52,6 +52,8 @@ export interface ListenOptions extends OriginOptions {
   port?: number;
   /** Default: 127.0.0.1. */
   host?: string;
+  /** Listens already, maybe in another network namespace; instead of `port` and `host`. */
+  socket?: NetServer;
   /** Answers what the origin does not; true where it did. */
   fallback?(request: IncomingMessage, response: ServerResponse): boolean;
 }
@@ -175,7 +177,7 @@ export function createOrigin(options: OriginOptions = {}): Origin {
 
 /** Starts a server. Rejects where it cannot listen. */
 export async function startOrigin(options: ListenOptions = {}): Promise<RunningOrigin> {
-  const { port = 0, host = '127.0.0.1', fallback } = options;
+  const { port = 0, host = '127.0.0.1', socket, fallback } = options;
   const origin = createOrigin(options);
   const server: Server = createServer({ noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     if (origin.handle(request, response) || fallback?.(request, response)) return;
@@ -185,10 +187,12 @@ export async function startOrigin(options: ListenOptions = {}): Promise<RunningO
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    if (socket === undefined) server.listen(port, host, resolve);
+    else server.listen(socket, resolve);
   });
-  const { port: listening, family } = server.address() as AddressInfo;
-  const url = `http://${family === 'IPv6' ? `[${host}]` : host}:${listening}`;
+  const { port: listening, family, address } = server.address() as AddressInfo;
+  const name = socket === undefined ? host : address;
+  const url = `http://${family === 'IPv6' ? `[${name}]` : name}:${listening}`;
   return {
     ...origin,
     url,

@@ -1,6 +1,7 @@
 /** One replayed session: a trace's clock, the link that its requests share, the media that it serves and their log. */
 
 import type { ServerResponse } from 'node:http';
+import { PiecewisePath } from '../../abr/index.ts';
 import { type MediaFile, type Presentation, type PresentationOptions, presentation } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
@@ -18,6 +19,13 @@ export interface SessionSpec {
   startSeconds?: number;
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
+  /**
+   * `link` (default): bytes go along the trace, a request costs an RTT. `none`: at once, because something else is the
+   * link (`replay/kernel`); then nothing has a prescribed end.
+   */
+  pacing?: 'link' | 'none';
+  /** Told of the first request for a segment, the clock's second 0, before it is answered. */
+  onStart?: () => void;
   /** Form of the media, see `replay/media`. */
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
 }
@@ -30,6 +38,8 @@ export interface ByteRange {
 
 /** Bytes that wait in a connection beyond this are held back until it has taken some. */
 const LARGEST_BACKLOG_BYTES = 8 * 2 ** 20;
+/** What an unpaced session delivers at. */
+const UNPACED_BPS = 1e12;
 
 export class ReplaySession {
   readonly id: string;
@@ -38,6 +48,7 @@ export class ReplaySession {
   readonly startSeconds: number;
   private readonly ticker: Ticker;
   private readonly link: PacedLink;
+  private readonly latencySeconds: number;
   private readonly entries: RequestLogEntry[] = [];
   /** Requests from before the clock's start, with the clock's time at which they came. */
   private readonly early: { entry: RequestLogEntry; atMs: number }[] = [];
@@ -50,7 +61,12 @@ export class ReplaySession {
     this.spec = spec;
     this.startSeconds = startSeconds;
     this.ticker = ticker;
-    this.link = new PacedLink(ticker, linkOf(trace, scenario).from(startSeconds, 0), scenario.rttSeconds);
+    const isPaced = spec.pacing !== 'none';
+    this.latencySeconds = isPaced ? scenario.rttSeconds : 0;
+    const path = isPaced
+      ? linkOf(trace, scenario).from(startSeconds, 0)
+      : new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [UNPACED_BPS], tail: 'repeat' });
+    this.link = new PacedLink(ticker, path, this.latencySeconds);
     this.presentation = presentation({
       ladderBps: scenario.ladderBps,
       segmentSeconds: scenario.segmentSeconds,
@@ -132,7 +148,8 @@ export class ReplaySession {
       entry.outcome = 'complete';
       entry.sentBytes = writer.sentBytes;
       entry.endedAtSeconds = this.nowSeconds;
-      if (handle.prescribedEndSeconds !== undefined) entry.prescribedEndSeconds = handle.prescribedEndSeconds;
+      if (handle.prescribedEndSeconds !== undefined && this.spec.pacing !== 'none')
+        entry.prescribedEndSeconds = handle.prescribedEndSeconds;
     });
     response.once('close', () => {
       this.active--;
@@ -147,19 +164,20 @@ export class ReplaySession {
   private startClock(): void {
     const nowMs = this.ticker.clock.nowMs();
     this.link.start();
+    this.spec.onStart?.();
     for (const { entry, atMs } of this.early) {
       const offset = (atMs - nowMs) / 1000;
       entry.requestedAtSeconds = offset;
       // Noted while the clock stood at 0.
-      if (entry.firstByteAtSeconds !== undefined) entry.firstByteAtSeconds = offset + this.spec.scenario.rttSeconds;
-      if (entry.endedAtSeconds !== undefined) entry.endedAtSeconds = offset + this.spec.scenario.rttSeconds;
+      if (entry.firstByteAtSeconds !== undefined) entry.firstByteAtSeconds = offset + this.latencySeconds;
+      if (entry.endedAtSeconds !== undefined) entry.endedAtSeconds = offset + this.latencySeconds;
     }
     this.early.length = 0;
   }
 
   private requestWithoutClock(bytes: number, onDelivered: (bytes: number) => void) {
     const { clock } = this.ticker;
-    const callOff = clock.schedule(() => onDelivered(bytes), this.spec.scenario.rttSeconds * 1000);
+    const callOff = clock.schedule(() => onDelivered(bytes), this.latencySeconds * 1000);
     return { prescribedEndSeconds: undefined, cancel: callOff };
   }
 }

@@ -2,6 +2,7 @@
 
 import { type BenchPart, benchNotesOf } from '../../../replay/browser/bench-notes.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
+import { SCENARIOS } from '../../../replay/scenarios.ts';
 import type { Block, Table } from '../document.ts';
 import { count, fixed, percent } from '../format.ts';
 import type { Run } from '../runs.ts';
@@ -48,17 +49,22 @@ export function provenanceBlocks(run: Run): Block[] {
 }
 
 /** With what the results say; where the traces lay they do not. */
-function commandOf({ results, scenario, algorithms, tier }: Run): string {
+function commandOf({ results, scenario, algorithms, tools }: Run): string {
   const { command, seed, baseline, starts, foldModels } = results.tool;
+  const kernel = tools[0] && benchNotesOf(tools[0])?.kernel;
   const flags = [
     '--traces <the traces below>',
     `--algorithms ${algorithms.join(',')}`,
     `--scenario ${scenario.name}`,
+    ...(scenario.segmentCount < (SCENARIOS[scenario.name]?.segmentCount ?? 0)
+      ? [`--segments ${scenario.segmentCount}`]
+      : []),
     ...(typeof starts === 'string' ? [`--starts ${starts}`] : []),
     `--baseline ${baseline}`,
     `--seed ${seed}`,
     ...(typeof foldModels === 'string' ? [`--fold-models ${foldModels}`] : []),
-    ...(tier.startsWith('browser, ') ? [`--tier ${tier.slice('browser, '.length)}`] : []),
+    ...(kernel === undefined ? [] : [`--tier kernel --congestion ${kernel.congestionControl}`]),
+    ...(kernel !== undefined && kernel.impairment.loss === 0 ? ['--impairment none'] : []),
   ];
   return `\`leo-abr ${command} ${flags.join(' ')}\``;
 }

@@ -1,0 +1,68 @@
+/** The emulated link with the kernel's TCP on it, where the machine has what it needs; else why not. */
+
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { describe, expect, jest, test } from '@jest/globals';
+import { KernelLink } from './kernel-link.ts';
+import { allowCongestionControl, type CongestionControl, kernelTierObstacle } from './kernel-support.ts';
+
+jest.setTimeout(60_000);
+
+const obstacle = kernelTierObstacle() ?? allowCongestionControl('cubic') ?? allowCongestionControl('bbr');
+const where = obstacle === undefined ? describe : describe.skip;
+
+/** Downloads for two seconds in the client's namespace: bits that came, and the seconds from the request to the first. */
+const DOWNLOAD = `
+const begin = performance.now();
+require('node:http').get(process.argv[1], (response) => {
+  let bytes = 0, first;
+  response.on('data', (data) => { first ??= performance.now(); bytes += data.length; });
+  setTimeout(() => {
+    console.log(JSON.stringify({ bits: 8 * bytes, firstSeconds: (first - begin) / 1000, seconds: (performance.now() - begin) / 1000 }));
+    process.exit();
+  }, 2000);
+});`;
+
+async function download(congestionControl: CongestionControl, { bps, loss }: { bps: number; loss: number }) {
+  const link = await KernelLink.start({ congestionControl, rttSeconds: 0.04 });
+  const piece = Buffer.alloc(1 << 18);
+  const server = createServer((_, response) => {
+    link.play({ steps: [{ endSeconds: 60, bps, loss, extraDelaySeconds: 0 }], wrapSeconds: 60 }, 5);
+    const write = () => {
+      while (response.write(piece));
+    };
+    response.on('drain', write);
+    write();
+  }).listen(await link.listen());
+  const child = spawn(link.clientProgram(process.execPath), ['-e', DOWNLOAD, 'http://10.77.0.1:8080/']);
+  let out = '';
+  child.stdout.on('data', (data) => {
+    out += data;
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  const statistics = await link.statistics();
+  server.closeAllConnections();
+  server.close();
+  await link.close();
+  return { ...(JSON.parse(out) as { bits: number; firstSeconds: number; seconds: number }), ...statistics };
+}
+
+where(`the emulated link${obstacle === undefined ? '' : ` (skipped: ${obstacle})`}`, () => {
+  test('carries what the rate allows and no more, after two round trips', async () => {
+    const { bits, seconds, firstSeconds, lost } = await download('bbr', { bps: 20e6, loss: 0 });
+    expect(firstSeconds).toBeGreaterThan(0.08);
+    expect(bits).toBeLessThan(20e6 * seconds);
+    expect(bits).toBeGreaterThan(1e6);
+    expect(lost).toBe(0);
+  });
+
+  test('under random loss CUBIC gets a fraction of what BBR gets', async () => {
+    const [cubic, bbr] = [
+      await download('cubic', { bps: 60e6, loss: 0.01 }),
+      await download('bbr', { bps: 60e6, loss: 0.01 }),
+    ];
+    expect(cubic.lost).toBeGreaterThan(0);
+    expect(bbr.lost / bbr.packets).toBeGreaterThan(0.002);
+    expect(cubic.bits).toBeLessThan(bbr.bits / 2);
+  });
+});

@@ -1,0 +1,68 @@
+/** Whether this machine can replay traces under the kernel's own TCP, and the emulator's program where it can. Linux only. */
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../formats/write-file.ts';
+
+/** The kernel's congestion controls that a server's TCP can be given here. */
+export const CONGESTION_CONTROLS = ['cubic', 'bbr'] as const;
+export type CongestionControl = (typeof CONGESTION_CONTROLS)[number];
+
+const ALLOWED_FILE = '/proc/sys/net/ipv4/tcp_allowed_congestion_control';
+const AVAILABLE_FILE = '/proc/sys/net/ipv4/tcp_available_congestion_control';
+
+/** Beside this file; the build puts it beside the built one. */
+const SOURCE_FILE = join(dirname(fileURLToPath(import.meta.url)), 'link-emulator.c');
+
+/** Why the kernel tier cannot be had here, in words for the user; undefined where it can. */
+export function kernelTierObstacle(): string | undefined {
+  if (process.platform !== 'linux') return `it needs Linux, this is ${process.platform}`;
+  if (process.getuid?.() !== 0) return 'it needs root, for network namespaces and a TUN device';
+  try {
+    accessSync('/dev/net/tun', constants.R_OK | constants.W_OK);
+  } catch {
+    return 'it needs /dev/net/tun';
+  }
+  for (const program of ['cc', 'nsenter']) {
+    if (spawnSync(program, ['--version'], { stdio: 'ignore' }).status !== 0) return `it needs ${program}`;
+  }
+  if (spawnSync('nsenter', ['--net=/proc/self/ns/net', 'true'], { stdio: 'ignore' }).status !== 0) {
+    return 'it needs the right to enter network namespaces';
+  }
+  return undefined;
+}
+
+/**
+ * Sees to it that namespaces may use a congestion control: it must be in the machine's list of those allowed to all, and is
+ * added where the kernel has it. Returns why it cannot be used, or undefined. The list stays as it then is.
+ */
+export function allowCongestionControl(name: CongestionControl): string | undefined {
+  const listIn = (file: string) => readFileSync(file, 'utf8').trim().split(/\s+/);
+  const allowed = listIn(ALLOWED_FILE);
+  if (allowed.includes(name)) return undefined;
+  if (!listIn(AVAILABLE_FILE).includes(name)) return `this kernel has no ${name} (modprobe tcp_${name})`;
+  try {
+    writeFileSync(ALLOWED_FILE, [...allowed, name].join(' '));
+    return undefined;
+  } catch (error) {
+    return `${ALLOWED_FILE} cannot be written: ${(error as Error).message}`;
+  }
+}
+
+/** The emulator, built at its first use and kept by the hash of its source. Throws an `Error` with cc's output. */
+export function linkEmulator(cacheFolder: string = join(tmpdir(), `leo-abr-${process.getuid?.() ?? 0}`)): string {
+  const source = readFileSync(SOURCE_FILE);
+  const hash = createHash('sha256').update(source).digest('hex').slice(0, 16);
+  const program = join(cacheFolder, `link-emulator-${hash}`);
+  if (existsSync(program)) return program;
+  makeFolder(cacheFolder);
+  const temporary = `${program}.${process.pid}`;
+  const { status, stderr, error } = spawnSync('cc', ['-O2', '-o', temporary, SOURCE_FILE], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`cc could not build ${SOURCE_FILE}: ${error?.message ?? stderr}`);
+  renameSync(temporary, program);
+  return program;
+}
