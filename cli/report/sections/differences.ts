@@ -46,14 +46,15 @@ export function differencesFrom(
   return differences;
 }
 
-/** How the intervals of a comparison were made, for its caption. */
-export function intervalsText({ units, resampledBy }: Pick<ComponentDifference, 'units' | 'resampledBy'>): string {
+/** How the intervals of a comparison were made, for the caption of a table or of a figure. */
+export function intervalsText(
+  { units, resampledBy }: Pick<ComponentDifference, 'units' | 'resampledBy'>,
+  shownAs: 'brackets' | 'lines' = 'brackets',
+): string {
   if (units < 2) return 'No intervals: there is one recording.';
-  const what =
-    resampledBy === 'mixed'
-      ? 'recording groups or recordings'
-      : resampledBy === 'groups'
-        ? 'recording groups'
-        : 'recordings';
-  return `In brackets 95 % intervals, ${units} ${what} resampled; bold where they exclude no difference.`;
+  const what = { groups: 'recording groups', recordings: 'recordings', mixed: 'recording groups or recordings' };
+  const intervals = `95 % intervals, ${units} ${what[resampledBy]} resampled`;
+  return shownAs === 'lines'
+    ? `Lines: ${intervals}.`
+    : `In brackets ${intervals}; bold where they exclude no difference.`;
 }

@@ -25,7 +25,7 @@ export function summaryBlocks(run: Run, scope: Scope, styles: ReadonlyMap<string
   }
   if (first !== undefined) {
     const figure: Figure = {
-      caption: `${scope.title}: difference from ${baseline} in QoE and in what it is made of. ${intervalsText(first).replace('In brackets 95 % intervals', 'Lines: 95 % intervals').replace('; bold where they exclude no difference', '')}`,
+      caption: `${scope.title}: difference from ${baseline} in QoE and in what it is made of. ${intervalsText(first, 'lines')}`,
       label: `Paired differences from ${baseline}, ${scope.title}; the numbers are in the table below.`,
       draw: () => forestChart(forest, { components: COMPONENTS, styles, unit: 'Mbit/s of QoE' }),
     };
