@@ -70,6 +70,14 @@ describe('serve', () => {
     expect(status).toBe(2);
   });
 
+  test('refuses a certificate that is none', async () => {
+    writeFileSync(at('cert.pem'), '-----BEGIN CERTIFICATE-----\ntea\n-----END CERTIFICATE-----\n');
+    const pem = at('cert.pem');
+    const { status, stderr } = await run(['serve', '--port', '0', '--tls-cert', pem, '--tls-key', pem]);
+    expect(status).toBe(2);
+    expect(stderr).toContain('--tls-cert: expected a certificate and the key that belongs to it, got ');
+  });
+
   test('refuses a token that is too short without showing it', async () => {
     writeFileSync(at('short'), 'hunter2');
     const { status, stderr } = await run(['serve', '--token-file', at('short')]);

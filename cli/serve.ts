@@ -3,6 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import type { DishScript, ServiceOptions } from '../service/index.ts';
@@ -153,7 +154,14 @@ function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string
     const field = tlsCert === undefined ? '--tls-cert' : '--tls-key';
     throw new InputError({ field, expected: '--tls-cert and --tls-key together', got: 'one of them' });
   }
-  return { cert: pemIn(tlsCert, '--tls-cert'), key: pemIn(tlsKey, '--tls-key') };
+  const tls = { cert: pemIn(tlsCert, '--tls-cert'), key: pemIn(tlsKey, '--tls-key') };
+  try {
+    createSecureContext(tls);
+  } catch (error) {
+    const expected = 'a certificate and the key that belongs to it';
+    throw new InputError({ field: '--tls-cert', expected, got: `${tlsCert}, ${tlsKey} (${(error as Error).message})` });
+  }
+  return tls;
 }
 
 function pemIn(file: string, field: string): string {

@@ -33,6 +33,13 @@ describe('the model of bad epochs', () => {
     expect(model.isDegraded).toBe(true);
   });
 
+  test('a handover that loses some pings is no bad epoch', () => {
+    const model = new EpochModel();
+    for (let i = 0; i < 6; i++) epoch(model, i);
+    model.observe({ atMs: 0, dropRate: 0.4, latencyMs: 80 }, 6);
+    expect(model.isDegraded).toBe(false);
+  });
+
   test('learns that bad epochs follow each other where they do', () => {
     const model = new EpochModel();
     for (let i = 0; i < 60; i++) epoch(model, i, { bad: Math.floor(i / 6) % 5 === 0 });

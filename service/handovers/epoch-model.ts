@@ -7,10 +7,12 @@
 
 import type { TelemetrySecond } from '../telemetry.ts';
 
-/** An epoch that loses so much of its pings, or is obstructed for so long, or waits so much longer, is degraded. */
-const DEGRADED_DROP_RATE = 0.05;
+/** An epoch that loses the pings of so many seconds in all (5 %), or is obstructed for so long, or waits so much longer, is degraded. */
+const DEGRADED_LOST_SECONDS = 0.75;
 const DEGRADED_OBSTRUCTED_SECONDS = 2;
 const DEGRADED_LATENCY_RATIO = 1.8;
+/** Pings of an epoch from which its latency says something. */
+const LEAST_PINGS = 5;
 /** Seconds seen of an epoch from which it counts. */
 const LEAST_SECONDS = 8;
 /** Latency is compared with the median of so many epochs. */
@@ -26,8 +28,7 @@ const LEAST_EPOCHS = 4;
 interface Epoch {
   index: number;
   seconds: number;
-  drops: number;
-  dropSamples: number;
+  lostSeconds: number;
   obstructedSeconds: number;
   latenciesMs: number[];
 }
@@ -48,18 +49,14 @@ export class EpochModel {
       this.#current = {
         index: epochIndex,
         seconds: 0,
-        drops: 0,
-        dropSamples: 0,
+        lostSeconds: 0,
         obstructedSeconds: 0,
         latenciesMs: [],
       };
     } else if (epochIndex < this.#current.index) return;
     const epoch = this.#current;
     epoch.seconds++;
-    if (second.dropRate !== undefined) {
-      epoch.drops += second.dropRate;
-      epoch.dropSamples++;
-    }
+    epoch.lostSeconds += second.dropRate ?? 0;
     if (second.obstructed === true) epoch.obstructedSeconds++;
     if (second.latencyMs !== undefined) epoch.latenciesMs.push(second.latencyMs);
   }
@@ -112,9 +109,9 @@ export class EpochModel {
   }
 
   #isDegraded(epoch: Epoch): boolean {
-    if (epoch.dropSamples > 0 && epoch.drops / epoch.dropSamples >= DEGRADED_DROP_RATE) return true;
+    if (epoch.lostSeconds >= DEGRADED_LOST_SECONDS) return true;
     if (epoch.obstructedSeconds >= DEGRADED_OBSTRUCTED_SECONDS) return true;
-    if (this.#medians.length < LEAST_EPOCHS || epoch.latenciesMs.length < 3) return false;
+    if (this.#medians.length < LEAST_EPOCHS || epoch.latenciesMs.length < LEAST_PINGS) return false;
     return median(epoch.latenciesMs) >= DEGRADED_LATENCY_RATIO * median(this.#medians);
   }
 }
