@@ -45,6 +45,8 @@ const STARTS = { everySeconds: 61 };
 const PERIOD_SECONDS = 1;
 /** Rates below this share of a recording's mean count as this: a logarithm needs a floor. */
 const LEAST_SHARE = 0.003;
+/** Shares of fewer outcomes than this say nothing: forecasts a second apart are of nearly the same seconds. */
+const LEAST_SETTLED = 30;
 /** Coverage is judged where so much of the session has passed: at least 30 s, and three times what a step ends at. */
 const coverageFrom = (stepEndSeconds: number): number => Math.max(30, 3 * stepEndSeconds);
 
@@ -56,7 +58,7 @@ export interface StepScores {
   pinball: Record<string, number[]>;
   /** Continuous ranked probability score: twice the integral of the pinball loss over the levels, by the midpoint rule. */
   crps: Record<string, number[]>;
-  /** Shares of outcomes in the central 50 % and 90 % intervals, once enough of a session has passed; null where none has. */
+  /** Shares of outcomes in the central 50 % and 90 % intervals, once enough of a session has passed; null where too few have. */
   coverage50: Record<string, (number | null)[]>;
   coverage90: Record<string, (number | null)[]>;
   /** Share of those outcomes below each level's quantile, `[step][level]`: the levels themselves where it is calibrated. */
@@ -340,7 +342,7 @@ class Tally {
   }
 
   #shareOfSettled(count: number, step: number): number | null {
-    return this.#settled[step]! > 0 ? rounded(count / this.#settled[step]!) : null;
+    return this.#settled[step]! >= LEAST_SETTLED ? rounded(count / this.#settled[step]!) : null;
   }
 }
 

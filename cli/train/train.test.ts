@@ -120,6 +120,13 @@ describe('train', () => {
     });
   });
 
+  test('writes the model alone to standard output', async () => {
+    putTrace('monday', 'roof-1');
+    const { status, stdout } = await train('--data', at('data'), '--out', '-', ...putEnvironment());
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'mine', card: { data: [{ dataset: 'own' }] } });
+  });
+
   test.each<[string[], string]>([
     [[], '--out: expected --out, --folds or both, got neither'],
     [['--out', 'x.json', '--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],

@@ -11,7 +11,7 @@ import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
 import { Progress } from '../progress.ts';
-import { requireWritable, writeOutput } from '../results-file.ts';
+import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../results-file.ts';
 import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';
 import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
 import { environmentFolder, prepareEnvironment, runTraining, TRAINING_PROJECT } from './python.ts';
@@ -33,7 +33,10 @@ export function trainCommand(io: CommandIo): Command {
   return new Command('train')
     .description('train a model for the built-in forecaster on recordings')
     .requiredOption('--data <file|folder>', 'recordings, folders with all below them (repeatable)', collect)
-    .option('--out <model.json>', 'where the model goes; its card for people goes beside it as .md')
+    .option(
+      '--out <model.json>',
+      'where the model goes, - for standard output; its card for people goes beside it as .md',
+    )
     .option(
       '--folds <folder>',
       'also one model per recording group, trained without it, and folds.json for --fold-models',
@@ -89,6 +92,7 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
       const data = dataSources(kept.filter(isLongEnough));
       const described = describeModel({ trained, tool, data, leftOut: dataSources(leftOut) });
       writeOutput(out, `${JSON.stringify(described, undefined, 2)}\n`, io.stdout);
+      if (out === STANDARD_OUTPUT) return;
       const card = join(dirname(out), `${basename(out).replace(/\.json$/, '')}.md`);
       writeOutput(card, cardMarkdown(described), io.stdout);
       io.stderr.write(`wrote ${out} and its card ${card}\n`);
