@@ -19,6 +19,9 @@ export interface ControllerOptions {
   outlook?: boolean;
 }
 
+/** Risks that have a name of their own, for the curve of mean against tail: `mpc-l:risk-0.25`. */
+const NAMED_RISKS = [0, 0.05, 0.25, 0.5, 1];
+
 const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Controller>> = {
   'mpc-d': (options) => createMpcD(options),
   'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true }),
@@ -29,6 +32,12 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
   'mpc-l:no-startup': (options) => createMpcL({ ...options, name: 'mpc-l:no-startup', startup: false }),
   // The same controller: the handover is in the forecast, and whoever plays it attaches one without.
   'mpc-l:no-handover': (options) => createMpcL({ ...options, name: 'mpc-l:no-handover' }),
+  ...Object.fromEntries(
+    NAMED_RISKS.map((risk) => [
+      `mpc-l:risk-${risk}`,
+      (options: ControllerOptions) => createMpcL({ ...options, name: `mpc-l:risk-${risk}`, risk }),
+    ]),
+  ),
   'mpc-o': (options) => createMpcO(options),
   bola: () => createBola(),
   throughput: () => createThroughput(),

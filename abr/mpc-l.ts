@@ -10,7 +10,7 @@
 import type { CandidateOutlook, Controller, Decision, InFlight, PlayerState } from './controller.ts';
 import type { Forecast, PathForecast, QuantileForecast } from './forecast.ts';
 import { createMpcD } from './mpc-d.ts';
-import { Futures } from './mpc-l/futures.ts';
+import { Futures, MAX_STEPS } from './mpc-l/futures.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './mpc-l/options.ts';
 import { isPlausible } from './mpc-l/plausibility.ts';
 import { rankTransitions } from './mpc-l/rank-chain.ts';
@@ -53,6 +53,8 @@ class MpcL implements Controller {
   private readonly transitions = new Map<number, Float64Array>();
   private readonly outcomes: Float64Array;
   private readonly stages: ValueStage[] = [];
+  private readonly stepEndsSeconds = new Float64Array(MAX_STEPS);
+  private readonly bufferValuePerSecond: Float64Array;
   private qualities = new Float64Array(0);
   private latencySeconds = DEFAULT_LATENCY_SECONDS;
   private stallSeconds = 0;
@@ -61,6 +63,7 @@ class MpcL implements Controller {
     this.name = options.name;
     this.futures = new Futures(options.futures, options.tuning.bins, options.seed);
     this.outcomes = new Float64Array(options.futures);
+    this.bufferValuePerSecond = new Float64Array(options.tuning.bins);
     this.fallback = createMpcD({ name: options.name, abandon: options.abandon });
   }
 
@@ -193,19 +196,22 @@ class MpcL implements Controller {
     const ahead = Math.min(this.horizonOf(state), state.segmentsRemaining) - 1;
     this.stages.length = Math.max(0, ahead);
     for (let k = 1; k <= ahead; k++) {
-      const stage = this.stages[k - 1] ?? {
-        capacityBps: new Float64Array(tuning.bins),
-        transitions: NO_TRANSITIONS,
-        sizesBits: [],
-      };
+      const stage = this.stages[k - 1] ?? { transitions: NO_TRANSITIONS, sizesBits: [] };
       this.stages[k - 1] = stage;
       const seconds = k * segmentSeconds;
-      futures.marginalRates(seconds + segmentSeconds / 4, stage.capacityBps);
       stage.transitions = this.transitionsOf(futures.correlationBetween(seconds - segmentSeconds, seconds));
       stage.sizesBits = sizesAt(state, k);
     }
+    const steps = futures.readStepEnds(this.stepEndsSeconds);
+    this.valueBuffer(state, steps);
     this.value.solve({
+      bins: tuning.bins,
+      steps,
+      stepEndsSeconds: this.stepEndsSeconds,
+      capacityBps: futures.marginal,
+      bufferLevelSeconds: state.bufferLevelSeconds,
       stages: this.stages,
+      bufferValuePerSecond: this.bufferValuePerSecond,
       qualities: this.qualities,
       qualityScale: segmentSeconds / 4,
       mu: this.mu(state),
@@ -217,6 +223,31 @@ class MpcL implements Controller {
       reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
       patienceSeconds: tuning.patienceSegments * segmentSeconds,
     });
+  }
+
+  /**
+   * What a second of buffer is worth to the segments behind the horizon: the bits that the link delivers in it, as the
+   * quality that they buy. A link that outruns the ladder has bits to spare.
+   */
+  private valueBuffer({ ladderBps, segmentsRemaining }: PlayerState, steps: number): void {
+    const { bufferValuePerSecond, futures, options, qualities, stages } = this;
+    bufferValuePerSecond.fill(0);
+    if (segmentsRemaining <= stages.length + 1) return;
+    const { bins, bufferValue } = options.tuning;
+    const top = ladderBps.length - 1;
+    for (let bin = 0; bin < bins; bin++) {
+      const bps = futures.marginal[(steps - 1) * bins + bin]!;
+      const at = lastIndexAtMost(ladderBps, bps);
+      let quality: number;
+      if (at < 0) quality = (qualities[0]! * bps) / ladderBps[0]!;
+      else if (at === top) quality = (qualities[top]! * ladderBps[top]!) / bps;
+      else {
+        const share = (bps - ladderBps[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
+        quality = qualities[at]! + share * (qualities[at + 1]! - qualities[at]!);
+      }
+      // Per second of media, of which a segment has segmentSeconds and counts segmentSeconds / 4 times.
+      bufferValuePerSecond[bin] = (bufferValue * quality) / 4;
+    }
   }
 
   private mu(state: PlayerState): number {

@@ -37,7 +37,8 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
 /** All that there are; those the page has words for first, in its order. */
 export const COMPETITORS: readonly Competitor[] = [
   ...Object.keys(KNOWN).filter((name) => BROWSER_ALGORITHMS.includes(name)),
-  ...BROWSER_ALGORITHMS.filter((name) => !Object.hasOwn(KNOWN, name)),
+  // Risks have a control of their own.
+  ...BROWSER_ALGORITHMS.filter((name) => !Object.hasOwn(KNOWN, name) && !name.startsWith('mpc-l:risk-')),
 ].map(competitor);
 
 /** Who races when the address bar says nothing. */

@@ -6,14 +6,12 @@ import { InputError, quoted } from './formats/input-error.ts';
 export const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover'] as const;
 export type ForecasterName = (typeof FORECASTER_NAMES)[number];
 
-/** Controllers that have a forecaster without being asked for one. */
-const OWN_FORECASTER: Readonly<Record<string, ForecasterName>> = {
-  'mpc-o': 'oracle',
-  'mpc-l': 'built-in',
-  'mpc-l:no-abandon': 'built-in',
-  'mpc-l:no-startup': 'built-in',
-  'mpc-l:no-handover': 'built-in:no-handover',
-};
+/** The forecaster that a controller has without being asked for one. */
+function ownForecaster(controller: string): ForecasterName | undefined {
+  if (controller === 'mpc-o') return 'oracle';
+  if (controller === 'mpc-l:no-handover') return 'built-in:no-handover';
+  return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
+}
 
 export interface NamedAlgorithm {
   controller: string;
@@ -27,7 +25,7 @@ export interface NamedAlgorithm {
 export function splitAlgorithm(name: string, field: string): NamedAlgorithm {
   const at = name.indexOf('@');
   const controller = at < 0 ? name : name.slice(0, at);
-  const wanted = at < 0 ? OWN_FORECASTER[controller] : name.slice(at + 1);
+  const wanted = at < 0 ? ownForecaster(controller) : name.slice(at + 1);
   const forecaster = FORECASTER_NAMES.find((known) => known === wanted);
   if (wanted !== undefined && forecaster === undefined) {
     const known = FORECASTER_NAMES.map((forecasterName) => `${controller}@${forecasterName}`);

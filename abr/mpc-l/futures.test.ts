@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath, PiecewisePath } from '../capacity-path.ts';
 import type { PathForecast, QuantileForecast } from '../forecast.ts';
-import { Futures } from './futures.ts';
+import { Futures, MAX_STEPS } from './futures.ts';
 
 const SEED = { seed: 20260101 };
 const COUNT = 24;
@@ -38,9 +38,10 @@ const rateAt = (futures: Futures, future: number, seconds: number) =>
 const ratesAt = (futures: Futures, seconds: number) =>
   Array.from({ length: futures.count }, (_, future) => rateAt(futures, future, seconds));
 const marginalAt = (futures: Futures, seconds: number) => {
-  const rates = new Float64Array(futures.bins);
-  futures.marginalRates(seconds, rates);
-  return [...rates];
+  const ends = new Float64Array(MAX_STEPS);
+  const steps = futures.readStepEnds(ends);
+  const step = [...ends.subarray(0, steps - 1)].filter((end) => end <= seconds).length;
+  return [...futures.marginal.subarray(step * futures.bins, (step + 1) * futures.bins)];
 };
 const ascending = (values: readonly number[]) => [...values].sort((a, b) => a - b);
 

@@ -18,8 +18,10 @@ import { binScores } from './rank-chain.ts';
  */
 const FLOOR_SHARE = 1e-5;
 const FLOOR_BPS = 1;
+/** What lies far beyond the levels of an absurd forecast stays a number. */
+const GREATEST_BPS = 1e300;
 /** Steps of a forecast that are read; what comes after is like the last of them. */
-const MAX_STEPS = 16;
+export const MAX_STEPS = 16;
 /** Ranks that never changed would leave no chain of them. */
 const MAX_CORRELATION = 0.99;
 /** Steps that given paths are sampled on, in seconds. */
@@ -37,8 +39,8 @@ export class Futures {
   /** `[future][step]`: bit/s, and the bin of its rank among the futures (`drawnBins` or `pathBins`). */
   private readonly rates: Float64Array;
   private binOf: Uint8Array;
-  /** `[step][bin]`: bit/s. */
-  private readonly marginal: Float64Array;
+  /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `read` overwrites it. */
+  readonly marginal: Float64Array;
 
   /** `[step][future]`: what is new in each step of the futures drawn from quantiles; step 0 ascends. */
   private readonly innovations: Float64Array;
@@ -111,10 +113,10 @@ export class Futures {
     return this.binOf[future * MAX_STEPS + this.stepAt(this.ageSeconds + seconds)]!;
   }
 
-  /** Writes the capacity of each rank bin at `seconds` from now. */
-  marginalRates(seconds: number, into: Float64Array): void {
-    const from = this.stepAt(this.ageSeconds + seconds) * this.bins;
-    for (let bin = 0; bin < this.bins; bin++) into[bin] = this.marginal[from + bin]!;
+  /** Writes when each step ends, in seconds from now (the last one goes on), and returns how many there are. */
+  readStepEnds(into: Float64Array): number {
+    for (let step = 0; step < this.steps; step++) into[step] = this.stepEnds[step]! - this.ageSeconds;
+    return this.steps;
   }
 
   /** Correlation of ranks between two moments, in seconds from now. */
@@ -211,11 +213,11 @@ export class Futures {
   private rateAt(step: number, score: number): number {
     const { levelScores, logs, levelCount } = this;
     const at = step * levelCount;
-    if (levelCount === 1) return Math.exp(logs[at]!);
+    if (levelCount === 1) return Math.min(GREATEST_BPS, Math.exp(logs[at]!));
     let i = 1;
     while (i < levelCount - 1 && score > levelScores[i]!) i++;
     const log = logs[at + i - 1]! + this.slopes[at + i]! * (score - levelScores[i - 1]!);
-    return Math.max(this.floorBps, Math.exp(log));
+    return Math.min(GREATEST_BPS, Math.max(this.floorBps, Math.exp(log)));
   }
 
   private readPaths({ paths }: PathForecast): void {

@@ -59,6 +59,8 @@ export interface MpcLTuning {
   lateShare: number;
   /** Bins of rank in the value function. */
   bins: number;
+  /** Worth of a buffered second after the horizon, as a share of the quality that the link would buy with it. */
+  bufferValue: number;
   /** Level at which a media element stalls, in seconds. */
   stallLevelSeconds: number;
 }
@@ -74,6 +76,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   settleSeconds: 0.3,
   lateShare: 0.1,
   bins: 8,
+  bufferValue: 1,
   stallLevelSeconds: 0.12,
 };
 

@@ -8,13 +8,13 @@
  *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = max_r Q(b, i, r) - lambda |q(r) - q(p)|
  *   G(b, j, r) = q(r) L/4 - mu stall + V_next(b', j, r)
  *
- * with the download at the capacity of rank j. A download that would stall may be abandoned for a lower representation
- * once it shows (`reactionSeconds` after the request); G takes the better of the two.
+ * with the download at the capacity of rank j, taken between the middles of the forecast's steps for the time at which
+ * the segment is asked for. That time needs no place in the position: while a video plays, what was buffered first, plus what was added, less what is buffered now, is the
+ * time that has passed (stalls aside). After the last stage V is what the buffer is worth then. A download that would stall may be abandoned for a lower representation once it
+ * shows (`reactionSeconds` after the request); G takes the better of the two.
  */
 
 export interface ValueStage {
-  /** Capacity of each rank during this segment's download, bit/s. */
-  capacityBps: Float64Array;
   /** `[from * bins + to]`. */
   transitions: Float64Array;
   /** Size of each representation of this segment in bits. */
@@ -22,8 +22,18 @@ export interface ValueStage {
 }
 
 export interface ValueProblem {
+  /** Ranks of capacity. */
+  bins: number;
+  /** Capacity: ends of `steps` steps in seconds from now (the last one goes on), and bit/s, `[step * bins + rank]`. */
+  steps: number;
+  stepEndsSeconds: Float64Array;
+  capacityBps: Float64Array;
+  /** What is buffered now, before the segment that the first stage comes after. */
+  bufferLevelSeconds: number;
   /** Later segments, soonest first. */
   stages: readonly ValueStage[];
+  /** What a buffered second is worth after the last of them, per rank. */
+  bufferValuePerSecond: Float64Array;
   /** Quality of each representation, `weights.quality(bitrate)`. */
   qualities: Float64Array;
   /** Quality of one segment per unit of quality: segmentSeconds / 4. */
@@ -56,22 +66,13 @@ const CELL_OF = Uint8Array.from({ length: CELL_TABLE }, (_, i) => {
 const NEGLIGIBLE = 1e-4;
 
 /**
- * Seconds that a rank is held for while a download lasts; what is left then goes at the median rate. A dead rank would
- * otherwise be dead for ever, and a single bin of one stage outweigh the rest of the plan.
+ * Seconds that a rank is held for while a download lasts; what is left then goes at the median rank, if that is faster. A
+ * dead rank would otherwise be dead for ever, and a single bin of one stage outweigh the rest of the plan.
  */
 const RANK_HOLD_SECONDS = 5;
 
-function transferSeconds(bits: number, rankBps: number, medianBps: number): number {
-  const seconds = bits / rankBps;
-  if (seconds <= RANK_HOLD_SECONDS) return seconds;
-  return RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rankBps) / Math.max(rankBps, medianBps);
-}
-
-/** When a download is begun: seconds after the decision, for each of the first `points` levels. */
-interface Beginning {
-  seconds: Float64Array;
-  points: number;
-}
+/** Capacity is taken for so many segment durations after a request. */
+const LOOK_AHEAD = 0.25;
 
 /**
  * Keeps its tables between calls; `solve` overwrites them. A table is `[rank][representation][point of the grid]`, so
@@ -97,17 +98,24 @@ export class ValueFunction {
   /** Where a download that stalls ends: what does not play, and the new segment. */
   private readonly stalledCell = new Uint8Array(POINTS);
   private readonly stalledShare = new Float64Array(POINTS);
-  private readonly atOnce: Beginning = { seconds: new Float64Array(POINTS), points: POINTS };
-  /** What replaces an abandoned download. */
-  private readonly onceAbandoned: Beginning = { seconds: new Float64Array(POINTS), points: 0 };
+  /** Seconds after a request at which it is abandoned for another. */
+  private readonly onceAbandoned = new Float64Array(POINTS);
+  /** Per point, when the segment at hand is asked for: the step of capacity before, and the share of the one after it. */
+  private readonly stepBefore = new Uint8Array(POINTS);
+  private readonly shareAfter = new Float64Array(POINTS);
+  /** Per point, bit/s: of the rank at hand, and of a download that lasts. */
+  private readonly rateBps = new Float64Array(POINTS);
+  private readonly lastingBps = new Float64Array(POINTS);
 
   /** Representations by ascending quality. */
   private order = new Uint16Array(0);
   /** Q at one rank, `[representation][point]`. */
   private expected = new Float64Array(0);
-  /** Per representation, at one rank: seconds of its download, and at how many of the lowest levels it is abandoned. */
+  /** At one rank, `[representation][point]`: seconds of a download, and whether it may be abandoned (1). */
   private seconds = new Float64Array(0);
-  private abandonedPoints = new Uint8Array(0);
+  private shows = new Uint8Array(0);
+  /** Seconds until a download is in that replaces an abandoned one, per point. */
+  private readonly replacedSeconds = new Float64Array(POINTS);
   /** What `land` found, per point. */
   private readonly landed = new Float64Array(POINTS);
 
@@ -116,12 +124,12 @@ export class ValueFunction {
     const { stages, qualities } = problem;
     this.isSolved = stages.length > 0;
     if (!this.isSolved) return;
-    this.reserve(stages[0]!.capacityBps.length, qualities.length);
+    this.reserve(problem.bins, qualities.length);
     this.layGrid(problem);
     this.sortByQuality(qualities);
-    this.later.fill(0);
+    this.valueBuffer(problem);
     for (let k = stages.length - 1; k >= 0; k--) {
-      this.stageOutcomes(problem, stages[k]!);
+      this.stageOutcomes(problem, k);
       this.stageValues(problem, stages[k]!);
       const solved = this.values;
       this.values = this.later;
@@ -136,8 +144,7 @@ export class ValueFunction {
     const row = (bin * this.count + representation) * POINTS;
     if (bufferSeconds >= topLevel) return later[row + POINTS - 1]!;
     if (bufferSeconds <= 0) return later[row]!;
-    let cell = CELL_OF[((bufferSeconds / topLevel) * CELL_TABLE) | 0]!;
-    while (levels[cell + 1]! <= bufferSeconds) cell++;
+    const cell = this.cellAt(bufferSeconds);
     const low = later[row + cell]!;
     return low + (bufferSeconds - levels[cell]!) * this.perWidth[cell]! * (later[row + cell + 1]! - low);
   }
@@ -152,11 +159,11 @@ export class ValueFunction {
       this.later = new Float64Array(size);
       this.outcome = new Float64Array(size);
     }
-    if (this.seconds.length < count) {
+    if (this.order.length < count) {
       this.order = new Uint16Array(count);
       this.expected = new Float64Array(count * POINTS);
-      this.seconds = new Float64Array(count);
-      this.abandonedPoints = new Uint8Array(count);
+      this.seconds = new Float64Array(count * POINTS);
+      this.shows = new Uint8Array(count * POINTS);
     }
   }
 
@@ -168,7 +175,7 @@ export class ValueFunction {
     for (let n = 0; n < POINTS; n++) {
       levels[n] = this.topLevel * LEVEL_SHARES[n]!;
       playable[n] = Math.max(0, levels[n]! - problem.stallLevelSeconds);
-      onceAbandoned.seconds[n] = Math.max(problem.reactionSeconds, playable[n]! - problem.patienceSeconds);
+      onceAbandoned[n] = Math.max(problem.reactionSeconds, playable[n]! - problem.patienceSeconds);
       if (n > 0) perWidth[n - 1] = 1 / (levels[n]! - levels[n - 1]!);
     }
     let cell = 0;
@@ -177,6 +184,15 @@ export class ValueFunction {
       while (cell < POINTS - 2 && levels[cell + 1]! <= level) cell++;
       stalledCell[n] = cell;
       stalledShare[n] = (level - levels[cell]!) * perWidth[cell]!;
+    }
+  }
+
+  /** What is left after the last stage, into `later`. */
+  private valueBuffer({ bufferValuePerSecond }: ValueProblem): void {
+    const { bins, count, later, levels } = this;
+    for (let row = 0; row < bins * count; row++) {
+      const perSecond = bufferValuePerSecond[Math.floor(row / count)]!;
+      for (let n = 0; n < POINTS; n++) later[row * POINTS + n] = perSecond * levels[n]!;
     }
   }
 
@@ -189,78 +205,116 @@ export class ValueFunction {
     }
   }
 
-  /** G(b, j, r) for all points. */
-  private stageOutcomes(problem: ValueProblem, stage: ValueStage): void {
-    const { bins, count, outcome, landed, seconds, abandonedPoints, atOnce, onceAbandoned } = this;
-    const { qualities, qualityScale, lambda } = problem;
-    const medianBps = stage.capacityBps[bins >> 1]!;
-    for (let rank = 0; rank < bins; rank++) {
-      const table = rank * count * POINTS;
-      onceAbandoned.points = 0;
-      for (let r = 0; r < count; r++) {
-        seconds[r] = problem.latencySeconds + transferSeconds(stage.sizesBits[r]!, stage.capacityBps[rank]!, medianBps);
-        const points = r === 0 ? 0 : this.pointsToAbandon(seconds[r]!);
-        abandonedPoints[r] = points;
-        if (points > onceAbandoned.points) onceAbandoned.points = points;
-        this.land(rank, r, atOnce);
-        const row = table + r * POINTS;
-        for (let n = 0; n < POINTS; n++) outcome[row + n] = qualityScale * qualities[r]! + landed[n]!;
+  /** G(b, j, r) for all points of stage `k`. */
+  private stageOutcomes(problem: ValueProblem, k: number): void {
+    const { levels, stepBefore, shareAfter } = this;
+    const { stepEndsSeconds: ends, segmentSeconds } = problem;
+    const last = problem.steps - 1;
+    const middleOf = (step: number) => (step === 0 ? ends[0]! / 2 : (ends[step - 1]! + ends[step]!) / 2);
+    // What was buffered and what came since, less what is left, has been played.
+    const whenEmpty = problem.bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
+    let step = last;
+    for (let n = 0; n < POINTS; n++) {
+      const seconds = whenEmpty - levels[n]!;
+      while (step > 0 && seconds < middleOf(step)) step--;
+      stepBefore[n] = step;
+      const middle = middleOf(step);
+      shareAfter[n] = step === last ? 0 : Math.max(0, (seconds - middle) / Math.max(1e-9, middleOf(step + 1) - middle));
+    }
+    for (let rank = 0; rank < this.bins; rank++) this.rankOutcomes(problem, problem.stages[k]!.sizesBits, rank);
+  }
+
+  /** G(b, j, r) for all points at one rank. */
+  private rankOutcomes(problem: ValueProblem, sizesBits: readonly number[], rank: number): void {
+    const { bins, count, outcome, landed, seconds, shows, playable } = this;
+    const { replacedSeconds, onceAbandoned, rateBps, lastingBps } = this;
+    const { qualities, qualityScale, lambda, latencySeconds, segmentSeconds } = problem;
+    for (let n = 0; n < POINTS; n++) {
+      const rate = this.rateAt(problem, n, rank);
+      rateBps[n] = rate;
+      lastingBps[n] = Math.max(rate, this.rateAt(problem, n, bins >> 1));
+    }
+    const table = rank * count * POINTS;
+    let abandonable = 0;
+    for (let r = 0; r < count; r++) {
+      const row = r * POINTS;
+      const bits = sizesBits[r]!;
+      for (let n = 0; n < POINTS; n++) {
+        const atRank = bits / rateBps[n]!;
+        const takes =
+          latencySeconds +
+          (atRank <= RANK_HOLD_SECONDS
+            ? atRank
+            : RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rateBps[n]!) / lastingBps[n]!);
+        seconds[row + n] = takes;
+        // Shows in time that it stalls or eats the buffer up.
+        if (takes > onceAbandoned[n]! && (takes > playable[n]! || takes > segmentSeconds) && r > 0) {
+          shows[row + n] = 1;
+          if (n >= abandonable) abandonable = n + 1;
+        } else {
+          shows[row + n] = 0;
+        }
       }
-      if (onceAbandoned.points === 0) continue;
-      for (let lower = 0; lower < count - 1; lower++) {
-        this.land(rank, lower, onceAbandoned);
-        for (let r = lower + 1; r < count; r++) {
-          // V charges the change to r; dropping on from there costs the rest (exact where p >= r).
-          const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
-          const row = table + r * POINTS;
-          for (let n = 0; n < abandonedPoints[r]!; n++) {
-            // Only what comes sooner is worth the change; the more is buffered the longer it takes.
-            if (onceAbandoned.seconds[n]! + seconds[lower]! >= seconds[r]!) break;
-            const value = gain + landed[n]!;
-            if (value > outcome[row + n]!) outcome[row + n] = value;
-          }
+      this.land(rank, r, seconds, row, POINTS);
+      for (let n = 0; n < POINTS; n++) outcome[table + row + n] = qualityScale * qualities[r]! + landed[n]!;
+    }
+    for (let lower = 0; lower < count - 1 && abandonable > 0; lower++) {
+      for (let n = 0; n < abandonable; n++) replacedSeconds[n] = onceAbandoned[n]! + seconds[lower * POINTS + n]!;
+      this.land(rank, lower, replacedSeconds, 0, abandonable);
+      for (let r = lower + 1; r < count; r++) {
+        // V charges the change to r; dropping on from there costs the rest (exact where p >= r).
+        const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
+        const row = r * POINTS;
+        for (let n = 0; n < abandonable; n++) {
+          // Only what comes sooner is worth the change.
+          if (shows[row + n] === 0 || replacedSeconds[n]! >= seconds[row + n]!) continue;
+          const value = gain + landed[n]!;
+          if (value > outcome[table + row + n]!) outcome[table + row + n] = value;
         }
       }
     }
   }
 
-  /** At how many of the lowest levels a download of so many seconds shows in time that it stalls or eats the buffer up. */
-  private pointsToAbandon(seconds: number): number {
-    const { playable, onceAbandoned } = this;
-    let n = 0;
-    while (
-      n < POINTS &&
-      seconds > onceAbandoned.seconds[n]! &&
-      (seconds > playable[n]! || seconds > this.segmentSeconds)
-    )
-      n++;
-    return n;
+  /** Capacity of a rank when the segment at hand is asked for at a point. */
+  private rateAt({ capacityBps }: ValueProblem, n: number, rank: number): number {
+    const { bins, stepBefore, shareAfter } = this;
+    const at = stepBefore[n]! * bins + rank;
+    const before = capacityBps[at]!;
+    const share = shareAfter[n]!;
+    return share === 0 ? before : before + share * (capacityBps[at + bins]! - before);
   }
 
-  /** The value after a download, less its stall, from each level that `begun` has, into `landed`. */
-  private land(rank: number, representation: number, begun: Beginning): void {
+  /** The value after a download, less its stall, from the levels below point `end`, into `landed`. */
+  private land(rank: number, representation: number, seconds: Float64Array, secondsRow: number, end: number): void {
     const { levels, playable, perWidth, stalledCell, stalledShare, landed, later, topLevel, segmentSeconds, mu } = this;
     const row = (rank * this.count + representation) * POINTS;
-    const seconds = this.seconds[representation]!;
-    // From the lowest levels up: those that run empty, those that do not, those that are full again after it.
-    let n = 0;
-    for (; n < begun.points; n++) {
-      const stall = begun.seconds[n]! + seconds - playable[n]!;
-      if (stall <= 0) break;
-      const at = row + stalledCell[n]!;
-      const low = later[at]!;
-      landed[n] = low + stalledShare[n]! * (later[at + 1]! - low) - mu * stall;
-    }
-    let cell = 0;
-    for (; n < begun.points; n++) {
-      const level = levels[n]! - (begun.seconds[n]! + seconds) + segmentSeconds;
-      if (level >= topLevel) break;
-      while (levels[cell + 1]! <= level) cell++;
+    const top = later[row + POINTS - 1]!;
+    for (let n = 0; n < end; n++) {
+      const takes = seconds[secondsRow + n]!;
+      const stall = takes - playable[n]!;
+      if (stall > 0) {
+        const at = row + stalledCell[n]!;
+        const low = later[at]!;
+        landed[n] = low + stalledShare[n]! * (later[at + 1]! - low) - mu * stall;
+        continue;
+      }
+      const level = levels[n]! - takes + segmentSeconds;
+      if (level >= topLevel) {
+        landed[n] = top;
+        continue;
+      }
+      const cell = this.cellAt(level);
       const low = later[row + cell]!;
       landed[n] = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
     }
-    const top = later[row + POINTS - 1]!;
-    for (; n < begun.points; n++) landed[n] = top;
+  }
+
+  /** The cell of the grid that holds a level of 0 to below the highest. */
+  private cellAt(level: number): number {
+    const { levels, topLevel } = this;
+    let cell = CELL_OF[((level / topLevel) * CELL_TABLE) | 0]!;
+    while (levels[cell + 1]! <= level) cell++;
+    return cell;
   }
 
   /** V(b, i, p) for all points, into `values`. */
