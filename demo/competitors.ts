@@ -37,7 +37,7 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
 /** All that there are; those the page has words for first, in its order. */
 export const COMPETITORS: readonly Competitor[] = [
   ...Object.keys(KNOWN).filter((name) => BROWSER_ALGORITHMS.includes(name)),
-  // Risks have a control of their own.
+  // Points of the trade-off curve are for the benchmark.
   ...BROWSER_ALGORITHMS.filter((name) => !Object.hasOwn(KNOWN, name) && !name.startsWith('mpc-l:risk-')),
 ].map(competitor);
 
