@@ -214,7 +214,12 @@ describe('loading', () => {
     serveInference(scope, surroundings(shippedOnnx));
     await tell({ kind: 'load', ...URLS });
     await tell({ kind: 'evaluate', id: 7, features });
-    expect(replies).toMatchObject([{ kind: 'ready' }, { kind: 'evaluated', id: 7, tookMs: expect.any(Number) }]);
+    const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
+    expect(replies).toMatchObject([
+      { kind: 'ready', model: { name, features: names, stepEndsSeconds, levels, rankCorrelation } },
+      { kind: 'evaluated', id: 7, tookMs: expect.any(Number) },
+    ]);
+    expect(parseModelCard((replies[0] as Extract<FromWorker, { kind: 'ready' }>).card).name).toBe(name);
     const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
     expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
     await tell({ kind: 'evaluate', id: 8, features: features.subarray(1) });

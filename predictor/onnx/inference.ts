@@ -3,13 +3,15 @@
 import { InputError } from '../../abr/errors.ts';
 import { CARD_KEY, type ModelCard, parseModelCard } from './model-card.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
-import type { FromWorker, ModelUrls, ToWorker } from './protocol.ts';
+import type { FromWorker, ModelSummary, ModelUrls, ToWorker } from './protocol.ts';
 
 /** `onnxruntime-web/wasm`, as far as it is needed here. */
 export type Runtime = Pick<typeof import('onnxruntime-web/wasm'), 'env' | 'InferenceSession' | 'Tensor'>;
 
 export interface InferenceOptions {
   importRuntime(url: string): Promise<Runtime>;
+  /** Asks for a file that the runtime will `fetch`. Default: nobody does. */
+  fetchAhead?: (url: string) => void;
   /** Default: the global `fetch`. */
   fetch?: (url: string) => Promise<Pick<Response, 'ok' | 'status' | 'arrayBuffer'>>;
 }
@@ -38,7 +40,8 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
   async function answer(message: ToWorker): Promise<FromWorker> {
     if (message.kind === 'load') {
       loading = loadModel(message, options);
-      return { kind: 'ready', card: (await loading).card };
+      const { card } = await loading;
+      return { kind: 'ready', model: summaryOf(card), card: JSON.stringify(card) };
     }
     if (loading === undefined) throw new Error('asked before it was told to load anything');
     const { id, features } = message;
@@ -58,9 +61,15 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
   });
 }
 
+function summaryOf({ name, input, output, rankCorrelation }: ModelCard): ModelSummary {
+  const { stepEndsSeconds, levels } = output;
+  return { name, features: input.features.map((feature) => feature.name), stepEndsSeconds, levels, rankCorrelation };
+}
+
 /** Rejects with what is wrong: a file that is missing, is no model, has a card that does not fit it or this version. */
 export async function loadModel(urls: ModelUrls, options: InferenceOptions): Promise<LoadedModel> {
   const { modelUrl, runtimeUrl, wasmUrl } = urls;
+  options.fetchAhead?.(wasmUrl);
   const [runtime, bytes] = await Promise.all([options.importRuntime(runtimeUrl), fetchBytes(modelUrl, options)]);
   const json = onnxMetadata(bytes).get(CARD_KEY);
   if (json === undefined) throw new InputError(modelUrl, `a model card in its metadata (${CARD_KEY})`, undefined);

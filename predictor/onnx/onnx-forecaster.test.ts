@@ -16,6 +16,17 @@ import { TICK_MS, type WorkerLike } from './worker-client.ts';
 
 const URLS = { modelUrl: 'models/a.onnx', runtimeUrl: '/ort.mjs', wasmUrl: new URL('https://cdn.example/ort.wasm') };
 
+function ready(card: ModelCard): FromWorker {
+  const { name, input, output, rankCorrelation } = card;
+  const { stepEndsSeconds, levels } = output;
+  const features = input.features.map((feature) => feature.name);
+  return {
+    kind: 'ready',
+    model: { name, features, stepEndsSeconds, levels, rankCorrelation },
+    card: JSON.stringify(card),
+  };
+}
+
 /** A page whose time passes when told, with Workers that answer when told. */
 class Page {
   nowMs = 1e6;
@@ -113,7 +124,7 @@ function underWay(options: Partial<OnnxForecasterOptions> = {}) {
   const page = new Page();
   const forecaster = page.forecaster(options);
   const worker = page.workers[0]!;
-  worker.answer({ kind: 'ready', card: CARD });
+  worker.answer(ready(CARD));
   forecaster.start({ seed: 1 });
   forecaster.observe(throughput(0, 1, 8e6));
   return { page, forecaster, worker };
@@ -136,9 +147,10 @@ describe('loading', () => {
     forecaster.observe(throughput(0, 1, 8e6));
     expect(forecaster.latest(1)).toBeUndefined();
     expect(forecaster.status).toBe('loading');
-    page.workers[0]!.answer({ kind: 'ready', card: CARD });
+    page.workers[0]!.answer(ready(CARD));
     expect(forecaster.status).toBe('ready');
-    expect(forecaster.card).toBe(CARD);
+    expect(forecaster.card).toEqual(CARD);
+    expect(forecaster.card).toBe(forecaster.card);
     // What was asked for before is asked now.
     expect(page.workers[0]!.evaluations.length).toBe(1);
   });
@@ -260,7 +272,7 @@ describe('forecasts', () => {
     const page = new Page();
     const forecaster = page.forecaster();
     const worker = page.workers[0]!;
-    worker.answer({ kind: 'ready', card });
+    worker.answer(ready(card));
     const builtIn = createBuiltInForecaster();
     const both = [forecaster, builtIn];
     const context = { seed: 1, utcMsAtStart: Date.UTC(2025, 0, 1, 12, 0, 5), utcUncertaintySeconds: 0.2 };
@@ -335,7 +347,7 @@ describe('faults', () => {
     expect(faults).toEqual([expect.stringMatching(message)]);
     expect([forecaster.status, worker.isTerminated, page.timers]).toEqual(['failed', true, 0]);
     // It is over: whatever still comes.
-    worker.answer({ kind: 'ready', card: CARD });
+    worker.answer(ready(CARD));
     expect(forecaster.status).toBe('failed');
   });
 
@@ -397,7 +409,7 @@ describe('faults', () => {
     expect(() => forecaster.latest(0)).toThrow('no network');
     forecaster.start({ seed: 1 });
     expect([page.workers.length, forecaster.status]).toEqual([2, 'loading']);
-    page.workers[1]!.answer({ kind: 'ready', card: CARD });
+    page.workers[1]!.answer(ready(CARD));
     expect(forecaster.status).toBe('ready');
   });
 

@@ -10,7 +10,7 @@ import type { HandoverClock } from '../handover-clock/handover-clock.ts';
 import { FEATURES } from '../link-history.ts';
 import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../model-session.ts';
 import type { ModelCard } from './model-card.ts';
-import type { ModelUrls } from './protocol.ts';
+import type { ModelSummary, ModelUrls } from './protocol.ts';
 import { TICK_MS, WorkerClient, type WorkerLike } from './worker-client.ts';
 
 /** URLs may be relative to the page. All of them have to be of the page's origin, or of one that allows it. */
@@ -72,8 +72,10 @@ export class WorkerForecaster implements OnnxForecaster {
   #client: WorkerClient | undefined;
   #stopTicking: (() => void) | undefined;
   #status: Status = 'unloaded';
+  #model: ModelSummary | undefined;
+  #cardJson: string | undefined;
   #card: ModelCard | undefined;
-  /** Of the card's features: where they are in `FEATURES`. */
+  /** Of the model's features: where they are in `FEATURES`. */
   #inputs: readonly number[] = [];
   /** What went wrong and has not been told yet. */
   #fault: Error | undefined;
@@ -96,6 +98,8 @@ export class WorkerForecaster implements OnnxForecaster {
   }
 
   get card(): ModelCard | undefined {
+    // Read when somebody asks: it is long.
+    if (this.#cardJson !== undefined) this.#card ??= JSON.parse(this.#cardJson) as ModelCard;
     return this.#card;
   }
 
@@ -121,7 +125,7 @@ export class WorkerForecaster implements OnnxForecaster {
       this.#client = new WorkerClient({
         worker: newWorker(this.#absolute(workerUrl)),
         urls,
-        onReady: (card) => this.#use(card),
+        onReady: (model, card) => this.#use(model, card),
         onEvaluated: (id, quantiles) => this.#publish(id, quantiles),
         onFailure: (error) => this.#fail(error),
       });
@@ -174,23 +178,27 @@ export class WorkerForecaster implements OnnxForecaster {
     return new URL(url, this.#surroundings.baseUrl()).href;
   }
 
-  #use(card: ModelCard): void {
-    this.#inputs = card.input.features.map(({ name }) => FEATURES.findIndex((feature) => feature.name === name));
-    this.#session.useModel({ ...card.output, rankCorrelation: card.rankCorrelation });
-    this.#card = card;
+  #use(model: ModelSummary, card: string): void {
+    this.#inputs = model.features.map((name) => FEATURES.findIndex((feature) => feature.name === name));
+    this.#session.useModel(model);
+    this.#model = model;
+    this.#cardJson = card;
+    this.#card = undefined;
     this.#status = 'ready';
     this.#tick();
   }
 
   /** Has the present moment evaluated, unless one is under way or was just now. */
   #ask(nowSeconds: number): void {
-    if (!this.#client?.isFree) return;
+    const client = this.#client;
+    if (client === undefined) return;
     const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
     if (age >= 0 && age < LIFETIME_SECONDS) return;
+    // While the model loads too: the first time takes longest, and is over before there is more to do.
     const moment = this.#session.moment(nowSeconds, this.#features);
-    if (moment === undefined) return;
+    if (moment === undefined || !client.isFree) return;
     const features = Float32Array.from(this.#inputs, (at) => this.#features[at]!);
-    this.#asked = { id: this.#client.evaluate(features), moment };
+    this.#asked = { id: client.evaluate(features), moment };
   }
 
   #publish(id: number, quantiles: Float32Array): void {
@@ -198,7 +206,7 @@ export class WorkerForecaster implements OnnxForecaster {
     if (id !== this.#asked?.id) return;
     const { moment } = this.#asked;
     this.#asked = undefined;
-    const { stepEndsSeconds, levels } = this.#card!.output;
+    const { name, stepEndsSeconds, levels } = this.#model!;
     const size = stepEndsSeconds.length * levels.length;
     if (quantiles.length !== size) throw new InputError('quantiles', `${size} numbers`, quantiles.length);
     const values = Float64Array.from(quantiles);
@@ -209,7 +217,7 @@ export class WorkerForecaster implements OnnxForecaster {
       }
       values[i] = Math.max(least, values[i]!);
     }
-    this.#newest = this.#session.forecast(moment, `model:${this.#card!.name}`, values);
+    this.#newest = this.#session.forecast(moment, `model:${name}`, values);
   }
 
   #fail(error: Error): void {

@@ -1,7 +1,5 @@
 /** What the page and the Worker say to each other. */
 
-import type { ModelCard } from './model-card.ts';
-
 /** Where the Worker finds what it needs: absolute. */
 export interface ModelUrls {
   /** The `.onnx` file. */
@@ -12,6 +10,16 @@ export interface ModelUrls {
   wasmUrl: string;
 }
 
+/** What the page goes by of a model's card. */
+export interface ModelSummary {
+  name: string;
+  /** Names of `FEATURES`, in the order of the input. */
+  features: readonly string[];
+  stepEndsSeconds: readonly number[];
+  levels: readonly number[];
+  rankCorrelation: number;
+}
+
 export type ToWorker =
   /** Comes first, once. */
   | ({ kind: 'load' } & ModelUrls)
@@ -19,8 +27,8 @@ export type ToWorker =
   | { kind: 'evaluate'; id: number; features: Float32Array };
 
 export type FromWorker =
-  /** The model is loaded, fits its card and has been warmed up. */
-  | { kind: 'ready'; card: ModelCard }
+  /** The model is loaded, fits its card (which was checked; as JSON, for few pages read it) and has been warmed up. */
+  | { kind: 'ready'; model: ModelSummary; card: string }
   /** `quantiles`: `[step * levels + level]`; `tookMs`: the inference alone. */
   | { kind: 'evaluated'; id: number; quantiles: Float32Array; tookMs: number }
   /** Nothing more is to be expected. */

@@ -1,7 +1,6 @@
 /** The page's end of the Worker: asks it one thing at a time, and calls it failed when it does not answer. */
 
-import type { ModelCard } from './model-card.ts';
-import type { FromWorker, ModelUrls, ToWorker } from './protocol.ts';
+import type { FromWorker, ModelSummary, ModelUrls, ToWorker } from './protocol.ts';
 
 /** A Worker, as far as it is needed here. */
 export interface WorkerLike {
@@ -14,7 +13,7 @@ export interface WorkerLike {
 export interface WorkerClientOptions {
   worker: WorkerLike;
   urls: ModelUrls;
-  onReady(card: ModelCard): void;
+  onReady(model: ModelSummary, card: string): void;
   onEvaluated(id: number, quantiles: Float32Array): void;
   /** Called once at most; the Worker has been ended. */
   onFailure(error: Error): void;
@@ -98,7 +97,7 @@ export class WorkerClient {
     this.#patience = undefined;
     if (message.kind === 'ready') {
       this.#isReady = true;
-      this.#options.onReady(message.card);
+      this.#options.onReady(message.model, message.card);
     } else this.#options.onEvaluated(message.id, message.quantiles);
   }
 

@@ -3,8 +3,10 @@
  * file is the same behind a bundler and without one, and nothing of it is loaded unless a page asks for it.
  */
 
+import { fetchAhead } from './fetch-ahead.ts';
 import { type MessageScope, type Runtime, serveInference } from './inference.ts';
 
 serveInference(globalThis as unknown as MessageScope, {
   importRuntime: (url) => import(/* @vite-ignore */ url) as Promise<Runtime>,
+  fetchAhead: (url) => fetchAhead(globalThis, url),
 });

@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { fetchAhead } from './fetch-ahead.ts';
+
+const WASM = 'https://page.example/ort.wasm';
+
+function scopeWith(answer: (url: string) => Promise<string>) {
+  const asked: string[] = [];
+  const fetch = (url: string) => {
+    asked.push(url);
+    return answer(url);
+  };
+  return { asked, scope: { fetch: fetch as unknown as typeof globalThis.fetch } };
+}
+
+test('the one who asks next gets what is under way, once; others are not disturbed', async () => {
+  const { asked, scope } = scopeWith(async (url) => `${url} ${asked.length}`);
+  const { fetch } = scope;
+  fetchAhead(scope, WASM);
+  expect(asked).toEqual([WASM]);
+  expect(await scope.fetch('https://page.example/model.onnx')).toBe('https://page.example/model.onnx 2');
+  expect(await scope.fetch(WASM, { credentials: 'same-origin' })).toBe(`${WASM} 1`);
+  expect(scope.fetch).toBe(fetch);
+  expect(await scope.fetch(WASM)).toBe(`${WASM} 3`);
+});
+
+test('a failure is for the one who asks, and nobody is told of it before', async () => {
+  const { scope } = scopeWith(() => Promise.reject(new TypeError('no network')));
+  fetchAhead(scope, WASM);
+  await new Promise((resolve) => setTimeout(resolve));
+  await expect(scope.fetch(WASM)).rejects.toThrow('no network');
+});
