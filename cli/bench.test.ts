@@ -30,7 +30,10 @@ async function bench(...flags: string[]): Promise<{ status: number; stderr: stri
 
 describe('leo-abr bench', () => {
   test.each([
-    [['--tier', 'moon'], '--tier: expected one of origin, got "moon"'],
+    [['--tier', 'moon'], '--tier: expected one of origin, kernel, got "moon"'],
+    [['--tier', 'kernel', '--congestion', 'reno'], '--congestion: expected one of cubic, bbr, got "reno"'],
+    [['--tier', 'kernel', '--impairment', 'rain'], '--impairment: expected one of starlink, none, got "rain"'],
+    [['--tier', 'kernel', '--contexts', '4'], '--contexts: expected 1 with --tier kernel: there is one link, got "4"'],
     [['--contexts', '0'], '--contexts: expected a whole number from 1 to 64, got "0"'],
     [['--contexts', 'many'], '--contexts: expected a whole number from 1 to 64, got "many"'],
     [['--segments', '0'], '--segments: expected a whole number from 1 to 48 (the segments of uhd-8), got "0"'],

@@ -6,9 +6,12 @@ import { Command } from 'commander';
 import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
-import { defaultContexts, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
+import { defaultContexts, type KernelTier, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
+import { sameJson } from '../replay/evaluation/same-json.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { type Impairment, NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
+import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
@@ -20,7 +23,7 @@ import { TOOL_FOLDER } from './tool.ts';
 
 /** Beside the built command; from source it lies where the build would put it. */
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
-const TIERS = ['origin'];
+const TIERS = ['origin', 'kernel'];
 /** Results so far are written at least so often, for `--resume` after the worst. */
 const WRITE_PARTIAL_MS = 60_000;
 
@@ -29,6 +32,8 @@ const CALIBRATION_SECONDS = 4;
 
 interface BenchFlags {
   tier: string;
+  congestion: string;
+  impairment: string;
   contexts?: string;
   raw?: string;
 }
@@ -36,7 +41,17 @@ interface BenchFlags {
 export function benchCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('bench'))
     .description('replay traces in a real browser with dash.js and compare algorithms')
-    .option('--tier <name>', 'how traces are replayed: origin (an HTTP server that paces bytes)', 'origin')
+    .option(
+      '--tier <name>',
+      "how traces are replayed: origin (an HTTP server that paces bytes) or kernel (a link under the kernel's TCP; Linux, root)",
+      'origin',
+    )
+    .option(
+      '--congestion <name>',
+      `tier kernel: congestion control of the server, ${CONGESTION_CONTROLS.join(' or ')}`,
+      'cubic',
+    )
+    .option('--impairment <name>', "tier kernel: loss and delay beside the trace's rates, starlink or none", 'starlink')
     .option('--contexts <n>', 'sessions side by side (default: 4 for ladders beyond 30 Mbit/s, else 8)')
     .option('--raw <file>', 'every decision, request and stall, a line per session (default: beside --out)')
     .addHelpText('after', `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle`)
@@ -48,9 +63,16 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   if (!TIERS.includes(flags.tier)) {
     throw new InputError({ field: '--tier', expected: `one of ${TIERS.join(', ')}`, got: quoted(flags.tier) });
   }
+  const kernel = flags.tier === 'kernel' ? kernelOption(flags) : undefined;
   const benchmark = prepareBenchmark('bench', flags, { requireAlgorithm: browserAlgorithm, stderr });
   requireMedia(benchmark.scenario);
-  const contexts = flags.contexts === undefined ? defaultContexts(benchmark.scenario) : contextsOption(flags.contexts);
+  const contexts =
+    kernel !== undefined
+      ? 1
+      : flags.contexts === undefined
+        ? defaultContexts(benchmark.scenario)
+        : contextsOption(flags.contexts);
+  requireSameTier(benchmark, flags.tier, kernel);
   const raw = new RawFile(flags.raw ?? rawBeside(benchmark.out), benchmark.done.length > 0);
   const pageDirectory = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
   if (pageDirectory === undefined) {
@@ -65,6 +87,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     parts: [],
     ...(benchmark.resumedTool && benchNotesOf(benchmark.resumedTool)),
     tier: flags.tier,
+    ...(kernel && { kernel: { congestionControl: kernel.congestionControl, impairment: kernel.impairment } }),
     contexts,
   };
   const withNotes = (): Benchmark => ({ ...benchmark, tool: { ...benchmark.tool, bench: notes } });
@@ -89,6 +112,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       sessions,
       scenario,
       pageDirectory,
+      ...(kernel && { kernel }),
       contexts,
       timings,
       signal: stop.signal,
@@ -160,6 +184,48 @@ class RawFile {
 
 function rawBeside(out: string): string | undefined {
   return out === STANDARD_OUTPUT ? undefined : `${out.replace(/\.json$/, '')}.raw.jsonl`;
+}
+
+/** Says before anything is played why a machine cannot. */
+function kernelOption({ congestion, impairment, contexts }: BenchFlags): KernelTier {
+  const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
+  if (congestionControl === undefined) {
+    const expected = `one of ${CONGESTION_CONTROLS.join(', ')}`;
+    throw new InputError({ field: '--congestion', expected, got: quoted(congestion) });
+  }
+  const impairments: Readonly<Record<string, Impairment>> = { starlink: STARLINK_IMPAIRMENT, none: NO_IMPAIRMENT };
+  const chosen = Object.hasOwn(impairments, impairment) ? impairments[impairment] : undefined;
+  if (chosen === undefined) {
+    const expected = `one of ${Object.keys(impairments).join(', ')}`;
+    throw new InputError({ field: '--impairment', expected, got: quoted(impairment) });
+  }
+  if (contexts !== undefined && contexts !== '1') {
+    throw new InputError({
+      field: '--contexts',
+      expected: '1 with --tier kernel: there is one link',
+      got: quoted(contexts),
+    });
+  }
+  const obstacle = kernelTierObstacle() ?? allowCongestionControl(congestionControl);
+  if (obstacle !== undefined) {
+    throw new InputError({ field: '--tier', expected: 'origin on this machine', got: `"kernel": ${obstacle}` });
+  }
+  return { congestionControl, impairment: chosen };
+}
+
+/** Sessions of two tiers do not belong in one file. */
+function requireSameTier({ resumedTool, out }: Benchmark, tier: string, kernel: KernelTier | undefined): void {
+  const earlier = resumedTool && benchNotesOf(resumedTool);
+  if (earlier === undefined) return;
+  const name = (one: string, control: string | undefined) => (control === undefined ? one : `${one} with ${control}`);
+  const [was, is] = [name(earlier.tier, earlier.kernel?.congestionControl), name(tier, kernel?.congestionControl)];
+  if (was === is && sameJson(earlier.kernel?.impairment, kernel?.impairment)) return;
+  throw new InputError({
+    file: out,
+    field: 'tool.bench',
+    expected: `sessions of tier ${is} to resume`,
+    got: `those of ${was}`,
+  });
 }
 
 function contextsOption(text: string): number {

@@ -7,6 +7,8 @@ import { createController, qoeWeights } from '../abr/index.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
+import { STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
+import { allowCongestionControl, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
 import type { Trace } from '../replay/trace.ts';
@@ -122,4 +124,28 @@ test('sessions of the plugin, of the oracle and of dash.js itself', async () => 
   expect(oracle.decisions.map(({ forecast }) => forecast?.source)).toEqual(Array(7).fill('oracle'));
   const utc = oracle.decisions.at(-1)!.state;
   expect(utc.utcMs! - utc.nowSeconds * 1000).toBeCloseTo(Date.UTC(2025, 5, 1) + 2000, -2);
+});
+
+test("a session behind the kernel's TCP", async () => {
+  const obstacle = kernelTierObstacle() ?? allowCongestionControl('bbr');
+  test.skip(obstacle !== undefined, obstacle);
+  const played: PlayedSession[] = [];
+  // Behind the hole: 6 Mbit/s all the time.
+  const planned: PlannedSession = { trace, startSeconds: 15, segmentCount: 3, algorithm: 'mpc-d', seed: 3 };
+  await runBench({
+    sessions: [planned],
+    scenario,
+    pageDirectory: PAGE_DIRECTORY,
+    kernel: { congestionControl: 'bbr', impairment: STARLINK_IMPAIRMENT },
+    onSession: (session) => void played.push(session),
+  });
+  const [{ result, record, inconsistencies, linkStatistics }, ...others] = played as [PlayedSession];
+  expect(others).toEqual([]);
+  expect(result).toMatchObject({ endedBy: 'end', startSeconds: 15 });
+  expect(inconsistencies).toEqual([]);
+  const bits = record.requests.reduce((sum, { receivedBits }) => sum + receivedBits, 0);
+  const lastEnd = Math.max(...record.requests.map(({ endedAtSeconds }) => endedAtSeconds));
+  expect(bits).toBeLessThan(6e6 * lastEnd);
+  expect(linkStatistics!.bytes * 8).toBeGreaterThan(bits);
+  expect(result.startupSeconds).toBeGreaterThan(scenario.rttSeconds);
 });

@@ -1,11 +1,12 @@
 /**
- * `npm run bench` and `npm run bench:full`: algorithms in real browsers, the same in the simulator, and a report on both.
+ * `npm run bench`, `bench:full` and `bench:kernel`: algorithms in real browsers, and a report.
  *
- *     node scripts/bench.js short    4 shipped traces, 24 segments: under 10 minutes on two quiet cores
- *     node scripts/bench.js full     one start per trace of ../shared/data/traces (or of LEO_ABR_TRACES): hours
+ *     node scripts/bench.js short     4 shipped traces, 24 segments, and the simulator: under 10 minutes on two quiet cores
+ *     node scripts/bench.js full      one start per trace of ../shared/data/traces (or of LEO_ABR_TRACES): hours
+ *     node scripts/bench.js kernel    MPC-D and MPC-L under the kernel's CUBIC and BBR: half an hour; Linux and root
  *
- * Both print each command as it can be typed. `full` continues what an earlier call has left unfinished. Results are in
- * build/bench/<short|full>; the exit status is that of the browsers' part.
+ * All print each command as it can be typed. `full` and `kernel` continue what an earlier call has left unfinished. Results
+ * are in build/bench/<kind>; the exit status is that of the browsers' part.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
@@ -15,15 +16,14 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const COMMAND = join(ROOT, 'cli', 'bin', 'leo-abr.js');
 const SHIPPED = ['stationary-typical', 'stationary-hard', 'driving-motorway', 'driving-urban-blocked'];
+const shipped = SHIPPED.map((name) => `replay/traces/${name}.csv`);
 const KINDS = {
-  short: {
-    traces: SHIPPED.map((name) => `replay/traces/${name}.csv`),
-    flags: ['--scenario', 'hd-16', '--segments', '24'],
-  },
+  short: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'] },
   full: {
     traces: (process.env.LEO_ABR_TRACES ?? '../shared/data/traces').split(delimiter).filter((path) => path !== ''),
     flags: ['--scenario', 'uhd-8'],
   },
+  kernel: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'] },
 };
 const EXIT_FAULT = 1;
 
@@ -41,29 +41,47 @@ if (missing.length > 0) {
 
 const folder = join('build', 'bench', kind);
 mkdirSync(join(ROOT, folder), { recursive: true });
-const [browser, simulator] = [join(folder, 'browser.json'), join(folder, 'simulator.json')];
-if (kind === 'short') for (const file of [browser, simulator]) rmSync(join(ROOT, file), { force: true });
 const traceFlags = traces.flatMap((path) => ['--traces', path]);
+const files = [];
+let status = 0;
+if (kind === 'kernel') {
+  for (const congestion of ['cubic', 'bbr']) {
+    play(`${congestion}.json`, 'mpc-d,mpc-l', ['--tier', 'kernel', '--congestion', congestion]);
+  }
+} else {
+  play('browser.json', 'mpc-d,mpc-l,mpc-o,dynamic', []);
+  // dash.js's own rules are only in the browser.
+  const file = join(folder, 'simulator.json');
+  stopUnless0(leoAbr(['simulate', ...traceFlags, '--algorithms', 'mpc-d,mpc-l,mpc-o', ...flags, '--out', file]));
+  files.push(file);
+}
+stopUnless0(leoAbr(['report', ...files, ...traceFlags, '--out', join(folder, 'report')]));
+process.exit(status);
 
-const played = leoAbr([
-  ...['bench', ...traceFlags, '--algorithms', 'mpc-d,mpc-l,mpc-o,dynamic', ...flags],
-  ...[...(kind === 'full' ? ['--resume'] : []), '--out', browser],
-]);
-// Sessions that a busy machine has spoilt at every attempt are a fault, but those that count are in the file.
-if (played > EXIT_FAULT || !existsSync(join(ROOT, browser))) process.exit(played);
-// dash.js's own rules are only in the browser.
-const simulated = leoAbr([
-  'simulate',
-  ...traceFlags,
-  '--algorithms',
-  'mpc-d,mpc-l,mpc-o',
-  ...flags,
-  '--out',
-  simulator,
-]);
-if (simulated !== 0) process.exit(simulated);
-const reported = leoAbr(['report', browser, simulator, ...traceFlags, '--out', join(folder, 'report')]);
-process.exit(reported || played);
+/** In browsers. Sessions that a busy machine has spoilt at every attempt are a fault, but those that count are in the file. */
+function play(name, algorithms, tier) {
+  const file = join(folder, name);
+  if (kind === 'short') rmSync(join(ROOT, file), { force: true });
+  const resume = kind === 'short' ? [] : ['--resume'];
+  const played = leoAbr([
+    'bench',
+    ...tier,
+    ...traceFlags,
+    '--algorithms',
+    algorithms,
+    ...flags,
+    ...resume,
+    '--out',
+    file,
+  ]);
+  if (played > EXIT_FAULT || !existsSync(join(ROOT, file))) process.exit(played);
+  status ||= played;
+  files.push(file);
+}
+
+function stopUnless0(ended) {
+  if (ended !== 0) process.exit(ended);
+}
 
 /** Runs the command, having said what it is; its exit status. */
 function leoAbr(args) {

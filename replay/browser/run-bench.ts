@@ -5,8 +5,11 @@
 
 import type { Browser } from 'playwright-core';
 import type { PlannedSession } from '../evaluation/plan.ts';
+import type { KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
+import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
+import type { CongestionControl } from '../kernel/kernel-support.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
-import { type RequestLogEntry, type RunningOrigin, startOrigin } from '../origin/index.ts';
+import { type RequestLogEntry, type RunningOrigin, type SessionSpec, startOrigin } from '../origin/index.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import type { BenchPart } from './bench-notes.ts';
@@ -25,7 +28,9 @@ export interface BenchOptions {
   scenario: ResolvedScenario;
   /** The built page (`vite build --mode bench-page`). */
   pageDirectory: string;
-  /** Sessions side by side. Default: 4 where the ladder goes beyond 30 Mbit/s, else 8. */
+  /** Default: the origin paces bytes along the trace. */
+  kernel?: KernelTier;
+  /** Sessions side by side. Default: 4 where the ladder goes beyond 30 Mbit/s, else 8; there is but one kernel link. */
   contexts?: number;
   /** Times that a session is played at most. Default 4. */
   maxAttempts?: number;
@@ -34,12 +39,21 @@ export interface BenchOptions {
   timings?: boolean;
   /** Ends the run early; sessions under way are dropped. */
   signal?: AbortSignal;
-  /** Seconds that the origin is calibrated for on each of two traces, before the sessions and after. Default: not at all. */
+  /**
+   * Seconds that the origin is calibrated for on each of two traces, before the sessions and after. Default: not at all;
+   * behind a kernel link there is nothing to calibrate.
+   */
   calibrationSeconds?: number;
   /** Given what is noted of this call, before anything is played; it is kept up to date until the end. */
   onPart?(part: BenchPart): void;
   /** Told of every session played, accepted or not. */
   onSession?(played: PlayedSession): void | Promise<void>;
+}
+
+/** The trace as a link between two network namespaces, under the kernel's TCP (`replay/kernel`). */
+export interface KernelTier {
+  congestionControl: CongestionControl;
+  impairment: Impairment;
 }
 
 /** One session as it was played, whether or not it counts. */
@@ -55,6 +69,8 @@ export interface PlayedSession {
   /** What the witnesses of the session disagree on (`consistency.ts`). */
   inconsistencies: string[];
   originLog: readonly RequestLogEntry[];
+  /** Of a kernel link: what it delivered, dropped and lost from the page's loading to the session's end. */
+  linkStatistics?: LinkStatistics;
 }
 
 export interface BenchOutcome {
@@ -87,7 +103,7 @@ interface Task {
  */
 export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   const { sessions, scenario, signal, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
-  const contexts = options.contexts ?? defaultContexts(scenario);
+  const contexts = options.kernel !== undefined ? 1 : (options.contexts ?? defaultContexts(scenario));
   for (const algorithm of new Set(sessions.map((session) => session.algorithm))) browserAlgorithm(algorithm);
 
   const results = new Map<PlannedSession, SessionResult>();
@@ -95,14 +111,26 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();
-  const origin = await startOrigin({ fallback: servePageFiles(options.pageDirectory) });
-  const browser = await chromium.launch({ ...found, headless: true });
+  const link = options.kernel && (await startKernelLink(options.kernel, scenario));
+  const origin = await startOrigin({
+    fallback: servePageFiles(options.pageDirectory),
+    ...(link && { socket: await link.listen() }),
+  });
+  const browser = await chromium.launch({
+    ...found,
+    ...(link && {
+      executablePath: link.clientProgram(found.executablePath),
+      // To a browser only loopback is as good as https; without that its clocks are coarser.
+      args: [...found.args, `--unsafely-treat-insecure-origin-as-secure=${origin.url}`],
+    }),
+    headless: true,
+  });
   const abort = () => void browser.close();
   signal?.addEventListener('abort', abort);
   const part = newPart(benchEnvironment({ version: browser.version(), source: found.source }));
   const calibration = async (when: 'before' | 'after') => {
     const { calibrationSeconds: seconds } = options;
-    if (seconds === undefined || signal?.aborted === true) return;
+    if (seconds === undefined || link !== undefined || signal?.aborted === true) return;
     const cases = calibrationCases(calibrationScale(scenario));
     part.calibration[when] = await calibrate({ browser, origin, cases, seconds, signal });
   };
@@ -112,7 +140,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
     await calibration('before');
     while (queue.length > 0 && signal?.aborted !== true) {
       const batch = queue.splice(0, contexts);
-      for (const played of await playBatch(batch, { browser, origin, options })) {
+      for (const played of await playBatch(batch, { browser, origin, link, options })) {
         const { planned, attempt, rejected, result, record } = played;
         outcome.browser ??= { userAgent: record.userAgent, dashVersion: record.dashVersion };
         update(part);
@@ -139,6 +167,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
     signal?.removeEventListener('abort', abort);
     await browser.close();
     await origin.close();
+    await link?.close();
   }
   outcome.results = sessions.flatMap((planned) => results.get(planned) ?? []);
   return outcome;
@@ -182,7 +211,17 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
 interface Surroundings {
   browser: Browser;
   origin: RunningOrigin;
+  link: KernelLink | undefined;
   options: BenchOptions;
+}
+
+/** Its module is for Linux alone. */
+async function startKernelLink(
+  { congestionControl }: KernelTier,
+  { rttSeconds }: ResolvedScenario,
+): Promise<KernelLink> {
+  const { KernelLink: link } = await import('../kernel/kernel-link.ts');
+  return link.start({ congestionControl, rttSeconds });
 }
 
 async function playBatch(batch: readonly Task[], surroundings: Surroundings): Promise<PlayedSession[]> {
@@ -205,10 +244,13 @@ async function playBatch(batch: readonly Task[], surroundings: Surroundings): Pr
 }
 
 /** Opens a page of its own for one session; `play` ends with the page closed. */
-async function loadPage({ planned, attempt }: Task, { browser, origin, options }: Surroundings) {
+async function loadPage({ planned, attempt }: Task, { browser, origin, link, options }: Surroundings) {
   const { scenario, timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
-  const session = origin.createSession({ trace, scenario, startSeconds, segmentCount });
+  const session = origin.createSession({
+    ...{ trace, scenario, startSeconds, segmentCount },
+    ...(link && kernelSession(link, planned, options)),
+  });
   const config: SessionConfig = {
     sessionUrl: `${origin.url}/session/${session.id}/`,
     algorithm,
@@ -230,6 +272,8 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, options }
         pageErrors.length === 0 ? played : { ...played, endedBy: 'fault', fault: played.fault ?? pageErrors[0]! };
       await context.close();
       origin.removeSession(session.id);
+      link?.open();
+      const linkStatistics = await link?.statistics();
       const downloads = downloadTimings(record, session.log);
       const rejected = reasonToReject(record, downloads, scenario);
       return {
@@ -245,9 +289,20 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, options }
           hasDecisions: browserAlgorithm(algorithm).controller !== undefined,
         }),
         originLog: session.log,
+        ...(linkStatistics && { linkStatistics }),
       };
     },
   };
+}
+
+/** The origin hands everything to the kernel at once, and the link plays the trace from the first request for a segment on. */
+function kernelSession(
+  link: KernelLink,
+  { trace, startSeconds, seed }: PlannedSession,
+  { scenario, kernel }: BenchOptions,
+): Pick<SessionSpec, 'pacing' | 'onStart'> {
+  const steps = kernelSteps(trace, scenario, { startSeconds, impairment: kernel!.impairment });
+  return { pacing: 'none', onStart: () => link.play(steps, seed) };
 }
 
 /** A fault is a result, a busy machine is none. */
