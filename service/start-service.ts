@@ -257,7 +257,7 @@ async function watchDish(
     problems: service.problems,
     onSecond: (second) => service.observeTelemetry(second),
     onStateChange: () => service.stateChanged(),
-    onObstructionMap: sky && ((map, atMs) => sky.observeMap(map, atMs)),
+    onObstructionMap: sky && ((map, atMs, attitude) => sky.observeMap(map, atMs, attitude)),
     onLocation(reading) {
       place.ofDish = reading;
     },

@@ -14,9 +14,11 @@ import {
   setLogVerbosity,
 } from '@grpc/grpc-js';
 import { fromJSON, type PackageDefinition } from '@grpc/proto-loader';
-import { inPackage, message } from './protobuf-json.ts';
+import { inPackage, message, type ShortField } from './protobuf-json.ts';
 
-export const DEVICE_SERVICE = 'SpaceX.API.Device.Device';
+export const DEVICE_PACKAGE = 'SpaceX.API.Device';
+export const DEVICE_SERVICE = `${DEVICE_PACKAGE}.Device`;
+export const STATUS_MESSAGE = `${DEVICE_PACKAGE}.DishGetStatusResponse`;
 
 /** Causes of outages, as the dish names them. */
 export const OUTAGE_CAUSES = {
@@ -54,7 +56,37 @@ const RESPONSES = {
   dish_get_obstruction_map: [2008, 'DishGetObstructionMapResponse'],
 } as const;
 
-const DEFINITIONS = inPackage('SpaceX.API.Device', {
+const STATUS: Record<string, ShortField> = {
+  device_info: [1, 'DeviceInfo'],
+  device_state: [2, 'DeviceState'],
+  seconds_to_first_nonempty_slot: [1002, 'float'],
+  pop_ping_drop_rate: [1003, 'float'],
+  obstruction_stats: [1004, 'DishObstructionStats'],
+  downlink_throughput_bps: [1007, 'float'],
+  uplink_throughput_bps: [1008, 'float'],
+  pop_ping_latency_ms: [1009, 'float'],
+  boresight_azimuth_deg: [1011, 'float'],
+  boresight_elevation_deg: [1012, 'float'],
+  outage: [1014, 'DishOutage'],
+  is_snr_above_noise_floor: [1018, 'bool'],
+};
+
+/** Numbers of the status that are taken. */
+export const STATUS_NUMBERS: readonly number[] = Object.values(STATUS).map(([number]) => number);
+
+/**
+ * Where the status holds the dish's attitude as a quaternion: its number is not known to us, but to the dish
+ * (`attitude-field.ts`).
+ */
+export interface AttitudeField {
+  number: number;
+  name: string;
+  /** Of its message. */
+  parts: { [Part in 'w' | 'x' | 'y' | 'z']: { number: number; name: string } };
+  type: 'float' | 'double';
+}
+
+const MESSAGES = {
   Device: { methods: { Handle: { requestType: 'Request', responseType: 'Response' } } },
   Request: message({ id: [1, 'uint64'], ...REQUESTS }, { request: Object.keys(REQUESTS) }),
   Response: message(
@@ -84,20 +116,7 @@ const DEFINITIONS = inPackage('SpaceX.API.Device', {
     }),
     nested: { Cause: { values: OUTAGE_CAUSES } },
   },
-  DishGetStatusResponse: message({
-    device_info: [1, 'DeviceInfo'],
-    device_state: [2, 'DeviceState'],
-    seconds_to_first_nonempty_slot: [1002, 'float'],
-    pop_ping_drop_rate: [1003, 'float'],
-    obstruction_stats: [1004, 'DishObstructionStats'],
-    downlink_throughput_bps: [1007, 'float'],
-    uplink_throughput_bps: [1008, 'float'],
-    pop_ping_latency_ms: [1009, 'float'],
-    boresight_azimuth_deg: [1011, 'float'],
-    boresight_elevation_deg: [1012, 'float'],
-    outage: [1014, 'DishOutage'],
-    is_snr_above_noise_floor: [1018, 'bool'],
-  }),
+  DishGetStatusResponse: message(STATUS),
   DishGetHistoryResponse: message({
     current: [1, 'uint64'],
     pop_ping_drop_rate: [1001, 'float[]'],
@@ -117,7 +136,17 @@ const DEFINITIONS = inPackage('SpaceX.API.Device', {
   }),
   LLAPosition: message({ lat: [1, 'double'], lon: [2, 'double'], alt: [3, 'double'] }),
   GetLocationResponse: message({ lla: [1, 'LLAPosition'], source: [3, 'int32'], sigma_m: [4, 'double'] }),
-});
+};
+
+function definitions(attitude: AttitudeField | undefined): object {
+  if (attitude === undefined) return inPackage(DEVICE_PACKAGE, MESSAGES);
+  const { parts, type, name, number } = attitude;
+  const AttitudeQuaternion = message(
+    Object.fromEntries(Object.values(parts).map((part) => [part.name, [part.number, type]])),
+  );
+  const DishGetStatusResponse = message({ ...STATUS, [name]: [number, 'AttitudeQuaternion'] });
+  return inPackage(DEVICE_PACKAGE, { ...MESSAGES, DishGetStatusResponse, AttitudeQuaternion });
+}
 
 /** As they are decoded: whatever is missing is missing, and nothing has been checked. */
 export interface RawStatus {
@@ -189,18 +218,15 @@ export interface RawResponse {
 /** 64-bit numbers as doubles (exact to 2^53), enumerations by name, nothing filled in that is missing. */
 const LOADING = { longs: Number, enums: String, defaults: false, arrays: false, oneofs: false };
 
-let loaded: PackageDefinition | undefined;
-
 /** All definitions by full name. */
-export function devicePackage(): PackageDefinition {
+export function devicePackage(attitude?: AttitudeField): PackageDefinition {
   // gRPC writes to the console what its callers are told as well.
   setLogVerbosity(logVerbosity.NONE);
-  loaded ??= fromJSON(DEFINITIONS as Parameters<typeof fromJSON>[0], LOADING);
-  return loaded;
+  return fromJSON(definitions(attitude) as Parameters<typeof fromJSON>[0], LOADING);
 }
 
-export function deviceServiceDefinition(): ServiceDefinition {
-  return devicePackage()[DEVICE_SERVICE] as unknown as ServiceDefinition;
+export function deviceService(definitions: PackageDefinition): ServiceDefinition {
+  return definitions[DEVICE_SERVICE] as unknown as ServiceDefinition;
 }
 
 type HandleCall = (
@@ -212,9 +238,15 @@ type HandleCall = (
 export type DeviceClient = Client & { Handle: HandleCall };
 
 /** The dish speaks without TLS. */
-export function newDeviceClient(address: string, channelOptions: Record<string, number>): DeviceClient {
-  const service = loadPackageDefinition(devicePackage())['SpaceX'] as unknown as {
-    API: { Device: { Device: new (address: string, security: ChannelCredentials, options: object) => DeviceClient } };
+export function newDeviceClient(
+  address: string,
+  channelOptions: Record<string, number>,
+  attitude?: AttitudeField,
+): DeviceClient {
+  const { SpaceX } = loadPackageDefinition(devicePackage(attitude)) as unknown as {
+    SpaceX: {
+      API: { Device: { Device: new (address: string, security: ChannelCredentials, options: object) => DeviceClient } };
+    };
   };
-  return new service.API.Device.Device(address, credentials.createInsecure(), channelOptions);
+  return new SpaceX.API.Device.Device(address, credentials.createInsecure(), channelOptions);
 }

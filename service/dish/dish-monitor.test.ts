@@ -1,12 +1,14 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.ts';
 import { syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
+import { attitudeIn, learnAttitudeField } from './attitude-field.ts';
 import { DishMonitor } from './dish-monitor.ts';
-import type { ObstructionMap } from './obstruction-map.ts';
+import type { Attitude, ObstructionMap } from './obstruction-map.ts';
 import type { LocationReading } from './read-answers.ts';
 
 const opened: (() => void)[] = [];
@@ -28,6 +30,7 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
   const seconds: TelemetrySecond[] = [];
   const states: string[] = [];
   const maps: ObstructionMap[] = [];
+  const attitudes: (Attitude | undefined)[] = [];
   const places: LocationReading[] = [];
   const watching: DishMonitor = new DishMonitor({
     address,
@@ -37,11 +40,14 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
     random: () => 0.5,
     onSecond: (second) => seconds.push(second),
     onStateChange: () => states.push(watching.reply().state),
-    onObstructionMap: (map) => maps.push(map),
+    onObstructionMap(map, _atMs, attitude) {
+      maps.push(map);
+      attitudes.push(attitude);
+    },
     onLocation: (place) => places.push(place),
   });
   opened.push(() => watching.stop());
-  return { watching, problems, seconds, states, maps, places };
+  return { watching, problems, seconds, states, maps, attitudes, places };
 }
 
 describe('watching a dish', () => {
@@ -189,5 +195,34 @@ describe('watching a dish', () => {
       await watching.poll();
       expect(seconds.length).toBe(before + 2);
     }
+  });
+});
+
+describe('a dish whose map is of its own frame', () => {
+  test('is asked where its attitude is, and its map comes with it', async () => {
+    const attitude: Attitude = [0.1, 0.7, -0.7, 0.1];
+    const { watching, clock, attitudes } = await watch({ attitude });
+    for (let i = 0; i < 3; i++) {
+      await watching.poll();
+      clock.advance(1);
+    }
+    expect(attitudes[0]).toBeUndefined();
+    expect(attitudes[2]!.map((part) => Number(part.toFixed(4)))).toEqual(attitude);
+    expect(watching.reply()).toMatchObject({ state: 'online', malformedValues: 0 });
+  });
+
+  test('has none where it does not describe itself', async () => {
+    expect(await learnAttitudeField('127.0.0.1:1', 500)).toBeUndefined();
+    const { dish } = await watch();
+    expect(await learnAttitudeField(dish.address, 2000)).toBeUndefined();
+  });
+
+  test('no description of files makes the search fail', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 3 }), (files) => {
+        expect(attitudeIn(files)).toBeUndefined();
+      }),
+      { seed: 2, numRuns: 200 },
+    );
   });
 });

@@ -8,14 +8,16 @@ import type { DishReply, DishStateName } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
+import { learnAttitudeField } from './attitude-field.ts';
 import {
+  type AttitudeField,
   type DeviceClient,
   newDeviceClient,
   type OutageCause,
   type RawRequest,
   type RawResponse,
 } from './device-api.ts';
-import type { ObstructionMap } from './obstruction-map.ts';
+import type { Attitude, ObstructionMap } from './obstruction-map.ts';
 import { AnswerReader, type LocationReading, type StatusReading } from './read-answers.ts';
 
 export interface DishMonitorOptions {
@@ -27,7 +29,7 @@ export interface DishMonitorOptions {
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
   /** Asked for every second where it is given. */
-  onObstructionMap?: ((map: ObstructionMap, atMs: number) => void) | undefined;
+  onObstructionMap?: ((map: ObstructionMap, atMs: number, attitude: Attitude | undefined) => void) | undefined;
   onLocation?: ((location: LocationReading) => void) | undefined;
   /** Uniform in [0, 1), for the jitter of retries. Default: `Math.random`. */
   random?: () => number;
@@ -58,7 +60,10 @@ const CHANNEL = {
 
 export class DishMonitor {
   readonly #options: DishMonitorOptions;
-  readonly #client: DeviceClient;
+  #client: DeviceClient;
+  /** Where the dish's attitude is; asked for once per firmware, where its map needs it. */
+  #attitudeField: AttitudeField | undefined;
+  #attitudeAskedOf: string | undefined;
   readonly #reader = new AnswerReader();
   #timer: NodeJS.Timeout | undefined;
   #isBusy = false;
@@ -122,7 +127,7 @@ export class DishMonitor {
     this.#isBusy = true;
     try {
       const response = await this.#ask({ get_status: {} });
-      const reading = this.#reader.status(response.dish_get_status, clock.utcMs());
+      const reading = this.#reader.status(response.dish_get_status, clock.utcMs(), this.#attitudeField);
       if (reading === undefined) throw new Error('its answer holds no status');
       await this.#fillGap();
       this.#take(reading);
@@ -198,7 +203,8 @@ export class DishMonitor {
         () => ({}) as RawResponse,
       );
       const map = this.#reader.obstructionMap(dish_get_obstruction_map);
-      if (map !== undefined) onObstructionMap(map, clock.utcMs());
+      if (map !== undefined) onObstructionMap(map, clock.utcMs(), this.#reading?.attitude);
+      if (map?.frame === 'terminal') await this.#learnAttitude();
     }
     if (onLocation === undefined || clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
@@ -206,6 +212,18 @@ export class DishMonitor {
     const { get_location } = await this.#ask({ get_location: {} }).catch(() => ({}) as RawResponse);
     const location = this.#reader.location(get_location);
     if (location !== undefined) onLocation(location);
+  }
+
+  /** A dish that moves has a map of its own frame, of no use without its attitude. */
+  async #learnAttitude(): Promise<void> {
+    const { address, deadlineMs = DEADLINE_MS } = this.#options;
+    const firmware = this.#reading?.software ?? '';
+    if (this.#attitudeAskedOf === firmware) return;
+    this.#attitudeAskedOf = firmware;
+    this.#attitudeField = await learnAttitudeField(address, deadlineMs);
+    const before = this.#client;
+    this.#client = newDeviceClient(address, CHANNEL, this.#attitudeField);
+    before.close();
   }
 
   #fail(error: Error & { code?: number; details?: string }): void {

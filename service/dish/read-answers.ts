@@ -4,8 +4,8 @@
  */
 
 import type { TelemetrySecond } from '../telemetry.ts';
-import { MAP_FRAMES, OUTAGE_CAUSES, type OutageCause } from './device-api.ts';
-import type { ObstructionMap } from './obstruction-map.ts';
+import { type AttitudeField, MAP_FRAMES, OUTAGE_CAUSES, type OutageCause } from './device-api.ts';
+import type { Attitude, ObstructionMap } from './obstruction-map.ts';
 
 export interface StatusReading {
   second: TelemetrySecond;
@@ -15,6 +15,7 @@ export interface StatusReading {
   fractionObstructed: number | undefined;
   /** The outage that it says is going on; a cause that is not known counts as `UNKNOWN`. */
   outage: OutageCause | undefined;
+  attitude: Attitude | undefined;
 }
 
 export interface LocationReading {
@@ -28,8 +29,8 @@ export class AnswerReader {
   /** Values left out because they were not what they should be. */
   malformed = 0;
 
-  /** Undefined where there is no status in the answer. */
-  status(raw: unknown, atMs: number): StatusReading | undefined {
+  /** Undefined where there is no status in the answer. `attitude`: where it holds the dish's attitude, where that is known. */
+  status(raw: unknown, atMs: number, attitude?: AttitudeField): StatusReading | undefined {
     const status = record(raw);
     if (status === undefined) return undefined;
     const info = record(status['device_info']) ?? {};
@@ -53,6 +54,7 @@ export class AnswerReader {
       software: this.#text(info['software_version']),
       fractionObstructed: this.#number(obstruction['fraction_obstructed'], { max: 1 }),
       outage: cause,
+      attitude: attitude && this.#attitude(record(status[attitude.name]), attitude),
     };
   }
 
@@ -126,6 +128,15 @@ export class AnswerReader {
       return Math.min(max, Math.max(min, value));
     this.malformed++;
     return undefined;
+  }
+
+  /** A part that is zero is not sent; the whole has length 1. */
+  #attitude(raw: Record<string, unknown> | undefined, { parts }: AttitudeField): Attitude | undefined {
+    if (raw === undefined) return undefined;
+    const part = ({ name }: { name: string }) => this.#number(raw[name], { min: -1, max: 1 }, 0) ?? Number.NaN;
+    const attitude: Attitude = [part(parts.w), part(parts.x), part(parts.y), part(parts.z)];
+    const length = Math.hypot(...attitude);
+    return Math.abs(length - 1) < 0.01 ? attitude : undefined;
   }
 
   #boolean(value: unknown): boolean {

@@ -13,8 +13,9 @@ import {
 } from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
 import {
+  type AttitudeField,
   devicePackage,
-  deviceServiceDefinition,
+  deviceService,
   type OutageCause,
   type RawHistory,
   type RawObstructionMap,
@@ -22,7 +23,7 @@ import {
   type RawResponse,
   type RawStatus,
 } from '../dish/device-api.ts';
-import { type MapGeometry, pixelOf } from '../dish/obstruction-map.ts';
+import { type Attitude, type MapGeometry, pixelOf } from '../dish/obstruction-map.ts';
 import { addReflection } from './reflection.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
@@ -35,6 +36,8 @@ export interface FakeDishOptions {
   port?: number;
   /** What it says of where it is; undefined: it does not allow to be asked. */
   location?: { latitudeDegrees: number; longitudeDegrees: number; altitudeMetres: number } | undefined;
+  /** A dish that leans like this, whose map is of its own frame. Default: one whose map is of the earth's. */
+  attitude?: Attitude | undefined;
 }
 
 /** What a dish may be told to do wrong, all at once if need be. */
@@ -65,7 +68,20 @@ export interface FakeDish {
 }
 
 const HISTORY_SECONDS = 900;
-const GEOMETRY: MapGeometry = { rows: 123, columns: 123, maxThetaDegrees: 80, frame: 'earth' };
+const MAP_SIZE = 123;
+const MAX_THETA_DEGREES = 80;
+/** In this dish's firmware; real ones have it elsewhere. */
+const ATTITUDE_FIELD: AttitudeField = {
+  number: 1999,
+  name: 'ned2dish_quaternion',
+  type: 'float',
+  parts: {
+    w: { number: 1, name: 'q_scalar' },
+    x: { number: 2, name: 'q_x' },
+    y: { number: 3, name: 'q_y' },
+    z: { number: 4, name: 'q_z' },
+  },
+};
 const MIN_ELEVATION_DEGREES = 10;
 const API_VERSION = 35;
 /** It has been running for an hour when it is made. */
@@ -77,13 +93,13 @@ const UNUSED = -1;
 
 /** Rejects where it cannot listen. */
 export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
-  const { script, clock, host = '127.0.0.1', port = 0, location } = options;
-  const dish = new ScriptedDish(script, clock, location);
+  const { host = '127.0.0.1', port = 0, attitude } = options;
+  const dish = new ScriptedDish(options);
   const server = new Server();
-  const definition = deviceServiceDefinition();
+  const definitions = devicePackage(attitude && ATTITUDE_FIELD);
   let misbehaviour: Misbehaviour = {};
   server.addService(
-    spoiled(definition, () => misbehaviour),
+    spoiled(deviceService(definitions), () => misbehaviour),
     {
       Handle(call: ServerUnaryCall<RawRequest, RawResponse>, done: sendUnaryData<RawResponse>) {
         const { delayMs = 0, failWith, change, outage } = misbehaviour;
@@ -101,7 +117,7 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
       },
     },
   );
-  addReflection(server, devicePackage());
+  addReflection(server, definitions);
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, at) => {
       if (error === null) resolve(at);
@@ -137,14 +153,19 @@ class ScriptedDish {
   readonly #script: DishScript;
   readonly #clock: Clock;
   readonly #location: FakeDishOptions['location'];
+  readonly #attitude: Attitude | undefined;
+  readonly #geometry: MapGeometry;
   #bootMs: number;
-  readonly #snr = new Float32Array(GEOMETRY.rows * GEOMETRY.columns).fill(UNUSED);
+  readonly #snr = new Float32Array(MAP_SIZE * MAP_SIZE).fill(UNUSED);
   #paintedMs: number;
 
-  constructor(script: DishScript, clock: Clock, location: FakeDishOptions['location']) {
+  constructor({ script, clock, location, attitude }: FakeDishOptions) {
     this.#script = script;
     this.#clock = clock;
     this.#location = location;
+    this.#attitude = attitude;
+    const frame = attitude === undefined ? 'earth' : 'terminal';
+    this.#geometry = { rows: MAP_SIZE, columns: MAP_SIZE, maxThetaDegrees: MAX_THETA_DEGREES, frame };
     this.#bootMs = clock.utcMs() - UPTIME_AT_START_SECONDS * 1000;
     this.#paintedMs = this.#thisSecondMs();
   }
@@ -194,6 +215,7 @@ class ScriptedDish {
       boresight_azimuth_deg: 3,
       boresight_elevation_deg: 66,
       is_snr_above_noise_floor: cause === undefined,
+      ...(this.#attitude !== undefined && attitudeFields(this.#attitude)),
       ...(cause !== undefined && {
         outage: { cause, start_timestamp_ns: (atMs - 1000 - GPS_EPOCH_MS) * 1e6, duration_ns: 1e9, did_switch: false },
       }),
@@ -226,25 +248,30 @@ class ScriptedDish {
     this.#paintedMs = Math.max(this.#paintedMs, nowMs - HISTORY_SECONDS * 1000);
     for (; this.#paintedMs < nowMs; this.#paintedMs += 1000) this.#paint(this.#paintedMs + 1000);
     return {
-      num_rows: GEOMETRY.rows,
-      num_cols: GEOMETRY.columns,
+      num_rows: MAP_SIZE,
+      num_cols: MAP_SIZE,
       snr: [...this.#snr],
       min_elevation_deg: MIN_ELEVATION_DEGREES,
-      max_theta_deg: GEOMETRY.maxThetaDegrees,
-      map_reference_frame: 'FRAME_EARTH',
+      max_theta_deg: MAX_THETA_DEGREES,
+      map_reference_frame: this.#geometry.frame === 'earth' ? 'FRAME_EARTH' : 'FRAME_UT',
     };
   }
 
   #paint(atMs: number): void {
     const direction = this.#script.satellite(atMs);
-    const pixel = direction && pixelOf(GEOMETRY, direction);
+    const pixel = direction && pixelOf(this.#geometry, direction, this.#attitude);
     if (pixel === undefined) return;
-    const at = Math.round(pixel.row) * GEOMETRY.columns + Math.round(pixel.column);
+    const at = Math.round(pixel.row) * MAP_SIZE + Math.round(pixel.column);
     this.#snr[at] = this.#script.at(atMs).obstructed ? 0 : 1;
   }
 }
 
 const DEAD_SECOND = { latencyMs: undefined, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed: false };
+
+function attitudeFields([w, x, y, z]: Attitude): object {
+  const { name, parts } = ATTITUDE_FIELD;
+  return { [name]: withoutZeros({ [parts.w.name]: w, [parts.x.name]: x, [parts.y.name]: y, [parts.z.name]: z }) };
+}
 
 function withoutZeros<Name extends string>(fields: Record<Name, number | undefined>): { [Field in Name]?: number } {
   const entries = Object.entries(fields).filter(([, value]) => value !== 0 && value !== undefined);

@@ -2,7 +2,7 @@
 
 import type { SkyReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
-import type { ObstructionMap } from '../dish/obstruction-map.ts';
+import type { Attitude, ObstructionMap } from '../dish/obstruction-map.ts';
 import type { Place } from '../place.ts';
 import type { Problems } from '../problems.ts';
 import type { ElementSource } from './element-source.ts';
@@ -58,14 +58,14 @@ export class Sky {
   }
 
   /** The dish's map as it is now. */
-  observeMap(map: ObstructionMap, atMs: number): void {
+  observeMap(map: ObstructionMap, atMs: number, attitude?: Attitude): void {
     const { place, handoverMs, onChange } = this.#options;
     const from = place.exact;
     const view = this.#usable();
     if (view === undefined || from === undefined) return;
     // What is painted when the map is read was seen in the second before.
     const satellites = view.inView(atMs - 500, from, LEAST_CANDIDATE_DEGREES);
-    const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites });
+    const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites, attitude });
     if (found === undefined || found.confidence < LEAST_CONFIDENCE) return;
     const before = this.#serving;
     const isOther = before !== undefined && before.name !== found.name;
