@@ -97,8 +97,9 @@ strong { font-weight: 700; }
   .table { overflow: visible; }
   .figures.full .plot { min-width: 0; }
   caption { position: static; max-width: none; }
-  table { font-size: 7.5pt; }
-  th, td { padding: 2pt 4pt; }
+  table { font-size: 7pt; }
+  th, td { padding: 2pt 3pt; }
+  .interval { white-space: normal; max-width: 15mm; margin-left: auto; }
   .figures.half { grid-template-columns: 1fr 1fr; }
   .figures.third { grid-template-columns: 1fr 1fr 1fr; gap: 8pt; }
   .plot, .table { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
