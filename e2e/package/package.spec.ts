@@ -5,13 +5,22 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
+import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MANIFEST = 'https://example.org/stream.mpd';
-const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
+const TYPES: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.css': 'text/css',
+  '.wasm': 'application/wasm',
+};
+/** What a bundled app has to work under. */
+const POLICY = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
 const SCENARIO: Scenario = {
   ...SCENARIOS['pensieve-60']!,
   name: 'package',
@@ -45,7 +54,7 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const mode of ['plugin', 'plugin-mpc-d', 'plugin-onnx', 'plugin-onnx-worker']) {
+  for (const mode of ['plugin', 'plugin-mpc-d', 'plugin-onnx', 'plugin-onnx-worker', 'plugin-service']) {
     runNode('vite/bin/vite.js', ['build', '--mode', mode, '--logLevel', 'error'], ROOT);
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
@@ -58,10 +67,12 @@ test.beforeAll(async () => {
   mkdirSync(join(folder, 'app'));
   const app = join(folder, 'app');
   writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
-  // dash.js is the app's own; it is at hand here, so that nothing has to be fetched.
+  // These are the app's own; they are at hand here, so that nothing has to be fetched.
   const flags = ['--offline', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
   run('npm', ['install', ...flags, join(folder, filename)], app);
-  symlinkSync(join(ROOT, 'node_modules/dashjs'), join(app, 'node_modules/dashjs'));
+  for (const own of ['dashjs', 'onnxruntime-web']) {
+    symlinkSync(join(ROOT, 'node_modules', own), join(app, 'node_modules', own));
+  }
 
   origin = await startOrigin({
     fallback(request, response) {
@@ -69,6 +80,7 @@ test.beforeAll(async () => {
       const file = join(app, normalize(pathname.endsWith('/') ? `${pathname}index.html` : pathname));
       if (!file.startsWith(app) || !existsSync(file)) return false;
       response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
+      if (pathname.startsWith('/dist/')) response.setHeader('content-security-policy', POLICY);
       response.end(readFileSync(file));
       return true;
     },
@@ -118,6 +130,8 @@ test('holds the builds, their types and what belongs to them, within the size bu
       'dist/leo-abr.onnx.js',
       'dist/leo-abr.onnx-worker.js',
       'dist/types/predictor/onnx/index.d.ts',
+      'predictor/models/built-in.onnx',
+      'predictor/models/built-in.md',
       'dist/types/src/index.d.ts',
       'dist/types/src/mpc-d.d.ts',
       'dist/types/abr/controller.d.ts',
@@ -171,12 +185,38 @@ test("a plain HTML file plays with the plugin document's lines", async ({ page }
   await expectPlayback(page, `${origin.url}/plain.html`, segments);
 });
 
+test.describe('the ONNX forecaster', () => {
+  const watched = '\nglobalThis.forecaster = forecaster;\n';
+  const expectForecasts = (page: Page) =>
+    expect
+      .poll(() => page.evaluate(() => (globalThis as unknown as { forecaster: OnnxForecaster }).forecaster.status), {
+        timeout: 20_000,
+      })
+      .toBe('ready');
+
+  test("is there in an empty Vite project with the document's lines", async ({ page }) => {
+    const { manifest, segments } = serveStream();
+    buildApp(codeBlock('docs/onnx.md', manifest, "from 'leo-abr/onnx'") + watched);
+    await expectPlayback(page, `${origin.url}/dist/`, segments);
+    await expectForecasts(page);
+  });
+
+  test("is there in a plain HTML file with the document's lines", async ({ page }) => {
+    const { manifest, segments } = serveStream();
+    const code = codeBlock('docs/onnx.md', manifest, 'leo-abr.onnx.js').replace(/(?=<\/script>\s*$)/, watched);
+    writeFileSync(join(folder, 'app', 'onnx.html'), `<!doctype html>\n${code}`);
+    await expectPlayback(page, `${origin.url}/onnx.html`, segments);
+    await expectForecasts(page);
+  });
+});
+
 test('its types are right without any help, and Node can import it', () => {
   const app = join(folder, 'app');
   writeFileSync(
     join(app, 'typed.ts'),
     `import { MediaPlayer, type RulesContext } from 'dashjs';
      import { attachLeoAbr, type Controller, type Forecaster, httpTimeSource, type LeoAbrOptions } from 'leo-abr';
+     import { createOnnxForecaster, type ModelCard, type OnnxForecaster } from 'leo-abr/onnx';
      import { attachLeoAbr as attachSmall, type LeoAbrHandle, type LeoAbrOptions as SmallOptions } from 'leo-abr/mpc-d';
      const controller: Controller = {
        name: 'lowest',
@@ -192,6 +232,9 @@ test('its types are right without any help, and Node can import it', () => {
      const forecaster: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
      const timeSource = httpTimeSource('/time');
      attachLeoAbr(MediaPlayer().create(), { risk: 0.5, maxWastedShare: 0.1, prior: false, forecasters: [forecaster], timeSource });
+     const onnx: OnnxForecaster = createOnnxForecaster({ modelUrl: 'm', runtimeUrl: 'r', wasmUrl: new URL('w', location.href) });
+     attachLeoAbr(MediaPlayer().create(), { forecasters: [onnx] });
+     export const card: ModelCard | undefined = onnx.card;
      const small: SmallOptions = { controller: 'mpc-d:abandon', timeSource };
      export const smallHandle: LeoAbrHandle = attachSmall(MediaPlayer().create(), small);
      // @ts-expect-error not in the small entry
@@ -213,4 +256,6 @@ test('its types are right without any help, and Node can import it', () => {
     const check = `import('${entry}').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))`;
     expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe('function undefined');
   }
+  const onnx = "import('leo-abr/onnx').then((m) => console.log(typeof m.createOnnxForecaster))";
+  expect(run(process.execPath, ['--input-type=module', '-e', onnx], app).trim()).toBe('function');
 });
