@@ -20,7 +20,10 @@ const always =
   });
 
 /** Plays a session of 3 s downloads with 1 s pauses; the service's forecasts are the built-in ones, a second old. */
-function judged(lie: Lie, { seconds = 60, seed = 1, steadiness = 1, judge = new ForecastJudge() } = {}) {
+function judged(
+  lie: Lie,
+  { seconds = 60, seed = 1, steadiness = 1, busyTenths = 30, judge = new ForecastJudge() } = {},
+) {
   const honest = createBuiltInForecaster();
   const link = leoLink({ seed, boundary: 11, spread: 0.4 * steadiness, noise: 0.15 * steadiness });
   honest.start({ seed: 1 });
@@ -31,7 +34,7 @@ function judged(lie: Lie, { seconds = 60, seed = 1, steadiness = 1, judge = new 
   const waiting: QuantileForecast[] = [];
   for (let tenth = 0; tenth < seconds * 10; tenth++) {
     const start = tenth / 10;
-    if (tenth % 40 < 30) {
+    if (tenth % 40 < busyTenths) {
       const bits = link(start + 0.05) / 10;
       honest.observe({ kind: 'throughput', startSeconds: start, endSeconds: start + 0.1, bits });
       judge.observe(start, start + 0.1, bits);
@@ -68,6 +71,14 @@ describe('the judge of a service', () => {
     ['now this, now that', (forecast, second) => times(seeded(second)() < 0.5 ? 0.1 : 10)(forecast, second), 25],
   ])('finds out that it promises %s', (_, lie, withinSeconds) => {
     for (const seed of [1, 2, 3]) expect(judged(lie, { seed }).droppedAt).toBeLessThan(withinSeconds);
+  });
+
+  test('finds out a fifth also where it made the session ask for next to nothing', () => {
+    for (const seed of [1, 2, 3]) expect(judged(times(0.2), { seed, busyTenths: 2 }).droppedAt).toBeLessThan(35);
+    for (const seed of [1, 2, 3]) {
+      const { droppedAt } = judged((forecast) => forecast, { seconds: 120, seed, busyTenths: 2 });
+      expect(droppedAt).toBe(Number.POSITIVE_INFINITY);
+    }
   });
 
   test('never uses what is an order of magnitude off, found out or not', () => {

@@ -10,12 +10,18 @@ import { DeliveredTimeline } from '../delivered-timeline.ts';
 
 /** Steps that end later are not judged: so long a lie must not last. */
 const HORIZON_SECONDS = 8;
-/** A forecast is judged on steps that the session downloaded in for this share of their time. */
-const LEAST_USE = 0.4;
+/**
+ * A step is judged where the session downloaded in it for so long. Not more: whoever is told too little asks for little, and
+ * hardly downloads.
+ */
+const LEAST_USE_SECONDS = 0.05;
 /** Forecasts remembered until their steps have come true, one a second. */
 const PENDING = 12;
-/** The plain guess: the mean of so many seconds, with this spread of ln rate either way. */
+/** The plain guess: the mean of so many seconds, with this spread of ln rate either way; from so much downloading on. */
 const GUESS_SECONDS = 8;
+const LEAST_GUESS_SECONDS = 0.1;
+/** Where there was less, the last guess holds for so long. */
+const GUESS_HOLDS_SECONDS = 60;
 const GUESS_SPREAD = 0.5;
 /** ln of rates is kept above that of 10 kbit/s: an outage is one event, however deep. */
 const LEAST_BPS = 1e4;
@@ -26,8 +32,12 @@ const LEAST_JUDGED = 5;
 const DROP_RATIO = 1.5;
 const DROP_MARGIN = 0.08;
 const BELIEVE_RATIO = 1.15;
-/** A median so many times above or below what the session just received is not waited for to come true. */
+/**
+ * A median so many times above or below what the session just received is not waited for to come true: less so where
+ * forecasts have not come true before.
+ */
 const ABSURD_RATIO = 8;
+const UNPROVEN_RATIO = 2.5;
 
 interface Pending {
   issuedSeconds: number;
@@ -46,6 +56,7 @@ export class ForecastJudge {
   #drops = 0;
   #isDropped = false;
   #newestSeconds = 0;
+  #lastGuess = { atSeconds: 0, value: Number.NaN };
 
   /** The service has been left out, and how often. */
   get isDropped(): boolean {
@@ -62,6 +73,7 @@ export class ForecastJudge {
     this.#delivered = new DeliveredTimeline(HORIZON_SECONDS + GUESS_SECONDS + 2);
     this.#pending = [];
     this.#newestSeconds = 0;
+    this.#lastGuess = { atSeconds: 0, value: Number.NaN };
   }
 
   /** `bits` came, on the session's clock, in order of time. */
@@ -87,14 +99,21 @@ export class ForecastJudge {
     const guess = this.#guess(nowSeconds);
     const row = forecast.quantilesBps[0]!;
     const median = Math.max(LEAST_BPS, row[row.length >> 1]!);
-    return Number.isNaN(guess) || Math.abs(Math.log(median) - guess) <= Math.log(ABSURD_RATIO);
+    const isProven = this.#judged >= LEAST_JUDGED && this.#loss <= BELIEVE_RATIO * this.#guessLoss;
+    const ratio = isProven ? ABSURD_RATIO : UNPROVEN_RATIO;
+    return Number.isNaN(guess) || Math.abs(Math.log(median) - guess) <= Math.log(ratio);
   }
 
-  /** ln of the mean rate of the last seconds in use; NaN where there was too little. */
+  /** ln of the mean rate of the last seconds in use, or of the last time that there were enough; NaN before. */
   #guess(nowSeconds: number): number {
     const end = Math.min(nowSeconds, this.#newestSeconds);
-    const rate = this.#delivered.rateBps(Math.max(0, end - GUESS_SECONDS), end, 1 / GUESS_SECONDS);
-    return nowSeconds - end > GUESS_SECONDS ? Number.NaN : Math.log(Math.max(LEAST_BPS, rate));
+    const least = LEAST_GUESS_SECONDS / GUESS_SECONDS;
+    const rate = this.#delivered.rateBps(Math.max(0, end - GUESS_SECONDS), end, least);
+    if (nowSeconds - end <= GUESS_SECONDS && !Number.isNaN(rate)) {
+      this.#lastGuess = { atSeconds: nowSeconds, value: Math.log(Math.max(LEAST_BPS, rate)) };
+    }
+    const { atSeconds, value } = this.#lastGuess;
+    return nowSeconds - atSeconds <= GUESS_HOLDS_SECONDS ? value : Number.NaN;
   }
 
   #judge(pending: Pending): void {
@@ -106,7 +125,8 @@ export class ForecastJudge {
       if (end > HORIZON_SECONDS && step > 0) break;
       if (issuedSeconds + end > this.#newestSeconds) return;
       const start = step === 0 ? 0 : stepEndsSeconds[step - 1]!;
-      const rate = this.#delivered.rateBps(issuedSeconds + start, issuedSeconds + end, LEAST_USE);
+      const leastShare = LEAST_USE_SECONDS / (end - start);
+      const rate = this.#delivered.rateBps(issuedSeconds + start, issuedSeconds + end, leastShare);
       if (!Number.isNaN(rate))
         this.#score(Math.log(Math.max(LEAST_BPS, rate)), { levels, row: quantilesBps[step]!, guess });
     }
