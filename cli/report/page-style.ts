@@ -61,7 +61,7 @@ nav > ul { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 4p
 nav ul ul { list-style: none; padding: 0 0 0 12px; }
 a { color: var(--accent); }
 section { background: var(--panel); border: 1px solid var(--border); border-radius: 8px; padding: 20px; margin: 20px 0; }
-code { font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+code { overflow-wrap: anywhere; font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .figures.full > figure > div { overflow-x: auto; }
 .figures.full .plot { min-width: 760px; }
 .figures { display: grid; gap: 16px 24px; margin: 12px 0; }
