@@ -15,11 +15,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('serve', () => {
   test('listens until it is interrupted', async () => {
-    const { status, stdout } = await run(['serve', '--port', '0'], async (url) => {
+    const { status, stdout, stderr } = await run(['serve', '--port', '0'], async (url) => {
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
       expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
     });
     expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+    expect(stderr).not.toContain('others in the network');
   });
 
   test('asks for the token of a file, and never shows it', async () => {

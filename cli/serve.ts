@@ -71,7 +71,7 @@ export function serveCommand(io: CommandIo): Command {
 
 async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   // The other commands do not wait for what only this one needs.
-  const { openApiDocument, parseConfig, startService } = await import('../service/index.ts');
+  const { isLoopback, openApiDocument, parseConfig, startService } = await import('../service/index.ts');
   if (flags.printOpenapi === true) {
     io.stdout.write(`${JSON.stringify(openApiDocument(TOOL_VERSION), null, 2)}\n`);
     return;
@@ -96,6 +96,9 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
     startService,
   );
   io.stderr.write(`the prediction service is at ${running.url}\n`);
+  if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
+    io.stderr.write('others in the network can use it; with --token-file they would need a token\n');
+  }
   await interrupted(io);
   await running.close();
 }

@@ -1,6 +1,7 @@
 /** The prediction service. Node only. */
 
 export { openApiDocument } from './api/openapi.ts';
+export { isLoopback } from './api/security.ts';
 export { type ApiLimits, DEFAULT_LIMITS } from './api/server.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';

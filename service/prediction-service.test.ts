@@ -81,6 +81,9 @@ describe('the service', () => {
     expect(handovers[0]!.atMs).toBeGreaterThan(clock.utcMs());
     expect(handovers[0]!.atMs).toBeLessThan(clock.utcMs() + 16_000);
     expect(degraded.epochs).toBeGreaterThanOrEqual(6);
+    clock.advance(601);
+    service.tick();
+    expect(service.problems.list()).toEqual([]);
   });
 
   test('publishes a forecast a second and no more', () => {

@@ -70,6 +70,8 @@ const LEO_PROBABILITY = 0.7;
 const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
 const FORECAST_PERIOD_SECONDS = 1;
 const HEARTBEAT_SECONDS = 15;
+/** A leap of the clock is told of for so long. */
+const LEAP_SHOWN_SECONDS = 600;
 
 export class PredictionService implements ServiceView {
   readonly clock: Clock;
@@ -88,6 +90,7 @@ export class PredictionService implements ServiceView {
   #parts: Parts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
   #heartbeatSeconds = 0;
+  #leaptSeconds = Number.NEGATIVE_INFINITY;
   #publishedMs = Number.NaN;
   #nextHandoverMs = Number.POSITIVE_INFINITY;
   #isStateNew = false;
@@ -125,6 +128,7 @@ export class PredictionService implements ServiceView {
   tick(): void {
     this.#followClock();
     const nowSeconds = this.session.nowSeconds();
+    if (nowSeconds - this.#leaptSeconds > LEAP_SHOWN_SECONDS) this.problems.clear('clock', 'leapt');
     this.#link.advance(nowSeconds);
     this.#announceHandover();
     if (nowSeconds - this.#forecastSeconds >= FORECAST_PERIOD_SECONDS - 0.05) {
@@ -261,6 +265,7 @@ export class PredictionService implements ServiceView {
     this.#forecaster.onLeap(leap);
     for (const listener of this.#listeners) listener.leap?.();
     this.#nextHandoverMs = Number.POSITIVE_INFINITY;
+    this.#leaptSeconds = this.session.nowSeconds();
     this.publish('clock', { serverUtcMs: leap.atMs, leapSeconds: leap.seconds });
     this.problems.report('clock', 'leapt', `the clock of the machine was set by ${leap.seconds.toFixed(1)} s`);
   }
