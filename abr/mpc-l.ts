@@ -284,7 +284,7 @@ class MpcL implements Controller {
       const seconds = request.latencySeconds + futures.transferSeconds(f, request.latencySeconds, request.bits);
       let best = this.landing(state, playable, f, representation, seconds);
       let stall = Math.max(0, seconds - playable);
-      if (seconds > reaction && (seconds > playable || seconds > state.segmentSeconds)) {
+      if (seconds > reaction && seconds > playable) {
         const sentAt = reaction + this.latencySeconds;
         for (let lower = 0; lower < representation; lower++) {
           const again = sentAt + futures.transferSeconds(f, sentAt, sizes[lower]!);

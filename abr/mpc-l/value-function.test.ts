@@ -53,7 +53,7 @@ function reference(problem: ValueProblem, level: number, rank: number, before: n
       latencySeconds + transferSeconds(stage.sizesBits[representation]!, rates, to);
     const seconds = takes(r);
     let best = landing(seconds, r, to);
-    if (seconds > reaction && (seconds > playable || seconds > segmentSeconds)) {
+    if (seconds > reaction && seconds > playable) {
       for (let lower = 0; lower < r; lower++) {
         const again = reaction + takes(lower);
         if (again >= seconds) continue;

@@ -228,7 +228,7 @@ export class ValueFunction {
   private rankOutcomes(problem: ValueProblem, sizesBits: readonly number[], rank: number): void {
     const { bins, count, outcome, landed, seconds, shows, playable } = this;
     const { replacedSeconds, onceAbandoned, rateBps, lastingBps } = this;
-    const { qualities, qualityScale, lambda, latencySeconds, segmentSeconds } = problem;
+    const { qualities, qualityScale, lambda, latencySeconds } = problem;
     for (let n = 0; n < POINTS; n++) {
       const rate = this.rateAt(problem, n, rank);
       rateBps[n] = rate;
@@ -247,8 +247,8 @@ export class ValueFunction {
             ? atRank
             : RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rateBps[n]!) / lastingBps[n]!);
         seconds[row + n] = takes;
-        // Shows in time that it stalls or eats the buffer up.
-        if (takes > onceAbandoned[n]! && (takes > playable[n]! || takes > segmentSeconds) && r > 0) {
+        // Shows in time that it stalls.
+        if (takes > onceAbandoned[n]! && takes > playable[n]! && r > 0) {
           shows[row + n] = 1;
           if (n >= abandonable) abandonable = n + 1;
         } else {

@@ -1,0 +1,130 @@
+/**
+ * `node scripts/tabulate-mpc-l.js [--ingredients] <results.json>...`: prints, as Markdown, what mpc-l comes to against mpc-d
+ * in results of `leo-abr simulate`, per scenario and data set (sat-vs-cell also by transport); with --ingredients what each of
+ * them is worth: mpc-l less its ablation, component by component. docs/mpc-l.md has the outcome.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'vite';
+
+const { values, positionals } = parseArgs({
+  options: { ingredients: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+if (positionals.length === 0) {
+  console.error('usage: node scripts/tabulate-mpc-l.js [--ingredients] <results.json>...');
+  process.exit(2);
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { summarise, componentDifference, unitsByDataset } = await bundled();
+const rows = positionals.flatMap((file) => {
+  const { scenario, sessions } = JSON.parse(readFileSync(file, 'utf8'));
+  return [...places(sessions)].flatMap(([place, members]) =>
+    values.ingredients ? ingredientRows(scenario, place, members) : resultRows(scenario, place, members),
+  );
+});
+const header = values.ingredients
+  ? ['scenario', 'recordings', 'mpc-l less', 'QoE', 'of the top bitrate', 'stall seconds', 'startup seconds']
+  : [
+      'scenario',
+      'recordings',
+      'sessions',
+      'algorithm',
+      'QoE',
+      'ratio',
+      'gap closed',
+      'stall s',
+      'worst 5 % s',
+      'against mpc-d',
+      'severe',
+    ];
+for (const row of [header, header.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`);
+
+/** Sessions by data set; those of sat-vs-cell by transport as well, since the two see different links. */
+function places(sessions) {
+  const found = new Map();
+  const add = (place, session) => found.set(place, [...(found.get(place) ?? []), session]);
+  for (const session of sessions) {
+    const transport = /-(udp|tcp)-/.exec(session.trace)?.[1];
+    if (transport) add(`${session.dataset} ${transport.toUpperCase()}`, session);
+    add(session.dataset, session);
+  }
+  return found;
+}
+
+function resultRows(scenario, place, sessions) {
+  return summarise(sessions, { scenario, baseline: 'mpc-d', seed: 1 }).map((row) => {
+    const against = row.vsBaseline;
+    return [
+      scenario.name,
+      place,
+      row.sessions,
+      row.algorithm,
+      row.qoeMean.toFixed(2),
+      estimate(against?.qoeMeanRatio, 3),
+      row.algorithm === 'mpc-o' ? '1' : estimate(against?.oracleGapClosed, 2),
+      row.stallSecondsMean.toFixed(2),
+      row.stallSecondsWorst5pct.toFixed(2),
+      estimate(against?.worst5pctDiff, 2),
+      `${(100 * row.severeShare).toFixed(1)} %`,
+    ];
+  });
+}
+
+function ingredientRows(scenario, place, sessions) {
+  const of = (name) => sessions.filter(({ algorithm }) => algorithm === name);
+  const ablations = [...new Set(sessions.map(({ algorithm }) => algorithm))].filter((name) =>
+    name.startsWith('mpc-l:no-'),
+  );
+  const top = scenario.ladderBps.at(-1) / 1e6;
+  return ablations.map((name) => {
+    const { qoe, stallSeconds, startupSeconds } = componentDifference(of('mpc-l'), of(name), {
+      scenario,
+      ways: unitsByDataset(sessions),
+      seed: 1,
+      label: `${place} ${name}`,
+    });
+    return [
+      scenario.name,
+      place,
+      name,
+      estimate(qoe, top > 10 ? 2 : 3),
+      `${((100 * qoe.value) / top).toFixed(2)} %`,
+      estimate(stallSeconds, 2),
+      estimate(startupSeconds, 2),
+    ];
+  });
+}
+
+function estimate(of, digits) {
+  if (!of) return '-';
+  const { value, ci95 } = of;
+  return ci95
+    ? `${value.toFixed(digits)} [${ci95.map((end) => end.toFixed(digits)).join(', ')}]`
+    : value.toFixed(digits);
+}
+
+async function bundled() {
+  mkdirSync(join(root, 'build'), { recursive: true });
+  const folder = mkdtempSync(join(root, 'build', 'tabulate-'));
+  try {
+    await build({
+      root,
+      configFile: false,
+      logLevel: 'warn',
+      publicDir: false,
+      build: {
+        ssr: true,
+        outDir: folder,
+        target: 'node20',
+        rolldownOptions: { input: { evaluation: 'replay/evaluation/index.ts' }, preserveEntrySignatures: 'strict' },
+      },
+    });
+    return await import(pathToFileURL(join(folder, 'evaluation.js')).href);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
