@@ -13,7 +13,7 @@ import { Sky } from './sky.ts';
 import { createSkyView } from './sky-view.ts';
 
 const NOW_MS = new ManualClock().utcMs();
-const SHELL = shellText({ planes: 72, perPlane: 22, epochMs: NOW_MS - 3_600_000 });
+const SHELL = shellText({ planes: 36, perPlane: 22, epochMs: NOW_MS - 3_600_000 });
 const MUNICH = { latitudeDegrees: 48.1374, longitudeDegrees: 11.5755, altitudeMetres: 520 };
 const GEOMETRY: MapGeometry = { rows: 123, columns: 123, maxThetaDegrees: 80, frame: 'earth' };
 
@@ -67,7 +67,7 @@ describe('satellites in view', () => {
 
   test('come highest first, and none below the limit', async () => {
     const view = await createSkyView(parseElements(SHELL, 'x').elements);
-    expect(view.size).toBe(72 * 22);
+    expect(view.size).toBe(36 * 22);
     const seen = view.inView(NOW_MS, MUNICH, 25);
     expect(seen.length).toBeGreaterThan(5);
     seen.slice(1).forEach(({ elevationDegrees }, i) => {
@@ -189,7 +189,7 @@ describe('where elements come from', () => {
     };
     const first = source(options);
     await first.source.refresh();
-    expect(first.source.set!.elements).toHaveLength(72 * 22);
+    expect(first.source.set!.elements).toHaveLength(36 * 22);
     expect(readFileSync(at('copies/elements.tle'), 'utf8')).toBe(SHELL);
     // Asked again only after some hours.
     first.clock.advance(3600);
@@ -199,7 +199,7 @@ describe('where elements come from', () => {
     first.clock.advance(6 * 3600);
     await first.source.refresh();
     expect(asked).toBe(2);
-    expect(first.source.set!.elements).toHaveLength(72 * 22);
+    expect(first.source.set!.elements).toHaveLength(36 * 22);
     expect(first.problems.list()).toMatchObject([{ code: 'elements-from-copy' }]);
     expect(JSON.stringify(first.problems.list())).not.toContain('hunter2');
     expect(readFileSync(at('copies/elements.tle'), 'utf8')).toBe(SHELL);
@@ -208,7 +208,7 @@ describe('where elements come from', () => {
     answer = () => new Response('', { status: 503 });
     const second = source(options);
     await second.source.refresh();
-    expect(second.source.set!.elements).toHaveLength(72 * 22);
+    expect(second.source.set!.elements).toHaveLength(36 * 22);
     const third = source({ ...options, cacheDirectory: at('nothing') });
     await third.source.refresh();
     expect(third.problems.list()).toMatchObject([
