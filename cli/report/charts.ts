@@ -13,12 +13,14 @@ const { document } = parseHTML('<!doctype html><html><body></body></html>') as u
 
 /** Plot puts its rules into every SVG; the page has them once (`page-style.ts`). */
 const OWN_STYLE = /<style>[\s\S]*?<\/style>/;
+/** Groups without a role must not have labels; each figure is one image, named as a whole. */
+const GROUP_LABEL = / aria-(?:label|hidden)="[^"]*"/g;
 
 type PlotOptions = NonNullable<Parameters<typeof Plot.plot>[0]>;
 
 function svgOf(options: PlotOptions): string {
   const plot = Plot.plot({ document, className: 'plot', ...options });
-  return (plot as unknown as { outerHTML: string }).outerHTML.replace(OWN_STYLE, '');
+  return (plot as unknown as { outerHTML: string }).outerHTML.replace(OWN_STYLE, '').replaceAll(GROUP_LABEL, '');
 }
 
 /** Marks one after the other that belong to series of different looks. */

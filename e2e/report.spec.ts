@@ -1,0 +1,53 @@
+/** The page of `leo-abr report` in a browser: it loads nothing, fits phones and paper, and axe finds nothing serious. */
+
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import AxeBuilder from '@axe-core/playwright';
+import { expect, test } from '@playwright/test';
+import { runCommand } from '../cli/command.ts';
+
+const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+/** Within the margins of A4, in CSS pixels. */
+const PAPER_WIDTH = 703;
+
+test('a report is one page for screens, phones, paper and screen readers', async ({ page }, testInfo) => {
+  const run = async (...args: string[]) => {
+    let errors = '';
+    const status = await runCommand(args, {
+      stdout: { write: () => true },
+      stderr: { write: (text) => (errors += text) },
+      defaultJobs: 1,
+      onInterrupt: () => () => {},
+    });
+    expect({ status, errors: status === 0 ? '' : errors }).toEqual({ status: 0, errors: '' });
+  };
+  const [results, out] = [testInfo.outputPath('results.json'), testInfo.outputPath('report')];
+  const algorithms = 'mpc-d,mpc-o,bola,throughput,mpc-d:abandon,mpc-d:cap';
+  await run(
+    ...['simulate', '--traces', TRACE, '--algorithms', algorithms, '--scenario', 'uhd-8'],
+    ...['--starts', 'every:5', '--out', results],
+  );
+  await run('report', results, '--traces', TRACE, '--out', out);
+
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('console', (message) => asked.push(message.text()));
+  const url = pathToFileURL(`${out}/index.html`).href;
+  await page.goto(url);
+  expect(asked).toEqual([url]);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Benchmark: uhd-8');
+  expect(await page.getByRole('img').count()).toBeGreaterThan(10);
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious.map(({ id, nodes }) => [colorScheme, id, nodes[0]?.html])).toEqual([]);
+  }
+
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  await page.setViewportSize({ width: 390, height: 800 });
+  expect(await width()).toBe(390);
+  await page.emulateMedia({ media: 'print' });
+  await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
+  expect(await width()).toBe(PAPER_WIDTH);
+});
