@@ -98,11 +98,11 @@ const body = panels.map((panel, i) => {
   const [x, y] = [(i % columns) * 340, Math.floor(i / columns) * 300];
   svg.setAttribute('x', String(x));
   svg.setAttribute('y', String(y + 20));
-  return `<text x="${x + 42}" y="${y + 14}" font-family="sans-serif" font-size="12" font-weight="bold">${places[i]}</text>${svg.outerHTML}`;
+  return `<text x="${x + 42}" y="${y + 14}" font-family="sans-serif" font-size="12" font-weight="bold">${places[i]}</text>${svg.outerHTML.replace(/<svg[^>]*>/, (tag) => `${tag}<title>${places[i]}</title>`)}`;
 });
 writeFileSync(
   values.out,
-  `<svg xmlns="http://www.w3.org/2000/svg" width="${columns * 340}" height="${rows * 300}" role="img" aria-label="Mean QoE against the stalls of the worst sessions, over risk"><rect width="100%" height="100%" fill="white"/>${body.join('')}</svg>\n`,
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${columns * 340}" height="${rows * 300}" role="img" aria-label="Mean QoE against the stalls of the worst sessions, over risk"><title>Mean QoE against the stalls of the worst sessions, over risk</title><rect width="100%" height="100%" fill="white"/>${body.join('')}</svg>\n`,
 );
 
 function keyOf({ place, algorithm }) {
