@@ -17,6 +17,8 @@ if (positionals.length === 0 || !values.out) {
 const WORST_SHARE = 0.05;
 /** What mpc-l alone stands at. */
 const DEFAULT_RISK = 0.1;
+/** The others lie close. */
+const LABELLED_RISKS = [0, 0.25, 1];
 const sessions = new Map();
 for (const file of positionals) {
   for (const session of JSON.parse(readFileSync(file, 'utf8')).sessions) {
@@ -78,7 +80,13 @@ const panels = places.map((place) =>
       ),
       Plot.text(
         curve.filter((one) => one.place === place),
-        { x: 'qoe', y: 'worst', text: (d) => `${d.risk}`, dy: -8, fill: '#1d4fd8' },
+        {
+          x: 'qoe',
+          y: 'worst',
+          text: ({ risk }) => (LABELLED_RISKS.includes(risk) ? `${risk}` : ''),
+          dy: -8,
+          fill: '#1d4fd8',
+        },
       ),
       Plot.dot(
         others.filter((one) => one.place === place),
@@ -98,7 +106,7 @@ const body = panels.map((panel, i) => {
   const [x, y] = [(i % columns) * 340, Math.floor(i / columns) * 300];
   svg.setAttribute('x', String(x));
   svg.setAttribute('y', String(y + 20));
-  return `<text x="${x + 42}" y="${y + 14}" font-family="sans-serif" font-size="12" font-weight="bold">${places[i]}</text>${svg.outerHTML.replace(/<svg[^>]*>/, (tag) => `${tag}<title>${places[i]}</title>`)}`;
+  return `<text x="${x + 42}" y="${y + 14}" font-family="sans-serif" font-size="12" font-weight="bold">${places[i]}</text>${svg.outerHTML.replace(/<style>[\s\S]*?<\/style>/, '').replace(/<svg[^>]*>/, (tag) => `${tag}<title>${places[i]}</title>`)}`;
 });
 writeFileSync(
   values.out,
