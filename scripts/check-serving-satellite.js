@@ -4,12 +4,13 @@
  * published for part of it, and against the steps in the pings. Prints tables in Markdown; ten seconds.
  * docs/service.md says what came of it.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
+import { bundledSources } from './bundled-sources.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const data = join(root, '../shared/data/telemetry/leoviz-sample');
@@ -29,7 +30,7 @@ const PROFILE_STEP_MS = 250;
 const text = (name) => readFileSync(join(data, name), 'utf8');
 const zipped = (name) => gunzipSync(readFileSync(join(data, name))).toString('utf8');
 
-const sources = await bundled();
+const sources = await bundledSources('scripts/check-serving-satellite.entry.js');
 const status = readStatus();
 const maps = await readMaps();
 const published = text('serving_satellite.csv')
@@ -206,30 +207,4 @@ function quantile(sorted, level) {
 
 function ascending(a, b) {
   return a - b;
-}
-
-/** The TypeScript sources, bundled, so that Node can run them. */
-async function bundled() {
-  const folder = mkdtempSync(join(root, 'build', 'serving-satellite-'));
-  try {
-    const { build } = await import('vite');
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'warn',
-      publicDir: false,
-      build: {
-        ssr: true,
-        outDir: folder,
-        target: 'node20',
-        rolldownOptions: {
-          input: { sources: 'scripts/check-serving-satellite.entry.js' },
-          preserveEntrySignatures: 'strict',
-        },
-      },
-    });
-    return await import(pathToFileURL(join(folder, 'sources.js')).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }

@@ -4,11 +4,10 @@
  * (`--contexts 4`): (i) the states of each decided again, (ii) download times against the trace, (iii) what differs between
  * the two when both play freely. The `.raw.jsonl` of each lies beside it.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'vite';
+import { bundledSources } from './bundled-sources.js';
 
 const { values, positionals } = parseArgs({
   options: { traces: { type: 'string', multiple: true }, seed: { type: 'string', default: '1' } },
@@ -19,29 +18,7 @@ if (positionals.length !== 2 || !values.traces) {
   process.exit(2);
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-mkdirSync(join(root, 'build'), { recursive: true });
-const folder = mkdtempSync(join(root, 'build', 'compare-'));
-try {
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    publicDir: false,
-    build: {
-      ssr: true,
-      outDir: folder,
-      target: 'node20',
-      rolldownOptions: {
-        input: { comparison: 'replay/browser/comparison/index.ts' },
-        preserveEntrySignatures: 'strict',
-      },
-    },
-  });
-  print(await import(pathToFileURL(join(folder, 'comparison.js')).href));
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+print(await bundledSources('replay/browser/comparison/index.ts'));
 
 function print({ parseResults, parseRawSessions, readTraces, compareWithSimulator, tierAgreement }) {
   const seed = Number(values.seed);

@@ -4,11 +4,10 @@
  * the browser's states decided again, download times, and the same sessions played freely by the simulator; then what
  * the browser adds, as the simulator's parameters are to be set. docs/simulator-vs-browser.md has the outcome.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'vite';
+import { bundledSources } from './bundled-sources.js';
 
 const { values, positionals } = parseArgs({
   options: { traces: { type: 'string', multiple: true }, seed: { type: 'string', default: '1' } },
@@ -19,31 +18,9 @@ if (positionals.length === 0 || !values.traces) {
   process.exit(2);
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-mkdirSync(join(root, 'build'), { recursive: true });
-const folder = mkdtempSync(join(root, 'build', 'compare-'));
-try {
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    publicDir: false,
-    build: {
-      ssr: true,
-      outDir: folder,
-      target: 'node20',
-      rolldownOptions: {
-        input: { comparison: 'replay/browser/comparison/index.ts' },
-        preserveEntrySignatures: 'strict',
-      },
-    },
-  });
-  const comparison = await import(pathToFileURL(join(folder, 'comparison.js')).href);
-  const traces = comparison.readTraces(values.traces, { onNote: () => {} });
-  for (const file of positionals) print(file, traces, comparison);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+const comparison = await bundledSources('replay/browser/comparison/index.ts');
+const traces = comparison.readTraces(values.traces, { onNote: () => {} });
+for (const file of positionals) print(file, traces, comparison);
 
 function print(file, traces, { parseResults, parseRawSessions, compareWithSimulator, measureBrowser }) {
   const { scenario, tool } = parseResults(readFileSync(file, 'utf8'), file);

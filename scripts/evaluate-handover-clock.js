@@ -8,9 +8,10 @@
  * (or to all, for predictor/handover-clock/level-parameters.ts) from those in evaluate-handover-clock.folds.json, and
  * keeps them there.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
+import { bundledSources } from './bundled-sources.js';
 import { FOLDS, fitConstants } from './evaluate-handover-clock.fit.js';
 import {
   apart,
@@ -39,7 +40,7 @@ const FIT_SEED = 1;
 await main(process.argv.slice(2));
 
 async function main(args) {
-  const sources = await bundled();
+  const sources = await bundledSources('scripts/evaluate-handover-clock.entry.js');
   if (args[0] === '--fit') {
     const which = args[1] ?? 'all';
     if (which !== 'all' && FOLDS[which] === undefined)
@@ -70,31 +71,6 @@ async function main(args) {
 
 function readFolds() {
   return JSON.parse(readFileSync(foldsFile, 'utf8'));
-}
-
-async function bundled() {
-  const folder = mkdtempSync(join(root, 'build', 'handover-clock-'));
-  try {
-    const { build } = await import('vite');
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'warn',
-      publicDir: false,
-      build: {
-        ssr: true,
-        outDir: folder,
-        target: 'node20',
-        rolldownOptions: {
-          input: { sources: 'scripts/evaluate-handover-clock.entry.js' },
-          preserveEntrySignatures: 'strict',
-        },
-      },
-    });
-    return await import(pathToFileURL(join(folder, 'sources.js')).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 function evaluate(sources, folds) {

@@ -6,9 +6,9 @@
  * The service is the real one in the simulator's time. Between it and the session stands what the client does, without
  * its network: reports twice a second, forecasts once a second, both 20 ms under way, staleness, and the judge.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
+import { bundledSources } from './bundled-sources.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const SCENARIO = 'uhd-8';
@@ -36,7 +36,7 @@ const VARIANTS = [
   { name: 'it says twice as much', service: { lie: times(2) } },
 ];
 
-const sources = await bundled();
+const sources = await bundledSources('scripts/evaluate-service.entry.js');
 const traces = sources.readTraces(process.argv.length > 2 ? process.argv.slice(2) : [join(root, 'replay/traces')]);
 const scenario = sources.SCENARIOS[SCENARIO];
 const mediaSeconds = scenario.segmentSeconds * scenario.segmentCount;
@@ -187,32 +187,6 @@ function onTheWire(observation, utcMs) {
   }
   const { startSeconds, endSeconds, ...rest } = observation;
   return { ...rest, startMs: utcMs + startSeconds * 1000, endMs: utcMs + endSeconds * 1000 };
-}
-
-/** The TypeScript sources, bundled, so that Node can run them. */
-async function bundled() {
-  const folder = mkdtempSync(join(root, 'build', 'evaluate-service-'));
-  try {
-    const { build } = await import('vite');
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'warn',
-      publicDir: false,
-      build: {
-        ssr: true,
-        outDir: folder,
-        target: 'node20',
-        rolldownOptions: {
-          input: { sources: 'scripts/evaluate-service.entry.js' },
-          preserveEntrySignatures: 'strict',
-        },
-      },
-    });
-    return await import(pathToFileURL(join(folder, 'sources.js')).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 report();

@@ -3,11 +3,10 @@
  * in results of `leo-abr simulate`, per scenario and data set (sat-vs-cell also by transport); with --ingredients what each of
  * them is worth: mpc-l less its ablation, component by component. docs/mpc-l.md has the outcome.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'vite';
+import { bundledSources } from './bundled-sources.js';
 
 const { values, positionals } = parseArgs({
   options: { ingredients: { type: 'boolean', default: false } },
@@ -18,8 +17,7 @@ if (positionals.length === 0) {
   process.exit(2);
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const { summarise, componentDifference, unitsByDataset } = await bundled();
+const { summarise, componentDifference, unitsByDataset } = await bundledSources('replay/evaluation/index.ts');
 const rows = positionals.flatMap((file) => {
   const { scenario, sessions } = JSON.parse(readFileSync(file, 'utf8'));
   return [...places(sessions)].flatMap(([place, members]) =>
@@ -105,26 +103,4 @@ function estimate(of, digits) {
   return ci95
     ? `${value.toFixed(digits)} [${ci95.map((end) => end.toFixed(digits)).join(', ')}]`
     : value.toFixed(digits);
-}
-
-async function bundled() {
-  mkdirSync(join(root, 'build'), { recursive: true });
-  const folder = mkdtempSync(join(root, 'build', 'tabulate-'));
-  try {
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'warn',
-      publicDir: false,
-      build: {
-        ssr: true,
-        outDir: folder,
-        target: 'node20',
-        rolldownOptions: { input: { evaluation: 'replay/evaluation/index.ts' }, preserveEntrySignatures: 'strict' },
-      },
-    });
-    return await import(pathToFileURL(join(folder, 'evaluation.js')).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }

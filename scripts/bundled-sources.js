@@ -1,0 +1,30 @@
+/** The project's TypeScript, bundled so that Node can run it: what scripts here measure with. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'vite';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The exports of a module (path from the project's root), with all it imports; nothing is left behind. */
+export async function bundledSources(entry) {
+  mkdirSync(join(root, 'build'), { recursive: true });
+  const folder = mkdtempSync(join(root, 'build', 'sources-'));
+  try {
+    await build({
+      root,
+      configFile: false,
+      logLevel: 'warn',
+      publicDir: false,
+      build: {
+        ssr: true,
+        outDir: folder,
+        target: 'node20',
+        rolldownOptions: { input: { sources: entry }, preserveEntrySignatures: 'strict' },
+      },
+    });
+    return await import(pathToFileURL(join(folder, 'sources.js')).href);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
