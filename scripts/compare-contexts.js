@@ -5,7 +5,6 @@
  * the two when both play freely. The `.raw.jsonl` of each lies beside it.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledSources } from './bundled-sources.js';
 

@@ -5,7 +5,6 @@
  * the browser adds, as the simulator's parameters are to be set. docs/simulator-vs-browser.md has the outcome.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledSources } from './bundled-sources.js';
 
