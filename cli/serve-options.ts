@@ -39,6 +39,22 @@ export function portOption(text: string): number {
   throw new InputError({ field: '--port', expected: 'a whole number from 0 to 65535', got: quoted(text) });
 }
 
+/** An origin of pages, as browsers write it. */
+export function originOption(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // `new URL` adds what browsers leave out: a path, a default port.
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text) return text;
+  const expected = 'an origin like https://player.example, without a path';
+  throw new InputError({ field: '--allow-origin', expected, got: quoted(text) });
+}
+
+/** Where a dish is. */
+export function dishAddressOption(text: string, expected = 'a host and a port like 192.168.100.1:9200'): string {
+  const [, port] = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? [];
+  if (Number(port) >= 1 && Number(port) <= 65535) return text;
+  throw new InputError({ field: '--dish', expected, got: quoted(text) });
+}
+
 /** A text file of at most so many bytes, a mebibyte unless told otherwise. */
 export function textIn(file: string, field: string, most = 2 ** 20): string {
   try {

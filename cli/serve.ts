@@ -8,7 +8,15 @@ import { Command } from 'commander';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
-import { interrupted, listening, locationOption, portOption, textIn } from './serve-options.ts';
+import {
+  dishAddressOption,
+  interrupted,
+  listening,
+  locationOption,
+  originOption,
+  portOption,
+  textIn,
+} from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { TOOL_VERSION } from './tool.ts';
 
@@ -32,6 +40,7 @@ interface ServeFlags extends ScriptFlags {
   recordMaxMb: string;
   recordMaxDays: string;
   config?: string;
+  model?: string;
   printOpenapi?: boolean;
 }
 
@@ -65,6 +74,7 @@ export function serveCommand(io: CommandIo): Command {
     .option('--record-max-mb <n>', 'remove the oldest recordings beyond so many megabytes', '1024')
     .option('--record-max-days <n>', 'remove recordings that are older', '30')
     .option('--config <file>', 'triggers and where they are posted (JSON)')
+    .option('--model <file.onnx>', 'model that makes the forecasts, as in leo-abr/onnx; without, the built-in one')
     .option('--print-openapi', 'print the OpenAPI document of the service and end')
     .action((flags: ServeFlags) => serve(flags, io));
 }
@@ -91,6 +101,9 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags),
       config: flags.config === undefined ? undefined : parseConfig(textIn(flags.config, '--config'), flags.config),
+      model: flags.model === undefined ? undefined : modelOption(flags.model),
+      onUnusableModel: ({ message }) =>
+        io.stderr.write(`--model: ${message}; the built-in forecaster is asked instead\n`),
       onFault: (error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
     },
     startService,
@@ -107,10 +120,7 @@ async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | Di
   const { dish } = flags;
   if (dish === undefined) return undefined;
   if (dish === 'simulated') return dishScript(flags, io);
-  const [, port] = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(dish) ?? [];
-  if (Number(port) >= 1 && Number(port) <= 65535) return dish;
-  const expected = 'a host and a port like 192.168.100.1:9200, or simulated';
-  throw new InputError({ field: '--dish', expected, got: quoted(dish) });
+  return dishAddressOption(dish, 'a host and a port like 192.168.100.1:9200, or simulated');
 }
 
 function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {
@@ -131,6 +141,11 @@ function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['
   };
 }
 
+function modelOption(file: string): string {
+  if (existsSync(file) && statSync(file).isFile()) return file;
+  throw new InputError({ field: '--model', expected: 'a readable file', got: quoted(file) });
+}
+
 function positive(text: string, field: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value > 0) return value;
@@ -141,14 +156,6 @@ function positive(text: string, field: string): number {
 function defaultCache(): string {
   const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   return join(XDG_CACHE_HOME ?? LOCALAPPDATA ?? join(homedir(), '.cache'), 'leo-abr');
-}
-
-function originOption(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  // `new URL` adds what browsers leave out: a path, a default port.
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text) return text;
-  const expected = 'an origin like https://player.example, without a path';
-  throw new InputError({ field: '--allow-origin', expected, got: quoted(text) });
 }
 
 function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string } | undefined {

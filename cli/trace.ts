@@ -1,4 +1,4 @@
-/** `leo-abr trace`: look at traces, convert them, make synthetic ones, and see how well those fit recordings. */
+/** `leo-abr trace`: look at traces, convert them, make synthetic ones, see how well those fit recordings, and record. */
 
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
@@ -19,14 +19,16 @@ import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synt
 import { type TraceInfo, traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { CommandIo } from './command-io.ts';
+import { recordCommand } from './record/record.ts';
 
 export function traceCommand(io: CommandIo): Command {
   return new Command('trace')
-    .description('look at traces, convert them, make synthetic ones')
+    .description('look at traces, convert them, make synthetic ones, record a link')
     .addCommand(infoCommand(io))
     .addCommand(convertCommand(io))
     .addCommand(synthesizeCommand(io))
-    .addCommand(fitCommand(io));
+    .addCommand(fitCommand(io))
+    .addCommand(recordCommand(io));
 }
 
 /** `--to csv|cooked|mahimahi`. */

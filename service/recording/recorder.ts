@@ -40,7 +40,9 @@ const RETRY_MS = 5000;
 export class Recorder {
   readonly #options: RecorderOptions;
   #records: AppendFile | undefined;
-  #trace: { file: AppendFile; rows: TraceRows } | undefined;
+  #rows: TraceRows | undefined;
+  /** From the first row on: a trace of nothing is no trace. */
+  #trace: AppendFile | undefined;
   #startedMs = Number.NaN;
   #syncedMs = 0;
   #tidiedMs = Number.NEGATIVE_INFINITY;
@@ -92,14 +94,13 @@ export class Recorder {
   observation(observation: Observation, utcMsAt: (seconds: number) => number): void {
     if (observation.kind === 'request-latency') return;
     this.#begin();
-    const { endSeconds } = observation;
-    this.#trace ??= this.#beginTrace(Math.floor(endSeconds), utcMsAt(Math.floor(endSeconds)));
-    if (this.#trace === undefined) return;
+    this.#rows ??= new TraceRows();
     const ping = this.#newestPing;
-    const isFresh = ping !== undefined && Math.abs(utcMsAt(endSeconds) - ping.atMs) < 3000;
-    const { file, rows } = this.#trace;
-    const text = rows.add(observation, isFresh ? ping : undefined);
-    if (text !== '') file.append(text, text.split('\n').length - 1);
+    const isFresh = ping !== undefined && Math.abs(utcMsAt(observation.endSeconds) - ping.atMs) < 3000;
+    const text = this.#rows.add(observation, isFresh ? ping : undefined);
+    if (text === '') return;
+    this.#trace ??= this.#beginTrace(utcMsAt(this.#rows.startSecond!));
+    this.#trace.append(text, text.split('\n').length - 1);
   }
 
   /** UTC has leapt: a trace is of one clock. */
@@ -146,12 +147,10 @@ export class Recorder {
     this.#records = new AppendFile(join(directory, `records-${stampOf(clock.utcMs())}.jsonl`), open);
   }
 
-  #beginTrace(second: number, startMs: number): { file: AppendFile; rows: TraceRows } {
+  /** `startMs`: UTC of its first row. */
+  #beginTrace(startMs: number): AppendFile {
     const { directory, open, place } = this.#options;
     const name = `trace-${stampOf(startMs)}`;
-    const file = new AppendFile(join(directory, `${name}.csv`), open);
-    const rows = new TraceRows(second);
-    file.append(rows.header);
     const where = place?.() ?? 'unknown place';
     const startUtc = new Date(startMs).toISOString();
     const sidecar = {
@@ -164,13 +163,13 @@ export class Recorder {
     void writeWhole(join(directory, `${name}.json`), `${JSON.stringify(sidecar, null, 2)}\n`).catch((error: unknown) =>
       this.#fail(error),
     );
-    return { file, rows };
+    return new AppendFile(join(directory, `${name}.csv`), open);
   }
 
   #endTrace(): void {
-    const trace = this.#trace;
+    if (this.#trace !== undefined) this.#closing.push(this.#trace);
     this.#trace = undefined;
-    if (trace !== undefined) this.#closing.push(trace.file);
+    this.#rows = undefined;
   }
 
   #endFiles(): void {
@@ -180,7 +179,7 @@ export class Recorder {
   }
 
   #files(): AppendFile[] {
-    return [...this.#closing, ...(this.#records ? [this.#records] : []), ...(this.#trace ? [this.#trace.file] : [])];
+    return [...this.#closing, ...(this.#records ? [this.#records] : []), ...(this.#trace ? [this.#trace] : [])];
   }
 
   async #flush(): Promise<void> {

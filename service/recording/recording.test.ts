@@ -180,6 +180,30 @@ describe('a recording', () => {
     });
   });
 
+  test('has no trace of a player that only waits, and counts one from the first second that is known', async () => {
+    const { made, clock, directory } = recorder();
+    await made.open();
+    const zeroMs = clock.utcMs();
+    const utcMsAt = (seconds: number) => zeroMs + seconds * 1000;
+    const tenths = (from: number, to: number, bits?: number) => {
+      for (let tenth = from * 10; tenth < to * 10; tenth++) {
+        const when = { startSeconds: tenth / 10, endSeconds: (tenth + 1) / 10 };
+        made.observation(
+          bits === undefined ? { kind: 'idle', ...when } : { kind: 'throughput', ...when, bits },
+          utcMsAt,
+        );
+      }
+    };
+    tenths(3, 10);
+    await made.flush();
+    expect(readdirSync(directory).filter((name) => name.startsWith('trace'))).toEqual([]);
+    tenths(10, 20, 2e6);
+    tenths(20, 21);
+    await made.close();
+    const [trace] = readTraces([directory]);
+    expect(trace).toMatchObject({ durationSeconds: 10, metadata: { startUtcMs: utcMsAt(10) } });
+  });
+
   test('keeps to its size and age, and touches nothing else in its folder', async () => {
     const { directory, made, clock, problems } = recorder({ maxBytes: 2500, maxAgeDays: 10 });
     mkdirSync(directory);

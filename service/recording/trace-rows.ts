@@ -9,21 +9,18 @@ import type { TelemetrySecond } from '../telemetry.ts';
 /** A second is known where it was used for so much of it. */
 const LEAST_BUSY_SECONDS = 0.5;
 
+const HEADER = 'time_s,throughput_mbps,rtt_ms,loss\n';
+
 export class TraceRows {
-  readonly header = 'time_s,throughput_mbps,rtt_ms,loss\n';
-  readonly #startSecond: number;
+  /** The second of the first row, from which times count; undefined before there is one. */
+  startSecond: number | undefined;
   #second = Number.NaN;
   #bits = 0;
   #busySeconds = 0;
   /** The second after the last row; blank rows are only needed once. */
   #knownUntil = Number.NaN;
 
-  /** Rows count their time from this second. */
-  constructor(startSecond: number) {
-    this.#startSecond = startSecond;
-  }
-
-  /** In order of time, none longer than a second. The rows that this completes, `''` for none. */
+  /** In order of time, none longer than a second. The rows that this completes, the header before the first; `''` for none. */
   add(observation: Observation, ping: TelemetrySecond | undefined): string {
     if (observation.kind === 'request-latency') return '';
     const { startSeconds, endSeconds } = observation;
@@ -44,19 +41,21 @@ export class TraceRows {
   }
 
   #close(ping: TelemetrySecond | undefined): string {
-    const time = this.#second - this.#startSecond;
-    if (!(this.#busySeconds >= LEAST_BUSY_SECONDS) || time < 0) {
+    if (!(this.#busySeconds >= LEAST_BUSY_SECONDS)) {
       if (Number.isNaN(this.#knownUntil)) return '';
       const end = this.#knownUntil;
       this.#knownUntil = Number.NaN;
       return `${end},,,\n`;
     }
+    const header = this.startSecond === undefined ? HEADER : '';
+    this.startSecond ??= this.#second;
+    const time = this.#second - this.startSecond;
     const isGap = !Number.isNaN(this.#knownUntil) && time > this.#knownUntil;
     const gap = isGap ? `${this.#knownUntil},,,\n` : '';
     this.#knownUntil = time + 1;
     const mbps = (this.#bits / this.#busySeconds / 1e6).toFixed(3);
     const rtt = ping?.latencyMs?.toFixed(1) ?? '';
     const loss = ping?.dropRate?.toFixed(3) ?? '';
-    return `${gap}${time},${mbps},${rtt},${loss}\n`;
+    return `${header}${gap}${time},${mbps},${rtt},${loss}\n`;
   }
 }

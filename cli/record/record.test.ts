@@ -1,0 +1,203 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import { ManualClock } from '../../service/manual-clock.fixture.ts';
+import { Problems } from '../../service/problems.ts';
+import { Recorder } from '../../service/recording/recorder.ts';
+import { runListening as run } from '../serve-run.fixture.ts';
+import { writeRows } from '../train/training-rows.ts';
+
+let folder: string;
+const at = (...path: string[]) => join(folder, ...path);
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-record-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** `run` without anything to do while it listens: for what does not. */
+const command = (...args: string[]) => run(['trace', 'record', ...args]);
+
+const START_MS = Date.UTC(2026, 0, 1, 12);
+/** The link of the recordings: an epoch's level, in Mbit/s. */
+const levelAt = (second: number) => 40 + 8 * Math.sin(Math.floor(second / 15) * 2.3) + 2 * Math.sin(second);
+
+/**
+ * What the service keeps of a player that downloads for two seconds and waits for two, with a dish beside it. With
+ * `usageFrom`, somebody else uses the link from that second on, and no player tells.
+ */
+async function keep(directory: string, seconds: number, usageFrom = seconds): Promise<void> {
+  const clock = new ManualClock(START_MS);
+  const recorder = new Recorder({
+    directory,
+    maxBytes: 1e9,
+    maxAgeDays: 30,
+    clock,
+    problems: new Problems(clock),
+    place: () => '48.1, 11.6',
+  });
+  await recorder.open();
+  const utcMsAt = (second: number) => START_MS + second * 1000;
+  for (let second = 0; second < seconds; second++) {
+    const used = second >= usageFrom ? levelAt(second) * 1e6 : 0;
+    recorder.telemetry({ atMs: utcMsAt(second + 1), latencyMs: 30, dropRate: 0, downlinkUsageBps: used });
+    for (let tenth = 0; tenth < 10 && second < usageFrom; tenth++) {
+      const when = { startSeconds: second + tenth / 10, endSeconds: second + (tenth + 1) / 10 };
+      const isBusy = second % 4 < 2;
+      recorder.observation(
+        isBusy ? { kind: 'throughput', ...when, bits: levelAt(second) * 1e5 } : { kind: 'idle', ...when },
+        utcMsAt,
+      );
+    }
+  }
+  await recorder.close();
+}
+
+describe('trace record --from', () => {
+  test('makes recordings of what a service has kept, and train learns from them', async () => {
+    await keep(at('kept'), 123);
+    const { status, stdout, stderr } = await command('--from', at('kept'), '--out', at('mine'));
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+    expect(stderr).toBe(`1 recording of 122 s (60 s bridged; 0 too short, 0 s) in ${at('mine')}\n`);
+    expect(readdirSync(at('mine')).sort()).toEqual(['recorded-20260101T120000Z.csv', 'recorded-20260101T120000Z.json']);
+
+    const traces = readTraces([at('mine')]);
+    expect(traces).toHaveLength(1);
+    const [{ ratesBps, rttSeconds, metadata }] = traces as [(typeof traces)[0]];
+    expect(ratesBps).toHaveLength(122);
+    for (let second = 0; second < 122; second++) {
+      if (second % 4 < 2) expect(ratesBps[second]! / 1e6).toBeCloseTo(levelAt(second), 2);
+    }
+    expect(rttSeconds![1]).toBeCloseTo(0.03);
+    expect(metadata).toMatchObject({
+      dataset: 'recorded',
+      recordingGroup: '48.1, 11.6 2026-01-01',
+      location: '48.1, 11.6',
+      startUtcMs: START_MS,
+      epochPhaseSeconds: 0,
+      other: { bridged_s: 60 },
+    });
+
+    expect(await writeRows({ traces, seed: 1, folder: at('rows') })).toBeGreaterThan(50);
+    // Past the data, all it lacks here is Python.
+    const train = ['train', '--out', at('m.json'), '--environment', at('env'), '--python', '/nowhere/python'];
+    expect((await run([...train, '--data', at('mine')])).stderr).toContain('--python: expected an interpreter');
+    // The folder of the service itself is in pieces of 2 s.
+    expect((await run([...train, '--data', at('kept')])).stderr).toContain(
+      '--data: expected a recording of at least 30 s',
+    );
+    expect(existsSync(at('m.json'))).toBe(false);
+  });
+
+  test('gives the same bytes again, groups by a place that is named, and leaves out what is short', async () => {
+    await keep(at('kept'), 40);
+    const flags = ['--from', at('kept'), '--place', 'roof'];
+    for (const out of ['a', 'b', 'b']) expect(await command(...flags, '--out', at(out))).toMatchObject({ status: 0 });
+    for (const name of readdirSync(at('a'))) {
+      expect(readFileSync(at('b', name), 'utf8')).toBe(readFileSync(at('a', name), 'utf8'));
+    }
+    expect(readTraces([at('a')])[0]!.metadata).toMatchObject({ recordingGroup: 'roof 2026-01-01', location: 'roof' });
+    const apart = await command(...flags, '--bridge', '1.5', '--out', at('c'));
+    expect(apart.status).toBe(2);
+    expect(apart.stderr).toContain('--shortest: expected 30 s without a longer pause, got 2 s at most');
+    expect(existsSync(at('c'))).toBe(false);
+    const { stderr } = await command(...flags, '--bridge', '0', '--shortest', '2', '--out', at('d'));
+    expect(stderr).toContain('10 recordings of 20 s (0 s bridged; 0 too short, 0 s)');
+  });
+
+  test('takes what the dish shows to be used where no player tells, if asked to', async () => {
+    await keep(at('kept'), 120, 50);
+    await command('--from', at('kept'), '--out', at('players'));
+    expect(readTraces([at('players')]).map(({ metadata }) => metadata.dataset)).toEqual(['recorded']);
+    const { status, stderr } = await command('--from', at('kept'), '--usage', '--out', at('both'));
+    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('2 recordings') });
+    const usage = readTraces([at('both')]).find(({ metadata }) => metadata.dataset === 'recorded-usage')!;
+    expect(usage.name).toMatch(/^usage-20260101T12005\dZ$/);
+    expect(usage.metadata.recordingGroup).toBe('unknown place 2026-01-01');
+    const offset = (usage.metadata.startUtcMs! - START_MS) / 1000;
+    expect(offset).toBeGreaterThanOrEqual(50);
+    usage.ratesBps.forEach((rate, i) => {
+      expect(rate / 1e6).toBeCloseTo(levelAt(offset + i));
+    });
+  });
+
+  test('a folder of telemetry alone has nothing from players', async () => {
+    await keep(at('kept'), 60, 0);
+    const { status, stderr } = await command('--from', at('kept'), '--out', at('mine'));
+    expect(status).toBe(2);
+    expect(stderr).toContain('--shortest: expected 30 s without a longer pause, got nothing that is known of the link');
+    expect((await command('--from', at('kept'), '--usage', '--out', at('mine'))).status).toBe(0);
+  });
+
+  test.each<[string[], string]>([
+    [['--from', 'nowhere'], '--from: expected a file or folder, got'],
+    [['--from', 'kept', '--bridge', '-1'], '--bridge: expected a number of seconds, got "-1"'],
+    [['--from', 'kept', '--shortest', 'x'], '--shortest: expected a number of seconds, got "x"'],
+    [['--from', 'kept', '--place', ' '], '--place: expected a place, got " "'],
+    [['--from', 'kept', '--port', '1'], "option '--from <path...>' cannot be used with option '--port <n>'"],
+    [['--from', 'bad'], 'bad.csv:2: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "x"'],
+    [['--from', 'kept', '--usage'], 'records-1.jsonl:1: atMs: expected a number of at least 0, got "x"'],
+    [['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
+    [['--dish', 'dish'], '--dish: expected a host and a port like 192.168.100.1:9200, got "dish"'],
+    [['--allow-origin', '*'], '--allow-origin: expected an origin like'],
+  ])('refuses %j with status 2 and writes no recording', async (flags, message) => {
+    for (const name of ['kept', 'bad']) mkdirSync(at(name));
+    writeFileSync(at('kept', 'records-1.jsonl'), '{"kind":"telemetry","atMs":"x"}\n');
+    writeFileSync(at('bad', 'bad.csv'), 'time_s,throughput_mbps\n0,x\n');
+    const args = flags.map((flag, i) => (flags[i - 1] === '--from' ? at(flag) : flag));
+    const { status, stderr } = await command(...args, '--out', at('mine'));
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+    expect(existsSync(at('mine')) ? readdirSync(at('mine')).filter((name) => name !== '.records') : []).toEqual([]);
+  });
+
+  test('refuses to write where it reads, and what begins at one moment twice', async () => {
+    await keep(at('kept'), 40);
+    for (const out of [at('kept'), at('kept', 'below')]) {
+      const { status, stderr } = await command('--from', at('kept'), '--out', out);
+      expect(status).toBe(2);
+      expect(stderr).toContain('--out: expected another folder than that of');
+    }
+    await keep(at('again'), 40);
+    const { status, stderr } = await command('--from', at('kept'), at('again'), '--out', at('mine'));
+    expect(status).toBe(2);
+    expect(stderr).toContain(
+      '--from: expected recordings that begin at different times, got recorded-20260101T120000Z.csv',
+    );
+  });
+});
+
+describe('trace record', () => {
+  test('listens to players and writes what they told when it is interrupted', async () => {
+    const args = ['trace', 'record', '--port', '0', '--shortest', '1', '--place', 'roof', '--out', at('mine')];
+    const { status, stderr } = await run(args, async (url) => {
+      const post = async (startMs: number, endMs: number) => {
+        const observations = [{ kind: 'throughput', startMs, endMs, bits: (endMs - startMs) * 50_000 }];
+        const headers = { 'content-type': 'application/json' };
+        const body = JSON.stringify({ player: 'p', observations });
+        return (await (await fetch(`${url}/v1/observations`, { method: 'POST', headers, body })).json()) as {
+          serverUtcMs: number;
+          accepted: number;
+        };
+      };
+      const first = await post(Date.now() - 1, Date.now());
+      let toldMs = first.serverUtcMs;
+      // Recorded is what has been told for a whole second, and a second and a half ago.
+      while (toldMs < first.serverUtcMs + 4500) {
+        await new Promise((resolve) => setTimeout(resolve, 250));
+        const nowMs = Date.now();
+        const { accepted } = await post(toldMs, nowMs);
+        expect(accepted).toBe(1);
+        toldMs = nowMs;
+      }
+    });
+    expect(stderr).toMatch(/1 recording of \d s \(0 s bridged/);
+    expect(status).toBe(0);
+    const [trace] = readTraces([at('mine')]);
+    expect(trace!.durationSeconds).toBeGreaterThanOrEqual(1);
+    expect(trace!.ratesBps[0]! / 50e6).toBeCloseTo(1, 1);
+    expect(trace!.metadata.recordingGroup).toMatch(/^roof \d{4}-\d\d-\d\d$/);
+    expect(readdirSync(at('mine', '.records')).some((name) => name.startsWith('records-'))).toBe(true);
+  }, 20_000);
+});

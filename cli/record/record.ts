@@ -1,0 +1,205 @@
+/**
+ * `leo-abr trace record`: recordings of one's own link, as `leo-abr train` reads them. The prediction service records what
+ * players report and the dish shows; here it is started for that alone, or what it kept is read.
+ */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { Command, Option } from 'commander';
+import { InputError, quoted } from '../../replay/formats/input-error.ts';
+import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
+import type { Trace } from '../../replay/trace.ts';
+import type { CommandIo } from '../command-io.ts';
+import { dishAddressOption, interrupted, listening, originOption, portOption } from '../serve-options.ts';
+import { TOOL_VERSION } from '../tool.ts';
+import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
+import { type Run, runsOf } from './runs.ts';
+import { USAGE_DATASET, usagePieces } from './usage.ts';
+
+interface Flags {
+  out: string;
+  from?: string[];
+  bridge: string;
+  shortest: string;
+  place?: string;
+  usage?: boolean;
+  dish?: string;
+  host: string;
+  port: string;
+  allowOrigin: string[];
+}
+
+/** What the service keeps while it listens, below `--out`; folders with a dot are nothing that traces are looked for in. */
+const KEPT_FOLDER = '.records';
+/** That of `leo-abr serve`, where pages know it. */
+const DEFAULT_PORT = '8790';
+const LISTENING_FLAGS = ['dish', 'host', 'port', 'allowOrigin'];
+
+export function recordCommand(io: CommandIo): Command {
+  return new Command('record')
+    .description(
+      'recordings of a link for train: from players while they play, or from what leo-abr serve --record has kept',
+    )
+    .requiredOption('--out <folder>', 'where the recordings go')
+    .addOption(
+      new Option(
+        '--from <path...>',
+        'what leo-abr serve --record has kept; without, players are listened to until Ctrl-C',
+      ).conflicts(LISTENING_FLAGS),
+    )
+    .option('--bridge <seconds>', 'longest pause between two downloads that does not end a recording', '4')
+    .option('--shortest <seconds>', 'leave out what is shorter', String(LEAST_RECORDING_SECONDS))
+    .option('--place <words>', 'where the link is; with the day it says which recordings belong together')
+    .option('--usage', 'where no player tells, also what the dish showed to be used as fast as it goes')
+    .option('--dish <host:port>', 'listening: a dish to ask for pings and usage, 192.168.100.1:9200 as a rule')
+    .option('--host <address>', 'listening: on which address', '127.0.0.1')
+    .option('--port <n>', 'listening: on which port, 0 for any free one', DEFAULT_PORT)
+    .option('--allow-origin <origin>', 'listening: whose pages may report, beside loopback (repeatable)', collect, [])
+    .action((flags: Flags) => record(flags, io));
+}
+
+function collect(value: string, values: string[]): string[] {
+  return [...values, value];
+}
+
+async function record(flags: Flags, io: CommandIo): Promise<void> {
+  const { out, from, place } = flags;
+  const longestPauseSeconds = seconds(flags.bridge, '--bridge');
+  const shortestSeconds = seconds(flags.shortest, '--shortest');
+  if (place?.trim() === '') throw new InputError({ field: '--place', expected: 'a place', got: quoted(place) });
+  if (from === undefined) await listen(flags, io);
+  else for (const path of from) requireApart(path, out);
+
+  const pieces = await piecesOf(from ?? [join(out, KEPT_FOLDER)], flags, io);
+  const all = runsOf(pieces, longestPauseSeconds);
+  const runs = all.filter(({ trace }) => trace.durationSeconds >= shortestSeconds);
+  if (runs.length === 0) {
+    const longest = Math.max(0, ...all.map(({ trace }) => trace.durationSeconds));
+    const got = all.length === 0 ? 'nothing that is known of the link' : `${whole(longest)} s at most`;
+    throw new InputError({ field: '--shortest', expected: `${shortestSeconds} s without a longer pause`, got });
+  }
+  const recordings = runs.map((run) => recordingOf(run, place));
+  requireDistinct(recordings);
+  for (const recording of recordings) writeTrace(recording, out);
+  io.stderr.write(`${summary(runs, all)} in ${out}\n`);
+}
+
+/** Has players report to the service until the command is interrupted. */
+async function listen({ out, dish, host, port, allowOrigin }: Flags, io: CommandIo): Promise<void> {
+  const { startService } = await import('../../service/index.ts');
+  const options = {
+    version: TOOL_VERSION,
+    host,
+    port: portOption(port),
+    allowedOrigins: allowOrigin.map(originOption),
+    dish: dish === undefined ? undefined : dishAddressOption(dish),
+    recording: { directory: folderIn(out), maxBytes: Number.POSITIVE_INFINITY, maxAgeDays: Number.POSITIVE_INFINITY },
+    onFault: (error: Error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
+  };
+  const running = await listening(options, startService);
+  io.stderr.write(`what players report is recorded until Ctrl-C; the service is at ${running.url}\n`);
+  await interrupted(io);
+  await running.close();
+}
+
+function folderIn(out: string): string {
+  const folder = join(out, KEPT_FOLDER);
+  try {
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  } catch (error) {
+    const got = `${out} (${(error as Error).message})`;
+    throw new InputError({ field: '--out', expected: 'a folder that can be written to', got }, { cause: error });
+  }
+}
+
+/** What is read must not be what is written: `train --data` would then find it twice. */
+function requireApart(from: string, out: string): void {
+  if (!existsSync(from)) throw new InputError({ field: '--from', expected: 'a file or folder', got: quoted(from) });
+  const real = realpathSync(from);
+  const place = existsSync(out) ? realpathSync(out) : resolve(out);
+  if (statSync(from).isDirectory() ? !`${place}${sep}`.startsWith(`${real}${sep}`) : dirname(real) !== place) return;
+  throw new InputError({ field: '--out', expected: `another folder than that of ${from}`, got: quoted(out) });
+}
+
+async function piecesOf(paths: readonly string[], { usage }: Flags, io: CommandIo): Promise<Trace[]> {
+  const files = paths.flatMap(traceFilesAt);
+  const onNote = (note: string) => io.stderr.write(`${note}\n`);
+  const pieces = files.filter((file) => !TELEMETRY.test(file)).flatMap((file) => readTraces([file], { onNote }));
+  if (usage !== true) return pieces;
+  const { PassiveCapacity, readTelemetry } = await import('../../service/index.ts');
+  const told = pieces.flatMap(({ metadata: { startUtcMs }, durationSeconds }) =>
+    startUtcMs === undefined ? [] : [{ fromMs: startUtcMs, toMs: startUtcMs + durationSeconds * 1000 }],
+  );
+  for (const file of paths.flatMap(telemetryFilesAt)) {
+    const text = readFileSync(file, 'utf8');
+    // Without a dish there is none.
+    if (!text.includes('"kind":"telemetry"')) continue;
+    const capacity = new PassiveCapacity();
+    pieces.push(...usagePieces({ file, seconds: readTelemetry(text, file), told, capacity }));
+  }
+  return pieces;
+}
+
+const TELEMETRY = /[/\\]records-\w+\.jsonl$/;
+
+function telemetryFilesAt(path: string): string[] {
+  if (!statSync(path).isDirectory()) return TELEMETRY.test(path) ? [path] : [];
+  return readdirSync(path)
+    .sort()
+    .map((name) => join(path, name))
+    .filter((file) => TELEMETRY.test(file));
+}
+
+/** The run as it is kept: by its time, with what is known of where and how it was made. */
+function recordingOf({ trace, bridgedSeconds }: Run, place: string | undefined): Trace {
+  const { dataset, startUtcMs, location, other } = trace.metadata;
+  const day = startUtcMs === undefined ? undefined : new Date(startUtcMs).toISOString();
+  const isUsage = dataset === USAGE_DATASET;
+  const where = place ?? location ?? 'unknown place';
+  const isGrouped = place === undefined && trace.metadata.recordingGroup !== '';
+  return {
+    ...trace,
+    name: day === undefined ? trace.name : `${isUsage ? 'usage' : 'recorded'}-${day.replace(/[-:]|\.\d+/g, '')}`,
+    metadata: {
+      ...trace.metadata,
+      recordingGroup: isGrouped ? trace.metadata.recordingGroup : [where, day?.slice(0, 10)].join(' ').trim(),
+      ...(place !== undefined && { location: place }),
+      other: { ...other, bridged_s: Math.round(bridgedSeconds * 1000) / 1000 },
+    },
+  };
+}
+
+function requireDistinct(recordings: readonly Trace[]): void {
+  const files = new Map<string, Trace>();
+  for (const recording of recordings) {
+    const name = traceFileName(recording, 'csv');
+    const other = files.get(name);
+    if (other !== undefined) {
+      const got = `${name} from ${other.file} and from ${recording.file}`;
+      throw new InputError({ field: '--from', expected: 'recordings that begin at different times', got });
+    }
+    files.set(name, recording);
+  }
+}
+
+function summary(runs: readonly Run[], all: readonly Run[]): string {
+  const total = (of: readonly Run[]) => of.reduce((sum, { trace }) => sum + trace.durationSeconds, 0);
+  const bridged = runs.reduce((sum, run) => sum + run.bridgedSeconds, 0);
+  const left = all.length - runs.length;
+  const leftSeconds = total(all) - total(runs);
+  return [
+    `${runs.length} ${runs.length === 1 ? 'recording' : 'recordings'} of ${whole(total(runs))} s`,
+    ` (${whole(bridged)} s bridged; ${left} too short, ${whole(leftSeconds)} s)`,
+  ].join('');
+}
+
+function whole(value: number): string {
+  return String(Math.round(value));
+}
+
+function seconds(text: string, field: string): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isFinite(value)) return value;
+  throw new InputError({ field, expected: 'a number of seconds', got: quoted(text) });
+}

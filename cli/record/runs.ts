@@ -1,0 +1,81 @@
+/**
+ * Recordings of players are in pieces: with a full buffer a player waits after each segment, and of that time nothing is
+ * known. Pieces with short pauses between them are one recording here, with the pauses bridged.
+ */
+
+import type { Trace } from '../../replay/trace.ts';
+
+/** A recording without a gap. */
+export interface Run {
+  trace: Trace;
+  /** Seconds of it that were not measured. */
+  bridgedSeconds: number;
+}
+
+/** Steps of a bridged pause, about. */
+const STEP_SECONDS = 1;
+
+/**
+ * The recordings that pieces of files make, in their order: those of one file whose pause is at most `longestPauseSeconds`
+ * are one, in which the rate goes evenly from the last one before the pause to the first one after it. Where a file has no
+ * `start_utc`, nobody knows how long its pauses are.
+ */
+export function runsOf(pieces: readonly Trace[], longestPauseSeconds: number): Run[] {
+  const groups: Trace[][] = [];
+  for (const piece of pieces) {
+    const group = groups.at(-1);
+    const pause = group && pauseSeconds(group.at(-1)!, piece);
+    if (pause !== undefined && pause >= 0 && pause <= longestPauseSeconds) group!.push(piece);
+    else groups.push([piece]);
+  }
+  return groups.map(joined);
+}
+
+function pauseSeconds(before: Trace, after: Trace): number | undefined {
+  const from = before.metadata.startUtcMs;
+  const to = after.metadata.startUtcMs;
+  if (before.file !== after.file || from === undefined || to === undefined) return undefined;
+  return Math.round(to - from - before.durationSeconds * 1000) / 1000;
+}
+
+function joined(pieces: readonly Trace[]): Run {
+  const [first] = pieces as [Trace];
+  if (pieces.length === 1) return { trace: first, bridgedSeconds: 0 };
+  const stepEndsSeconds: number[] = [];
+  const ratesBps: number[] = [];
+  const rttSeconds: number[] = [];
+  const loss: number[] = [];
+  let endSeconds = 0;
+  let bridgedSeconds = 0;
+  pieces.forEach((piece, i) => {
+    const pause = i === 0 ? 0 : pauseSeconds(pieces[i - 1]!, piece)!;
+    if (pause > 0) {
+      const lastBps = ratesBps.at(-1)!;
+      const steps = Math.max(1, Math.round(pause / STEP_SECONDS));
+      for (let step = 1; step <= steps; step++) {
+        stepEndsSeconds.push(endSeconds + (pause * step) / steps);
+        ratesBps.push(lastBps + ((piece.ratesBps[0]! - lastBps) * step) / (steps + 1));
+        rttSeconds.push(Number.NaN);
+        loss.push(Number.NaN);
+      }
+      endSeconds += pause;
+      bridgedSeconds += pause;
+    }
+    for (let step = 0; step < piece.ratesBps.length; step++) {
+      stepEndsSeconds.push(endSeconds + piece.stepEndsSeconds[step]!);
+      ratesBps.push(piece.ratesBps[step]!);
+      rttSeconds.push(piece.rttSeconds?.[step] ?? Number.NaN);
+      loss.push(piece.loss?.[step] ?? Number.NaN);
+    }
+    endSeconds += piece.durationSeconds;
+  });
+  const trace: Trace = {
+    ...first,
+    stepEndsSeconds: Float64Array.from(stepEndsSeconds),
+    ratesBps: Float64Array.from(ratesBps),
+    durationSeconds: endSeconds,
+    rttSeconds: Float64Array.from(rttSeconds),
+    loss: Float64Array.from(loss),
+  };
+  return { trace, bridgedSeconds };
+}
