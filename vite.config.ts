@@ -83,7 +83,10 @@ async function demo(): Promise<UserConfig> {
   const { version } = JSON.parse(readFileSync(here('package.json'), 'utf8')) as { version: string };
   return {
     root: here('demo'),
-    resolve: { alias: { 'leo-abr': here('src/index.ts') } },
+    // The longer name first: each stands for all that begins with it.
+    resolve: {
+      alias: { 'leo-abr/service': here('predictor/service-client/index.ts'), 'leo-abr': here('src/index.ts') },
+    },
     // Relative, so that the built page can lie in any folder.
     base: './',
     define: { __LEO_ABR_VERSION__: JSON.stringify(version) },

@@ -1,7 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { type Choice, defaultChoice, formatChoice, latestStart, MAX_PLAYERS, parseChoice } from './choice.ts';
+import {
+  type Choice,
+  DEFAULT_RISK,
+  defaultChoice,
+  formatChoice,
+  latestStart,
+  MAX_PLAYERS,
+  parseChoice,
+} from './choice.ts';
 import { COMPETITORS } from './competitors.ts';
 
 const catalogue = {
@@ -24,6 +32,8 @@ describe('parseChoice', () => {
           scenario: fc.constantFrom(...Object.keys(SCENARIOS)),
           startSeconds: fc.integer({ min: 0, max: 61 }),
           window: fc.constantFrom<Choice['window']>('session', 'minute'),
+          risk: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
+          service: fc.constantFrom('', 'http://127.0.0.1:8790', 'https://[::1]/a%2Fb', 'http://dish.example:8080/%26'),
         }),
         (choice) => {
           expect(parseChoice(formatChoice(choice), catalogue)).toEqual({ choice, problems: [] });
@@ -35,7 +45,8 @@ describe('parseChoice', () => {
 
   test('an empty address is the default', () => {
     expect(parseChoice('', catalogue)).toEqual({ choice: defaultChoice(catalogue), problems: [] });
-    expect(defaultChoice(catalogue)).toMatchObject({ trace: 'first', scenario: 'hd-16', startSeconds: 0 });
+    expect(defaultChoice(catalogue)).toMatchObject({ trace: 'first', scenario: 'hd-16', startSeconds: 0, service: '' });
+    expect(defaultChoice(catalogue).risk).toBe(DEFAULT_RISK);
   });
 
   test('another trace begins at its start', () => {
@@ -51,6 +62,10 @@ describe('parseChoice', () => {
     ['?start=', 'start “”'],
     ['?start=NaN', 'start “NaN”'],
     ['?window=year', 'window “year”; there is session, minute'],
+    ['?risk=', 'risk “”; there is 0 to 1'],
+    ['?risk=1.01', 'risk “1.01”'],
+    ['?risk=low', 'risk “low”'],
+    ['?service=ftp://dish', 'like http://127.0.0.1:8790, got “ftp://dish”'],
     ['?players=mpc-d,mpc-d,mpc-d,mpc-d,mpc-d', '5 players; 4 fit'],
   ])('%s is named and left out', (query, problem) => {
     const { choice, problems } = parseChoice(query, catalogue);

@@ -1,7 +1,9 @@
 /** What the viewer chose, and the address that says so: opening the address again gives the same view. */
 
+import { resolveMpcLOptions } from '../abr/mpc-l/options.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { COMPETITORS, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
+import { parseServiceAddress } from './service-address.ts';
 
 /** More would wait for one another: browsers open six connections to an origin. */
 export const MAX_PLAYERS = 4;
@@ -16,6 +18,10 @@ export interface Choice {
   /** Second of the trace at which the session begins. */
   startSeconds: number;
   window: TimelineWindow;
+  /** How much MPC-L fears a stall beyond its cost in QoE, 0 to 1. */
+  risk: number;
+  /** Address of the prediction service that MPC-L asks first; empty for none. */
+  service: string;
 }
 
 /** What can be chosen of what the origin has. */
@@ -26,6 +32,8 @@ export interface Catalogue {
 /** A link on which the algorithms differ. */
 const DEFAULT_TRACE = 'stationary-crowded';
 const DEFAULT_SCENARIO = 'hd-16';
+/** The controller's own. */
+export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
 /** The choice when the address says nothing. */
 export function defaultChoice({ traces }: Catalogue): Choice {
@@ -36,6 +44,8 @@ export function defaultChoice({ traces }: Catalogue): Choice {
     scenario: DEFAULT_SCENARIO,
     startSeconds: 0,
     window: 'session',
+    risk: DEFAULT_RISK,
+    service: '',
   };
 }
 
@@ -83,15 +93,35 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   const window = parameters.get('window');
   if (window === 'session' || window === 'minute') choice.window = window;
   else if (window !== null) reject('window', window, 'session, minute');
+
+  const risk = parameters.get('risk');
+  if (risk !== null) {
+    const value = Number(risk);
+    if (risk !== '' && value >= 0 && value <= 1) choice.risk = value;
+    else reject('risk', risk, '0 to 1');
+  }
+
+  try {
+    choice.service = parseServiceAddress(parameters.get('service') ?? '');
+  } catch (error) {
+    problems.push(`The address asks for a service: ${(error as Error).message}.`);
+  }
   return { choice, problems };
 }
 
 /** The choice as a query string, with its question mark. */
-export function formatChoice({ players, trace, scenario, startSeconds, window }: Choice): string {
-  const parameters = new URLSearchParams({ trace, scenario, start: String(startSeconds), window });
-  // A comma and a colon need no escape in a query, and the names stay readable.
-  const names = players.map((name) => encodeURIComponent(name).replaceAll('%3A', ':').replaceAll('%40', '@'));
-  return `?players=${names.join(',')}&${parameters}`;
+export function formatChoice({ players, trace, scenario, startSeconds, window, risk, service }: Choice): string {
+  const parameters = new URLSearchParams({
+    trace,
+    scenario,
+    start: String(startSeconds),
+    window,
+    risk: String(risk),
+    ...(service !== '' && { service }),
+  });
+  // Commas, colons and slashes need no escape in a query, and what they are part of stays readable.
+  const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
+  return `?players=${names.join(',')}&${parameters}`.replaceAll('%3A', ':').replaceAll('%2F', '/');
 }
 
 /** The last whole second of a trace. */

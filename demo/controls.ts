@@ -5,9 +5,10 @@ import { type Choice, latestStart, MAX_PLAYERS } from './choice.ts';
 import { byId, options } from './dom.ts';
 import { bitrate, clock } from './format.ts';
 import type { TraceListing } from './origin-client.ts';
+import { parseServiceAddress } from './service-address.ts';
 
 export interface ControlsOptions {
-  /** The viewer chose another trace, scenario, start or window. */
+  /** The viewer chose another trace, scenario, start, window, risk or service. */
   onChoice(change: Partial<Choice>): void;
   /** Files were opened or dropped. */
   onFiles(files: readonly File[]): void;
@@ -21,6 +22,8 @@ export class Controls {
   readonly #start = byId<HTMLInputElement>('start');
   readonly #scenario = byId<HTMLSelectElement>('scenario');
   readonly #window = byId<HTMLSelectElement>('window');
+  readonly #risk = byId<HTMLInputElement>('risk');
+  readonly #service = byId<HTMLInputElement>('service');
   readonly #stop = byId<HTMLButtonElement>('stop');
   readonly #addPlayer = byId<HTMLButtonElement>('add-player');
 
@@ -35,6 +38,18 @@ export class Controls {
         onChoice({ startSeconds: Number(this.#start.value) });
     });
     this.#window.addEventListener('change', () => onChoice({ window: this.#window.value as Choice['window'] }));
+    this.#risk.addEventListener('change', () => {
+      if (this.#risk.value !== '' && this.#risk.reportValidity()) onChoice({ risk: Number(this.#risk.value) });
+    });
+    this.#service.addEventListener('input', () => this.#showServiceProblem(''));
+    this.#service.addEventListener('change', () => {
+      try {
+        onChoice({ service: parseServiceAddress(this.#service.value) });
+      } catch (error) {
+        this.#showServiceProblem((error as Error).message);
+        this.#service.reportValidity();
+      }
+    });
     byId('restart').addEventListener('click', onRestart);
     this.#stop.addEventListener('click', onStop);
     this.#addPlayer.addEventListener('click', onAddPlayer);
@@ -69,7 +84,16 @@ export class Controls {
     this.#start.value = String(choice.startSeconds);
     this.#start.max = String(latestStart({ traces }, choice.trace));
     this.#window.value = choice.window;
+    this.#risk.value = String(choice.risk);
+    this.#service.value = choice.service;
+    this.#showServiceProblem('');
     this.#addPlayer.disabled = choice.players.length >= MAX_PLAYERS;
+  }
+
+  /** Says what is wrong with the address of the service; empty where nothing is. */
+  #showServiceProblem(problem: string): void {
+    this.#service.setCustomValidity(problem);
+    this.#service.setAttribute('aria-invalid', String(problem !== ''));
   }
 
   set canStop(can: boolean) {

@@ -10,8 +10,10 @@ import { OriginClient, OriginLostError, type OriginSession, type TraceListing } 
 import { OriginWatch } from './origin-watch.ts';
 import { notesOn, readOwnTrace } from './own-trace.ts';
 import { PlayerPanel } from './player-panel.ts';
+import { isTunable } from './plugin-options.ts';
 import { nowSecondsOf, type Run } from './run.ts';
 import { RunViews } from './run-views.ts';
+import { ServiceLink } from './service-link.ts';
 import { savePicture, saveResults } from './take-away.ts';
 import { Timeline } from './timeline-model.ts';
 
@@ -29,6 +31,7 @@ export class DemoPage {
   readonly #watch: OriginWatch;
   readonly #controls: Controls;
   readonly #views = new RunViews();
+  readonly #service = new ServiceLink();
   #traces: readonly TraceListing[];
   #choice: Choice;
   #panels: PlayerPanel[] = [];
@@ -155,7 +158,9 @@ export class DemoPage {
     this.#showChoice();
     this.#endRun();
     this.#notices.clear('run');
-    const { trace: traceName, scenario: scenarioName, startSeconds } = this.#choice;
+    const { trace: traceName, scenario: scenarioName, startSeconds, risk, service } = this.#choice;
+    const takers = this.#panels.filter(({ algorithm }) => isTunable(algorithm));
+    this.#service.connect(service, takers.length > 0);
     const scenario = SCENARIOS[scenarioName]!;
     const trace = this.#traces.find(({ name }) => name === traceName)!;
     try {
@@ -166,13 +171,14 @@ export class DemoPage {
       const mediaSeconds = scenario.segmentCount * scenario.segmentSeconds;
       const timeline = new Timeline(sessions[0]!.link, mediaSeconds + SLACK_SECONDS, trace.hasClock);
       const players = this.#panels.map((panel, place) => {
-        const record = panel.play({ session: sessions[place]!, scenario, seed: SEED });
+        const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
+        const record = panel.play({ session: sessions[place]!, scenario, seed: SEED, risk, service: forecaster });
         return { place, algorithm: panel.algorithm, title: panel.title, record };
       });
       // Only now does nobody stream from those before any more.
       this.#forget(this.#sessions);
       this.#sessions = sessions;
-      this.#run = { trace, scenario, startSeconds, seed: SEED, timeline, players, ended: false };
+      this.#run = { trace, scenario, startSeconds, seed: SEED, risk, service, timeline, players, ended: false };
       this.#views.begin(this.#run);
       this.#draw();
     } catch (error) {
@@ -197,6 +203,7 @@ export class DemoPage {
 
   #endRun(): void {
     for (const panel of this.#panels) panel.stop();
+    this.#service.rest();
     if (this.#run !== undefined) this.#run.ended = true;
   }
 

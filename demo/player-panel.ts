@@ -1,7 +1,7 @@
 /** One player of the page: a picture, its algorithm, and how it is doing. Plays one session at a time. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr } from 'leo-abr';
+import { attachLeoAbr, type Forecaster } from 'leo-abr';
 import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-settings.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { COMPETITORS, competitor } from './competitors.ts';
@@ -31,6 +31,10 @@ export interface PanelSession {
   session: OriginSession;
   scenario: Scenario;
   seed: number;
+  /** Of MPC-L. */
+  risk: number;
+  /** Forecasts of a prediction service for this player; undefined where there is none. */
+  service: Forecaster | undefined;
 }
 
 export class PlayerPanel {
@@ -115,7 +119,7 @@ export class PlayerPanel {
   }
 
   /** Starts a session, in place of the one before; gives what will be written down of it. */
-  play({ session, scenario, seed }: PanelSession): SessionRecord {
+  play({ session, scenario, seed, risk, service }: PanelSession): SessionRecord {
     this.stop();
     this.#recorder = undefined;
     this.#player?.destroy();
@@ -137,6 +141,8 @@ export class PlayerPanel {
     const plugin = pluginOptions(this.#algorithm, {
       session,
       seed,
+      risk,
+      service,
       nowSeconds: () => this.#recorder?.nowSeconds ?? 0,
     });
     const handle = plugin === undefined ? undefined : attachLeoAbr(player, plugin);

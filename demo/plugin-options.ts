@@ -1,6 +1,6 @@
 /** What `attachLeoAbr` is given for each algorithm of the page. */
 
-import { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from 'leo-abr';
+import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
 import { createController } from '../abr/algorithms.ts';
 import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
@@ -12,6 +12,15 @@ export interface PluginSession {
   seed: number;
   /** Seconds since the session's first media request; 0 before. */
   nowSeconds(): number;
+  /** Of MPC-L, 0 to 1. */
+  risk: number;
+  /** Forecasts of a prediction service, for who takes them; undefined where there is none. */
+  service: Forecaster | undefined;
+}
+
+/** Takes forecasts of a prediction service, and the risk that the viewer chose: MPC-L itself; its ablations stay what they are. */
+export function isTunable(algorithm: string): boolean {
+  return algorithm === 'mpc-l';
 }
 
 /** The origin's clock is that of this machine, or of one nearby. */
@@ -20,7 +29,7 @@ const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 /** The options; undefined where dash.js's own rules play. Throws an `InputError` for an algorithm that there is not. */
 export function pluginOptions(
   algorithm: string,
-  { session, seed, nowSeconds }: PluginSession,
+  { session, seed, nowSeconds, risk, service }: PluginSession,
 ): LeoAbrOptions | undefined {
   const { controller, forecaster } = browserAlgorithm(algorithm, 'player');
   if (controller === undefined) return undefined;
@@ -38,6 +47,7 @@ export function pluginOptions(
     prior: false,
     logger: null,
   };
+  if (isTunable(algorithm)) return { ...common, risk, forecasters: service === undefined ? [] : [service] };
   // The plugin's own controllers are taken by name, as any page would; the others exist in replays alone.
   if (isControllerName(algorithm)) return { ...common, controller: algorithm };
   const forecasters =

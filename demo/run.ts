@@ -19,6 +19,10 @@ export interface Run {
   scenario: Scenario;
   startSeconds: number;
   seed: number;
+  /** Of MPC-L. */
+  risk: number;
+  /** Address of the prediction service that MPC-L asks first; empty for none. */
+  service: string;
   timeline: Timeline;
   players: readonly RunPlayer[];
   /** Over, or stopped: nothing more will happen. */

@@ -3,8 +3,10 @@
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { resolveScenario } from '../replay/scenario-file.ts';
 import { roundedSession } from '../replay/simulator/session-result.ts';
+import { DEFAULT_RISK } from './choice.ts';
 import { element } from './dom.ts';
 import { clock, decimal } from './format.ts';
+import { isTunable } from './plugin-options.ts';
 import { nowSecondsOf, type Run } from './run.ts';
 import type { RunViews } from './run-views.ts';
 import { sessionResult } from './session-record.ts';
@@ -16,13 +18,19 @@ export function saveResults(run: Run): void {
   const { trace, scenario, startSeconds, seed, players } = run;
   const sessions = players.map(({ record, algorithm }) => {
     const about = { trace: trace.name, dataset: trace.dataset, group: trace.recordingGroup, startSeconds, seed };
-    return roundedSession(sessionResult(record, { ...about, algorithm, scenario }));
+    return roundedSession(sessionResult(record, { ...about, algorithm: nameOf(algorithm, run), scenario }));
   });
-  const algorithms = [...new Set(players.map(({ algorithm }) => algorithm))];
+  const algorithms = [...new Set(sessions.map(({ algorithm }) => algorithm))];
   const baseline = algorithms.includes('mpc-d') ? 'mpc-d' : algorithms[0]!;
   const tool = { name: 'leo-abr', version: __LEO_ABR_VERSION__, command: 'demo', commit: null, seed, baseline };
   const json = resultsJson(assembleResults({ tool, scenario: resolveScenario(scenario), sessions, algorithms }));
   download(new Blob([json], { type: 'application/json' }), `${fileName(run)}.json`);
+}
+
+/** An algorithm that played by another risk or by a service's forecasts is not the one that the benchmark means by its name. */
+function nameOf(algorithm: string, { risk, service }: Run): string {
+  if (!isTunable(algorithm)) return algorithm;
+  return `${algorithm}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${service === '' ? '' : '@service'}`;
 }
 
 /** The timeline as it is drawn, with a title and who played. */

@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ServiceAnswer, ServiceProbe } from './service-probe.ts';
+import { type ServedPlayer, type ServiceSituation, serviceStatus } from './service-status.ts';
+
+const ADDRESS = 'http://127.0.0.1:8790';
+const ANSWER: ServiceAnswer = { isThere: true, dish: { state: 'online', latencyMs: 31.4 } };
+const SILENT: ServiceProbe = { isThere: false, why: 'silent', detail: 'no answer' };
+
+function playing(state: Partial<ServedPlayer['state']> = {}, more: Partial<ServedPlayer> = {}): ServedPlayer {
+  return {
+    state: { connection: 'streaming', distrusted: false, ageSeconds: 1.3, ...state },
+    isUsed: true,
+    fault: undefined,
+    ...more,
+  };
+}
+
+/** A service that answers, with one player that goes by it, but for what is given. */
+function status(change: Partial<ServiceSituation>) {
+  return serviceStatus({
+    address: ADDRESS,
+    pageUrl: 'http://localhost:5173/?start=0',
+    probe: ANSWER,
+    lastAnswer: ANSWER,
+    isBack: false,
+    players: [playing()],
+    hasTaker: true,
+    ...change,
+  });
+}
+
+test('none, asked, connected', () => {
+  expect(status({ address: '' })).toMatchObject({ kind: 'off', label: 'None' });
+  expect(status({ probe: undefined, lastAnswer: undefined })).toMatchObject({
+    kind: 'connecting',
+    label: 'Connecting',
+    details: `Asking ${ADDRESS} …`,
+  });
+  expect(status({})).toEqual({
+    kind: 'connected',
+    label: 'Connected',
+    details: 'dish online (31 ms) · forecast 1 s old · MPC-L goes by it',
+  });
+});
+
+test.each<[ServiceAnswer['dish'], string]>([
+  [{ state: 'unused' }, 'no dish'],
+  [{ state: 'connecting' }, 'looking for the dish'],
+  [{ state: 'obstructed', latencyMs: 40 }, 'dish obstructed (40 ms)'],
+  [{ state: 'outage', detail: 'NO_SATS', latencyMs: 40 }, 'dish in an outage (NO_SATS)'],
+  [{ state: 'unreachable' }, 'dish unreachable'],
+])('a dish: %j', (dish, text) => {
+  const { details } = status({ probe: { isThere: true, dish }, players: [] });
+  expect(details).toBe(text);
+});
+
+describe('connected, but', () => {
+  test('nobody takes forecasts, or there is none, or MPC-L knows better', () => {
+    expect(status({ players: [], hasTaker: false }).details).toContain('none of the players takes forecasts');
+    const waiting: ServedPlayer = {
+      state: { connection: 'streaming', distrusted: false },
+      isUsed: false,
+      fault: undefined,
+    };
+    expect(status({ players: [waiting] })).toMatchObject({
+      kind: 'connected',
+      details: expect.stringContaining('no forecast yet'),
+    });
+    expect(status({ players: [playing(), playing({}, { isUsed: false })] }).details).toContain(
+      'goes by its own at the moment',
+    );
+  });
+
+  test('its forecasts are old, wrong, or did not come true', () => {
+    const old = status({ players: [playing(), playing({ ageSeconds: 7.2 })] });
+    expect(old).toMatchObject({ kind: 'stale', label: 'Stale' });
+    expect(old.details).toContain('newest forecast 7 s old, so MPC-L goes by its own');
+    expect(status({ players: [playing({ distrusted: true })] })).toMatchObject({
+      kind: 'distrusted',
+      label: 'Not believed',
+    });
+    const wrong = status({ players: [playing({}, { fault: 'levels: expected an array of 1 to 64, got 3' })] });
+    expect(wrong).toMatchObject({ kind: 'distrusted', label: 'Wrong forecasts' });
+    expect(wrong.details).toContain('levels: expected an array');
+  });
+});
+
+describe('not connected', () => {
+  test('lost, and back', () => {
+    const waiting = playing({ connection: 'waiting' });
+    const lost = status({ probe: SILENT, players: [waiting] });
+    expect(lost).toMatchObject({ kind: 'lost', label: 'Lost' });
+    expect(lost.details).toContain('MPC-L goes by its own forecasts');
+    expect(status({ isBack: true })).toMatchObject({ kind: 'connected', label: 'Connected again' });
+  });
+
+  test('one lost question is not a lost service while forecasts come', () => {
+    expect(status({ probe: SILENT })).toMatchObject({ kind: 'connected', label: 'Connected' });
+    expect(status({ probe: SILENT, players: [playing({ ageSeconds: 6 })] }).kind).toBe('lost');
+    expect(status({ probe: { ...SILENT, why: 'closed' } }).kind).toBe('refused');
+  });
+
+  test.each<[Partial<ServiceSituation>, string, string]>([
+    [{ probe: SILENT }, 'Unreachable', `Nothing answers at ${ADDRESS}`],
+    [
+      { probe: { isThere: false, why: 'closed', detail: '' }, pageUrl: 'http://10.0.0.7:5173/?a' },
+      'Refused',
+      'leo-abr serve --allow-origin http://10.0.0.7:5173 would.',
+    ],
+    [
+      { probe: { isThere: false, why: 'closed', detail: '' }, address: 'http://dish.lan:8790' },
+      'Refused',
+      'would, and under this name with --allow-host dish.lan.',
+    ],
+    [{ probe: { isThere: false, why: 'token', detail: '' } }, 'Refused', 'wants a token'],
+    [
+      { probe: { isThere: false, why: 'stranger', detail: 'no JSON' } },
+      'Not a prediction service',
+      'is none (no JSON)',
+    ],
+    [{ probe: { isThere: false, why: 'failing', detail: 'status 500' } }, 'Failing', 'answers with status 500'],
+    [{ address: 'http://10.0.0.7:8790', pageUrl: 'https://player.example/' }, 'Refused by the browser', 'TLS'],
+  ])('%j: %s', (change, label, details) => {
+    const refused = status({ lastAnswer: undefined, players: [], ...change });
+    expect(refused).toMatchObject({ kind: 'refused', label });
+    expect(refused.details).toContain(details);
+  });
+});
