@@ -34,7 +34,7 @@ def _softplus(x: np.ndarray) -> np.ndarray:
     return np.logaddexp(np.float32(0), x)
 
 
-def _head(outputs: np.ndarray, levels: int) -> np.ndarray:
+def head(outputs: np.ndarray, levels: int) -> np.ndarray:
     """Quantiles [row, step, level] from raw outputs [row, step * level]."""
     raw = outputs.reshape(len(outputs), outputs.shape[1] // levels, levels)
     middle = levels // 2
@@ -55,13 +55,37 @@ def quantiles_of(parameters: Parameters, features: np.ndarray, levels: int) -> n
         values = values @ parameters[layer] + parameters[layer + 1]
         if layer < len(parameters) - 2:
             values = np.where(values > 0, values, LEAK * values)
-    return _head(values, levels)
+    return head(values, levels)
 
 
 def pinball(quantiles: np.ndarray, targets: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Pinball loss [row, step, level] (Koenker and Bassett 1978); NaN where the target is."""
     error = targets[..., None] - quantiles
     return np.maximum(levels * error, (levels - 1) * error)
+
+
+def head_loss(
+    outputs: np.ndarray, targets: np.ndarray, weights: np.ndarray, levels: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Mean pinball loss of raw outputs [row, step * level], weighted by row, and its slope [row, step * level]."""
+    count = len(levels)
+    middle = count // 2
+    quantiles = head(outputs, count)
+    error = targets[..., None] - quantiles
+    known = ~np.isnan(error)
+    share = (weights[:, None, None] / np.float32(quantiles.size)).astype(np.float32)
+    loss = np.where(known, np.maximum(levels * error, (levels - 1) * error), 0) * share
+    upstream = np.where(known, np.where(error > 0, -levels, 1 - levels), 0).astype(np.float32) * share
+
+    raw = outputs.reshape(quantiles.shape)
+    slope = 1 / (1 + np.exp(-np.clip(raw, -30, 30)))
+    into = np.empty_like(upstream)
+    into[..., middle] = upstream.sum(-1)
+    above = np.cumsum(upstream[..., :middle:-1], -1)[..., ::-1]
+    into[..., middle + 1 :] = above * slope[..., middle + 1 :]
+    below = np.cumsum(upstream[..., :middle], -1)
+    into[..., :middle] = -below * slope[..., :middle]
+    return float(loss.sum()), into.reshape(len(outputs), -1)
 
 
 def loss_gradient(
@@ -79,25 +103,7 @@ def loss_gradient(
         if layer < len(parameters) - 2:
             values = np.where(values > 0, values, LEAK * values)
             activations.append(values)
-    count = len(levels)
-    middle = count // 2
-    quantiles = _head(values, count)
-    error = targets[..., None] - quantiles
-    known = ~np.isnan(error)
-    share = (weights[:, None, None] / np.float32(quantiles.size)).astype(np.float32)
-    loss = np.where(known, np.maximum(levels * error, (levels - 1) * error), 0) * share
-    upstream = np.where(known, np.where(error > 0, -levels, 1 - levels), 0).astype(np.float32) * share
-
-    raw = values.reshape(quantiles.shape)
-    slope = 1 / (1 + np.exp(-np.clip(raw, -30, 30)))
-    into = np.empty_like(upstream)
-    into[..., middle] = upstream.sum(-1)
-    above = np.cumsum(upstream[..., :middle:-1], -1)[..., ::-1]
-    into[..., middle + 1 :] = above * slope[..., middle + 1 :]
-    below = np.cumsum(upstream[..., :middle], -1)
-    into[..., :middle] = -below * slope[..., :middle]
-
-    delta = into.reshape(len(features), -1)
+    loss, delta = head_loss(values, targets, weights, levels)
     gradient: Parameters = [np.empty(0)] * len(parameters)
     for layer in range(len(parameters) - 2, -1, -2):
         inputs = activations[layer // 2]
@@ -105,4 +111,4 @@ def loss_gradient(
         gradient[layer + 1] = delta.sum(0)
         if layer > 0:
             delta = (delta @ parameters[layer].T) * np.where(inputs > 0, np.float32(1), LEAK)
-    return float(loss.sum()), gradient
+    return loss, gradient
