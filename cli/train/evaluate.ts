@@ -15,13 +15,15 @@ import { Progress } from '../progress.ts';
 import { requireWritable } from '../results-file.ts';
 import { scenarioOption } from '../scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
+import { type DistributionScores, distributionInput, distributionTables } from './distribution-scores.ts';
 import { bestBaseline, type Evaluation, evaluationPage, percent, signedPercent } from './evaluation-page.ts';
 import { type ForecastScores, scoreForecasts, VARIANTS } from './forecast-scores.ts';
 import { readLatencySeries } from './latency-files.ts';
 import {
-  builtInPredictions,
+  builtInForecasts,
   HISTORY_SECONDS,
   latencySeries,
+  mediansOf,
   type PointScores,
   type PointSeries,
   type Predictions,
@@ -56,7 +58,10 @@ export function evaluateCommand(io: CommandIo): Command {
       collect,
       [],
     )
-    .option('--trained', "also train and judge XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1")
+    .option(
+      '--trained',
+      "also train and judge XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1, and probabilistic models",
+    )
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment of --trained with')
     .option('--environment <folder>', 'where that environment is, or is set up', environmentFolder('evaluation'))
     .requiredOption('--out <folder>', 'where evaluation.html and evaluation.json go')
@@ -99,6 +104,8 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
       : undefined;
 
   const trained = interpreter === undefined ? {} : await trainedPredictions(series, interpreter, io);
+  const distributions =
+    interpreter === undefined ? null : await trainedDistributions(distributionInput(series, modelOf), interpreter, io);
   const points = pointScores(series, { ...predictionsOf(series, modelOf), ...trained });
   const forecasts = await scored(
     (signal, onProgress) => scoreForecasts({ traces, scenario, modelOf, signal, onProgress }),
@@ -111,10 +118,11 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
     traces: flags.traces,
     forecasts,
     points,
+    distributions,
   };
   writeFileAtomically(join(flags.out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
   writeFileAtomically(page, evaluationPage(evaluation));
-  io.stdout.write(summary(forecasts, points));
+  io.stdout.write(summary(forecasts, points, distributions));
   stderr.write(`wrote ${page} and evaluation.json beside it\n`);
 }
 
@@ -151,7 +159,7 @@ function predictionsOf(
   for (const [i, one] of series.entries()) {
     for (const [name, list] of Object.entries(simplePredictions(one))) put(name, i, list);
     // It forecasts throughput alone.
-    if (one.kind === 'throughput') put('built-in', i, builtInPredictions(one, modelOf(one.group)));
+    if (one.kind === 'throughput') put('built-in', i, mediansOf(builtInForecasts(one, { model: modelOf(one.group) })));
   }
   return predictions;
 }
@@ -161,22 +169,41 @@ async function trainedPredictions(
   interpreter: string,
   io: CommandIo,
 ): Promise<Record<string, (Predictions | undefined)[]>> {
+  const input = { historySeconds: HISTORY_SECONDS, series };
+  const lists: Record<string, (Predictions | null)[]> = JSON.parse(
+    await answerOf('leo_abr_training.points', input, interpreter, io),
+  );
+  return Object.fromEntries(Object.entries(lists).map(([name, of]) => [name, of.map((list) => list ?? undefined)]));
+}
+
+/** Null where there is one recording group only. */
+async function trainedDistributions(
+  input: object,
+  interpreter: string,
+  io: CommandIo,
+): Promise<DistributionScores | null> {
+  return JSON.parse(await answerOf('leo_abr_training.distributions', input, interpreter, io));
+}
+
+/** What a module of the training writes for an input. */
+async function answerOf(module: string, input: object, interpreter: string, io: CommandIo): Promise<string> {
   const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-evaluate-'));
   try {
-    const input = join(scratch, 'series.json');
-    const output = join(scratch, 'predictions.json');
-    writeFileSync(input, JSON.stringify({ historySeconds: HISTORY_SECONDS, series }));
-    const args = ['--series', input, '--out', output];
-    await runTraining({ interpreter, project: TRAINING_PROJECT, module: 'leo_abr_training.points', args }, io);
-    const lists: Record<string, (Predictions | null)[]> = JSON.parse(readFileSync(output, 'utf8'));
-    return Object.fromEntries(Object.entries(lists).map(([name, of]) => [name, of.map((list) => list ?? undefined)]));
+    const series = join(scratch, 'series.json');
+    const output = join(scratch, 'answer.json');
+    writeFileSync(series, JSON.stringify(input));
+    await runTraining(
+      { interpreter, project: TRAINING_PROJECT, module, args: ['--series', series, '--out', output] },
+      io,
+    );
+    return readFileSync(output, 'utf8');
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
 /** Markdown: what docs/predictors.md has. */
-function summary(forecasts: ForecastScores, points: PointScores): string {
+function summary(forecasts: ForecastScores, points: PointScores, distributions: DistributionScores | null): string {
   const { stepEndsSeconds, scores } = forecasts;
   const [builtIn, raw] = Object.keys(VARIANTS) as [string, string];
   const steps = stepEndsSeconds.map((end) => `${end} s`);
@@ -203,6 +230,7 @@ function summary(forecasts: ForecastScores, points: PointScores): string {
       })),
     ),
     ...pointTable(points),
+    ...(distributions === null ? [] : distributionTables(distributions)),
   ];
   return `${tables
     .map(({ title, head, rows }) =>

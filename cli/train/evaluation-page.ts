@@ -1,8 +1,8 @@
 /** The page of `leo-abr evaluate`: one HTML file without scripts, with tables and calibration plots. */
 
+import { type DistributionScores, distributionTables } from './distribution-scores.ts';
 import { BASELINES, type ForecastScores, type StepScores, VARIANTS } from './forecast-scores.ts';
-import type { PointScores } from './point-scores.ts';
-import { pointTable } from './point-scores.ts';
+import { type PointScores, pointTable, type Table } from './point-scores.ts';
 import { type Chart, chartSvg, escaped, type Line } from './svg-chart.ts';
 
 export interface Evaluation {
@@ -12,13 +12,15 @@ export interface Evaluation {
   traces: readonly string[];
   forecasts: ForecastScores;
   points: PointScores | null;
+  /** Other probabilistic models, where they were trained. */
+  distributions: DistributionScores | null;
 }
 
 const [BUILT_IN, RAW] = Object.keys(VARIANTS) as [string, string];
 /** What is aimed at: coverage of the 90 % interval, pooled. */
 const COVERAGE_BAND = [0.87, 0.93] as const;
 
-export function evaluationPage({ tool, models, traces, forecasts, points }: Evaluation): string {
+export function evaluationPage({ tool, models, traces, forecasts, points, distributions }: Evaluation): string {
   const datasets = Object.keys(forecasts.scores);
   return `<!doctype html>
 <html lang="en">
@@ -34,7 +36,8 @@ rates: 0.1 is about 10 %.</p>
 <p class="legend"><span class="built-in">built-in</span> <span class="raw">without recalibration</span>
 <span class="baseline">best simple estimator, with fitted quantiles</span></p>
 ${datasets.map((dataset) => section(dataset, forecasts)).join('\n')}
-${points === null ? '' : pointSection(points)}
+${points === null ? '' : tablesSection('One second ahead, as single values', pointTable(points))}
+${distributions === null ? '' : tablesSection('Probabilistic models side by side, on values of a second each', distributionTables(distributions))}
 </html>
 `;
 }
@@ -146,8 +149,8 @@ function scoresTable(scores: StepScores, { stepEndsSeconds }: ForecastScores): s
     .join('')}</table></details>`;
 }
 
-function pointSection(points: PointScores): string {
-  return `<h2>One second ahead, as single values</h2>${pointTable(points)
+function tablesSection(heading: string, tables: readonly Table[]): string {
+  return `<h2>${escaped(heading)}</h2>${tables
     .map(
       ({ title, head, rows }) =>
         `<h3>${escaped(title)}</h3><table><tr>${head.map((text) => `<th>${escaped(text)}</th>`).join('')}</tr>${rows

@@ -3,8 +3,11 @@
  * share of forecasts within 5 % and 10 %, for throughput and for latency.
  */
 
-import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
-import type { Model } from '../../predictor/built-in/model-file.ts';
+import type { QuantileForecast } from '../../abr/index.ts';
+import {
+  type BuiltInForecasterOptions,
+  createBuiltInForecaster,
+} from '../../predictor/built-in/built-in-forecaster.ts';
 import { type Trace, traceStartUtcMs } from '../../replay/trace.ts';
 
 /** Values of one recording, one a second. */
@@ -103,23 +106,32 @@ export function simplePredictions({ values }: PointSeries): Record<string, Predi
   return { 'last value': last, 'harmonic mean (5 s)': harmonic, EWMA: ewma };
 }
 
-/** The medians of the built-in forecaster, told of each second as of a download that never pauses. */
-export function builtInPredictions({ values, epochSecond }: PointSeries, model: Model): Predictions {
-  const forecaster = createBuiltInForecaster({ model });
+/** Forecasts of the built-in forecaster, one a second as of `HISTORY_SECONDS`, told of each second as of a download that never pauses. */
+export function builtInForecasts(
+  { values, epochSecond }: PointSeries,
+  options: BuiltInForecasterOptions,
+): (QuantileForecast | undefined)[] {
+  const forecaster = createBuiltInForecaster(options);
   forecaster.start({
     seed: 1,
     ...(epochSecond !== null && { utcMsAtStart: epochSecond * 1000, utcUncertaintySeconds: 1 }),
   });
-  const predictions: number[] = [];
+  const forecasts: (QuantileForecast | undefined)[] = [];
   for (const [i, value] of values.entries()) {
     if (i >= HISTORY_SECONDS) {
       const forecast = forecaster.latest(i);
-      const isQuantiles = forecast !== undefined && 'quantilesBps' in forecast;
-      predictions.push(isQuantiles ? forecast.quantilesBps[0]![forecast.levels.length >> 1]! / 1e6 : Number.NaN);
+      forecasts.push(forecast !== undefined && 'quantilesBps' in forecast ? forecast : undefined);
     }
     forecaster.observe({ kind: 'throughput', startSeconds: i, endSeconds: i + 1, bits: value * 1e6 });
   }
-  return predictions;
+  return forecasts;
+}
+
+/** The medians of its first step, in Mbit/s. */
+export function mediansOf(forecasts: readonly (QuantileForecast | undefined)[]): Predictions {
+  return forecasts.map((forecast) =>
+    forecast === undefined ? Number.NaN : forecast.quantilesBps[0]![forecast.levels.length >> 1]! / 1e6,
+  );
 }
 
 /** `predictions`: by forecaster, one list per series. */
