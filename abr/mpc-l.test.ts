@@ -240,7 +240,7 @@ describe('what is known of the link decides', () => {
   });
 
   test('one segment ahead on a constant link: QoE by hand', () => {
-    const tuning = { stallLevelSeconds: 0.1, baseAversion: 1, riskAversionSpan: 2 };
+    const tuning = { stallLevelSeconds: 0.1, baseAversion: 1, stallAversionSpan: 4 };
     const controller = createMpcL({ horizon: 1, abandon: false, risk: 0.5, tuning });
     const rate = fc.double({ min: 1e5, max: 2e8, noNaN: true });
     fc.assert(
@@ -252,11 +252,11 @@ describe('what is known of the link decides', () => {
           const q = weights.quality(ladderBps[r]!);
           const takes = latency + state.upcomingSizesBits[0]![r]! / bps;
           const stall = Math.max(0, takes - Math.max(0, bufferLevelSeconds - 0.1));
-          // Risk 0.5: stalls count twice.
+          // Risk 0.5: stalls count three times.
           const expected =
             (q * segmentSeconds) / 4 -
             weights.lambda * Math.abs(q - weights.quality(state.previousBitrateBps!)) -
-            2 * weights.mu * stall;
+            3 * weights.mu * stall;
           expect(bitrateBps).toBe(ladderBps[r]);
           expect(expectedStallSeconds / (1 + stall)).toBeCloseTo(stall / (1 + stall), 6);
           expect(expectedQoe / (1 + Math.abs(expected))).toBeCloseTo(expected / (1 + Math.abs(expected)), 6);

@@ -251,16 +251,20 @@ class MpcL implements Controller {
   }
 
   private mu(state: PlayerState): number {
-    const { baseAversion, riskAversionSpan } = this.options.tuning;
-    return state.weights.mu * (baseAversion + riskAversionSpan * this.options.risk);
+    const { baseAversion, stallAversionSpan } = this.options.tuning;
+    return state.weights.mu * (baseAversion + stallAversionSpan * this.options.risk);
+  }
+
+  private get tailWeight(): number {
+    return Math.min(1, this.options.tuning.tailWeightSpan * this.options.risk);
   }
 
   private transitionsOf(correlation: number): Float64Array {
     const key = Math.round(correlation * 100);
     let found = this.transitions.get(key);
     if (found === undefined) {
-      const { bins, tailWeight, tailShare } = this.options.tuning;
-      found = rankTransitions(bins, Math.min(99, key) / 100, { weight: tailWeight, tail: tailShare });
+      const { bins, tailShare } = this.options.tuning;
+      found = rankTransitions(bins, Math.min(99, key) / 100, { weight: this.tailWeight, tail: tailShare });
       this.transitions.set(key, found);
     }
     return found;
@@ -325,8 +329,8 @@ class MpcL implements Controller {
   }
 
   private meanWithTail(): number {
-    const { outcomes } = this;
-    const { tailWeight, tailShare } = this.options.tuning;
+    const { outcomes, tailWeight } = this;
+    const { tailShare } = this.options.tuning;
     let sum = 0;
     for (let i = 0; i < outcomes.length; i++) sum += outcomes[i]!;
     const mean = sum / outcomes.length;

@@ -10,8 +10,9 @@ export interface MpcLOptions {
    */
   horizon?: number;
   /**
-   * How much a stall is feared beyond its cost in QoE, 0 to 1: 0 maximises mean QoE, 1 counts stalls three times.
-   * Default 0.1, chosen on the trade-off curve in docs/mpc-l.md.
+   * How much bad outcomes are feared beyond their cost in QoE, 0 to 1: 0 maximises mean QoE; 1 counts stalls five times
+   * and the worst fifth of the futures 30 % more than its share. Default 0.1, chosen on the trade-off curve in
+   * docs/mpc-l.md.
    */
   risk?: number;
   /** Whether a running download may be abandoned. Default true. */
@@ -38,11 +39,11 @@ export interface MpcLOptions {
 
 /** Constants chosen on recordings by leaving out whole groups (docs/mpc-l.md); none depends on a link's scale. */
 export interface MpcLTuning {
-  /** Stalls cost mu times this at risk 0, and `riskAversionSpan` more of it at risk 1. */
+  /** Stalls cost mu times this at risk 0, and `stallAversionSpan` more of it at risk 1. */
   baseAversion: number;
-  riskAversionSpan: number;
-  /** Weight of the worst fifth of the futures beside the mean. */
-  tailWeight: number;
+  stallAversionSpan: number;
+  /** Weight of the worst `tailShare` of the futures beside the mean, at risk 1. */
+  tailWeightSpan: number;
   tailShare: number;
   /**
    * Segment durations after which the plan believes that a bad download gets abandoned. Later than the timer could:
@@ -67,8 +68,8 @@ export interface MpcLTuning {
 
 export const MPC_L_TUNING: MpcLTuning = {
   baseAversion: 1,
-  riskAversionSpan: 2,
-  tailWeight: 0.1,
+  stallAversionSpan: 4,
+  tailWeightSpan: 0.3,
   tailShare: 0.2,
   reactionSegments: 0.5,
   patienceSegments: 1.5,
