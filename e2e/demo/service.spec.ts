@@ -121,7 +121,7 @@ const test = base.extend<{ openLossy(query: string): Promise<Page> }>({
   },
 });
 
-const PLAY = '?players=mpc-l&trace=stationary-calm&scenario=hd-16&start=0';
+const PLAY = '?players=mpc-l&trace=stationary-typical&scenario=pensieve-60&start=0';
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Prediction service' });
 const state = (page: Page) => page.locator('#service-state');
