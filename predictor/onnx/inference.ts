@@ -12,6 +12,8 @@ export interface InferenceOptions {
   importRuntime(url: string): Promise<Runtime>;
   /** Asks for a file that the runtime will `fetch`. Default: nobody does. */
   fetchAhead?: (url: string) => void;
+  /** The runtime's `.wasm` file itself, for where the runtime cannot fetch it. */
+  wasmBinary?: Uint8Array;
   /** Default: the global `fetch`. */
   fetch?: (url: string) => Promise<Pick<Response, 'ok' | 'status' | 'arrayBuffer'>>;
 }
@@ -81,6 +83,7 @@ export async function loadModel(urls: ModelUrls, options: InferenceOptions): Pro
   env.wasm.numThreads = 1;
   env.wasm.proxy = false;
   env.wasm.wasmPaths = { wasm: wasmUrl };
+  if (options.wasmBinary !== undefined) env.wasm.wasmBinary = options.wasmBinary;
   const session = await InferenceSession.create(bytes, { executionProviders: ['wasm'] });
   const { input, output } = card;
   if (!session.inputNames.includes(input.name)) throw new InputError('model input', input.name, session.inputNames[0]);

@@ -10,6 +10,7 @@ import type { HandoverClock } from '../handover-clock/handover-clock.ts';
 import { FEATURES } from '../link-history.ts';
 import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../model-session.ts';
 import type { ModelCard } from './model-card.ts';
+import { modelValues } from './model-values.ts';
 import type { ModelSummary, ModelUrls } from './protocol.ts';
 import { TICK_MS, WorkerClient, type WorkerLike } from './worker-client.ts';
 
@@ -58,8 +59,6 @@ export interface Surroundings {
 const LIFETIME_SECONDS = 0.2;
 /** A session that was not asked for a forecast for so long is paused or over: what it had is stale. */
 const REST_SECONDS = 15;
-/** Quantiles may cross by this much (float32 sums); more is nonsense. */
-const CROSSING_SLACK = 1e-4;
 
 type Status = OnnxForecaster['status'];
 
@@ -206,18 +205,8 @@ export class WorkerForecaster implements OnnxForecaster {
     if (id !== this.#asked?.id) return;
     const { moment } = this.#asked;
     this.#asked = undefined;
-    const { name, stepEndsSeconds, levels } = this.#model!;
-    const size = stepEndsSeconds.length * levels.length;
-    if (quantiles.length !== size) throw new InputError('quantiles', `${size} numbers`, quantiles.length);
-    const values = Float64Array.from(quantiles);
-    for (let i = 0; i < values.length; i++) {
-      const least = i % levels.length === 0 ? Number.NEGATIVE_INFINITY : values[i - 1]!;
-      if (!(Number.isFinite(values[i]) && values[i]! >= least - CROSSING_SLACK)) {
-        throw new InputError(`quantiles[${i}]`, `a number from ${least}`, values[i]);
-      }
-      values[i] = Math.max(least, values[i]!);
-    }
-    this.#newest = this.#session.forecast(moment, `model:${name}`, values);
+    const model = this.#model!;
+    this.#newest = this.#session.forecast(moment, `model:${model.name}`, modelValues(quantiles, model));
   }
 
   #fail(error: Error): void {
