@@ -86,7 +86,7 @@ describe('the service', () => {
     expect(service.problems.list()).toEqual([]);
   });
 
-  test('publishes a forecast a second and no more', () => {
+  test('publishes a forecast as reports bring news, here once a second', () => {
     const { events } = served(30);
     expect(events.filter(({ type }) => type === 'forecast').length).toBeGreaterThan(25);
     expect(events.filter(({ type }) => type === 'forecast').length).toBeLessThanOrEqual(31);

@@ -21,7 +21,7 @@ import type {
 import type { Clock } from './clock.ts';
 import { ChangeDetector } from './handovers/change-detector.ts';
 import { EpochModel } from './handovers/epoch-model.ts';
-import { LinkForecaster } from './link/link-forecaster.ts';
+import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type Reported, SharedLink } from './link/shared-link.ts';
 import { Problems } from './problems.ts';
@@ -33,6 +33,8 @@ export interface PredictionServiceOptions {
   version: string;
   /** Players at once. Default 64. */
   mostPlayers?: number;
+  /** Asked for the capacity before the built-in forecaster. Default: none. */
+  forecasters?: readonly CapacityForecaster[] | undefined;
 }
 
 /** A place on earth, as the state shows it. */
@@ -69,6 +71,8 @@ const LEO_PROBABILITY = 0.7;
 /** A dish that answers is one of Starlink's, whose links have epochs; the schedule is known to a second or so. */
 const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
 const FORECAST_PERIOD_SECONDS = 1;
+/** Sooner than after a period where so much more is known of the link: reports come twice a second. */
+const NEWS_SECONDS = 0.4;
 const HEARTBEAT_SECONDS = 15;
 /** A leap of the clock is told of for so long. */
 const LEAP_SHOWN_SECONDS = 600;
@@ -89,6 +93,8 @@ export class PredictionService implements ServiceView {
   readonly #listeners: Listener[] = [];
   #parts: Parts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
+  /** Up to when the link was known to the newest forecast published. */
+  #forecastOfSeconds = Number.NEGATIVE_INFINITY;
   #heartbeatSeconds = 0;
   #leaptSeconds = Number.NEGATIVE_INFINITY;
   #publishedMs = Number.NaN;
@@ -96,7 +102,7 @@ export class PredictionService implements ServiceView {
   #isStateNew = false;
   #hintedEpoch = Number.NaN;
 
-  constructor({ clock, version, mostPlayers = MOST_PLAYERS }: PredictionServiceOptions) {
+  constructor({ clock, version, mostPlayers = MOST_PLAYERS, forecasters }: PredictionServiceOptions) {
     this.clock = clock;
     this.#version = version;
     this.#startedMs = clock.utcMs();
@@ -105,7 +111,10 @@ export class PredictionService implements ServiceView {
     this.problems.onChange = () => this.stateChanged();
     this.log = new EventLog(bootName(this.#startedMs));
     this.stream = new EventStream(this.log, clock);
-    this.#forecaster = new LinkForecaster(this.session);
+    this.#forecaster = new LinkForecaster(this.session, {
+      forecasters,
+      onFault: ({ forecaster, message }) => this.problems.report('model', 'failed', `${forecaster}: ${message}`),
+    });
     this.#link = new SharedLink({
       mostPlayers,
       emit: (observation) => {
@@ -131,13 +140,17 @@ export class PredictionService implements ServiceView {
     if (nowSeconds - this.#leaptSeconds > LEAP_SHOWN_SECONDS) this.problems.clear('clock', 'leapt');
     this.#link.advance(nowSeconds);
     this.#announceHandover();
-    if (nowSeconds - this.#forecastSeconds >= FORECAST_PERIOD_SECONDS - 0.05) {
+    const isDue = nowSeconds - this.#forecastSeconds >= FORECAST_PERIOD_SECONDS - 0.05;
+    const { preparedSeconds } = this.#forecaster;
+    if (isDue || preparedSeconds - this.#forecastOfSeconds >= NEWS_SECONDS) {
+      this.#forecastOfSeconds = preparedSeconds;
       this.#forecastSeconds = nowSeconds;
       const reply = this.forecast();
       const issuedMs = reply.forecast?.issuedAtMs ?? Number.NaN;
       if (reply.forecast !== null && issuedMs !== this.#publishedMs) this.publish('forecast', reply);
       this.#publishedMs = issuedMs;
     }
+    this.#forecaster.prepare();
     if (this.#isStateNew) {
       this.#isStateNew = false;
       this.publish('state', this.state());
@@ -189,9 +202,10 @@ export class PredictionService implements ServiceView {
   }
 
   forecast(): ForecastReply {
-    const serverUtcMs = this.clock.utcMs();
     const forecast = this.#forecaster.latest();
-    return 'because' in forecast ? { serverUtcMs, forecast: null, ...forecast } : { serverUtcMs, forecast };
+    const observedSeconds = Math.round(this.#forecaster.observedSeconds);
+    const reply = { serverUtcMs: this.clock.utcMs(), observedSeconds };
+    return 'because' in forecast ? { ...reply, forecast: null, ...forecast } : { ...reply, forecast };
   }
 
   handovers(): HandoversReply {
@@ -226,6 +240,7 @@ export class PredictionService implements ServiceView {
       link: {
         players: this.#link.players,
         observedSeconds: this.#forecaster.observedSeconds,
+        forecaster: this.#forecaster.source ?? null,
         lastBusyMs: Number.isFinite(lastBusySeconds) ? Math.round(this.session.utcMsAt(lastBusySeconds)) : null,
         subscribers: this.stream.size,
       },

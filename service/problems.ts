@@ -3,7 +3,7 @@
 import type { Clock } from './clock.ts';
 
 export interface Problem {
-  /** Which part: `dish`, `sky`, `recording`, `webhook`, `clock`. */
+  /** Which part: `dish`, `sky`, `recording`, `webhook`, `clock`, `model`. */
   part: string;
   /** Kind of problem within the part, in kebab case. */
   code: string;

@@ -9,6 +9,8 @@ import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
+import type { CapacityForecaster } from './link/link-forecaster.ts';
+import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { Place } from './place.ts';
 import { PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
@@ -46,6 +48,10 @@ export interface ServiceOptions {
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays'> | undefined;
   /** Triggers and where they go. Default: the built-in ones, as events alone. */
   config?: ServiceConfig | undefined;
+  /** File of a model in ONNX that is asked for the capacity before the built-in forecaster. Default: none. */
+  model?: string | undefined;
+  /** Told why the model cannot be used, where it cannot; the service does without. Default: nobody. */
+  onUnusableModel?: (error: Error) => void;
   /** Default: the machine's. */
   clock?: Clock;
   /** Told of faults of the program. Default: nobody. */
@@ -69,7 +75,13 @@ const FRESH_MS = 1500;
 /** Rejects where the port is taken, the address is not one of this machine, or the folder for recordings cannot be made. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { version, port, host = '127.0.0.1', clock = REAL_CLOCK, onFault = () => {} } = options;
-  const service = new PredictionService({ clock, version });
+  const model = options.model === undefined ? undefined : await modelOf(options.model);
+  const forecasters = model === undefined || model instanceof Error ? [] : [model];
+  const service = new PredictionService({ clock, version, forecasters });
+  if (model instanceof Error) {
+    service.problems.report('model', 'unusable', model.message);
+    options.onUnusableModel?.(model);
+  }
   const metrics = new Metrics();
   addGauges(metrics, service);
   const { log, stream } = service;
@@ -117,6 +129,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** What is wrong with it, where it cannot be used. */
+async function modelOf(file: string): Promise<CapacityForecaster | Error> {
+  try {
+    return await loadOnnxForecaster(file);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return new Error(message.startsWith(file) ? message : `${file}: ${message}`, { cause: error });
   }
 }
 

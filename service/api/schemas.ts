@@ -104,6 +104,7 @@ export const SCHEMAS: Record<string, Schema> = {
     {
       serverUtcMs,
       forecast: { anyOf: [ref('Forecast'), { type: 'null' }] },
+      observedSeconds: number('Seconds of downloading that the service has seen since it was started', { minimum: 0 }),
       because: text('Why there is no forecast'),
     },
     ['because'],
@@ -206,6 +207,7 @@ export const SCHEMAS: Record<string, Schema> = {
       link: object({
         players: count('Players heard of in the last seconds'),
         observedSeconds: number('Seconds of downloading reported since the start'),
+        forecaster: nullable(text('Whose the newest forecast is: `built-in`, or `model:` and the name of a model')),
         lastBusyMs: nullable(utcMs('End of the newest download reported')),
         subscribers: count('Event streams open'),
       }),

@@ -70,6 +70,7 @@ describe('the API', () => {
     const reply = await (await fetch(`${url}/v1/forecast`)).json();
     expect(reply).toEqual({
       serverUtcMs: expect.any(Number),
+      observedSeconds: 0,
       forecast: null,
       because: 'nothing was reported of the capacity yet',
     });

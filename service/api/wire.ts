@@ -31,6 +31,8 @@ export interface ForecastReply {
   serverUtcMs: number;
   /** Of the whole link; null where there is none. */
   forecast: QuantileForecast | null;
+  /** Seconds of downloading that the service has seen since it was started: what it knows, it knows from them. */
+  observedSeconds: number;
   /** Why there is none. */
   because?: string;
 }
@@ -125,7 +127,14 @@ export interface StateReply {
   startedMs: number;
   dish: DishReply;
   sky: SkyReply;
-  link: { players: number; observedSeconds: number; lastBusyMs: number | null; subscribers: number };
+  link: {
+    players: number;
+    observedSeconds: number;
+    /** Whose the newest forecast is: `built-in`, or `model:<name>`; null before there was one. */
+    forecaster: string | null;
+    lastBusyMs: number | null;
+    subscribers: number;
+  };
   /** Rounded to 0.1 degree unless the service was told otherwise. */
   location?: { latitudeDegrees: number; longitudeDegrees: number; from: 'dish' | 'options' };
   recording: { directory: string | null; lines: number; waiting: number };

@@ -1,11 +1,12 @@
 /**
- * The service's forecast: the built-in forecaster of the plugin, told what all players report (or what the dish's busy
- * seconds show), with latency from the dish's pings, on the wire in UTC.
+ * The service's forecast: the plugin's forecasters (a model, if there is one, then the built-in one), told what all
+ * players report (or what the dish's busy seconds show), with latency from the dish's pings, on the wire in UTC.
  */
 
-import type { ExpectedHandover, Observation, QuantileForecast } from '../../abr/forecast.ts';
-import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
-import type { HandoverEstimate } from '../../predictor/handover-clock/handover-clock.ts';
+import type { ExpectedHandover, Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
+import { ForecastChain, type ForecasterFault } from '../../predictor/chain.ts';
+import type { HandoverClock, HandoverEstimate } from '../../predictor/handover-clock/handover-clock.ts';
 import type { Leap, SessionClock } from '../session-clock.ts';
 import { LatencyForecaster } from './latency-forecaster.ts';
 
@@ -16,6 +17,22 @@ const STALE_SECONDS = 60;
 
 /** Reports come in so late at most. */
 const LATEST_REPORT_SECONDS = 2;
+/** A model that has had nothing new for so long is passed over. */
+const STALE_MODEL_SECONDS = 2;
+
+/** A forecaster of capacity that may be told where handovers are. */
+export interface CapacityForecaster extends Forecaster {
+  readonly handoverClock?: HandoverClock | undefined;
+  /** Begins to make a forecast of this moment, where that does not happen at once when it is asked for. */
+  prepare?(nowSeconds: number): void;
+}
+
+export interface LinkForecasterOptions {
+  /** Asked before the built-in one, the most trusted first. Default: none. */
+  forecasters?: readonly CapacityForecaster[] | undefined;
+  /** Told once per forecaster what is wrong with it. Default: nobody. */
+  onFault?: (fault: ForecasterFault) => void;
+}
 
 /** A hint at where handovers are, from the dish or the sky; see `HandoverClock.hint`. */
 export interface HandoverHint {
@@ -26,20 +43,38 @@ export interface HandoverHint {
 
 export class LinkForecaster {
   readonly #clock: SessionClock;
-  readonly #capacity: BuiltInForecaster = createBuiltInForecaster();
+  readonly #builtIn = createBuiltInForecaster();
+  readonly #all: readonly CapacityForecaster[];
+  readonly #capacity: ForecastChain;
   readonly #latency = new LatencyForecaster();
   #lastSeenSeconds = Number.NEGATIVE_INFINITY;
+  /** Of the last call of `prepare`, and what models have ready since then. */
+  #preparingSeconds = Number.NEGATIVE_INFINITY;
+  #preparedSeconds = Number.NEGATIVE_INFINITY;
   #askedSeconds = 0;
   /** Seconds of throughput told so far. */
   observedSeconds = 0;
+  /** Whose the newest forecast was: `built-in`, `model:<name>`; undefined before there was one. */
+  source: string | undefined;
 
-  constructor(clock: SessionClock) {
+  constructor(clock: SessionClock, { forecasters = [], onFault = () => {} }: LinkForecasterOptions = {}) {
     this.#clock = clock;
+    this.#all = [...forecasters, this.#builtIn];
+    this.#capacity = new ForecastChain(this.#all, { onFault, staleSeconds: STALE_MODEL_SECONDS });
     this.#capacity.start({
       utcMsAtStart: clock.utcMsAtStart,
       utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,
       seed: 1,
     });
+  }
+
+  /** Up to when the link is known to what `latest` gives; -Infinity before anything was seen. */
+  get preparedSeconds(): number {
+    return this.#hasModels ? this.#preparedSeconds : this.#lastSeenSeconds;
+  }
+
+  get #hasModels(): boolean {
+    return this.#all.some(({ prepare }) => prepare !== undefined);
   }
 
   observe(observation: Observation): void {
@@ -58,18 +93,19 @@ export class LinkForecaster {
   }
 
   hint({ atMs, uncertaintySeconds, confidence }: HandoverHint): void {
-    this.#capacity.handoverClock?.hint(this.#clock.secondsAt(atMs), uncertaintySeconds, confidence);
+    const atSeconds = this.#clock.secondsAt(atMs);
+    for (const { handoverClock } of this.#all) handoverClock?.hint(atSeconds, uncertaintySeconds, confidence);
   }
 
   /** UTC has leapt; what was learnt stays true on the session's clock. */
   onLeap(_leap: Leap): void {
     const nowSeconds = this.#clock.nowSeconds();
-    this.#capacity.tellTime?.(nowSeconds, this.#clock.utcMsAt(nowSeconds), UTC_UNCERTAINTY_SECONDS);
+    this.#capacity.tellTime(nowSeconds, this.#clock.utcMsAt(nowSeconds), UTC_UNCERTAINTY_SECONDS);
   }
 
   /** Where handovers are, on the session's clock. */
   handoverEstimate(): HandoverEstimate | undefined {
-    return this.#capacity.handoverClock?.estimate(this.#clock.nowSeconds());
+    return this.#builtIn.handoverClock?.estimate(this.#clock.nowSeconds());
   }
 
   /** The next handovers in UTC; none where the link is not known to be LEO. */
@@ -84,6 +120,15 @@ export class LinkForecaster {
     return this.#latency.latest(this.#clock.nowSeconds());
   }
 
+  /** To be called often: models need a moment, and `latest` is to find something fresh. */
+  prepare(): void {
+    const nowSeconds = this.#clock.nowSeconds();
+    this.#preparedSeconds = this.#preparingSeconds;
+    this.#preparingSeconds = this.#lastSeenSeconds;
+    if (this.observedSeconds === 0 || nowSeconds - this.#lastSeenSeconds > STALE_SECONDS) return;
+    for (const forecaster of this.#all) forecaster.prepare?.(this.#knownUntil(nowSeconds));
+  }
+
   /** In UTC, as the API gives it; where there is none, why. */
   latest(): QuantileForecast | { because: string } {
     const nowSeconds = this.#clock.nowSeconds();
@@ -91,12 +136,9 @@ export class LinkForecaster {
     if (nowSeconds - this.#lastSeenSeconds > STALE_SECONDS) {
       return { because: `nothing was reported of the capacity for ${STALE_SECONDS} s` };
     }
-    // Reports are a second late. What is not known of that second is not a pause of the link's: the forecast is of the
-    // moment up to which it is known, and whoever reads it knows its age.
-    const isLate = nowSeconds - this.#lastSeenSeconds < LATEST_REPORT_SECONDS;
-    this.#askedSeconds = Math.max(this.#askedSeconds, isLate ? this.#lastSeenSeconds : nowSeconds);
-    const forecast = this.#capacity.latest(this.#askedSeconds);
+    const forecast = this.#capacity.latest(this.#knownUntil(nowSeconds));
     if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bit has come through yet' };
+    this.source = forecast.source;
     const latency = this.latency();
     return {
       ...forecast,
@@ -106,6 +148,16 @@ export class LinkForecaster {
       handovers: this.nextHandovers(),
       ...(latency !== undefined && { latency }),
     };
+  }
+
+  /**
+   * Reports are a second late. What is not known of that second is not a pause of the link's: the forecast is of the
+   * moment up to which it is known, and whoever reads it knows its age.
+   */
+  #knownUntil(nowSeconds: number): number {
+    const isLate = nowSeconds - this.#lastSeenSeconds < LATEST_REPORT_SECONDS;
+    this.#askedSeconds = Math.max(this.#askedSeconds, isLate ? this.#lastSeenSeconds : nowSeconds);
+    return this.#askedSeconds;
   }
 }
 
