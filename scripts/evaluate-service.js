@@ -1,23 +1,23 @@
 /**
- * `node scripts/evaluate-service.js [traces...]`: simulated sessions of MPC-L that take forecasts from the prediction
- * service, against sessions without it; a service that dies in the middle and comes back, and services that lie. Default:
- * the synthetic traces that come along, scenario uhd-8, sessions every 61 s. Prints a table in Markdown.
- *
- * The service is the real one in the simulator's time. Between it and the session stands what the client does, without
- * its network: reports twice a second, forecasts once a second, both 20 ms under way, staleness, and the judge.
+ * `node scripts/evaluate-service.js [--links n] [--only i,j] [traces...]`: simulated sessions of MPC-L that take forecasts
+ * from the prediction service, against sessions without it; a service that dies in the middle and comes back, and services
+ * that lie. Default: the synthetic traces that come along, scenario uhd-8, sessions every 61 s; `--links` draws n more links
+ * of each of their presets. Prints a table in Markdown, in brackets 95 % intervals over traces, paired.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { bundledSources } from './bundled-sources.js';
+import { SimulatedService } from './simulated-service.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const SCENARIO = 'uhd-8';
 const STARTS_SECONDS = 61;
-const REPORT_SECONDS = 0.5;
-const FORECAST_SECONDS = 1;
-const UNDER_WAY_SECONDS = 0.02;
-const STALE_SECONDS = 5;
-const TICK_SECONDS = 0.1;
+/** Seconds of a trace beyond the media that a session may need. */
+const SPARE_SECONDS = 40;
+const LINK_SECONDS = 300;
+/** Seeds of further links begin here; those of the shipped ones are lower. */
+const FIRST_SEED = 1000;
 const DIES = { fromSeconds: 60, untilSeconds: 90 };
 
 const times = (factor) => (forecast) => ({
@@ -35,158 +35,107 @@ const VARIANTS = [
   { name: 'it says a fifth', service: { lie: times(0.2) } },
   { name: 'it says twice as much', service: { lie: times(2) } },
 ];
+const ALIVE = 1;
+const DYING = 2;
 
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { links: { type: 'string', default: '0' }, only: { type: 'string' } },
+});
+const chosen = flags.only === undefined ? VARIANTS.map((_, i) => i) : flags.only.split(',').map(Number);
 const sources = await bundledSources('scripts/evaluate-service.entry.js');
-const traces = sources.readTraces(process.argv.length > 2 ? process.argv.slice(2) : [join(root, 'replay/traces')]);
+const traces = [
+  ...sources.readTraces(positionals.length > 0 ? positionals : [join(root, 'replay/traces')]),
+  ...furtherLinks(Number(flags.links)),
+];
 const scenario = sources.SCENARIOS[SCENARIO];
 const mediaSeconds = scenario.segmentSeconds * scenario.segmentCount;
-const sessions = traces.flatMap((trace) => {
+const sessions = traces.flatMap((trace, unit) => {
   const starts = [];
-  for (let start = 0; start + mediaSeconds + 40 <= trace.durationSeconds; start += STARTS_SECONDS) starts.push(start);
-  return starts.map((startSeconds) => ({ trace, startSeconds }));
+  const last = trace.durationSeconds - mediaSeconds - SPARE_SECONDS;
+  for (let start = 0; start <= last; start += STARTS_SECONDS) starts.push(start);
+  return starts.map((startSeconds) => ({ trace, startSeconds, unit }));
 });
+
+function furtherLinks(count) {
+  const presets = [...new Set(sources.SHIPPED_TRACES.map(({ preset }) => preset))];
+  return presets.flatMap((preset) =>
+    Array.from({ length: count }, (_, i) =>
+      sources.synthesizeTrace({ preset, seed: FIRST_SEED + i, durationSeconds: LINK_SECONDS }),
+    ),
+  );
+}
+
 function report() {
-  const results = VARIANTS.map(({ service }) => sessions.map((session) => play(session, service)));
-  const qoe = (result) => result.qoe.linear;
-  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const results = new Map(
+    [0, ...chosen.filter((i) => i !== 0)].map((i) => [
+      i,
+      sessions.map((session) => play(session, VARIANTS[i].service)),
+    ]),
+  );
   console.log(
     `${sessions.length} sessions of ${traces.length} traces, ${SCENARIO}. QoE: linear, Mbit/s of undisturbed 4 s segments.\n`,
   );
-  console.log('| sessions | QoE | of that without | stall s | worst 5 % s | forecasts of the service used |');
-  console.log('| --- | --- | --- | --- | --- | --- |');
-  VARIANTS.forEach(({ name }, i) => {
-    const stalls = results[i].map(({ stallSeconds }) => stallSeconds).sort((a, b) => b - a);
+  console.log(
+    '| sessions | QoE | than without | of that | stall s | than without | worst 5 % s | forecasts of the service used | their age s |',
+  );
+  console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- |');
+  for (const [i, own] of results) {
+    const { qoe, stall, qoeDifference, stallDifference } = compared(own, results.get(0));
+    const stalls = own.map(({ stallSeconds }) => stallSeconds).sort((a, b) => b - a);
     const worst = stalls.slice(0, Math.ceil(stalls.length * 0.05));
-    const own = mean(results[i].map(qoe));
-    const used = mean(results[i].map(({ usedShare }) => usedShare));
+    const share = (qoeDifference.value / (qoe.value - qoeDifference.value)) * 100;
     const cells = [
-      name,
-      own.toFixed(2),
-      i === 0 ? '' : `${((own / mean(results[0].map(qoe)) - 1) * 100).toFixed(1)} %`,
-      mean(stalls).toFixed(2),
+      VARIANTS[i].name,
+      qoe.value.toFixed(2),
+      ...(i === 0 ? ['', ''] : [shown(qoeDifference), `${share.toFixed(1)} %`]),
+      stall.value.toFixed(2),
+      i === 0 ? '' : shown(stallDifference),
       mean(worst).toFixed(1),
-      i === 0 ? '' : `${(used * 100).toFixed(0)} %`,
+      ...(i === 0
+        ? ['', '']
+        : [`${(mean(own.map((r) => r.usedShare)) * 100).toFixed(0)} %`, mean(own.map((r) => r.age)).toFixed(2)]),
     ];
     console.log(`| ${cells.join(' | ')} |`);
-  });
+  }
+  if (!results.has(ALIVE) || !results.has(DYING)) return;
+  const { qoeDifference, stallDifference } = compared(results.get(DYING), results.get(ALIVE));
+  console.log(
+    `\nThe death alone, against the service alive: QoE ${shown(qoeDifference)}, stalls ${shown(stallDifference)} s.`,
+  );
+}
+
+/** Means, and differences to the same sessions of another variant. */
+function compared(own, others) {
+  const qoe = ({ qoe: { linear } }) => linear;
+  return sources.meansWithInterval(
+    {
+      qoe: own.map(qoe),
+      stall: own.map((result) => result.stallSeconds),
+      qoeDifference: own.map((result, i) => qoe(result) - qoe(others[i])),
+      stallDifference: own.map((result, i) => result.stallSeconds - others[i].stallSeconds),
+    },
+    { unitOf: sessions.map(({ unit }) => unit), unitCount: traces.length, seed: 1 },
+  );
+}
+
+function shown({ value, ci95 }) {
+  const signed = (number) => `${number >= 0 ? '+' : ''}${number.toFixed(2)}`;
+  return ci95 === null ? signed(value) : `${signed(value)} (${signed(ci95[0])}, ${signed(ci95[1])})`;
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function play({ trace, startSeconds }, service) {
   const builtIn = sources.createBuiltInForecaster();
   const utcMs = sources.traceStartUtcMs(trace.metadata) + startSeconds * 1000;
-  const client = service && new Client({ ...service, utcMs });
+  const client = service && new SimulatedService(sources, { ...service, utcMs });
   const forecaster = new sources.ForecastChain(client === undefined ? [builtIn] : [client, builtIn]);
   const controller = sources.createController('mpc-l');
   const result = sources.simulateSession({ trace, scenario, controller, startSeconds, forecaster });
-  return { ...result, usedShare: client === undefined ? 0 : client.used / client.asked };
-}
-
-/** The client and the service behind it, in the session's time. */
-class Client {
-  name = 'service';
-  used = 0;
-  asked = 0;
-  #options;
-  #judge = new sources.ForecastJudge();
-  #nowSeconds = 0;
-  #ticks = 0;
-  #service;
-  #waiting = [];
-  /** On their way: what happens when. */
-  #underWay = [];
-  #newest;
-
-  constructor(options) {
-    this.#options = options;
-    this.#begin();
-  }
-
-  start() {}
-
-  observe(observation) {
-    if (observation.kind === 'throughput') {
-      this.#judge.observe(observation.startSeconds, observation.endSeconds, observation.bits);
-    }
-    this.#waiting.push(observation);
-  }
-
-  latest(nowSeconds) {
-    this.#advance(nowSeconds);
-    const newest = this.#newest;
-    this.asked++;
-    if (newest === undefined || nowSeconds - newest.issuedAtMs / 1000 > STALE_SECONDS) return undefined;
-    if (!this.#judge.accepts(newest, nowSeconds)) return undefined;
-    this.used++;
-    return newest;
-  }
-
-  #begin() {
-    const clock = {
-      utcMs: () => this.#options.utcMs + this.#nowSeconds * 1000,
-      monotonicMs: () => this.#nowSeconds * 1000,
-    };
-    this.#service = new sources.PredictionService({ clock, version: '0' });
-  }
-
-  #advance(untilSeconds) {
-    const { dies, lie = (forecast) => forecast, utcMs } = this.#options;
-    for (; this.#ticks * TICK_SECONDS <= untilSeconds; this.#ticks++) {
-      this.#nowSeconds = this.#ticks * TICK_SECONDS;
-      const now = this.#nowSeconds;
-      const isDead = dies !== undefined && now >= dies.fromSeconds && now < dies.untilSeconds;
-      if (isDead) this.#service = undefined;
-      else if (this.#service === undefined) this.#begin();
-      for (const { act } of this.#underWay.filter(({ atSeconds }) => atSeconds <= now)) act();
-      this.#underWay = this.#underWay.filter(({ atSeconds }) => atSeconds > now);
-      if (this.#service === undefined) {
-        this.#waiting = [];
-        continue;
-      }
-      const service = this.#service;
-      service.tick();
-      if (isEvery(now, 1)) service.observeTelemetry({ atMs: utcMs + now * 1000, dropRate: 0 });
-      if (isEvery(now, REPORT_SECONDS)) {
-        const observations = this.#waiting.splice(0).map((observation) => onTheWire(observation, utcMs));
-        this.#later(() => {
-          if (this.#service === service) service.observe({ player: 'p', observations });
-        });
-      }
-      if (!isEvery(now, FORECAST_SECONDS)) continue;
-      const { forecast } = service.forecast();
-      if (forecast === null) continue;
-      const onSession = {
-        ...lie(forecast),
-        issuedAtMs: forecast.issuedAtMs - utcMs,
-        handovers: forecast.handovers,
-      };
-      this.#later(() => {
-        this.#newest = onSession;
-        this.#judge.hear(onSession, this.#nowSeconds);
-      });
-    }
-    this.#nowSeconds = untilSeconds;
-  }
-
-  #later(act) {
-    this.#underWay.push({ atSeconds: this.#nowSeconds + UNDER_WAY_SECONDS, act });
-  }
-}
-
-function isEvery(nowSeconds, period) {
-  const times = nowSeconds / period;
-  return Math.abs(times - Math.round(times)) < TICK_SECONDS / period / 2;
-}
-
-function onTheWire(observation, utcMs) {
-  if (observation.kind === 'request-latency') {
-    return {
-      kind: observation.kind,
-      atMs: utcMs + observation.atSeconds * 1000,
-      latencyMs: observation.latencySeconds * 1000,
-    };
-  }
-  const { startSeconds, endSeconds, ...rest } = observation;
-  return { ...rest, startMs: utcMs + startSeconds * 1000, endMs: utcMs + endSeconds * 1000 };
+  return { ...result, usedShare: client ? client.used / client.asked : 0, age: client ? client.ages / client.used : 0 };
 }
 
 report();

@@ -7,13 +7,13 @@
 import { InputError, requirePositive } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { validateForecast } from '../validate-forecast.ts';
-import { ForecastJudge } from './forecast-judge.ts';
+import { ForecastGate } from './forecast-gate.ts';
 import { type After, type ConnectionState, type Fetch, ServiceConnection } from './service-connection.ts';
 
 export interface ServiceForecasterOptions {
   /** Bearer token, where the service asks for one. Default: none. */
   token?: string;
-  /** A forecast of this age is not used. Seconds. Default 5. */
+  /** A forecast of this age is not used. Seconds. Default 3. */
   staleSeconds?: number;
   /** Told when the connection changes. Default: nobody. */
   onState?: (state: ServiceForecasterState) => void;
@@ -47,7 +47,8 @@ export interface ServiceForecaster extends Forecaster {
   close(): void;
 }
 
-const STALE_SECONDS = 5;
+/** Forecasts come once a second and more often; one may be lost. */
+const STALE_SECONDS = 3;
 /** Nobody has asked for so long: the player is gone, and the connection with it until somebody asks again. */
 const UNUSED_MS = 60_000;
 /** Observations kept while the connection is away: 10 s, in tenths. */
@@ -68,9 +69,8 @@ class RemoteForecaster implements ServiceForecaster {
   readonly #url: URL;
   readonly #options: ServiceForecasterOptions;
   readonly #now: () => number;
-  readonly #staleSeconds: number;
   readonly #connection: ServiceConnection;
-  readonly #judge = new ForecastJudge();
+  readonly #gate: ForecastGate;
   #waiting: Observation[] = [];
   /** Of the page's clock, at second 0 of the session; undefined before anybody asked. */
   #startMs: number | undefined;
@@ -80,6 +80,8 @@ class RemoteForecaster implements ServiceForecaster {
   #askedMs = Number.NEGATIVE_INFINITY;
   /** As it came: UTC of the service. */
   #newest: QuantileForecast | undefined;
+  /** Downloading that the service has seen; undefined where it does not say. */
+  #experienceSeconds: number | undefined;
   /** On the session's clock; made once per forecast and clock. */
   #converted: { of: QuantileForecast; startMs: number; share: number; forecast: QuantileForecast } | undefined;
   #detail: string | undefined;
@@ -89,7 +91,7 @@ class RemoteForecaster implements ServiceForecaster {
 
   constructor(url: URL, options: ServiceForecasterOptions) {
     const { staleSeconds = STALE_SECONDS, token } = options;
-    this.#staleSeconds = requirePositive(staleSeconds, 'options.staleSeconds');
+    this.#gate = new ForecastGate({ staleSeconds: requirePositive(staleSeconds, 'options.staleSeconds') });
     this.#url = url;
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
@@ -118,7 +120,7 @@ class RemoteForecaster implements ServiceForecaster {
     const ageSeconds = newest && (clock.utcMsAt(this.#now()) - newest.issuedAtMs) / 1000;
     return {
       connection: state,
-      distrusted: this.#judge.isDropped,
+      distrusted: this.#gate.isDistrusted,
       share: this.#share,
       ...(this.#detail !== undefined && { detail: this.#detail }),
       ...(ageSeconds !== undefined && { ageSeconds }),
@@ -126,7 +128,7 @@ class RemoteForecaster implements ServiceForecaster {
   }
 
   start(context: SessionContext): void {
-    this.#judge.start();
+    this.#gate.start();
     this.#waiting = [];
     this.#startMs = undefined;
     this.#sessionUtcMs = context.utcMsAtStart;
@@ -144,7 +146,7 @@ class RemoteForecaster implements ServiceForecaster {
 
   observe(observation: Observation): void {
     if (observation.kind === 'throughput') {
-      this.#judge.observe(observation.startSeconds, observation.endSeconds, observation.bits);
+      this.#gate.observe(observation.startSeconds, observation.endSeconds, observation.bits);
     }
     this.#waiting.push(observation);
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
@@ -163,10 +165,8 @@ class RemoteForecaster implements ServiceForecaster {
       throw new Error(fault);
     }
     const forecast = this.#onSessionClock();
-    if (forecast === undefined) return undefined;
-    const age = nowSeconds - forecast.issuedAtMs / 1000;
-    if (!(age < this.#staleSeconds) || !this.#judge.accepts(forecast, nowSeconds)) return undefined;
-    return forecast;
+    const isAdmitted = forecast !== undefined && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds);
+    return isAdmitted ? forecast : undefined;
   }
 
   close(): void {
@@ -180,7 +180,7 @@ class RemoteForecaster implements ServiceForecaster {
   }
 
   #hear(reply: unknown): void {
-    const forecast: unknown = (reply as { forecast?: unknown } | null)?.forecast;
+    const { forecast, observedSeconds } = (reply ?? {}) as { forecast?: unknown; observedSeconds?: unknown };
     if (forecast === null || forecast === undefined) return;
     const wrong = validateForecast(forecast) ?? kindFault(forecast);
     if (wrong !== undefined) {
@@ -188,8 +188,9 @@ class RemoteForecaster implements ServiceForecaster {
       return;
     }
     this.#newest = forecast as QuantileForecast;
+    this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
     const converted = this.#onSessionClock();
-    if (converted !== undefined) this.#judge.hear(converted, this.#sessionSeconds());
+    if (converted !== undefined) this.#gate.hear(converted, this.#sessionSeconds());
   }
 
   #sessionSeconds(): number {

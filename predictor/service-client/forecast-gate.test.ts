@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+import type { QuantileForecast } from '../../abr/forecast.ts';
+import { ForecastGate } from './forecast-gate.ts';
+
+/** 40 Mbit/s, 20 to 60 of them in four of five cases. */
+const FORECAST: QuantileForecast = {
+  issuedAtMs: 30_000,
+  source: 'service',
+  stepEndsSeconds: [1, 4, 12],
+  levels: [0.03, 0.1, 0.5, 0.9, 0.97],
+  quantilesBps: [
+    [10e6, 20e6, 40e6, 60e6, 70e6],
+    [5e6, 15e6, 40e6, 65e6, 80e6],
+    [5e6, 15e6, 40e6, 65e6, 80e6],
+  ],
+  rankCorrelation: 0.7,
+  handovers: [],
+};
+
+/** A session that has downloaded at 40 Mbit/s for 30 s, and then as told, in tenths of a second. */
+function gate(bpsSince: readonly number[] = [], staleSeconds = 3) {
+  const made = new ForecastGate({ staleSeconds });
+  made.start();
+  const told = [...new Array<number>(300).fill(40e6), ...bpsSince];
+  told.forEach((bps, tenth) => {
+    made.observe(tenth / 10, (tenth + 1) / 10, bps / 10);
+  });
+  return { gate: made, nowSeconds: told.length / 10 };
+}
+
+describe('a forecast of the service is let through', () => {
+  test('while it is fresh', () => {
+    const { gate: one } = gate();
+    expect([30, 32.9, 33].map((seconds) => one.admits(FORECAST, seconds))).toEqual([true, true, false]);
+  });
+
+  test.each<[string, number[], boolean]>([
+    ['nothing else has come', [], true],
+    ['what came is what was foreseen', new Array(9).fill(30e6), true],
+    ['it has slowed down beyond that', [40e6, 40e6, 12e6, 12e6, 12e6, 12e6, 12e6], false],
+    ['nothing comes any more', [40e6, 0, 0, 0, 0], false],
+    ['it has become faster than that', new Array(5).fill(75e6), false],
+    ['too little has come to tell', [0], true],
+    ['it was slow for a moment, and is not any more', [0, 0, 0, 40e6, 40e6, 40e6, 40e6, 40e6], true],
+    ['that is within the wider quantiles of a later step', new Array(12).fill(17e6), true],
+  ])('where since it was made %s: %#', (_, since, isAdmitted) => {
+    const { gate: one, nowSeconds } = gate(since);
+    expect(one.admits(FORECAST, nowSeconds)).toBe(isAdmitted);
+  });
+
+  test('where the service has seen about as much of the link as the session', () => {
+    const { gate: one } = gate();
+    expect([0, 14, 16, 3600, undefined].map((seen) => one.admits(FORECAST, 30, seen))).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    // A session that has only begun can ask a service that has.
+    const first = new ForecastGate({ staleSeconds: 3 });
+    first.start();
+    expect(first.admits(FORECAST, 30, 0)).toBe(true);
+  });
+
+  test('in another session anew', () => {
+    const { gate: one, nowSeconds } = gate([0, 0, 0, 0, 0]);
+    expect(one.admits(FORECAST, nowSeconds, 1)).toBe(false);
+    one.start();
+    expect(one.admits({ ...FORECAST, issuedAtMs: 0 }, 0, 1)).toBe(true);
+  });
+});
