@@ -22,6 +22,8 @@ export interface DistributionScores {
   >;
 }
 
+/** As predictor/training names it. */
+const TEMPORAL = 'temporal network';
 /** Digits that a loss of logarithms needs, and more. */
 const SIGNIFICANT_DIGITS = 5;
 
@@ -50,6 +52,22 @@ function megabits(forecast: QuantileForecast | undefined): number[] | null {
   if (forecast === undefined) return null;
   return forecast.quantilesBps.flatMap((rates) =>
     rates.map((rate) => Number((rate / 1e6).toPrecision(SIGNIFICANT_DIGITS))),
+  );
+}
+
+/** The temporal network's, for the card of a model of all recordings: by data set. */
+export function heldOutScores({ scores }: DistributionScores): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(scores).map(([dataset, { forecasts, pinball, crps, coverage50, coverage90 }]) => [
+      dataset,
+      {
+        forecasts,
+        pinball: pinball[TEMPORAL],
+        crps: crps[TEMPORAL],
+        coverage50: coverage50[TEMPORAL],
+        coverage90: coverage90[TEMPORAL],
+      },
+    ]),
   );
 }
 

@@ -58,6 +58,8 @@ if (args[1] === 'leo_abr_training.distributions') {
   const quantiles = series[0].forecasts['built-in'][0].length;
   const of = { 'temporal network': [...given, quantiles, null] };
   const pooled = { forecasts: 2, pinball: of, crps: of, coverage50: of, coverage90: of };
+  const trained = { format: 'leo-abr temporal network', golden: [] };
+  writeFileSync(args[args.indexOf('--temporal') + 1], JSON.stringify(trained));
   out({ stepEndsSeconds: [1, 2, 4, 6], levels: [0.5], scores: { pooled } });
   process.exit();
 }
@@ -71,7 +73,15 @@ out({ XGBoost: fifty });
 
 test('judges forecasts per data set and pooled, and draws them', async () => {
   const flags = ['--traces', at('traces'), '--fold-models', at('folds.json'), '--out', at('out')];
-  const more = ['--latency', at('pings'), '--trained', '--environment', putEnvironment()];
+  const more = [
+    '--latency',
+    at('pings'),
+    '--trained',
+    '--environment',
+    putEnvironment(),
+    '--temporal',
+    at('temporal.json'),
+  ];
   const { status, stdout, stderr } = await evaluate(...flags, ...more);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('evaluation.html') });
 
@@ -107,6 +117,12 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
   // Two recordings of 240 s, less 20 s of history; nine steps of seven levels.
   expect(distributions!.scores['pooled']!.crps['temporal network']).toEqual([220, 220, 63, null]);
 
+  expect(JSON.parse(readFileSync(at('temporal.json'), 'utf8'))).toMatchObject({
+    format: 'leo-abr temporal network',
+    data: [{ dataset: 'own', groups: ['a', 'b'] }],
+    scores: { pooled: { crps: [220, 220, 63, null] } },
+  });
+
   const page = readFileSync(at('out', 'evaluation.html'), 'utf8');
   expect(page.match(/<svg /g)).toHaveLength(10);
   expect(page).not.toMatch(/NaN|undefined|<script|src=|href=/);
@@ -118,6 +134,7 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
 test.each<[string[], string]>([
   [['--scenario', 'uhd-9'], 'uhd-9'],
   [['--fold-models', 'half.json'], 'half.json: b: expected a model for each recording group'],
+  [['--temporal', 'temporal.json'], '--temporal: expected --trained as well, got none'],
   [['--latency', '/nowhere'], '--latency: expected a file or folder, got /nowhere'],
   [['--latency', 'wrong.csv'], 'wrong.csv:3: rtt_ms: expected a number, got "slow"'],
   [['--latency', 'other.csv'], 'other.csv:1: expected a column rtt_ms or pop_ping_ms, got "time_s,weight"'],

@@ -1,6 +1,6 @@
 /** `leo-abr evaluate`: how good forecasts are on recordings that their models have not learnt from. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -15,10 +15,17 @@ import { Progress } from '../progress.ts';
 import { requireWritable } from '../results-file.ts';
 import { scenarioOption } from '../scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
-import { type DistributionScores, distributionInput, distributionTables } from './distribution-scores.ts';
+import {
+  type DistributionScores,
+  distributionInput,
+  distributionTables,
+  heldOutScores,
+} from './distribution-scores.ts';
 import { bestBaseline, type Evaluation, evaluationPage, percent, signedPercent } from './evaluation-page.ts';
+import type { DescribedTemporalModel, TemporalModel } from './export-temporal.ts';
 import { type ForecastScores, scoreForecasts, VARIANTS } from './forecast-scores.ts';
 import { readLatencySeries } from './latency-files.ts';
+import { dataSources } from './model-card.ts';
 import {
   builtInForecasts,
   HISTORY_SECONDS,
@@ -41,6 +48,7 @@ interface Flags {
   scenario: string;
   latency: string[];
   trained?: boolean;
+  temporal?: string;
   python?: string;
   environment: string;
   out: string;
@@ -62,6 +70,10 @@ export function evaluateCommand(io: CommandIo): Command {
       '--trained',
       "also train and judge XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1, and probabilistic models",
     )
+    .option(
+      '--temporal <model.json>',
+      'with --trained: where a temporal network of all traces goes, for leo-abr export',
+    )
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment of --trained with')
     .option('--environment <folder>', 'where that environment is, or is set up', environmentFolder('evaluation'))
     .requiredOption('--out <folder>', 'where evaluation.html and evaluation.json go')
@@ -80,6 +92,12 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   );
   const page = join(flags.out, 'evaluation.html');
   requireWritable(page);
+  if (flags.temporal !== undefined) {
+    if (flags.trained !== true) {
+      throw new InputError({ field: '--temporal', expected: '--trained as well', got: 'none' });
+    }
+    requireWritable(flags.temporal, '--temporal');
+  }
   const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
   const modelOf = (group: string): Model => {
     const model = models.get(group);
@@ -104,8 +122,8 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
       : undefined;
 
   const trained = interpreter === undefined ? {} : await trainedPredictions(series, interpreter, io);
-  const distributions =
-    interpreter === undefined ? null : await trainedDistributions(distributionInput(series, modelOf), interpreter, io);
+  const { scores: distributions = null, temporal } =
+    interpreter === undefined ? {} : await trainedDistributions(distributionInput(series, modelOf), interpreter, io);
   const points = pointScores(series, { ...predictionsOf(series, modelOf), ...trained });
   const forecasts = await scored(
     (signal, onProgress) => scoreForecasts({ traces, scenario, modelOf, signal, onProgress }),
@@ -122,6 +140,16 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   };
   writeFileAtomically(join(flags.out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
   writeFileAtomically(page, evaluationPage(evaluation));
+  if (flags.temporal !== undefined && temporal !== undefined && distributions !== null) {
+    const described: DescribedTemporalModel = {
+      ...temporal,
+      tool: { name: TOOL_NAME, version: TOOL_VERSION },
+      data: dataSources(traces),
+      scores: heldOutScores(distributions),
+    };
+    writeFileAtomically(flags.temporal, `${JSON.stringify(described, undefined, 2)}\n`);
+    stderr.write(`wrote ${flags.temporal}\n`);
+  }
   io.stdout.write(summary(forecasts, points, distributions));
   stderr.write(`wrote ${page} and evaluation.json beside it\n`);
 }
@@ -169,37 +197,52 @@ async function trainedPredictions(
   interpreter: string,
   io: CommandIo,
 ): Promise<Record<string, (Predictions | undefined)[]>> {
-  const input = { historySeconds: HISTORY_SECONDS, series };
-  const lists: Record<string, (Predictions | null)[]> = JSON.parse(
-    await answerOf('leo_abr_training.points', input, interpreter, io),
-  );
-  return Object.fromEntries(Object.entries(lists).map(([name, of]) => [name, of.map((list) => list ?? undefined)]));
+  return inScratch(async (folder) => {
+    const input = { historySeconds: HISTORY_SECONDS, series };
+    const out = join(folder, 'predictions.json');
+    await runOn({ module: 'leo_abr_training.points', folder, input, args: ['--out', out] }, interpreter, io);
+    const lists: Record<string, (Predictions | null)[]> = JSON.parse(readFileSync(out, 'utf8'));
+    return Object.fromEntries(Object.entries(lists).map(([name, of]) => [name, of.map((list) => list ?? undefined)]));
+  });
 }
 
-/** Null where there is one recording group only. */
+/** Scores are null, and there is no model, where there is one recording group only. */
 async function trainedDistributions(
   input: object,
   interpreter: string,
   io: CommandIo,
-): Promise<DistributionScores | null> {
-  return JSON.parse(await answerOf('leo_abr_training.distributions', input, interpreter, io));
+): Promise<{ scores: DistributionScores | null; temporal: TemporalModel | undefined }> {
+  return inScratch(async (folder) => {
+    const out = join(folder, 'scores.json');
+    const temporal = join(folder, 'temporal.json');
+    const args = ['--out', out, '--temporal', temporal];
+    await runOn({ module: 'leo_abr_training.distributions', folder, input, args }, interpreter, io);
+    return {
+      scores: JSON.parse(readFileSync(out, 'utf8')),
+      temporal: existsSync(temporal) ? JSON.parse(readFileSync(temporal, 'utf8')) : undefined,
+    };
+  });
 }
 
-/** What a module of the training writes for an input. */
-async function answerOf(module: string, input: object, interpreter: string, io: CommandIo): Promise<string> {
-  const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-evaluate-'));
+async function inScratch<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'leo-abr-evaluate-'));
   try {
-    const series = join(scratch, 'series.json');
-    const output = join(scratch, 'answer.json');
-    writeFileSync(series, JSON.stringify(input));
-    await runTraining(
-      { interpreter, project: TRAINING_PROJECT, module, args: ['--series', series, '--out', output] },
-      io,
-    );
-    return readFileSync(output, 'utf8');
+    return await work(folder);
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Runs a module of the training on series, by way of a file in the folder. */
+async function runOn(
+  { module, folder, input, args }: { module: string; folder: string; input: object; args: string[] },
+  interpreter: string,
+  io: CommandIo,
+): Promise<void> {
+  const series = join(folder, 'series.json');
+  writeFileSync(series, JSON.stringify(input));
+  const all = ['--series', series, ...args];
+  await runTraining({ interpreter, project: TRAINING_PROJECT, module, args: all }, io);
 }
 
 /** Markdown: what docs/predictors.md has. */

@@ -14,7 +14,8 @@ import {
   OUTPUT_UNIT,
 } from '../../predictor/onnx/model-card.ts';
 import type { DescribedModel } from './model-card.ts';
-import { type OnnxNode, type OnnxTensor, onnxFile } from './onnx-file.ts';
+import { onnxFile } from './onnx-file.ts';
+import { OnnxGraph } from './onnx-graph.ts';
 
 const INPUT = 'features';
 const OUTPUT = 'quantiles';
@@ -23,51 +24,26 @@ const OUTPUT = 'quantiles';
 export function exportOnnx(described: DescribedModel): Uint8Array {
   const card = onnxCard(described);
   const { networks, stepEndsSeconds, levels } = parseModel(described);
-  const nodes: OnnxNode[] = [];
-  const constants: OnnxTensor[] = [];
-  const add = (type: string, inputs: string[], output: string, attributes: OnnxNode['attributes'] = {}): string => {
-    nodes.push({ type, inputs, output, attributes });
-    return output;
-  };
-  const floats = (name: string, shape: number[], values: ArrayLike<number>): string => {
-    constants.push({ name, shape, values: Float32Array.from(values) });
-    return name;
-  };
-  const whole = (name: string, ...values: number[]): string => {
-    constants.push({ name, shape: [values.length], values: BigInt64Array.from(values, BigInt) });
-    return name;
-  };
-
-  const middle = levels.length >> 1;
-  const shape = whole('shape', -1, stepEndsSeconds.length, levels.length);
-  const middleSlice = [whole('middle', middle), whole('middle-end', middle + 1), whole('levels-axis', 2)];
-  const sums = floats('gap-sums', [levels.length, levels.length], gapSums(levels.length));
+  const graph = new OnnxGraph();
+  const head = graph.quantileHead(stepEndsSeconds.length, levels.length);
   const means = networks.map((network, n) => {
     let values = INPUT;
     network.forEach(({ weights, biases }, l) => {
       const of = `network${n}-layer${l}`;
       const inputCount = weights.length / biases.length;
-      const layer = [
-        values,
-        floats(`${of}-weights`, [inputCount, biases.length], weights),
-        floats(`${of}-biases`, [biases.length], biases),
-      ];
-      values = add('Gemm', layer, `${of}-sums`);
-      if (l < network.length - 1) values = add('LeakyRelu', [values], `${of}-values`, { alpha: { float: LEAK } });
+      values = graph.dense(of, values, { inputCount, weights, biases });
+      if (l < network.length - 1) values = graph.add('LeakyRelu', [values], `${of}-values`, { alpha: { float: LEAK } });
     });
-    const raw = add('Reshape', [values, shape], `network${n}-raw`);
-    const median = add('Slice', [raw, ...middleSlice], `network${n}-median`);
-    const gaps = add('Softplus', [raw], `network${n}-gaps`);
-    return add('Add', [median, add('MatMul', [gaps, sums], `network${n}-offsets`)], `network${n}-quantiles`);
+    return head(`network${n}`, values);
   });
-  add('Mean', means, OUTPUT);
+  graph.add('Mean', means, OUTPUT);
 
   return onnxFile({
     producer: card.tool,
     description: `${card.name}: ${OUTPUT} of a link's capacity, ${OUTPUT_UNIT}. The metadata ${CARD_KEY} have the card.`,
     metadata: { [CARD_KEY]: JSON.stringify(card) },
-    nodes,
-    constants,
+    nodes: graph.nodes,
+    constants: graph.constants,
     inputs: [{ name: INPUT, shape: ['batch', card.input.features.length] }],
     outputs: [{ name: OUTPUT, shape: ['batch', stepEndsSeconds.length, levels.length] }],
   });
@@ -88,16 +64,5 @@ function onnxCard({ card, ...model }: DescribedModel): OnnxCard {
     training,
     scores,
     check: { features: golden[0]?.features, quantiles: golden[0]?.logRatios },
-  });
-}
-
-/** Matrix `[gap][level]` that adds gaps up from the median outwards: above it with plus, below it with minus. */
-function gapSums(levels: number): number[] {
-  const middle = levels >> 1;
-  return Array.from({ length: levels * levels }, (_, at) => {
-    const gap = Math.floor(at / levels);
-    const level = at % levels;
-    if (middle < gap && gap <= level) return 1;
-    return level <= gap && gap < middle ? -1 : 0;
   });
 }

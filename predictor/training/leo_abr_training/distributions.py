@@ -24,6 +24,7 @@ import numpy as np  # noqa: E402
 from .folds import HALF, NINE_TENTHS  # noqa: E402
 from .network import pinball  # noqa: E402
 from .scores import scores_of  # noqa: E402
+from .temporal_file import temporal_file  # noqa: E402
 from .temporal_network import TemporalSettings, fit_temporal  # noqa: E402
 from .windows import Windows, faded, windows_of  # noqa: E402
 
@@ -43,6 +44,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="leo_abr_training.distributions")
     parser.add_argument("--series", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--temporal", type=Path, help="file for a temporal network of all series")
+    parser.add_argument("--name", default="temporal network", help="name in that file")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     header = json.loads(args.series.read_text(encoding="utf-8"))
@@ -61,6 +64,12 @@ def main() -> int:
         "scores": distribution_scores(windows, forecasts, levels, header["stepEndsSeconds"]),
     }
     args.out.write_text(json.dumps(scores, allow_nan=False), encoding="utf-8")
+    if args.temporal is not None:
+        everything = np.arange(len(windows.targets))
+        weights = balanced_weights(windows.dataset)
+        fitted = fit_temporal(windows, everything, weights, levels, TemporalSettings(), args.seed)
+        file = temporal_file(fitted, windows, header["stepEndsSeconds"], args.name, args.seed)
+        args.temporal.write_text(json.dumps(file, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     return 0
 
 

@@ -1,5 +1,6 @@
 """Windows, the temporal network and the scores, on made-up links; numpy alone. The trees' test needs xgboost."""
 
+import base64
 import importlib.util
 import unittest
 from dataclasses import replace
@@ -12,6 +13,7 @@ from leo_abr_training.distributions import (
     held_out_quantiles,
     weighted_quantiles,
 )
+from leo_abr_training.temporal_file import temporal_file
 from leo_abr_training.temporal_network import (
     TemporalSettings,
     first_temporal_parameters,
@@ -90,6 +92,19 @@ class TemporalNetworks(unittest.TestCase):
                     moved[i][index] += shift
                     losses.append(temporal_loss_gradient(moved, inputs, windows.targets[at], weights, LEVELS)[0])
                 self.assertAlmostEqual((losses[1] - losses[0]) / 2e-5, float(slope[index]), delta=2e-3)
+
+    def test_file_has_all_inputs_by_name_and_examples(self):
+        windows = made_up_windows()
+        chosen = np.arange(len(windows.targets))
+        fitted = fit_temporal(windows, chosen, np.ones(len(chosen)), LEVELS, replace(SETTINGS, steps=5), seed=1)
+        file = temporal_file(fitted, windows, STEPS, "made up", seed=1)
+        self.assertEqual(len(file["channels"]), windows.history.shape[2])
+        self.assertEqual(len(file["moment"]), windows.moment.shape[1])
+        weights = np.frombuffer(base64.b64decode(file["networks"][0][0]["weights"]), "<f4")
+        np.testing.assert_array_equal(weights, fitted.members[0][0].ravel())
+        first, last = file["golden"][0], file["golden"][-1]
+        np.testing.assert_allclose(first["history"], windows.history[0].ravel(), atol=1e-6)
+        np.testing.assert_allclose(last["logRatios"], fitted.quantiles(windows, chosen[-1:]).ravel(), atol=1e-6)
 
     def test_learn_epochs_never_cross_and_are_the_same_again(self):
         windows = made_up_windows()
