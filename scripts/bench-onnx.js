@@ -1,6 +1,6 @@
 /**
- * `npm run build:plugin`, then `node scripts/bench-onnx.js [--runs 3] [--mbps 20] [--rtt-ms 40] [--scenario hd-16]`: what the
- * ONNX forecaster costs a page. In Chromium, the page and all that belongs to it (dash.js, plugin, runtime, model, media)
+ * `npm run build:plugin`, then `node scripts/bench-onnx.js [--runs 3] [--mbps 20] [--rtt-ms 40] [--scenario hd-16]
+ * [--modes none,at-once,when-playing] [--dist dist]`: what the ONNX forecaster costs a page. In Chromium, the page and all that belongs to it (dash.js, plugin, runtime, model, media)
  * behind one paced link: when playback begins and when the first forecast is there, with an empty cache and with a full one;
  * how long an inference takes in the Worker; how long the main thread is held. Prints what it ran on.
  */
@@ -24,6 +24,8 @@ const { values } = parseArgs({
     scenario: { type: 'string', default: 'hd-16' },
     evaluations: { type: 'string', default: '5000' },
     seconds: { type: 'string', default: '12' },
+    modes: { type: 'string', default: 'none,at-once,when-playing' },
+    dist: { type: 'string', default: 'dist' },
   },
 });
 const positive = (name) => {
@@ -33,6 +35,8 @@ const positive = (name) => {
   return process.exit(2);
 };
 const [runs, mbps, rttMs, evaluations, seconds] = ['runs', 'mbps', 'rtt-ms', 'evaluations', 'seconds'].map(positive);
+
+const modes = values.modes.split(',');
 
 /** Answers to requests cross the link one after the other, in turns of the connections; what is asked takes no room. */
 const TICK_MS = 4;
@@ -151,9 +155,9 @@ function servedFiles() {
   const runtime = 'node_modules/onnxruntime-web/dist';
   const files = {
     'dash.all.min.js': 'node_modules/dashjs/dist/modern/umd/dash.all.min.js',
-    'leo-abr.global.js': 'dist/leo-abr.global.js',
-    'leo-abr.onnx.js': 'dist/leo-abr.onnx.js',
-    'leo-abr.onnx-worker.js': 'dist/leo-abr.onnx-worker.js',
+    'leo-abr.global.js': `${values.dist}/leo-abr.global.js`,
+    'leo-abr.onnx.js': `${values.dist}/leo-abr.onnx.js`,
+    'leo-abr.onnx-worker.js': `${values.dist}/leo-abr.onnx-worker.js`,
     'built-in.onnx': 'predictor/models/built-in.onnx',
     'page.js': 'scripts/bench-onnx.page.js',
     'ort.mjs': `${runtime}/ort.wasm.bundle.min.mjs`,
@@ -241,6 +245,30 @@ function busyTimes(trace) {
   return busy;
 }
 
+/** When the Worker ran and had its files, in ms since the navigation began; undefined where there is no Worker. */
+async function stagesOf(page) {
+  const [worker] = page.workers();
+  if (worker === undefined) return undefined;
+  const pageOriginMs = await page.evaluate(() => performance.timeOrigin);
+  const { originMs, files } = await worker.evaluate(() => ({
+    originMs: performance.timeOrigin,
+    files: performance
+      .getEntriesByType('resource')
+      .map(({ name, fetchStart, responseEnd }) => ({ name: name.split('/').at(-1), fetchStart, responseEnd })),
+  }));
+  const at = (name, mark) => {
+    const file = files.find((one) => one.name === name);
+    return file && originMs - pageOriginMs + file[mark];
+  };
+  return {
+    created: originMs - pageOriginMs,
+    asked: at('ort.wasm', 'fetchStart'),
+    runtime: at('ort.mjs', 'responseEnd'),
+    model: at('built-in.onnx', 'responseEnd'),
+    wasm: at('ort.wasm', 'responseEnd'),
+  };
+}
+
 /** One visit with an empty cache and one with what that left behind. */
 async function visit(mode, profile, first) {
   const context = await chromium.launchPersistentContext(profile, { executablePath, args, env, headless: true });
@@ -253,9 +281,10 @@ async function visit(mode, profile, first) {
     const seen = await page.evaluate(() => window.play());
     const busy = busyTimes(browser && JSON.parse((await browser.stopTracing()).toString()));
     if (seen.faults.length > 0) throw new Error(seen.faults.join('; '));
+    const stages = await stagesOf(page);
     const inference =
       mode === 'at-once' && !first ? await page.evaluate((n) => window.infer(n), evaluations) : undefined;
-    return { ...seen, busy, inference, version: browser?.version() };
+    return { ...seen, stages, busy, inference, version: browser?.version() };
   } finally {
     await context.close();
   }
@@ -271,7 +300,7 @@ const visits = [];
 let version;
 try {
   for (let run = 0; run < runs; run++) {
-    for (const mode of ['none', 'at-once', 'when-playing']) {
+    for (const mode of modes) {
       const profile = mkdtempSync(join(tmpdir(), 'leo-abr-bench-'));
       try {
         for (const cache of ['empty', 'full']) {
@@ -297,7 +326,7 @@ console.log(
   `link ${mbps} Mbit/s, RTT ${rttMs} ms, shared by all files and media; ${values.scenario}; medians of ${runs} visits, ms since the navigation began`,
 );
 console.log(`${'forecaster'.padEnd(14)}${'cache'.padEnd(8)} playing   model ready   first forecast`);
-for (const mode of ['none', 'at-once', 'when-playing']) {
+for (const mode of modes) {
   for (const cache of ['empty', 'full']) {
     const of = visits.filter((one) => one.mode === mode && one.cache === cache);
     const median = (mark) =>
@@ -308,6 +337,19 @@ for (const mode of ['none', 'at-once', 'when-playing']) {
     console.log(
       `${mode.padEnd(14)}${cache.padEnd(8)}${ms(median('playing'))}      ${ms(median('ready'))}         ${ms(median('evaluated'))}`,
     );
+  }
+}
+console.log(`until the model is ready: the Worker is created, asks for files, has the runtime, the model, the .wasm`);
+for (const mode of modes.filter((one) => one !== 'none')) {
+  for (const cache of ['empty', 'full']) {
+    const of = visits.filter((one) => one.mode === mode && one.cache === cache && one.stages !== undefined);
+    const medians = ['created', 'asked', 'runtime', 'model', 'wasm'].map((stage) =>
+      quantile(
+        of.map(({ stages }) => stages[stage]).filter((value) => value !== undefined),
+        0.5,
+      ),
+    );
+    console.log(`${mode.padEnd(14)}${cache.padEnd(8)}${medians.map((value) => ms(value)).join('')}`);
   }
 }
 const inferences = visits.flatMap(({ inference }) => (inference ? [inference] : []));

@@ -233,6 +233,39 @@ describe('loading', () => {
       { kind: 'failed', message: expect.stringContaining('404') },
     ]);
   });
+
+  test('fetches what is small when it is to prepare itself, and the .wasm when it is to load', async () => {
+    const asked: string[] = [];
+    const counted = (bytes: Uint8Array | undefined) => {
+      const { importRuntime, fetch } = surroundings(bytes);
+      const noted =
+        <T>(answer: () => T) =>
+        (url: string) => {
+          asked.push(url);
+          return answer();
+        };
+      return { importRuntime: noted(importRuntime), fetchAhead: noted(() => {}), fetch: noted(fetch) };
+    };
+    for (const [bytes, answered] of [
+      [shippedOnnx, { kind: 'ready' }],
+      [undefined, { kind: 'failed', message: expect.stringContaining('404') }],
+    ] as const) {
+      asked.length = 0;
+      let hear: (event: { data: ToWorker }) => void = () => {};
+      const reply = new Promise<FromWorker>((resolve) => {
+        const addEventListener: MessageScope['addEventListener'] = (_, listener) => {
+          hear = listener;
+        };
+        serveInference({ addEventListener, postMessage: resolve }, counted(bytes));
+      });
+      hear({ data: { kind: 'prepare', ...URLS } });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(asked).toEqual([URLS.runtimeUrl, URLS.modelUrl]);
+      hear({ data: { kind: 'load', ...URLS } });
+      expect(await reply).toMatchObject(answered);
+      expect(asked).toEqual([URLS.runtimeUrl, URLS.modelUrl, URLS.wasmUrl]);
+    }
+  });
 });
 
 describe('leo-abr export', () => {

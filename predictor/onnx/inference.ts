@@ -37,11 +37,18 @@ const WARM_UP_RUNS = 20;
 
 /** Answers the messages of `scope`. */
 export function serveInference(scope: MessageScope, options: InferenceOptions): void {
+  let prepared: Promise<Prepared> | undefined;
   let loading: Promise<LoadedModel> | undefined;
 
-  async function answer(message: ToWorker): Promise<FromWorker> {
+  async function answer(message: ToWorker): Promise<FromWorker | undefined> {
+    if (message.kind === 'prepare') {
+      prepared = prepare(message, options);
+      // Who loads the model is told why it failed.
+      prepared.catch(() => {});
+      return undefined;
+    }
     if (message.kind === 'load') {
-      loading = loadModel(message, options);
+      loading = loadModel(message, options, prepared);
       const { card } = await loading;
       return { kind: 'ready', model: summaryOf(card), card: JSON.stringify(card) };
     }
@@ -55,7 +62,9 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
 
   scope.addEventListener('message', ({ data }) => {
     answer(data).then(
-      (reply) => scope.postMessage(reply),
+      (reply) => {
+        if (reply !== undefined) scope.postMessage(reply);
+      },
       (error: unknown) => {
         scope.postMessage({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
       },
@@ -68,11 +77,22 @@ function summaryOf({ name, input, output, rankCorrelation }: ModelCard): ModelSu
   return { name, features: input.features.map((feature) => feature.name), stepEndsSeconds, levels, rankCorrelation };
 }
 
+/** All but the `.wasm`, which is fifty times as large. */
+type Prepared = [runtime: Runtime, model: Uint8Array];
+
+function prepare({ runtimeUrl, modelUrl }: ModelUrls, options: InferenceOptions): Promise<Prepared> {
+  return Promise.all([options.importRuntime(runtimeUrl), fetchBytes(modelUrl, options)]);
+}
+
 /** Rejects with what is wrong: a file that is missing, is no model, has a card that does not fit it or this version. */
-export async function loadModel(urls: ModelUrls, options: InferenceOptions): Promise<LoadedModel> {
-  const { modelUrl, runtimeUrl, wasmUrl } = urls;
+export async function loadModel(
+  urls: ModelUrls,
+  options: InferenceOptions,
+  prepared?: Promise<Prepared>,
+): Promise<LoadedModel> {
+  const { modelUrl, wasmUrl } = urls;
   options.fetchAhead?.(wasmUrl);
-  const [runtime, bytes] = await Promise.all([options.importRuntime(runtimeUrl), fetchBytes(modelUrl, options)]);
+  const [runtime, bytes] = await (prepared ?? prepare(urls, options));
   const json = onnxMetadata(bytes).get(CARD_KEY);
   if (json === undefined) throw new InputError(modelUrl, `a model card in its metadata (${CARD_KEY})`, undefined);
   const card = parseModelCard(json);

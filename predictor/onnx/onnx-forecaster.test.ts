@@ -155,16 +155,31 @@ describe('loading', () => {
     expect(page.workers[0]!.evaluations.length).toBe(1);
   });
 
-  test('or when it is told to, and then once', () => {
+  test('or when it is told to, and then once; what is small comes at once, with no limit of time', () => {
     const page = new Page();
     const forecaster = page.forecaster({ loadAtOnce: false, workerUrl: 'w.js' });
     forecaster.start({ seed: 1 });
     expect(forecaster.latest(1)).toBeUndefined();
-    page.pass(30);
-    expect([page.workers.length, forecaster.status]).toEqual([0, 'unloaded']);
+    page.pass(300);
+    const [worker] = page.workers as [FakeWorker];
+    expect([worker.asked.map(({ kind }) => kind), forecaster.status]).toEqual([['prepare'], 'unloaded']);
     forecaster.load();
     forecaster.load();
+    expect([worker.asked.map(({ kind }) => kind), forecaster.status]).toEqual([['prepare', 'load'], 'loading']);
     expect(page.workers.map(({ url }) => url)).toEqual(['https://page.example/watch/w.js']);
+    worker.answer(ready(CARD));
+    expect(forecaster.status).toBe('ready');
+  });
+
+  test('may fail before it is told to, and begin again with the next session', () => {
+    const page = new Page();
+    const forecaster = page.forecaster({ loadAtOnce: false });
+    page.workers[0]!.dispatch('error', {});
+    forecaster.load();
+    expect(forecaster.status).toBe('failed');
+    expect(() => forecaster.latest(1)).toThrow('the Worker could not be started');
+    forecaster.start({ seed: 1 });
+    expect(page.workers[1]!.asked.map(({ kind }) => kind)).toEqual(['load']);
   });
 
   test.each<[object, string]>([

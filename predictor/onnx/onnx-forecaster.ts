@@ -24,7 +24,7 @@ export interface OnnxForecasterOptions extends ModelSessionOptions {
   wasmUrl: string | URL;
   /** `leo-abr/onnx-worker`. Default: `leo-abr.onnx-worker.js` beside this module. */
   workerUrl?: string | URL | undefined;
-  /** Begin to load at once; with false, `load()` does. Default true. */
+  /** Load all at once; with false, the `.wasm`, which is nearly all there is, waits for `load()`. Default true. */
   loadAtOnce?: boolean | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface OnnxForecaster extends Forecaster {
   readonly handoverClock: HandoverClock | undefined;
   /** What the session's errors make of the forecasts' spread; 1 at first. */
   readonly spreadScale: number;
-  /** Begins to load the Worker, the runtime and the model, unless that was begun before. */
+  /** Loads what has not been loaded; nothing where that was begun before. */
   load(): void;
   /** Ends the Worker: there are no forecasts any more. */
   close(): void;
@@ -90,6 +90,7 @@ export class WorkerForecaster implements OnnxForecaster {
     this.#surroundings = surroundings;
     this.#session = new ModelSession(options);
     if (options.loadAtOnce ?? true) this.load();
+    else this.#begin(false);
   }
 
   get status(): Status {
@@ -113,6 +114,12 @@ export class WorkerForecaster implements OnnxForecaster {
   load(): void {
     if (this.#status !== 'unloaded') return;
     this.#status = 'loading';
+    if (this.#client === undefined) this.#begin(true);
+    else this.#client.load();
+    this.#tickOn();
+  }
+
+  #begin(loadAtOnce: boolean): void {
     try {
       const { defaultWorkerUrl, newWorker } = this.#surroundings;
       const { workerUrl = defaultWorkerUrl(), modelUrl, runtimeUrl, wasmUrl } = this.#options;
@@ -124,11 +131,11 @@ export class WorkerForecaster implements OnnxForecaster {
       this.#client = new WorkerClient({
         worker: newWorker(this.#absolute(workerUrl)),
         urls,
+        loadAtOnce,
         onReady: (model, card) => this.#use(model, card),
         onEvaluated: (id, quantiles) => this.#publish(id, quantiles),
         onFailure: (error) => this.#fail(error),
       });
-      this.#tickOn();
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
     }

@@ -21,7 +21,9 @@ export interface ModelSummary {
 }
 
 export type ToWorker =
-  /** Comes first, once. */
+  /** May come first, once: what is small is fetched and run, the `.wasm` waits for `load`. Not answered. */
+  | ({ kind: 'prepare' } & ModelUrls)
+  /** Comes once, before anything else but `prepare`. */
   | ({ kind: 'load' } & ModelUrls)
   /** One at a time, after `ready`. `features` in the order of the card. */
   | { kind: 'evaluate'; id: number; features: Float32Array };

@@ -13,6 +13,8 @@ export interface WorkerLike {
 export interface WorkerClientOptions {
   worker: WorkerLike;
   urls: ModelUrls;
+  /** Load all at once; else what is small alone, until `load` is called. */
+  loadAtOnce: boolean;
   onReady(model: ModelSummary, card: string): void;
   onEvaluated(id: number, quantiles: Float32Array): void;
   /** Called once at most; the Worker has been ended. */
@@ -32,15 +34,14 @@ const ANSWER_TICKS = 25;
 export class WorkerClient {
   readonly #options: WorkerClientOptions;
   /** Ticks that may still pass before an answer; undefined while none is awaited. */
-  #patience: number | undefined = LOADING_TICKS;
+  #patience: number | undefined;
   #isReady = false;
   #hasEnded = false;
   #lastId = 0;
 
-  /** Begins to load. */
   constructor(options: WorkerClientOptions) {
     this.#options = options;
-    const { worker, urls } = options;
+    const { worker, urls, loadAtOnce } = options;
     worker.addEventListener('message', ({ data }) => {
       try {
         this.#receive(data);
@@ -53,7 +54,14 @@ export class WorkerClient {
       this.#fail(message ? `the Worker failed: ${message}` : 'the Worker could not be started, or broke down');
     });
     worker.addEventListener('messageerror', () => this.#fail('the Worker sent what cannot be read'));
-    worker.postMessage({ kind: 'load', ...urls });
+    if (loadAtOnce) this.load();
+    else worker.postMessage({ kind: 'prepare', ...urls });
+  }
+
+  /** Loads what has not been loaded. To be called once at most. */
+  load(): void {
+    this.#patience = LOADING_TICKS;
+    this.#options.worker.postMessage({ kind: 'load', ...this.#options.urls });
   }
 
   /** The model is loaded, and no answer is awaited. */
