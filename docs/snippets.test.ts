@@ -102,7 +102,7 @@ describe('commands', () => {
       const args = command.split(' ').slice(2);
       // A real browser in real time, or a server that runs until it is told, is for other tests: here only that the flags exist. And the simulator is slow in
       // Jest's sandbox: the beginning of each session shows as well that the command is right.
-      const isHelp = ['bench', 'serve-demo'].includes(args[0]!);
+      const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
       const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '3'] : args;
       let out = '';
       let errors = '';
@@ -140,7 +140,10 @@ test('code compiles against the plugin as it is', () => {
         noEmit: true,
         rootDir: ROOT,
         lib: ['ES2022', 'DOM', 'DOM.Iterable'],
-        paths: { 'leo-abr': [join(ROOT, 'src/index.ts')] },
+        paths: {
+          'leo-abr': [join(ROOT, 'src/index.ts')],
+          'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
+        },
       },
       include: ['*.ts'],
     }),
