@@ -92,9 +92,7 @@ function report() {
       stall.value.toFixed(2),
       i === 0 ? '' : shown(stallDifference),
       mean(worst).toFixed(1),
-      ...(i === 0
-        ? ['', '']
-        : [`${(mean(own.map((r) => r.usedShare)) * 100).toFixed(0)} %`, mean(own.map((r) => r.age)).toFixed(2)]),
+      ...(i === 0 ? ['', ''] : [`${(mean(own.map((r) => r.usedShare)) * 100).toFixed(0)} %`, meanAge(own)]),
     ];
     console.log(`| ${cells.join(' | ')} |`);
   }
@@ -103,6 +101,12 @@ function report() {
   console.log(
     `\nThe death alone, against the service alive: QoE ${shown(qoeDifference)}, stalls ${shown(stallDifference)} s.`,
   );
+}
+
+/** Of the forecasts that were used, over sessions that used any. */
+function meanAge(results) {
+  const ages = results.map(({ age }) => age).filter((age) => age !== undefined);
+  return ages.length === 0 ? '' : mean(ages).toFixed(2);
 }
 
 /** Means, and differences to the same sessions of another variant. */
@@ -135,7 +139,11 @@ function play({ trace, startSeconds }, service) {
   const forecaster = new sources.ForecastChain(client === undefined ? [builtIn] : [client, builtIn]);
   const controller = sources.createController('mpc-l');
   const result = sources.simulateSession({ trace, scenario, controller, startSeconds, forecaster });
-  return { ...result, usedShare: client ? client.used / client.asked : 0, age: client ? client.ages / client.used : 0 };
+  return {
+    ...result,
+    usedShare: client ? client.used / client.asked : 0,
+    age: client?.used > 0 ? client.ages / client.used : undefined,
+  };
 }
 
 report();
