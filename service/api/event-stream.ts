@@ -21,8 +21,9 @@ interface Connection extends Subscriber {
   stalledSinceMs: number | undefined;
 }
 
-/** Subscribers written to before others get a turn. */
-const SLICE = 50;
+/** Subscribers written to before others get a turn, and how long theirs is: 500 are written to within 50 ms. */
+const SLICE = 25;
+const SLICE_PAUSE_MS = 2;
 /** A reader that takes nothing for so long is broken off. */
 const STALL_MS = 20_000;
 
@@ -82,14 +83,16 @@ export class EventStream {
     this.#round = [];
   }
 
-  #schedule(): void {
+  #schedule(pauseMs = 0): void {
     if (this.#isScheduled || this.#round.length === 0) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    const writeSlice = () => {
       this.#isScheduled = false;
       for (const connection of this.#round.splice(-SLICE)) this.#pump(connection);
-      this.#schedule();
-    });
+      this.#schedule(SLICE_PAUSE_MS);
+    };
+    if (pauseMs > 0) setTimeout(writeSlice, pauseMs);
+    else setImmediate(writeSlice);
   }
 
   /** Sends what there is, as far as the socket takes it. */
