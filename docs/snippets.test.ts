@@ -1,4 +1,7 @@
-/** What README.md and the guide say is true: their commands run, their code compiles, their links lead somewhere. */
+/**
+ * What the documents say is true: the commands of README.md and the guide run, those of the others (on data that is not
+ * here, or for hours) have commands and flags that exist; code compiles, links lead somewhere.
+ */
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -18,9 +21,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { runCommand } from '../cli/command.ts';
 import { parseTraceCsv } from '../replay/formats/index.ts';
+import { parseConfig } from '../service/triggers/config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
+/** Reference: commands here are checked, not run. */
+const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
+  .filter((document) => !DOCUMENTS.includes(document));
 const DECISIONS = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name.endsWith('.md'));
 
 jest.setTimeout(60_000);
@@ -120,15 +129,88 @@ describe('commands', () => {
   );
 });
 
+const OTHER_BLOCKS = OTHER_DOCUMENTS.flatMap(blocksOf);
+
+describe('commands of the reference', () => {
+  /** Of shell blocks and indented lines, continuations joined: what is written after each command's name. */
+  const asked = OTHER_DOCUMENTS.flatMap((document) => {
+    const text = readFileSync(join(ROOT, document), 'utf8').replaceAll(/\\\n\s*/g, '');
+    const lines = text.split('\n').filter((line) => /^\s*(npx leo-abr|leo-abr|node scripts\/|for |curl )/.test(line));
+    return lines.flatMap((line) =>
+      [...line.matchAll(/(?:^|\s)(leo-abr|node) ([^#;|]+)/g)].map(([, program, rest]) => ({
+        document,
+        program: program!,
+        words: rest!.trim().split(/\s+/),
+      })),
+    );
+  });
+
+  test('there are some', () => {
+    expect(asked.length).toBeGreaterThan(15);
+  });
+
+  test.each(asked.filter(({ program }) => program === 'node'))('$document: node $words', ({ words }) => {
+    expect(existsSync(join(ROOT, words[0]!))).toBe(true);
+  });
+
+  test.each(asked.filter(({ program }) => program === 'leo-abr'))('$document: leo-abr $words', async ({ words }) => {
+    const command = words[0] === 'trace' ? words.slice(0, 2) : words.slice(0, 1);
+    let out = '';
+    const status = await runCommand([...command, '--help'], {
+      stdout: { write: (text) => (out += text) },
+      stderr: { write: (text) => (out += text) },
+      defaultJobs: 1,
+      onInterrupt: () => () => {},
+    });
+    expect(status).toBe(0);
+    expect(out).toContain(`Usage: leo-abr ${command.join(' ')} `);
+    for (const flag of words.filter((one) => one.startsWith('--'))) expect(out).toMatch(new RegExp(`${flag}[ \n]`));
+  });
+});
+
+/** What a snippet that shows a line or two takes for given: names and where they come from. */
+const IMPORTS: Readonly<Record<string, string>> = {
+  MediaPlayer: 'dashjs',
+  attachLeoAbr: 'leo-abr',
+  httpTimeSource: 'leo-abr',
+  'type Forecast': 'leo-abr',
+  'type Observation': 'leo-abr',
+  'type SessionContext': 'leo-abr',
+  createOnnxForecaster: 'leo-abr/onnx',
+  createServiceForecaster: 'leo-abr/service',
+};
+const DECLARED = `
+declare const player: import('dashjs').MediaPlayerClass;
+declare const video: HTMLVideoElement;
+declare const options: import('leo-abr').LeoAbrOptions;
+declare const handle: import('leo-abr').LeoAbrHandle;
+declare const forecaster: import('leo-abr/onnx').OnnxForecaster;
+declare const modelUrl: string;
+declare const runtimeUrl: string;
+declare const wasmUrl: string;
+`;
+
 test('code compiles against the plugin as it is', () => {
   const folder = join(ROOT, 'build', 'docs-snippets');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const snippets = inLanguage('ts');
-  expect(snippets.length).toBeGreaterThan(2);
+  const snippets = [...BLOCKS, ...OTHER_BLOCKS].filter(({ language }) => language === 'ts' || language === 'js');
+  expect(snippets.length).toBeGreaterThan(10);
   for (const { document, line, code } of snippets) {
-    writeFileSync(join(folder, `${document.replaceAll(/\W/g, '-')}-${line}.ts`), code);
+    const imported = [...code.matchAll(/^import .*$/gm)].map(([text]) => text).join('\n');
+    const others = Object.entries(IMPORTS)
+      .filter(([name]) => !new RegExp(`\\b${name.replace('type ', '')}\\b`).test(imported))
+      .map(([name, from]) => `import { ${name} } from '${from}';`);
+    const isImported = (text: string) => new RegExp(`\\b${/const (\w+)/.exec(text)?.[1]}\\b`).test(imported);
+    const declared = DECLARED.split('\n').filter((text) => !isImported(text));
+    // In a block of its own, so that it may name anew what is given.
+    const body = `{\n${code.replaceAll(/^import .*$/gm, '')}\n}`;
+    writeFileSync(
+      join(folder, `${document.replaceAll(/\W/g, '-')}-${line}.ts`),
+      [imported, ...others, ...declared, body, 'export {};\n'].join('\n'),
+    );
   }
+  writeFileSync(join(folder, 'url.d.ts'), "declare module '*?url' {\n  const url: string;\n  export default url;\n}\n");
   const base = JSON.parse(readFileSync(join(ROOT, 'tsconfig.base.json'), 'utf8')) as { compilerOptions: object };
   writeFileSync(
     join(folder, 'tsconfig.json'),
@@ -142,6 +224,7 @@ test('code compiles against the plugin as it is', () => {
         lib: ['ES2022', 'DOM', 'DOM.Iterable'],
         paths: {
           'leo-abr': [join(ROOT, 'src/index.ts')],
+          'leo-abr/onnx': [join(ROOT, 'predictor/onnx/index.ts')],
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },
       },
@@ -153,12 +236,28 @@ test('code compiles against the plugin as it is', () => {
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
 
+test.each(OTHER_BLOCKS.filter(({ language }) => language === 'json'))('$document:$line: JSON', ({ code, document }) => {
+  const value = JSON.parse(code);
+  if (!('triggers' in value)) return;
+  const names = parseConfig(code, document).triggers.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(value.triggers.map(({ name }: { name: string }) => name)));
+});
+
+/** Pages name files of the installed package. */
+test.each(OTHER_BLOCKS.filter(({ language }) => language === 'html'))('$document:$line: a page', ({ code }) => {
+  const files = [...code.matchAll(/node_modules\/(?:leo-abr\/)?([\w./-]+)/g)].map(([whole, file]) =>
+    whole.startsWith('node_modules/leo-abr/') ? join(ROOT, file!) : join(ROOT, whole),
+  );
+  expect(files.length).toBeGreaterThan(1);
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
+});
+
 test.each(inLanguage('csv'))('$document:$line: a trace', ({ code }) => {
   const [trace] = parseTraceCsv(code, 'example');
   expect(trace!.ratesBps[0]).toBeGreaterThan(0);
 });
 
-test.each([...DOCUMENTS, ...DECISIONS.map((name) => `docs/decisions/${name}`)])(
+test.each([...DOCUMENTS, ...OTHER_DOCUMENTS, ...DECISIONS.map((name) => `docs/decisions/${name}`)])(
   'the links of %s lead somewhere',
   (document) => {
     const text = readFileSync(join(ROOT, document), 'utf8');

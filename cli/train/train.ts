@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { parseModel } from '../../predictor/built-in/model-file.ts';
+import { FEATURES } from '../../predictor/link-history.ts';
 import { InputError, quoted } from '../../replay/formats/input-error.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
@@ -23,11 +24,15 @@ interface Flags {
   folds?: string;
   leaveOut: string[];
   name: string;
+  estimator?: string;
   seed: string;
   jobs: string;
   python?: string;
   environment: string;
 }
+
+/** Features that are a rate by themselves. */
+const ESTIMATORS: readonly string[] = FEATURES.map(({ name }) => name).filter((name) => name.startsWith('level-'));
 
 export function trainCommand(io: CommandIo): Command {
   return new Command('train')
@@ -48,6 +53,10 @@ export function trainCommand(io: CommandIo): Command {
       [],
     )
     .option('--name <name>', 'name of the model', 'own')
+    .option(
+      '--estimator <feature>',
+      `instead of networks: a level that was measured, with the quantiles of its errors (${ESTIMATORS.join(', ')}); to compare with`,
+    )
     .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')
     .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
@@ -60,11 +69,14 @@ function collect(value: string, earlier: string[] | undefined): string[] {
 }
 
 async function train(flags: Flags, io: CommandIo): Promise<void> {
-  const { out, folds, leaveOut, name } = flags;
+  const { out, folds, leaveOut, name, estimator } = flags;
   if (out === undefined && folds === undefined) {
     throw new InputError({ field: '--out', expected: '--out, --folds or both', got: 'neither' });
   }
   if (name.trim() === '') throw new InputError({ field: '--name', expected: 'a name', got: quoted(name) });
+  if (estimator !== undefined && !ESTIMATORS.includes(estimator)) {
+    throw new InputError({ field: '--estimator', expected: `one of ${ESTIMATORS.join(', ')}`, got: quoted(estimator) });
+  }
   const seed = wholeNumber('--seed', flags.seed, 0, 2 ** 32 - 1);
   const jobs = wholeNumber('--jobs', flags.jobs, 1, 1024);
   const traces = readTraces(flags.data, { onNote: (note) => io.stderr.write(`${note}\n`) });
@@ -83,6 +95,7 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
     const model = join(scratch, 'model.json');
     const args = ['--rows', rows, '--name', name, '--seed', String(seed), '--jobs', String(jobs)];
     if (folds !== undefined) args.push('--folds', folds);
+    if (estimator !== undefined) args.push('--estimator', estimator);
     if (out !== undefined) args.push('--model', model);
     await runTraining({ interpreter, project: TRAINING_PROJECT, args }, io);
     if (out !== undefined) {

@@ -1,0 +1,55 @@
+"""A simple estimator with the quantiles of its own errors, as a network without hidden layers: one input, weight one.
+
+What MPC-L makes of it is what a better forecast has to beat; the model file is an ordinary one (`--fold-models`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .fit import Fitted, Settings
+from .network import Parameters
+from .rows import Rows
+
+# Quantiles of errors lie at least this far apart, in ln of rate.
+LEAST_GAP = 1e-3
+
+
+def estimator_features(rows: Rows) -> list[str]:
+    """Features that are a rate by themselves, relative to the reference like the targets."""
+    return [name for name in rows.feature_names if name.startswith("level-")]
+
+
+def fit_estimator(rows: Rows, chosen: np.ndarray, feature: str, settings: Settings) -> Fitted:
+    """Capacity in every step: the feature's rate, with the quantiles of ln(came / estimated) over the chosen rows.
+
+    Data sets weigh as they do for the networks. Raises ValueError where there is no such feature.
+    """
+    if feature not in estimator_features(rows):
+        raise ValueError(f"estimator: expected one of {', '.join(estimator_features(rows))}, got {feature!r}")
+    at = rows.feature_names.index(feature)
+    errors = rows.targets[chosen] - rows.features[chosen, at : at + 1]
+    sizes_of_sets = np.bincount(rows.dataset[chosen], minlength=len(rows.datasets))
+    weights = ((1.0 / np.maximum(sizes_of_sets, 1)) ** settings.balance)[rows.dataset[chosen]]
+    levels = np.array(settings.levels)
+    middle = len(levels) // 2
+    biases = np.empty((errors.shape[1], len(levels)), np.float32)
+    for step in range(errors.shape[1]):
+        quantiles = weighted_quantiles(errors[:, step], weights, levels)
+        gaps = np.maximum(np.diff(quantiles), LEAST_GAP)
+        # The head adds softplus(raw) outwards from the middle: raw is its inverse.
+        raw = gaps + np.log(-np.expm1(-gaps))
+        biases[step] = np.concatenate([raw[:middle], quantiles[middle : middle + 1], raw[middle:]])
+    inputs = np.zeros((len(rows.feature_names), biases.size), np.float32)
+    inputs[at, middle :: len(levels)] = 1
+    parameters: Parameters = [inputs, biases.ravel()]
+    return Fitted([parameters], levels.astype(np.float32))
+
+
+def weighted_quantiles(values: np.ndarray, weights: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """The least value with at least so much of the weight at or below it; of values that are known."""
+    known = ~np.isnan(values)
+    order = np.argsort(values[known], kind="stable")
+    ranked = values[known][order].astype(np.float64)
+    below = np.cumsum(weights[known][order])
+    return ranked[np.minimum(np.searchsorted(below, levels * below[-1]), len(ranked) - 1)]
