@@ -1,62 +1,45 @@
 /**
  * `node scripts/tabulate-mpc-l.js [--ingredients] <results.json>...`: prints, as Markdown, what mpc-l comes to against mpc-d
  * in results of `leo-abr simulate`, per scenario and data set (sat-vs-cell also by transport); with --ingredients what each of
- * them is worth: mpc-l less its ablation, component by component. docs/mpc-l.md has the outcome. With --models, what mpc-l
- * comes to with other models: the first file of a scenario is compared with, the others are named after their files
- * (docs/predictors.md).
+ * them is worth: mpc-l less its ablation, component by component. docs/mpc-l.md has the outcome.
  */
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledSources } from './bundled-sources.js';
 
 const { values, positionals } = parseArgs({
-  options: { ingredients: { type: 'boolean', default: false }, models: { type: 'boolean', default: false } },
+  options: { ingredients: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
 if (positionals.length === 0) {
-  console.error('usage: node scripts/tabulate-mpc-l.js [--ingredients | --models] <results.json>...');
+  console.error('usage: node scripts/tabulate-mpc-l.js [--ingredients] <results.json>...');
   process.exit(2);
 }
 
 const { summarise, componentDifference, unitsByDataset } = await bundledSources('replay/evaluation/index.ts');
-const files = positionals.map((file) => ({ file, ...JSON.parse(readFileSync(file, 'utf8')) }));
-const each = (toRows) =>
-  files.flatMap(({ scenario, sessions }) =>
-    [...places(sessions)].flatMap(([place, members]) => toRows(scenario, place, members)),
+const rows = positionals.flatMap((file) => {
+  const { scenario, sessions } = JSON.parse(readFileSync(file, 'utf8'));
+  return [...places(sessions)].flatMap(([place, members]) =>
+    values.ingredients ? ingredientRows(scenario, place, members) : resultRows(scenario, place, members),
   );
-const table = values.models
-  ? { header: ['scenario', 'recordings', 'model', 'QoE', 'stall seconds', 'worst 5 % s'], rows: modelRows() }
-  : values.ingredients
-    ? {
-        header: [
-          'scenario',
-          'recordings',
-          'mpc-l less',
-          'QoE',
-          'of the top bitrate',
-          'stall seconds',
-          'startup seconds',
-        ],
-        rows: each(ingredientRows),
-      }
-    : {
-        header: [
-          'scenario',
-          'recordings',
-          'sessions',
-          'algorithm',
-          'QoE',
-          'ratio',
-          'gap closed',
-          'stall s',
-          'worst 5 % s',
-          'against mpc-d',
-          'severe',
-        ],
-        rows: each(resultRows),
-      };
-for (const row of [table.header, table.header.map(() => '---'), ...table.rows]) console.log(`| ${row.join(' | ')} |`);
+});
+const header = values.ingredients
+  ? ['scenario', 'recordings', 'mpc-l less', 'QoE', 'of the top bitrate', 'stall seconds', 'startup seconds']
+  : [
+      'scenario',
+      'recordings',
+      'sessions',
+      'algorithm',
+      'QoE',
+      'ratio',
+      'gap closed',
+      'stall s',
+      'worst 5 % s',
+      'against mpc-d',
+      'severe',
+    ];
+for (const row of [header, header.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`);
 
 /** Sessions by data set; those of sat-vs-cell by transport as well, since the two see different links. */
 function places(sessions) {
@@ -112,49 +95,6 @@ function ingredientRows(scenario, place, sessions) {
       estimate(startupSeconds, 2),
     ];
   });
-}
-
-/** MPC-L with the other models less MPC-L with the first, file by file of the same scenario. */
-function modelRows() {
-  const ofMpcL = (sessions) => sessions.filter(({ algorithm }) => algorithm === 'mpc-l');
-  return [...new Set(files.map(({ scenario }) => scenario.name))].flatMap((name) => {
-    const [first, ...others] = files.filter(({ scenario }) => scenario.name === name);
-    const { scenario } = first;
-    return [...places(ofMpcL(first.sessions))].flatMap(([place, reference]) => {
-      const worst = (sessions) =>
-        summarise(sessions, { scenario, baseline: 'mpc-l', seed: 1 })[0].stallSecondsWorst5pct.toFixed(2);
-      const own = (component) => reference.reduce((sum, session) => sum + component(session), 0) / reference.length;
-      const digits = scenario.ladderBps.at(-1) > 10e6 ? 2 : 3;
-      const row = (model, qoe, stalls, sessions) => [name, place, model, qoe, stalls, worst(sessions)];
-      return [
-        row(
-          modelOf(first.file, name),
-          own(({ qoe }) => qoe.linear).toFixed(digits),
-          own(({ stallSeconds }) => stallSeconds).toFixed(2),
-          reference,
-        ),
-        ...others.map(({ file, sessions }) => {
-          const compared = places(ofMpcL(sessions)).get(place);
-          const { qoe, stallSeconds } = componentDifference(compared, reference, {
-            scenario,
-            ways: unitsByDataset(reference),
-            seed: 1,
-            label: `${place} ${file}`,
-          });
-          return row(modelOf(file, name), signed(qoe, digits), signed(stallSeconds, 2), compared);
-        }),
-      ];
-    });
-  });
-}
-
-/** `mean-of-2-s` of `mean-of-2-s-uhd-8.json`. */
-function modelOf(file, scenario) {
-  return basename(file, '.json').replace(`-${scenario}`, '');
-}
-
-function signed(of, digits) {
-  return of.value > 0 ? `+${estimate(of, digits)}` : estimate(of, digits);
 }
 
 function estimate(of, digits) {

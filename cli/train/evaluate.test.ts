@@ -71,6 +71,34 @@ out({ XGBoost: fifty });
   return at('env');
 }
 
+/** Sessions of an algorithm, as if they were MPC-L's with some model. */
+async function putResults(file: string, algorithm: string) {
+  let stdout = '';
+  const status = await runCommand(
+    [
+      'simulate',
+      '--traces',
+      at('traces'),
+      '--algorithms',
+      algorithm,
+      '--baseline',
+      algorithm,
+      '--scenario',
+      'uhd-8',
+      '--segments',
+      '12',
+    ],
+    {
+      stdout: { write: (text) => (stdout += text) },
+      stderr: { write: () => {} },
+      defaultJobs: 1,
+      onInterrupt: () => () => {},
+    },
+  );
+  expect(status).toBe(0);
+  writeFileSync(at(file), stdout.replaceAll(JSON.stringify(algorithm), '"mpc-l"'));
+}
+
 test('judges forecasts per data set and pooled, and draws them', async () => {
   const flags = ['--traces', at('traces'), '--fold-models', at('folds.json'), '--out', at('out')];
   const more = [
@@ -82,10 +110,17 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
     '--temporal',
     at('temporal.json'),
   ];
+  for (const [model, algorithm] of [
+    ['near', 'mpc-l'],
+    ['far', 'throughput'],
+  ] as const) {
+    await putResults(`${model}.json`, algorithm);
+    more.push('--qoe', `${model}=${at(`${model}.json`)}`);
+  }
   const { status, stdout, stderr } = await evaluate(...flags, ...more);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('evaluation.html') });
 
-  const { forecasts, points, distributions }: Evaluation = JSON.parse(
+  const { forecasts, points, distributions, qoe }: Evaluation = JSON.parse(
     readFileSync(at('out', 'evaluation.json'), 'utf8'),
   );
   expect(forecasts).toMatchObject({ scenario: 'uhd-8', starts: 'every:61', levels: SHIPPED_MODEL.levels });
@@ -123,6 +158,15 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
     scores: { pooled: { crps: [220, 220, 63, null] } },
   });
 
+  expect(qoe).toMatchObject([
+    { scenario: 'uhd-8', places: { own: [{ model: 'near', difference: null }, { model: 'far' }] } },
+  ]);
+  const [near, far] = qoe[0]!.places['own']!;
+  expect(far!.difference!.pairs).toBe(2);
+  expect(far!.difference!.qoe.value).toBeCloseTo(far!.qoe - near!.qoe, 9);
+  expect(far!.difference!.qoe.value).not.toBe(0);
+  expect(stdout).toContain('| own | near | ');
+
   const page = readFileSync(at('out', 'evaluation.html'), 'utf8');
   expect(page.match(/<svg /g)).toHaveLength(10);
   expect(page).not.toMatch(/NaN|undefined|<script|src=|href=/);
@@ -135,6 +179,8 @@ test.each<[string[], string]>([
   [['--scenario', 'uhd-9'], 'uhd-9'],
   [['--fold-models', 'half.json'], 'half.json: b: expected a model for each recording group'],
   [['--temporal', 'temporal.json'], '--temporal: expected --trained as well, got none'],
+  [['--qoe', 'near'], '--qoe: expected <model>=<results.json>, got "near"'],
+  [['--qoe', 'near=/nowhere.json'], '/nowhere.json: --qoe: expected a file that can be read, got none'],
   [['--latency', '/nowhere'], '--latency: expected a file or folder, got /nowhere'],
   [['--latency', 'wrong.csv'], 'wrong.csv:3: rtt_ms: expected a number, got "slow"'],
   [['--latency', 'other.csv'], 'other.csv:1: expected a column rtt_ms or pop_ping_ms, got "time_s,weight"'],
@@ -143,7 +189,7 @@ test.each<[string[], string]>([
   writeFileSync(at('wrong.csv'), 'time_s,rtt_ms\n0,30\n1,slow\n');
   writeFileSync(at('other.csv'), 'time_s,weight\n0,30\n');
   const [flag, value] = flags as [string, string];
-  const given = value.includes('.') ? at(value) : value;
+  const given = value.includes('.') && !value.includes('=') ? at(value) : value;
   const base = { '--traces': at('traces'), '--fold-models': at('folds.json'), '--out': at('out2'), [flag]: given };
   const { status, stderr } = await evaluate(...Object.entries(base).flat());
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });

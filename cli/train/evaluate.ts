@@ -31,7 +31,6 @@ import {
   HISTORY_SECONDS,
   latencySeries,
   mediansOf,
-  type PointScores,
   type PointSeries,
   type Predictions,
   pointScores,
@@ -40,6 +39,7 @@ import {
   throughputSeries,
 } from './point-scores.ts';
 import { EVALUATION_EXTRA, environmentFolder, prepareEnvironment, runTraining, TRAINING_PROJECT } from './python.ts';
+import { qoeByModel, qoeTables, readModelResults } from './qoe-by-model.ts';
 import { datasetLabels } from './training-rows.ts';
 
 interface Flags {
@@ -48,6 +48,7 @@ interface Flags {
   scenario: string;
   latency: string[];
   trained?: boolean;
+  qoe: string[];
   temporal?: string;
   python?: string;
   environment: string;
@@ -69,6 +70,12 @@ export function evaluateCommand(io: CommandIo): Command {
     .option(
       '--trained',
       "also train and judge XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1, and probabilistic models",
+    )
+    .option(
+      '--qoe <model=results.json>',
+      "also compare what MPC-L's sessions come to with each model, in results of leo-abr simulate (repeatable)",
+      collect,
+      [],
     )
     .option(
       '--temporal <model.json>',
@@ -111,6 +118,13 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   };
   for (const { metadata } of traces) modelOf(metadata.recordingGroup);
   const labels = datasetLabels(traces);
+  const names = new Map(
+    traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), labels.get(trace)!]),
+  );
+  const qoe = qoeByModel(
+    readModelResults(flags.qoe, '--qoe'),
+    ({ dataset, trace }) => names.get(JSON.stringify([dataset, trace])) ?? dataset,
+  );
   const series = [...throughputSeries(traces, labels), ...latencySeries(traces), ...readLatencySeries(flags.latency)];
   // Before the long part: what cannot be set up is said at once.
   const interpreter =
@@ -137,6 +151,7 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
     forecasts,
     points,
     distributions,
+    qoe,
   };
   writeFileAtomically(join(flags.out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
   writeFileAtomically(page, evaluationPage(evaluation));
@@ -150,7 +165,7 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
     writeFileAtomically(flags.temporal, `${JSON.stringify(described, undefined, 2)}\n`);
     stderr.write(`wrote ${flags.temporal}\n`);
   }
-  io.stdout.write(summary(forecasts, points, distributions));
+  io.stdout.write(summary(evaluation));
   stderr.write(`wrote ${page} and evaluation.json beside it\n`);
 }
 
@@ -246,7 +261,7 @@ async function runOn(
 }
 
 /** Markdown: what docs/predictors.md has. */
-function summary(forecasts: ForecastScores, points: PointScores, distributions: DistributionScores | null): string {
+function summary({ forecasts, points, distributions, qoe }: Evaluation): string {
   const { stepEndsSeconds, scores } = forecasts;
   const [builtIn, raw] = Object.keys(VARIANTS) as [string, string];
   const steps = stepEndsSeconds.map((end) => `${end} s`);
@@ -272,8 +287,9 @@ function summary(forecasts: ForecastScores, points: PointScores, distributions: 
         rows: Object.entries(scores).map(([dataset, one]) => [dataset, ...one[of][variant]!.map(percent)]),
       })),
     ),
-    ...pointTable(points),
+    ...(points === null ? [] : pointTable(points)),
     ...(distributions === null ? [] : distributionTables(distributions)),
+    ...qoeTables(qoe),
   ];
   return `${tables
     .map(({ title, head, rows }) =>

@@ -3,6 +3,7 @@
 import { type DistributionScores, distributionTables } from './distribution-scores.ts';
 import { BASELINES, type ForecastScores, type StepScores, VARIANTS } from './forecast-scores.ts';
 import { type PointScores, pointTable, type Table } from './point-scores.ts';
+import { type QoeByModel, qoeTables } from './qoe-by-model.ts';
 import { type Chart, chartSvg, escaped, type Line } from './svg-chart.ts';
 
 export interface Evaluation {
@@ -14,13 +15,15 @@ export interface Evaluation {
   points: PointScores | null;
   /** Other probabilistic models, where they were trained. */
   distributions: DistributionScores | null;
+  /** What MPC-L comes to with each model; empty where no results were given. */
+  qoe: readonly QoeByModel[];
 }
 
 const [BUILT_IN, RAW] = Object.keys(VARIANTS) as [string, string];
 /** What is aimed at: coverage of the 90 % interval, pooled. */
 const COVERAGE_BAND = [0.87, 0.93] as const;
 
-export function evaluationPage({ tool, models, traces, forecasts, points, distributions }: Evaluation): string {
+export function evaluationPage({ tool, models, traces, forecasts, points, distributions, qoe }: Evaluation): string {
   const datasets = Object.keys(forecasts.scores);
   return `<!doctype html>
 <html lang="en">
@@ -38,6 +41,7 @@ rates: 0.1 is about 10 %.</p>
 ${datasets.map((dataset) => section(dataset, forecasts)).join('\n')}
 ${points === null ? '' : tablesSection('One second ahead, as single values', pointTable(points))}
 ${distributions === null ? '' : tablesSection('Probabilistic models side by side, on values of a second each', distributionTables(distributions))}
+${qoe.length === 0 ? '' : tablesSection('What MPC-L makes of them', qoeTables(qoe))}
 </html>
 `;
 }

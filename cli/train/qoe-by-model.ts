@@ -1,0 +1,147 @@
+/** What an algorithm's sessions come to with different models: results of `leo-abr simulate --fold-models`, one per model. */
+
+import { readFileSync } from 'node:fs';
+import { componentDifference } from '../../replay/evaluation/component-differences.ts';
+import { parseResults } from '../../replay/evaluation/parse-results.ts';
+import { unitsByDataset } from '../../replay/evaluation/resampling-units.ts';
+import { summarise } from '../../replay/evaluation/summary.ts';
+import { InputError, quoted } from '../../replay/formats/input-error.ts';
+import type { Estimate, Results, SessionResult } from '../../replay/results.ts';
+import type { Table } from './point-scores.ts';
+
+/** The forecasts' user. */
+const ALGORITHM = 'mpc-l';
+
+export interface QoeByModel {
+  scenario: string;
+  /** By what the recordings are reported under, in order of appearance. */
+  places: Record<string, QoeOfModel[]>;
+}
+
+export interface QoeOfModel {
+  model: string;
+  sessions: number;
+  /** Means over sessions; Mbit/s of undisturbed media, and seconds. */
+  qoe: number;
+  stallSeconds: number;
+  /** Mean of the worst 5 % of the sessions. */
+  worst5pctStallSeconds: number;
+  /** Less the first model on the same sessions; null for itself. */
+  difference: { pairs: number; qoe: Estimate; stallSeconds: Estimate } | null;
+}
+
+export interface ModelResults {
+  model: string;
+  /** Where they come from, for errors. */
+  file: string;
+  results: Results;
+}
+
+/** `<model>=<results.json>` each. `InputError` for another form, for files that are no results, and for results without the algorithm. */
+export function readModelResults(flags: readonly string[], field: string): ModelResults[] {
+  return flags.map((flag) => {
+    const [, model, file] = /^([^=]+)=(.+)$/.exec(flag) ?? [];
+    if (model === undefined || file === undefined) {
+      throw new InputError({ field, expected: '<model>=<results.json>', got: quoted(flag) });
+    }
+    let text: string;
+    try {
+      text = readFileSync(file, 'utf8');
+    } catch (error) {
+      throw new InputError({ file, field, expected: 'a file that can be read', got: 'none' }, { cause: error });
+    }
+    const results = parseResults(text, file);
+    if (!results.sessions.some(({ algorithm }) => algorithm === ALGORITHM)) {
+      throw new InputError({ file, field: 'sessions', expected: `some of ${ALGORITHM}`, got: 'none' });
+    }
+    return { model, file, results };
+  });
+}
+
+/**
+ * One entry per scenario. The first model of each is compared with, by pairs of sessions; intervals as in results.
+ * `placeOf`: what a session is reported under. `InputError` where a model has no session of a place in common.
+ */
+export function qoeByModel(given: readonly ModelResults[], placeOf: (session: SessionResult) => string): QoeByModel[] {
+  const scenarios = [...new Set(given.map(({ results }) => results.scenario.name))];
+  return scenarios.map((name) => {
+    const files = given.filter(({ results }) => results.scenario.name === name);
+    const [first] = files;
+    const { scenario, sessions: all, tool } = first!.results;
+    const reference = byPlace(all, placeOf);
+    const places: QoeByModel['places'] = {};
+    for (const [place, against] of reference) {
+      places[place] = files.map(({ model, file, results }) => {
+        const own = byPlace(results.sessions, placeOf).get(place) ?? [];
+        const difference =
+          file === first!.file
+            ? undefined
+            : componentDifference(own, against, {
+                scenario,
+                ways: unitsByDataset(all),
+                seed: tool.seed,
+                label: JSON.stringify([place, model]),
+              });
+        if (difference === undefined && file !== first!.file) {
+          throw new InputError({
+            file,
+            field: 'sessions',
+            expected: `those of ${first!.file} on ${place}`,
+            got: 'none',
+          });
+        }
+        const [row] = summarise(
+          own.map((session) => ({ ...session, dataset: place })),
+          { scenario, baseline: ALGORITHM },
+        );
+        return {
+          model,
+          sessions: own.length,
+          qoe: row!.qoeMean,
+          stallSeconds: row!.stallSecondsMean,
+          worst5pctStallSeconds: row!.stallSecondsWorst5pct,
+          difference: difference
+            ? { pairs: difference.pairs, qoe: difference.qoe, stallSeconds: difference.stallSeconds }
+            : null,
+        };
+      });
+    }
+    return { scenario: name, places };
+  });
+}
+
+export function qoeTables(all: readonly QoeByModel[]): Table[] {
+  return all.map(({ scenario, places }) => ({
+    title: `${scenario}: MPC-L with each model; the others less the first`,
+    head: ['recordings', 'model', 'QoE', 'stall seconds', 'worst 5 % s'],
+    rows: Object.entries(places).flatMap(([place, models]) => {
+      // Bits of a small ladder are worth small numbers.
+      const digits = Math.abs(models[0]!.qoe) < 5 ? 3 : 2;
+      return models.map(({ model, qoe, stallSeconds, worst5pctStallSeconds, difference }) => [
+        place,
+        model,
+        difference === null ? qoe.toFixed(digits) : signed(difference.qoe, digits),
+        difference === null ? stallSeconds.toFixed(2) : signed(difference.stallSeconds, 2),
+        worst5pctStallSeconds.toFixed(2),
+      ]);
+    }),
+  }));
+}
+
+function byPlace(
+  sessions: readonly SessionResult[],
+  placeOf: (session: SessionResult) => string,
+): Map<string, SessionResult[]> {
+  const found = new Map<string, SessionResult[]>();
+  for (const session of sessions) {
+    if (session.algorithm !== ALGORITHM) continue;
+    const place = placeOf(session);
+    found.set(place, [...(found.get(place) ?? []), session]);
+  }
+  return found;
+}
+
+function signed({ value, ci95 }: Estimate, digits: number): string {
+  const number = (x: number) => x.toFixed(digits);
+  return `${value > 0 ? '+' : ''}${number(value)}${ci95 ? ` [${ci95.map(number).join(', ')}]` : ''}`;
+}
