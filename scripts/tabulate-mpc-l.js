@@ -4,7 +4,6 @@
  * them is worth: mpc-l less its ablation, component by component. docs/mpc-l.md has the outcome.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledSources } from './bundled-sources.js';
 
