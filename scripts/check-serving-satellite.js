@@ -106,7 +106,46 @@ async function satellites() {
     `\n${sure} of ${byEpoch.size} epochs with a confidence of at least ${SURE}; off by ${quantile(offs, 0.5).toFixed(1)}° (median), ${quantile(offs, 0.9).toFixed(1)}° (90 %).`,
   );
   console.log(`Agrees with what was published in ${agrees} of ${published.length} seconds.\n`);
+  byTheirDirections(view);
   view.dispose();
+}
+
+/** The same matching on the directions that the other tool made of the pixels: what differs is those, or the matching. */
+function byTheirDirections(view) {
+  const { angleBetween, LEAST_CANDIDATE_DEGREES } = sources;
+  const [head, ...rows] = text('processed_obstruction.csv')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  const [time, elevation, azimuth] = ['timestamp', 'Elevation', 'Azimuth'].map((name) => head.indexOf(name));
+  const byEpoch = new Map();
+  for (const cells of rows) {
+    const atMs = Date.parse(cells[time].replace(' ', 'T'));
+    const direction = { elevationDegrees: Number(cells[elevation]), azimuthDegrees: Number(cells[azimuth]) };
+    const epoch = Math.floor((atMs - HANDOVER_MS) / EPOCH_MS);
+    const squares = byEpoch.get(epoch) ?? byEpoch.set(epoch, new Map()).get(epoch);
+    for (const one of view.inView(atMs, PLACE, LEAST_CANDIDATE_DEGREES)) {
+      squares.set(one.name, [...(squares.get(one.name) ?? []), angleBetween(direction, one) ** 2]);
+    }
+  }
+  console.log('By the directions that the other tool made of the pixels:\n');
+  console.log('| epoch (UTC) | nearest | off by | published |');
+  console.log('| --- | --- | --- | --- |');
+  let agrees = 0;
+  for (const [epoch, squares] of byEpoch) {
+    const most = Math.max(...[...squares.values()].map((list) => list.length));
+    const [[name, off]] = [...squares]
+      .filter(([, list]) => list.length === most)
+      .map(([name, list]) => [name, Math.sqrt(list.reduce((sum, square) => sum + square, 0) / most)])
+      .sort(([, a], [, b]) => a - b);
+    const startMs = HANDOVER_MS + epoch * EPOCH_MS;
+    const told = published.filter(({ atMs }) => atMs >= startMs && atMs < startMs + EPOCH_MS);
+    agrees += told.filter((one) => one.name === name).length;
+    console.log(
+      `| ${new Date(startMs).toISOString().slice(11, 19)} | ${name} | ${off.toFixed(1)}° | ${told[0]?.name ?? ''} |`,
+    );
+  }
+  console.log(`\nAgrees with what was published in ${agrees} of ${published.length} seconds.\n`);
 }
 
 /** Boundaries that the service would announce, from its clock and the dish's pings alone, against steps in other pings. */
