@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, get, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleInto } from './bundled-sources.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [seconds = 60, subscribers = 500, perSecond = 200] = process.argv.slice(2).map(Number);
@@ -19,14 +20,13 @@ const USAGE_SECONDS = Math.max(2, seconds / 30);
 
 const folder = mkdtempSync(join(root, 'build', 'bench-service-'));
 try {
-  await bundle();
   await bench();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function bench() {
-  const child = fork(join(folder, 'service.js'), { execArgv: ['--expose-gc'] });
+  const child = fork(await bundleInto(folder, 'scripts/bench-service.entry.js'), { execArgv: ['--expose-gc'] });
   const answer = () => new Promise((resolve) => child.once('message', resolve));
   const ask = (message) => {
     const answered = answer();
@@ -172,21 +172,5 @@ function askService(url, agent, n) {
     });
     sent.on('error', reject);
     sent.end(body);
-  });
-}
-
-async function bundle() {
-  const { build } = await import('vite');
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    publicDir: false,
-    build: {
-      ssr: true,
-      outDir: folder,
-      target: 'node20',
-      rolldownOptions: { input: { service: 'scripts/bench-service.entry.js' } },
-    },
   });
 }

@@ -3,69 +3,35 @@
  * on seeded made-up links of Starlink's kind (a level per 15 s, a dip at the boundary). Default: mpc-d. The aim for mpc-d
  * in uhd-8 is 500. Prints one line per algorithm and scenario: the median of five rounds, and their range.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'vite';
+import { bundledSources } from './bundled-sources.js';
 
 const ROUNDS = 5;
 const SESSIONS = 400;
-const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = mkdtempSync(join(root, 'build', 'bench-'));
 
-try {
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    publicDir: false,
-    build: {
-      ssr: true,
-      outDir: folder,
-      target: 'node20',
-      rolldownOptions: {
-        input: {
-          algorithms: 'replay/simulator/algorithms.ts',
-          result: 'replay/simulator/session-result.ts',
-          scenarios: 'replay/scenario-file.ts',
-          random: 'replay/random.ts',
-        },
-        output: { entryFileNames: '[name].js' },
-        preserveEntrySignatures: 'strict',
-      },
-    },
-  });
-  const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
-  const { simulatedAlgorithm } = await load('algorithms');
-  const { roundedSession } = await load('result');
-  const { resolveScenario, scenarioNamed } = await load('scenarios');
-  const { seededRandom } = await load('random');
-
-  const traces = Array.from({ length: 20 }, (_, i) => madeUpTrace(`made-up-${i}`, seededRandom(i + 1)));
-  const names = process.argv.length > 2 ? process.argv.slice(2) : ['mpc-d'];
-  for (const name of names) {
-    for (const scenarioName of ['uhd-8', 'uhd-30', 'pensieve-60']) {
-      const scenario = resolveScenario(scenarioNamed(scenarioName));
-      const algorithm = simulatedAlgorithm(name);
-      const round = (sessions) => {
-        const began = performance.now();
-        for (let i = 0; i < sessions; i++) {
-          const startSeconds = (i * 61) % 600;
-          const trace = traces[i % traces.length];
-          roundedSession(
-            algorithm.simulate({ trace, scenario, startSeconds, segmentCount: 48, seed: i, timings: false }),
-          );
-        }
-        return (sessions * 1000) / (performance.now() - began);
-      };
-      round(40);
-      const rates = Array.from({ length: ROUNDS }, () => round(SESSIONS)).sort((a, b) => a - b);
-      const [low, high] = [rates[0], rates[ROUNDS - 1]].map((rate) => rate.toFixed(0));
-      console.log(`${name} ${scenarioName}: ${rates[ROUNDS >> 1].toFixed(0)} sessions/s/core (${low} to ${high})`);
-    }
+const { simulatedAlgorithm, roundedSession, resolveScenario, scenarioNamed, seededRandom } =
+  await bundledSources('scripts/simulator.entry.js');
+const traces = Array.from({ length: 20 }, (_, i) => madeUpTrace(`made-up-${i}`, seededRandom(i + 1)));
+const names = process.argv.length > 2 ? process.argv.slice(2) : ['mpc-d'];
+for (const name of names) {
+  for (const scenarioName of ['uhd-8', 'uhd-30', 'pensieve-60']) {
+    const scenario = resolveScenario(scenarioNamed(scenarioName));
+    const algorithm = simulatedAlgorithm(name);
+    const round = (sessions) => {
+      const began = performance.now();
+      for (let i = 0; i < sessions; i++) {
+        const startSeconds = (i * 61) % 600;
+        const trace = traces[i % traces.length];
+        roundedSession(
+          algorithm.simulate({ trace, scenario, startSeconds, segmentCount: 48, seed: i, timings: false }),
+        );
+      }
+      return (sessions * 1000) / (performance.now() - began);
+    };
+    round(40);
+    const rates = Array.from({ length: ROUNDS }, () => round(SESSIONS)).sort((a, b) => a - b);
+    const [low, high] = [rates[0], rates[ROUNDS - 1]].map((rate) => rate.toFixed(0));
+    console.log(`${name} ${scenarioName}: ${rates[ROUNDS >> 1].toFixed(0)} sessions/s/core (${low} to ${high})`);
   }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
 }
 
 /** 15 minutes of one sample a second: a level for 15 s (10 to 250 Mbit/s), noise within, a dip in its first second. */

@@ -11,20 +11,25 @@ export async function bundledSources(entry) {
   mkdirSync(join(root, 'build'), { recursive: true });
   const folder = mkdtempSync(join(root, 'build', 'sources-'));
   try {
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'warn',
-      publicDir: false,
-      build: {
-        ssr: true,
-        outDir: folder,
-        target: 'node20',
-        rolldownOptions: { input: { sources: entry }, preserveEntrySignatures: 'strict' },
-      },
-    });
-    return await import(pathToFileURL(join(folder, 'sources.js')).href);
+    return await import(pathToFileURL(await bundleInto(folder, entry)).href);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Bundles a module into a folder, for a process of its own; the file's path. */
+export async function bundleInto(folder, entry) {
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    build: {
+      ssr: true,
+      outDir: folder,
+      target: 'node20',
+      rolldownOptions: { input: { sources: entry }, preserveEntrySignatures: 'strict' },
+    },
+  });
+  return join(folder, 'sources.js');
 }

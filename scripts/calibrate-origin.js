@@ -5,9 +5,6 @@
  * trace delivers in the same time, and the error of download times against the trace (the client's clock, from the
  * request to the last byte).
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 const SECONDS = 30;
@@ -40,32 +37,15 @@ async function downloadFor(urls, milliseconds) {
 }
 
 async function calibrate(sessionCount) {
-  const root = fileURLToPath(new URL('..', import.meta.url));
-  const folder = mkdtempSync(join(root, 'build', 'calibrate-'));
-  try {
-    const { build } = await import('vite');
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'warn',
-      publicDir: false,
-      build: {
-        ssr: true,
-        outDir: folder,
-        target: 'node20',
-        rolldownOptions: { input: { replay: 'scripts/calibrate-origin.entry.js' }, preserveEntrySignatures: 'strict' },
-      },
-    });
-    const replay = await import(pathToFileURL(join(folder, 'replay.js')).href);
-    console.log(`${'trace'.padEnd(22)} sessions  goodput/trace  error median      p95      max  first byte p95`);
-    const cases = ['small', 'medium', 'large'].flatMap(replay.calibrationCases);
-    for (const { trace, scenario, representation } of cases) {
-      for (const count of sessionCount > 1 ? [1, sessionCount] : [1]) {
-        await run({ replay, trace, scenario, representation, count });
-      }
+  // Here alone: the clients' threads need no bundler.
+  const { bundledSources } = await import('./bundled-sources.js');
+  const replay = await bundledSources('scripts/calibrate-origin.entry.js');
+  console.log(`${'trace'.padEnd(22)} sessions  goodput/trace  error median      p95      max  first byte p95`);
+  const cases = ['small', 'medium', 'large'].flatMap(replay.calibrationCases);
+  for (const { trace, scenario, representation } of cases) {
+    for (const count of sessionCount > 1 ? [1, sessionCount] : [1]) {
+      await run({ replay, trace, scenario, representation, count });
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -3,11 +3,8 @@
  * how far two simulations agree that differ by a few milliseconds in what the browser adds. No comparison of a simulated
  * session with a real one can agree better than that. Prints Markdown; docs/simulator-vs-browser.md has the outcome.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'vite';
+import { bundledSources } from './bundled-sources.js';
 
 /** What is changed, in seconds. */
 const CHANGES = [
@@ -32,67 +29,36 @@ if (!values.traces) {
   process.exit(2);
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-mkdirSync(join(root, 'build'), { recursive: true });
-const folder = mkdtempSync(join(root, 'build', 'sensitivity-'));
-try {
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    publicDir: false,
-    build: {
-      ssr: true,
-      outDir: folder,
-      target: 'node20',
-      rolldownOptions: {
-        input: {
-          algorithms: 'replay/simulator/algorithms.ts',
-          evaluation: 'replay/evaluation/index.ts',
-          files: 'replay/formats/trace-files.ts',
-          scenarios: 'replay/scenario-file.ts',
-        },
-        output: { entryFileNames: '[name].js' },
-        preserveEntrySignatures: 'strict',
-      },
-    },
-  });
-  const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
-  const { simulatedAlgorithm } = await load('algorithms');
-  const { planBenchmark, parseStarts } = await load('evaluation');
-  const { readTraces } = await load('files');
-  const { scenarioNamed, resolveScenario } = await load('scenarios');
-  const traces = readTraces(values.traces, { onNote: () => {} });
-  const algorithms = values.algorithms.split(',');
+const { simulatedAlgorithm, planBenchmark, parseStarts, readTraces, scenarioNamed, resolveScenario } =
+  await bundledSources('scripts/simulator.entry.js');
+const traces = readTraces(values.traces, { onNote: () => {} });
+const algorithms = values.algorithms.split(',');
 
-  console.log('| scenario | changed | algorithm | same representation | QoE | stall seconds |');
-  console.log('| --- | --- | --- | --- | --- | --- |');
-  for (const name of values.scenario.split(',')) {
-    const scenario = resolveScenario(scenarioNamed(name));
-    const { sessions } = planBenchmark({ traces, scenario, starts: parseStarts('at:0'), algorithms, seed: 1 });
-    for (const [change, seconds] of CHANGES) {
-      const changed = { ...scenario, browser: { ...scenario.browser } };
-      for (const [key, by] of Object.entries(seconds)) changed.browser[key] += by;
-      for (const algorithm of algorithms) {
-        const { simulate } = simulatedAlgorithm(algorithm);
-        const own = sessions.filter((session) => session.algorithm === algorithm);
-        const pairs = own.map((session) =>
-          [scenario, changed].map((variant) => simulate({ ...session, scenario: variant, timings: false })),
-        );
-        const shares = pairs.map(
-          ([a, b]) =>
-            a.segments.filter((row, i) => row.bitrateBps === b.segments[i]?.bitrateBps).length / a.segments.length,
-        );
-        const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
-        const signed = (number, digits) => `${number >= 0 ? '+' : ''}${number.toFixed(digits)}`;
-        const qoe = mean(pairs.map(([a, b]) => b.qoe.linear - a.qoe.linear));
-        const stall = mean(pairs.map(([a, b]) => b.stallSeconds - a.stallSeconds));
-        console.log(
-          `| ${name} | ${change} | ${algorithm} | ${(100 * mean(shares)).toFixed(1)} % | ${signed(qoe, 2)} | ${signed(stall, 2)} |`,
-        );
-      }
+console.log('| scenario | changed | algorithm | same representation | QoE | stall seconds |');
+console.log('| --- | --- | --- | --- | --- | --- |');
+for (const name of values.scenario.split(',')) {
+  const scenario = resolveScenario(scenarioNamed(name));
+  const { sessions } = planBenchmark({ traces, scenario, starts: parseStarts('at:0'), algorithms, seed: 1 });
+  for (const [change, seconds] of CHANGES) {
+    const changed = { ...scenario, browser: { ...scenario.browser } };
+    for (const [key, by] of Object.entries(seconds)) changed.browser[key] += by;
+    for (const algorithm of algorithms) {
+      const { simulate } = simulatedAlgorithm(algorithm);
+      const own = sessions.filter((session) => session.algorithm === algorithm);
+      const pairs = own.map((session) =>
+        [scenario, changed].map((variant) => simulate({ ...session, scenario: variant, timings: false })),
+      );
+      const shares = pairs.map(
+        ([a, b]) =>
+          a.segments.filter((row, i) => row.bitrateBps === b.segments[i]?.bitrateBps).length / a.segments.length,
+      );
+      const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+      const signed = (number, digits) => `${number >= 0 ? '+' : ''}${number.toFixed(digits)}`;
+      const qoe = mean(pairs.map(([a, b]) => b.qoe.linear - a.qoe.linear));
+      const stall = mean(pairs.map(([a, b]) => b.stallSeconds - a.stallSeconds));
+      console.log(
+        `| ${name} | ${change} | ${algorithm} | ${(100 * mean(shares)).toFixed(1)} % | ${signed(qoe, 2)} | ${signed(stall, 2)} |`,
+      );
     }
   }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
 }
