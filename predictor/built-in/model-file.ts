@@ -40,23 +40,53 @@ export interface ModelFile {
   networks: readonly (readonly LayerFile[])[];
 }
 
-/** A model that is ready to be evaluated. */
-export interface Model {
+/** What every model file says of its model, whatever kind it is of. */
+export interface ModelHeader {
   name: string;
   stepEndsSeconds: readonly number[];
   levels: readonly number[];
   rankCorrelation: number;
+}
+
+/** A model that is ready to be evaluated. */
+export interface Model extends ModelHeader {
   networks: readonly (readonly Layer[])[];
 }
 
 /** Reads a model; throws an `InputError` whose field starts with `where` for anything that is not one. */
 export function parseModel(value: unknown, where = 'model'): Model {
   const file = object(value, where);
+  const header = parseHeader(file, MODEL_FORMAT, MODEL_VERSION, where);
+  const outputs = header.stepEndsSeconds.length * header.levels.length;
+  const networks = array(file['networks'], `${where}.networks`).map((network, n) => {
+    const at = `${where}.networks[${n}]`;
+    const layers = array(network, at);
+    let inputs = FEATURES.length;
+    return layers.map((value, l) => {
+      const isLast = l === layers.length - 1;
+      const layer = parseLayer(value, inputs, `${at}[${l}]`);
+      inputs = layer.biases.length;
+      if (isLast && inputs !== outputs) {
+        throw new InputError(`${at}[${l}].biases`, `one per step and level (${outputs})`, inputs);
+      }
+      return layer;
+    });
+  });
+  return { ...header, networks };
+}
+
+/** Checks the fields that all kinds of model files have; throws an `InputError` whose field starts with `where`. */
+export function parseHeader(
+  file: Record<string, unknown>,
+  format: string,
+  version: number,
+  where: string,
+): ModelHeader {
   const fail = (field: string, expected: string, got: unknown): never => {
     throw new InputError(`${where}.${field}`, expected, got);
   };
-  if (file['format'] !== MODEL_FORMAT) fail('format', JSON.stringify(MODEL_FORMAT), file['format']);
-  if (file['version'] !== MODEL_VERSION) fail('version', `${MODEL_VERSION}`, file['version']);
+  if (file['format'] !== format) fail('format', JSON.stringify(format), file['format']);
+  if (file['version'] !== version) fail('version', `${version}`, file['version']);
   const name = file['name'];
   if (typeof name !== 'string' || name === '') return fail('name', 'a name', name);
   const features = array(file['features'], `${where}.features`);
@@ -71,25 +101,7 @@ export function parseModel(value: unknown, where = 'model'): Model {
   if (typeof rankCorrelation !== 'number' || !(rankCorrelation >= 0 && rankCorrelation < 1)) {
     return fail('rankCorrelation', 'a number from 0 to below 1', rankCorrelation);
   }
-  const networks = array(file['networks'], `${where}.networks`).map((network, n) => {
-    const at = `${where}.networks[${n}]`;
-    const layers = array(network, at);
-    let inputs = FEATURES.length;
-    return layers.map((value, l) => {
-      const isLast = l === layers.length - 1;
-      const layer = parseLayer(value, inputs, `${at}[${l}]`);
-      inputs = layer.biases.length;
-      if (isLast && inputs !== stepEndsSeconds.length * levels.length) {
-        fail(
-          `networks[${n}][${l}].biases`,
-          `one per step and level (${stepEndsSeconds.length * levels.length})`,
-          inputs,
-        );
-      }
-      return layer;
-    });
-  });
-  return { name, stepEndsSeconds, levels, rankCorrelation, networks };
+  return { name, stepEndsSeconds, levels, rankCorrelation };
 }
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -137,14 +149,16 @@ function base64Bytes(value: unknown, where: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-function object(value: unknown, where: string): Record<string, unknown> {
+/** Throws an `InputError` unless the value is an object. */
+export function object(value: unknown, where: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InputError(where, 'an object', value);
   }
   return value as Record<string, unknown>;
 }
 
-function array(value: unknown, where: string): readonly unknown[] {
+/** Throws an `InputError` unless the value is an array that is not empty. */
+export function array(value: unknown, where: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length === 0) throw new InputError(where, 'an array with something in it', value);
   return value;
 }
