@@ -26,6 +26,7 @@ from .network import pinball  # noqa: E402
 from .scores import scores_of  # noqa: E402
 from .temporal_file import temporal_file  # noqa: E402
 from .temporal_network import TemporalSettings, fit_temporal  # noqa: E402
+from .weights import balanced_weights  # noqa: E402
 from .windows import Windows, faded, windows_of  # noqa: E402
 
 TEMPORAL, TREES = "temporal network", "boosted trees"
@@ -36,8 +37,6 @@ Fit = Callable[[Windows, np.ndarray, np.ndarray, np.ndarray, int], object]
 HARMONIC_SECONDS = 5
 FADING_SECONDS = (2, 8, 30)
 LEAST_SETTLED = 30
-# A data set counts by the square root of its size.
-BALANCE = 0.5
 
 
 def main() -> int:
@@ -101,13 +100,6 @@ def held_out_quantiles(
                 forecasts[name][test] = fitted.quantiles(windows, test)
         print(f"distributions: group {done + 1} of {len(windows.groups)} ({group}): {', '.join(spent)}", flush=True)
     return forecasts
-
-
-def balanced_weights(datasets: np.ndarray) -> np.ndarray:
-    """Weight [row] of mean 1, so that a data set counts by the square root of its rows."""
-    counts = np.bincount(datasets)
-    weights = (1.0 / counts[datasets]) ** BALANCE
-    return weights / weights.mean()
 
 
 def given_quantiles(series: list[dict], windows: Windows, levels: np.ndarray) -> dict[str, np.ndarray]:

@@ -46,7 +46,7 @@ def temporal_file(fitted: TemporalNetwork, windows: Windows, step_ends: list[flo
         "levels": [round(float(level), 6) for level in fitted.levels],
         "networks": [
             [
-                {"weights": _packed(weights), "biases": _packed(biases)}
+                {"weights": packed(weights), "biases": packed(biases)}
                 for weights, biases in zip(one[::2], one[1::2], strict=True)
             ]
             for one in fitted.members
@@ -54,19 +54,19 @@ def temporal_file(fitted: TemporalNetwork, windows: Windows, step_ends: list[flo
         "fit": {"seed": seed, "rows": len(windows.targets), "numpy": np.__version__},
         "golden": [
             {
-                "history": _listed(windows.history[row]),
-                "moment": _listed(windows.moment[row]),
-                "logRatios": _listed(fitted.quantiles(windows, np.array([row]))),
+                "history": listed(windows.history[row]),
+                "moment": listed(windows.moment[row]),
+                "logRatios": listed(fitted.quantiles(windows, np.array([row]))),
             }
             for row in golden
         ],
     }
 
 
-def _packed(values: np.ndarray) -> str:
+def packed(values: np.ndarray) -> str:
     return base64.b64encode(values.astype("<f4").tobytes()).decode("ascii")
 
 
-def _listed(values: np.ndarray) -> list[float]:
+def listed(values: np.ndarray) -> list[float]:
     # No -0: readers of JSON differ on it.
     return [round(float(value), 6) + 0.0 for value in values.ravel()]

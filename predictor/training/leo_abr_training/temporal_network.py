@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .fit import AdamW, one_cycle
+from .moments import LAGS, RATIO, Layout, Moments
 from .network import LEAK, Parameters, first_parameters, head, head_loss
-from .windows import CHANNELS, CLOCK, LAGS, LONG_LEVEL, MOMENT_FEATURES, RATIO, Windows
 
 # Seconds, or outputs of the layer before, that a convolution takes together; their product is what is looked back on.
 WIDTHS = (4, 4, 4)
@@ -47,25 +47,28 @@ class TemporalNetwork:
     members: list[Parameters]
     levels: np.ndarray
 
-    def quantiles(self, windows: Windows, chosen: np.ndarray) -> np.ndarray:
+    def quantiles(self, moments: Moments, chosen: np.ndarray) -> np.ndarray:
         """[row, step, level]: ln of ratios to the session's level."""
         parts = []
         # In parts that fit a cache.
         for at in np.array_split(chosen, max(1, len(chosen) // 2048)):
-            outputs = [forward(member, windows.history[at], windows.moment[at])[-1] for member in self.members]
+            inputs = moments.inputs(at)
+            outputs = [forward(member, *inputs)[-1] for member in self.members]
             parts.append(np.mean([head(output, len(self.levels)) for output in outputs], 0))
         return np.concatenate(parts)
 
 
-def first_temporal_parameters(settings: TemporalSettings, outputs: int, levels: int, rng: np.random.Generator) -> Parameters:
+def first_temporal_parameters(
+    settings: TemporalSettings, layout: Layout, outputs: int, levels: int, rng: np.random.Generator
+) -> Parameters:
     """Weights [input, output] and biases by turns: the convolutions, the dense layer, the head."""
     parameters: Parameters = []
-    inputs = CHANNELS
+    inputs = layout.channels
     for width, channels in zip(WIDTHS, settings.channels, strict=True):
         parameters.append(rng.normal(0, np.sqrt(1.5 / (width * inputs)), (width * inputs, channels)).astype(np.float32))
         parameters.append(np.zeros(channels, np.float32))
         inputs = channels
-    return parameters + first_parameters([inputs + MOMENT_FEATURES, settings.dense, outputs], levels, rng)
+    return parameters + first_parameters([inputs + layout.features, settings.dense, outputs], levels, rng)
 
 
 def forward(parameters: Parameters, history: np.ndarray, moment: np.ndarray) -> list[np.ndarray]:
@@ -116,28 +119,30 @@ def temporal_loss_gradient(
 
 
 def fit_temporal(
-    windows: Windows, chosen: np.ndarray, row_weights: np.ndarray, levels: np.ndarray, settings: TemporalSettings, seed: int
+    moments: Moments, chosen: np.ndarray, row_weights: np.ndarray, levels: np.ndarray, settings: TemporalSettings, seed: int
 ) -> TemporalNetwork:
     """Fits to the chosen rows (indices, at least one; a weight for each). The same arguments give the same networks."""
-    outputs = windows.targets.shape[1] * len(levels)
+    outputs = moments.targets.shape[1] * len(levels)
+    layout = moments.layout
     levels = levels.astype(np.float32)
     members = []
     for member in range(settings.members):
         rng = np.random.default_rng([seed, member])
-        parameters = first_temporal_parameters(settings, outputs, len(levels), rng)
+        parameters = first_temporal_parameters(settings, layout, outputs, len(levels), rng)
         optimiser = AdamW(parameters, settings)
         for step in range(settings.steps):
             at = rng.integers(0, len(chosen), settings.batch)
             rows = chosen[at]
-            history, targets = windows.history[rows], windows.targets[rows]
-            history[np.ix_(rng.random(len(rows)) < settings.masked, np.arange(LAGS), CLOCK)] = 0
+            history, features = moments.inputs(rows)
+            masked = rng.random(len(rows)) < settings.masked
+            history[np.ix_(masked, np.arange(LAGS), layout.clock_channels)] = 0
+            features[np.ix_(masked, layout.clock_features)] = 0
             stretch = np.exp(settings.greatest_stretch * (2 * rng.random(len(rows)) - 1))
             stretch = np.where(rng.random(len(rows)) < settings.stretched, stretch, 1).astype(np.float32)[:, None]
             history[..., RATIO] *= stretch
-            targets = np.clip(targets * stretch, -GREATEST_TARGET, GREATEST_TARGET)
-            moment = windows.moment[rows]
-            moment[:, LONG_LEVEL] *= stretch[:, 0]
-            inputs = (history, moment)
+            features[:, layout.rates] *= stretch
+            targets = np.clip(moments.targets[rows] * stretch, -GREATEST_TARGET, GREATEST_TARGET)
+            inputs = (history, features)
             _, gradient = temporal_loss_gradient(parameters, inputs, targets, row_weights[at].astype(np.float32), levels)
             optimiser.step(gradient, one_cycle(step / settings.steps))
         members.append(parameters)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .geometry import GEOMETRY_FEATURES, geometry_features, marked
+from .moments import LAGS, RATIO, Layout
 
-# Seconds looked back on.
-LAGS = 64
 EPOCH_SECONDS = 15
 # Second of the epoch schedule at which Starlink hands over: 12, 27, 42 and 57 of the minute.
 HANDOVER_SECOND = 12
@@ -28,12 +27,15 @@ LEAST_SHARE = 0.003
 LEAST_REFERENCE = 1e-6
 
 # Channels of the history. Those of the clock are nought where the recording has none.
-RATIO, SEEN, EPOCH_SINE, EPOCH_COSINE, THIS_EPOCH = range(5)
+SEEN, EPOCH_SINE, EPOCH_COSINE, THIS_EPOCH = range(RATIO + 1, RATIO + 5)
 CLOCK = [EPOCH_SINE, EPOCH_COSINE, THIS_EPOCH]
 CHANNELS = 5
 # What else a moment is known by: how long the session has lasted, its level of 120 s, and the geometry with its flags.
 LASTED, LONG_LEVEL = range(2)
 MOMENT_FEATURES = 2 + 2 * len(GEOMETRY_FEATURES)
+LAYOUT = Layout(
+    channels=CHANNELS, features=MOMENT_FEATURES, clock_channels=CLOCK, clock_features=[], rates=[LONG_LEVEL]
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,13 @@ class Windows:
     dataset: np.ndarray  # [row] index into `datasets`
     groups: list[str]
     datasets: list[str]
+
+    @property
+    def layout(self) -> Layout:
+        return LAYOUT
+
+    def inputs(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.history[rows], self.moment[rows]
 
 
 def windows_of(series: Sequence[dict], step_ends: Sequence[float], first_second: int) -> Windows:

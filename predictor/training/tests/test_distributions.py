@@ -78,7 +78,7 @@ class TemporalNetworks(unittest.TestCase):
     def test_gradient_is_the_slope_of_the_loss(self):
         rng = np.random.default_rng(1)
         windows = made_up_windows()
-        parameters = first_temporal_parameters(SETTINGS, len(STEPS) * len(LEVELS), len(LEVELS), rng)
+        parameters = first_temporal_parameters(SETTINGS, windows.layout, len(STEPS) * len(LEVELS), len(LEVELS), rng)
         parameters = [value.astype(np.float64) for value in parameters]
         at = slice(100, 130)
         inputs = (windows.history[at].astype(np.float64), windows.moment[at].astype(np.float64))
