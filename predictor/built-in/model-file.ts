@@ -140,7 +140,7 @@ function packedNumbers(value: unknown, where: string): Float32Array {
   return Float32Array.from({ length: bytes.length / 2 }, (_, i) => unit * view.getInt16(2 * i, true));
 }
 
-function base64Bytes(value: unknown, where: string): Uint8Array<ArrayBuffer> {
+export function base64Bytes(value: unknown, where: string): Uint8Array<ArrayBuffer> {
   if (typeof value !== 'string') throw new InputError(where, 'base64', value);
   try {
     return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
