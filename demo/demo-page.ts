@@ -4,14 +4,14 @@ import { SCENARIOS } from '../replay/scenarios.ts';
 import { type Choice, formatChoice, parseChoice } from './choice.ts';
 import { COMPETITORS } from './competitors.ts';
 import { Controls } from './controls.ts';
-import { byId } from './dom.ts';
+import { byId, nextTask } from './dom.ts';
 import { Notices } from './notices.ts';
 import { OriginClient, OriginLostError, type OriginSession, type TraceListing } from './origin-client.ts';
 import { OriginWatch } from './origin-watch.ts';
 import { notesOn, readOwnTrace } from './own-trace.ts';
 import { PlayerPanel } from './player-panel.ts';
 import { isTunable } from './plugin-options.ts';
-import { nowSecondsOf, type Run } from './run.ts';
+import { nowSecondsOf, type Run, type RunPlayer } from './run.ts';
 import { RunViews } from './run-views.ts';
 import { ServiceLink } from './service-link.ts';
 import { savePicture, saveResults } from './take-away.ts';
@@ -170,13 +170,19 @@ export class DemoPage {
       if (start !== this.#starts) return this.#forget(sessions);
       const mediaSeconds = scenario.segmentCount * scenario.segmentSeconds;
       const timeline = new Timeline(sessions[0]!.link, mediaSeconds + SLACK_SECONDS, trace.hasClock);
-      const players = this.#panels.map((panel, place) => {
+      const panels = this.#panels;
+      this.#sessions = [...this.#sessions, ...sessions];
+      const players: RunPlayer[] = [];
+      for (const [place, panel] of panels.entries()) {
         const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
         const record = panel.play({ session: sessions[place]!, scenario, seed: SEED, risk, service: forecaster });
-        return { place, algorithm: panel.algorithm, title: panel.title, record };
-      });
+        players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
+        // Each start, and the drawing behind them, is a task of its own: together they would hold the page for too long.
+        await nextTask();
+        if (start !== this.#starts) return;
+      }
       // Only now does nobody stream from those before any more.
-      this.#forget(this.#sessions);
+      this.#forget(this.#sessions.filter((session) => !sessions.includes(session)));
       this.#sessions = sessions;
       this.#run = { trace, scenario, startSeconds, seed: SEED, risk, service, timeline, players, ended: false };
       this.#views.begin(this.#run);

@@ -29,6 +29,11 @@ export function setText(of: Element, text: string): void {
   if (of.textContent !== text) of.textContent = text;
 }
 
+/** Lets the browser do what waits, input and drawing among it. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
 /** An `<option>` per value, the chosen one selected. */
 export function options(choices: readonly { value: string; label: string }[], chosen: string): HTMLOptionElement[] {
   return choices.map(({ value, label }) => element('option', { value, selected: value === chosen }, label));

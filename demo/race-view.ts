@@ -25,12 +25,12 @@ export class RaceView {
     this.#host = host;
   }
 
+  /** Takes another run; draw() shows it. */
   begin({ players, scenario }: Run): void {
     this.#racers = players;
     this.#scenario = scenario;
     this.#rows = players.map(({ place, title }) => rowOf(place, title));
     this.#host.replaceChildren(...this.#rows.map(({ root }) => root));
-    this.draw();
   }
 
   draw(): void {

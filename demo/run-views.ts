@@ -41,7 +41,7 @@ export class RunViews {
     this.#drawMoment();
   }
 
-  /** Shows another run, from its start. */
+  /** Takes another run; draw() shows it. */
   begin(run: Run): void {
     this.#run = run;
     this.#chosenSeconds = undefined;
@@ -61,7 +61,6 @@ export class RunViews {
       ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
       legendEntry('', 'stalled', 'stall'),
     );
-    this.draw();
   }
 
   /** Shows what has happened by now. */

@@ -69,10 +69,13 @@ export class TimelineView {
     }
     host.addEventListener('pointerleave', () => this.onPoint(undefined, false));
     new ResizeObserver(() => this.#resize()).observe(host);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#build());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      this.#build();
+      this.draw();
+    });
   }
 
-  /** Shows another run, empty at first. */
+  /** Takes another run; draw() shows it. */
   begin(run: Run): void {
     this.#run = run;
     this.#nowSeconds = 0;
@@ -149,7 +152,6 @@ export class TimelineView {
       this.#bufferLane(run, palette),
       this.#stallLane(run, palette),
     ];
-    this.draw();
   }
 
   /** What the link carries, and what each player's downloads got of it. */

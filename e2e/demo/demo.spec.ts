@@ -116,6 +116,27 @@ test('players come and go; stopping leaves everything to be looked at', async ({
   await expect(player(page, 1)).toContainText('playing');
 });
 
+test('a start that another one overtakes leaves no session at the origin', async ({ open, page }) => {
+  const sessions = new Set<string>();
+  page.on('response', async (response) => {
+    const { pathname } = new URL(response.url());
+    const method = response.request().method();
+    if (method === 'POST' && pathname === '/session') sessions.add(((await response.json()) as { id: string }).id);
+    if (method === 'DELETE') sessions.delete(pathname.split('/').at(-1)!);
+  });
+  await open('?players=mpc-d,mpc-d&trace=stationary-calm&scenario=hd-16&start=0');
+  const restart = page.getByRole('button', { name: 'Start again' });
+  // Begun again before, while and after the players start.
+  for (const pauseMs of [0, 5, 20, 40, 80]) {
+    await restart.click();
+    await page.waitForTimeout(pauseMs);
+  }
+  await restart.click();
+  await untilPlayed(page, 1);
+  await expect.poll(() => sessions.size).toBe(2);
+  for (const number of [1, 2]) await expect(player(page, number)).toContainText('playing');
+});
+
 test('any moment can be read, by pointer and by keyboard, and each decision opened', async ({ open }) => {
   const page = await open(CALM);
   await untilPlayed(page, 2);
