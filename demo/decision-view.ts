@@ -2,6 +2,7 @@
 
 import { element, setText } from './dom.ts';
 import { bitrate, clock, decimal, megabits, seconds } from './format.ts';
+import { icon } from './icons.ts';
 import type { RunPlayer } from './run.ts';
 import type { DecisionNote, SessionRecord } from './session-record.ts';
 
@@ -34,10 +35,10 @@ export class DecisionView {
       const decision = decisions[at + by];
       if (decision !== undefined) onMoment(decision.atSeconds);
     };
-    const button = (text: string, label: string) =>
-      element('button', { type: 'button', class: 'quiet', 'aria-label': `${label} of ${title}` }, text);
-    this.#previous = button('◀', 'Decision before');
-    this.#next = button('▶', 'Next decision');
+    const button = (sign: 'left' | 'right', label: string) =>
+      element('button', { type: 'button', class: 'quiet', 'aria-label': `${label} of ${title}` }, icon(sign));
+    this.#previous = button('left', 'Decision before');
+    this.#next = button('right', 'Next decision');
     this.#previous.addEventListener('click', step(-1));
     this.#next.addEventListener('click', step(1));
     this.#logBox = element('details', {}, element('summary', {}, 'All decisions'), this.#log);
@@ -114,6 +115,10 @@ function factsOf(decision: DecisionNote): string {
   ].join(' · ');
 }
 
+function chosenMark(): Node[] {
+  return [icon('tick'), element('span', { class: 'visually-hidden' }, 'chosen: ')];
+}
+
 /** What was expected of each representation over the horizon, the highest bitrate first. */
 function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTableElement {
   const values = candidates.map(({ expectedQoe }) => expectedQoe).filter(Number.isFinite);
@@ -126,7 +131,7 @@ function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTabl
     return element(
       'tr',
       { class: isChosen ? 'chosen' : undefined },
-      element('th', { scope: 'row' }, `${isChosen ? '✓ ' : ''}${bitrate(candidate.bitrateBps)}`),
+      element('th', { scope: 'row' }, ...(isChosen ? chosenMark() : []), bitrate(candidate.bitrateBps)),
       element('td', { class: 'number' }, decimal(candidate.expectedQoe)),
       element('td', { class: 'metered' }, bar),
       element(

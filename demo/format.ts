@@ -18,9 +18,9 @@ export function clock(seconds: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** `9.3 s`. */
+/** `9.3 s`, which no line breaks apart. */
 export function seconds(value: number): string {
-  return `${value.toFixed(1)} s`;
+  return `${value.toFixed(1)}\u00a0s`;
 }
 
 /** One decimal, with a proper minus sign. */

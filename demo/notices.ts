@@ -1,6 +1,7 @@
 /** Messages at the top of the page, each under a name of its own so that it can be taken back. */
 
 import { element } from './dom.ts';
+import { icon } from './icons.ts';
 
 export interface Notice {
   text: string;
@@ -21,7 +22,7 @@ export class Notices {
     if (this.#shown.get(name)?.text === text) return;
     this.clear(name);
     const root = element('div', { class: `notice ${kind}` }, element('p', {}, text));
-    const close = element('button', { type: 'button', class: 'quiet', 'aria-label': 'Dismiss' }, '✕');
+    const close = element('button', { type: 'button', class: 'quiet', 'aria-label': 'Dismiss' }, icon('cross'));
     close.addEventListener('click', () => this.clear(name));
     if (action !== undefined) {
       const button = element('button', { type: 'button' }, action.label);

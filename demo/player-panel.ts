@@ -7,6 +7,7 @@ import type { Scenario } from '../replay/scenarios.ts';
 import { COMPETITORS, competitor } from './competitors.ts';
 import { element, options, setText } from './dom.ts';
 import { bitrate, megabits, seconds } from './format.ts';
+import { icon } from './icons.ts';
 import type { OriginSession } from './origin-client.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { measuredBps, type SessionRecord } from './session-record.ts';
@@ -76,7 +77,7 @@ export class PlayerPanel {
     const remove = element(
       'button',
       { type: 'button', class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable },
-      '✕',
+      icon('cross'),
     );
     remove.addEventListener('click', () => panel.onRemove());
     this.#state = element('span', { class: 'state' }, 'loading');

@@ -102,6 +102,8 @@ export function paintCrosses(u: uPlot, points: readonly { seconds: number; value
   clipped(u, (ctx) => {
     ctx.strokeStyle = colour;
     ctx.lineWidth = 2 * uPlot.pxRatio;
+    // Not in the dashes of the line that was drawn last.
+    ctx.setLineDash([]);
     ctx.beginPath();
     for (const { seconds, value } of points) {
       const x = u.valToPos(seconds, 'x', true);
@@ -117,14 +119,16 @@ export function paintCrosses(u: uPlot, points: readonly { seconds: number; value
 
 /** Covers what is still to come with a veil. */
 export function paintFuture(u: uPlot, nowSeconds: number, { veil, line }: { veil: string; line: string }): void {
-  clipped(u, (ctx) => {
-    const future = across(u, nowSeconds, Number.MAX_SAFE_INTEGER);
-    if (future === undefined) return;
-    ctx.fillStyle = veil;
-    ctx.fillRect(future.x, u.bbox.top, future.width, u.bbox.height);
-    ctx.fillStyle = line;
-    ctx.fillRect(future.x, u.bbox.top, uPlot.pxRatio, u.bbox.height);
-  });
+  const { ctx, bbox } = u;
+  const future = across(u, nowSeconds, Number.MAX_SAFE_INTEGER);
+  if (future === undefined) return;
+  ctx.save();
+  ctx.fillStyle = veil;
+  // A line along the edge of the plot is half outside.
+  ctx.fillRect(future.x, bbox.top, future.width + uPlot.pxRatio, bbox.height + uPlot.pxRatio);
+  ctx.fillStyle = line;
+  ctx.fillRect(future.x, bbox.top, uPlot.pxRatio, bbox.height);
+  ctx.restore();
 }
 
 /** The 10 to 90 % range of a forecast as an area, its median as a line; rates in Mbit/s. */
