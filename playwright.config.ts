@@ -10,5 +10,7 @@ export default defineConfig({
   workers: 1,
   reporter: 'list',
   timeout: 60_000,
+  // Beside the tests, and without the platform's name: a test that compares pictures says for which browser they are.
+  snapshotPathTemplate: '{testDir}/{testFileDir}/{testFileName}-pictures/{arg}{ext}',
   use: { browserName: 'chromium', headless: true, launchOptions: { executablePath, args, env } },
 });

@@ -1,0 +1,209 @@
+/**
+ * In place of main.ts: the views of one run that is the same whenever they are drawn, for comparisons of pictures
+ * (e2e/demo/screenshots.spec.ts). Nothing plays. Three sessions on one link, made up so that every mark of the timeline occurs:
+ * stalls, a download that is given up, a forecast, handovers.
+ */
+
+import './locale-guard.ts';
+import 'uplot/dist/uPlot.min.css';
+import type { CandidateOutlook, Forecast } from 'leo-abr';
+import { PiecewisePath } from '../abr/capacity-path.ts';
+import type { PublishedLink } from '../replay/origin/published-link.ts';
+import { SCENARIOS } from '../replay/scenarios.ts';
+import type { Run } from './run.ts';
+import { RunViews } from './run-views.ts';
+import { SessionRecord } from './session-record.ts';
+import { Timeline } from './timeline-model.ts';
+
+const SCENARIO = SCENARIOS['hd-16']!;
+const { ladderBps, segmentSeconds, bufferCapSeconds } = SCENARIO;
+const SECONDS = 72;
+const NOW_SECONDS = 60;
+const SAMPLE_SECONDS = 0.5;
+
+/** Mbit/s from one handover to the next, at seconds 12, 27, 42 and 57. */
+const EPOCHS = [
+  { endSeconds: 12, mbps: 21 },
+  { endSeconds: 27, mbps: 9 },
+  { endSeconds: 42, mbps: 34 },
+  { endSeconds: 57, mbps: 4 },
+  { endSeconds: 72, mbps: 24 },
+];
+
+const link: PublishedLink = {
+  stepEndsSeconds: Array.from({ length: SECONDS }, (_, i) => i + 1),
+  ratesBps: Array.from({ length: SECONDS }, (_, i) => mbpsAt(i) * (1 + 0.15 * Math.sin(1.7 * i)) * 1e6),
+  rttSeconds: 0.04,
+  startSeconds: 0,
+  traceStartUtcMs: Date.UTC(2025, 0, 1, 12),
+};
+const path = new PiecewisePath({ ...link, tail: 'repeat' });
+
+function mbpsAt(seconds: number): number {
+  return EPOCHS.find(({ endSeconds }) => seconds < endSeconds)!.mbps;
+}
+
+interface Segment {
+  mbps: number;
+  /** Asked for first, and given up after so many seconds. */
+  abandoned?: { mbps: number; afterSeconds: number };
+}
+
+const segmentsOf = (...mbps: number[]): Segment[] => mbps.map((one) => ({ mbps: one }));
+
+/** The session that comes of these segments on the link, up to now. */
+function sessionOf(segments: readonly Segment[], options: { plans: boolean; forecasts: boolean }): SessionRecord {
+  const record = new SessionRecord();
+  const stalls: { startSeconds: number; endSeconds: number | undefined; segmentIndex: number }[] = [];
+  let now = 0;
+  /** Second at which the buffer is empty, if nothing comes. */
+  let emptyAt: number | undefined;
+  const levelAt = (seconds: number) => (emptyAt === undefined ? 0 : Math.max(0, emptyAt - seconds));
+  const sampleUntil = (seconds: number) => {
+    for (let i = record.bufferSamples.length; i * SAMPLE_SECONDS < Math.min(seconds, NOW_SECONDS); i++) {
+      record.bufferSamples.push({ atSeconds: i * SAMPLE_SECONDS, levelSeconds: levelAt(i * SAMPLE_SECONDS) });
+    }
+  };
+  const download = (segmentIndex: number, mbps: number, endsAt: number | undefined) => {
+    const bitrateBps = mbps * 1e6;
+    const note = record.requested({
+      segmentIndex,
+      bitrateBps,
+      requestedAtSeconds: now,
+      bufferLevelSeconds: levelAt(now),
+    });
+    const wholeAt = now + link.rttSeconds + path.downloadSeconds(now + link.rttSeconds, bitrateBps * segmentSeconds);
+    const endedAtSeconds = Math.min(endsAt ?? wholeAt, wholeAt);
+    const isOver = endedAtSeconds <= NOW_SECONDS;
+    note.receivedBits = path.cumulativeBits(Math.min(endedAtSeconds, NOW_SECONDS)) - path.cumulativeBits(now);
+    if (isOver) Object.assign(note, { endedAtSeconds, outcome: endsAt === undefined ? 'complete' : 'abandoned' });
+    return endedAtSeconds;
+  };
+  const decide = (kind: 'decide' | 'abandon', segmentIndex: number, mbps: number) => {
+    const bufferLevelSeconds = levelAt(now);
+    const plannedThroughputBps = mbpsAt(Math.max(0, now - 2)) * 0.9e6;
+    record.decisions.push({
+      atSeconds: now,
+      kind,
+      segmentIndex,
+      bitrateBps: mbps * 1e6,
+      previousBitrateBps: record.downloads.at(-1)?.bitrateBps,
+      bufferLevelSeconds,
+      reason: kind === 'abandon' ? 'it would stall playback' : 'best of the plans over 5 segments',
+      ...(options.plans && {
+        plannedThroughputBps,
+        candidates: outlook(plannedThroughputBps, bufferLevelSeconds),
+        handoverInHorizon: true,
+      }),
+      ...(options.forecasts && { forecast: forecastAt(now), forecastAgeSeconds: 0.4 }),
+    });
+  };
+  for (const [index, { mbps, abandoned }] of segments.entries()) {
+    if (emptyAt !== undefined) now = Math.max(now, emptyAt - (bufferCapSeconds - segmentSeconds));
+    if (now > NOW_SECONDS) break;
+    decide('decide', index, abandoned?.mbps ?? mbps);
+    if (abandoned !== undefined) {
+      now = download(index, abandoned.mbps, now + abandoned.afterSeconds);
+      decide('abandon', index, mbps);
+    }
+    const endedAt = download(index, mbps, undefined);
+    sampleUntil(endedAt);
+    if (emptyAt === undefined) record.startupSeconds = endedAt;
+    else if (endedAt > emptyAt && emptyAt < NOW_SECONDS) {
+      const endSeconds = endedAt <= NOW_SECONDS ? endedAt : undefined;
+      stalls.push({ startSeconds: emptyAt, endSeconds, segmentIndex: index });
+    }
+    emptyAt = Math.max(emptyAt ?? 0, endedAt) + segmentSeconds;
+    now = endedAt;
+  }
+  sampleUntil(NOW_SECONDS);
+  record.stalls = stalls;
+  record.nowSeconds = NOW_SECONDS;
+  const shownSeconds = NOW_SECONDS - record.startupSeconds! - record.stallSeconds;
+  record.shownSegments = Math.floor(shownSeconds / segmentSeconds) + 1;
+  return record;
+}
+
+/** What five segments of each representation would be worth. */
+function outlook(throughputBps: number, bufferLevelSeconds: number): CandidateOutlook[] {
+  return ladderBps.map((bitrateBps) => {
+    const downloadSeconds = (5 * bitrateBps * segmentSeconds) / throughputBps;
+    const expectedStallSeconds = Math.max(0, downloadSeconds - bufferLevelSeconds - 4 * segmentSeconds);
+    return {
+      bitrateBps,
+      expectedStallSeconds,
+      expectedQoe: (5 * bitrateBps) / 1e6 - SCENARIO.mu * expectedStallSeconds,
+    };
+  });
+}
+
+function forecastAt(seconds: number): Forecast {
+  const stepEndsSeconds = [2, 4, 8, 12, 16, 20];
+  const next = EPOCHS.find(({ endSeconds }) => endSeconds > seconds)!.endSeconds;
+  return {
+    issuedAtMs: seconds * 1000,
+    source: 'built-in',
+    stepEndsSeconds,
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: stepEndsSeconds.map((end) => {
+      const isKnown = seconds + end <= next;
+      const middle = isKnown ? mbpsAt(seconds) : 16;
+      return (isKnown ? [0.75, 1, 1.25] : [0.35, 1, 1.8]).map((factor) => factor * middle * 1e6);
+    }),
+    rankCorrelation: 0.8,
+    handovers: [
+      { atMs: link.traceStartUtcMs + next * 1000, confidence: 0.95 },
+      { atMs: link.traceStartUtcMs + (next + 15) * 1000, confidence: 0.6 },
+    ],
+  };
+}
+
+const run: Run = {
+  trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
+  scenario: SCENARIO,
+  startSeconds: 0,
+  seed: 1,
+  risk: 0.1,
+  service: '',
+  timeline: new Timeline(link, SECONDS - 1, true),
+  players: [
+    {
+      place: 0,
+      algorithm: 'mpc-d',
+      title: 'MPC-D',
+      record: sessionOf(segmentsOf(1, 16, 16, 16, 8, 8, 8, 16, 30, 30, 30, 16, 30, 8, 8), {
+        plans: true,
+        forecasts: false,
+      }),
+    },
+    {
+      place: 1,
+      algorithm: 'mpc-l',
+      title: 'MPC-L',
+      record: sessionOf(
+        [
+          ...segmentsOf(2.5, 16, 16, 16),
+          { mbps: 5, abandoned: { mbps: 16, afterSeconds: 2.5 } },
+          ...segmentsOf(8, 8, 8, 16, 30, 30, 16),
+          { mbps: 1, abandoned: { mbps: 16, afterSeconds: 3 } },
+          ...segmentsOf(2.5, 2.5, 2.5, 8),
+        ],
+        { plans: true, forecasts: true },
+      ),
+    },
+    {
+      place: 2,
+      algorithm: 'dynamic',
+      title: 'dash.js Dynamic',
+      record: sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {
+        plans: false,
+        forecasts: false,
+      }),
+    },
+  ],
+  ended: true,
+};
+
+const views = new RunViews();
+views.begin(run);
+views.draw();

@@ -1,0 +1,88 @@
+/**
+ * The look of the demo page, against the pictures in screenshots.spec.ts-pictures/: what does not depend on time. That is
+ * the page before the first request, its manifests being withheld, and the views of a run that is made up
+ * (demo/recorded-run.fixture.ts).
+ *
+ * Pixels depend on browser and fonts. The pictures are of the Chromium and the font that npm ci installs; with another browser
+ * they are not compared. After a change that is meant: npx playwright test e2e/demo/screenshots.spec.ts --update-snapshots
+ */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import { type FoundBrowser, findBrowser } from '../../replay/browser/find-browser.ts';
+import { expect, test } from './demo-test.ts';
+
+const PACKAGED: FoundBrowser['source'] = '@sparticuz/chromium';
+const { executablePath, args, env, source } = await findBrowser();
+
+test.skip(
+  source !== PACKAGED,
+  `the pictures are of the Chromium in ${PACKAGED}; this one is from ${source} (${executablePath})`,
+);
+
+test.use({
+  // With the font that comes with the browser and no other, whatever the machine has.
+  launchOptions: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern here.
+    async ({}, use) => {
+      const folder = mkdtempSync(join(tmpdir(), 'leo-abr-fonts-'));
+      const file = join(folder, 'fonts.conf');
+      const fonts = join(dirname(executablePath), 'fonts');
+      writeFileSync(file, `<fontconfig><dir>${fonts}</dir><cachedir>${folder}</cachedir></fontconfig>`);
+      await use({ executablePath, args, env: { ...env, FONTCONFIG_FILE: file } });
+      rmSync(folder, { recursive: true, force: true });
+    },
+    { scope: 'worker' },
+  ],
+  // Bars grow without a transition.
+  contextOptions: { reducedMotion: 'reduce' },
+});
+
+const WIDTHS = { wide: 1280, narrow: 390 };
+type Variant = `${keyof typeof WIDTHS} ${'light' | 'dark'}`;
+const ALL: readonly Variant[] = ['wide light', 'wide dark', 'narrow light', 'narrow dark'];
+
+/** Compares parts of the page, each in the variants that are asked for. */
+async function compare(page: Page, parts: readonly [name: string, part: Locator, variants: readonly Variant[]][]) {
+  for (const variant of ALL) {
+    const [width, colorScheme] = variant.split(' ') as [keyof typeof WIDTHS, 'light' | 'dark'];
+    await page.setViewportSize({ width: WIDTHS[width], height: 900 });
+    await page.emulateMedia({ colorScheme });
+    for (const [name, part, variants] of parts) {
+      if (!variants.includes(variant)) continue;
+      // A sign that is missing is more than this.
+      const options = { maxDiffPixels: 30 };
+      await expect.soft(part).toHaveScreenshot(`${name} ${variant}.png`.replaceAll(' ', '-'), options);
+    }
+  }
+}
+
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+test('before the first request', async ({ page, open }) => {
+  // Never answered: players wait, their clocks stand.
+  await page.route('**/manifest.mpd', () => {});
+  await open('?players=mpc-d,mpc-l,mpc-o&trace=driving-motorway&scenario=hd-16&start=30');
+  await expect(page.getByRole('region', { name: 'Decisions of MPC-O' })).toContainText('No decision yet.');
+  await compare(page, [
+    ['head', page.locator('.page-head'), ['wide light', 'narrow dark']],
+    ['controls', page.locator('#controls'), ALL],
+    ['players', page.locator('#players'), ['wide dark', 'narrow light']],
+    ['link', region(page, 'Timeline'), ['wide light', 'narrow dark']],
+  ]);
+});
+
+test('a run that is over', async ({ page, open }) => {
+  await page.route('**/main.ts', (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: "import '/recorded-run.fixture.ts';" }),
+  );
+  await open();
+  await page.getByRole('button', { name: 'Decision before of MPC-L' }).click();
+  await compare(page, [
+    ['timeline', region(page, 'Timeline'), ['wide dark', 'narrow light']],
+    ['race', region(page, 'QoE so far'), ['narrow dark']],
+    ['decisions', page.locator('#decisions'), ['wide light']],
+  ]);
+});
