@@ -7,8 +7,6 @@
  * they are not compared. After a change that is meant: npx playwright test e2e/demo/screenshots.spec.ts --update-snapshots
  */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { type FoundBrowser, findBrowser } from '../../replay/browser/find-browser.ts';
@@ -24,18 +22,7 @@ test.skip(
 
 test.use({
   // With the font that comes with the browser and no other, whatever the machine has.
-  launchOptions: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern here.
-    async ({}, use) => {
-      const folder = mkdtempSync(join(tmpdir(), 'leo-abr-fonts-'));
-      const file = join(folder, 'fonts.conf');
-      const fonts = join(dirname(executablePath), 'fonts');
-      writeFileSync(file, `<fontconfig><dir>${fonts}</dir><cachedir>${folder}</cachedir></fontconfig>`);
-      await use({ executablePath, args, env: { ...env, FONTCONFIG_FILE: file } });
-      rmSync(folder, { recursive: true, force: true });
-    },
-    { scope: 'worker' },
-  ],
+  launchOptions: { executablePath, args, env: { ...env, FONTCONFIG_PATH: join(dirname(executablePath), 'fonts') } },
   // Bars grow without a transition.
   contextOptions: { reducedMotion: 'reduce' },
 });

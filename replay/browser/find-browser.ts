@@ -195,6 +195,7 @@ async function packagedBrowser(cacheDirectory: string | undefined): Promise<Pack
   if (!parent) throw new BrowserNotFoundError(`no writable folder to unpack Chromium in: tried ${parents.join(', ')}`);
   const home = join(parent, `chromium-${version}`);
   if (!existsSync(home)) await unpackInto(home, archives);
+  pointToFonts(join(home, 'fonts'));
   return {
     executablePath: join(home, 'chromium'),
     libraryDirectory: join(home, 'lib'),
@@ -246,6 +247,20 @@ async function unpackInto(home: string, archives: string): Promise<void> {
     if (existsSync(join(home, 'chromium'))) return;
     throw error;
   }
+}
+
+/** The fonts lie beside their configuration. The one in the package names folders of AWS Lambda: without others no text would show. */
+const FONTS_CONF = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>
+`;
+
+function pointToFonts(folder: string): void {
+  const file = join(folder, 'fonts.conf');
+  if (readFileSync(file, 'utf8') === FONTS_CONF) return;
+  const beside = `${file}.${process.pid}`;
+  writeFileSync(beside, FONTS_CONF);
+  renameSync(beside, file);
 }
 
 function unpackArchive(archive: string, directory: string): void {
