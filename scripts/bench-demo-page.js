@@ -1,0 +1,260 @@
+/**
+ * `node scripts/bench-demo-page.js [minutes=30] [--query '?...'] [--out file.json]`: what the demo costs the browser that shows
+ * it. Starts the server of `npm start` (Vite's, with the sources as they are), opens the page in Chromium with the three players
+ * that it has by itself, and lets them play; where all have finished, it presses "Start again". Real time. Prints
+ *
+ * - the tasks over 50 ms of the page's main thread, by whose they were: a sampling profiler runs all along. On a busy machine a
+ *   task is long because others have the processors: on Linux that time is known, and taken off;
+ * - where memory stood once a minute after a collection of garbage, and its slope per 10 minutes with a 95 % interval, by least
+ *   squares. A session's record grows while it plays, so its age is in the fit: the slope is what grows from session to session.
+ *
+ * What the measuring itself holds the main thread for is left out, and counted. Exit status 1 where a task of ours was over 50 ms
+ * or something grows.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
+import { launch } from './bench-demo-page.browser.js';
+import { Meter, residentBytes } from './bench-demo-page.meter.js';
+import { largest, PAGE, slopeOf } from './bench-demo-page.profile.js';
+import { bundledSources } from './bundled-sources.js';
+
+const SAMPLE_SECONDS = 60;
+/** Left out of the slopes: code is compiled, caches fill. */
+const WARM_UP_MINUTES = 3;
+const LONG_MS = 50;
+const PROFILE_MICROSECONDS = 1000;
+/** What grows by less than this share of itself in 10 minutes is flat for anybody who watches. */
+const FLAT_SHARE = 0.02;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { query: { type: 'string', default: '' }, out: { type: 'string' } },
+});
+const minutes = Number(positionals[0] ?? 30);
+if (positionals.length > 1 || !(minutes > 0 && minutes <= 24 * 60)) {
+  console.error(`expected minutes, 0 to 1440, got ${stripVTControlCharacters(positionals.join(' '))}`);
+  process.exit(2);
+}
+
+/** What `npm start` starts, in a process of its own, on a free port. */
+async function startDemo() {
+  const vite = spawn(process.execPath, ['node_modules/vite/bin/vite.js', '--port', '0', '--clearScreen', 'false'], {
+    cwd: ROOT,
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  const url = await new Promise((resolve, reject) => {
+    vite.stdout.on('data', (chunk) => {
+      output += chunk;
+      const address = /Local:\s+(http:\S+)/.exec(output)?.[1];
+      if (address !== undefined) resolve(address);
+    });
+    vite.once('exit', (code) => reject(new Error(`vite ended with ${code}:\n${output}`)));
+  });
+  const stop = async () => {
+    const ended = once(vite, 'exit');
+    vite.kill();
+    await ended;
+  };
+  return { url, stop };
+}
+
+/** Plays for as long as asked: memory by the minute, long tasks, and what the main thread's time went into. */
+async function watch() {
+  const { product } = await browser.send('Browser.getVersion');
+  const page = await browser.page();
+  for (const domain of ['Page', 'Performance', 'Profiler']) await page.send(`${domain}.enable`);
+  await page.send('Profiler.setSamplingInterval', { interval: PROFILE_MICROSECONDS });
+  await page.send('Page.addScriptToEvaluateOnNewDocument', { source: `(${noteLongTasks})()` });
+  await page.send('Page.navigate', { url: server.url + values.query });
+  await page.send('Profiler.start');
+  const playing = `(() => {
+    const videos = [...document.querySelectorAll('video')];
+    return videos.length > 0 && videos.every(({ currentTime }) => currentTime > 0);
+  })()`;
+  for (const untilMs = performance.now() + 60_000; !(await page.evaluate(playing)); await pause(100)) {
+    if (performance.now() > untilMs) throw new Error('nothing plays within 60 s');
+  }
+  const meter = new Meter(page, await rendererPid());
+  const loadedAt = await page.evaluate('performance.timeOrigin');
+  const loading = await meter.look();
+
+  const startMs = performance.now();
+  const endMs = startMs + minutes * 60_000;
+  const looks = [];
+  let session = 1;
+  let sessionStartMs = startMs;
+  while (performance.now() < endMs) {
+    const dueMs = Math.min(startMs + (looks.length + 1) * SAMPLE_SECONDS * 1000, endMs);
+    while (performance.now() < dueMs) {
+      await pause(Math.min(1000, dueMs - performance.now()));
+      const isOver = `[...document.querySelectorAll('.state')].every(({ textContent }) => textContent === 'finished')`;
+      if (!(await page.evaluate(isOver))) continue;
+      await page.evaluate(`document.querySelector('#restart').click()`);
+      session++;
+      sessionStartMs = performance.now();
+    }
+    if ((await page.evaluate('performance.timeOrigin')) !== loadedAt) {
+      throw new Error('the page was loaded anew: a source file has changed, or the server was away');
+    }
+    const [minute, ageSeconds] = [(performance.now() - startMs) / 60_000, (performance.now() - sessionStartMs) / 1000];
+    const look = { minute, session, ageSeconds, load: loadavg()[0], ...(await meter.look()) };
+    looks.push(look);
+    const heap = (look.memory.heapBytes / 1e6).toFixed(2);
+    process.stderr.write(
+      `minute ${minute.toFixed(1)}, session ${session}: heap ${heap} MB, ${look.tasks.length} long tasks\n`,
+    );
+  }
+  meter.close();
+  const players = await page.evaluate(`document.querySelectorAll('article').length`);
+  return { url: await page.evaluate('location.href'), product, players, sessions: session, loading, looks };
+}
+
+/** Runs in the page, before anything else there. */
+function noteLongTasks() {
+  const noted = [];
+  const note = (entries) => {
+    for (const { startTime, duration } of entries) noted.push({ startMs: startTime, ms: duration });
+  };
+  const observer = new PerformanceObserver((list) => note(list.getEntries()));
+  observer.observe({ type: 'longtask' });
+  window.takeLongTasks = () => {
+    note(observer.takeRecords());
+    return noted.splice(0);
+  };
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** The process that draws the page: of all renderers the one with most in memory. Undefined where nobody can tell. */
+async function rendererPid() {
+  const { processInfo } = await browser.send('SystemInfo.getProcessInfo');
+  return processInfo
+    .filter(({ type }) => type === 'renderer')
+    .map(({ id }) => ({ id, bytes: residentBytes(id) ?? 0 }))
+    .sort((a, b) => b.bytes - a.bytes)[0]?.id;
+}
+
+/** Prints it all; the exit status. */
+function report({ url, product, players, sessions, loading, looks }) {
+  const { model } = cpus()[0];
+  const load = looks.reduce((sum, one) => sum + one.load, 0) / looks.length;
+  const played = looks.at(-1).minute;
+  console.log(
+    `${product} (${source}), ${cpus().length} x ${model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, load ${load.toFixed(1)}; Node ${process.versions.node}`,
+  );
+  console.log(
+    `${stripVTControlCharacters(url)}\n${players} players, ${sessions} sessions of each, ${played.toFixed(1)} minutes\n`,
+  );
+
+  const tasks = looks.flatMap((look) => look.tasks);
+  const ours = printTasks('while they played', tasks, looks);
+  printTasks('until all had a first picture', loading.tasks, [loading]);
+
+  const share = (owner) => looks.reduce((sum, { spentMs }) => sum + (spentMs[owner] ?? 0), 0) / (played * 60_000);
+  const owners = [...new Set(looks.flatMap(({ spentMs }) => Object.keys(spentMs)))].filter((one) => one !== 'idle');
+  const shares = owners.map((owner) => [owner, share(owner)]).sort((a, b) => b[1] - a[1]);
+  console.log(
+    `the main thread’s time: ${shares.map(([owner, of]) => `${owner} ${(100 * of).toFixed(1)} %`).join(', ')}\n`,
+  );
+
+  const verdicts = printMemory(looks);
+  const growing = verdicts.filter(({ verdict }) => verdict === 'grows').map(({ what }) => what);
+  const unclear = verdicts.filter(({ verdict }) => verdict === 'unclear').map(({ what }) => what);
+  console.log(
+    `\nlong tasks of the page’s own scripts: ${ours}; growing: ${growing.join(', ') || 'nothing'}${unclear.length > 0 ? `; too little to tell: ${unclear.join(', ')}` : ''}`,
+  );
+  if (values.out !== undefined) {
+    const about = { url, browser: product, source, cpu: model, cores: cpus().length, node: process.versions.node };
+    const result = { about: { ...about, players, sessions, minutes: played }, loading, looks, memory: verdicts };
+    writeFileSync(values.out, `${JSON.stringify(result, null, 1)}\n`);
+  }
+  return ours > 0 || growing.length > 0 ? 1 : 0;
+}
+
+/**
+ * Tasks over 50 ms by whose most of their time was, by the clock and without the time in which the thread waited for a processor;
+ * how many were the page's, without it.
+ */
+function printTasks(when, tasks, looks) {
+  const held = looks.reduce((sum, one) => sum + one.held, 0);
+  const title = `tasks over ${LONG_MS} ms ${when}${held > 0 ? ` (and ${held} of the measuring)` : ''}`;
+  console.log(`${title.padEnd(58)}by the clock   without waiting   longest without`);
+  const ownerOf = ({ ms }) => largest(ms)[0].replace('idle', 'nobody: the thread waited');
+  const owners = [...new Set([PAGE, ...tasks.map(ownerOf)])];
+  const counts = owners.map((owner) => {
+    const owned = tasks.filter((task) => ownerOf(task) === owner);
+    const busy = owned.filter(({ ownMs }) => ownMs > LONG_MS);
+    const longest = owned.reduce((most, task) => (task.ownMs > most.ownMs ? task : most), { ownMs: 0, functions: {} });
+    const [what] = largest(longest.functions[owner] ?? {});
+    return { owner, all: owned.length, busy: busy.length, longest, what };
+  });
+  for (const { owner, all, busy, longest, what } of counts.sort((a, b) => b.all - a.all)) {
+    const numbers = `${String(all).padStart(12)}${String(busy).padStart(18)}${longest.ownMs.toFixed(0).padStart(15)} ms`;
+    console.log(`  ${owner.padEnd(56)}${numbers}${what && `, most in ${what}`}`);
+  }
+  console.log();
+  return counts.find(({ owner }) => owner === PAGE).busy;
+}
+
+const SERIES = [
+  { what: 'JavaScript heap, MB', of: ({ heapBytes }) => heapBytes / 1e6, digits: 2 },
+  { what: 'of the DOM, MB', of: ({ embedderBytes }) => embedderBytes / 1e6, digits: 2 },
+  { what: 'array buffers, MB', of: ({ backingBytes }) => backingBytes / 1e6, digits: 2 },
+  { what: 'nodes', of: ({ nodes }) => nodes, digits: 0 },
+  { what: 'listeners', of: ({ listeners }) => listeners, digits: 0 },
+  { what: 'documents', of: ({ documents }) => documents, digits: 0 },
+  { what: 'renderer resident, MB', of: ({ residentBytes: bytes }) => bytes && bytes / 1e6, digits: 1 },
+];
+
+/** What there was at first, in the end, and the slope between; with a verdict on each series. */
+function printMemory(looks) {
+  const counted = looks.filter(({ minute }) => minute > WARM_UP_MINUTES);
+  console.log(
+    `after a collection of garbage          first     last   per 10 minutes (95 %), after minute ${WARM_UP_MINUTES}`,
+  );
+  return SERIES.filter(({ of }) => of(looks[0].memory) !== undefined).map(({ what, of, digits }) => {
+    const minutesAt = counted.map(({ minute }) => minute / 10);
+    const ages = counted.map(({ ageSeconds }) => ageSeconds);
+    const series = counted.map(({ memory }) => of(memory));
+    const slope = slopeOf(series, [minutesAt, ages]);
+    const [first, last] = [looks[0], looks.at(-1)].map(({ memory }) => of(memory));
+    const number = (value) => value.toFixed(digits).padStart(9);
+    const text = slope === undefined ? '-' : `${signed(slope.value)} ± ${slope.halfWidth.toPrecision(2)}`;
+    const verdict = slope === undefined ? 'unclear' : verdictOn(slope, series);
+    console.log(`  ${what.padEnd(32)}${number(first)}${number(last)}   ${text.padEnd(22)}${verdict}`);
+    return { what, first, last, slopePer10Minutes: slope ?? null, verdict };
+  });
+}
+
+/** Flat: growth by more than FLAT_SHARE of the mean is excluded. */
+function verdictOn({ value, halfWidth }, series) {
+  const mean = series.reduce((sum, one) => sum + one, 0) / series.length;
+  if (value + halfWidth <= FLAT_SHARE * mean) return 'flat';
+  return value - halfWidth > 0 ? 'grows' : 'unclear';
+}
+
+function signed(value) {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toPrecision(2)}`;
+}
+
+const { findBrowser } = await bundledSources('replay/browser/find-browser.ts');
+const { executablePath, args, env, source } = await findBrowser();
+const server = await startDemo();
+const browser = await launch({ executablePath, args, env, width: 1280, height: 900 });
+let watched;
+try {
+  watched = await watch();
+} finally {
+  await browser.close();
+  await server.stop();
+}
+process.exitCode = report(watched);

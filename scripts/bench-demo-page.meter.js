@@ -1,0 +1,81 @@
+/** Looks into a page over CDP for scripts/bench-demo-page.js: memory after a collection of garbage, long tasks and whose they were. */
+import { readFileSync } from 'node:fs';
+import { samplesOf, timesBetween } from './bench-demo-page.profile.js';
+import { watchWaits } from './bench-demo-page.waits.js';
+
+/** Physical memory of a process; undefined where there is no /proc. */
+export function residentBytes(pid) {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads memory and the profiler; knows what it held the main thread for itself. */
+export class Meter {
+  #page;
+  #pid;
+  #waits;
+  /** Samples since the look before the last: of a task across a look, the first part is in the profile before. */
+  #samples = [];
+  /** When the page was held by a look, in s of the browser's clock. */
+  #held = [];
+
+  constructor(page, pid) {
+    this.#page = page;
+    this.#pid = pid;
+    this.#waits = watchWaits(pid);
+  }
+
+  /** What happened since the last look, and what there is in memory. */
+  async look() {
+    const page = this.#page;
+    const noted = await page.evaluate('takeLongTasks()');
+    const { profile } = await page.send('Profiler.stop');
+    const { Timestamp: fromSeconds, NavigationStart: originSeconds } = await this.#metrics();
+    await page.send('HeapProfiler.collectGarbage');
+    const heap = await page.send('Runtime.getHeapUsage');
+    const { documents, nodes, jsEventListeners } = await page.send('Memory.getDOMCounters');
+    const resident = residentBytes(this.#pid);
+    await page.send('Profiler.start');
+    const { Timestamp: toSeconds } = await this.#metrics();
+
+    const samples = samplesOf(profile);
+    this.#samples = [...this.#samples, ...samples];
+    const tasks = [];
+    let held = 0;
+    for (const { startMs, ms } of noted) {
+      const start = originSeconds + startMs / 1000;
+      const end = start + ms / 1000;
+      if (this.#held.some((look) => start < look.toSeconds && end > look.fromSeconds)) held++;
+      else {
+        // What it took by itself.
+        const ownMs = ms - 1000 * (this.#waits?.between(start, end) ?? 0);
+        tasks.push({ startMs, totalMs: ms, ownMs, ...timesBetween(this.#samples, start * 1e6, end * 1e6) });
+      }
+    }
+    this.#samples = samples;
+    this.#held = [...this.#held.slice(-1), { fromSeconds, toSeconds }];
+    const spent = timesBetween(samples, 0, Number.POSITIVE_INFINITY);
+    const memory = {
+      heapBytes: heap.usedSize,
+      embedderBytes: heap.embedderHeapUsedSize,
+      backingBytes: heap.backingStorageSize,
+      nodes,
+      listeners: jsEventListeners,
+      documents,
+      residentBytes: resident,
+    };
+    return { tasks, held, spentMs: spent.ms, spentBy: spent.functions, memory };
+  }
+
+  close() {
+    this.#waits?.stop();
+  }
+
+  async #metrics() {
+    const { metrics } = await this.#page.send('Performance.getMetrics');
+    return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
+  }
+}

@@ -1,0 +1,109 @@
+/** What scripts/bench-demo-page.js makes of its samples: whose the main thread's time was, and whether a series grows. Pure. */
+
+/** All that is not of a library: demo/, the plugin, the forecasters. */
+export const PAGE = 'the page';
+
+/** Whose a function is, by the file that Vite serves it from; undefined for what the browser does itself. */
+function ownerOf({ url }) {
+  if (url === '' || !/^https?:/.test(url)) return undefined;
+  if (url.includes('/@vite/')) return 'the dev server’s client';
+  if (!url.includes('/node_modules/')) return PAGE;
+  return /\/node_modules\/(?:\.vite\/deps\/)?([\w-]+)/.exec(url)[1];
+}
+
+/** Libraries that do nothing but what the page tells them: their time is the page's. */
+const ON_BEHALF = ['uplot'];
+
+/**
+ * A profile of V8 (CDP's Profiler.Profile) as samples in order of time: `atUs` on the profiler's clock, `us` until the next one,
+ * `owner`, and `what`, the innermost of the owner's functions. A sample is the page's as soon as one of its functions is on
+ * the stack, whatever that called: dash.js, layout. A collection of garbage is put down to whom it interrupts.
+ */
+export function samplesOf({ nodes, samples, timeDeltas, startTime }) {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  for (const node of nodes) for (const id of node.children ?? []) byId.get(id).parent = node;
+  const known = new Map();
+  const read = (id) => {
+    const owners = [];
+    for (let node = byId.get(id); node !== undefined; node = node.parent) {
+      const owner = ownerOf(node.callFrame);
+      if (owner !== undefined) owners.push({ owner, what: nameOf(node.callFrame) });
+    }
+    const { functionName } = byId.get(id).callFrame;
+    if (functionName === '(garbage collector)') return { owner: 'collection', what: functionName };
+    if (functionName === '(idle)') return { owner: 'idle', what: functionName };
+    const page = owners.find(({ owner }) => owner === PAGE);
+    const library = owners.find(({ owner }) => !ON_BEHALF.includes(owner));
+    return page ?? library ?? owners[0] ?? { owner: 'the browser', what: functionName };
+  };
+  let atUs = startTime;
+  let interrupted;
+  return samples.map((id, i) => {
+    atUs += timeDeltas[i];
+    if (!known.has(id)) known.set(id, read(id));
+    let { owner, what } = known.get(id);
+    if (owner !== 'collection') interrupted = owner;
+    else if (interrupted !== undefined && interrupted !== 'idle')
+      [owner, what] = [interrupted, 'collection of garbage'];
+    else [owner, what] = ['the browser', 'collection of garbage'];
+    return { atUs, us: timeDeltas[i + 1] ?? 0, owner, what };
+  });
+}
+
+function nameOf({ functionName, url, lineNumber }) {
+  const file = new URL(url).pathname.split('/').at(-1);
+  return `${functionName || `(line ${lineNumber + 1})`} in ${file}`;
+}
+
+/** ms by owner between two times of the profiler's clock, and by function of each. */
+export function timesBetween(samples, fromUs, toUs) {
+  const ms = {};
+  const functions = {};
+  for (const { atUs, us, owner, what } of samples) {
+    const part = (Math.min(toUs, atUs + us) - Math.max(fromUs, atUs)) / 1000;
+    if (part <= 0) continue;
+    ms[owner] = (ms[owner] ?? 0) + part;
+    functions[owner] ??= {};
+    functions[owner][what] = (functions[owner][what] ?? 0) + part;
+  }
+  return { ms, functions };
+}
+
+/** The entry with the greatest value. */
+export function largest(of) {
+  return Object.entries(of).reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0]);
+}
+
+/**
+ * Least squares of `values` on `columns` (one array per regressor) and a constant: the first regressor's coefficient with
+ * half the width of its 95 % interval; undefined with fewer than 3 degrees of freedom.
+ */
+export function slopeOf(values, columns) {
+  const mean = (some) => some.reduce((sum, one) => sum + one, 0) / some.length;
+  const centred = (some) => some.map((one) => one - mean(some));
+  const y = centred(values);
+  const x = columns.map(centred);
+  const degrees = values.length - columns.length - 1;
+  if (degrees < 3) return undefined;
+  const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
+  // Frisch, Waugh, Lovell: what the others leave of the first regressor explains its part alone.
+  const basis = [];
+  const rest = (vector) => basis.reduce((left, b) => left.map((one, i) => one - dot(left, b) * b[i]), vector);
+  for (const column of x.slice(1)) {
+    const left = rest(column);
+    const length = Math.sqrt(dot(left, left));
+    if (length > 1e-9) basis.push(left.map((one) => one / length));
+  }
+  const own = rest(x[0]);
+  const left = rest(y);
+  const value = dot(own, left) / dot(own, own);
+  const residuals = left.map((one, i) => one - value * own[i]);
+  const error = Math.sqrt(dot(residuals, residuals) / degrees / dot(own, own));
+  return { value, halfWidth: quantileOfT(degrees) * error };
+}
+
+/** The 97.5 % quantile of Student's t, by the expansion of Cornish and Fisher: 0.5 % off at 5 degrees of freedom. */
+function quantileOfT(degrees) {
+  const z = 1.959964;
+  return z + (z ** 3 + z) / (4 * degrees) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2);
+}
