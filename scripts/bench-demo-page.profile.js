@@ -1,18 +1,17 @@
 /** What scripts/bench-demo-page.js makes of its samples: whose the main thread's time was, and whether a series grows. Pure. */
 
-/** All that is not of a library: demo/, the plugin, the forecasters. */
+/** demo/, the plugin, the forecasters, and uPlot, which does nothing but what the page tells it. */
 export const PAGE = 'the page';
+const ON_BEHALF = ['uplot'];
 
 /** Whose a function is, by the file that Vite serves it from; undefined for what the browser does itself. */
 function ownerOf({ url }) {
   if (url === '' || !/^https?:/.test(url)) return undefined;
   if (url.includes('/@vite/')) return 'the dev server’s client';
   if (!url.includes('/node_modules/')) return PAGE;
-  return /\/node_modules\/(?:\.vite\/deps\/)?([\w-]+)/.exec(url)[1];
+  const library = /\/node_modules\/(?:\.vite\/deps\/)?([\w-]+)/.exec(url)[1];
+  return ON_BEHALF.includes(library) ? PAGE : library;
 }
-
-/** Libraries that do nothing but what the page tells them: their time is the page's. */
-const ON_BEHALF = ['uplot'];
 
 /**
  * A profile of V8 (CDP's Profiler.Profile) as samples in order of time: `atUs` on the profiler's clock, `us` until the next one,
@@ -32,9 +31,7 @@ export function samplesOf({ nodes, samples, timeDeltas, startTime }) {
     const { functionName } = byId.get(id).callFrame;
     if (functionName === '(garbage collector)') return { owner: 'collection', what: functionName };
     if (functionName === '(idle)') return { owner: 'idle', what: functionName };
-    const page = owners.find(({ owner }) => owner === PAGE);
-    const library = owners.find(({ owner }) => !ON_BEHALF.includes(owner));
-    return page ?? library ?? owners[0] ?? { owner: 'the browser', what: functionName };
+    return owners.find(({ owner }) => owner === PAGE) ?? owners[0] ?? { owner: 'the browser', what: functionName };
   };
   let atUs = startTime;
   let interrupted;
