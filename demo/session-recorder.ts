@@ -2,6 +2,7 @@
 
 import type { MediaPlayerClass } from 'dashjs';
 import type { DecisionEvent, LeoAbrHandle } from 'leo-abr';
+import { PlaybackEnd } from '../replay/browser/page/playback-end.ts';
 import { PlaybackMeter } from '../replay/browser/page/playback-meter.ts';
 import { type DownloadNote, SessionRecord, type StallNote } from './session-record.ts';
 
@@ -34,6 +35,7 @@ export class SessionRecorder {
   readonly record = new SessionRecord();
   readonly #options: SessionRecorderOptions;
   readonly #meter: PlaybackMeter;
+  readonly #playback: PlaybackEnd;
   readonly #open = new Map<SegmentRequest, DownloadNote>();
   readonly #ending = new AbortController();
   #zeroMs: number | undefined;
@@ -44,6 +46,7 @@ export class SessionRecorder {
     this.#options = options;
     const { player, video, handle } = options;
     this.#meter = new PlaybackMeter(video);
+    this.#playback = new PlaybackEnd(video);
     const on = <E>(type: string, listener: (event: E) => void) =>
       // dash.js's types know the names of some events only.
       (player as unknown as { on(type: string, listener: (event: E) => void): void }).on(type, (event: E) => {
@@ -64,14 +67,7 @@ export class SessionRecorder {
     const { signal } = this.#ending;
     for (const type of ['timeupdate', 'playing']) video.addEventListener(type, () => this.sample(), { signal });
     video.addEventListener('waiting', () => this.#meter.onWaiting(this.nowSeconds), { signal });
-    video.addEventListener(
-      'ended',
-      () => {
-        this.record.endedBy = 'end';
-        this.stop();
-      },
-      { signal },
-    );
+    video.addEventListener('ended', () => this.sample(), { signal });
   }
 
   /** Seconds since the first media request; 0 before. */
@@ -95,6 +91,11 @@ export class SessionRecorder {
       record.shownBitrateBps = record.segments[shown]?.bitrateBps ?? record.shownBitrateBps;
     }
     if (this.#zeroMs !== undefined) record.bufferSamples.push({ atSeconds: now, levelSeconds: bufferedAhead(video) });
+    if (record.endedBy !== undefined || !this.#playback.isOver(now)) return;
+    record.endedBy = 'end';
+    this.#ending.abort();
+    // For an element that nobody ends.
+    video.pause();
   }
 
   /** Ends the record; what comes later is not part of the session. */
@@ -178,7 +179,7 @@ export class SessionRecorder {
     const closed = stalls.reduce((sum, stall) => sum + stall.endSeconds! - stall.startSeconds, 0);
     const { startedAtSeconds } = this.#meter;
     const open = startedAtSeconds === undefined ? 0 : this.#meter.waitedSeconds(now) - startedAtSeconds - closed;
-    if (open > SHORTEST_STALL_SECONDS) {
+    if (open > SHORTEST_STALL_SECONDS && !this.#playback.isReached) {
       stalls.push({ startSeconds: now - open, endSeconds: undefined, segmentIndex: segmentAt(video.currentTime) });
     }
     return stalls;

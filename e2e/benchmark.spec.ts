@@ -1,5 +1,6 @@
 /** The benchmark's runner, end to end on a small session: what it records holds together and can be decided again. */
 
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { build } from 'vite';
@@ -42,6 +43,26 @@ test.beforeAll(async () => {
     configFile: path('../replay/browser/page.config.ts'),
     build: { outDir: PAGE_DIRECTORY, emptyOutDir: true },
   });
+});
+
+test('a session whose stream dash.js never ends is over at its last picture', async () => {
+  const pageDirectory = `${PAGE_DIRECTORY}-endless`;
+  cpSync(PAGE_DIRECTORY, pageDirectory, { recursive: true });
+  const html = readFileSync(`${pageDirectory}/index.html`, 'utf8');
+  const endless = '<script>MediaSource.prototype.endOfStream = () => {}</script>';
+  writeFileSync(`${pageDirectory}/index.html`, html.replace('<head>', `<head>${endless}`));
+  const fast = { ...trace, ratesBps: trace.ratesBps.map(() => 6e6) };
+  const played: PlayedSession[] = [];
+  await runBench({
+    sessions: [{ trace: fast, startSeconds: 0, segmentCount: 3, algorithm: 'mpc-d', seed: 3 }],
+    scenario,
+    pageDirectory,
+    maxAttempts: 1,
+    calibrationSeconds: 0,
+    onSession: (session) => void played.push(session),
+  });
+  expect(played[0]?.record).toMatchObject({ endedBy: 'end', stalls: [] });
+  expect(played[0]?.record.fault).toBeUndefined();
 });
 
 test('sessions of the plugin, of the oracle and of dash.js itself', async () => {

@@ -8,6 +8,7 @@ import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.t
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
+import { PlaybackEnd } from './playback-end.ts';
 import { PlaybackMeter } from './playback-meter.ts';
 import { FREE_CHOICE, playerSettings } from './player-settings.ts';
 import { RequestRecorder } from './request-recorder.ts';
@@ -86,6 +87,7 @@ async function prepareSession(config: SessionConfig) {
   return {
     async play(): Promise<SessionRecord> {
       const meter = new PlaybackMeter(video);
+      const playback = new PlaybackEnd(video);
       const screen = new ScreenRecorder(video, scenario.segmentSeconds, segmentCount);
       for (const type of ['timeupdate', 'playing', 'ended', 'pause']) {
         video.addEventListener(type, () => meter.sample(requests.nowSeconds));
@@ -100,7 +102,7 @@ async function prepareSession(config: SessionConfig) {
           const now = requests.nowSeconds;
           meter.sample(now);
           if ((performance.now() - begunMs) / 1000 > longestSeconds) fault ??= 'the session did not end';
-          const end = fault !== undefined ? 'fault' : video.ended ? 'end' : undefined;
+          const end = fault !== undefined ? 'fault' : playback.isOver(now) ? 'end' : undefined;
           const cutoff = meter.waitedSeconds(now) >= config.cutoffSeconds ? 'cutoff' : undefined;
           const endedBy = end ?? cutoff;
           if (endedBy === undefined) return;
