@@ -10,7 +10,7 @@ import { readTraces } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
-import { readFoldModels } from '../fold-models.ts';
+import { readBuiltInFoldModels } from '../fold-models.ts';
 import { Progress } from '../progress.ts';
 import { requireWritable } from '../results-file.ts';
 import { scenarioOption } from '../scenario-option.ts';
@@ -95,7 +95,7 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   const { stderr } = io;
   const scenario = scenarioOption(flags.scenario);
   const models = new Map(
-    Object.entries(readFoldModels(flags.foldModels)).map(([group, file]) => [group, parseModel(file)] as const),
+    Object.entries(readBuiltInFoldModels(flags.foldModels)).map(([group, file]) => [group, parseModel(file)] as const),
   );
   const page = join(flags.out, 'evaluation.html');
   requireWritable(page);

@@ -1,8 +1,7 @@
 /** What `--algorithms` may name in the simulator, and how a session of each is played. */
 
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
-import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
-import type { Model } from '../../predictor/built-in/model-file.ts';
+import { type AnyModel, createForecasterOf } from '../../predictor/compared/model-of-any-kind.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { InputError, quoted } from '../formats/input-error.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
@@ -21,8 +20,8 @@ export interface SessionTask {
   seed: number;
   /** Measure decisions. */
   timings: boolean;
-  /** What the built-in forecaster runs on; the shipped model where there is none. */
-  model?: Model | undefined;
+  /** Takes the built-in forecaster's place, or is what that runs on; the shipped model where there is none. */
+  model?: AnyModel | undefined;
 }
 
 export interface SimulatedAlgorithm {
@@ -34,8 +33,8 @@ export interface SimulatedAlgorithm {
 const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
   oracle: ({ trace, scenario, startSeconds }) =>
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
-  'built-in': ({ model }) => createBuiltInForecaster({ ...(model && { model }) }),
-  'built-in:no-handover': ({ model }) => createBuiltInForecaster({ ...(model && { model }), handover: false }),
+  'built-in': ({ model }) => createForecasterOf(model),
+  'built-in:no-handover': ({ model }) => createForecasterOf(model, { handover: false }),
 };
 
 /** Played otherwise than by asking a controller. */

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from .fit import Fitted
 from .network import pinball
 from .rows import Rows
 from .scores import rank_correlation, scores_of
@@ -35,14 +34,20 @@ def training_sets(rows: Rows) -> dict[int | None, list[int]]:
     return sets
 
 
-def held_out_of(rows: Rows, fitted: Fitted, group: int) -> HeldOut:
+def held_out_of(
+    rows: Rows, quantiles_of: Callable[[np.ndarray], np.ndarray], levels: np.ndarray, group: int
+) -> HeldOut:
+    """`quantiles_of`: [row, step, level] of rows by their indices. With single seconds, only rows that have them are judged."""
     chosen = np.flatnonzero((rows.group == group) & rows.is_plain)
-    quantiles = fitted.quantiles(rows.features[chosen])
+    if rows.bins is not None:
+        chosen = rows.binned(chosen)
     targets = rows.targets[chosen]
+    # Recordings of a group may all be too short for a row.
+    quantiles = quantiles_of(chosen) if len(chosen) > 0 else np.empty((*targets.shape, len(levels)))
     return HeldOut(
         rows=chosen,
-        scores=scores_of(quantiles, targets, fitted.levels),
-        pinball=pinball(quantiles, targets, fitted.levels).mean(-1),
+        scores=scores_of(quantiles, targets, levels),
+        pinball=pinball(quantiles, targets, levels).mean(-1),
     )
 
 
