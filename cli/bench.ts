@@ -3,6 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import type { ModelFile } from '../predictor/built-in/model-file.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
@@ -113,6 +114,8 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       scenario,
       pageDirectory,
       ...(kernel && { kernel }),
+      // For this command none but the built-in forecaster's are read.
+      ...(benchmark.foldModels && { models: benchmark.foldModels as Readonly<Record<string, ModelFile>> }),
       contexts,
       timings,
       signal: stop.signal,

@@ -4,6 +4,7 @@
  */
 
 import type { Browser } from 'playwright-core';
+import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import type { KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
 import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
@@ -30,6 +31,8 @@ export interface BenchOptions {
   pageDirectory: string;
   /** Default: the origin paces bytes along the trace. */
   kernel?: KernelTier;
+  /** Models of the built-in forecaster by recording group; the shipped one for a group that has none. */
+  models?: Readonly<Record<string, ModelFile>>;
   /** Sessions side by side. Default: 4 where the ladder goes beyond 30 Mbit/s, else 8; there is but one kernel link. */
   contexts?: number;
   /** Times that a session is played at most. Default 4. */
@@ -247,6 +250,7 @@ async function playBatch(batch: readonly Task[], surroundings: Surroundings): Pr
 async function loadPage({ planned, attempt }: Task, { browser, origin, link, options }: Surroundings) {
   const { scenario, timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
+  const model = options.models?.[trace.metadata.recordingGroup];
   const session = origin.createSession({
     ...{ trace, scenario, startSeconds, segmentCount },
     ...(link && kernelSession(link, planned, options)),
@@ -258,6 +262,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
     scenario,
     segmentCount,
     cutoffSeconds,
+    ...(model && { model }),
   };
   const context = await browser.newContext();
   const page = await context.newPage();

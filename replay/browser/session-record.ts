@@ -1,6 +1,7 @@
 /** What the runner tells a page and what the page reports: plain JSON, the contract between the two. */
 
 import type { Decision, InFlight, PlayerState } from '../../abr/index.ts';
+import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import type { Scenario } from '../scenarios.ts';
 
 /** One session for a page to play. */
@@ -13,6 +14,8 @@ export interface SessionConfig {
   segmentCount: number;
   /** Waiting (startup and stalls) after which the session is given up. */
   cutoffSeconds: number;
+  /** What the built-in forecaster runs on. Default: the shipped one. */
+  model?: ModelFile;
 }
 
 /** One request for a segment of video; times are seconds of the session's clock (0 is the first of them). */

@@ -59,7 +59,12 @@ async function prepareSession(config: SessionConfig) {
       seed: config.seed,
       ...(oracle && { forecasters: [oracle.forecaster] }),
       ...(forecaster?.startsWith('built-in') && {
-        forecasters: [createBuiltInForecaster({ handover: forecaster === 'built-in' })],
+        forecasters: [
+          createBuiltInForecaster({
+            handover: forecaster === 'built-in',
+            ...(config.model && { model: config.model }),
+          }),
+        ],
       }),
     });
     handle.on('fault', ({ code, message, cause }) => {
