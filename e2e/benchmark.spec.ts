@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { build } from 'vite';
 import { createController, qoeWeights } from '../abr/index.ts';
+import { SHIPPED_MODEL } from '../predictor/built-in/shipped-model.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
@@ -43,6 +44,20 @@ test.beforeAll(async () => {
     configFile: path('../replay/browser/page.config.ts'),
     build: { outDir: PAGE_DIRECTORY, emptyOutDir: true },
   });
+});
+
+test('the page plays on the model of the recording group', async () => {
+  const running = runBench({
+    sessions: [{ trace, startSeconds: 0, segmentCount: 3, algorithm: 'mpc-l', seed: 3 }],
+    scenario,
+    pageDirectory: PAGE_DIRECTORY,
+    // What is no model shows best that it came through.
+    models: { desk: { ...SHIPPED_MODEL, levels: [0.5, 0.1] } },
+    maxAttempts: 1,
+    calibrationSeconds: 0,
+    onSession() {},
+  });
+  await expect(running).rejects.toThrow(/model\.levels/);
 });
 
 test('a session whose stream dash.js never ends is over at its last picture', async () => {
