@@ -18,7 +18,8 @@ const COMMAND = join(ROOT, 'cli', 'bin', 'leo-abr.js');
 const SHIPPED = ['stationary-typical', 'stationary-hard', 'driving-motorway', 'driving-urban-blocked'];
 const shipped = SHIPPED.map((name) => `replay/traces/${name}.csv`);
 const KINDS = {
-  short: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'] },
+  // Eight at a time make two cores late too often.
+  short: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'], contexts: ['--contexts', '5'] },
   full: {
     traces: (process.env.LEO_ABR_TRACES ?? '../shared/data/traces').split(delimiter).filter((path) => path !== ''),
     flags: ['--scenario', 'uhd-8'],
@@ -32,7 +33,7 @@ if (!Object.hasOwn(KINDS, kind)) {
   console.error(`usage: node scripts/bench.js ${Object.keys(KINDS).join('|')}`);
   process.exit(2);
 }
-const { traces, flags } = KINDS[kind];
+const { traces, flags, contexts = [] } = KINDS[kind];
 const missing = traces.filter((path) => !existsSync(resolve(ROOT, path)));
 if (missing.length > 0) {
   console.error(`no traces at ${missing.join(', ')}: put some there, or name their folder in LEO_ABR_TRACES`);
@@ -70,6 +71,7 @@ function play(name, algorithms, tier) {
     '--algorithms',
     algorithms,
     ...flags,
+    ...contexts,
     ...resume,
     '--out',
     file,
