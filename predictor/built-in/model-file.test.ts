@@ -1,18 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
+import { withValue } from '../with-value.fixture.ts';
 import { parseModel } from './model-file.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
-
-/** A copy of the shipped model with one value in it replaced. */
-function withValue(path: string, value: unknown): unknown {
-  const copy = JSON.parse(JSON.stringify(SHIPPED_MODEL));
-  const keys = path.split('.');
-  const last = keys.pop()!;
-  let at = copy;
-  for (const key of keys) at = at[key];
-  at[last] = value;
-  return copy;
-}
 
 describe('parseModel', () => {
   test('unpacks the shipped model', () => {
@@ -48,7 +38,7 @@ describe('parseModel', () => {
     ['networks.0.1.scales.steps', 'AAAAAA==', 'fold.json.networks[0][1].scales: expected'],
     ['stepEndsSeconds', [1, 2], 'biases: expected one per step and level (14), got'],
   ])('says what is wrong with %s', (path, value, message) => {
-    const parse = () => parseModel(withValue(path, value), 'fold.json');
+    const parse = () => parseModel(withValue(SHIPPED_MODEL, path, value), 'fold.json');
     expect(parse).toThrow(InputError);
     expect(parse).toThrow(message);
   });
@@ -56,7 +46,11 @@ describe('parseModel', () => {
   test('says which weight is no digit', () => {
     const { weights } = SHIPPED_MODEL.networks[0]![0]!;
     for (const wrong of ['/', '*']) {
-      const broken = withValue('networks.0.0.weights', `${weights.slice(0, 3)}${wrong}${weights.slice(4)}`);
+      const broken = withValue(
+        SHIPPED_MODEL,
+        'networks.0.0.weights',
+        `${weights.slice(0, 3)}${wrong}${weights.slice(4)}`,
+      );
       expect(() => parseModel(broken)).toThrow(
         `model.networks[0][0].weights[3]: expected a digit of base64 but the last, got "${wrong}"`,
       );

@@ -1,21 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { FEATURES } from '../link-history.ts';
+import { withValue } from '../with-value.fixture.ts';
 import { GOLDEN, TREES_FILE } from './boosted-trees.fixture.ts';
 import { parseBoostedTrees } from './boosted-trees.ts';
 import type { SeenSeconds } from './compared-model.ts';
 
 const NOTHING_SEEN: SeenSeconds = { ratios: new Float64Array(), ages: new Float64Array() };
-
-/** A copy of the fixture with one value in it replaced. */
-function withValue(path: string, value: unknown): unknown {
-  const copy = JSON.parse(JSON.stringify(TREES_FILE));
-  const keys = path.split('.');
-  const last = keys.pop()!;
-  let at = copy;
-  for (const key of keys) at = at[key];
-  at[last] = value;
-  return copy;
-}
 
 function floats(...values: number[]): string {
   return Buffer.from(Float32Array.from(values).buffer).toString('base64');
@@ -61,9 +51,9 @@ describe('parseBoostedTrees', () => {
     ['outputs.1.features', 'AAA=', 'fold.json.outputs[1].features: expected a multiple of 7 bytes'],
     ['outputs.1.features', Buffer.alloc(28, 27).toString('base64'), 'features[0]: expected below 27, got 27'],
     ['outputs.1.thresholds', '?', 'fold.json.outputs[1].thresholds: expected base64, got "?"'],
-    ['outputs.1.leaves', floats(1), 'fold.json.outputs[1].leaves: expected 32 floats of 4 bytes, got 4'],
+    ['outputs.1.leaves', floats(1), 'fold.json.outputs[1].leaves: expected 32 floats, got 1'],
     ['outputs.1.leaves', floats(...new Array(32).fill(Number.NaN)), 'leaves[0]: expected a finite number, got NaN'],
   ])('refuses a wrong %s (%j)', (path, value, message) => {
-    expect(() => parseBoostedTrees(withValue(path, value), 'fold.json')).toThrow(message);
+    expect(() => parseBoostedTrees(withValue(TREES_FILE, path, value), 'fold.json')).toThrow(message);
   });
 });

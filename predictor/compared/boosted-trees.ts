@@ -6,6 +6,7 @@
 import { InputError } from '../../abr/errors.ts';
 import { array, base64Bytes, object, parseHeader } from '../built-in/model-file.ts';
 import { FEATURES } from '../link-history.ts';
+import { base64Floats, finiteBase64Floats } from './base64-floats.ts';
 import type { ComparedModel } from './compared-model.ts';
 
 export const TREES_FORMAT = 'leo-abr boosted trees';
@@ -88,8 +89,9 @@ function parseTrees(value: unknown, depth: number, where: string): Trees {
   return {
     base,
     features: indices,
-    thresholds: floatsOf(thresholds, count * inner, `${where}.thresholds`, (number) => !Number.isNaN(number)),
-    leaves: floatsOf(leaves, count * (inner + 1), `${where}.leaves`, Number.isFinite),
+    // Whatever is asked goes left below a leaf: infinity.
+    thresholds: requireCount(base64Floats(thresholds, `${where}.thresholds`), count * inner, `${where}.thresholds`),
+    leaves: requireCount(finiteBase64Floats(leaves, `${where}.leaves`), count * (inner + 1), `${where}.leaves`),
   };
 }
 
@@ -106,12 +108,7 @@ function outputOf({ base, features, thresholds, leaves }: Trees, depth: number, 
   return sum;
 }
 
-function floatsOf(value: unknown, count: number, where: string, isRight: (number: number) => boolean): Float32Array {
-  const bytes = base64Bytes(value, where);
-  if (bytes.length !== 4 * count) throw new InputError(where, `${count} floats of 4 bytes`, bytes.length);
-  const view = new DataView(bytes.buffer);
-  const floats = Float32Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true));
-  const wrong = floats.findIndex((number) => !isRight(number));
-  if (wrong >= 0) throw new InputError(`${where}[${wrong}]`, 'a finite number', floats[wrong]);
-  return floats;
+function requireCount(numbers: Float32Array, count: number, where: string): Float32Array {
+  if (numbers.length === count) return numbers;
+  throw new InputError(where, `${count} floats`, numbers.length);
 }

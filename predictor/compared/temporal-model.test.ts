@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { withValue } from '../with-value.fixture.ts';
 import { SECONDS_SEEN, type SeenSeconds } from './compared-model.ts';
 import { GOLDEN, TEMPORAL_FILE } from './temporal-model.fixture.ts';
 import { parseTemporalModel } from './temporal-model.ts';
@@ -12,17 +13,6 @@ function padded(values: readonly number[]): Float64Array {
 
 function seenOf({ ratios, ages }: { ratios: readonly number[]; ages: readonly number[] }): SeenSeconds {
   return { ratios: padded(ratios), ages: padded(ages) };
-}
-
-/** A copy of the fixture with one value in it replaced. */
-function withValue(path: string, value: unknown): unknown {
-  const copy = JSON.parse(JSON.stringify(TEMPORAL_FILE));
-  const keys = path.split('.');
-  const last = keys.pop()!;
-  let at = copy;
-  for (const key of keys) at = at[key];
-  at[last] = value;
-  return copy;
 }
 
 describe('parseTemporalModel', () => {
@@ -71,6 +61,6 @@ describe('parseTemporalModel', () => {
     ['networks.0.3.biases', 1, 'fold.json.networks[0][3].biases: expected base64, got 1'],
     ['levels', [0.5], 'fold.json.networks[0][4].biases: expected one per step and level (3), got 9'],
   ])('says what is wrong with %s', (path, value, message) => {
-    expect(() => parseTemporalModel(withValue(path, value), 'fold.json')).toThrow(message);
+    expect(() => parseTemporalModel(withValue(TEMPORAL_FILE, path, value), 'fold.json')).toThrow(message);
   });
 });

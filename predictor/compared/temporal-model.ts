@@ -1,8 +1,9 @@
 /** The file form of a temporal network for sessions, as `leo-abr train --kind temporal` writes it: checked here, and unpacked. */
 
 import { InputError } from '../../abr/errors.ts';
-import { array, base64Bytes, object, parseHeader } from '../built-in/model-file.ts';
+import { array, object, parseHeader } from '../built-in/model-file.ts';
 import type { Layer } from '../built-in/quantile-network.ts';
+import { finiteBase64Floats } from './base64-floats.ts';
 import { type ComparedModel, SECONDS_SEEN } from './compared-model.ts';
 import { CHANNELS, MOMENT_INPUTS, TemporalNetworks } from './temporal-network.ts';
 
@@ -81,21 +82,11 @@ function requireNames(value: unknown, expected: readonly string[], where: string
 
 function parseLayer(value: unknown, inputs: number, where: string): Layer {
   const file = object(value, where);
-  const biases = floats(file['biases'], `${where}.biases`);
+  const biases = finiteBase64Floats(file['biases'], `${where}.biases`);
   if (biases.length === 0) throw new InputError(`${where}.biases`, 'at least one number', 0);
-  const weights = floats(file['weights'], `${where}.weights`);
+  const weights = finiteBase64Floats(file['weights'], `${where}.weights`);
   if (weights.length !== inputs * biases.length) {
     throw new InputError(`${where}.weights`, `${inputs} x ${biases.length} numbers`, weights.length);
   }
   return { weights, biases };
-}
-
-function floats(value: unknown, where: string): Float32Array {
-  const bytes = base64Bytes(value, where);
-  if (bytes.length % 4 !== 0) throw new InputError(where, '32-bit numbers of 4 bytes', bytes.length);
-  const view = new DataView(bytes.buffer);
-  const numbers = Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
-  const wrong = numbers.findIndex((number) => !Number.isFinite(number));
-  if (wrong >= 0) throw new InputError(`${where}[${wrong}]`, 'a finite number', numbers[wrong]);
-  return numbers;
 }

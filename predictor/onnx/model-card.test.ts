@@ -1,23 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
+import { withValue } from '../with-value.fixture.ts';
 import { CARD } from './card.fixture.ts';
 import { parseModelCard } from './model-card.ts';
-
-/** The card with one value in it replaced. */
-function withValue(path: string, value: unknown): string {
-  const copy = JSON.parse(JSON.stringify(CARD));
-  const keys = path.split('.');
-  const last = keys.pop()!;
-  let at = copy;
-  for (const key of keys) at = at[key];
-  at[last] = value;
-  return JSON.stringify(copy);
-}
 
 describe('parseModelCard', () => {
   test('reads a card, and lets it say more than it must', () => {
     expect(parseModelCard(JSON.stringify(CARD))).toEqual(CARD);
-    expect(parseModelCard(withValue('terminal', 'roof'))).toMatchObject({ terminal: 'roof' });
+    expect(parseModelCard(JSON.stringify(withValue(CARD, 'terminal', 'roof')))).toMatchObject({ terminal: 'roof' });
   });
 
   test.each<[string, unknown, string]>([
@@ -47,7 +37,7 @@ describe('parseModelCard', () => {
     ['check.features', [1], 'card.check.features: expected 27 numbers, got an array of 1'],
     ['check.quantiles.3', null, 'card.check.quantiles[3]: expected a finite number, got null'],
   ])('says what is wrong with %s', (path, value, message) => {
-    const parse = () => parseModelCard(withValue(path, value));
+    const parse = () => parseModelCard(JSON.stringify(withValue(CARD, path, value)));
     expect(parse).toThrow(InputError);
     expect(parse).toThrow(message);
   });
