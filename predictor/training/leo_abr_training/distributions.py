@@ -74,11 +74,12 @@ def main() -> int:
 
 def _fits() -> dict[str, Fit]:
     # Here, so that everything but the trees needs numpy alone.
-    from .quantile_trees import TreeSettings, fit_trees
+    from .boosting import BoostingSettings
+    from .quantile_trees import fit_trees
 
     return {
         TEMPORAL: lambda *rest: fit_temporal(*rest[:-1], TemporalSettings(), rest[-1]),
-        TREES: lambda *rest: fit_trees(*rest[:-1], TreeSettings(), rest[-1]),
+        TREES: lambda *rest: fit_trees(*rest[:-1], BoostingSettings(), rest[-1]),
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .fit import Fitted, Settings
 from .network import Parameters
 from .rows import Rows
+from .weights import balanced_weights
 
 # Quantiles of errors lie at least this far apart, in ln of rate.
 LEAST_GAP = 1e-3
@@ -29,8 +30,7 @@ def fit_estimator(rows: Rows, chosen: np.ndarray, feature: str, settings: Settin
         raise ValueError(f"estimator: expected one of {', '.join(estimator_features(rows))}, got {feature!r}")
     at = rows.feature_names.index(feature)
     errors = rows.targets[chosen] - rows.features[chosen, at : at + 1]
-    sizes_of_sets = np.bincount(rows.dataset[chosen], minlength=len(rows.datasets))
-    weights = ((1.0 / np.maximum(sizes_of_sets, 1)) ** settings.balance)[rows.dataset[chosen]]
+    weights = balanced_weights(rows.dataset[chosen], settings.balance)
     levels = np.array(settings.levels)
     middle = len(levels) // 2
     biases = np.empty((errors.shape[1], len(levels)), np.float32)

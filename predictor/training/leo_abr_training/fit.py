@@ -8,6 +8,7 @@ import numpy as np
 
 from .network import Parameters, first_parameters, loss_gradient, quantiles_of
 from .rows import Rows
+from .weights import BALANCE, balanced_weights
 
 
 # Weights of a model file are so many steps from nought at most.
@@ -31,7 +32,7 @@ class Settings:
     # Share of rows that are shown without what is known of the handover.
     masked: float = 0.25
     # Weight of a data set is its size to the power of one minus this.
-    balance: float = 0.5
+    balance: float = BALANCE
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,7 @@ def fit(
     scaled = (inputs - mean) / spread
     unknown = ((rows.unknown - mean) / spread).astype(np.float32)
     targets = rows.targets[chosen]
-    sizes_of_sets = np.bincount(rows.dataset[chosen], minlength=len(rows.datasets))
-    weights = (1.0 / np.maximum(sizes_of_sets, 1)) ** settings.balance
-    weights = weights[rows.dataset[chosen]]
-    weights = (weights / weights.mean()).astype(np.float32)
+    weights = balanced_weights(rows.dataset[chosen], settings.balance).astype(np.float32)
     levels = np.array(settings.levels, np.float32)
     sizes = [inputs.shape[1], *settings.hidden, targets.shape[1] * len(levels)]
 

@@ -10,22 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import xgboost
 
+from .boosting import BoostingSettings
 from .windows import EPOCH_SECONDS, LAGS, RATIO, SEEN, THIS_EPOCH, Windows
 
 SINGLE_SECONDS = 15
 SPANS = (2, 4, 8, 16, 32, LAGS)
-
-
-@dataclass(frozen=True)
-class TreeSettings:
-    # Of each of the levels, for each step.
-    rounds: int = 60
-    depth: int = 5
-    learning_rate: float = 0.1
-    subsample: float = 0.7
-    bins: int = 64
-    # Rows that are learnt from, drawn at random: neighbours are of nearly the same seconds.
-    rows: int = 15_000
 
 
 @dataclass(frozen=True)
@@ -68,26 +57,12 @@ def tree_features(windows: Windows, chosen: np.ndarray) -> np.ndarray:
 
 
 def fit_trees(
-    windows: Windows, chosen: np.ndarray, row_weights: np.ndarray, levels: np.ndarray, settings: TreeSettings, seed: int
+    windows: Windows, chosen: np.ndarray, row_weights: np.ndarray, levels: np.ndarray, settings: BoostingSettings, seed: int
 ) -> QuantileTrees:
     """Fits to the chosen rows (indices; a weight for each), or to as many of them as the settings say."""
-    rng = np.random.default_rng(seed)
-    if len(chosen) > settings.rows:
-        at = np.sort(rng.choice(len(chosen), settings.rows, replace=False))
-        chosen, row_weights = chosen[at], row_weights[at]
+    chosen, row_weights = settings.drawn(chosen, row_weights, np.random.default_rng(seed))
     features = tree_features(windows, chosen)
-    parameters = {
-        "objective": "reg:quantileerror",
-        "quantile_alpha": [float(level) for level in levels],
-        "max_depth": settings.depth,
-        "eta": settings.learning_rate,
-        "subsample": settings.subsample,
-        "max_bin": settings.bins,
-        "tree_method": "hist",
-        "multi_strategy": "one_output_per_tree",
-        "nthread": 1,
-        "seed": seed,
-    }
+    parameters = settings.parameters(levels, seed)
     boosters: list[xgboost.Booster | None] = []
     for targets in windows.targets[chosen].T:
         known = ~np.isnan(targets)

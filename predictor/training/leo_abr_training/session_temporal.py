@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from .fit import Settings
+from .model_file import file_header
 from .moments import LAGS, RATIO, Layout
+from .packing import listed, packed
 from .rows import Rows
-from .temporal_file import listed, packed
 from .temporal_network import WIDTHS, TemporalNetwork, TemporalSettings, fit_temporal
 from .weights import balanced_weights
 
@@ -123,13 +124,7 @@ def session_temporal_file(fitted: FittedSessionTemporal, rows: Rows, name: str, 
     binned = np.arange(len(rows.bins)) * rows.bins_every
     golden = binned[np.linspace(0, len(binned) - 1, GOLDEN_ROWS).astype(int)]
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "name": name,
-        "features": rows.feature_names,
-        "stepEndsSeconds": [float(end) if end % 1 else int(end) for end in rows.step_ends],
-        "levels": [round(float(level), 6) for level in fitted.levels],
-        "rankCorrelation": round(rank_correlation, 3),
+        **file_header(FORMAT, VERSION, fitted.levels, rows, name, rank_correlation),
         "widths": list(WIDTHS),
         "channels": list(CHANNELS),
         "moment": list(MOMENT_INPUTS),

@@ -6,15 +6,17 @@ gives the same numbers.
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import dataclass
 
 import numpy as np
 import xgboost
 
+from .boosting import BoostingSettings
 from .estimators import weighted_quantiles
 from .fit import Settings
+from .model_file import file_header
+from .packing import packed
 from .rows import Rows
 from .weights import balanced_weights
 
@@ -25,15 +27,8 @@ GOLDEN_ROWS = 3
 
 
 @dataclass(frozen=True)
-class SessionTreeSettings:
+class SessionTreeSettings(BoostingSettings):
     levels: tuple[float, ...] = Settings.levels
-    # Of each of the levels, for each step.
-    rounds: int = 60
-    depth: int = 5
-    learning_rate: float = 0.1
-    subsample: float = 0.7
-    bins: int = 64
-    # Rows that are learnt from, drawn at random: neighbours are of nearly the same seconds.
     rows: int = 30_000
     # As the networks': share of rows that are shown without what is known of the handover.
     masked: float = Settings.masked
@@ -61,30 +56,15 @@ class SessionTrees:
 
 def fit_session_trees(rows: Rows, chosen: np.ndarray, settings: SessionTreeSettings, seed: int) -> SessionTrees:
     """Fits to the chosen rows (indices, at least one), or to as many of them as the settings say."""
-    weights = balanced_weights(rows.dataset[chosen])
     rng = np.random.default_rng(seed)
-    if len(chosen) > settings.rows:
-        drawn = np.sort(rng.choice(len(chosen), settings.rows, replace=False))
-        chosen, weights = chosen[drawn], weights[drawn]
+    chosen, weights = settings.drawn(chosen, balanced_weights(rows.dataset[chosen]), rng)
     features = rows.features[chosen].copy()
     is_handover = ~np.isnan(rows.unknown)
     masked = rng.random(len(features)) < settings.masked
     features[np.ix_(masked, is_handover)] = rows.unknown[is_handover]
     levels = np.array(settings.levels)
-    parameters = {
-        "objective": "reg:quantileerror",
-        "quantile_alpha": list(settings.levels),
-        # What outputs begin with is given row by row.
-        "base_score": 0.0,
-        "max_depth": settings.depth,
-        "eta": settings.learning_rate,
-        "subsample": settings.subsample,
-        "max_bin": settings.bins,
-        "tree_method": "hist",
-        "multi_strategy": "one_output_per_tree",
-        "nthread": 1,
-        "seed": seed,
-    }
+    # What outputs begin with is given row by row.
+    parameters = {**settings.parameters(levels, seed), "base_score": 0.0}
     bases: list[np.ndarray] = []
     boosters: list[xgboost.Booster] = []
     for targets in rows.targets[chosen].T:
@@ -113,13 +93,7 @@ def fit_session_trees(rows: Rows, chosen: np.ndarray, settings: SessionTreeSetti
 def session_trees_file(fitted: SessionTrees, rows: Rows, name: str, rank_correlation: float) -> dict:
     golden = np.linspace(0, len(rows.features) - 1, GOLDEN_ROWS).astype(int)
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "name": name,
-        "features": rows.feature_names,
-        "stepEndsSeconds": [float(end) if end % 1 else int(end) for end in rows.step_ends],
-        "levels": [round(float(level), 6) for level in fitted.levels],
-        "rankCorrelation": round(rank_correlation, 3),
+        **file_header(FORMAT, VERSION, fitted.levels, rows, name, rank_correlation),
         "depth": fitted.depth,
         "outputs": [
             output
@@ -147,9 +121,9 @@ def _outputs(base: np.ndarray, booster: xgboost.Booster, depth: int) -> list[dic
         outputs.append(
             {
                 "base": float(begin),
-                "features": _packed(features, "u1"),
-                "thresholds": _packed(thresholds, "<f4"),
-                "leaves": _packed(leaves, "<f4"),
+                "features": packed(features, "u1"),
+                "thresholds": packed(thresholds, "<f4"),
+                "leaves": packed(leaves, "<f4"),
             }
         )
     return outputs
@@ -178,7 +152,3 @@ def whole_tree(tree: dict, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
             nodes[2 * at + 1] = left
             nodes[2 * at + 2] = tree["right_children"][node]
     return features, thresholds, leaves
-
-
-def _packed(values: np.ndarray, form: str) -> str:
-    return base64.b64encode(values.astype(form).tobytes()).decode("ascii")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-
 import numpy as np
 
 from .geometry import GEOMETRY_FEATURES
+from .packing import listed, packed
 from .temporal_network import WIDTHS, TemporalNetwork
 from .windows import LAGS, REFERENCE_SECONDS, Windows
 
@@ -61,12 +60,3 @@ def temporal_file(fitted: TemporalNetwork, windows: Windows, step_ends: list[flo
             for row in golden
         ],
     }
-
-
-def packed(values: np.ndarray) -> str:
-    return base64.b64encode(values.astype("<f4").tobytes()).decode("ascii")
-
-
-def listed(values: np.ndarray) -> list[float]:
-    # No -0: readers of JSON differ on it.
-    return [round(float(value), 6) + 0.0 for value in values.ravel()]

@@ -8,8 +8,8 @@ import numpy as np
 BALANCE = 0.5
 
 
-def balanced_weights(datasets: np.ndarray) -> np.ndarray:
-    """Weight [row] of mean 1, so that a data set counts by the square root of its rows. `datasets`: [row] index."""
+def balanced_weights(datasets: np.ndarray, balance: float = BALANCE) -> np.ndarray:
+    """Weight [row] of mean 1, so that a data set counts by the square root of its rows, or as `balance` says. `datasets`: [row] index."""
     counts = np.bincount(datasets)
-    weights = (1.0 / counts[datasets]) ** BALANCE
+    weights = (1.0 / counts[datasets]) ** balance
     return weights / weights.mean()

@@ -180,9 +180,10 @@ class Scores(unittest.TestCase):
 @unittest.skipUnless(importlib.util.find_spec("xgboost"), "xgboost is not installed: the evaluation's environment has it")
 class Trees(unittest.TestCase):
     def test_learn_epochs_and_are_the_same_again(self):
-        from leo_abr_training.quantile_trees import TreeSettings, fit_trees
+        from leo_abr_training.boosting import BoostingSettings
+        from leo_abr_training.quantile_trees import fit_trees
 
-        settings = TreeSettings(rounds=30, depth=3, rows=600)
+        settings = BoostingSettings(rounds=30, depth=3, rows=600)
         windows = made_up_windows()
         # A step that nobody has seen.
         windows = replace(windows, targets=np.where(np.arange(3) < 2, windows.targets, np.nan).astype(np.float32))
