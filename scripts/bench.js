@@ -2,7 +2,8 @@
  * `npm run bench`, `bench:full` and `bench:kernel`: algorithms in real browsers, and a report.
  *
  *     node scripts/bench.js short     4 shipped traces, 24 segments, and the simulator: under 10 minutes on two quiet cores
- *     node scripts/bench.js full      one start per trace of ../shared/data/traces (or of LEO_ABR_TRACES): hours
+ *     node scripts/bench.js full      one start per trace of ../shared/data/traces (or of LEO_ABR_TRACES): hours; MPC-L with
+ *                                     the models of LEO_ABR_FOLD_MODELS (`leo-abr train --folds`), else the shipped one
  *     node scripts/bench.js kernel    MPC-D and MPC-L under the kernel's CUBIC and BBR: half an hour; Linux and root
  *
  * All print each command as it can be typed. `full` and `kernel` continue what an earlier call has left unfinished. Results
@@ -17,12 +18,17 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const COMMAND = join(ROOT, 'cli', 'bin', 'leo-abr.js');
 const SHIPPED = ['stationary-typical', 'stationary-hard', 'driving-motorway', 'driving-urban-blocked'];
 const shipped = SHIPPED.map((name) => `replay/traces/${name}.csv`);
+const { LEO_ABR_FOLD_MODELS: foldModels } = process.env;
+/** All but `road`, whose runs of 15 s hold no more than a segment. */
+const RECORDINGS = ['autobahn', 'mmsys24', 'sat-vs-cell', 'starnet', 'starnet-sample', 'tum-idp'].map(
+  (name) => `../shared/data/traces/${name}`,
+);
 const KINDS = {
   // Eight at a time make two cores late too often.
   short: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'], contexts: ['--contexts', '5'] },
   full: {
-    traces: (process.env.LEO_ABR_TRACES ?? '../shared/data/traces').split(delimiter).filter((path) => path !== ''),
-    flags: ['--scenario', 'uhd-8'],
+    traces: process.env.LEO_ABR_TRACES?.split(delimiter).filter((path) => path !== '') ?? RECORDINGS,
+    flags: ['--scenario', 'uhd-8', ...(foldModels ? ['--fold-models', foldModels] : [])],
   },
   kernel: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'] },
 };
