@@ -1,5 +1,5 @@
 /**
- * `node scripts/bench-demo-page.js [minutes=30] [--query '?...'] [--out file.json]`: what the demo costs the browser that shows
+ * `node scripts/bench-demo-page.js [minutes=30] [--memory] [--query '?...'] [--out file.json]`: what the demo costs the browser that shows
  * it. Starts the server of `npm start` (Vite's, with the sources as they are), opens the page in Chromium with the three players
  * that it has by itself, and lets them play; where all have finished, it presses "Start again". Real time. Prints
  *
@@ -8,7 +8,8 @@
  * - where memory stood once a minute after a collection of garbage, and its slope per 10 minutes with a 95 % interval, by least
  *   squares. A session's record grows while it plays, so its age is in the fit: the slope is what grows from session to session.
  *
- * What the measuring itself holds the main thread for is left out, and counted. Exit status 1 where a task of ours was over 50 ms
+ * What the measuring itself holds the main thread for is left out, and counted. A profiler takes part in what V8 keeps of code:
+ * with --memory there is none, and nothing is said of tasks but how many of them were over 50 ms by the clock. Exit status 1 where a task of ours was over 50 ms
  * or something grows.
  */
 import { spawn } from 'node:child_process';
@@ -33,7 +34,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { query: { type: 'string', default: '' }, out: { type: 'string' } },
+  options: {
+    memory: { type: 'boolean', default: false },
+    query: { type: 'string', default: '' },
+    out: { type: 'string' },
+  },
 });
 const minutes = Number(positionals[0] ?? 30);
 if (positionals.length > 1 || !(minutes > 0 && minutes <= 24 * 60)) {
@@ -69,11 +74,15 @@ async function startDemo() {
 async function watch() {
   const { product } = await browser.send('Browser.getVersion');
   const page = await browser.page();
-  for (const domain of ['Page', 'Performance', 'Profiler']) await page.send(`${domain}.enable`);
-  await page.send('Profiler.setSamplingInterval', { interval: PROFILE_MICROSECONDS });
+  for (const domain of ['Page', 'Performance']) await page.send(`${domain}.enable`);
+  const profiled = !values.memory;
+  if (profiled) {
+    await page.send('Profiler.enable');
+    await page.send('Profiler.setSamplingInterval', { interval: PROFILE_MICROSECONDS });
+  }
   await page.send('Page.addScriptToEvaluateOnNewDocument', { source: `(${noteLongTasks})()` });
   await page.send('Page.navigate', { url: server.url + values.query });
-  await page.send('Profiler.start');
+  if (profiled) await page.send('Profiler.start');
   const playing = `(() => {
     const videos = [...document.querySelectorAll('video')];
     return videos.length > 0 && videos.every(({ currentTime }) => currentTime > 0);
@@ -81,7 +90,7 @@ async function watch() {
   for (const untilMs = performance.now() + 60_000; !(await page.evaluate(playing)); await pause(100)) {
     if (performance.now() > untilMs) throw new Error('nothing plays within 60 s');
   }
-  const meter = new Meter(page, await rendererPid());
+  const meter = new Meter(page, await rendererPid(), { profiled });
   const loadedAt = await page.evaluate('performance.timeOrigin');
   const loading = await meter.look();
 
@@ -155,22 +164,17 @@ function report({ url, product, players, sessions, loading, looks }) {
     `${stripVTControlCharacters(url)}\n${players} players, ${sessions} sessions of each, ${played.toFixed(1)} minutes\n`,
   );
 
-  const tasks = looks.flatMap((look) => look.tasks);
-  const ours = printTasks('while they played', tasks, looks);
-  printTasks('until all had a first picture', loading.tasks, [loading]);
-
-  const share = (owner) => looks.reduce((sum, { spentMs }) => sum + (spentMs[owner] ?? 0), 0) / (played * 60_000);
-  const owners = [...new Set(looks.flatMap(({ spentMs }) => Object.keys(spentMs)))].filter((one) => one !== 'idle');
-  const shares = owners.map((owner) => [owner, share(owner)]).sort((a, b) => b[1] - a[1]);
-  console.log(
-    `the main thread’s time: ${shares.map(([owner, of]) => `${owner} ${(100 * of).toFixed(1)} %`).join(', ')}\n`,
-  );
+  const ours = values.memory ? 0 : reportTasks(looks, loading);
+  if (values.memory) {
+    console.log(`tasks over ${LONG_MS} ms: ${looks.flatMap((look) => look.tasks).length}, unknown whose\n`);
+  }
 
   const verdicts = printMemory(looks);
   const growing = verdicts.filter(({ verdict }) => verdict === 'grows').map(({ what }) => what);
   const unclear = verdicts.filter(({ verdict }) => verdict === 'unclear').map(({ what }) => what);
+  const found = values.memory ? '' : `long tasks of the page’s own scripts: ${ours}; `;
   console.log(
-    `\nlong tasks of the page’s own scripts: ${ours}; growing: ${growing.join(', ') || 'nothing'}${unclear.length > 0 ? `; too little to tell: ${unclear.join(', ')}` : ''}`,
+    `\n${found}growing: ${growing.join(', ') || 'nothing'}${unclear.length > 0 ? `; too little to tell: ${unclear.join(', ')}` : ''}`,
   );
   if (values.out !== undefined) {
     const about = { url, browser: product, source, cpu: model, cores: cpus().length, node: process.versions.node };
@@ -178,6 +182,22 @@ function report({ url, product, players, sessions, loading, looks }) {
     writeFileSync(values.out, `${JSON.stringify(result, null, 1)}\n`);
   }
   return ours > 0 || growing.length > 0 ? 1 : 0;
+}
+
+/** Prints whose the long tasks were, and the main thread's time; how many tasks were the page's. */
+function reportTasks(looks, loading) {
+  const tasks = looks.flatMap((look) => look.tasks);
+  const ours = printTasks('while they played', tasks, looks);
+  printTasks('until all had a first picture', loading.tasks, [loading]);
+
+  const totalMs = looks.at(-1).minute * 60_000;
+  const share = (owner) => looks.reduce((sum, { spentMs }) => sum + (spentMs[owner] ?? 0), 0) / totalMs;
+  const owners = [...new Set(looks.flatMap(({ spentMs }) => Object.keys(spentMs)))].filter((one) => one !== 'idle');
+  const shares = owners.map((owner) => [owner, share(owner)]).sort((a, b) => b[1] - a[1]);
+  console.log(
+    `the main thread’s time: ${shares.map(([owner, of]) => `${owner} ${(100 * of).toFixed(1)} %`).join(', ')}\n`,
+  );
+  return ours;
 }
 
 /**

@@ -12,19 +12,22 @@ export function residentBytes(pid) {
   }
 }
 
-/** Reads memory and the profiler; knows what it held the main thread for itself. */
+/** Reads memory and, where there is one, the profiler; knows what it held the main thread for itself. */
 export class Meter {
   #page;
   #pid;
+  #profiled;
   #waits;
   /** Samples since the look before the last: of a task across a look, the first part is in the profile before. */
   #samples = [];
   /** When the page was held by a look, in s of the browser's clock. */
   #held = [];
 
-  constructor(page, pid) {
+  /** Where it is `profiled`, the page's profiler has been started. */
+  constructor(page, pid, { profiled }) {
     this.#page = page;
     this.#pid = pid;
+    this.#profiled = profiled;
     this.#waits = watchWaits(pid);
   }
 
@@ -32,16 +35,16 @@ export class Meter {
   async look() {
     const page = this.#page;
     const noted = await page.evaluate('takeLongTasks()');
-    const { profile } = await page.send('Profiler.stop');
+    const profile = this.#profiled ? (await page.send('Profiler.stop')).profile : undefined;
     const { Timestamp: fromSeconds, NavigationStart: originSeconds } = await this.#metrics();
     await page.send('HeapProfiler.collectGarbage');
     const heap = await page.send('Runtime.getHeapUsage');
     const { documents, nodes, jsEventListeners } = await page.send('Memory.getDOMCounters');
     const resident = residentBytes(this.#pid);
-    await page.send('Profiler.start');
+    if (this.#profiled) await page.send('Profiler.start');
     const { Timestamp: toSeconds } = await this.#metrics();
 
-    const samples = samplesOf(profile);
+    const samples = profile === undefined ? [] : samplesOf(profile);
     this.#samples = [...this.#samples, ...samples];
     const tasks = [];
     let held = 0;

@@ -2,8 +2,9 @@
  * `npm run bench`, `bench:full` and `bench:kernel`: algorithms in real browsers, and a report.
  *
  *     node scripts/bench.js short     4 shipped traces, 24 segments, and the simulator: under 10 minutes on two quiet cores
- *     node scripts/bench.js full      one start per trace of ../shared/data/traces (or of LEO_ABR_TRACES): hours; MPC-L with
- *                                     the models of LEO_ABR_FOLD_MODELS (`leo-abr train --folds`), else the shipped one
+ *     node scripts/bench.js full      24 segments from one start per trace of ../shared/data/traces (or of LEO_ABR_TRACES):
+ *                                     hours; MPC-L on the models of LEO_ABR_FOLD_MODELS (`leo-abr train --folds`), else on
+ *                                     the shipped one
  *     node scripts/bench.js kernel    MPC-D and MPC-L under the kernel's CUBIC and BBR: half an hour; Linux and root
  *
  * All print each command as it can be typed. `full` and `kernel` continue what an earlier call has left unfinished. Results
@@ -28,7 +29,7 @@ const KINDS = {
   short: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'], contexts: ['--contexts', '5'] },
   full: {
     traces: process.env.LEO_ABR_TRACES?.split(delimiter).filter((path) => path !== '') ?? RECORDINGS,
-    flags: ['--scenario', 'uhd-8', ...(foldModels ? ['--fold-models', foldModels] : [])],
+    flags: ['--scenario', 'uhd-8', '--segments', '24', ...(foldModels ? ['--fold-models', foldModels] : [])],
   },
   kernel: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'] },
 };
