@@ -1,16 +1,16 @@
 /**
- * `node scripts/bench-demo-page.js [minutes=30] [--memory] [--query '?...'] [--out file.json]`: what the demo costs the browser that shows
- * it. Starts the server of `npm start` (Vite's, with the sources as they are), opens the page in Chromium with the three players
- * that it has by itself, and lets them play; where all have finished, it presses "Start again". Real time. Prints
+ * `node scripts/bench-demo-page.js [minutes=30] [--memory] [--query '?...'] [--out file.json]`: what the demo costs the browser
+ * that shows it. Starts the server of `npm start` (Vite's, with the sources as they are), opens the page in Chromium with the
+ * three players that it has by itself, and lets them play; where all have finished, it presses "Start again". Real time. Prints
  *
  * - the tasks over 50 ms of the page's main thread, by whose they were: a sampling profiler runs all along. On a busy machine a
  *   task is long because others have the processors: on Linux that time is known, and taken off;
  * - where memory stood once a minute after a collection of garbage, and its slope per 10 minutes with a 95 % interval, by least
  *   squares. A session's record grows while it plays, so its age is in the fit: the slope is what grows from session to session.
  *
- * What the measuring itself holds the main thread for is left out, and counted. A profiler takes part in what V8 keeps of code:
- * with --memory there is none, and nothing is said of tasks but how many of them were over 50 ms by the clock. Exit status 1 where a task of ours was over 50 ms
- * or something grows.
+ * With --memory no profiler runs, which might itself keep memory: of the tasks it is then only told how many were over 50 ms.
+ * What the measuring itself holds the main thread for is left out, and counted. Exit status 1 where a task of ours was over
+ * 50 ms (not with --memory) or something grows.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -164,15 +164,15 @@ function report({ url, product, players, sessions, loading, looks }) {
     `${stripVTControlCharacters(url)}\n${players} players, ${sessions} sessions of each, ${played.toFixed(1)} minutes\n`,
   );
 
-  const ours = values.memory ? 0 : reportTasks(looks, loading);
-  if (values.memory) {
+  const ours = values.memory ? undefined : reportTasks(looks, loading);
+  if (ours === undefined) {
     console.log(`tasks over ${LONG_MS} ms: ${looks.flatMap((look) => look.tasks).length}, unknown whose\n`);
   }
 
   const verdicts = printMemory(looks);
   const growing = verdicts.filter(({ verdict }) => verdict === 'grows').map(({ what }) => what);
   const unclear = verdicts.filter(({ verdict }) => verdict === 'unclear').map(({ what }) => what);
-  const found = values.memory ? '' : `long tasks of the page’s own scripts: ${ours}; `;
+  const found = ours === undefined ? '' : `long tasks of the page’s own scripts: ${ours}; `;
   console.log(
     `\n${found}growing: ${growing.join(', ') || 'nothing'}${unclear.length > 0 ? `; too little to tell: ${unclear.join(', ')}` : ''}`,
   );
@@ -181,7 +181,7 @@ function report({ url, product, players, sessions, loading, looks }) {
     const result = { about: { ...about, players, sessions, minutes: played }, loading, looks, memory: verdicts };
     writeFileSync(values.out, `${JSON.stringify(result, null, 1)}\n`);
   }
-  return ours > 0 || growing.length > 0 ? 1 : 0;
+  return (ours ?? 0) > 0 || growing.length > 0 ? 1 : 0;
 }
 
 /** Prints whose the long tasks were, and the main thread's time; how many tasks were the page's. */

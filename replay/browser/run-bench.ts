@@ -89,7 +89,7 @@ export interface BenchOutcome {
 const DEFAULT_MAX_ATTEMPTS = 4;
 const DEFAULT_CUTOFF_SECONDS = 600;
 const LARGE_LADDER_BPS = 30e6;
-/** Little more than the page's video: whatever is around it is composed anew with every picture, and costs time. */
+/** In CSS pixels: the page's video and its margin. A larger page is composed anew with every picture, which costs time. */
 const VIEWPORT = { width: 384, height: 216 };
 
 /** How many sessions this machine's size and the scenario allow side by side without disturbing each other. */
