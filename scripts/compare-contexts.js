@@ -1,8 +1,8 @@
 /**
  * `node scripts/compare-contexts.js --traces <file|folder>... <alone.json> <side-by-side.json>`: prints, as Markdown, how far
  * the same sessions agree when they are played one after the other (`leo-abr bench --contexts 1`) and side by side
- * (`--contexts 4`): (i) the states of each decided again, (ii) download times against the trace, (iii) what differs between
- * the two when both play freely. The `.raw.jsonl` of each lies beside it.
+ * (`--contexts 4`), or twice alike: (i) the states of each decided again, (ii) download times against the simulator's,
+ * (iii) what differs between the two when both play freely. The `.raw.jsonl` of each lies beside it.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -34,19 +34,25 @@ function print({ parseResults, parseRawSessions, readTraces, compareWithSimulato
   const column = (of) => agreement.map(({ algorithm }) => of.rows.find((row) => row.algorithm === algorithm));
   const [first, second] = [column(alone), column(together)];
   const again = (row) => (row.again.decisions === 0 ? '-' : `${row.again.same} of ${row.again.decisions}`);
-  const late = ({ downloadsByTrace }) => `${percent(downloadsByTrace.median, 2)}, ${percent(downloadsByTrace.p95, 2)}`;
-  const [one, many] = [alone, together].map(({ contexts }) => `${contexts} at a time`);
+  const late = ({ downloads }) => `${percent(downloads.median, 2)}, ${percent(downloads.p95, 2)}`;
+  const one = `${alone.contexts} at a time`;
+  const many = together.contexts === alone.contexts ? `${one}, again` : `${together.contexts} at a time`;
+  const topMbps = Math.max(...alone.results.scenario.ladderBps) / 1e6;
   table([
     [`${alone.results.scenario.name}`, ...agreement.map(({ algorithm }) => algorithm)],
     ['sessions that both have', ...agreement.map(({ sessions }) => sessions)],
     [`(i) states decided again: the same, ${one}`, ...first.map(again)],
     [`  ${many}`, ...second.map(again)],
-    [`(ii) download time against the trace: median, 95th percentile, ${one}`, ...first.map(late)],
+    [
+      `(ii) download time against the simulator's: median, 95th percentile of the absolute error, ${one}`,
+      ...first.map(late),
+    ],
     [`  ${many}`, ...second.map(late)],
     ['(iii) the same representation', ...agreement.map((row) => estimate(row.sameRepresentation, 100, 1, ' %'))],
     [`  QoE, ${one}`, ...agreement.map(({ simulatorQoe }) => simulatorQoe.toFixed(3))],
     [`  QoE, ${many}`, ...agreement.map(({ browserQoe }) => browserQoe.toFixed(3))],
     ['  QoE, difference', ...agreement.map(({ qoeDiff }) => estimate(qoeDiff, 1, 3))],
+    ['  as a share of the top bitrate', ...agreement.map(({ qoeDiff }) => percent(qoeDiff.value / topMbps, 2))],
     ['  stall seconds, difference', ...agreement.map((row) => estimate(row.stallSecondsDiff, 1, 3))],
     ['  startup seconds, difference', ...agreement.map((row) => estimate(row.startupSecondsDiff, 1, 3))],
   ]);
