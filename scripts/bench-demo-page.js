@@ -12,15 +12,13 @@
  * What the measuring itself holds the main thread for is left out, and counted. Exit status 1 where a task of ours was over
  * 50 ms (not with --memory) or something grows.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { launch } from './bench-demo-page.browser.js';
 import { Meter, residentBytes } from './bench-demo-page.meter.js';
 import { largest, PAGE, slopeOf } from './bench-demo-page.profile.js';
+import { startDemo } from './bench-demo-page.server.js';
 import { bundledSources } from './bundled-sources.js';
 
 const SAMPLE_SECONDS = 60;
@@ -30,7 +28,6 @@ const LONG_MS = 50;
 const PROFILE_MICROSECONDS = 1000;
 /** What grows by less than this share of itself in 10 minutes is flat for anybody who watches. */
 const FLAT_SHARE = 0.02;
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -44,30 +41,6 @@ const minutes = Number(positionals[0] ?? 30);
 if (positionals.length > 1 || !(minutes > 0 && minutes <= 24 * 60)) {
   console.error(`expected minutes, 0 to 1440, got ${stripVTControlCharacters(positionals.join(' '))}`);
   process.exit(2);
-}
-
-/** What `npm start` starts, in a process of its own, on a free port. */
-async function startDemo() {
-  const vite = spawn(process.execPath, ['node_modules/vite/bin/vite.js', '--port', '0', '--clearScreen', 'false'], {
-    cwd: ROOT,
-    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  const url = await new Promise((resolve, reject) => {
-    vite.stdout.on('data', (chunk) => {
-      output += chunk;
-      const address = /Local:\s+(http:\S+)/.exec(output)?.[1];
-      if (address !== undefined) resolve(address);
-    });
-    vite.once('exit', (code) => reject(new Error(`vite ended with ${code}:\n${output}`)));
-  });
-  const stop = async () => {
-    const ended = once(vite, 'exit');
-    vite.kill();
-    await ended;
-  };
-  return { url, stop };
 }
 
 /** Plays for as long as asked: memory by the minute, long tasks, and what the main thread's time went into. */
