@@ -194,6 +194,19 @@ test('the Markdown has the same tables', async () => {
   expect(text).not.toMatch(/NaN|undefined/);
 });
 
+test('how many segments the sessions have, of short recordings too', async () => {
+  const overview = async (results: Results) => {
+    writeFileSync(at('lengths.json'), resultsJson(results));
+    expect((await run('report', at('lengths.json'), '--out', at('lengths'))).status).toBe(0);
+    return readFileSync(at('lengths/report.md'), 'utf8');
+  };
+  expect(await overview(simulated)).toContain('120 Mbit/s, 48 segments of 4 s,');
+  const [first, ...others] = simulated.sessions;
+  const short = { ...first!, segments: first!.segments.slice(0, 13) };
+  const text = await overview({ ...simulated, sessions: [short, ...others] });
+  expect(text).toContain('120 Mbit/s, up to 48 segments (as many as a recording holds, at least 13) of 4 s,');
+});
+
 test('the CSV has a row per session, whose parts add up', () => {
   const [head, ...rows] = readFileSync(at('both/sessions.csv'), 'utf8').trim().split('\n');
   const columns = head!.split(',');

@@ -3,7 +3,7 @@
 import { ablationsAmong } from '../../replay/evaluation/ablations.ts';
 import { componentDifference } from '../../replay/evaluation/component-differences.ts';
 import { unitsByDataset } from '../../replay/evaluation/resampling-units.ts';
-import { ALL_DATASETS } from '../../replay/results.ts';
+import { ALL_DATASETS, type ResolvedScenario, type SessionResult } from '../../replay/results.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { type Block, cellText, type ReportDocument, type Section } from './document.ts';
 import { count, estimateCell, qoeDigits, turned } from './format.ts';
@@ -86,12 +86,20 @@ function runTitle({ scenarioLabel, tier }: Run): string {
 
 function overview({ results, algorithms, datasets, scenario, baseline }: Run): string {
   if (results.sessions.length === 0) return 'The results hold no session.';
-  const { ladderBps, segmentCount, segmentSeconds, bufferCapSeconds } = scenario;
+  const { ladderBps, segmentSeconds, bufferCapSeconds } = scenario;
   return (
     `${count(results.sessions.length, 'session')} of ${count(algorithms.length, 'algorithm')} (${algorithms.map((name) => `\`${name}\``).join(', ')}) on ` +
-    `${count(datasets.length, 'data set')}. Ladder ${ladderBps[0]! / 1e6} to ${ladderBps.at(-1)! / 1e6} Mbit/s, ${segmentCount} segments of ${segmentSeconds} s, ` +
+    `${count(datasets.length, 'data set')}. Ladder ${ladderBps[0]! / 1e6} to ${ladderBps.at(-1)! / 1e6} Mbit/s, ${segmentsOf(results.sessions, scenario)} of ${segmentSeconds} s, ` +
     `buffer of ${bufferCapSeconds} s. Compared with \`${baseline}\`.`
   );
+}
+
+/** How many segments a session has: short recordings hold fewer than the scenario. */
+function segmentsOf(sessions: readonly SessionResult[], { segmentCount }: ResolvedScenario): string {
+  const played = sessions.filter(({ endedBy }) => endedBy === 'end').map(({ segments }) => segments.length);
+  const fewest = played.reduce((least, length) => Math.min(least, length), segmentCount);
+  if (fewest === segmentCount) return count(segmentCount, 'segment');
+  return `up to ${count(segmentCount, 'segment')} (as many as a recording holds, at least ${fewest})`;
 }
 
 /** Who is to be judged: `mpc-l`, else the first that is neither baseline nor oracle nor a bound. */
