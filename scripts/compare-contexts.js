@@ -1,8 +1,9 @@
 /**
- * `node scripts/compare-contexts.js --traces <file|folder>... <alone.json> <side-by-side.json>`: prints, as Markdown, how far
- * the same sessions agree when they are played one after the other (`leo-abr bench --contexts 1`) and side by side
- * (`--contexts 4`), or twice alike: (i) the states of each decided again, (ii) download times against the simulator's,
- * (iii) what differs between the two when both play freely. The `.raw.jsonl` of each lies beside it.
+ * `node scripts/compare-contexts.js --traces <file|folder>... <alone.json>,... <side-by-side.json>,...`: prints, as Markdown,
+ * how far the sessions that both have agree when they are played one after the other (`leo-abr bench --contexts 1`) and side
+ * by side (`--contexts 4`), or twice alike: (i) the states of each decided again, (ii) download times against the simulator's,
+ * (iii) what differs between the two when both play freely. The `.raw.jsonl` of each lies beside it. Files of one kind,
+ * separated by commas, are taken together; sessions are told apart by data set, trace, start, algorithm and length.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 if (positionals.length !== 2 || !values.traces) {
-  console.error('usage: node scripts/compare-contexts.js --traces <file|folder>... <alone.json> <side-by-side.json>');
+  console.error(
+    'usage: node scripts/compare-contexts.js --traces <file|folder>... <alone.json>,... <side-by-side.json>,...',
+  );
   process.exit(2);
 }
 
@@ -22,24 +25,43 @@ print(await bundledSources('replay/browser/comparison/index.ts'));
 function print({ parseResults, parseRawSessions, readTraces, compareWithSimulator, tierAgreement }) {
   const seed = Number(values.seed);
   const traces = readTraces(values.traces, { onNote: () => {} });
-  const [alone, together] = positionals.map((file) => {
-    const results = parseResults(readFileSync(file, 'utf8'), file);
-    const rawFile = `${file.replace(/\.json$/, '')}.raw.jsonl`;
-    const sessions = parseRawSessions(readFileSync(rawFile, 'utf8'), rawFile);
-    const rejected = sessions.filter((session) => session.rejected !== undefined).length;
-    const rows = compareWithSimulator({ sessions, scenario: results.scenario, traces, seed });
-    return { results, rejected, contexts: results.tool.bench?.contexts, rows };
+  const read = positionals.map((files) => {
+    const parts = files.split(',').map((file) => parseResults(readFileSync(file, 'utf8'), file));
+    const raw = files.split(',').flatMap((file) => {
+      const rawFile = `${file.replace(/\.json$/, '')}.raw.jsonl`;
+      return parseRawSessions(readFileSync(rawFile, 'utf8'), rawFile);
+    });
+    return { parts, raw, sessions: parts.flatMap(({ sessions }) => sessions) };
   });
-  const agreement = tierAgreement(alone.results.sessions, together.results.sessions, seed);
+  const keyOf = ({ dataset, trace, startSeconds, algorithm }) => [dataset, trace, startSeconds, algorithm].join();
+  const lengths = read.map(
+    ({ sessions }) => new Map(sessions.map((session) => [keyOf(session), session.segments.length])),
+  );
+  const isInBoth = (session) => {
+    const [one, other] = lengths.map((of) => of.get(keyOf(session)));
+    return one !== undefined && one === other;
+  };
+  const { scenario } = read[0].parts[0];
+  const [alone, together] = read.map(({ parts, raw, sessions }) => {
+    const played = raw.filter(isInBoth);
+    const contexts = [...new Set(parts.map(({ tool }) => tool.bench?.contexts))].sort((a, b) => a - b).join(', ');
+    return {
+      sessions: sessions.filter(isInBoth),
+      rejected: played.filter((session) => session.rejected !== undefined).length,
+      label: `${contexts} at a time`,
+      rows: compareWithSimulator({ sessions: played, scenario, traces, seed }),
+    };
+  });
+  const agreement = tierAgreement(alone.sessions, together.sessions, seed);
   const column = (of) => agreement.map(({ algorithm }) => of.rows.find((row) => row.algorithm === algorithm));
   const [first, second] = [column(alone), column(together)];
   const again = (row) => (row.again.decisions === 0 ? '-' : `${row.again.same} of ${row.again.decisions}`);
   const late = ({ downloads }) => `${percent(downloads.median, 2)}, ${percent(downloads.p95, 2)}`;
-  const one = `${alone.contexts} at a time`;
-  const many = together.contexts === alone.contexts ? `${one}, again` : `${together.contexts} at a time`;
-  const topMbps = Math.max(...alone.results.scenario.ladderBps) / 1e6;
+  const one = alone.label;
+  const many = together.label === one ? `${one}, again` : together.label;
+  const topMbps = Math.max(...scenario.ladderBps) / 1e6;
   table([
-    [`${alone.results.scenario.name}`, ...agreement.map(({ algorithm }) => algorithm)],
+    [`${scenario.name}`, ...agreement.map(({ algorithm }) => algorithm)],
     ['sessions that both have', ...agreement.map(({ sessions }) => sessions)],
     [`(i) states decided again: the same, ${one}`, ...first.map(again)],
     [`  ${many}`, ...second.map(again)],
