@@ -22,7 +22,7 @@ if (positionals.length !== 2 || !values.traces) {
 
 print(await bundledSources('replay/browser/comparison/index.ts'));
 
-function print({ parseResults, parseRawSessions, readTraces, compareWithSimulator, tierAgreement }) {
+function print({ parseResults, parseRawSessions, readTraces, compareWithSimulator, tierAgreement, sessionKey }) {
   const seed = Number(values.seed);
   const traces = readTraces(values.traces, { onNote: () => {} });
   const read = positionals.map((files) => {
@@ -33,12 +33,11 @@ function print({ parseResults, parseRawSessions, readTraces, compareWithSimulato
     });
     return { parts, raw, sessions: parts.flatMap(({ sessions }) => sessions) };
   });
-  const keyOf = ({ dataset, trace, startSeconds, algorithm }) => [dataset, trace, startSeconds, algorithm].join();
   const lengths = read.map(
-    ({ sessions }) => new Map(sessions.map((session) => [keyOf(session), session.segments.length])),
+    ({ sessions }) => new Map(sessions.map((session) => [sessionKey(session), session.segments.length])),
   );
   const isInBoth = (session) => {
-    const [one, other] = lengths.map((of) => of.get(keyOf(session)));
+    const [one, other] = lengths.map((of) => of.get(sessionKey(session)));
     return one !== undefined && one === other;
   };
   const { scenario } = read[0].parts[0];
@@ -74,7 +73,13 @@ function print({ parseResults, parseRawSessions, readTraces, compareWithSimulato
     [`  QoE, ${one}`, ...agreement.map(({ simulatorQoe }) => simulatorQoe.toFixed(3))],
     [`  QoE, ${many}`, ...agreement.map(({ browserQoe }) => browserQoe.toFixed(3))],
     ['  QoE, difference', ...agreement.map(({ qoeDiff }) => estimate(qoeDiff, 1, 3))],
-    ['  as a share of the top bitrate', ...agreement.map(({ qoeDiff }) => percent(qoeDiff.value / topMbps, 2))],
+    [
+      `  as a share of the mean ${one}, of the top bitrate`,
+      ...agreement.map(
+        ({ qoeDiff, simulatorQoe }) =>
+          `${percent(qoeDiff.value / simulatorQoe, 1)}, ${percent(qoeDiff.value / topMbps, 2)}`,
+      ),
+    ],
     ['  stall seconds, difference', ...agreement.map((row) => estimate(row.stallSecondsDiff, 1, 3))],
     ['  startup seconds, difference', ...agreement.map((row) => estimate(row.startupSecondsDiff, 1, 3))],
   ]);
