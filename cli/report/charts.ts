@@ -49,6 +49,8 @@ export function forestChart(
   const { components, styles, unit } = options;
   const algorithms = [...new Set(rows.map(({ algorithm }) => algorithm))];
   const longest = Math.max(...algorithms.map((name) => name.length));
+  // Labels of small numbers are long: with five, they overlap.
+  const widest = Math.max(...rows.flatMap(({ low, high }) => [Math.abs(low), Math.abs(high)]));
   return svgOf({
     width: 1040,
     height: 62 + 24 * algorithms.length,
@@ -57,9 +59,15 @@ export function forestChart(
     marginTop: 26,
     marginBottom: 34,
     style: { fontSize: '12px' },
-    x: { label: `${unit}, to the right is better →`, ticks: 5, nice: true, tickFormat: tick, grid: true },
+    x: {
+      label: `${unit}, to the right is better →`,
+      ticks: widest < 0.2 ? 3 : 5,
+      nice: true,
+      tickFormat: tick,
+      grid: true,
+    },
     y: { label: null, domain: algorithms, tickSize: 0 },
-    fx: { label: null, domain: [...components], padding: 0.08 },
+    fx: { label: null, domain: [...components], padding: 0.22 },
     marks: [
       Plot.ruleX([0], { stroke: SOFT }),
       Plot.ruleY(rows, {
