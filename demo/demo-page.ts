@@ -173,20 +173,31 @@ export class DemoPage {
       const panels = this.#panels;
       this.#sessions = [...this.#sessions, ...sessions];
       const players: RunPlayer[] = [];
-      for (const [place, panel] of panels.entries()) {
-        const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
-        const record = panel.play({ session: sessions[place]!, scenario, seed: SEED, risk, service: forecaster });
-        players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
-        // Each start, and the drawing behind them, is a task of its own: together they would hold the page for too long.
-        await nextTask();
-        if (start !== this.#starts) return;
+      // Each step is a task of its own: together they would hold the page for too long.
+      const isOvertaken = () => nextTask().then(() => start !== this.#starts);
+      for (const panel of panels) {
+        if (await isOvertaken()) return;
+        panel.clear();
       }
+      for (const [place, panel] of panels.entries()) {
+        if (await isOvertaken()) return;
+        const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
+        const record = panel.prepare({ session: sessions[place]!, scenario, seed: SEED, risk, service: forecaster });
+        players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
+      }
+      for (const panel of panels) {
+        if (await isOvertaken()) return;
+        panel.play();
+      }
+      if (await isOvertaken()) return;
       // Only now does nobody stream from those before any more.
       this.#forget(this.#sessions.filter((session) => !sessions.includes(session)));
       this.#sessions = sessions;
-      this.#run = { trace, scenario, startSeconds, seed: SEED, risk, service, timeline, players, ended: false };
-      this.#views.begin(this.#run);
-      this.#draw();
+      const run = { trace, scenario, startSeconds, seed: SEED, risk, service, timeline, players, ended: false };
+      this.#run = run;
+      await this.#views.begin(run);
+      // Also where it was stopped meanwhile: the lanes are there to be looked at.
+      if (run === this.#run) this.#draw();
     } catch (error) {
       if (start !== this.#starts) return;
       // Those that have started would play on without being watched.

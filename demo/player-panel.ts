@@ -1,7 +1,7 @@
 /** One player of the page: a picture, its algorithm, and how it is doing. Plays one session at a time. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr, type Forecaster } from 'leo-abr';
+import { attachLeoAbr, type Forecaster, type LeoAbrHandle } from 'leo-abr';
 import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-settings.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { COMPETITORS, competitor } from './competitors.ts';
@@ -51,6 +51,8 @@ export class PlayerPanel {
   #player: MediaPlayerClass | undefined;
   #recorder: SessionRecorder | undefined;
   #algorithm: string;
+  /** What play() takes; undefined where the player has been initialized. */
+  #readied: { manifestUrl: string; handle: LeoAbrHandle | undefined } | undefined;
 
   constructor(panel: PlayerPanelOptions) {
     this.#options = panel;
@@ -119,11 +121,9 @@ export class PlayerPanel {
     return competitor(this.#algorithm).title;
   }
 
-  /** Starts a session, in place of the one before; gives what will be written down of it. */
-  play({ session, scenario, seed, risk, service }: PanelSession): SessionRecord {
-    this.stop();
-    this.#recorder = undefined;
-    this.#player?.destroy();
+  /** Readies a session, in place of the one before, for play(); gives what will be written down of it. */
+  prepare({ session, scenario, seed, risk, service }: PanelSession): SessionRecord {
+    this.clear();
     this.#fault.hidden = true;
     this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const player = MediaPlayer().create();
@@ -168,8 +168,15 @@ export class PlayerPanel {
     });
     on('playbackEnded', () => this.#options.onEnded());
     on('error', (event) => this.#options.onFault(errorMessage(event)));
-    player.initialize(this.video, `${session.url}manifest.mpd`, true);
+    this.#readied = { manifestUrl: `${session.url}manifest.mpd`, handle };
     return recorder.record;
+  }
+
+  /** Starts the session that was readied. */
+  play(): void {
+    const { manifestUrl } = this.#readied!;
+    this.#readied = undefined;
+    this.#player!.initialize(this.video, manifestUrl, true);
   }
 
   /** Ends the session where it is; the last picture stays. */
@@ -179,10 +186,20 @@ export class PlayerPanel {
     this.video.pause();
   }
 
+  /** Frees what the session held, and its picture; there is none until the next. */
+  clear(): void {
+    this.stop();
+    this.#recorder = undefined;
+    // dash.js throws where it shall destroy what has not been initialized.
+    if (this.#readied === undefined) this.#player?.destroy();
+    else this.#readied.handle?.detach();
+    this.#readied = undefined;
+    this.#player = undefined;
+  }
+
   /** Frees everything; the panel is not used again. */
   dispose(): void {
-    this.stop();
-    this.#player?.destroy();
+    this.clear();
     this.root.remove();
   }
 

@@ -205,5 +205,5 @@ const run: Run = {
 };
 
 const views = new RunViews();
-views.begin(run);
+await views.begin(run);
 views.draw();

@@ -41,13 +41,12 @@ export class RunViews {
     this.#drawMoment();
   }
 
-  /** Takes another run; draw() shows it. */
-  begin(run: Run): void {
+  /** Takes another run, in some tasks; draw() shows it. */
+  async begin(run: Run): Promise<void> {
     this.#run = run;
     this.#chosenSeconds = undefined;
     this.#pointedSeconds = undefined;
     this.#announcedLeader = undefined;
-    this.timeline.begin(run);
     this.#moment.begin(run);
     this.#race.begin(run);
     this.#decisions = run.players.map(
@@ -61,6 +60,7 @@ export class RunViews {
       ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
       legendEntry('', 'stalled', 'stall'),
     );
+    await this.timeline.begin(run);
   }
 
   /** Shows what has happened by now. */

@@ -1,7 +1,7 @@
 /** The timeline as four lanes of uPlot that share their time axis, with one cursor over all of them. */
 
 import uPlot from 'uplot';
-import { element } from './dom.ts';
+import { element, nextTask } from './dom.ts';
 import { bitrate, clock } from './format.ts';
 import type { Run } from './run.ts';
 import type { DecisionNote } from './session-record.ts';
@@ -41,6 +41,7 @@ interface Palette {
 }
 
 interface Lane {
+  host: HTMLElement;
   plot: uPlot;
   dataOf(timeline: Timeline, tracks: readonly Track[]): uPlot.AlignedData;
   height(): number;
@@ -51,7 +52,10 @@ export class TimelineView {
   onPoint: (seconds: number | undefined, chosen: boolean) => void = () => {};
   readonly #host: HTMLElement;
   readonly #marker = element('div', { class: 'moment', hidden: true });
+  /** From the top on; fewer while they are built. */
   #lanes: Lane[] = [];
+  /** What is in the page: also those of the run before whose place none has taken yet. */
+  #shown: Lane[] = [];
   #run: Run | undefined;
   #isMinute = false;
   #nowSeconds = 0;
@@ -70,17 +74,24 @@ export class TimelineView {
     host.addEventListener('pointerleave', () => this.onPoint(undefined, false));
     new ResizeObserver(() => this.#resize()).observe(host);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-      this.#build();
+      for (const addLane of this.#build()) addLane();
       this.draw();
     });
   }
 
-  /** Takes another run; draw() shows it. */
-  begin(run: Run): void {
+  /** Takes another run, a lane per task: together they would hold the page for too long. draw() shows it. */
+  async begin(run: Run): Promise<void> {
     this.#run = run;
     this.#nowSeconds = 0;
     this.#forecasts = [];
-    this.#build();
+    const steps = this.#build();
+    const lanes = this.#lanes;
+    for (const addLane of steps) {
+      await nextTask();
+      // Others are being built.
+      if (lanes !== this.#lanes) return;
+      addLane();
+    }
   }
 
   /** `minute`: the last minute alone, moving; else the whole session. */
@@ -138,20 +149,18 @@ export class TimelineView {
     }));
   }
 
-  #build(): void {
+  /** What builds the lanes anew, from the top on, each in the place of one of before. */
+  #build(): (() => void)[] {
     const run = this.#run;
-    if (run === undefined) return;
-    for (const { plot } of this.#lanes) plot.destroy();
-    this.#host.querySelectorAll('.lane').forEach((lane) => {
-      lane.remove();
-    });
+    if (run === undefined) return [];
     const palette = readPalette();
-    this.#lanes = [
-      this.#linkLane(run, palette),
-      this.#bitrateLane(run, palette),
-      this.#bufferLane(run, palette),
-      this.#stallLane(run, palette),
-    ];
+    const lanes: Lane[] = [];
+    this.#lanes = lanes;
+    const kinds = [this.#linkLane, this.#bitrateLane, this.#bufferLane, this.#stallLane];
+    return kinds.map((kind, place) => () => {
+      lanes[place] = kind.call(this, run, palette);
+      this.#shown[place] = lanes[place];
+    });
   }
 
   /** What the link carries, and what each player's downloads got of it. */
@@ -272,7 +281,11 @@ export class TimelineView {
   }): Lane {
     const { palette, y, hasTimes = false, dataOf, height } = options;
     const host = element('div', { class: 'lane' }, element('h3', {}, options.title));
-    this.#host.append(host);
+    // In place: the page keeps its height.
+    const before = this.#shown[this.#lanes.length];
+    before?.plot.destroy();
+    if (before === undefined) this.#host.append(host);
+    else before.host.replaceWith(host);
     const { timeline, players } = this.#run!;
     const handovers = timeline.handovers();
     const axis: uPlot.Axis = {
@@ -329,7 +342,7 @@ export class TimelineView {
       dataOf(timeline, empty),
       host,
     );
-    return { plot, dataOf, height };
+    return { host, plot, dataOf, height };
   }
 
   get #isNarrow(): boolean {

@@ -127,7 +127,7 @@ test('a start that another one overtakes leaves no session at the origin', async
   await open('?players=mpc-d,mpc-d&trace=stationary-calm&scenario=hd-16&start=0');
   const restart = page.getByRole('button', { name: 'Start again' });
   // Begun again before, while and after the players start.
-  for (const pauseMs of [0, 5, 20, 40, 80]) {
+  for (const pauseMs of [0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80]) {
     await restart.click();
     await page.waitForTimeout(pauseMs);
   }
