@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { build } from 'vite';
 import type * as onnx from '../../predictor/onnx/index.ts';
 import type { FromWorker } from '../../predictor/onnx/protocol.ts';
-import { test as base, expect, LAB_HTML, type ServedFile } from './playback-test.ts';
+import { test as base, expect, expectBuiltInForecasts, LAB_HTML, type ServedFile } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Nothing but the page's own files runs; WebAssembly may be compiled, `eval` is not allowed. */
@@ -127,7 +127,7 @@ test('without a model, with another file, under a policy that forbids it: one fa
       await window.lab.until('the end', () => video.ended);
       return {
         faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`),
-        sources: decisions.map(({ decision }) => decision.forecastSource),
+        decisions,
         others,
       };
     },
@@ -136,7 +136,8 @@ test('without a model, with another file, under a policy that forbids it: one fa
   expect(seen.faults).toEqual([
     expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),
   ]);
-  expect(seen.sources.slice(1)).toEqual(Array(4).fill('built-in'));
+  expect(seen.decisions).toHaveLength(5);
+  expectBuiltInForecasts(seen.decisions);
   const [page, worker, foreign, runtime, policy] = seen.others;
   expect(page).toContain('model: expected an ONNX file');
   expect(worker).toContain('the Worker could not be started');

@@ -6,16 +6,17 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { test as base, type Page } from '@playwright/test';
+import { test as base, expect, type Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import { build } from 'vite';
+import type { Download } from '../../abr/controller.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type * as leoAbr from '../../src/index.ts';
 
-export { expect } from '@playwright/test';
+export { expect };
 
 /** One video request that dash.js sent. */
 export interface SentRequest {
@@ -144,6 +145,26 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await use(page);
   },
 });
+
+/** A download whose first bytes came so much before its end says something of the link. */
+const EVIDENCE_SECONDS = 0.02;
+
+/**
+ * Expects no forecast at the first decision, the built-in one from some decision on, and that from the first decision that
+ * evidence came before; returns how many were made without. On a busy page that may be more than one: of a segment that is
+ * seen only when it is whole, latency and throughput cannot be told apart.
+ */
+export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[]): number {
+  const sources = decisions.map(({ decision }) => decision.forecastSource);
+  const without = sources.indexOf('built-in');
+  expect(without, `forecasts of ${sources}`).toBeGreaterThan(0);
+  expect(new Set(sources.slice(0, without))).toEqual(new Set([undefined]));
+  expect(new Set(sources.slice(without))).toEqual(new Set(['built-in']));
+  const isEvidence = ({ downloadSeconds, latencySeconds = downloadSeconds }: Download) =>
+    downloadSeconds - latencySeconds > EVIDENCE_SECONDS;
+  expect(decisions.slice(0, without).filter(({ state }) => state.downloads.some(isEvidence))).toEqual([]);
+  return without;
+}
 
 function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scenario {
   return {
