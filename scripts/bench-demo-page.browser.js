@@ -1,6 +1,7 @@
 /**
- * A Chromium over the pipe of its DevTools protocol, for scripts/bench-demo-page.js, with nothing switched on but what is asked
- * for. Playwright has it keep every response for the inspector: of segments of 15 MB that is most of what would be measured.
+ * A Chromium over the pipe of its DevTools protocol, for scripts/bench-demo-page.js and scripts/demo-page-heap.js, with nothing
+ * switched on but what is asked for. Playwright has it keep every response for the inspector: of segments of 15 MB that is most
+ * of what would be measured.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +42,12 @@ export async function launch({ executablePath, args, env, width, height }) {
     }
     parts.push(messages.at(-1));
   });
-  const receive = ({ id, result, error }) => {
+  const listeners = new Set();
+  const receive = ({ id, result, error, method, params, sessionId }) => {
+    if (id === undefined) {
+      for (const one of listeners) if (one.method === method && one.sessionId === sessionId) one.listener(params);
+      return;
+    }
     const call = waiting.get(id);
     waiting.delete(id);
     if (error !== undefined) call?.reject(new Error(`${call.method}: ${error.message}`));
@@ -58,7 +64,7 @@ export async function launch({ executablePath, args, env, width, height }) {
 
   return {
     send,
-    /** The page that it begins with: commands to it, and what an expression is there. */
+    /** The page that it begins with: commands to it, its events, and what an expression is there. */
     async page() {
       const { targetInfos } = await send('Target.getTargets');
       const { targetId } = targetInfos.find(({ type }) => type === 'page');
@@ -66,6 +72,12 @@ export async function launch({ executablePath, args, env, width, height }) {
       const sendToPage = (method, params) => send(method, params, sessionId);
       return {
         send: sendToPage,
+        /** Returns what ends the listening. */
+        on(method, listener) {
+          const one = { method, sessionId, listener };
+          listeners.add(one);
+          return () => listeners.delete(one);
+        },
         async evaluate(expression) {
           const { result, exceptionDetails: fault } = await sendToPage('Runtime.evaluate', {
             expression,

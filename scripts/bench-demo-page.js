@@ -4,30 +4,33 @@
  * three players that it has by itself, and lets them play; where all have finished, it presses "Start again". Real time. Prints
  *
  * - the tasks over 50 ms of the page's main thread, by whose they were: a sampling profiler runs all along. On a busy machine a
- *   task is long because others have the processors: on Linux that time is known, and taken off;
- * - where memory stood once a minute after a collection of garbage, and its slope per 10 minutes with a 95 % interval, by least
- *   squares. A session's record grows while it plays, so its age is in the fit: the slope is what grows from session to session.
+ *   task is long because others have the processors, other virtual machines of the same host among them: on Linux that time is
+ *   known, and taken off;
+ * - where memory stood when a session had ended, after a collection of garbage, and its slope per 10 minutes with a 95 % interval,
+ *   by least squares from the second session on. The JavaScript heap is taken apart (bench-demo-page.heap.js): its whole is V8's
+ *   compiled code too, which grows until all that is called often has been compiled (scripts/demo-page-heap.js shows for how
+ *   long). What the page keeps are the objects and what is native, and they are judged in its stead.
  *
  * With --memory no profiler runs, which might itself keep memory: of the tasks it is then only told how many were over 50 ms.
  * What the measuring itself holds the main thread for is left out, and counted. Exit status 1 where a task of ours was over
- * 50 ms (not with --memory) or something grows.
+ * 50 ms (not with --memory) or something that is judged grows.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { launch } from './bench-demo-page.browser.js';
+import { FLAT_SHARE, HEAP_KINDS } from './bench-demo-page.heap.js';
 import { Meter, residentBytes } from './bench-demo-page.meter.js';
 import { largest, PAGE, slopeOf } from './bench-demo-page.profile.js';
-import { startDemo } from './bench-demo-page.server.js';
+import { ALL_PLAY, startDemo } from './bench-demo-page.server.js';
+import { stealSeconds } from './bench-demo-page.waits.js';
 import { bundledSources } from './bundled-sources.js';
 
 const SAMPLE_SECONDS = 60;
-/** Left out of the slopes: code is compiled, caches fill. */
-const WARM_UP_MINUTES = 3;
+/** What has ended is let go of meanwhile. */
+const AFTER_SESSION_MS = 3000;
 const LONG_MS = 50;
 const PROFILE_MICROSECONDS = 1000;
-/** What grows by less than this share of itself in 10 minutes is flat for anybody who watches. */
-const FLAT_SHARE = 0.02;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -56,46 +59,53 @@ async function watch() {
   await page.send('Page.addScriptToEvaluateOnNewDocument', { source: `(${noteLongTasks})()` });
   await page.send('Page.navigate', { url: server.url + values.query });
   if (profiled) await page.send('Profiler.start');
-  const playing = `(() => {
-    const videos = [...document.querySelectorAll('video')];
-    return videos.length > 0 && videos.every(({ currentTime }) => currentTime > 0);
-  })()`;
-  for (const untilMs = performance.now() + 60_000; !(await page.evaluate(playing)); await pause(100)) {
-    if (performance.now() > untilMs) throw new Error('nothing plays within 60 s');
-  }
+  await waitUntil(page, ALL_PLAY, 'a player does not play');
+  const haveEnded = `[...document.querySelectorAll('.state')].every(({ textContent }) => textContent === 'finished')`;
   const meter = new Meter(page, await rendererPid(), { profiled });
   const loadedAt = await page.evaluate('performance.timeOrigin');
   const loading = await meter.look();
 
   const startMs = performance.now();
+  const stealAtStart = stealSeconds();
   const endMs = startMs + minutes * 60_000;
   const looks = [];
   let session = 1;
-  let sessionStartMs = startMs;
-  while (performance.now() < endMs) {
-    const dueMs = Math.min(startMs + (looks.length + 1) * SAMPLE_SECONDS * 1000, endMs);
-    while (performance.now() < dueMs) {
-      await pause(Math.min(1000, dueMs - performance.now()));
-      const isOver = `[...document.querySelectorAll('.state')].every(({ textContent }) => textContent === 'finished')`;
-      if (!(await page.evaluate(isOver))) continue;
-      await page.evaluate(`document.querySelector('#restart').click()`);
-      session++;
-      sessionStartMs = performance.now();
-    }
+  const look = async (what) => {
     if ((await page.evaluate('performance.timeOrigin')) !== loadedAt) {
       throw new Error('the page was loaded anew: a source file has changed, or the server was away');
     }
-    const [minute, ageSeconds] = [(performance.now() - startMs) / 60_000, (performance.now() - sessionStartMs) / 1000];
-    const look = { minute, session, ageSeconds, load: loadavg()[0], ...(await meter.look()) };
-    looks.push(look);
-    const heap = (look.memory.heapBytes / 1e6).toFixed(2);
-    process.stderr.write(
-      `minute ${minute.toFixed(1)}, session ${session}: heap ${heap} MB, ${look.tasks.length} long tasks\n`,
-    );
+    const minute = (performance.now() - startMs) / 60_000;
+    looks.push({ minute, session, load: loadavg()[0], ...(await meter.look(what)) });
+    const { memory, tasks } = looks.at(-1);
+    const heap = memory === undefined ? '' : ` ended: objects ${(memory.objectBytes / 1e6).toFixed(2)} MB`;
+    process.stderr.write(`minute ${minute.toFixed(1)}, session ${session}${heap}, ${tasks.length} long tasks\n`);
+  };
+  while (performance.now() < endMs) {
+    const dueMs = Math.min(performance.now() + SAMPLE_SECONDS * 1000, endMs);
+    while (performance.now() < dueMs) {
+      await pause(Math.min(1000, Math.max(0, dueMs - performance.now())));
+      if (!(await page.evaluate(haveEnded))) continue;
+      await pause(AFTER_SESSION_MS);
+      await look({ andMemory: true });
+      await page.evaluate(`document.querySelector('#restart').click()`);
+      await waitUntil(page, `!(${haveEnded})`, 'nothing starts again');
+      await waitUntil(page, ALL_PLAY, 'a player does not play again');
+      session++;
+    }
+    await look();
   }
   meter.close();
+  const stolenShare = (stealSeconds() - stealAtStart) / cpus().length / ((performance.now() - startMs) / 1000);
   const players = await page.evaluate(`document.querySelectorAll('article').length`);
-  return { url: await page.evaluate('location.href'), product, players, sessions: session, loading, looks };
+  return {
+    url: await page.evaluate('location.href'),
+    product,
+    players,
+    sessions: session,
+    stolenShare,
+    loading,
+    looks,
+  };
 }
 
 /** Runs in the page, before anything else there. */
@@ -112,6 +122,13 @@ function noteLongTasks() {
   };
 }
 
+/** Throws what would be wrong where the expression is not true in the page within a minute. */
+async function waitUntil(page, expression, otherwise) {
+  for (const untilMs = performance.now() + 60_000; !(await page.evaluate(expression)); await pause(100)) {
+    if (performance.now() > untilMs) throw new Error(`${otherwise} within 60 s`);
+  }
+}
+
 function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -126,12 +143,13 @@ async function rendererPid() {
 }
 
 /** Prints it all; the exit status. */
-function report({ url, product, players, sessions, loading, looks }) {
+function report({ url, product, players, sessions, stolenShare, loading, looks }) {
   const { model } = cpus()[0];
   const load = looks.reduce((sum, one) => sum + one.load, 0) / looks.length;
   const played = looks.at(-1).minute;
+  const stolen = stolenShare > 0 ? `, ${(100 * stolenShare).toFixed(1)} % of them taken by other machines` : '';
   console.log(
-    `${product} (${source}), ${cpus().length} x ${model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, load ${load.toFixed(1)}; Node ${process.versions.node}`,
+    `${product} (${source}), ${cpus().length} x ${model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, load ${load.toFixed(1)}${stolen}; Node ${process.versions.node}`,
   );
   console.log(
     `${stripVTControlCharacters(url)}\n${players} players, ${sessions} sessions of each, ${played.toFixed(1)} minutes\n`,
@@ -139,19 +157,29 @@ function report({ url, product, players, sessions, loading, looks }) {
 
   const ours = values.memory ? undefined : reportTasks(looks, loading);
   if (ours === undefined) {
-    console.log(`tasks over ${LONG_MS} ms: ${looks.flatMap((look) => look.tasks).length}, unknown whose\n`);
+    const tasks = looks.flatMap((look) => look.tasks);
+    const busy = tasks.filter(({ ownMs }) => ownMs > LONG_MS);
+    console.log(
+      `tasks over ${LONG_MS} ms: ${tasks.length} by the clock, ${busy.length} without waiting, unknown whose\n`,
+    );
   }
 
   const verdicts = printMemory(looks);
-  const growing = verdicts.filter(({ verdict }) => verdict === 'grows').map(({ what }) => what);
-  const unclear = verdicts.filter(({ verdict }) => verdict === 'unclear').map(({ what }) => what);
+  const judged = verdicts.filter(({ isJudged }) => isJudged);
+  const growing = judged.filter(({ verdict }) => verdict === 'grows').map(({ what }) => what);
+  const unclear = judged.filter(({ verdict }) => verdict === 'unclear').map(({ what }) => what);
   const found = ours === undefined ? '' : `long tasks of the page’s own scripts: ${ours}; `;
   console.log(
     `\n${found}growing: ${growing.join(', ') || 'nothing'}${unclear.length > 0 ? `; too little to tell: ${unclear.join(', ')}` : ''}`,
   );
   if (values.out !== undefined) {
     const about = { url, browser: product, source, cpu: model, cores: cpus().length, node: process.versions.node };
-    const result = { about: { ...about, players, sessions, minutes: played }, loading, looks, memory: verdicts };
+    const result = {
+      about: { ...about, players, sessions, minutes: played, load, stolenShare },
+      loading,
+      looks,
+      memory: verdicts,
+    };
     writeFileSync(values.out, `${JSON.stringify(result, null, 1)}\n`);
   }
   return (ours ?? 0) > 0 || growing.length > 0 ? 1 : 0;
@@ -198,33 +226,44 @@ function printTasks(when, tasks, looks) {
   return counts.find(({ owner }) => owner === PAGE).busy;
 }
 
+const MB = 1e6;
 const SERIES = [
-  { what: 'JavaScript heap, MB', of: ({ heapBytes }) => heapBytes / 1e6, digits: 2 },
-  { what: 'of the DOM, MB', of: ({ embedderBytes }) => embedderBytes / 1e6, digits: 2 },
-  { what: 'array buffers, MB', of: ({ backingBytes }) => backingBytes / 1e6, digits: 2 },
-  { what: 'nodes', of: ({ nodes }) => nodes, digits: 0 },
-  { what: 'listeners', of: ({ listeners }) => listeners, digits: 0 },
-  { what: 'documents', of: ({ documents }) => documents, digits: 0 },
-  { what: 'renderer resident, MB', of: ({ residentBytes: bytes }) => bytes && bytes / 1e6, digits: 1 },
+  { what: 'JavaScript heap, MB', of: ({ heapBytes }) => heapBytes / MB, digits: 2, isJudged: false },
+  ...Object.entries(HEAP_KINDS).map(([kind, name]) => ({
+    what: `${name}, MB`,
+    of: (memory) => memory[kind] / MB,
+    digits: 2,
+    isJudged: kind === 'objectBytes' || kind === 'nativeBytes',
+  })),
+  { what: 'of the DOM, MB', of: ({ embedderBytes }) => embedderBytes / MB, digits: 2, isJudged: true },
+  { what: 'array buffers, MB', of: ({ backingBytes }) => backingBytes / MB, digits: 2, isJudged: true },
+  { what: 'nodes', of: ({ nodes }) => nodes, digits: 0, isJudged: true },
+  { what: 'listeners', of: ({ listeners }) => listeners, digits: 0, isJudged: true },
+  { what: 'documents', of: ({ documents }) => documents, digits: 0, isJudged: true },
+  { what: 'renderer resident, MB', of: ({ residentBytes: bytes }) => bytes && bytes / MB, digits: 1, isJudged: true },
 ];
 
-/** What there was at first, in the end, and the slope between; with a verdict on each series. */
+/** What there was after the first session, after the last, and the slope between; with a verdict on each series. */
 function printMemory(looks) {
-  const counted = looks.filter(({ minute }) => minute > WARM_UP_MINUTES);
+  const ends = looks.filter(({ memory }) => memory !== undefined);
+  if (ends.length === 0) {
+    console.log('memory: no session has ended');
+    return [];
+  }
   console.log(
-    `after a collection of garbage          first     last   per 10 minutes (95 %), after minute ${WARM_UP_MINUTES}`,
+    `when a session had ended               first     last   per 10 minutes (95 %), from the 2nd of ${ends.length} on`,
   );
-  return SERIES.filter(({ of }) => of(looks[0].memory) !== undefined).map(({ what, of, digits }) => {
+  const counted = ends.slice(1);
+  return SERIES.filter(({ of }) => of(ends[0].memory) !== undefined).map(({ what, of, digits, isJudged }) => {
     const minutesAt = counted.map(({ minute }) => minute / 10);
-    const ages = counted.map(({ ageSeconds }) => ageSeconds);
     const series = counted.map(({ memory }) => of(memory));
-    const slope = slopeOf(series, [minutesAt, ages]);
-    const [first, last] = [looks[0], looks.at(-1)].map(({ memory }) => of(memory));
+    const slope = slopeOf(series, minutesAt);
+    const [first, last] = [ends[0], ends.at(-1)].map(({ memory }) => of(memory));
     const number = (value) => value.toFixed(digits).padStart(9);
     const text = slope === undefined ? '-' : `${signed(slope.value)} ± ${slope.halfWidth.toPrecision(2)}`;
     const verdict = slope === undefined ? 'unclear' : verdictOn(slope, series);
     console.log(`  ${what.padEnd(32)}${number(first)}${number(last)}   ${text.padEnd(22)}${verdict}`);
-    return { what, first, last, slopePer10Minutes: slope ?? null, verdict };
+    return { what, first, last, slopePer10Minutes: slope ?? null, verdict, isJudged };
   });
 }
 

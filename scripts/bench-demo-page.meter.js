@@ -1,5 +1,6 @@
 /** Looks into a page over CDP for scripts/bench-demo-page.js: memory after a collection of garbage, long tasks and whose they were. */
 import { readFileSync } from 'node:fs';
+import { heapBytesByKind } from './bench-demo-page.heap.js';
 import { samplesOf, timesBetween } from './bench-demo-page.profile.js';
 import { watchWaits } from './bench-demo-page.waits.js';
 
@@ -31,16 +32,13 @@ export class Meter {
     this.#waits = watchWaits(pid);
   }
 
-  /** What happened since the last look, and what there is in memory. */
-  async look() {
+  /** What happened since the last look; with `andMemory`, what there is in memory too. */
+  async look({ andMemory = false } = {}) {
     const page = this.#page;
     const noted = await page.evaluate('takeLongTasks()');
     const profile = this.#profiled ? (await page.send('Profiler.stop')).profile : undefined;
     const { Timestamp: fromSeconds, NavigationStart: originSeconds } = await this.#metrics();
-    await page.send('HeapProfiler.collectGarbage');
-    const heap = await page.send('Runtime.getHeapUsage');
-    const { documents, nodes, jsEventListeners } = await page.send('Memory.getDOMCounters');
-    const resident = residentBytes(this.#pid);
+    const memory = andMemory ? await this.#memory() : undefined;
     if (this.#profiled) await page.send('Profiler.start');
     const { Timestamp: toSeconds } = await this.#metrics();
 
@@ -54,27 +52,51 @@ export class Meter {
       if (this.#held.some((look) => start < look.toSeconds && end > look.fromSeconds)) held++;
       else {
         // What it took by itself.
-        const ownMs = ms - 1000 * (this.#waits?.between(start, end) ?? 0);
-        tasks.push({ startMs, totalMs: ms, ownMs, ...timesBetween(this.#samples, start * 1e6, end * 1e6) });
+        const {
+          ranSeconds = Number.NaN,
+          waitedSeconds = 0,
+          stolenSeconds = 0,
+        } = this.#waits?.between(start, end) ?? {};
+        const keptMs = 1000 * (waitedSeconds + stolenSeconds);
+        const ownMs = Math.max(0, ms - keptMs);
+        tasks.push({
+          startMs,
+          totalMs: ms,
+          ownMs,
+          ranMs: 1000 * ranSeconds,
+          stolenMs: 1000 * stolenSeconds,
+          ...timesBetween(this.#samples, start * 1e6, end * 1e6),
+        });
       }
     }
     this.#samples = samples;
     this.#held = [...this.#held.slice(-1), { fromSeconds, toSeconds }];
     const spent = timesBetween(samples, 0, Number.POSITIVE_INFINITY);
-    const memory = {
-      heapBytes: heap.usedSize,
-      embedderBytes: heap.embedderHeapUsedSize,
-      backingBytes: heap.backingStorageSize,
-      nodes,
-      listeners: jsEventListeners,
-      documents,
-      residentBytes: resident,
-    };
     return { tasks, held, spentMs: spent.ms, spentBy: spent.functions, memory };
   }
 
   close() {
     this.#waits?.stop();
+  }
+
+  /** After a collection of garbage; the heap by what is in it, too. */
+  async #memory() {
+    const page = this.#page;
+    await page.send('HeapProfiler.collectGarbage');
+    const { usedSize, embedderHeapUsedSize, backingStorageSize } = await page.send('Runtime.getHeapUsage');
+    const { documents, nodes, jsEventListeners: listeners } = await page.send('Memory.getDOMCounters');
+    // Before the snapshot, which takes memory itself.
+    const resident = residentBytes(this.#pid);
+    return {
+      heapBytes: usedSize,
+      ...(await heapBytesByKind(page)),
+      embedderBytes: embedderHeapUsedSize,
+      backingBytes: backingStorageSize,
+      nodes,
+      listeners,
+      documents,
+      residentBytes: resident,
+    };
   }
 
   async #metrics() {

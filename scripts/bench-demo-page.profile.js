@@ -71,28 +71,13 @@ export function largest(of) {
   return Object.entries(of).reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0]);
 }
 
-/**
- * Least squares of `values` on `columns` (one array per regressor) and a constant: the first regressor's coefficient with
- * half the width of its 95 % interval; undefined with fewer than 3 degrees of freedom.
- */
-export function slopeOf(values, columns) {
-  const mean = (some) => some.reduce((sum, one) => sum + one, 0) / some.length;
-  const centred = (some) => some.map((one) => one - mean(some));
-  const y = centred(values);
-  const x = columns.map(centred);
-  const degrees = values.length - columns.length - 1;
+/** Least squares of `y` on `x` and a constant: slope with half the width of its 95 % interval; undefined for fewer than 5 points. */
+export function slopeOf(y, x) {
+  const degrees = y.length - 2;
   if (degrees < 3) return undefined;
+  const centred = (some) => some.map((one) => one - some.reduce((sum, other) => sum + other, 0) / some.length);
   const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
-  // Frisch, Waugh, Lovell: what the others leave of the first regressor explains its part alone.
-  const basis = [];
-  const rest = (vector) => basis.reduce((left, b) => left.map((one, i) => one - dot(left, b) * b[i]), vector);
-  for (const column of x.slice(1)) {
-    const left = rest(column);
-    const length = Math.sqrt(dot(left, left));
-    if (length > 1e-9) basis.push(left.map((one) => one / length));
-  }
-  const own = rest(x[0]);
-  const left = rest(y);
+  const [left, own] = [centred(y), centred(x)];
   const value = dot(own, left) / dot(own, own);
   const residuals = left.map((one, i) => one - value * own[i]);
   const error = Math.sqrt(dot(residuals, residuals) / degrees / dot(own, own));

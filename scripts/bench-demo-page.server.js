@@ -1,9 +1,15 @@
-/** The demo's server for scripts/bench-demo-page.js and scripts/demo-page-heap.js. */
+/** The demo's server, and how to tell that its page plays, for scripts/bench-demo-page.js and scripts/demo-page-heap.js. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** In the page: every player has played something. */
+export const ALL_PLAY = `(() => {
+  const videos = [...document.querySelectorAll('video')];
+  return videos.length > 0 && videos.every(({ currentTime }) => currentTime > 0);
+})()`;
 
 /** What `npm start` starts, in a process of its own, on a free port. */
 export async function startDemo() {

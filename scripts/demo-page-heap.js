@@ -1,102 +1,75 @@
 /**
- * `node scripts/demo-page-heap.js [restarts=46] [--seconds 8]`: what the demo keeps in JavaScript's heap from session to
- * session. Starts the server of `npm start`, opens the page in Chromium with the three players that it has by itself and
- * presses "Start again" every so many seconds; a snapshot of the heap after the 6th start and one after the last, each
- * after a collection of garbage, are compared by what their nodes are. Prints the heap after each start, and what grew:
- *
- * - objects: what the page, the plugin and dash.js hold on to, strings, arrays and functions included. Exit status 1 where
- *   they grow by more than 2 %;
- * - compiled code: V8 compiles a function once more, and faster code of it, after so many calls, and keeps it;
- * - tables: V8's own, of maps and of what depends on them;
- * - native: what the browser keeps for the page, its list of performance entries for one.
+ * `node scripts/demo-page-heap.js [starts=200] [--seconds 8]`: where the demo's JavaScript heap ends. Starts the server of
+ * `npm start`, opens the page in Chromium with the three players that it has by itself and presses "Start again" every so many
+ * seconds. Prints the heap by what is in it (bench-demo-page.heap.js) after the 6th start, the last and six between. Exit
+ * status 1 where the objects, which are what the page keeps, grow by more than 2 %.
  */
-import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cpus } from 'node:os';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
-import { chromium } from '@playwright/test';
-import { startDemo } from './bench-demo-page.server.js';
+import { launch } from './bench-demo-page.browser.js';
+import { FLAT_SHARE, HEAP_KINDS, heapBytesByKind } from './bench-demo-page.heap.js';
+import { ALL_PLAY, startDemo } from './bench-demo-page.server.js';
 import { bundledSources } from './bundled-sources.js';
 
 /** Starts before the first snapshot: by then most has been called once. */
 const FIRST = 6;
-const FLAT_SHARE = 0.02;
-const GROUPS = { code: 'compiled code', hidden: 'tables', native: 'native' };
+const SNAPSHOTS = 8;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { seconds: { type: 'string', default: '8' } },
 });
-const restarts = Number(positionals[0] ?? 46);
+const starts = Number(positionals[0] ?? 200);
 const seconds = Number(values.seconds);
-if (positionals.length > 1 || !(Number.isInteger(restarts) && restarts > FIRST) || !(seconds >= 1)) {
+if (positionals.length > 1 || !(Number.isInteger(starts) && starts > FIRST) || !(seconds >= 1)) {
   const got = stripVTControlCharacters(process.argv.slice(2).join(' '));
   console.error(`expected a whole number of starts over ${FIRST} and --seconds of 1 or more, got ${got}`);
   process.exit(2);
 }
+const due = new Set(
+  Array.from({ length: SNAPSHOTS }, (_, i) => Math.round(FIRST + ((starts - FIRST) * i) / (SNAPSHOTS - 1))),
+);
 
 const { findBrowser } = await bundledSources('replay/browser/find-browser.ts');
 const { executablePath, args, env } = await findBrowser();
-const folder = mkdtempSync(join(tmpdir(), 'leo-abr-heap-'));
 const server = await startDemo();
-const browser = await chromium.launch({ executablePath, args, env });
+const browser = await launch({ executablePath, args, env, width: 1280, height: 900 });
 try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  const devTools = await page.context().newCDPSession(page);
-  await devTools.send('HeapProfiler.enable');
-  await page.goto(server.url);
-  await page.waitForTimeout(1000 * seconds);
+  const { product } = await browser.send('Browser.getVersion');
+  const page = await browser.page();
+  await page.send('Page.enable');
+  await page.send('Page.navigate', { url: server.url });
+  await pause(seconds);
+  console.log(`${product}, ${cpus().length} x ${cpus()[0].model}; ${starts} starts, one every ${seconds} s\n`);
   const snapshots = [];
-  for (let start = 1; start <= restarts; start++) {
-    await page.click('#restart');
-    await page.waitForTimeout(1000 * seconds);
-    await devTools.send('HeapProfiler.collectGarbage');
-    const { usedSize } = await devTools.send('Runtime.getHeapUsage');
-    process.stderr.write(`start ${start}: heap ${(usedSize / 1e6).toFixed(2)} MB\n`);
-    if (start === FIRST || start === restarts) snapshots.push(await snapshot(devTools, join(folder, `${start}.json`)));
+  for (let start = 1; start <= starts; start++) {
+    await page.evaluate(`document.querySelector('#restart').click()`);
+    await pause(seconds);
+    if (!(await page.evaluate(ALL_PLAY))) throw new Error(`start ${start}: a player does not play within ${seconds} s`);
+    if (due.has(start)) {
+      snapshots.push(await heapBytesByKind(page));
+      print(start, snapshots.at(-1));
+    }
   }
-  process.exitCode = report(browser.version(), ...snapshots.map(bytesByGroup));
+  const [first, last] = [snapshots[0].objectBytes, snapshots.at(-1).objectBytes];
+  console.log(
+    `\nobjects: ${(100 * (last / first - 1)).toFixed(1)} % more after start ${starts} than after start ${FIRST}`,
+  );
+  process.exitCode = last > (1 + FLAT_SHARE) * first ? 1 : 0;
 } finally {
   await browser.close();
   await server.stop();
-  rmSync(folder, { recursive: true });
 }
 
-/** Writes a snapshot of the heap to the file, and returns its name. */
-async function snapshot(devTools, file) {
-  const stream = createWriteStream(file);
-  const write = ({ chunk }) => stream.write(chunk);
-  devTools.on('HeapProfiler.addHeapSnapshotChunk', write);
-  await devTools.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
-  devTools.off('HeapProfiler.addHeapSnapshotChunk', write);
-  stream.end();
-  await once(stream, 'finish');
-  return file;
-}
-
-/** Map from group to bytes and number of nodes. */
-function bytesByGroup(file) {
-  const { snapshot: head, nodes } = JSON.parse(readFileSync(file, 'utf8'));
-  const { node_fields: fields, node_types: types } = head.meta;
-  const [type, size] = ['type', 'self_size'].map((field) => fields.indexOf(field));
-  const groups = new Map(['objects', ...Object.values(GROUPS)].map((name) => [name, { bytes: 0, count: 0 }]));
-  for (let i = 0; i < nodes.length; i += fields.length) {
-    const group = groups.get(GROUPS[types[type][nodes[i + type]]] ?? 'objects');
-    group.bytes += nodes[i + size];
-    group.count++;
+function print(start, bytes) {
+  const row = (cells) => console.log(`| ${cells.join(' | ')} |`);
+  if (start === FIRST) {
+    row(['kB after start', ...Object.values(HEAP_KINDS)]);
+    row(['---', ...Object.values(HEAP_KINDS).map(() => '---:')]);
   }
-  return groups;
+  row([start, ...Object.keys(HEAP_KINDS).map((kind) => Math.round(bytes[kind] / 1000))]);
 }
 
-function report(version, first, last) {
-  const kilobytes = (bytes) => Math.round(bytes / 1000).toString();
-  console.log(`Chromium ${version}, ${restarts} starts, one every ${seconds} s\n`);
-  console.log(`| kB | start ${FIRST} | start ${restarts} | growth | of nodes |\n| --- | ---: | ---: | ---: | ---: |`);
-  for (const [name, { bytes, count }] of last) {
-    const before = first.get(name);
-    const cells = [before.bytes, bytes, bytes - before.bytes].map(kilobytes);
-    console.log(`| ${[name, ...cells, count - before.count].join(' | ')} |`);
-  }
-  return last.get('objects').bytes > (1 + FLAT_SHARE) * first.get('objects').bytes ? 1 : 0;
+function pause(seconds) {
+  return new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
 }
