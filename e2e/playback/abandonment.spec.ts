@@ -147,7 +147,7 @@ async function watch(
   return page.evaluate(
     async ({ manifest, way, options, segments }) => {
       const lab = window.lab.start({
-        options,
+        options: { abandon: true, ...options },
         settings: {
           streaming: {
             buffer: { bufferTimeDefault: 6, bufferTimeAtTopQuality: 6, bufferTimeAtTopQualityLongForm: 6 },

@@ -39,6 +39,10 @@ export interface LabPlayer {
 
 export interface StartOptions {
   manifest?: string;
+  /**
+   * Nothing is given up where they do not say so: a host that stands still for a second looks like a link that does, and a
+   * download given up is a second decision on its segment.
+   */
   options?: leoAbr.LeoAbrOptions;
   /** dash.js settings that the page makes before anything else. */
   settings?: object;
@@ -204,7 +208,7 @@ function installLab(): void {
       document.body.append(video);
       const player = window.dashjs.MediaPlayer().create();
       if (settings !== undefined) player.updateSettings(settings);
-      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, ...options });
+      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, abandon: false, ...options });
       const made: LabPlayer = { player, video, handle, decisions: [], faults: [], requests: [], widths: [] };
       handle.on('decision', (event) => made.decisions.push(event));
       handle.on('fault', (event) => made.faults.push(event));

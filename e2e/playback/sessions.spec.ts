@@ -120,7 +120,7 @@ test('attached during playback, it takes over from the next segment on', async (
       player.initialize(video, manifest, true);
       await window.lab.until('playback', () => lab.requests.length >= 3 && video.currentTime > 0.3);
       const { decisions, faults } = lab;
-      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null });
+      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, abandon: false });
       const from = lab.requests.length;
       handle.on('decision', (event) => decisions.push(event));
       handle.on('fault', (event) => faults.push(event));

@@ -15,12 +15,10 @@ test('sizes come from sizes.json, from the index of a SegmentBase stream, else t
   const seen = await labPage.evaluate(
     async ([listed, indexed, unknown]) => {
       // Long enough for the file to come before the first decision does not matter: later ones are looked at.
-      // One decision per segment: a segment given up on a busy machine would be a second one.
-      const options = { abandon: false };
       const labs = [
-        window.lab.start({ manifest: `${listed}manifest.mpd`, options: { ...options, sizes: `${listed}sizes.json` } }),
-        window.lab.start({ manifest: `${indexed}manifest.mpd`, options }),
-        window.lab.start({ manifest: `${unknown}manifest.mpd`, options }),
+        window.lab.start({ manifest: `${listed}manifest.mpd`, options: { sizes: `${listed}sizes.json` } }),
+        window.lab.start({ manifest: `${indexed}manifest.mpd` }),
+        window.lab.start({ manifest: `${unknown}manifest.mpd` }),
       ];
       for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
       const sizes = await (await fetch(`${listed}sizes.json`)).json();
