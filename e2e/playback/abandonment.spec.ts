@@ -118,13 +118,8 @@ interface Watched {
   faults: unknown[];
   requests: { index: number; level: number }[];
   events: { kind: string; index: number; level: number; nowSeconds: number; receivedBits: number | undefined }[];
-  abandoned: {
-    segmentIndex: number;
-    bitrateBps: number;
-    receivedBits: number;
-    requestedAtSeconds: number;
-    downloadSeconds: number;
-  }[];
+  /** By dash.js, not by the plugin. */
+  abandoned: { index: number; receivedBits: number }[];
   wastedBits: number;
   requestedBits: number;
 }
@@ -158,6 +153,10 @@ async function watch(
       const { player, video, handle, decisions, requests, faults } = lab;
       if (way === 'rule') window.takeDirectWayAway(player);
       player.initialize(video, manifest, true);
+      const abandoned: { index: number; receivedBits: number }[] = [];
+      player.on('fragmentLoadingAbandoned' as 'fragmentLoadingCompleted', ({ request }) => {
+        abandoned.push({ index: request.index, receivedBits: (request.bytesLoaded || 0) * 8 });
+      });
       let loaded = -1;
       player.on('fragmentLoadingCompleted', ({ request }) => {
         if (request.type === 'MediaSegment') loaded = request.index;
@@ -175,7 +174,7 @@ async function watch(
           nowSeconds: state.nowSeconds,
           receivedBits: inFlight?.receivedBits,
         })),
-        abandoned: decisions.at(-1)!.state.downloads.filter(({ abandoned }) => abandoned),
+        abandoned,
         wastedBits,
         requestedBits,
       };
@@ -192,7 +191,7 @@ function expectOrderly(
   expect(faults).toEqual([]);
   const given = events.filter(({ kind }) => kind === 'abandon');
   expect(given.length).toBeGreaterThan(0);
-  expect(abandoned).toHaveLength(given.length);
+  expect(abandoned.map(({ index }) => index)).toEqual(given.map(({ index }) => index));
   // Waste is counted.
   expect(wastedBits).toBe(abandoned.reduce((sum, { receivedBits }) => sum + receivedBits, 0));
   expect(requestedBits).toBeGreaterThan(wastedBits);
@@ -208,6 +207,13 @@ function expectOrderly(
   }
 }
 
+/** Where the host itself stands still, a download may be given up at any other time too. */
+function givenUpWithin({ events }: Watched, fromSeconds: number, untilSeconds: number): Watched['events'] {
+  return events.filter(
+    ({ kind, nowSeconds }) => kind === 'abandon' && nowSeconds > fromSeconds && nowSeconds < untilSeconds,
+  );
+}
+
 test('mpc-l leaves a download on a dead link, where nothing arrives and nothing is told', async ({
   labPage,
   stream,
@@ -218,9 +224,7 @@ test('mpc-l leaves a download on a dead link, where nothing arrives and nothing 
   );
   expectOrderly(seen);
   // While the link was dead, not when it came back.
-  const [first] = seen.events.filter(({ kind }) => kind === 'abandon');
-  expect(first!.nowSeconds).toBeGreaterThan(9);
-  expect(first!.nowSeconds).toBeLessThan(13.5);
+  expect(givenUpWithin(seen, 9, 13.5)).not.toEqual([]);
 });
 
 test('mpc-l leaves a download through a rule of dash.js, at progress events, where that is the only way', async ({
@@ -247,19 +251,18 @@ test('mpc-l leaves a dead link in a hidden tab too, where timers fire once a sec
     Object.assign(window, { setInterval: slow(setInterval), setTimeout: slow(setTimeout) });
   });
   await labPage.reload();
-  // Everything takes longer here: no more segments than the outage needs. It begins once each representation asked for has
-  // its init segment, which cannot be given up.
-  const segments = 7;
+  // Everything takes longer here: no more segments than the outage needs. It begins when the two representations have their
+  // init segments, which cannot be given up. The segments are small, for one that is nearly there is rightly waited for.
+  const segments = 9;
+  const link = failing(0, 11.5, 17);
   const seen = await watch(
     labPage,
-    `${stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: segments, link: failing(0, 12, 20) })}manifest.mpd`,
+    `${stream({ ladderBps: [100e3, 1e6], segmentSeconds: 2, segmentCount: segments, link })}manifest.mpd`,
     { segments },
   );
   expectOrderly(seen, segments);
-  const [first] = seen.events.filter(({ kind }) => kind === 'abandon');
   // While the link was dead.
-  expect(first!.nowSeconds).toBeGreaterThan(12);
-  expect(first!.nowSeconds).toBeLessThan(20);
+  expect(givenUpWithin(seen, 11.5, 17)).not.toEqual([]);
 });
 
 test('mpc-l gives nothing up where that is switched off', async ({ labPage, stream }) => {

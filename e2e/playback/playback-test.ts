@@ -150,6 +150,11 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   },
 });
 
+/** The highest of the ladder's rungs among representations of the test media: 2 for `video-2`. */
+export function highestRung(representationIds: readonly string[]): number {
+  return Math.max(...representationIds.map((id) => Number(id.replace('video-', ''))));
+}
+
 /** A download whose first bytes came so much before its end says something of the link. */
 const EVIDENCE_SECONDS = 0.02;
 

@@ -1,11 +1,9 @@
 /** The plugin plays a stream, and what it says it does is what dash.js does and what is on screen. */
 
-import { expect, LADDER_BPS, test } from './playback-test.ts';
+import { expect, highestRung, LADDER_BPS, test } from './playback-test.ts';
 
 /** Widths of the test pictures of video-0, video-1 ... */
 const WIDTHS = [64, 96, 128, 160];
-
-const highest = (representationIds: string[]) => [...representationIds].sort().at(-1);
 
 test('plays to the end, switching as it decides; the pictures on screen prove it', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
@@ -47,7 +45,7 @@ test('plays to the end, switching as it decides; the pictures on screen prove it
   expect(decisions[0]).toMatchObject({ ladderBps: LADDER_BPS, nowSeconds: 0, bufferLevelSeconds: 0, downloads: [] });
   expect(decisions[0]!.representationId).toBe('video-0');
   // 8 Mbit/s carry the top of the ladder; a host that stands still in between measures less then.
-  expect(['video-2', 'video-3']).toContain(highest(decisions.map(({ representationId }) => representationId)));
+  expect(highestRung(decisions.map(({ representationId }) => representationId))).toBeGreaterThanOrEqual(2);
   decisions.slice(1).forEach((decision, i) => {
     expect(decision.previousBitrateBps).toBe(decisions[i]!.bitrateBps);
     expect(decision.downloads).toHaveLength(i + 1);
@@ -83,8 +81,8 @@ test('two players on one page decide each for itself, and one can be left alone'
   );
   const [a, b] = seen;
   for (const one of seen) expect(one).toMatchObject({ faults: [], decided: one.requested });
-  expect(['video-2', 'video-3']).toContain(highest(a!.decided));
-  expect(['video-0', 'video-1']).toContain(highest(b!.decided));
+  expect(highestRung(a!.decided)).toBeGreaterThanOrEqual(2);
+  expect(highestRung(b!.decided)).toBeLessThanOrEqual(1);
   expect(Math.max(...b!.measuredBps)).toBeLessThan(1.7e6);
   expect(seen.map(({ status }) => status)).toEqual(['detached', 'attached']);
 });
