@@ -37,6 +37,12 @@ const test = base.extend<object, { files: Record<string, ServedFile> }>({
   ],
 });
 
+declare global {
+  interface Window {
+    sendModel(): void;
+  }
+}
+
 const { card, name } = JSON.parse(readFileSync(join(ROOT, 'predictor/models/built-in.json'), 'utf8')) as {
   name: string;
   card: { fit: { golden: { features: number[]; logRatios: number[] }[] } };
@@ -46,13 +52,32 @@ test('an ONNX model drives decisions from its Worker, and computes what the Pyth
   labPage,
   stream,
 }) => {
+  // The model comes once playback has had to do without.
+  let sendModel = () => {};
+  const isWanted = new Promise<void>((resolve) => {
+    sendModel = resolve;
+  });
+  await labPage.exposeFunction('sendModel', sendModel);
+  await labPage.route('**/model.onnx', async (route) => {
+    await isWanted;
+    await route.continue();
+  });
   const seen = await labPage.evaluate(
     async ({ manifest, golden }) => {
       const path = '/leo-abr.onnx.js';
       const { createOnnxForecaster }: typeof onnx = await import(path);
       const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
       const forecaster = createOnnxForecaster(urls);
-      const { video, decisions, faults } = window.lab.start({ manifest, options: { forecasters: [forecaster] } });
+      const { video, decisions, faults } = window.lab.start({
+        manifest,
+        options: { forecasters: [forecaster] },
+        settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
+      });
+      await window.lab.until('a forecast of the built-in', () =>
+        decisions.some(({ decision }) => decision.forecastSource === 'built-in'),
+      );
+      const before = forecaster.status;
+      window.sendModel();
       await window.lab.until('the end', () => video.ended);
       const { status } = forecaster;
       forecaster.close();
@@ -75,6 +100,7 @@ test('an ONNX model drives decisions from its Worker, and computes what the Pyth
       }
       worker.terminate();
       return {
+        before,
         status,
         faults: faults.map(({ message, cause }) => `${message}: ${cause}`),
         sources: decisions.map(({ decision }) => decision.forecastSource),
@@ -86,6 +112,7 @@ test('an ONNX model drives decisions from its Worker, and computes what the Pyth
     { manifest: `${stream({ segmentCount: 8, segmentSeconds: 1 })}manifest.mpd`, golden: card.fit.golden },
   );
   expect(seen).toMatchObject({ status: 'ready', faults: [], loaded: 'ready' });
+  expect(['unloaded', 'loading']).toContain(seen.before);
   // Playback does not wait: until the model is there, the built-in forecaster is asked.
   expect(new Set(seen.sources)).toEqual(new Set([undefined, 'built-in', `model:${name}`]));
   expect(seen.sources.at(-1)).toBe(`model:${name}`);
