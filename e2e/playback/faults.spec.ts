@@ -12,8 +12,10 @@ test('a controller that throws, or talks nonsense, leaves video to dash.js', asy
         },
       };
       const nonsense = { name: 'nonsense', decide: () => ({ representation: 99, controller: 'x', reason: 'y' }) };
+      // A small buffer, so that decisions are made all along the session.
+      const settings = { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } };
       const labs = [throwing, nonsense].map((controller, i) =>
-        window.lab.start({ manifest: manifests[i]!, options: { controller } }),
+        window.lab.start({ manifest: manifests[i]!, options: { controller }, settings }),
       );
       for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
       return labs.map(({ decisions, requests, faults, handle }) => ({

@@ -8,7 +8,11 @@ test('decisions carry forecast, age and what each representation was expected to
 }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
-      const { video, handle, decisions, faults } = window.lab.start({ manifest });
+      // A small buffer, so that decisions are made all along the session.
+      const { video, handle, decisions, faults } = window.lab.start({
+        manifest,
+        settings: { streaming: { buffer: { bufferTimeDefault: 6, bufferTimeAtTopQuality: 6 } } },
+      });
       await window.lab.until('the end', () => video.ended);
       return { faults, state: handle.state, decisions };
     },
