@@ -49,8 +49,6 @@ export function forestChart(
   const { components, styles, unit } = options;
   const algorithms = [...new Set(rows.map(({ algorithm }) => algorithm))];
   const longest = Math.max(...algorithms.map((name) => name.length));
-  // Labels of small numbers are long: with five, they overlap.
-  const widest = Math.max(...rows.flatMap(({ low, high }) => [Math.abs(low), Math.abs(high)]));
   return svgOf({
     width: 1040,
     height: 62 + 24 * algorithms.length,
@@ -61,7 +59,8 @@ export function forestChart(
     style: { fontSize: '12px' },
     x: {
       label: `${unit}, to the right is better →`,
-      ticks: widest < 0.2 ? 3 : 5,
+      // As many labels as have room beside each other, however many digits they have.
+      ticks: 3,
       nice: true,
       tickFormat: tick,
       grid: true,
