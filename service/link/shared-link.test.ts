@@ -1,15 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/forecast.ts';
-import { SharedLink } from './shared-link.ts';
+import { type Reported, SharedLink } from './shared-link.ts';
 
-function link(mostPlayers = 8) {
+function link(mostPlayers = 8, mostPlayersOfAddress = mostPlayers) {
   const told: Observation[] = [];
-  const shared = new SharedLink({ mostPlayers, emit: (observation) => told.push(observation) });
+  const link = new SharedLink({ mostPlayers, mostPlayersOfAddress, emit: (observation) => told.push(observation) });
+  const shared = {
+    link,
+    report: (name: string, observations: readonly Reported[], nowSeconds: number, address = 'a') =>
+      link.report(name, observations, { nowSeconds, address }),
+    advance: (nowSeconds: number) => link.advance(nowSeconds),
+    share: (name: string) => link.share(name),
+  };
   const bits = () => told.reduce((sum, one) => sum + (one.kind === 'throughput' ? one.bits : 0), 0);
   return { shared, told, bits };
 }
 
+const idle = (startSeconds: number, endSeconds: number) => ({ kind: 'idle', startSeconds, endSeconds }) as const;
 const throughput = (startSeconds: number, endSeconds: number, bits: number) =>
   ({ kind: 'throughput', startSeconds, endSeconds, bits }) as const;
 
@@ -37,7 +45,7 @@ describe('a link that players share', () => {
   test('waits for a player that has not reported yet, but not for long', () => {
     const { shared, bits } = link();
     shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
-    shared.report('b', [], 10.5);
+    shared.report('b', [idle(9.5, 10)], 10.5);
     shared.advance(10.6);
     expect(bits()).toBe(0);
     shared.advance(12.1);
@@ -59,15 +67,15 @@ describe('a link that players share', () => {
       ],
       14,
     );
-    expect(taken).toEqual({ accepted: 1, late: 1, impossible: 3 });
+    expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted']);
   });
 
   test('a player alone has the whole link, a second one the same share until it is known', () => {
     const { shared } = link();
     expect(shared.share('a')).toBe(1);
-    shared.report('a', [], 10);
+    shared.report('a', [idle(9.5, 10)], 10);
     expect(shared.share('a')).toBe(1);
-    shared.report('b', [], 10);
+    shared.report('b', [idle(9.5, 10)], 10);
     expect(shared.share('a')).toBe(0.5);
     expect(shared.share('stranger')).toBeCloseTo(1 / 3);
     for (let s = 10; s < 14; s += 0.5) {
@@ -81,12 +89,34 @@ describe('a link that players share', () => {
 
   test('forgets players that are gone, and takes no more than it may', () => {
     const { shared } = link(2);
-    shared.report('a', [], 10);
-    shared.report('b', [], 10);
-    expect(shared.report('c', [], 10)).toBeUndefined();
+    const heard = (name: string, atSeconds: number) =>
+      shared.report(name, [idle(atSeconds - 0.5, atSeconds)], atSeconds);
+    heard('a', 10);
+    heard('b', 10);
+    expect(heard('c', 10)).toBe('too-many-players');
     shared.advance(21);
-    expect(shared.players).toBe(0);
-    expect(shared.report('c', [], 21)).toBeDefined();
+    expect(shared.link.players).toBe(0);
+    expect(heard('c', 21)).toEqual(['accepted']);
+  });
+
+  test('one address does not get all places', () => {
+    const { shared } = link(4, 2);
+    for (const name of ['a', 'b']) shared.report(name, [idle(9.5, 10)], 10, 'near');
+    expect(shared.report('c', [idle(9.5, 10)], 10, 'near')).toBe('too-many-players-of-address');
+    expect(shared.report('b', [idle(9.5, 10)], 10, 'near')).toEqual(['accepted']);
+    expect(shared.report('c', [idle(9.5, 10)], 10, 'far')).toEqual(['accepted']);
+  });
+
+  test('reports of which nothing counts neither take a place nor keep it', () => {
+    const { shared } = link(1);
+    expect(shared.report('a', [], 10)).toEqual([]);
+    expect(shared.report('b', [idle(30, 31)], 10)).toEqual(['ahead']);
+    expect(shared.link.players).toBe(0);
+    expect(shared.report('c', [idle(9.5, 10)], 10)).toEqual(['accepted']);
+    expect(shared.report('d', [], 10)).toEqual([]);
+    for (const atSeconds of [15, 21]) shared.report('c', [], atSeconds);
+    shared.advance(21);
+    expect(shared.link.players).toBe(0);
   });
 
   test('goes on after the machine slept', () => {
@@ -120,7 +150,7 @@ describe('a link that players share', () => {
             const start = at + piece.gap / 1000;
             const end = start + piece.length / 1000;
             shared.advance(end);
-            expect(shared.report('a', [throughput(start, end, piece.bits)], end)?.accepted).toBe(1);
+            expect(shared.report('a', [throughput(start, end, piece.bits)], end)).toEqual(['accepted']);
             at = end;
             sent += piece.bits;
           }

@@ -12,14 +12,14 @@ export type Reported =
   | { kind: 'idle'; startSeconds: number; endSeconds: number }
   | { kind: 'request-latency'; atSeconds: number; latencySeconds: number };
 
-/** What became of a report's observations. */
-export interface Taken {
-  accepted: number;
-  /** Too old: their time has been told onward already. */
-  late: number;
-  /** Ahead of the clock, reversed, or longer than a report may be. */
-  impossible: number;
-}
+/**
+ * What became of an observation. `late`: its time has been emitted already. `ahead`: it ends after the clock of the service.
+ * `impossible`: it is reversed, or longer than an observation may be.
+ */
+export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
+
+/** Why there is no place for another player: all are taken, or the address has as many as one may have. */
+export type Refusal = 'too-many-players' | 'too-many-players-of-address';
 
 const BIN_SECONDS = 0.1;
 /** Bins kept: 20 s, more than is held back and than shares look back on. */
@@ -37,6 +37,7 @@ const SHARE_BINS = 80;
 const LEAST_SHARE_BINS = 10;
 
 interface Player {
+  address: string;
   /** By bin number modulo `BINS`. */
   bits: Float64Array;
   busySeconds: Float64Array;
@@ -50,6 +51,8 @@ export interface SharedLinkOptions {
   emit(observation: Observation): void;
   /** Players remembered at once. */
   mostPlayers: number;
+  /** Those of one address among them. */
+  mostPlayersOfAddress: number;
 }
 
 export class SharedLink {
@@ -75,12 +78,26 @@ export class SharedLink {
     return this.#lastBusySeconds;
   }
 
-  /** Undefined where there are too many players. */
-  report(name: string, observations: readonly Reported[], nowSeconds: number): Taken | undefined {
+  /**
+   * A verdict per observation. Only a report with an accepted observation takes a place, or keeps it; refused where there
+   * is none.
+   */
+  report(
+    name: string,
+    observations: readonly Reported[],
+    { nowSeconds, address }: { nowSeconds: number; address: string },
+  ): readonly Verdict[] | Refusal {
+    const open = this.#open ?? Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
+    const verdicts = observations.map((observation) => verdictOn(observation, { nowSeconds, open }));
+    if (!verdicts.includes('accepted')) return verdicts;
     let player = this.#players.get(name);
     if (player === undefined) {
-      if (this.#players.size >= this.#options.mostPlayers) return undefined;
+      const { mostPlayers, mostPlayersOfAddress } = this.#options;
+      if (this.#players.size >= mostPlayers) return 'too-many-players';
+      const ofAddress = [...this.#players.values()].filter((known) => known.address === address);
+      if (ofAddress.length >= mostPlayersOfAddress) return 'too-many-players-of-address';
       player = {
+        address,
         bits: new Float64Array(BINS),
         busySeconds: new Float64Array(BINS),
         reportedSeconds: Number.NEGATIVE_INFINITY,
@@ -89,10 +106,11 @@ export class SharedLink {
       this.#players.set(name, player);
     }
     player.lastSeenSeconds = nowSeconds;
-    this.#open ??= Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
-    const taken: Taken = { accepted: 0, late: 0, impossible: 0 };
-    for (const observation of observations) taken[this.#take(player, observation, nowSeconds)]++;
-    return taken;
+    this.#open = open;
+    observations.forEach((observation, i) => {
+      if (verdicts[i] === 'accepted') this.#add(player, { observation, open });
+    });
+    return verdicts;
   }
 
   /** Tells onward what is complete, and forgets players that are gone. Call several times a second. */
@@ -137,31 +155,22 @@ export class SharedLink {
     return bins >= LEAST_SHARE_BINS && own > 0 ? Math.min(1, own / all) : 1 / (others + 1);
   }
 
-  #take(player: Player, observation: Reported, nowSeconds: number): keyof Taken {
+  #add(player: Player, { observation, open }: { observation: Reported; open: number }): void {
     if (observation.kind === 'request-latency') {
-      const { atSeconds } = observation;
-      if (!(atSeconds <= nowSeconds + FUTURE_SLACK_SECONDS)) return 'impossible';
-      if (atSeconds < nowSeconds - LONGEST_SECONDS) return 'late';
       this.#options.emit(observation);
-      return 'accepted';
+      return;
     }
     const { startSeconds, endSeconds } = observation;
-    const duration = endSeconds - startSeconds;
-    if (!(duration > 0 && duration <= LONGEST_SECONDS && endSeconds <= nowSeconds + FUTURE_SLACK_SECONDS)) {
-      return 'impossible';
-    }
-    if (endSeconds <= this.#open! * BIN_SECONDS) return 'late';
     player.reportedSeconds = Math.max(player.reportedSeconds, endSeconds);
-    if (observation.kind === 'idle') return 'accepted';
+    if (observation.kind === 'idle') return;
     const last = Math.ceil(endSeconds / BIN_SECONDS - 1e-9);
-    for (let bin = Math.max(this.#open!, Math.floor(startSeconds / BIN_SECONDS + 1e-9)); bin < last; bin++) {
+    for (let bin = Math.max(open, Math.floor(startSeconds / BIN_SECONDS + 1e-9)); bin < last; bin++) {
       const seconds = Math.min(endSeconds, (bin + 1) * BIN_SECONDS) - Math.max(startSeconds, bin * BIN_SECONDS);
       if (seconds <= 0) continue;
       const at = bin % BINS;
-      player.bits[at]! += (observation.bits / duration) * seconds;
+      player.bits[at]! += (observation.bits / (endSeconds - startSeconds)) * seconds;
       player.busySeconds[at] = Math.min(BIN_SECONDS, player.busySeconds[at]! + seconds);
     }
-    return 'accepted';
   }
 
   #tell(bin: number): void {
@@ -185,4 +194,17 @@ export class SharedLink {
     this.#lastBusySeconds = startSeconds + busySeconds;
     this.#options.emit({ kind: 'throughput', startSeconds, endSeconds: startSeconds + busySeconds, bits });
   }
+}
+
+/** `open`: the first bin that has not been emitted. */
+function verdictOn(observation: Reported, { nowSeconds, open }: { nowSeconds: number; open: number }): Verdict {
+  const isLatency = observation.kind === 'request-latency';
+  const endSeconds = isLatency ? observation.atSeconds : observation.endSeconds;
+  if (!isLatency) {
+    const seconds = endSeconds - observation.startSeconds;
+    if (!(seconds > 0 && seconds <= LONGEST_SECONDS)) return 'impossible';
+  }
+  if (!(endSeconds <= nowSeconds + FUTURE_SLACK_SECONDS)) return 'ahead';
+  const isLate = isLatency ? endSeconds < nowSeconds - LONGEST_SECONDS : endSeconds <= open * BIN_SECONDS;
+  return isLate ? 'late' : 'accepted';
 }
