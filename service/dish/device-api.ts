@@ -138,14 +138,23 @@ const MESSAGES = {
   GetLocationResponse: message({ lla: [1, 'LLAPosition'], source: [3, 'int32'], sigma_m: [4, 'double'] }),
 };
 
-function definitions(attitude: AttitudeField | undefined): object {
-  if (attitude === undefined) return inPackage(DEVICE_PACKAGE, MESSAGES);
-  const { parts, type, name, number } = attitude;
-  const AttitudeQuaternion = message(
-    Object.fromEntries(Object.values(parts).map((part) => [part.name, [part.number, type]])),
-  );
-  const DishGetStatusResponse = message({ ...STATUS, [name]: [number, 'AttitudeQuaternion'] });
-  return inPackage(DEVICE_PACKAGE, { ...MESSAGES, DishGetStatusResponse, AttitudeQuaternion });
+/** Fields by message that are added to those above; a message that is not there yet is made. */
+export type FurtherFields = Record<string, Record<string, ShortField>>;
+
+export function attitudeFields({ parts, type, name, number }: AttitudeField): FurtherFields {
+  return {
+    DishGetStatusResponse: { [name]: [number, 'AttitudeQuaternion'] },
+    AttitudeQuaternion: Object.fromEntries(Object.values(parts).map((part) => [part.name, [part.number, type]])),
+  };
+}
+
+function definitions(further: readonly FurtherFields[]): object {
+  const messages = new Map<string, object>(Object.entries(MESSAGES));
+  for (const [name, fields] of further.flatMap((added) => Object.entries(added))) {
+    const known = messages.get(name) as { fields?: object } | undefined;
+    messages.set(name, { ...known, fields: { ...known?.fields, ...message(fields).fields } });
+  }
+  return inPackage(DEVICE_PACKAGE, Object.fromEntries(messages));
 }
 
 /** As they are decoded: whatever is missing is missing, and nothing has been checked. */
@@ -219,10 +228,10 @@ export interface RawResponse {
 const LOADING = { longs: Number, enums: String, defaults: false, arrays: false, oneofs: false };
 
 /** All definitions by full name. */
-export function devicePackage(attitude?: AttitudeField): PackageDefinition {
+export function devicePackage(...further: FurtherFields[]): PackageDefinition {
   // gRPC writes to the console what its callers are told as well.
   setLogVerbosity(logVerbosity.NONE);
-  return fromJSON(definitions(attitude) as Parameters<typeof fromJSON>[0], LOADING);
+  return fromJSON(definitions(further) as Parameters<typeof fromJSON>[0], LOADING);
 }
 
 export function deviceService(definitions: PackageDefinition): ServiceDefinition {
@@ -241,9 +250,9 @@ export type DeviceClient = Client & { Handle: HandleCall };
 export function newDeviceClient(
   address: string,
   channelOptions: Record<string, number>,
-  attitude?: AttitudeField,
+  ...further: FurtherFields[]
 ): DeviceClient {
-  const { SpaceX } = loadPackageDefinition(devicePackage(attitude)) as unknown as {
+  const { SpaceX } = loadPackageDefinition(devicePackage(...further)) as unknown as {
     SpaceX: {
       API: { Device: { Device: new (address: string, security: ChannelCredentials, options: object) => DeviceClient } };
     };

@@ -11,6 +11,7 @@ import type { TelemetrySecond } from '../telemetry.ts';
 import { learnAttitudeField } from './attitude-field.ts';
 import {
   type AttitudeField,
+  attitudeFields,
   type DeviceClient,
   newDeviceClient,
   type OutageCause,
@@ -222,7 +223,8 @@ export class DishMonitor {
     this.#attitudeAskedOf = firmware;
     this.#attitudeField = await learnAttitudeField(address, deadlineMs);
     const before = this.#client;
-    this.#client = newDeviceClient(address, CHANNEL, this.#attitudeField);
+    const further = this.#attitudeField === undefined ? [] : [attitudeFields(this.#attitudeField)];
+    this.#client = newDeviceClient(address, CHANNEL, ...further);
     before.close();
   }
 

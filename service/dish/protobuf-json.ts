@@ -13,7 +13,10 @@ export type ShortField = readonly [number, string];
 const PACKED = ['float', 'double', 'int32', 'uint32', 'int64', 'uint64', 'bool'];
 
 /** A message; `oneofs` maps the name of each `oneof` to the names of its fields. */
-export function message(fields: Record<string, ShortField>, oneofs: Record<string, readonly string[]> = {}): object {
+export function message(
+  fields: Record<string, ShortField>,
+  oneofs: Record<string, readonly string[]> = {},
+): { fields: object; oneofs: object } {
   const json = Object.entries(fields).map(([name, [id, short]]): [string, FieldJson] => {
     const type = short.replace('[]', '');
     if (type === short) return [name, { type, id }];

@@ -1,11 +1,18 @@
 import { credentials, loadPackageDefinition, status } from '@grpc/grpc-js';
-import { fromJSON, loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
+import { fromJSON, type MessageTypeDefinition } from '@grpc/proto-loader';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type DeviceClient, newDeviceClient, type RawRequest, type RawResponse } from '../dish/device-api.ts';
+import {
+  type DeviceClient,
+  newDeviceClient,
+  type RawHistory,
+  type RawRequest,
+  type RawResponse,
+} from '../dish/device-api.ts';
 import { pixelOf } from '../dish/obstruction-map.ts';
 import { inPackage, message } from '../dish/protobuf-json.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { type FakeDish, type FakeDishOptions, startFakeDish } from './fake-dish.ts';
+import { FURTHER_FIELDS } from './further-fields.ts';
 import { recordedDish, syntheticDish } from './simulated-dish.ts';
 
 const opened: { close(): void }[] = [];
@@ -73,7 +80,8 @@ describe('the fake dish', () => {
     const again = await ask(client, { dish_get_obstruction_map: {} });
     expect(again.dish_get_obstruction_map!.snr!.every((value) => value === -1)).toBe(true);
     const { dish_get_status } = await ask(client, { get_status: {} });
-    expect(dish_get_status!.device_state!.uptime_s).toBe(0);
+    // A zero is not sent.
+    expect(dish_get_status!.device_state).toEqual({});
   });
 
   test('says where it is only where it is allowed', async () => {
@@ -99,21 +107,89 @@ describe('the fake dish', () => {
     expect((await ask(client, { get_status: {} })).dish_get_status).toBeDefined();
   });
 
-  test.each(['grpc.reflection.v1', 'grpc.reflection.v1alpha'])('describes itself by %s', async (version) => {
+  test('says what other clients of a dish look at: alerts, GPS, power, obstructions', async () => {
+    const { client, clock, dish, script } = await start();
+    dish.misbehave({ outage: 'OBSTRUCTED' });
+    clock.advance(4);
+    dish.misbehave({});
+    clock.advance(1);
+    const { snr } = (await ask(client, { dish_get_obstruction_map: {} })).dish_get_obstruction_map!;
+    const seen = Array.from({ length: 900 }, (_, back) => script.at(clock.utcMs() - back * 1000));
+    const obstructed = seen.filter((second, back) => second.obstructed || (back >= 2 && back <= 5)).length;
+    const further = newDeviceClient(dish.address, {}, FURTHER_FIELDS);
+    opened.push(further);
+    const { dish_get_status } = await ask(further, { get_status: {} });
+    const patches = snr!.filter((value) => value >= 0).length;
+    expect(dish_get_status).toMatchObject({
+      alerts: {},
+      gps_stats: { gps_valid: true, gps_sats: expect.any(Number) },
+      obstruction_stats: {
+        valid_s: 5,
+        patches_valid: patches,
+        fraction_obstructed: expect.closeTo(snr!.filter((value) => value === 0).length / patches, 5),
+        time_obstructed: expect.closeTo(obstructed / 900, 5),
+        avg_prolonged_obstruction_valid: true,
+      },
+    });
+    expect(dish_get_status!.outage).toBeUndefined();
+    const { dish_get_history: history } = await ask(further, { get_history: {} });
+    const { power_in, outages } = history as { power_in?: number[] } & RawHistory;
+    expect(power_in).toHaveLength(900);
+    expect(Math.min(...power_in!)).toBeGreaterThan(20);
+    expect(Math.max(...power_in!)).toBeLessThan(150);
+    expect(outages!.at(-1)).toMatchObject({ cause: 'OBSTRUCTED', duration_ns: 4e9 });
+    dish.misbehave({ outage: 'SLEEPING' });
+    expect(await ask(further, { get_status: {} })).toMatchObject({
+      dish_get_status: { alerts: { is_power_save_idle: true } },
+    });
+  });
+
+  test('refuses what it does not know', async () => {
+    const { client } = await start();
+    await expect(ask(client, {})).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+  });
+
+  test('keeps its own time where the clock of the machine leaps', async () => {
+    const { client, clock } = await start();
+    clock.leap(-7200);
+    clock.advance(10);
+    const { dish_get_history } = await ask(client, { get_history: {} });
+    const { dish_get_status } = await ask(client, { get_status: {} });
+    expect(dish_get_history!.current).toBe(3610);
+    expect(dish_get_status!.device_state!.uptime_s).toBe(3610);
+    const { dish_get_obstruction_map: map } = await ask(client, { dish_get_obstruction_map: {} });
+    expect(map!.snr!.some((value) => value === 1)).toBe(true);
+  });
+
+  test.each(['grpc.reflection.v1', 'grpc.reflection.v1alpha'])('describes itself whole by %s', async (version) => {
     const { dish } = await start();
-    const files = await reflected(dish, version);
-    const names = Object.keys(files);
-    expect(names).toContain('SpaceX.API.Device.Device');
-    const { type } = files['SpaceX.API.Device.DishGetStatusResponse'] as unknown as {
-      type: { field: { name: string; number: number }[] };
-    };
-    expect(type.field.find(({ name }) => name === 'popPingLatencyMs' || name === 'pop_ping_latency_ms')?.number).toBe(
-      1009,
-    );
+    const { defined, used } = await reflected(dish, version);
+    expect([...used].filter((name) => !defined.has(name))).toEqual([]);
+    // By name, the best known public client looks for these.
+    for (const name of ['Device', 'Request', 'DishAlerts', 'DishOutage', 'DishGetStatusResponse']) {
+      expect([...defined.keys()]).toContain(`SpaceX.API.Device.${name}`);
+    }
+    expect(defined.get('SpaceX.API.Device.DishGetStatusResponse')).toMatchObject({ pop_ping_latency_ms: 1009 });
   });
 });
 
-/** What a generic client learns of the dish: lists the services, asks for the file of one, loads it. */
+interface Described {
+  name: string;
+  field?: { name: string; number: number; type_name?: string }[];
+  nested_type?: Described[];
+  enum_type?: Described[];
+  method?: { input_type: string; output_type: string }[];
+}
+interface DescribedFile {
+  name: string;
+  package: string;
+  dependency?: string[];
+  message_type?: Described[];
+  enum_type?: Described[];
+  service?: Described[];
+}
+
+/** What a generic client learns of the dish: lists the services, asks for the file of each and for those that these need. */
 async function reflected(dish: FakeDish, version: string) {
   const definitions = fromJSON(
     inPackage(version, {
@@ -122,12 +198,37 @@ async function reflected(dish: FakeDish, version: string) {
           ServerReflectionInfo: { requestType: 'Q', requestStream: true, responseType: 'A', responseStream: true },
         },
       },
-      Q: message({ file_containing_symbol: [4, 'string'], list_services: [7, 'string'] }),
-      A: message({ file_descriptor_response: [4, 'F'], list_services_response: [6, 'L'] }),
+      Q: message({
+        file_by_filename: [3, 'string'],
+        file_containing_symbol: [4, 'string'],
+        list_services: [7, 'string'],
+      }),
+      A: message({ file_descriptor_response: [4, 'F'], list_services_response: [6, 'L'], error_response: [7, 'E'] }),
       F: message({ file_descriptor_proto: [1, 'bytes[]'] }),
       L: message({ service: [1, 'S[]'] }),
       S: message({ name: [1, 'string'] }),
+      E: message({ error_message: [2, 'string'] }),
+      // Of google/protobuf/descriptor.proto.
+      File: message({
+        name: [1, 'string'],
+        package: [2, 'string'],
+        dependency: [3, 'string[]'],
+        message_type: [4, 'Described[]'],
+        enum_type: [5, 'Named[]'],
+        service: [6, 'Service[]'],
+      }),
+      Described: message({
+        name: [1, 'string'],
+        field: [2, 'Field[]'],
+        nested_type: [3, 'Described[]'],
+        enum_type: [4, 'Named[]'],
+      }),
+      Field: message({ name: [1, 'string'], number: [3, 'int32'], type_name: [6, 'string'] }),
+      Named: message({ name: [1, 'string'] }),
+      Service: message({ name: [1, 'string'], method: [2, 'Method[]'] }),
+      Method: message({ name: [1, 'string'], input_type: [2, 'string'], output_type: [3, 'string'] }),
     }) as Parameters<typeof fromJSON>[0],
+    { keepCase: true },
   );
   const path = version
     .split('.')
@@ -136,31 +237,58 @@ async function reflected(dish: FakeDish, version: string) {
   const client = new (path as any).ServerReflection(dish.address, credentials.createInsecure());
   opened.push(client);
   const stream = client.ServerReflectionInfo();
-  // biome-ignore lint/suspicious/noExplicitAny: the same.
-  const next = (): Promise<any> => new Promise((resolve, reject) => stream.once('data', resolve).once('error', reject));
-  stream.write({ list_services: '*' });
-  const { list_services_response } = await next();
-  const service = list_services_response.service
+  const answerTo = (question: object) =>
+    // biome-ignore lint/suspicious/noExplicitAny: the same.
+    new Promise<any>((resolve, reject) => {
+      stream.once('data', resolve).once('error', reject);
+      stream.write(question);
+    });
+  const file = definitions[`${version}.File`] as unknown as MessageTypeDefinition<object, DescribedFile>;
+  const { list_services_response } = await answerTo({ list_services: '*' });
+  const questions: object[] = list_services_response.service
     .map(({ name }: { name: string }) => name)
-    .find((name: string) => name.startsWith('SpaceX'));
-  stream.write({ file_containing_symbol: service });
-  const { file_descriptor_response } = await next();
-  stream.end();
-  return loadedFrom(file_descriptor_response.file_descriptor_proto as Buffer[]);
-}
-
-/** A set of files is field 1, repeated: each with its length before it. */
-function loadedFrom(files: readonly Buffer[]) {
-  const set = Buffer.concat(files.flatMap((file) => [Buffer.from([0x0a, ...varint(file.length)]), file]));
-  return loadFileDescriptorSetFromBuffer(set);
-}
-
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>>= 7) {
-    if (rest < 128) return [...bytes, rest];
-    bytes.push((rest & 127) | 128);
+    .filter((name: string) => name.startsWith('SpaceX'))
+    .map((name: string) => ({ file_containing_symbol: name }));
+  const files = new Map<string, DescribedFile>();
+  for (let question = questions.pop(); question !== undefined; question = questions.pop()) {
+    const { file_descriptor_response, error_response } = await answerTo(question);
+    expect(error_response).toBeUndefined();
+    for (const bytes of file_descriptor_response.file_descriptor_proto) {
+      const one = file.deserialize(bytes);
+      if (files.has(one.name)) continue;
+      files.set(one.name, one);
+      questions.push(...(one.dependency ?? []).map((name) => ({ file_by_filename: name })));
+    }
   }
+  stream.end();
+  return namesIn([...files.values()]);
+}
+
+/** Full names that are defined, with the numbers of their fields, and those that fields and methods use. */
+function namesIn(files: readonly DescribedFile[]) {
+  const defined = new Map<string, Record<string, number>>();
+  const used: { from: string; name: string }[] = [];
+  const walk = (scope: string, one: Described) => {
+    const name = `${scope}.${one.name}`;
+    defined.set(name, Object.fromEntries((one.field ?? []).map((field) => [field.name, field.number])));
+    for (const { type_name } of one.field ?? []) if (type_name) used.push({ from: name, name: type_name });
+    for (const { input_type, output_type } of one.method ?? []) {
+      used.push({ from: name, name: input_type }, { from: name, name: output_type });
+    }
+    for (const inner of [...(one.nested_type ?? []), ...(one.enum_type ?? [])]) walk(name, inner);
+  };
+  for (const { package: scope, message_type = [], enum_type = [], service = [] } of files) {
+    for (const one of [...message_type, ...enum_type, ...service]) walk(scope, one);
+  }
+  /** A name that does not begin with a dot is looked for from within outwards. */
+  const resolved = ({ from, name }: { from: string; name: string }): string => {
+    if (name.startsWith('.')) return name.slice(1);
+    for (let scope = from; scope !== ''; scope = scope.slice(0, Math.max(0, scope.lastIndexOf('.')))) {
+      if (defined.has(`${scope}.${name}`)) return `${scope}.${name}`;
+    }
+    return name;
+  };
+  return { defined, used: new Set(used.map(resolved)) };
 }
 
 describe('the script of a simulated dish', () => {
