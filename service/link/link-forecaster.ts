@@ -14,9 +14,10 @@ import { LatencyForecaster } from './latency-forecaster.ts';
 const UTC_UNCERTAINTY_SECONDS = 0.5;
 /** Nothing was seen of the link for so long: a forecast would be of another time. */
 const STALE_SECONDS = 60;
-
 /** Reports come in so late at most. */
 const LATEST_REPORT_SECONDS = 2;
+/** Observations may overlap by this much, because timers round. */
+const SLACK_SECONDS = 0.05;
 /** A model that has had nothing new for so long is passed over. */
 const STALE_MODEL_SECONDS = 2;
 
@@ -78,8 +79,13 @@ export class LinkForecaster {
   }
 
   observe(observation: Observation): void {
+    if (observation.kind !== 'throughput') {
+      this.#capacity.observe(observation);
+      return;
+    }
+    // The dish's usage and what players report of the same second would count twice: the first that comes counts.
+    if (observation.startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return;
     this.#capacity.observe(observation);
-    if (observation.kind !== 'throughput') return;
     this.#lastSeenSeconds = observation.endSeconds;
     this.observedSeconds += observation.endSeconds - observation.startSeconds;
   }

@@ -42,14 +42,59 @@ describe('a link that players share', () => {
     for (const one of told) expect(one).toMatchObject({ startSeconds: expect.closeTo(0.1, 0), kind: 'throughput' });
   });
 
-  test('waits for a player that has not reported yet, but not for long', () => {
+  test('waits for a player that is downloading, but not for long', () => {
     const { shared, bits } = link();
     shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
-    shared.report('b', [idle(9.5, 10)], 10.5);
+    shared.report('b', [throughput(9.5, 10, 0)], 10.5);
     shared.advance(10.6);
     expect(bits()).toBe(0);
+    shared.advance(11.4);
     shared.advance(12.1);
     expect(bits()).toBeCloseTo(5e6, -1);
+  });
+
+  /** Of the newest bits that were emitted, at each tenth while `a` downloads and reports twice a second; seconds. */
+  function oldestNews(other: (shared: ReturnType<typeof link>['shared'], nowSeconds: number) => void) {
+    const { shared, told } = link();
+    let oldest = 0;
+    for (let tenth = 100; tenth < 300; tenth++) {
+      const now = tenth / 10;
+      if (tenth % 5 === 0) shared.report('a', [throughput(now - 0.5, now, 5e6)], now);
+      other(shared, now);
+      shared.advance(now);
+      const ends = told.map((one) => (one.kind === 'throughput' ? one.endSeconds : 0));
+      if (tenth > 150) oldest = Math.max(oldest, now - Math.max(...ends));
+    }
+    return oldest;
+  }
+
+  test.each<[string, (shared: ReturnType<typeof link>['shared'], nowSeconds: number) => void]>([
+    ['alone', () => {}],
+    ['beside one that has paused', (shared, now) => now === 10 && shared.report('b', [throughput(9.9, 10, 1e6)], now)],
+    ['beside one that reports pauses', (shared, now) => now % 2 === 0 && shared.report('b', [idle(now - 2, now)], now)],
+    ['beside one that was idle once', (shared, now) => now % 5 === 0 && shared.report('b', [idle(now - 1, now)], now)],
+  ])('what a player reports is emitted at once: %s', (_, other) => {
+    // It was 1.5 s beside each of the others.
+    expect(oldestNews(other)).toBeCloseTo(0.4, 1);
+  });
+
+  test('bits of a player that begins count once, though others have been emitted, and for its share too', () => {
+    const { shared, told, bits } = link();
+    for (let tenth = 100; tenth <= 160; tenth++) {
+      const now = tenth / 10;
+      if (tenth % 5 === 0) shared.report('a', [throughput(now - 0.5, now, 5e6)], now);
+      // It begins at 11.9, and what it reports at 12.4 was emitted for the other one up to 12.
+      const begins = [119, 120, 121, 122, 123].map((at) => throughput(at / 10, (at + 1) / 10, 1e6));
+      if (tenth === 124) expect(shared.report('b', begins, now)).toEqual(new Array(5).fill('accepted'));
+      if (tenth > 124 && tenth % 5 === 4) shared.report('b', [throughput(now - 0.5, now, 5e6)], now);
+      shared.advance(now);
+    }
+    shared.advance(18);
+    // 6.5 s of one and 4 s of the other.
+    expect(bits()).toBeCloseTo(6.5 * 10e6 + 4 * 10e6, -1);
+    const rates = told.map((one) => (one.kind === 'throughput' ? one.bits / (one.endSeconds - one.startSeconds) : 0));
+    expect(Math.max(...rates)).toBeLessThanOrEqual(30e6 + 1);
+    expect(shared.share('b')).toBeCloseTo(0.5, 6);
   });
 
   test('says what came too late, or cannot be', () => {

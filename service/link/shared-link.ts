@@ -1,7 +1,7 @@
 /**
  * The link that several players share, as one timeline of throughput: what they report is added up in tenths of a second,
- * held back until all have reported, and told onward in order of time. It also knows what share of the link a player
- * gets.
+ * held back until all that are downloading have reported, and emitted in order of time. It also knows what share of the
+ * link a player gets.
  */
 
 import type { Observation } from '../../abr/forecast.ts';
@@ -13,7 +13,7 @@ export type Reported =
   | { kind: 'request-latency'; atSeconds: number; latencySeconds: number };
 
 /**
- * What became of an observation. `late`: its time has been emitted already. `ahead`: it ends after the clock of the service.
+ * What became of an observation. `late`: it is older than anything is held back for. `ahead`: it ends after the clock of the service.
  * `impossible`: it is reversed, or longer than an observation may be.
  */
 export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
@@ -24,8 +24,15 @@ export type Refusal = 'too-many-players' | 'too-many-players-of-address';
 const BIN_SECONDS = 0.1;
 /** Bins kept: 20 s, more than is held back and than shares look back on. */
 const BINS = 200;
-/** A bin is told onward this long after its end even if a player has not reported on it: reports come twice a second. */
+/** A bin is emitted this long after its end even if a player has not reported on it; what comes later is `late`. */
 const HELD_BACK_SECONDS = 1.5;
+/** Players report twice a second. One that has not for this long has paused or is gone: the others do not wait for it. */
+const REPORT_EXPECTED_SECONDS = 0.8;
+/**
+ * Bits of a bin that has been emitted already, of a player that has just begun, count on the bins that come next. They
+ * raise the rate of a bin by at most this share, because a rate far above the link's would be believed.
+ */
+const LATE_SHARE = 0.5;
 /** Players silent for so long count as gone. */
 const GONE_SECONDS = 10;
 /** How far ahead of the clock an observation may end: clocks are learnt to some milliseconds. */
@@ -41,8 +48,9 @@ interface Player {
   /** By bin number modulo `BINS`. */
   bits: Float64Array;
   busySeconds: Float64Array;
-  /** Until when it has reported. */
+  /** Until when it has reported, and whether it was downloading then. */
   reportedSeconds: number;
+  isDownloading: boolean;
   lastSeenSeconds: number;
 }
 
@@ -58,10 +66,11 @@ export interface SharedLinkOptions {
 export class SharedLink {
   readonly #options: SharedLinkOptions;
   readonly #players = new Map<string, Player>();
-  /** First bin that has not been told onward. */
+  /** First bin that has not been emitted. */
   #open: number | undefined;
   /** Bits and busy seconds of all players per bin that was told. */
   readonly #allBits = new Float64Array(BINS);
+  #lateBits = 0;
   #lastBusySeconds = Number.NEGATIVE_INFINITY;
 
   constructor(options: SharedLinkOptions) {
@@ -87,8 +96,10 @@ export class SharedLink {
     observations: readonly Reported[],
     { nowSeconds, address }: { nowSeconds: number; address: string },
   ): readonly Verdict[] | Refusal {
-    const open = this.#open ?? Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
-    const verdicts = observations.map((observation) => verdictOn(observation, { nowSeconds, open }));
+    const heldBack = Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
+    const open = this.#open ?? heldBack;
+    const first = Math.min(open, heldBack);
+    const verdicts = observations.map((observation) => verdictOn(observation, { nowSeconds, first }));
     if (!verdicts.includes('accepted')) return verdicts;
     let player = this.#players.get(name);
     if (player === undefined) {
@@ -101,6 +112,7 @@ export class SharedLink {
         bits: new Float64Array(BINS),
         busySeconds: new Float64Array(BINS),
         reportedSeconds: Number.NEGATIVE_INFINITY,
+        isDownloading: false,
         lastSeenSeconds: nowSeconds,
       };
       this.#players.set(name, player);
@@ -108,25 +120,31 @@ export class SharedLink {
     player.lastSeenSeconds = nowSeconds;
     this.#open = open;
     observations.forEach((observation, i) => {
-      if (verdicts[i] === 'accepted') this.#add(player, { observation, open });
+      if (verdicts[i] === 'accepted') this.#add(player, { observation, first, open });
     });
     return verdicts;
   }
 
-  /** Tells onward what is complete, and forgets players that are gone. Call several times a second. */
+  /** Emits what is complete, and forgets players that are gone. Call several times a second. */
   advance(nowSeconds: number): void {
     for (const [name, player] of this.#players) {
       if (nowSeconds - player.lastSeenSeconds > GONE_SECONDS) this.#players.delete(name);
     }
     if (this.#open === undefined) return;
-    let until = nowSeconds;
-    for (const { reportedSeconds } of this.#players.values()) until = Math.min(until, reportedSeconds);
-    until = Math.max(until, nowSeconds - HELD_BACK_SECONDS);
+    let reported = Number.POSITIVE_INFINITY;
+    for (const { isDownloading, lastSeenSeconds, reportedSeconds } of this.#players.values()) {
+      const isAwaited = isDownloading && nowSeconds - lastSeenSeconds <= REPORT_EXPECTED_SECONDS;
+      if (isAwaited) reported = Math.min(reported, reportedSeconds);
+    }
+    // Where nobody downloads there is no news to hold back, and whoever begins is not late.
+    const heldBack = nowSeconds - HELD_BACK_SECONDS;
+    const until = reported === Number.POSITIVE_INFINITY ? heldBack : Math.max(heldBack, Math.min(nowSeconds, reported));
     const end = Math.floor(until / BIN_SECONDS + 1e-6);
     if (end - this.#open > BINS / 2) {
       // The machine slept: there is nothing to tell of that time, and what the rings hold is of before.
       this.#players.clear();
       this.#open = undefined;
+      this.#lateBits = 0;
       return;
     }
     for (; this.#open < end; this.#open++) this.#tell(this.#open);
@@ -155,20 +173,28 @@ export class SharedLink {
     return bins >= LEAST_SHARE_BINS && own > 0 ? Math.min(1, own / all) : 1 / (others + 1);
   }
 
-  #add(player: Player, { observation, open }: { observation: Reported; open: number }): void {
+  #add(player: Player, { observation, first, open }: { observation: Reported; first: number; open: number }): void {
     if (observation.kind === 'request-latency') {
       this.#options.emit(observation);
       return;
     }
     const { startSeconds, endSeconds } = observation;
-    player.reportedSeconds = Math.max(player.reportedSeconds, endSeconds);
+    if (endSeconds >= player.reportedSeconds) {
+      player.reportedSeconds = endSeconds;
+      player.isDownloading = observation.kind === 'throughput';
+    }
     if (observation.kind === 'idle') return;
     const last = Math.ceil(endSeconds / BIN_SECONDS - 1e-9);
-    for (let bin = Math.max(open, Math.floor(startSeconds / BIN_SECONDS + 1e-9)); bin < last; bin++) {
+    for (let bin = Math.max(first, Math.floor(startSeconds / BIN_SECONDS + 1e-9)); bin < last; bin++) {
       const seconds = Math.min(endSeconds, (bin + 1) * BIN_SECONDS) - Math.max(startSeconds, bin * BIN_SECONDS);
       if (seconds <= 0) continue;
       const at = bin % BINS;
-      player.bits[at]! += (observation.bits / (endSeconds - startSeconds)) * seconds;
+      const bits = (observation.bits / (endSeconds - startSeconds)) * seconds;
+      player.bits[at]! += bits;
+      if (bin < open) {
+        this.#allBits[at]! += bits;
+        this.#lateBits += bits;
+      }
       player.busySeconds[at] = Math.min(BIN_SECONDS, player.busySeconds[at]! + seconds);
     }
   }
@@ -188,16 +214,20 @@ export class SharedLink {
     this.#allBits[at] = bits;
     const startSeconds = bin * BIN_SECONDS;
     if (busySeconds <= 0) {
+      this.#lateBits = 0;
       this.#options.emit({ kind: 'idle', startSeconds, endSeconds: startSeconds + BIN_SECONDS });
       return;
     }
+    const lateBits = Math.min(this.#lateBits, LATE_SHARE * bits);
+    this.#lateBits -= lateBits;
     this.#lastBusySeconds = startSeconds + busySeconds;
-    this.#options.emit({ kind: 'throughput', startSeconds, endSeconds: startSeconds + busySeconds, bits });
+    const endSeconds = startSeconds + busySeconds;
+    this.#options.emit({ kind: 'throughput', startSeconds, endSeconds, bits: bits + lateBits });
   }
 }
 
-/** `open`: the first bin that has not been emitted. */
-function verdictOn(observation: Reported, { nowSeconds, open }: { nowSeconds: number; open: number }): Verdict {
+/** `first`: the first bin that bits still count for. */
+function verdictOn(observation: Reported, { nowSeconds, first }: { nowSeconds: number; first: number }): Verdict {
   const isLatency = observation.kind === 'request-latency';
   const endSeconds = isLatency ? observation.atSeconds : observation.endSeconds;
   if (!isLatency) {
@@ -205,6 +235,6 @@ function verdictOn(observation: Reported, { nowSeconds, open }: { nowSeconds: nu
     if (!(seconds > 0 && seconds <= LONGEST_SECONDS)) return 'impossible';
   }
   if (!(endSeconds <= nowSeconds + FUTURE_SLACK_SECONDS)) return 'ahead';
-  const isLate = isLatency ? endSeconds < nowSeconds - LONGEST_SECONDS : endSeconds <= open * BIN_SECONDS;
+  const isLate = isLatency ? endSeconds < nowSeconds - LONGEST_SECONDS : endSeconds <= first * BIN_SECONDS;
   return isLate ? 'late' : 'accepted';
 }
