@@ -18,7 +18,7 @@ import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../repl
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { Output } from './command-io.ts';
-import { readBuiltInFoldModels, readFoldModels } from './fold-models.ts';
+import { readFoldModels } from './fold-models.ts';
 import { readInput, requireWritable, STANDARD_OUTPUT } from './results-file.ts';
 import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
@@ -92,8 +92,7 @@ export function prepareBenchmark(
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
-  const readModels = command === 'bench' ? readBuiltInFoldModels : readFoldModels;
-  const foldModels = flags.foldModels === undefined ? undefined : readModels(flags.foldModels);
+  const foldModels = flags.foldModels === undefined ? undefined : readFoldModels(flags.foldModels);
   if (flags.resume === true && flags.out === STANDARD_OUTPUT) {
     throw new InputError({ field: '--resume', expected: 'an --out file to continue', got: 'standard output' });
   }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { SHIPPED_MODEL } from '../predictor/built-in/shipped-model.ts';
-import { TREES_FILE } from '../predictor/compared/boosted-trees.fixture.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -187,26 +186,6 @@ describe('simulate', () => {
         .at(-1)!
         .segments.at(-1)!.reason,
     ).toContain('built-in');
-  });
-
-  test('plays what the built-in forecaster is compared with, in its place', async () => {
-    writeFileSync(at('model.json'), JSON.stringify(TREES_FILE));
-    writeFileSync(at('folds.json'), JSON.stringify({ a: 'model.json', b: 'model.json', golden: 'model.json' }));
-    const played = await run(simulateArgs({ 'fold-models': at('folds.json'), algorithms: 'mpc-l' }));
-    expect(played).toMatchObject({ status: 0 });
-    const { sessions } = JSON.parse(played.stdout) as Results;
-    expect(sessions[0]!.segments.at(-1)!.reason).toContain('boosted trees');
-    const flags = Object.entries({
-      traces: at('a.csv'),
-      algorithms: 'mpc-l',
-      scenario: 'hd-16',
-      'fold-models': at('folds.json'),
-    });
-    const refused = await run(['bench', ...flags.flatMap(([name, value]) => [`--${name}`, value])]);
-    expect(refused.status).toBe(2);
-    expect(refused.stderr).toMatch(
-      /folds\.json: a: expected a model of the built-in forecaster .*, got "leo-abr boosted trees"/,
-    );
   });
 
   test('refuses a fold that has no model, or one that is none', async () => {

@@ -1,16 +1,15 @@
 /** `--fold-models`: which model to use for which recording group, so that none is judged on what it learnt from. */
 
 import { dirname, resolve } from 'node:path';
-import { MODEL_FORMAT, type ModelFile } from '../predictor/built-in/model-file.ts';
-import { type AnyModelFile, parseAnyModel } from '../predictor/compared/model-of-any-kind.ts';
+import { type ModelFile, parseModel } from '../predictor/built-in/model-file.ts';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import { readInput } from './results-file.ts';
 
 /**
- * The models by recording group, of any kind that `leo-abr train` writes, from `{"<recording group>": "<model file>", ...}`;
- * file names count from the map's folder. `InputError` for a map or a model that cannot be used.
+ * The models by recording group, as `leo-abr train` writes them, from `{"<recording group>": "<model file>", ...}`; file
+ * names count from the map's folder. `InputError` for a map or a model that cannot be used.
  */
-export function readFoldModels(file: string): Record<string, AnyModelFile> {
+export function readFoldModels(file: string): Record<string, ModelFile> {
   const text = readInput(file, '--fold-models');
   let json: unknown;
   try {
@@ -31,25 +30,10 @@ export function readFoldModels(file: string): Record<string, AnyModelFile> {
   );
 }
 
-/** `readFoldModels` for those that play or judge the built-in forecaster alone; `InputError` for a model of another kind. */
-export function readBuiltInFoldModels(file: string): Record<string, ModelFile> {
-  return Object.fromEntries(
-    Object.entries(readFoldModels(file)).map(([group, model]) => {
-      if (model.format === MODEL_FORMAT) return [group, model];
-      throw new InputError({
-        file,
-        field: group,
-        expected: `a model of the built-in forecaster (${quoted(MODEL_FORMAT)}); others are for leo-abr simulate alone`,
-        got: quoted(model.format),
-      });
-    }),
-  );
-}
-
-function readModel(file: string): AnyModelFile {
+function readModel(file: string): ModelFile {
   try {
-    const model: AnyModelFile = JSON.parse(readInput(file, '--fold-models'));
-    parseAnyModel(model);
+    const model: ModelFile = JSON.parse(readInput(file, '--fold-models'));
+    parseModel(model);
     return model;
   } catch (error) {
     if (error instanceof InputError) throw error;

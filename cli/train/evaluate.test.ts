@@ -41,7 +41,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An environment as if it were set up, whose interpreter forecasts the number 50, and scores by how much it was given. */
+/** An environment as if it were set up, whose interpreter forecasts the number 50. */
 function putEnvironment(): string {
   const stamp = createHash('sha256')
     .update(readFileSync(join(TRAINING_PROJECT, 'pyproject.toml')))
@@ -52,19 +52,8 @@ function putEnvironment(): string {
 const { readFileSync, writeFileSync } = require('node:fs');
 const args = process.argv.slice(2);
 const { series, historySeconds } = JSON.parse(readFileSync(args[args.indexOf('--series') + 1], 'utf8'));
-const out = (value) => writeFileSync(args[args.indexOf('--out') + 1], JSON.stringify(value));
-if (args[1] === 'leo_abr_training.distributions') {
-  const given = series.map(({ forecasts }) => forecasts['built-in'].length);
-  const quantiles = series[0].forecasts['built-in'][0].length;
-  const of = { 'temporal network': [...given, quantiles, null] };
-  const pooled = { forecasts: 2, pinball: of, crps: of, coverage50: of, coverage90: of };
-  const trained = { format: 'leo-abr temporal network', golden: [] };
-  writeFileSync(args[args.indexOf('--temporal') + 1], JSON.stringify(trained));
-  out({ stepEndsSeconds: [1, 2, 4, 6], levels: [0.5], scores: { pooled } });
-  process.exit();
-}
 const fifty = series.map(({ kind, values }) => (kind === 'latency' ? null : values.slice(historySeconds).map(() => 50)));
-out({ XGBoost: fifty });
+writeFileSync(args[args.indexOf('--out') + 1], JSON.stringify({ XGBoost: fifty }));
 `;
   writeFileSync(at('env', 'bin', 'python'), python);
   chmodSync(at('env', 'bin', 'python'), 0o755);
@@ -101,15 +90,7 @@ async function putResults(file: string, algorithm: string) {
 
 test('judges forecasts per data set and pooled, and draws them', async () => {
   const flags = ['--traces', at('traces'), '--fold-models', at('folds.json'), '--out', at('out')];
-  const more = [
-    '--latency',
-    at('pings'),
-    '--trained',
-    '--environment',
-    putEnvironment(),
-    '--temporal',
-    at('temporal.json'),
-  ];
+  const more = ['--latency', at('pings'), '--trained', '--environment', putEnvironment()];
   for (const [model, algorithm] of [
     ['near', 'mpc-l'],
     ['far', 'throughput'],
@@ -120,9 +101,7 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
   const { status, stdout, stderr } = await evaluate(...flags, ...more);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('evaluation.html') });
 
-  const { forecasts, points, distributions, qoe }: Evaluation = JSON.parse(
-    readFileSync(at('out', 'evaluation.json'), 'utf8'),
-  );
+  const { forecasts, points, qoe }: Evaluation = JSON.parse(readFileSync(at('out', 'evaluation.json'), 'utf8'));
   expect(forecasts).toMatchObject({ scenario: 'uhd-8', starts: 'every:61', levels: SHIPPED_MODEL.levels });
   expect(Object.keys(forecasts.scores)).toEqual(['own', 'pooled']);
   const own = forecasts.scores['own']!;
@@ -149,15 +128,6 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
   expect(points!.latency['pings']!['last value']).toMatchObject({ forecasts: 80, mape: expect.any(Number) });
   expect(points!.latency['pings']!['XGBoost']).toBeUndefined();
 
-  // Two recordings of 240 s, less 20 s of history; nine steps of seven levels.
-  expect(distributions!.scores['pooled']!.crps['temporal network']).toEqual([220, 220, 63, null]);
-
-  expect(JSON.parse(readFileSync(at('temporal.json'), 'utf8'))).toMatchObject({
-    format: 'leo-abr temporal network',
-    data: [{ dataset: 'own', groups: ['a', 'b'] }],
-    scores: { pooled: { crps: [220, 220, 63, null] } },
-  });
-
   expect(qoe).toMatchObject([
     { scenario: 'uhd-8', places: { own: [{ model: 'near', difference: null }, { model: 'far' }] } },
   ]);
@@ -172,13 +142,11 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
   expect(page).not.toMatch(/NaN|undefined|<script|src=|href=/);
   expect(stdout).toContain('| own, against |');
   expect(stdout).toContain('**throughput, own: 440 forecasts**');
-  expect(stdout).toContain('| temporal network | 220.0000 | 220.0000 | 63.0000 |  |');
 }, 30_000);
 
 test.each<[string[], string]>([
   [['--scenario', 'uhd-9'], 'uhd-9'],
   [['--fold-models', 'half.json'], 'half.json: b: expected a model for each recording group'],
-  [['--temporal', 'temporal.json'], '--temporal: expected --trained as well, got none'],
   [['--qoe', 'near'], '--qoe: expected <model>=<results.json>, got "near"'],
   [['--qoe', 'near=/nowhere.json'], '/nowhere.json: --qoe: expected a file that can be read, got none'],
   [['--latency', '/nowhere'], '--latency: expected a file or folder, got /nowhere'],

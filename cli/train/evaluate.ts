@@ -1,6 +1,6 @@
 /** `leo-abr evaluate`: how good forecasts are on recordings that their models have not learnt from. */
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -10,22 +10,14 @@ import { readTraces } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
-import { readBuiltInFoldModels } from '../fold-models.ts';
+import { readFoldModels } from '../fold-models.ts';
 import { Progress } from '../progress.ts';
 import { requireWritable } from '../results-file.ts';
 import { scenarioOption } from '../scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
-import {
-  type DistributionScores,
-  distributionInput,
-  distributionTables,
-  heldOutScores,
-} from './distribution-scores.ts';
 import { bestBaseline, type Evaluation, evaluationPage, percent, signedPercent } from './evaluation-page.ts';
-import type { DescribedTemporalModel, TemporalModel } from './export-temporal.ts';
 import { type ForecastScores, scoreForecasts, VARIANTS } from './forecast-scores.ts';
 import { readLatencySeries } from './latency-files.ts';
-import { dataSources } from './model-card.ts';
 import {
   builtInForecasts,
   HISTORY_SECONDS,
@@ -49,7 +41,6 @@ interface Flags {
   latency: string[];
   trained?: boolean;
   qoe: string[];
-  temporal?: string;
   python?: string;
   environment: string;
   out: string;
@@ -67,19 +58,12 @@ export function evaluateCommand(io: CommandIo): Command {
       collect,
       [],
     )
-    .option(
-      '--trained',
-      "also train and judge XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1, and probabilistic models",
-    )
+    .option('--trained', "also train and judge XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1")
     .option(
       '--qoe <model=results.json>',
       "also compare what MPC-L's sessions come to with each model, in results of leo-abr simulate (repeatable)",
       collect,
       [],
-    )
-    .option(
-      '--temporal <model.json>',
-      'with --trained: where a temporal network of all traces goes, for leo-abr export',
     )
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment of --trained with')
     .option('--environment <folder>', 'where that environment is, or is set up', environmentFolder('evaluation'))
@@ -95,16 +79,10 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   const { stderr } = io;
   const scenario = scenarioOption(flags.scenario);
   const models = new Map(
-    Object.entries(readBuiltInFoldModels(flags.foldModels)).map(([group, file]) => [group, parseModel(file)] as const),
+    Object.entries(readFoldModels(flags.foldModels)).map(([group, file]) => [group, parseModel(file)] as const),
   );
   const page = join(flags.out, 'evaluation.html');
   requireWritable(page);
-  if (flags.temporal !== undefined) {
-    if (flags.trained !== true) {
-      throw new InputError({ field: '--temporal', expected: '--trained as well', got: 'none' });
-    }
-    requireWritable(flags.temporal, '--temporal');
-  }
   const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
   const modelOf = (group: string): Model => {
     const model = models.get(group);
@@ -136,8 +114,6 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
       : undefined;
 
   const trained = interpreter === undefined ? {} : await trainedPredictions(series, interpreter, io);
-  const { scores: distributions = null, temporal } =
-    interpreter === undefined ? {} : await trainedDistributions(distributionInput(series, modelOf), interpreter, io);
   const points = pointScores(series, { ...predictionsOf(series, modelOf), ...trained });
   const forecasts = await scored(
     (signal, onProgress) => scoreForecasts({ traces, scenario, modelOf, signal, onProgress }),
@@ -150,21 +126,10 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
     traces: flags.traces,
     forecasts,
     points,
-    distributions,
     qoe,
   };
   writeFileAtomically(join(flags.out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
   writeFileAtomically(page, evaluationPage(evaluation));
-  if (flags.temporal !== undefined && temporal !== undefined && distributions !== null) {
-    const described: DescribedTemporalModel = {
-      ...temporal,
-      tool: { name: TOOL_NAME, version: TOOL_VERSION },
-      data: dataSources(traces),
-      scores: heldOutScores(distributions),
-    };
-    writeFileAtomically(flags.temporal, `${JSON.stringify(described, undefined, 2)}\n`);
-    stderr.write(`wrote ${flags.temporal}\n`);
-  }
   io.stdout.write(summary(evaluation));
   stderr.write(`wrote ${page} and evaluation.json beside it\n`);
 }
@@ -212,56 +177,21 @@ async function trainedPredictions(
   interpreter: string,
   io: CommandIo,
 ): Promise<Record<string, (Predictions | undefined)[]>> {
-  return inScratch(async (folder) => {
-    const input = { historySeconds: HISTORY_SECONDS, series };
-    const out = join(folder, 'predictions.json');
-    await runOn({ module: 'leo_abr_training.points', folder, input, args: ['--out', out] }, interpreter, io);
-    const lists: Record<string, (Predictions | null)[]> = JSON.parse(readFileSync(out, 'utf8'));
-    return Object.fromEntries(Object.entries(lists).map(([name, of]) => [name, of.map((list) => list ?? undefined)]));
-  });
-}
-
-/** Scores are null, and there is no model, where there is one recording group only. */
-async function trainedDistributions(
-  input: object,
-  interpreter: string,
-  io: CommandIo,
-): Promise<{ scores: DistributionScores | null; temporal: TemporalModel | undefined }> {
-  return inScratch(async (folder) => {
-    const out = join(folder, 'scores.json');
-    const temporal = join(folder, 'temporal.json');
-    const args = ['--out', out, '--temporal', temporal];
-    await runOn({ module: 'leo_abr_training.distributions', folder, input, args }, interpreter, io);
-    return {
-      scores: JSON.parse(readFileSync(out, 'utf8')),
-      temporal: existsSync(temporal) ? JSON.parse(readFileSync(temporal, 'utf8')) : undefined,
-    };
-  });
-}
-
-async function inScratch<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'leo-abr-evaluate-'));
   try {
-    return await work(folder);
+    const [input, out] = [join(folder, 'series.json'), join(folder, 'predictions.json')];
+    writeFileSync(input, JSON.stringify({ historySeconds: HISTORY_SECONDS, series }));
+    const args = ['--series', input, '--out', out];
+    await runTraining({ interpreter, project: TRAINING_PROJECT, module: 'leo_abr_training.points', args }, io);
+    const lists: Record<string, (Predictions | null)[]> = JSON.parse(readFileSync(out, 'utf8'));
+    return Object.fromEntries(Object.entries(lists).map(([name, of]) => [name, of.map((list) => list ?? undefined)]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Runs a module of the training on series, by way of a file in the folder. */
-async function runOn(
-  { module, folder, input, args }: { module: string; folder: string; input: object; args: string[] },
-  interpreter: string,
-  io: CommandIo,
-): Promise<void> {
-  const series = join(folder, 'series.json');
-  writeFileSync(series, JSON.stringify(input));
-  const all = ['--series', series, ...args];
-  await runTraining({ interpreter, project: TRAINING_PROJECT, module, args: all }, io);
-}
-
 /** Markdown: what docs/predictors.md has. */
-function summary({ forecasts, points, distributions, qoe }: Evaluation): string {
+function summary({ forecasts, points, qoe }: Evaluation): string {
   const { stepEndsSeconds, scores } = forecasts;
   const [builtIn, raw] = Object.keys(VARIANTS) as [string, string];
   const steps = stepEndsSeconds.map((end) => `${end} s`);
@@ -288,7 +218,6 @@ function summary({ forecasts, points, distributions, qoe }: Evaluation): string 
       })),
     ),
     ...(points === null ? [] : pointTable(points)),
-    ...(distributions === null ? [] : distributionTables(distributions)),
     ...qoeTables(qoe),
   ];
   return `${tables

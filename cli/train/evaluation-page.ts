@@ -1,6 +1,5 @@
 /** The page of `leo-abr evaluate`: one HTML file without scripts, with tables and calibration plots. */
 
-import { type DistributionScores, distributionTables } from './distribution-scores.ts';
 import { BASELINES, type ForecastScores, type StepScores, VARIANTS } from './forecast-scores.ts';
 import { type PointScores, pointTable, type Table } from './point-scores.ts';
 import { type QoeByModel, qoeTables } from './qoe-by-model.ts';
@@ -13,8 +12,6 @@ export interface Evaluation {
   traces: readonly string[];
   forecasts: ForecastScores;
   points: PointScores | null;
-  /** Other probabilistic models, where they were trained. */
-  distributions: DistributionScores | null;
   /** What MPC-L comes to with each model; empty where no results were given. */
   qoe: readonly QoeByModel[];
 }
@@ -23,7 +20,7 @@ const [BUILT_IN, RAW] = Object.keys(VARIANTS) as [string, string];
 /** What is aimed at: coverage of the 90 % interval, pooled. */
 const COVERAGE_BAND = [0.87, 0.93] as const;
 
-export function evaluationPage({ tool, models, traces, forecasts, points, distributions, qoe }: Evaluation): string {
+export function evaluationPage({ tool, models, traces, forecasts, points, qoe }: Evaluation): string {
   const datasets = Object.keys(forecasts.scores);
   return `<!doctype html>
 <html lang="en">
@@ -40,7 +37,6 @@ rates: 0.1 is about 10 %.</p>
 <span class="baseline">best simple estimator, with fitted quantiles</span></p>
 ${datasets.map((dataset) => section(dataset, forecasts)).join('\n')}
 ${points === null ? '' : tablesSection('One second ahead, as single values', pointTable(points))}
-${distributions === null ? '' : tablesSection('Probabilistic models side by side, on values of a second each', distributionTables(distributions))}
 ${qoe.length === 0 ? '' : tablesSection('What MPC-L makes of them', qoeTables(qoe))}
 </html>
 `;

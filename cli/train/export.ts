@@ -7,13 +7,12 @@ import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { readInput, requireWritable } from '../results-file.ts';
 import { exportOnnx } from './export-onnx.ts';
-import { type DescribedTemporalModel, exportTemporalOnnx, TEMPORAL_FORMAT } from './export-temporal.ts';
 import { type DescribedModel, requireCard } from './model-card.ts';
 
 export function exportCommand(io: CommandIo): Command {
   return new Command('export')
     .description('write a trained model as an ONNX file, with its card inside')
-    .argument('<model.json>', 'as `train`, or `evaluate --temporal`, wrote it')
+    .argument('<model.json>', 'as `train` wrote it')
     .option('--out <model.onnx>', 'default: beside the model')
     .action((file: string, flags: { out?: string }) => {
       const { out = `${file.replace(/\.json$/, '')}.onnx` } = flags;
@@ -26,18 +25,13 @@ export function exportCommand(io: CommandIo): Command {
 
 function onnxOf(file: string): Uint8Array {
   const text = readInput(file, '<model.json>');
-  let model: DescribedModel | DescribedTemporalModel;
+  let model: DescribedModel;
   try {
     model = JSON.parse(text);
   } catch (error) {
     throw new InputError({ file, expected: 'JSON', got: (error as Error).message }, { cause: error });
   }
-  if (isTemporal(model)) return exportTemporalOnnx(model, file);
   parseModel(model, file);
   requireCard(model, file);
   return exportOnnx(model);
-}
-
-function isTemporal(model: DescribedModel | DescribedTemporalModel): model is DescribedTemporalModel {
-  return (model as Partial<DescribedTemporalModel> | null)?.format === TEMPORAL_FORMAT;
 }

@@ -35,13 +35,10 @@ function putTrace(name: string, group: string, extra: Record<string, string> = {
 }
 
 /** An environment as if it were set up, whose interpreter notes its arguments and gives the shipped model for trained. */
-function putEnvironment(extra = ''): string[] {
+function putEnvironment(): string[] {
   const pyproject = readFileSync(join(TRAINING_PROJECT, 'pyproject.toml'));
   mkdirSync(at('env', 'bin'), { recursive: true });
-  writeFileSync(
-    at('env', 'leo-abr-training.sha256'),
-    createHash('sha256').update(pyproject).update(extra).digest('hex'),
-  );
+  writeFileSync(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
   const golden = [{ features: SHIPPED_MODEL.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
   const scores = { rows: 9, pinball: [0.1], coverage50: [0.5], coverage90: [0.9], rankCorrelation: 0.7 };
   const fit = {
@@ -55,12 +52,11 @@ function putEnvironment(extra = ''): string[] {
   };
   writeFileSync(at('trained.json'), JSON.stringify({ ...SHIPPED_MODEL, name: 'mine', fit }));
   const python = `#!${process.execPath}
-const { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } = require('node:fs');
+const { copyFileSync, readFileSync, writeFileSync } = require('node:fs');
 const args = process.argv.slice(2);
 const folder = args[args.indexOf('--rows') + 1];
 const rows = JSON.parse(readFileSync(folder + '/rows.json', 'utf8'));
-const binsBytes = existsSync(folder + '/bins.f32') ? statSync(folder + '/bins.f32').size : 0;
-writeFileSync(${JSON.stringify(at('called.json'))}, JSON.stringify({ args, rows, binsBytes }));
+writeFileSync(${JSON.stringify(at('called.json'))}, JSON.stringify({ args, rows }));
 if (args.includes('--model')) copyFileSync(${JSON.stringify(at('trained.json'))}, args[args.indexOf('--model') + 1]);
 console.log('fitted 1 of 1');
 `;
@@ -125,22 +121,6 @@ describe('train', () => {
     });
   });
 
-  test('gives a temporal network single seconds to learn from, and trees an environment with XGBoost', async () => {
-    putTrace('monday', 'roof-1');
-    putTrace('tuesday', 'roof-2');
-    const flags = ['--data', at('data'), '--folds', at('folds')];
-    expect(await train(...flags, '--kind', 'temporal', ...putEnvironment())).toMatchObject({ status: 0 });
-    const temporal = JSON.parse(readFileSync(at('called.json'), 'utf8'));
-    expect(temporal.args).toEqual(expect.arrayContaining(['--kind', 'temporal']));
-    expect(temporal.rows.bins).toEqual({ every: 1, count: 64 });
-    expect(temporal.binsBytes).toBe(temporal.rows.rows * 64 * 2 * 4);
-    expect(await train(...flags, '--kind', 'trees', ...putEnvironment('evaluation'))).toMatchObject({ status: 0 });
-    const trees = JSON.parse(readFileSync(at('called.json'), 'utf8'));
-    expect(trees.args).toEqual(expect.arrayContaining(['--kind', 'trees']));
-    expect(trees).toMatchObject({ rows: { rows: temporal.rows.rows }, binsBytes: 0 });
-    expect(trees.rows.bins).toBeUndefined();
-  });
-
   test('writes the model alone to standard output', async () => {
     putTrace('monday', 'roof-1');
     const { status, stdout } = await train('--data', at('data'), '--out', '-', ...putEnvironment());
@@ -152,12 +132,6 @@ describe('train', () => {
     [[], '--out: expected --out, --folds or both, got neither'],
     [['--out', 'x.json', '--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],
     [['--out', 'x.json', '--jobs', '0'], '--jobs: expected a whole number from 1 to 1024, got "0"'],
-    [['--out', '-', '--kind', 'trees'], '--out: expected --folds alone with --kind trees, got "-"'],
-    [['--folds', 'x', '--kind', 'forest'], '--kind: expected one of networks, trees, temporal, got "forest"'],
-    [
-      ['--folds', 'x', '--kind', 'trees', '--estimator', 'level-2s'],
-      '--estimator: expected --kind networks, got --kind trees',
-    ],
     [
       ['--out', 'x.json', '--estimator', 'silence'],
       '--estimator: expected one of level-0.4s, level-2s, level-8s, level-120s, got "silence"',

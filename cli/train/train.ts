@@ -15,7 +15,7 @@ import { Progress } from '../progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../results-file.ts';
 import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';
 import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
-import { EVALUATION_EXTRA, environmentFolder, prepareEnvironment, runTraining, TRAINING_PROJECT } from './python.ts';
+import { environmentFolder, prepareEnvironment, runTraining, TRAINING_PROJECT } from './python.ts';
 import { LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
 
 interface Flags {
@@ -24,19 +24,15 @@ interface Flags {
   folds?: string;
   leaveOut: string[];
   name: string;
-  kind: string;
   estimator?: string;
   seed: string;
   jobs: string;
   python?: string;
-  environment?: string;
+  environment: string;
 }
 
 /** Features that are a rate by themselves. */
 const ESTIMATORS: readonly string[] = FEATURES.map(({ name }) => name).filter((name) => name.startsWith('level-'));
-
-/** Networks are the built-in forecaster's; the others are compared with them in sessions, fold by fold. */
-const KINDS = ['networks', 'trees', 'temporal'] as const;
 
 export function trainCommand(io: CommandIo): Command {
   return new Command('train')
@@ -58,21 +54,13 @@ export function trainCommand(io: CommandIo): Command {
     )
     .option('--name <name>', 'name of the model', 'own')
     .option(
-      '--kind <kind>',
-      `what is trained: ${KINDS.join(', ')}; all but the first with --folds alone, for leo-abr simulate to compare with`,
-      'networks',
-    )
-    .option(
       '--estimator <feature>',
       `instead of networks: a level that was measured, with the quantiles of its errors (${ESTIMATORS.join(', ')}); to compare with`,
     )
     .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')
     .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
-    .option(
-      '--environment <folder>',
-      `where the environment is, or is set up (default: ${environmentFolder('training')}; for trees ${environmentFolder('evaluation')})`,
-    )
+    .option('--environment <folder>', 'where the environment is, or is set up', environmentFolder('training'))
     .action((flags: unknown) => train(flags as Flags, io));
 }
 
@@ -81,7 +69,7 @@ function collect(value: string, earlier: string[] | undefined): string[] {
 }
 
 async function train(flags: Flags, io: CommandIo): Promise<void> {
-  const { out, folds, leaveOut, name, kind, estimator } = flags;
+  const { out, folds, leaveOut, name, estimator, python, environment } = flags;
   if (out === undefined && folds === undefined) {
     throw new InputError({ field: '--out', expected: '--out, --folds or both', got: 'neither' });
   }
@@ -89,7 +77,6 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
   if (estimator !== undefined && !ESTIMATORS.includes(estimator)) {
     throw new InputError({ field: '--estimator', expected: `one of ${ESTIMATORS.join(', ')}`, got: quoted(estimator) });
   }
-  requireKind(flags);
   const seed = wholeNumber('--seed', flags.seed, 0, 2 ** 32 - 1);
   const jobs = wholeNumber('--jobs', flags.jobs, 1, 1024);
   const traces = readTraces(flags.data, { onNote: (note) => io.stderr.write(`${note}\n`) });
@@ -98,27 +85,15 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
   if (out !== undefined) requireWritable(out);
   if (folds !== undefined) requireWritable(join(folds, 'folds.json'), '--folds');
 
-  const { python } = flags;
-  // Trees need XGBoost, which the environment of leo-abr evaluate has.
-  const extra = kind === 'trees' ? EVALUATION_EXTRA : undefined;
-  const environment = flags.environment ?? environmentFolder(extra ?? 'training');
-  const interpreter = await prepareEnvironment(
-    { project: TRAINING_PROJECT, environment, python, ...(extra && { extra }) },
-    io,
-  );
+  const interpreter = await prepareEnvironment({ project: TRAINING_PROJECT, environment, python }, io);
   const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-train-'));
   try {
     const rows = join(scratch, 'rows');
     // What is left out is judged by the folds; a model alone has no use for it.
-    await rowsOf(
-      folds === undefined ? kept : traces,
-      { seed, leftOut: leaveOut, folder: rows, bins: kind === 'temporal' },
-      io,
-    );
+    await rowsOf(folds === undefined ? kept : traces, { seed, leftOut: leaveOut, folder: rows }, io);
     const model = join(scratch, 'model.json');
     const args = ['--rows', rows, '--name', name, '--seed', String(seed), '--jobs', String(jobs)];
     if (folds !== undefined) args.push('--folds', folds);
-    if (kind !== KINDS[0]) args.push('--kind', kind);
     if (estimator !== undefined) args.push('--estimator', estimator);
     if (out !== undefined) args.push('--model', model);
     await runTraining({ interpreter, project: TRAINING_PROJECT, args }, io);
@@ -136,24 +111,6 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
     }
   } finally {
     rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-/** Models of other kinds than the built-in forecaster's are played fold by fold: there is no use for one of all rows. */
-function requireKind({ kind, estimator, out, folds }: Flags): void {
-  if (!(KINDS as readonly string[]).includes(kind)) {
-    throw new InputError({ field: '--kind', expected: `one of ${KINDS.join(', ')}`, got: quoted(kind) });
-  }
-  if (kind === KINDS[0]) return;
-  if (estimator !== undefined) {
-    throw new InputError({ field: '--estimator', expected: '--kind networks', got: `--kind ${kind}` });
-  }
-  if (out !== undefined || folds === undefined) {
-    throw new InputError({
-      field: '--out',
-      expected: `--folds alone with --kind ${kind}`,
-      got: out === undefined ? 'none of them' : quoted(out),
-    });
   }
 }
 
@@ -200,7 +157,7 @@ function requireEnough(traces: readonly Trace[], folds: boolean): void {
 
 async function rowsOf(
   traces: readonly Trace[],
-  options: { seed: number; leftOut: readonly string[]; folder: string; bins: boolean },
+  options: { seed: number; leftOut: readonly string[]; folder: string },
   io: CommandIo,
 ): Promise<void> {
   const stop = new AbortController();

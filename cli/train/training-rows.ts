@@ -7,8 +7,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createController, type Forecaster, type Observation, type PiecewisePath } from '../../abr/index.ts';
-import { SECONDS_SEEN } from '../../predictor/compared/compared-model.ts';
-import { SecondBins } from '../../predictor/compared/second-bins.ts';
 import { FEATURES, LinkHistory } from '../../predictor/link-history.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
@@ -29,10 +27,6 @@ const LEAST_RATIO = 0.003;
 const ROW_SECONDS = 0.45;
 /** A row needs so much of the recording after it; what later steps lack is unknown. */
 const LEAST_FUTURE_SECONDS = 12;
-/** Single seconds take no more room than this: of many rows, only every second, third ... one has them. */
-const GREATEST_BINS_BYTES = 400e6;
-/** Of a row: ratio and age of each second. */
-const BINS_WIDTH = 2 * SECONDS_SEEN;
 /** Shorter recordings give no row. */
 export const LEAST_RECORDING_SECONDS = 30;
 /** Sessions per data set that are aimed at, and the limits of the time between their starts. */
@@ -117,16 +111,8 @@ export function rowSessions(traces: readonly Trace[], seed: number): RowSession[
   return sessions;
 }
 
-/** What a session gives to learn from. */
-export interface SessionRows {
-  /** `[feature ..., ln ratio per step ...]`, NaN for steps beyond the recording. */
-  rows: Float32Array[];
-  /** Of those that were asked for: `[ratio, age, ratio, age, ...]`, the oldest second first, NaN for seconds not seen. */
-  bins: Float32Array[];
-}
-
-/** Rows of one session, and the single seconds of those rows for which `wantsBins` (by number, from 0 on) is true. */
-export function rowsOf(session: RowSession, wantsBins?: (row: number) => boolean): SessionRows {
+/** Rows of one session: `[feature ..., ln ratio per step ...]`, NaN for steps beyond the recording. */
+export function rowsOf(session: RowSession): Float32Array[] {
   const { startSeconds, segmentCount, controller } = session;
   const scenario = SCENARIOS[session.scenario]!;
   const trace = session.stretch === 1 ? session.trace : stretched(session.trace, session.stretch);
@@ -137,7 +123,6 @@ export function rowsOf(session: RowSession, wantsBins?: (row: number) => boolean
     handoverSeconds: handoverOf(session.trace, startSeconds, seededRandom(session.seed)),
     plannedOn:
       controller === 'mpc-o' ? oracleForecaster({ link, traceSecondsAt: (now) => startSeconds + now }) : undefined,
-    wantsBins,
   });
   simulateSession({
     trace,
@@ -147,7 +132,7 @@ export function rowsOf(session: RowSession, wantsBins?: (row: number) => boolean
     segmentCount,
     forecaster: recorder,
   });
-  return recorder;
+  return recorder.rows;
 }
 
 export interface WriteRowsOptions {
@@ -155,10 +140,8 @@ export interface WriteRowsOptions {
   seed: number;
   /** Data sets (as sidecars name them) that nothing may learn from; models are judged on them all the same. */
   leftOut?: readonly string[];
-  /** Gets `rows.json` and `rows.f32`; with `bins` also `bins.f32`. */
+  /** Gets `rows.json` and `rows.f32`. */
   folder: string;
-  /** Also write the single seconds seen before a row. Default false. */
-  bins?: boolean;
   /** Rejects with its reason where it is aborted. */
   signal?: AbortSignal;
   onProgress?(done: number, total: number): void;
@@ -166,7 +149,7 @@ export interface WriteRowsOptions {
 
 /** Plays the sessions and writes their rows; resolves to how many there are to learn from. */
 export async function writeRows(options: WriteRowsOptions): Promise<number> {
-  const { traces, seed, leftOut = [], folder, bins = false, signal, onProgress = () => {} } = options;
+  const { traces, seed, leftOut = [], folder, signal, onProgress = () => {} } = options;
   const sessions = rowSessions(traces, seed);
   // Every group has its place, also those whose recordings are too short for a row.
   const groups = [...new Set(traces.map(({ metadata }) => metadata.recordingGroup))].sort();
@@ -175,18 +158,14 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
   const isLeftOut = ({ metadata }: Trace) => leftOut.includes(metadata.dataset);
   makeFolder(folder);
   const out = openSync(join(folder, 'rows.f32'), 'w');
-  const binsOut = bins ? openSync(join(folder, 'bins.f32'), 'w') : undefined;
-  const every = rowsBetweenBins(sessions);
   let count = 0;
   let learnt = 0;
   try {
     for (const [done, session] of sessions.entries()) {
       const { recordingGroup } = session.trace.metadata;
       const head = [groups.indexOf(recordingGroup), datasets.indexOf(session.dataset), session.stretch === 1 ? 0 : 1];
-      const first = count;
-      const { rows, bins: seconds } = rowsOf(session, bins ? (row) => (first + row) % every === 0 : undefined);
+      const rows = rowsOf(session);
       writeSync(out, floatBytes(rows.map((row) => [...head, ...row])));
-      if (binsOut !== undefined) writeSync(binsOut, floatBytes(seconds));
       count += rows.length;
       if (!isLeftOut(session.trace)) learnt += rows.length;
       onProgress(done + 1, sessions.length);
@@ -196,7 +175,6 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
     }
   } finally {
     closeSync(out);
-    if (binsOut !== undefined) closeSync(binsOut);
   }
   const header = {
     format: ROWS_FORMAT,
@@ -207,18 +185,9 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
     groups,
     datasets,
     leftOut: [...new Set(traces.filter(isLeftOut).map((trace) => labels.get(trace)!))],
-    ...(bins && { bins: { every, count: SECONDS_SEEN } }),
   };
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
   return learnt;
-}
-
-/** Rows from one that has its single seconds to the next, from how many rows there can be at most. */
-function rowsBetweenBins(sessions: readonly RowSession[]): number {
-  const seconds = sessions.reduce((sum, { scenario, segmentCount }) => {
-    return sum + segmentCount * SCENARIOS[scenario]!.segmentSeconds;
-  }, 0);
-  return Math.max(1, Math.ceil(((seconds / ROW_SECONDS) * 4 * BINS_WIDTH) / GREATEST_BINS_BYTES));
 }
 
 /** Little-endian single precision, row after row of one length. */
@@ -235,9 +204,7 @@ function floatBytes(rows: readonly ArrayLike<number>[]): Buffer {
 class RowRecorder implements Forecaster {
   readonly name = 'rows';
   readonly rows: Float32Array[] = [];
-  readonly bins: Float32Array[] = [];
   readonly #history = new LinkHistory();
-  readonly #seconds: SecondBins | undefined;
   readonly #features = new Float64Array(FEATURES.length);
   #lastSeconds = Number.NEGATIVE_INFINITY;
 
@@ -247,11 +214,8 @@ class RowRecorder implements Forecaster {
       leftSeconds: number;
       handoverSeconds: number;
       plannedOn: Forecaster | undefined;
-      wantsBins: ((row: number) => boolean) | undefined;
     },
-  ) {
-    this.#seconds = options.wantsBins && new SecondBins();
-  }
+  ) {}
 
   start(context: Parameters<Forecaster['start']>[0]): void {
     this.options.plannedOn?.start(context);
@@ -259,7 +223,6 @@ class RowRecorder implements Forecaster {
 
   observe(observation: Observation): void {
     this.options.plannedOn?.observe(observation);
-    this.#seconds?.observe(observation);
     if (this.#history.observe(observation) && observation.kind === 'throughput') this.#note(observation.endSeconds);
   }
 
@@ -283,10 +246,6 @@ class RowRecorder implements Forecaster {
       row[FEATURES.length + step] = nowSeconds + end > leftSeconds ? Number.NaN : Math.log(ratio);
       begin = end;
     });
-    if (this.#seconds !== undefined && this.options.wantsBins?.(this.rows.length)) {
-      const { ratios, ages } = this.#seconds.moment(nowSeconds, reference);
-      this.bins.push(Float32Array.from({ length: BINS_WIDTH }, (_, i) => (i % 2 === 0 ? ratios : ages)[i >> 1]!));
-    }
     this.rows.push(row);
   }
 }

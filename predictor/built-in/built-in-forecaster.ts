@@ -4,33 +4,77 @@
  * well it does. Pure, deterministic, constant memory; no clock and no I/O of its own.
  */
 
-import type { Forecaster } from '../../abr/forecast.ts';
+import type { Forecast, Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import type { HandoverClock } from '../handover-clock/handover-clock.ts';
-import { ModelForecaster } from '../model-forecaster.ts';
-import type { ModelSessionOptions } from '../model-session.ts';
+import { FEATURES } from '../link-history.ts';
+import { ModelSession, type ModelSessionOptions } from '../model-session.ts';
 import { type Model, type ModelFile, parseModel } from './model-file.ts';
 import { QuantileNetworks } from './quantile-network.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
+
+/** A forecast is made anew after this long, not each time it is asked for. */
+const LIFETIME_SECONDS = 0.2;
 
 export interface BuiltInForecasterOptions extends ModelSessionOptions {
   /** A model of `leo-abr train`, as its JSON holds it or as `parseModel` gave it. Default: the shipped one. */
   model?: Model | ModelFile;
 }
 
-export interface BuiltInForecaster extends Forecaster {
-  /** Absent with `handover: false`. May be told better times and hints; the forecaster itself tells it all it observes. */
-  readonly handoverClock: HandoverClock | undefined;
-  /** What the session's errors make of the forecasts' spread; 1 at first. */
-  readonly spreadScale: number;
+/** Throws an `InputError` for a model that is none. */
+export function createBuiltInForecaster(options: BuiltInForecasterOptions = {}): BuiltInForecaster {
+  return new BuiltInForecaster(options);
 }
 
-/** Throws an `InputError` for a model that is none. */
-export function createBuiltInForecaster({
-  model = SHIPPED_MODEL,
-  ...options
-}: BuiltInForecasterOptions = {}): BuiltInForecaster {
-  const parsed = 'format' in model ? parseModel(model) : model;
-  const { networks, stepEndsSeconds, levels } = parsed;
-  const outputs = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
-  return new ModelForecaster('built-in', parsed, (features, values) => outputs.evaluate(features, values), options);
+export class BuiltInForecaster implements Forecaster {
+  readonly name = 'built-in';
+  readonly #session: ModelSession;
+  readonly #networks: QuantileNetworks;
+  readonly #features = new Float64Array(FEATURES.length);
+  readonly #values: Float64Array;
+  #newest: QuantileForecast | undefined;
+
+  constructor({ model = SHIPPED_MODEL, ...options }: BuiltInForecasterOptions) {
+    const parsed = 'format' in model ? parseModel(model) : model;
+    const { networks, stepEndsSeconds, levels } = parsed;
+    this.#networks = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
+    this.#values = new Float64Array(stepEndsSeconds.length * levels.length);
+    this.#session = new ModelSession(options);
+    this.#session.useModel(parsed);
+  }
+
+  /** Absent with `handover: false`. May be told better times and hints; the forecaster itself tells it all it observes. */
+  get handoverClock(): HandoverClock | undefined {
+    return this.#session.handoverClock;
+  }
+
+  /** What the session's errors make of the forecasts' spread; 1 at first. */
+  get spreadScale(): number {
+    return this.#session.spreadScale;
+  }
+
+  start(context: SessionContext): void {
+    this.#newest = undefined;
+    this.#session.start(context);
+  }
+
+  observe(observation: Observation): void {
+    this.#session.observe(observation);
+  }
+
+  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
+    this.#session.tellTime(atSeconds, utcMs, uncertaintySeconds);
+  }
+
+  latest(nowSeconds: number): Forecast | undefined {
+    const newest = this.#newest;
+    if (newest !== undefined) {
+      const age = nowSeconds - newest.issuedAtMs / 1000;
+      if (age >= 0 && age < LIFETIME_SECONDS) return newest;
+    }
+    const moment = this.#session.moment(nowSeconds, this.#features);
+    if (moment === undefined) return undefined;
+    this.#networks.evaluate(this.#features, this.#values);
+    this.#newest = this.#session.forecast(moment, this.name, this.#values);
+    return this.#newest;
+  }
 }

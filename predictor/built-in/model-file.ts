@@ -40,23 +40,19 @@ export interface ModelFile {
   networks: readonly (readonly LayerFile[])[];
 }
 
-/** What every model file says of its model, whatever kind it is of. */
-export interface ModelHeader {
+/** A model that is ready to be evaluated. */
+export interface Model {
   name: string;
   stepEndsSeconds: readonly number[];
   levels: readonly number[];
   rankCorrelation: number;
-}
-
-/** A model that is ready to be evaluated. */
-export interface Model extends ModelHeader {
   networks: readonly (readonly Layer[])[];
 }
 
 /** Reads a model; throws an `InputError` whose field starts with `where` for anything that is not one. */
 export function parseModel(value: unknown, where = 'model'): Model {
   const file = object(value, where);
-  const header = parseHeader(file, MODEL_FORMAT, MODEL_VERSION, where);
+  const header = parseHeader(file, where);
   const outputs = header.stepEndsSeconds.length * header.levels.length;
   const networks = array(file['networks'], `${where}.networks`).map((network, n) => {
     const at = `${where}.networks[${n}]`;
@@ -75,18 +71,13 @@ export function parseModel(value: unknown, where = 'model'): Model {
   return { ...header, networks };
 }
 
-/** Checks the fields that all kinds of model files have; throws an `InputError` whose field starts with `where`. */
-export function parseHeader(
-  file: Record<string, unknown>,
-  format: string,
-  version: number,
-  where: string,
-): ModelHeader {
+/** Checks everything but the networks. */
+function parseHeader(file: Record<string, unknown>, where: string): Omit<Model, 'networks'> {
   const fail = (field: string, expected: string, got: unknown): never => {
     throw new InputError(`${where}.${field}`, expected, got);
   };
-  if (file['format'] !== format) fail('format', JSON.stringify(format), file['format']);
-  if (file['version'] !== version) fail('version', `${version}`, file['version']);
+  if (file['format'] !== MODEL_FORMAT) fail('format', JSON.stringify(MODEL_FORMAT), file['format']);
+  if (file['version'] !== MODEL_VERSION) fail('version', `${MODEL_VERSION}`, file['version']);
   const name = file['name'];
   if (typeof name !== 'string' || name === '') return fail('name', 'a name', name);
   const features = array(file['features'], `${where}.features`);
@@ -140,7 +131,7 @@ function packedNumbers(value: unknown, where: string): Float32Array {
   return Float32Array.from({ length: bytes.length / 2 }, (_, i) => unit * view.getInt16(2 * i, true));
 }
 
-export function base64Bytes(value: unknown, where: string): Uint8Array<ArrayBuffer> {
+function base64Bytes(value: unknown, where: string): Uint8Array<ArrayBuffer> {
   if (typeof value !== 'string') throw new InputError(where, 'base64', value);
   try {
     return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
@@ -150,7 +141,7 @@ export function base64Bytes(value: unknown, where: string): Uint8Array<ArrayBuff
 }
 
 /** Throws an `InputError` unless the value is an object. */
-export function object(value: unknown, where: string): Record<string, unknown> {
+function object(value: unknown, where: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InputError(where, 'an object', value);
   }
@@ -158,7 +149,7 @@ export function object(value: unknown, where: string): Record<string, unknown> {
 }
 
 /** Throws an `InputError` unless the value is an array that is not empty. */
-export function array(value: unknown, where: string): readonly unknown[] {
+function array(value: unknown, where: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length === 0) throw new InputError(where, 'an array with something in it', value);
   return value;
 }

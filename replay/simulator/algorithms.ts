@@ -1,7 +1,8 @@
 /** What `--algorithms` may name in the simulator, and how a session of each is played. */
 
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
-import { type AnyModel, createForecasterOf } from '../../predictor/compared/model-of-any-kind.ts';
+import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
+import type { Model } from '../../predictor/built-in/model-file.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { InputError, quoted } from '../formats/input-error.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
@@ -20,8 +21,8 @@ export interface SessionTask {
   seed: number;
   /** Measure decisions. */
   timings: boolean;
-  /** Takes the built-in forecaster's place, or is what that runs on; the shipped model where there is none. */
-  model?: AnyModel | undefined;
+  /** Of the built-in forecaster. Default: the shipped one. */
+  model?: Model | undefined;
 }
 
 export interface SimulatedAlgorithm {
@@ -33,8 +34,8 @@ export interface SimulatedAlgorithm {
 const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
   oracle: ({ trace, scenario, startSeconds }) =>
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
-  'built-in': ({ model }) => createForecasterOf(model),
-  'built-in:no-handover': ({ model }) => createForecasterOf(model, { handover: false }),
+  'built-in': ({ model }) => createBuiltInForecaster({ ...(model && { model }) }),
+  'built-in:no-handover': ({ model }) => createBuiltInForecaster({ ...(model && { model }), handover: false }),
 };
 
 /** Played otherwise than by asking a controller. */

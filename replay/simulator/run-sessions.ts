@@ -4,7 +4,7 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import { type AnyModelFile, parseAnyModel } from '../../predictor/compared/model-of-any-kind.ts';
+import { type ModelFile, parseModel } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
@@ -12,7 +12,7 @@ import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { roundedSession } from './session-result.ts';
 
 /** Models as their files hold them, by recording group. */
-export type ModelsByGroup = Readonly<Record<string, AnyModelFile>>;
+export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
 
 export interface RunSessionsOptions {
   sessions: readonly PlannedSession[];
@@ -66,7 +66,7 @@ export function sessionPlayer(
   models: ModelsByGroup = {},
 ): (session: PlannedSession) => SessionResult {
   const algorithms = new Map<string, SimulatedAlgorithm>();
-  const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseAnyModel(file)]));
+  const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
   return ({ trace, startSeconds, segmentCount, algorithm: name, seed }) => {
     let algorithm = algorithms.get(name);
     if (algorithm === undefined) {

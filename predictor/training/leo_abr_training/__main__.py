@@ -8,8 +8,8 @@ import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 # Sums of one order whatever the machine: the same rows give the same model. Set before numpy loads.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -17,50 +17,51 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
+from .estimators import fit_estimator  # noqa: E402
+from .fit import Fitted, Settings, fit  # noqa: E402
 from .folds import HeldOut, held_out_of, mean_rank_correlation, scores_by_dataset, training_sets  # noqa: E402
-from .kinds import KINDS, Kind, kind_of  # noqa: E402
+from .model_file import as_read, model_file  # noqa: E402
 from .rows import Rows, read_rows  # noqa: E402
 
 ROWS: Rows
+SETTINGS = Settings()
 # Rows whose outcomes go with the model, for whoever evaluates it elsewhere.
 GOLDEN_ROWS = 6
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="leo_abr_training", description="Fits the built-in forecaster's networks, or what they are compared with.")
-    parser.add_argument("--rows", type=Path, required=True, help="folder of rows.json, rows.f32 and, for a temporal network, bins.f32")
+    parser = argparse.ArgumentParser(prog="leo_abr_training", description="Fits the built-in forecaster's networks.")
+    parser.add_argument("--rows", type=Path, required=True, help="folder of rows.json and rows.f32")
     parser.add_argument("--name", required=True, help="name in the model files")
     parser.add_argument("--model", type=Path, help="file for one model of all rows")
     parser.add_argument("--folds", type=Path, help="folder for one model per recording group, without the group's rows")
-    parser.add_argument("--kind", choices=KINDS, default=KINDS[0])
     parser.add_argument("--estimator", help="instead of networks: this feature with the quantiles of its errors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="processes; the models do not depend on it")
     args = parser.parse_args()
     begun = time.monotonic()
     _load(args.rows)
-    kind = kind_of(args.kind, args.estimator)
     print(f"{len(ROWS.features)} rows of {len(ROWS.groups)} recording groups", flush=True)
 
     sets = training_sets(ROWS) if args.folds else {}
     if args.model:
         # Last, so that its correlation can be measured on what others have not learnt from.
         sets.setdefault(None, [])
-    tasks = [(group, args.seed, args.kind, args.estimator) for group in sets]
-    fitted: dict[int | None, Any] = {}
+    tasks = [(group, args.seed, args.estimator) for group in sets]
+    fitted: dict[int | None, Fitted] = {}
     held_out: dict[int, HeldOut] = {}
     with ProcessPoolExecutor(max_workers=max(1, min(args.jobs, len(tasks))), initializer=_load, initargs=(args.rows,)) as pool:
         for (left_out, groups), result in zip(sets.items(), pool.map(_fit, tasks)):
             fitted[left_out] = result
             for group in groups:
-                held_out[group] = _held_out(kind, result, group)
+                held_out[group] = _held_out(result, group)
             name = "all" if left_out is None else f"all but {ROWS.groups[left_out]}"
             print(f"fitted {len(fitted)} of {len(sets)} ({name}) after {time.monotonic() - begun:.0f} s", flush=True)
 
     if args.folds:
-        _write_folds(args, kind, sets, fitted, held_out)
+        _write_folds(args, sets, fitted, held_out)
     if args.model:
-        _write_model(args, kind, fitted[None], held_out)
+        _write_model(args, fitted[None], held_out)
     return 0
 
 
@@ -70,18 +71,17 @@ def _load(folder: Path) -> None:
     ROWS = read_rows(folder)
 
 
-def _fit(task: tuple[int | None, int, str, str | None]) -> Any:
-    left_out, seed, kind, estimator = task
-    return kind_of(kind, estimator).fit(ROWS, ROWS.training(left_out), seed)
+def _fit(task: tuple[int | None, int, str | None]) -> Fitted:
+    left_out, seed, estimator = task
+    chosen = ROWS.training(left_out)
+    return fit(ROWS, chosen, SETTINGS, seed) if estimator is None else fit_estimator(ROWS, chosen, estimator, SETTINGS)
 
 
-def _held_out(kind: Kind, fitted: Any, group: int) -> HeldOut:
-    return held_out_of(ROWS, lambda chosen: kind.quantiles(fitted, ROWS, chosen), fitted.levels, group)
+def _held_out(fitted: Fitted, group: int) -> HeldOut:
+    return held_out_of(ROWS, as_read(fitted).quantiles, fitted.levels, group)
 
 
-def _write_folds(
-    args: argparse.Namespace, kind: Kind, sets: dict, fitted: dict, held_out: dict[int, HeldOut]
-) -> None:
+def _write_folds(args: argparse.Namespace, sets: dict, fitted: dict, held_out: dict[int, HeldOut]) -> None:
     files = {}
     for left_out, groups in sets.items():
         for group in groups:
@@ -89,7 +89,7 @@ def _write_folds(
             others = [held_out[g] for g in held_out if g != group]
             name = ROWS.groups[group]
             file = f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in name)}.json"
-            model = kind.file(
+            model = model_file(
                 fitted[left_out], ROWS, f"{args.name} without {name}", mean_rank_correlation(ROWS, others)
             )
             _write_json(args.folds / file, {**model, "heldOut": name})
@@ -100,17 +100,17 @@ def _write_folds(
     print(f"wrote {args.folds / 'folds.json'}", flush=True)
 
 
-def _write_model(args: argparse.Namespace, kind: Kind, fitted: Any, held_out: dict[int, HeldOut]) -> None:
+def _write_model(args: argparse.Namespace, fitted: Fitted, held_out: dict[int, HeldOut]) -> None:
     """The model with `fit`, from which `leo-abr train` makes its card."""
     judged = list(held_out.values())
     if not judged:
-        judged = [_held_out(kind, fitted, group) for group in np.unique(ROWS.group)]
+        judged = [_held_out(fitted, group) for group in np.unique(ROWS.group)]
     chosen = ROWS.training(None)
     golden = chosen[np.linspace(0, len(chosen) - 1, GOLDEN_ROWS).astype(int)]
-    quantiles = kind.quantiles(fitted, ROWS, golden)
-    file = kind.file(fitted, ROWS, args.name, mean_rank_correlation(ROWS, judged))
+    quantiles = as_read(fitted).quantiles(ROWS.features[golden])
+    file = model_file(fitted, ROWS, args.name, mean_rank_correlation(ROWS, judged))
     file["fit"] = {
-        "settings": kind.settings,
+        "settings": asdict(SETTINGS) if args.estimator is None else {"estimator": args.estimator},
         "seed": args.seed,
         "rows": len(chosen),
         "numpy": np.__version__,

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .fit import Fitted, Settings
+from .fit import Fitted, Settings, balanced_weights
 from .network import Parameters
 from .rows import Rows
-from .weights import balanced_weights
 
 # Quantiles of errors lie at least this far apart, in ln of rate.
 LEAST_GAP = 1e-3

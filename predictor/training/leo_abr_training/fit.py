@@ -8,8 +8,6 @@ import numpy as np
 
 from .network import Parameters, first_parameters, loss_gradient, quantiles_of
 from .rows import Rows
-from .weights import BALANCE, balanced_weights
-
 
 # Weights of a model file are so many steps from nought at most.
 GREATEST_STEP = 31
@@ -32,7 +30,7 @@ class Settings:
     # Share of rows that are shown without what is known of the handover.
     masked: float = 0.25
     # Weight of a data set is its size to the power of one minus this.
-    balance: float = BALANCE
+    balance: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,13 @@ def fit(
             optimiser.step(gradient, one_cycle(step / steps))
         members.append(_with_scaling_inside(parameters, mean, spread))
     return Fitted(members, levels)
+
+
+def balanced_weights(datasets: np.ndarray, balance: float) -> np.ndarray:
+    """Weight [row] of mean 1: data sets are of very different sizes. `datasets`: [row] index."""
+    counts = np.bincount(datasets)
+    weights = (1.0 / counts[datasets]) ** balance
+    return weights / weights.mean()
 
 
 def rounded(parameters: Parameters) -> Parameters:

@@ -37,13 +37,11 @@ def training_sets(rows: Rows) -> dict[int | None, list[int]]:
 def held_out_of(
     rows: Rows, quantiles_of: Callable[[np.ndarray], np.ndarray], levels: np.ndarray, group: int
 ) -> HeldOut:
-    """`quantiles_of`: [row, step, level] of rows by their indices. With single seconds, only rows that have them are judged."""
+    """`quantiles_of`: [row, step, level] of features [row, feature]."""
     chosen = np.flatnonzero((rows.group == group) & rows.is_plain)
-    if rows.bins is not None:
-        chosen = rows.binned(chosen)
     targets = rows.targets[chosen]
     # Recordings of a group may all be too short for a row.
-    quantiles = quantiles_of(chosen) if len(chosen) > 0 else np.empty((*targets.shape, len(levels)))
+    quantiles = quantiles_of(rows.features[chosen]) if len(chosen) > 0 else np.empty((*targets.shape, len(levels)))
     return HeldOut(
         rows=chosen,
         scores=scores_of(quantiles, targets, levels),

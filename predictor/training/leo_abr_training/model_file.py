@@ -41,22 +41,15 @@ def quantised(parameters: Parameters) -> tuple[list[dict], Parameters]:
     return layers, read
 
 
-def file_header(form: str, version: int, levels: np.ndarray, rows: Rows, name: str, rank_correlation: float) -> dict:
-    """What files of all kinds of models begin with (`parseHeader` in model-file.ts)."""
+def model_file(fitted: Fitted, rows: Rows, name: str, rank_correlation: float) -> dict:
     return {
-        "format": form,
-        "version": version,
+        "format": FORMAT,
+        "version": VERSION,
         "name": name,
         "features": rows.feature_names,
         "stepEndsSeconds": [float(end) if end % 1 else int(end) for end in rows.step_ends],
-        "levels": [round(float(level), 6) for level in levels],
+        "levels": [round(float(level), 6) for level in fitted.levels],
         "rankCorrelation": round(rank_correlation, 3),
-    }
-
-
-def model_file(fitted: Fitted, rows: Rows, name: str, rank_correlation: float) -> dict:
-    return {
-        **file_header(FORMAT, VERSION, fitted.levels, rows, name, rank_correlation),
         "networks": [quantised(member)[0] for member in fitted.members],
     }
 

@@ -64,7 +64,7 @@ def pinball(quantiles: np.ndarray, targets: np.ndarray, levels: np.ndarray) -> n
     return np.maximum(levels * error, (levels - 1) * error)
 
 
-def head_loss(
+def _head_loss(
     outputs: np.ndarray, targets: np.ndarray, weights: np.ndarray, levels: np.ndarray
 ) -> tuple[float, np.ndarray]:
     """Mean pinball loss of raw outputs [row, step * level], weighted by row, and its slope [row, step * level]."""
@@ -103,7 +103,7 @@ def loss_gradient(
         if layer < len(parameters) - 2:
             values = np.where(values > 0, values, LEAK * values)
             activations.append(values)
-    loss, delta = head_loss(values, targets, weights, levels)
+    loss, delta = _head_loss(values, targets, weights, levels)
     gradient: Parameters = [np.empty(0)] * len(parameters)
     for layer in range(len(parameters) - 2, -1, -2):
         inputs = activations[layer // 2]

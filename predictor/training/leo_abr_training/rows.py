@@ -28,10 +28,6 @@ class Rows:
     datasets: list[str]
     # [row] bool: of a data set that is judged only.
     is_left_out: np.ndarray
-    # [binned row, second, (ratio, age)] float32: single seconds of downloading, the oldest first, NaN where there were not so
-    # many. Of the first row and each `bins_every`-th after it; None where they were not written.
-    bins: np.ndarray | None = None
-    bins_every: int = 1
 
     def training(self, without_group: int | None) -> np.ndarray:
         """Indices of the rows to learn from."""
@@ -40,13 +36,9 @@ class Rows:
             chosen &= self.group != without_group
         return np.flatnonzero(chosen)
 
-    def binned(self, chosen: np.ndarray) -> np.ndarray:
-        """Those of the chosen rows that have single seconds: `bins[row // bins_every]`."""
-        return chosen[chosen % self.bins_every == 0]
-
 
 def read_rows(folder: Path) -> Rows:
-    """Reads `rows.json`, `rows.f32` and, where there is one, `bins.f32`; raises ValueError for anything that they should not be."""
+    """Reads `rows.json` and `rows.f32`; raises ValueError for anything that they should not be."""
     header_file = folder / "rows.json"
     header = json.loads(header_file.read_text(encoding="utf-8"))
     for field, expected in (("format", FORMAT), ("version", VERSION)):
@@ -64,7 +56,6 @@ def read_rows(folder: Path) -> Rows:
     inputs = table[:, 3 : 3 + len(features)]
     if not np.isfinite(inputs).all():
         raise ValueError(f"{folder / 'rows.f32'}: expected finite features, got others")
-    bins = header.get("bins")
     return Rows(
         features=np.ascontiguousarray(inputs),
         targets=np.ascontiguousarray(table[:, 3 + len(features) :]),
@@ -77,15 +68,4 @@ def read_rows(folder: Path) -> Rows:
         groups=header["groups"],
         datasets=header["datasets"],
         is_left_out=np.isin(dataset, left_out),
-        bins=None if bins is None else _read_bins(folder / "bins.f32", header["rows"], bins),
-        bins_every=1 if bins is None else bins["every"],
     )
-
-
-def _read_bins(file: Path, rows: int, bins: dict) -> np.ndarray:
-    # Processes share what they map.
-    values = np.memmap(file, "<f4", "r")
-    expected = -(-rows // bins["every"])
-    if values.size != expected * bins["count"] * 2:
-        raise ValueError(f"{file}: expected {expected} rows of {2 * bins['count']} numbers, got {values.size}")
-    return values.reshape(expected, bins["count"], 2)

@@ -117,7 +117,7 @@ class Folds(unittest.TestCase):
         self.assertEqual(set(rows.group[rows.training(0)]), {1})
         self.assertEqual(set(rows.group[rows.training(None)]), {0, 1})
         fitted = fit(rows, rows.training(None), SETTINGS, seed=1)
-        judged = [held_out_of(rows, lambda chosen: fitted.quantiles(rows.features[chosen]), fitted.levels, group) for group in range(4)]
+        judged = [held_out_of(rows, fitted.quantiles, fitted.levels, group) for group in range(4)]
         self.assertEqual(len(judged[3].rows), 0)
         scores = scores_by_dataset(rows, judged)["datasets"]
         self.assertEqual(set(scores), {"one", "two"})
