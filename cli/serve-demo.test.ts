@@ -64,6 +64,9 @@ test('serves the page: types, caching, methods, and nothing outside of it', asyn
       '/../secret.txt',
       '/%2e%2e/secret.txt',
       '/assets/..%2f..%2f..%2fsecret.txt',
+      '//',
+      '//[',
+      '/constructor',
     ])
       expect([path, await statusOf(url, path)]).toEqual([path, 404]);
   });

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
+import { requestPath } from '../../replay/origin/index.ts';
 
 interface SiteFile {
   body: Buffer;
@@ -42,7 +43,7 @@ export function staticSite(folder: string): (request: IncomingMessage, response:
   if (index !== undefined) files.set('/', index);
 
   return (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://site');
+    const pathname = requestPath(request);
     const file = files.get(pathname);
     if (file === undefined) return false;
     if (request.method !== 'GET' && request.method !== 'HEAD') {

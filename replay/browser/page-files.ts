@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
+import { requestPath } from '../origin/request-path.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -16,7 +17,7 @@ export const PAGE_PATH = '/page/';
 /** Answers what lies below `/page/`; false for anything else. */
 export function servePageFiles(directory: string) {
   return (request: IncomingMessage, response: ServerResponse): boolean => {
-    const { pathname } = new URL(request.url ?? '/', 'http://origin');
+    const pathname = requestPath(request);
     if (!pathname.startsWith(PAGE_PATH)) return false;
     const file = join(directory, pathname.slice(PAGE_PATH.length) || 'index.html');
     if (!file.startsWith(directory + sep)) return false;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
@@ -269,13 +270,89 @@ describe('origin', () => {
     ]);
     expect(await post({ trace: 'fast', scenario: 'short', tempo: 2 })).toEqual([
       400,
-      'tempo: expected one of trace, scenario, startSeconds, segmentCount, media, got an unknown field',
+      'tempo: expected one of trace, scenario, startSeconds, segmentCount, delivery, media, got an unknown field',
     ]);
     expect(await post({ trace: 'fast', scenario: 'short', media: { periods: 9 } })).toEqual([
       400,
       'periods: expected 1 to 4, got 9',
     ]);
     expect((await fetch(`${origin.url}/session`, { method: 'POST', body: 'x'.repeat(2 ** 20 + 1) })).status).toBe(413);
+  });
+
+  test('answers whatever a client asks for, and goes on', async () => {
+    const id = open();
+    const { hostname, port } = new URL(origin.url);
+    const statusOf = (path: string, method = 'GET') =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const request = httpRequest({ hostname, port, path, method }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        request.on('error', reject);
+        request.end();
+      });
+    for (const path of ['//', '///', '//[', 'http://', 'http://[', '/%', '/%00', '*', '/session//', '/session/%2e%2e/'])
+      expect([path, await statusOf(path)]).toEqual([path, path === '/session//' ? 405 : 404]);
+    for (const path of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '../traces', 'video-0/1.m4s/..'])
+      expect([path, await statusOf(`/session/${id}/${path}`)]).toEqual([path, 404]);
+    expect(await statusOf('/session/constructor/time')).toBe(404);
+    expect(await statusOf(`${origin.url}/traces?all#end`)).toBe(200);
+    expect(await statusOf('/traces', 'PROPFIND')).toBe(405);
+  });
+
+  test('a fault in one answer is that answer alone', async () => {
+    const faulty = await startOrigin({
+      fallback() {
+        throw new Error('out of order');
+      },
+    });
+    try {
+      const response = await fetch(`${faulty.url}/elsewhere`);
+      expect([response.status, await response.json()]).toEqual([500, { error: 'out of order' }]);
+      expect((await fetch(`${faulty.url}/traces`)).status).toBe(200);
+    } finally {
+      await faulty.close();
+    }
+  });
+
+  test.each([
+    ['length', '1.1', ['content-length', 'no-store']],
+    ['cacheable', '1.1', ['content-length', 'public, max-age=3600']],
+    ['chunked', '1.1', ['transfer-encoding', 'no-store']],
+    ['gzip', '1.1', ['transfer-encoding', 'content-encoding', 'no-store']],
+    ['http-1.0', '1.0', ['no-store']],
+  ] as const)('media in %s', async (delivery, httpVersion, framing) => {
+    const response = await fetch(`${origin.url}/session`, {
+      method: 'POST',
+      body: JSON.stringify({ trace: 'fast', scenario: 'short', delivery }),
+    });
+    const { id } = (await response.json()) as { id: string };
+    const whole = new Uint8Array(await (await fetch(at(open(), 'video-3/2.m4s'))).arrayBuffer());
+    const seen = await new Promise<{ version: string; headers: IncomingHttpHeaders; body: Buffer }>(
+      (resolve, reject) => {
+        const request = httpRequest(at(id, 'video-3/2.m4s'), { headers: { connection: 'keep-alive' } }, (answer) => {
+          const chunks: Buffer[] = [];
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+          answer.on('end', () =>
+            resolve({ version: answer.httpVersion, headers: answer.headers, body: Buffer.concat(chunks) }),
+          );
+          answer.on('error', reject);
+        });
+        request.on('error', reject);
+        request.end();
+      },
+    );
+    expect(seen.version).toBe(httpVersion);
+    const { headers } = seen;
+    const framingSeen = ['content-length', 'transfer-encoding', 'content-encoding'].filter((name) => name in headers);
+    expect([...framingSeen, headers['cache-control']]).toEqual(framing);
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(Number(headers[UTC_HEADER])).toBeGreaterThan(0);
+    const body = delivery === 'gzip' ? gunzipSync(seen.body) : seen.body;
+    expect(whole).toEqual(new Uint8Array(body));
+    const session = origin.session(id)!;
+    while (session.isActive) await new Promise((resolve) => setImmediate(resolve));
+    expect(session.log[0]).toMatchObject({ outcome: 'complete', sentBytes: whole.length, bytes: whole.length });
   });
 
   test('answers preflight requests', async () => {

@@ -7,7 +7,9 @@ import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
+import { beginBody, deliveryHeaders } from './delivery.ts';
 import { Ticker } from './paced-link.ts';
+import { requestPath } from './request-path.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { parseSessionRequest } from './session-request.ts';
 import { LARGEST_TRACE_BYTES, parseTraceUpload, TraceShelf } from './trace-upload.ts';
@@ -118,9 +120,9 @@ export function createOrigin(options: OriginOptions = {}): Origin {
     session: (id) => sessions.get(id),
     removeSession: (id) => void sessions.delete(id),
     handle(request, response) {
-      const { pathname } = new URL(request.url ?? '/', 'http://origin');
-      const [, root, id, ...rest] = pathname.split('/');
-      if (root !== 'session' && pathname !== '/traces') return false;
+      const path = requestPath(request);
+      const [, root, id, ...rest] = path.split('/');
+      if (root !== 'session' && path !== '/traces') return false;
       answer(request, response, { root: root!, id, path: rest.join('/') }).catch((error: unknown) =>
         refuse(request, response, error),
       );
@@ -180,8 +182,12 @@ export async function startOrigin(options: ListenOptions = {}): Promise<RunningO
   const { port = 0, host = '127.0.0.1', socket, fallback } = options;
   const origin = createOrigin(options);
   const server: Server = createServer({ noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    if (origin.handle(request, response) || fallback?.(request, response)) return;
-    refuse(request, response, new Refusal(404, `nothing at ${request.url}`));
+    try {
+      if (origin.handle(request, response) || fallback?.(request, response)) return;
+      refuse(request, response, new Refusal(404, `nothing at ${request.url}`));
+    } catch (error) {
+      refuse(request, response, error);
+    }
   });
   // Downloads last as long as the trace wants.
   server.requestTimeout = 0;
@@ -214,16 +220,16 @@ function describeTrace({ name, durationSeconds, metadata }: Trace) {
 }
 
 /** What a session has beside its media: neither paced nor counted. */
-const DOCUMENTS: Readonly<Record<string, { contentType: string; body(session: ReplaySession): string }>> = {
-  'manifest.mpd': { contentType: 'application/dash+xml', body: ({ presentation }) => presentation.manifest },
-  'sizes.json': { contentType: 'application/json', body: ({ presentation }) => JSON.stringify(presentation.sizes) },
-  time: { contentType: 'text/plain', body: ({ utcMs }) => String(utcMs) },
-  log: { contentType: 'application/json', body: ({ log }) => JSON.stringify(log) },
-  link: { contentType: 'application/json', body: ({ publishedLink }) => JSON.stringify(publishedLink) },
-};
+const DOCUMENTS: ReadonlyMap<string, { contentType: string; body(session: ReplaySession): string }> = new Map([
+  ['manifest.mpd', { contentType: 'application/dash+xml', body: ({ presentation }) => presentation.manifest }],
+  ['sizes.json', { contentType: 'application/json', body: ({ presentation }) => JSON.stringify(presentation.sizes) }],
+  ['time', { contentType: 'text/plain', body: ({ utcMs }) => String(utcMs) }],
+  ['log', { contentType: 'application/json', body: ({ log }) => JSON.stringify(log) }],
+  ['link', { contentType: 'application/json', body: ({ publishedLink }) => JSON.stringify(publishedLink) }],
+]);
 
 function serveFile(session: ReplaySession, path: string, request: IncomingMessage, response: ServerResponse): void {
-  const document = DOCUMENTS[path];
+  const document = DOCUMENTS.get(path);
   if (document) {
     respond(request, response, { contentType: document.contentType, body: document.body(session) });
     return;
@@ -233,12 +239,13 @@ function serveFile(session: ReplaySession, path: string, request: IncomingMessag
 
   const length = file.body.length;
   const range = parseRange(request.headers.range, length);
+  const { delivery = 'length' } = session.spec;
   const head = {
     ...OPEN_HEADERS,
     'content-type': file.contentType,
     'accept-ranges': 'bytes',
-    'content-length': range.end - range.start,
     ...(range.isPart && { 'content-range': `bytes ${range.start}-${range.end - 1}/${length}` }),
+    ...deliveryHeaders(delivery, range.end - range.start),
   };
   const status = range.isPart ? 206 : 200;
   if (request.method === 'HEAD') {
@@ -247,14 +254,13 @@ function serveFile(session: ReplaySession, path: string, request: IncomingMessag
   }
   session.serve(file, range, response, {
     path,
-    writeHead(requestedAtSeconds) {
-      response.writeHead(status, {
+    begin: (requestedAtSeconds) =>
+      beginBody(response, delivery, status, {
         ...head,
         [UTC_HEADER]: session.utcMsAt(requestedAtSeconds).toFixed(3),
         [TRACE_SECONDS_HEADER]: (session.startSeconds + requestedAtSeconds).toFixed(6),
         [SESSION_SECONDS_HEADER]: requestedAtSeconds.toFixed(6),
-      });
-    },
+      }),
   });
 }
 

@@ -5,6 +5,7 @@ import type { PresentationOptions } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
+import { DELIVERIES } from './delivery.ts';
 import type { SessionSpec } from './session.ts';
 
 export interface Catalogue {
@@ -15,8 +16,8 @@ export interface Catalogue {
 type Check<T> = (value: unknown, field: string) => T;
 
 /**
- * `{"trace": name, "scenario": name, "startSeconds"?: 0, "segmentCount"?: all, "media"?: {"addressing"?, "periods"?,
- * "audio"?, "padding"?}}`.
+ * `{"trace": name, "scenario": name, "startSeconds"?: 0, "segmentCount"?: all, "delivery"?: "length", "media"?:
+ * {"addressing"?, "periods"?, "audio"?, "padding"?}}`.
  * @throws {InputError} that names the field.
  */
 export function parseSessionRequest(text: string, { traces, scenarios }: Catalogue): SessionSpec {
@@ -27,7 +28,7 @@ export function parseSessionRequest(text: string, { traces, scenarios }: Catalog
     throw new InputError({ expected: 'a JSON object', got: quoted(text) }, { cause: error });
   }
   const request = asObject(value, '');
-  rejectUnknown(request, ['trace', 'scenario', 'startSeconds', 'segmentCount', 'media'], '');
+  rejectUnknown(request, ['trace', 'scenario', 'startSeconds', 'segmentCount', 'delivery', 'media'], '');
 
   const { trace, scenario: scenarioField } = request;
   const traceName = asName([...traces.keys()])(trace, 'trace');
@@ -43,8 +44,9 @@ export function parseSessionRequest(text: string, { traces, scenarios }: Catalog
     'segmentCount',
     asNumber(`1 to ${scenario.segmentCount}`, (n) => Number.isInteger(n) && n >= 1 && n <= scenario.segmentCount),
   );
+  const delivery = optional(request, 'delivery', asName(DELIVERIES));
   const media = optional(request, 'media', asMedia);
-  return { trace: traces.get(traceName)!, scenario, ...startSeconds, ...segmentCount, ...media };
+  return { trace: traces.get(traceName)!, scenario, ...startSeconds, ...segmentCount, ...delivery, ...media };
 }
 
 const asMedia: Check<NonNullable<SessionSpec['media']>> = (value, field) => {
@@ -81,9 +83,10 @@ function asObject(value: unknown, field: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function asName(names: readonly string[]): Check<string> {
+function asName<Name extends string>(names: readonly Name[]): Check<Name> {
   return (value, field) => {
-    if (typeof value === 'string' && names.includes(value)) return value;
+    const name = names.find((known) => known === value);
+    if (name !== undefined) return name;
     const expected = names.length === 0 ? 'nothing (there is none to choose from)' : `one of ${names.join(', ')}`;
     throw new InputError({ field, expected, got: quoted(value) });
   };

@@ -1,12 +1,14 @@
 /** One replayed session: a trace's clock, the link that its requests share, the media that it serves and their log. */
 
 import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { PiecewisePath } from '../../abr/index.ts';
 import { type MediaFile, type Presentation, type PresentationOptions, presentation } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
+import type { Delivery } from './delivery.ts';
 import { PacedLink, type Ticker } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
 import type { RequestLogEntry } from './request-log.ts';
@@ -24,6 +26,8 @@ export interface SessionSpec {
    * link (`replay/kernel`); then nothing has a prescribed end.
    */
   pacing?: 'link' | 'none';
+  /** How media responses are framed. Default `length`. */
+  delivery?: Delivery;
   /** Told of the first request for a segment, the clock's second 0, before it is answered. */
   onStart?: () => void;
   /** Form of the media, see `replay/media`. */
@@ -115,14 +119,14 @@ export class ReplaySession {
 
   /**
    * Answers with a range of a file at the link's pace. The first request for a segment starts the clock. What is asked
-   * for before costs an RTT alone, because the trace stands. `writeHead` is called just before the first byte, with the
-   * session's second at which the request came.
+   * for before costs an RTT alone, because the trace stands. `begin` is called just before the first byte, with the
+   * session's second at which the request came; it sends the head and returns what the body is written to.
    */
   serve(
     file: MediaFile,
     range: ByteRange,
     response: ServerResponse,
-    options: { path: string; writeHead(requestedAtSeconds: number): void },
+    options: { path: string; begin(requestedAtSeconds: number): Writable },
   ): void {
     const { entry, isSegment } = describeRequest(file, range, options.path);
     this.entries.push(entry);
@@ -132,31 +136,42 @@ export class ReplaySession {
     if (!this.link.isStarted) this.early.push({ entry, atMs: this.ticker.clock.nowMs() });
 
     this.active++;
-    const writer = new RangeWriter(file, range, response);
-    const onDelivered = (bytes: number) => {
-      if (entry.firstByteAtSeconds === undefined) {
+    let writer: RangeWriter | undefined;
+    const deliver = (bytes: number) => {
+      if (writer === undefined) {
         entry.firstByteAtSeconds = this.nowSeconds;
-        options.writeHead(requestedAtSeconds);
+        const body = options.begin(requestedAtSeconds);
+        writer = new RangeWriter(file, range, body);
+        body.once('finish', () => {
+          entry.outcome = 'complete';
+          entry.sentBytes = entry.bytes;
+          entry.endedAtSeconds = this.nowSeconds;
+          if (handle.prescribedEndSeconds !== undefined && this.spec.pacing !== 'none')
+            entry.prescribedEndSeconds = handle.prescribedEndSeconds;
+        });
       }
       writer.writeUpTo(bytes);
       entry.sentBytes = writer.sentBytes;
     };
+    // Called by a timer: what is thrown there would end the process and all other sessions.
+    const onDelivered = (bytes: number) => {
+      if (response.destroyed) return;
+      try {
+        deliver(bytes);
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error));
+        response.destroy();
+      }
+    };
     const handle = this.link.isStarted
       ? this.link.request(entry.bytes, { onDelivered })
       : this.requestWithoutClock(entry.bytes, onDelivered);
-    response.once('finish', () => {
-      entry.outcome = 'complete';
-      entry.sentBytes = writer.sentBytes;
-      entry.endedAtSeconds = this.nowSeconds;
-      if (handle.prescribedEndSeconds !== undefined && this.spec.pacing !== 'none')
-        entry.prescribedEndSeconds = handle.prescribedEndSeconds;
-    });
     response.once('close', () => {
       this.active--;
       if (entry.outcome === 'complete') return;
       handle.cancel();
       entry.outcome = 'aborted';
-      entry.sentBytes = writer.sentBytes;
+      entry.sentBytes = writer?.sentBytes ?? 0;
       entry.endedAtSeconds = this.nowSeconds;
     });
   }
@@ -199,19 +214,19 @@ function describeRequest(file: MediaFile, { start, end }: ByteRange, path: strin
   return { entry, isSegment: segment !== undefined };
 }
 
-/** Writes a range of a file to a response, as far as it may and as the connection takes it. */
+/** Writes a range of a file to the body of a response, as far as it may and as the connection takes it. */
 class RangeWriter {
   sentBytes = 0;
   private allowedBytes = 0;
   private readonly file: MediaFile;
   private readonly range: ByteRange;
-  private readonly response: ServerResponse;
+  private readonly body: Writable;
   private waitsForDrain = false;
 
-  constructor(file: MediaFile, range: ByteRange, response: ServerResponse) {
+  constructor(file: MediaFile, range: ByteRange, body: Writable) {
     this.file = file;
     this.range = range;
-    this.response = response;
+    this.body = body;
   }
 
   /** All bytes of the range up to this number may go. */
@@ -221,20 +236,20 @@ class RangeWriter {
   }
 
   private write(): void {
-    const { response, range } = this;
-    if (this.waitsForDrain || response.destroyed) return;
+    const { body, range } = this;
+    if (this.waitsForDrain || body.destroyed) return;
     const from = range.start + this.sentBytes;
-    response.cork();
+    body.cork();
     for (const piece of this.file.body.read(from, range.start + this.allowedBytes)) {
-      response.write(piece);
+      body.write(piece);
       this.sentBytes += piece.length;
-      if (response.writableLength > LARGEST_BACKLOG_BYTES) break;
+      if (body.writableLength > LARGEST_BACKLOG_BYTES) break;
     }
-    response.uncork();
-    if (this.sentBytes === range.end - range.start) response.end();
+    body.uncork();
+    if (this.sentBytes === range.end - range.start) body.end();
     else if (this.sentBytes < this.allowedBytes) {
       this.waitsForDrain = true;
-      response.once('drain', () => {
+      body.once('drain', () => {
         this.waitsForDrain = false;
         this.write();
       });
