@@ -113,6 +113,30 @@ describe('ObservationMeter', () => {
     expect(busy[1]!.bits).toBeCloseTo(2e6);
   });
 
+  test('a request that was whole at its first byte tells nothing, neither of latency nor of throughput', () => {
+    const seen = recorded((meter) => {
+      const request = meter.requestSent(0.2);
+      meter.firstByte(request, 0.25);
+      meter.requestEnded(request, 0.253, { cameAtOnce: true });
+      meter.advance(1);
+    });
+    expect(seen).toEqual([{ kind: 'idle', startSeconds: 0, endSeconds: 0.2 }]);
+  });
+
+  test('another request under way keeps its bits when one was whole at its first byte', () => {
+    const seen = recorded((meter) => {
+      const video = meter.requestSent(0);
+      meter.firstByte(video, 0.05);
+      const audio = meter.requestSent(0.05);
+      meter.firstByte(audio, 0.07);
+      meter.received(video, 0.08, 1e6);
+      meter.requestEnded(audio, 0.081, { cameAtOnce: true });
+      meter.requestEnded(video, 0.1);
+      meter.advance(1);
+    });
+    expect(bitsOf(seen)).toBeCloseTo(1e6);
+  });
+
   test('what has settled is told at once: a report on all requests, or none for a while', () => {
     recorded((meter, seen) => {
       const video = meter.requestSent(0);

@@ -15,6 +15,8 @@ export interface MeteredRequest {
   readonly sentSeconds: number;
   /** Until when its bits are known; undefined before its first byte. */
   reportedSeconds: number | undefined;
+  /** What was observed at its first byte. */
+  latency: Observation | undefined;
 }
 
 type Piece = Observation & { kind: 'throughput' | 'idle' };
@@ -44,7 +46,7 @@ export class ObservationMeter {
 
   requestSent(atSeconds: number): MeteredRequest {
     this.#account(atSeconds);
-    const request = { sentSeconds: this.#nowSeconds, reportedSeconds: undefined };
+    const request = { sentSeconds: this.#nowSeconds, reportedSeconds: undefined, latency: undefined };
     this.#requests.push(request);
     this.#settle();
     return request;
@@ -57,11 +59,9 @@ export class ObservationMeter {
     request.reportedSeconds = this.#nowSeconds;
     this.#enter();
     if (this.#open?.kind === 'throughput') this.#cut(this.#open.kind, this.#nowSeconds);
-    this.#queue.push({
-      kind: 'request-latency',
-      atSeconds: this.#nowSeconds,
-      latencySeconds: this.#nowSeconds - sentSeconds,
-    });
+    const atNow = { atSeconds: this.#nowSeconds, latencySeconds: this.#nowSeconds - sentSeconds };
+    request.latency = { kind: 'request-latency', ...atNow };
+    this.#queue.push(request.latency);
   }
 
   /** `bits` of a request past its first byte came since the last report on it. */
@@ -88,11 +88,19 @@ export class ObservationMeter {
     this.#flush();
   }
 
-  /** A request ended, whether it was whole or not. */
-  requestEnded(request: MeteredRequest, atSeconds: number): void {
+  /**
+   * A request ended, whether it was whole or not. Where `cameAtOnce`, it was whole at its first byte and nothing was
+   * reported as received: latency and throughput cannot be told apart, so neither counts.
+   */
+  requestEnded(request: MeteredRequest, atSeconds: number, { cameAtOnce = false } = {}): void {
     this.#account(atSeconds);
     const at = this.#requests.indexOf(request);
     if (at >= 0) this.#requests.splice(at, 1);
+    if (cameAtOnce) {
+      this.#queue = this.#queue.filter((one) => one !== request.latency);
+      const isAlone = this.#requests.every(({ reportedSeconds }) => reportedSeconds === undefined);
+      if (isAlone && this.#open?.startSeconds === request.reportedSeconds) this.#open = undefined;
+    }
     this.#settle();
   }
 

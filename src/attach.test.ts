@@ -31,6 +31,34 @@ class ScriptedAbandoning extends Scripted {
   }
 }
 
+/** Says a steady 8 Mbit/s. */
+class Steady implements Forecaster {
+  readonly name = 'steady';
+  readonly contexts: SessionContext[] = [];
+  readonly observations: Observation[] = [];
+
+  start(context: SessionContext): void {
+    this.contexts.push(context);
+    this.observations.length = 0;
+  }
+
+  observe(observation: Observation): void {
+    this.observations.push(observation);
+  }
+
+  latest(nowSeconds: number) {
+    return {
+      issuedAtMs: nowSeconds * MS_PER_SECOND,
+      source: 'steady',
+      stepEndsSeconds: [4],
+      levels: [0.1, 0.5, 0.9],
+      quantilesBps: [[6e6, 8e6, 10e6]],
+      rankCorrelation: 0.5,
+      handovers: [],
+    };
+  }
+}
+
 function attached(options: LeoAbrOptions = {}, player = new FakePlayer()) {
   const handle = attachLeoAbr(asPlayer(player), { logger: null, ...options });
   const decisions: DecisionEvent[] = [];
@@ -385,34 +413,6 @@ describe('attachLeoAbr', () => {
 });
 
 describe('forecasts', () => {
-  /** Says a steady 8 Mbit/s. */
-  class Steady implements Forecaster {
-    readonly name = 'steady';
-    readonly contexts: SessionContext[] = [];
-    readonly observations: Observation[] = [];
-
-    start(context: SessionContext): void {
-      this.contexts.push(context);
-      this.observations.length = 0;
-    }
-
-    observe(observation: Observation): void {
-      this.observations.push(observation);
-    }
-
-    latest(nowSeconds: number) {
-      return {
-        issuedAtMs: nowSeconds * MS_PER_SECOND,
-        source: 'steady',
-        stepEndsSeconds: [4],
-        levels: [0.1, 0.5, 0.9],
-        quantilesBps: [[6e6, 8e6, 10e6]],
-        rankCorrelation: 0.5,
-        handovers: [],
-      };
-    }
-  }
-
   test('mpc-l decides on them, and says so in its decisions and in the state', () => {
     const { player, handle, decisions } = attached({ forecasters: [new Steady()], prior: false });
     player.ask();
@@ -472,6 +472,88 @@ describe('forecasts', () => {
     wait(3.05);
     expect(steady.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 3 });
     expect(steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0)).toBe(0);
+  });
+});
+
+describe('bytes are counted whatever the headers say', () => {
+  /** As `download`, of a response without a length: `bytesLoaded` stays empty, bytes are in the traces alone. */
+  function downloadWithoutLength(player: FakePlayer, index: number, bytes: number, seconds: number) {
+    const traces: { b: number[] }[] = [];
+    const startDate = new Date();
+    const request = player.request(index, 0, { traces });
+    const events = Math.round(seconds / 0.05);
+    for (let event = 1; event <= events; event++) {
+      wait(0.05);
+      traces.push({ b: [bytes / events] });
+      player.trigger('loadingProgress', { request });
+    }
+    Object.assign(request, { startDate, endDate: new Date() });
+    player.trigger('fragmentLoadingCompleted', { request, response: { byteLength: bytes } });
+  }
+
+  test('without a length, by what dash.js traced', () => {
+    const controller = new Scripted();
+    const steady = new Steady();
+    const { player, handle } = attached({ controller, forecasters: [steady] });
+    player.ask();
+    downloadWithoutLength(player, 0, 500e3, 2);
+    player.ask();
+    expect(controller.states[1]!.downloads).toMatchObject([
+      { receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: 2, latencySeconds: 0.05 },
+    ]);
+    wait(1);
+    player.request(1);
+    const bits = steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
+    expect(bits).toBeCloseTo(4e6);
+    expect(handle.state.requestedBits).toBe(4e6 + 4e6);
+  });
+
+  test('with low latency, by the parts that dash.js hands over', () => {
+    const controller = new ScriptedAbandoning();
+    const { player } = attached({ controller });
+    player.ask();
+    const request = player.request(0, 0, { startDate: new Date() });
+    for (let part = 1; part <= 4; part++) {
+      wait(0.25);
+      player.trigger('fragmentLoadingProgress', { request, response: { byteLength: 100e3 } });
+    }
+    wait(0.1);
+    expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
+    Object.assign(request, { bytesLoaded: 410e3, bytesTotal: 410e3, endDate: new Date() });
+    player.trigger('fragmentLoadingCompleted', { request });
+    player.ask();
+    expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
+  });
+
+  test('where no event said anything, by the body', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.ask();
+    const startDate = new Date();
+    const request = player.request(0);
+    wait(0.5);
+    Object.assign(request, { startDate, endDate: new Date() });
+    player.trigger('fragmentLoadingCompleted', { request, response: { byteLength: 250e3 } });
+    player.ask();
+    const [download] = controller.states[1]!.downloads;
+    expect(download).toMatchObject({ receivedBits: 2e6, downloadSeconds: 0.5 });
+    expect(download).not.toHaveProperty('latencySeconds');
+  });
+
+  test('where nothing can be measured in three downloads, dash.js decides until something is, and one fault says so', async () => {
+    const controller = new Scripted();
+    const { player, faults } = attached({ controller });
+    for (let index = 0; index < 5; index++) {
+      expect(player.ask()).toBe(index < 3 ? 'v0' : null);
+      player.trigger('fragmentLoadingCompleted', { request: player.request(index) });
+    }
+    await Promise.resolve();
+    expect(faults.map(({ code, message }) => [code, message])).toEqual([
+      ['nothing-measured', 'no download could be measured: dash.js decides until one can'],
+    ]);
+    downloadWithoutLength(player, 5, 500e3, 1);
+    expect(player.ask()).toBe('v0');
+    expect(controller.states.at(-1)!.downloads).toHaveLength(1);
   });
 });
 

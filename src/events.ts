@@ -36,6 +36,8 @@ export type FaultCode =
   | 'time-source-failed'
   /** `sizes` could not be loaded or is malformed: sizes are estimated. */
   | 'sizes-unusable'
+  /** Three downloads have ended and none could be measured: dash.js's own throughput rule decides until one can. */
+  | 'nothing-measured'
   /** dash.js was found different from what the plugin expects: its own rule decides. */
   | 'player-failed'
   /** A listener of this handle threw. */

@@ -4,6 +4,7 @@ import {
   dropDownload,
   endDownload,
   inFlightOf,
+  isBlind,
   newSession,
   progressDownload,
   sessionSeconds,
@@ -17,13 +18,7 @@ const segment = (index: number, bitrateBps: number, atSeconds = index) => ({
   sizeBits: bitrateBps * 4,
   atSeconds,
 });
-const whole = (bits: number) => ({
-  abandoned: false,
-  receivedBits: bits,
-  sizeBits: bits,
-  downloadSeconds: 1,
-  isEvidence: true,
-});
+const whole = (bits: number) => ({ abandoned: false, receivedBits: bits, sizeBits: bits, downloadSeconds: 1 });
 
 describe('a session', () => {
   test('has a clock that starts with the first media request', () => {
@@ -88,14 +83,41 @@ describe('a session', () => {
     expect(inFlightOf(session)?.abandonments).toBe(0);
   });
 
-  test('forgets failures, keeps cached segments out of the evidence, and no more than 32 downloads', () => {
+  test('forgets failures, and keeps no more than 32 downloads', () => {
     const session = newSession(1);
     dropDownload(session, beginDownload(session, segment(0, 1e6)));
     expect(session).toMatchObject({ active: undefined, requestedBits: 0, downloads: [] });
-    endDownload(session, beginDownload(session, segment(0, 1e6)), { ...whole(4e6), isEvidence: false });
-    expect(session).toMatchObject({ requestedBits: 4e6, downloads: [] });
     for (let i = 1; i <= 40; i++) endDownload(session, beginDownload(session, segment(i, 1e6)), whole(4e6));
     expect(session.downloads).toHaveLength(32);
     expect(session.downloads[0]!.segmentIndex).toBe(9);
+  });
+
+  test('a response whole within 10 ms is a lower bound of the throughput, until a slower one has come', () => {
+    const session = newSession(1);
+    const end = (index: number, downloadSeconds: number, abandoned = false) =>
+      endDownload(session, beginDownload(session, segment(index, 1e6)), { ...whole(4e6), downloadSeconds, abandoned });
+    end(0, 0.002);
+    end(0, 0.001, true);
+    end(1, 0);
+    const seen = () => session.downloads.map(({ segmentIndex, downloadSeconds }) => [segmentIndex, downloadSeconds]);
+    expect(seen()).toEqual([
+      [0, 0.01],
+      [1, 0.01],
+    ]);
+    end(2, 0.5);
+    end(3, 0.002);
+    expect(seen()).toEqual([[2, 0.5]]);
+    expect(session.requestedBits).toBe(20e6);
+  });
+
+  test('is blind when three downloads have ended and none says anything, until one does', () => {
+    const session = newSession(1);
+    for (let ended = 1; ended <= 3; ended++) {
+      expect(isBlind(session)).toBe(false);
+      session.wholeDownloads++;
+    }
+    expect(isBlind(session)).toBe(true);
+    endDownload(session, beginDownload(session, segment(3, 1e6)), whole(4e6));
+    expect(isBlind(session)).toBe(false);
   });
 });

@@ -4,6 +4,13 @@ import type { Download, InFlight } from '../abr/controller.ts';
 
 /** Controllers look back 16 downloads at most; twice that is kept. */
 const DOWNLOADS_KEPT = 32;
+/**
+ * A response that was whole sooner than this came from a cache or over a fast line (dash.js draws the line there too): its
+ * size over this time is a lower bound of the throughput.
+ */
+const FAST_SECONDS = 0.01;
+/** Whole downloads after which something must have been measured. */
+const DOWNLOADS_TO_MEASURE = 3;
 
 /** A segment of video, asked for at one bitrate. */
 export interface SegmentRequest {
@@ -32,6 +39,10 @@ export interface Session {
   quotaExceeded: boolean;
   /** Finished and abandoned video downloads, oldest first. */
   downloads: Download[];
+  /** All of `downloads` are lower bounds of the throughput: no response has taken `FAST_SECONDS` yet. */
+  hasOnlyBounds: boolean;
+  /** Video downloads that ended whole. */
+  wholeDownloads: number;
   /** The video segment that was asked for last; undefined at the start and after a seek. */
   last?: SegmentRequest | undefined;
   /** The one before it. */
@@ -42,7 +53,21 @@ export interface Session {
 }
 
 export function newSession(number: number): Session {
-  return { number, started: false, quotaExceeded: false, downloads: [], requestedBits: 0, wastedBits: 0 };
+  return {
+    number,
+    started: false,
+    quotaExceeded: false,
+    downloads: [],
+    hasOnlyBounds: true,
+    wholeDownloads: 0,
+    requestedBits: 0,
+    wastedBits: 0,
+  };
+}
+
+/** Downloads end, but nothing says how much came in what time. */
+export function isBlind({ downloads, wholeDownloads }: Session): boolean {
+  return downloads.length === 0 && wholeDownloads >= DOWNLOADS_TO_MEASURE;
 }
 
 /** Seconds since the first media request; 0 before it. */
@@ -83,22 +108,27 @@ export function progressDownload(active: ActiveDownload, receivedBits: number, a
 }
 
 /**
- * A video download ended: it is remembered, but for one that came from a cache (`isEvidence` false), which says nothing of
- * the link.
+ * A video download ended; `receivedBits` > 0 where it is whole. It is remembered, but a fast one (see `FAST_SECONDS`) only
+ * while nothing slower is known: a cache says nothing of the link.
  */
 export function endDownload(
   session: Session,
   active: ActiveDownload,
-  end: Pick<Download, 'abandoned' | 'receivedBits' | 'sizeBits' | 'downloadSeconds'> & { isEvidence: boolean },
+  end: Pick<Download, 'abandoned' | 'receivedBits' | 'sizeBits' | 'downloadSeconds'>,
 ): void {
-  const { isEvidence, ...outcome } = end;
   const { segmentIndex, bitrateBps, requestedAtSeconds, firstByteAtSeconds } = active;
   dropDownload(session, active);
   session.requestedBits += end.sizeBits;
   if (end.abandoned) session.wastedBits += end.receivedBits;
-  if (!isEvidence) return;
-  const latency = firstByteAtSeconds === undefined ? {} : { latencySeconds: firstByteAtSeconds - requestedAtSeconds };
-  session.downloads.push({ segmentIndex, bitrateBps, requestedAtSeconds, ...latency, ...outcome });
+  const download = { segmentIndex, bitrateBps, requestedAtSeconds, ...end };
+  if (end.downloadSeconds >= FAST_SECONDS) {
+    if (session.hasOnlyBounds) session.downloads = [];
+    session.hasOnlyBounds = false;
+    const latencySeconds = firstByteAtSeconds === undefined ? undefined : firstByteAtSeconds - requestedAtSeconds;
+    session.downloads.push(latencySeconds === undefined ? download : { ...download, latencySeconds });
+  } else if (session.hasOnlyBounds && !end.abandoned) {
+    session.downloads.push({ ...download, downloadSeconds: FAST_SECONDS });
+  }
   if (session.downloads.length > DOWNLOADS_KEPT) session.downloads.shift();
 }
 

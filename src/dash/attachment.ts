@@ -6,7 +6,7 @@ import type { Forecast } from '../../abr/forecast.ts';
 import type { Events } from '../events.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { parseSizes, SegmentSizes, type SizesFile } from '../segment-sizes.ts';
-import { inFlightOf, newSession, type Session, sessionSeconds } from '../session.ts';
+import { inFlightOf, isBlind, newSession, type Session, sessionSeconds } from '../session.ts';
 import { createAbandoner } from './abandoner.ts';
 import { bufferGauge } from './buffer-gauge.ts';
 import { type DashPlayer, listen, originOf, periodOf, setting } from './player.ts';
@@ -161,6 +161,10 @@ export function attach(player: DashPlayer, options: ResolvedOptions, events: Eve
   function switchOpinion(context: RulesContext): Opinion {
     if (isDetached || context.getMediaType() !== 'video') return undefined;
     startForecasting();
+    if (isBlind(session)) {
+      events.fault('nothing-measured', 'no download could be measured: dash.js decides until one can');
+      return undefined;
+    }
     view = videoView(context);
     const { current } = view;
     let representations = allowedRepresentations(view);

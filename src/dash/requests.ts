@@ -18,11 +18,10 @@ import {
 import { type DashPlayer, listen, periodOf, rangeBits } from './player.ts';
 import { firstIndex } from './player-state.ts';
 
-/** A response that was whole after less than this came from a cache (dash.js draws the line there too). */
-const CACHED_WITHIN_SECONDS = 0.01;
-
 interface RequestEvent {
   request: FragmentRequest;
+  /** The body, or with low latency the part of it that has come since the last event. */
+  response?: { byteLength: number } | null;
   error?: unknown;
 }
 
@@ -30,9 +29,12 @@ interface RequestEvent {
 interface Followed {
   metered: MeteredRequest | undefined;
   video: ActiveDownload | undefined;
+  /** What the controller and the size of the body know of. */
   bytesSeen: number;
-  /** Its first byte is here. */
-  hasBegun: boolean;
+  /** What the meter knows of; less at the first bytes, which may turn out to be all. */
+  bytesMetered: number;
+  /** Bytes that were handed over in parts. */
+  bytesInParts: number;
 }
 
 export interface RequestFollowerOptions {
@@ -89,27 +91,32 @@ export function followRequests(options: RequestFollowerOptions): RequestFollower
       const endSeconds = request.startTime + request.duration;
       video = beginDownload(session, { ...segment, streamId: String(streamInfo.id), endSeconds, sizeBits, atSeconds });
     }
-    followed.set(request, { metered: meter?.requestSent(atSeconds), video, bytesSeen: 0, hasBegun: false });
+    const metered = meter?.requestSent(atSeconds);
+    followed.set(request, { metered, video, bytesSeen: 0, bytesMetered: 0, bytesInParts: 0 });
     if (video !== undefined) onVideo();
   }
 
   /** Books the bytes that have come since the last event. */
-  function progressed(request: FragmentRequest): void {
+  function progressed(request: FragmentRequest, bodyBytes = 0): void {
     const one = followed.get(request);
-    const { bytesLoaded, bytesTotal } = request;
-    // A response that is whole at its first progress event came at once: latency and throughput cannot be told apart.
-    if (one === undefined || !(bytesLoaded > 0) || !(one.hasBegun || bytesLoaded !== bytesTotal)) return;
+    if (one === undefined) return;
+    const bytes = Math.max(bytesLoaded(request), one.bytesInParts, bodyBytes);
+    if (bytes === 0) return;
     const { session, meter } = running();
     const now = sessionSeconds(session, clockMs());
-    if (!one.hasBegun && one.metered) meter?.firstByte(one.metered, now);
-    one.hasBegun = true;
     // A retry of dash.js's begins again at byte 0.
-    const bytes = bytesLoaded - (bytesLoaded < one.bytesSeen ? 0 : one.bytesSeen);
-    if (one.metered) meter?.received(one.metered, now, bytes * 8);
-    one.bytesSeen = bytesLoaded;
+    if (bytes < one.bytesSeen) one.bytesMetered = 0;
+    if (one.bytesSeen === 0) {
+      if (one.metered) meter?.firstByte(one.metered, now);
+    } else if (bytes !== one.bytesSeen) {
+      if (one.metered) meter?.received(one.metered, now, (bytes - one.bytesMetered) * 8);
+      one.bytesMetered = bytes;
+    }
+    one.bytesSeen = bytes;
     if (one.video !== undefined) {
-      progressDownload(one.video, bytesLoaded * 8, now);
+      progressDownload(one.video, bytes * 8, now);
       onProgress();
+      const { bytesTotal } = request;
       if (bytesTotal > 0) {
         session.requestedBits += bytesTotal * 8 - one.video.sizeBits;
         one.video.sizeBits = bytesTotal * 8;
@@ -117,25 +124,40 @@ export function followRequests(options: RequestFollowerOptions): RequestFollower
     }
   }
 
-  function ended(request: FragmentRequest, isWhole: boolean, hasFailed: boolean): void {
+  function ended({ request, response, error }: RequestEvent, isWhole: boolean): void {
     const one = followed.get(request);
     if (one === undefined) return;
-    if (!hasFailed) progressed(request);
+    if (!error) progressed(request, isWhole ? response?.byteLength : 0);
     followed.delete(request);
     const { session, meter, sizes } = running();
-    if (one.metered) meter?.requestEnded(one.metered, sessionSeconds(session, clockMs()));
-    const { video } = one;
+    const { metered, video, bytesSeen, bytesMetered } = one;
+    const cameAtOnce = isWhole && bytesMetered === 0;
+    const now = sessionSeconds(session, clockMs());
+    if (metered !== undefined) {
+      // Given up after its first bytes.
+      if (!isWhole && bytesSeen > bytesMetered) meter?.received(metered, now, (bytesSeen - bytesMetered) * 8);
+      meter?.requestEnded(metered, now, { cameAtOnce });
+    }
     if (video === undefined) return;
-    const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
-    const receivedBits = (request.bytesLoaded || 0) * 8;
-    if (hasFailed || (isWhole && receivedBits === 0)) dropDownload(session, video);
+    if (isWhole && !error) session.wholeDownloads++;
+    const receivedBits = bytesSeen * 8;
+    if (error || (isWhole && receivedBits === 0)) dropDownload(session, video);
     else {
+      const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
       const sizeBits = isWhole ? receivedBits : video.sizeBits;
-      const isEvidence = downloadSeconds >= CACHED_WITHIN_SECONDS;
-      endDownload(session, video, { abandoned: !isWhole, receivedBits, sizeBits, downloadSeconds, isEvidence });
+      if (cameAtOnce) video.firstByteAtSeconds = undefined;
+      endDownload(session, video, { abandoned: !isWhole, receivedBits, sizeBits, downloadSeconds });
       if (isWhole) sizes.learn(request.representation!.id, sizeBits, video.bitrateBps * request.duration);
     }
     onVideo();
+  }
+
+  /** Low latency: a part of the body was handed over. */
+  function partCame({ request, response }: RequestEvent): void {
+    const one = followed.get(request);
+    if (one === undefined) return;
+    one.bytesInParts += response?.byteLength ?? 0;
+    progressed(request);
   }
 
   const on = (type: string, handler: (event: RequestEvent) => void) =>
@@ -143,8 +165,9 @@ export function followRequests(options: RequestFollowerOptions): RequestFollower
   const stops = [
     on('fragmentLoadingStarted', ({ request }) => started(request)),
     on('loadingProgress', ({ request }) => progressed(request)),
-    on('fragmentLoadingCompleted', ({ request, error }) => ended(request, true, Boolean(error))),
-    on('fragmentLoadingAbandoned', ({ request }) => ended(request, false, false)),
+    on('fragmentLoadingProgress', partCame),
+    on('fragmentLoadingCompleted', (event) => ended(event, true)),
+    on('fragmentLoadingAbandoned', (event) => ended(event, false)),
   ];
   return {
     activeVideo() {
@@ -157,4 +180,15 @@ export function followRequests(options: RequestFollowerOptions): RequestFollower
       for (const stop of stops) stop();
     },
   };
+}
+
+/**
+ * Bytes of the body so far. Where the response has no length (chunked, compressed, HTTP/1.0), dash.js leaves `bytesLoaded`
+ * empty, but counts in its traces.
+ */
+function bytesLoaded({ bytesLoaded, traces }: FragmentRequest): number {
+  if (bytesLoaded > 0) return bytesLoaded;
+  let bytes = 0;
+  for (const { b } of traces ?? []) bytes += b?.[0] ?? 0;
+  return bytes;
 }
