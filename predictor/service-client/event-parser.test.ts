@@ -5,9 +5,9 @@ import { EventParser } from './event-parser.ts';
 const TEXT =
   ': comment\n\nid: a.1\nevent: forecast\ndata: {"x":1}\n\n: \n\nevent: hello\ndata:{}\n\nid: a.2\n\ndata: last\n\n';
 const EVENTS = [
-  { id: 'a.1', type: 'forecast', data: '{"x":1}' },
-  { id: undefined, type: 'hello', data: '{}' },
-  { id: undefined, type: 'message', data: 'last' },
+  { type: 'forecast', data: '{"x":1}' },
+  { type: 'hello', data: '{}' },
+  { type: 'message', data: 'last' },
 ];
 
 test('finds events however the stream is cut', () => {
@@ -23,7 +23,7 @@ test('finds events however the stream is cut', () => {
 });
 
 test('takes either kind of line end, and no event without an end', () => {
-  expect(new EventParser().push('id: 1\r\ndata: x\r\n\r\n')).toEqual([{ id: '1', type: 'message', data: 'x' }]);
+  expect(new EventParser().push('id: 1\r\ndata: x\r\n\r\n')).toEqual([{ type: 'message', data: 'x' }]);
   const parser = new EventParser();
   expect(() => {
     for (let i = 0; i < 20; i++) parser.push('data: '.padEnd(100_000, 'x'));

@@ -1,7 +1,6 @@
-/** Server-sent events out of a stream of text, as far as the service sends them: `id`, `event`, one line of `data`. */
+/** Server-sent events out of a stream of text, as far as the client needs them: `event`, one line of `data`. */
 
 export interface StreamedEvent {
-  id: string | undefined;
   type: string;
   data: string;
 }
@@ -25,7 +24,7 @@ export class EventParser {
         if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''));
       }
       const data = fields.get('data');
-      return data === undefined ? [] : [{ id: fields.get('id'), type: fields.get('event') ?? 'message', data }];
+      return data === undefined ? [] : [{ type: fields.get('event') ?? 'message', data }];
     });
   }
 }

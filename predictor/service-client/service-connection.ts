@@ -67,7 +67,6 @@ export class ServiceConnection {
   #abort: AbortController | undefined;
   readonly #cancels = new Map<string, () => void>();
   #state: ConnectionState = 'off';
-  #lastId: string | undefined;
   #streamFailures = 0;
   #reportFailures = 0;
   #reportedMs = Number.NEGATIVE_INFINITY;
@@ -84,33 +83,35 @@ export class ServiceConnection {
   open(): void {
     if (this.#state !== 'off') return;
     this.#abort = new AbortController();
+    const { signal } = this.#abort;
     this.#streamFailures = 0;
     this.#reportFailures = 0;
     this.#enter('connecting');
-    void this.#report();
-    void this.#stream();
+    void this.#report(signal);
+    void this.#stream(signal);
   }
 
   close(): void {
-    this.#enter('off');
     this.#abort?.abort();
-    this.#abort = undefined;
     for (const cancel of this.#cancels.values()) cancel();
     this.#cancels.clear();
+    this.#enter('off');
   }
 
-  /** Calls `act` later, one of its name at a time. */
-  #later(name: 'stream' | 'report' | 'poll', ms: number, act: () => Promise<void>): void {
+  /** Calls `act` later, one of its name at a time. `signal`: of the connection that it is for; it may be closed by now. */
+  #later(name: 'stream' | 'report' | 'poll', ms: number, signal: AbortSignal, act: () => Promise<void>): void {
+    if (signal.aborted) return;
     this.#cancels.get(name)?.();
     this.#cancels.set(
       name,
       this.#options.after(ms, () => {
         this.#cancels.delete(name);
-        if (this.#state !== 'off') void act();
+        void act();
       }),
     );
   }
 
+  /** Whoever is told may close the connection, and open it again. */
   #enter(state: ConnectionState, detail?: string): void {
     if (state === this.#state) return;
     this.#state = state;
@@ -122,9 +123,9 @@ export class ServiceConnection {
     return token === undefined ? more : { ...more, authorization: `Bearer ${token}` };
   }
 
-  async #stream(): Promise<void> {
+  async #stream(outer: AbortSignal): Promise<void> {
+    if (outer.aborted) return;
     const { url, fetch, now, after, random } = this.#options;
-    const outer = this.#abort!.signal;
     // Aborts this stream alone, when it says nothing for too long.
     const own = new AbortController();
     const giveUp = () => own.abort();
@@ -134,10 +135,8 @@ export class ServiceConnection {
     let openedMs = Number.NaN;
     let failure: unknown = new Error('the stream has ended');
     try {
-      const headers = this.#headers({
-        accept: 'text/event-stream',
-        ...(this.#lastId && { 'last-event-id': this.#lastId }),
-      });
+      // Without the id of the last event: what was missed is older than the forecast that comes next.
+      const headers = this.#headers({ accept: 'text/event-stream' });
       const init = { method: 'GET', headers, cache: 'no-store' as const, signal: own.signal };
       const response = await fetch(`${url}/v1/events?types=forecast,clock`, init);
       if (!response.ok) throw wrongStatus(response.status);
@@ -150,20 +149,21 @@ export class ServiceConnection {
         if (done) break;
         cancel();
         cancel = after(SILENCE_MS, giveUp);
-        for (const { id, type, data } of parser.push(decoder.decode(value, { stream: true }))) {
+        for (const { type, data } of parser.push(decoder.decode(value, { stream: true }))) {
           if (Number.isNaN(openedMs)) {
             openedMs = now();
             this.#cancelPolling();
             this.#enter('streaming');
           }
-          this.#lastId = id ?? this.#lastId;
-          this.#take(type, JSON.parse(data), sentMs);
+          this.#take(type, JSON.parse(data), sentMs, outer);
         }
       }
     } catch (error) {
       failure = error;
     } finally {
       cancel();
+      // One that was given up in the middle would be sent on.
+      giveUp();
       outer.removeEventListener('abort', giveUp);
     }
     if (outer.aborted) return;
@@ -171,19 +171,19 @@ export class ServiceConnection {
     this.#streamFailures = lasted > SHORT_STREAM_MS ? 0 : this.#streamFailures + 1;
     if (failure instanceof Refused) {
       this.#enter('refused', failure.message);
-      this.#later('stream', REFUSED_RETRY_MS * (0.8 + 0.4 * random()), () => this.#stream());
+      this.#later('stream', REFUSED_RETRY_MS * (0.8 + 0.4 * random()), outer, () => this.#stream(outer));
       return;
     }
     if (this.#streamFailures >= FAILURES_UNTIL_POLLING) {
-      this.#later('stream', STREAM_AGAIN_MS * (0.8 + 0.4 * random()), () => this.#stream());
-      if (!this.#cancels.has('poll')) void this.#poll(0);
+      this.#later('stream', STREAM_AGAIN_MS * (0.8 + 0.4 * random()), outer, () => this.#stream(outer));
+      if (!this.#cancels.has('poll')) void this.#poll(outer, 0);
       return;
     }
     this.#enter('waiting', messageOf(failure));
-    this.#later('stream', this.#backoffMs(this.#streamFailures), () => this.#stream());
+    this.#later('stream', this.#backoffMs(this.#streamFailures), outer, () => this.#stream(outer));
   }
 
-  #take(type: string, data: unknown, sentMs: number): void {
+  #take(type: string, data: unknown, sentMs: number, signal: AbortSignal): void {
     const { now, onForecast } = this.#options;
     if (type === 'hello') {
       const serverUtcMs = (data as { serverUtcMs?: unknown } | null)?.serverUtcMs;
@@ -192,7 +192,7 @@ export class ServiceConnection {
     // The service's clock has leapt: what the next report brings is the new one.
     else if (type === 'clock') {
       this.#reportedMs = Number.NEGATIVE_INFINITY;
-      this.#later('report', 0, () => this.#report());
+      this.#later('report', 0, signal, () => this.#report(signal));
     }
   }
 
@@ -201,30 +201,32 @@ export class ServiceConnection {
     this.#cancels.delete('poll');
   }
 
-  async #poll(failures: number): Promise<void> {
+  async #poll(signal: AbortSignal, failures: number): Promise<void> {
     try {
-      this.#options.onForecast(await this.#ask('GET', '/v1/forecast'));
-      if (this.#state === 'streaming') return;
+      this.#options.onForecast(await this.#ask(signal, 'GET', '/v1/forecast'));
+      if (signal.aborted || this.#state === 'streaming') return;
       // It is there again: streams may be, too.
-      if (this.#state !== 'polling') this.#later('stream', POLL_MS, () => this.#stream());
+      if (this.#state !== 'polling') this.#later('stream', POLL_MS, signal, () => this.#stream(signal));
       this.#enter('polling');
-      this.#later('poll', POLL_MS, () => this.#poll(0));
+      this.#later('poll', POLL_MS, signal, () => this.#poll(signal, 0));
     } catch (error) {
-      if (this.#state === 'off' || this.#state === 'streaming') return;
+      if (signal.aborted || this.#state === 'streaming') return;
       this.#enter(error instanceof Refused ? 'refused' : 'waiting', messageOf(error));
-      this.#later('poll', this.#backoffMs(failures + 1), () => this.#poll(failures + 1));
+      this.#later('poll', this.#backoffMs(failures + 1), signal, () => this.#poll(signal, failures + 1));
     }
   }
 
-  async #report(): Promise<void> {
+  async #report(signal: AbortSignal): Promise<void> {
     const { now, report, onShare } = this.#options;
     let pauseMs = REPORT_MS;
     try {
       const observations = this.clock.isKnown ? report() : [];
+      // Nobody needs the connection any more.
+      if (signal.aborted) return;
       if (observations.length > 0 || now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS || !this.clock.isKnown) {
         this.#reportedMs = now();
         const body = JSON.stringify({ player: this.#player, observations });
-        const reply = (await this.#ask('POST', '/v1/observations', body)) as { share?: unknown } | null;
+        const reply = (await this.#ask(signal, 'POST', '/v1/observations', body)) as { share?: unknown } | null;
         const share = reply?.share;
         if (typeof share === 'number' && share > 0 && share <= 1) onShare(share);
         this.#reportFailures = 0;
@@ -233,12 +235,11 @@ export class ServiceConnection {
       this.#reportFailures++;
       pauseMs = error instanceof Refused ? REFUSED_RETRY_MS : this.#backoffMs(this.#reportFailures);
     }
-    if (this.#state !== 'off') this.#later('report', pauseMs, () => this.#report());
+    this.#later('report', pauseMs, signal, () => this.#report(signal));
   }
 
-  async #ask(method: string, path: string, body?: string): Promise<unknown> {
+  async #ask(outer: AbortSignal, method: string, path: string, body?: string): Promise<unknown> {
     const { url, fetch, now, after } = this.#options;
-    const outer = this.#abort!.signal;
     const own = new AbortController();
     const giveUp = () => own.abort();
     outer.addEventListener('abort', giveUp);
@@ -256,6 +257,7 @@ export class ServiceConnection {
       return reply;
     } finally {
       cancel();
+      giveUp();
       outer.removeEventListener('abort', giveUp);
     }
   }

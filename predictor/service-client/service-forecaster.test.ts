@@ -27,7 +27,7 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
   let nowMs = PAGE_START_MS;
   let timers: { atMs: number; act: () => void }[] = [];
   const requests: { method: string; path: string; headers: Record<string, string>; body: unknown; atMs: number }[] = [];
-  let streams: { push(text: string): void; end(): void }[] = [];
+  let streams: { push(text: string): void; end(): void; signal: AbortSignal }[] = [];
   const stage = {
     share: 1,
     status: 200,
@@ -86,7 +86,7 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
       wake();
     };
     signal.addEventListener('abort', () => put(undefined));
-    streams = [...streams, { push: (text) => put(new TextEncoder().encode(text)), end: () => put(undefined) }];
+    streams = [...streams, { push: (text) => put(new TextEncoder().encode(text)), end: () => put(undefined), signal }];
     streams.at(-1)!.push(`event: hello\ndata: {"serverUtcMs":${stage.serverUtcMs()}}\n\n`);
     const read = async (): Promise<{ done: boolean; value?: Uint8Array }> => {
       while (chunks.length === 0) {
@@ -254,7 +254,7 @@ describe('what is reported', () => {
 });
 
 describe('the connection', () => {
-  test('comes back after its last event, and does not hammer', async () => {
+  test('comes back for what is new, not for what it missed, and does not hammer', async () => {
     const { stage, forecaster } = await begun();
     stage.sendForecast({}, 'boot.17');
     await stage.advance(5);
@@ -276,9 +276,79 @@ describe('the connection', () => {
       await stage.advance(1);
     }
     expect(forecaster.state.connection).toBe('streaming');
-    expect(stage.requests.filter(({ path }) => path.startsWith('/v1/events')).at(-1)!.headers['last-event-id']).toBe(
-      'boot.17',
-    );
+    // With an id the service would send all of the last minutes: up to 1200 events.
+    for (const { headers } of stage.requests) expect(headers).not.toHaveProperty('last-event-id');
+  });
+
+  test('is kept up whatever its listener throws, which is a fault and no more', async () => {
+    const { stage, forecaster } = staged({
+      onState({ connection }) {
+        throw new Error(`no ${connection}`);
+      },
+    });
+    const faults: string[] = [];
+    const chain = new ForecastChain([forecaster], { onFault: ({ message }) => faults.push(message) });
+    chain.start({ seed: 1 });
+    for (let second = 0; second < 20; second++) {
+      if (second === 5) stage.streams.at(-1)!.end();
+      chain.latest(stage.nowSeconds());
+      await stage.advance(1);
+    }
+    expect(forecaster.state.connection).toBe('streaming');
+    expect(stage.streams).toHaveLength(2);
+    expect(faults).toEqual(['onState: no connecting']);
+  });
+
+  test.each(['connecting', 'streaming', 'waiting'] as const)(
+    'may be closed by its listener while it is %s, and stays so until the next session',
+    async (when) => {
+      const failures: unknown[] = [];
+      const onFailure = (reason: unknown) => failures.push(reason);
+      process.on('unhandledRejection', onFailure);
+      let isClosing = true;
+      const { stage, forecaster, ask } = staged({
+        onState({ connection }) {
+          if (isClosing && connection === when) forecaster.close();
+        },
+      });
+      stage.isGone = when === 'waiting';
+      forecaster.start({ seed: 1 });
+      await stage.advance(1);
+      const { length } = stage.requests;
+      for (let second = 0; second < 100; second++) {
+        ask();
+        await stage.advance(1);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      process.off('unhandledRejection', onFailure);
+      expect(failures).toEqual([]);
+      expect(forecaster.state.connection).toBe('off');
+      expect(stage.requests.length).toBe(length);
+      isClosing = false;
+      stage.isGone = false;
+      forecaster.start({ seed: 1 });
+      await stage.advance(1);
+      expect(forecaster.state.connection).toBe('streaming');
+    },
+  );
+
+  test('may be opened again by its listener when it is closed', async () => {
+    const { stage, forecaster } = await begun({
+      onState({ connection }) {
+        if (connection === 'off') forecaster.start({ seed: 1 });
+      },
+    });
+    forecaster.close();
+    await stage.advance(1);
+    expect(forecaster.state.connection).toBe('streaming');
+    expect(stage.streams.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  });
+
+  test('lets go of a stream that it cannot read', async () => {
+    const { stage } = await begun();
+    stage.streams[0]!.push('event: forecast\ndata: {\n\n');
+    await stage.advance(2);
+    expect(stage.streams.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   });
 
   test('asks once a second where streams do not get through', async () => {

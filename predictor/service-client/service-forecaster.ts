@@ -15,7 +15,7 @@ export interface ServiceForecasterOptions {
   token?: string;
   /** A forecast of this age is not used. Seconds. Default 3. */
   staleSeconds?: number;
-  /** Told when the connection changes. Default: nobody. */
+  /** Told when the connection changes. Where it throws, a chain of forecasters reports that. Default: nobody. */
   onState?: (state: ServiceForecasterState) => void;
   /** Default: the global one. */
   fetch?: Fetch;
@@ -85,8 +85,8 @@ class RemoteForecaster implements ServiceForecaster {
   /** On the session's clock; made once per forecast and clock. */
   #converted: { of: QuantileForecast; startMs: number; share: number; forecast: QuantileForecast } | undefined;
   #detail: string | undefined;
-  /** The browser would not let the page ask. */
-  #isBlocked = false;
+  /** Closed, or the browser would not let the page ask: until the next session. */
+  #isClosed = false;
   #fault: string | undefined;
 
   constructor(url: URL, options: ServiceForecasterOptions) {
@@ -109,7 +109,11 @@ class RemoteForecaster implements ServiceForecaster {
       },
       onState: (_, detail) => {
         this.#detail = detail;
-        options.onState?.(this.state);
+        try {
+          options.onState?.(this.state);
+        } catch (error) {
+          this.#fault ??= `onState: ${error instanceof Error ? error.message : error}`;
+        }
       },
     });
   }
@@ -134,8 +138,8 @@ class RemoteForecaster implements ServiceForecaster {
     this.#sessionUtcMs = context.utcMsAtStart;
     const page = this.#options.pageUrl ?? (globalThis as { location?: { href: string } }).location?.href;
     const { href, protocol, hostname } = this.#url;
-    this.#isBlocked = page?.startsWith('https:') === true && protocol === 'http:' && !isLoopback(hostname);
-    if (this.#isBlocked) {
+    this.#isClosed = page?.startsWith('https:') === true && protocol === 'http:' && !isLoopback(hostname);
+    if (this.#isClosed) {
       throw new Error(
         `${href}: a page that came over https may not ask for http in the network; expected https (leo-abr serve ` +
           '--tls-cert, --tls-key) or a service on the same machine (http://127.0.0.1)',
@@ -170,13 +174,14 @@ class RemoteForecaster implements ServiceForecaster {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#connection.close();
   }
 
   /** Somebody wants forecasts: the connection stays for a while. */
   #ask(): void {
     this.#askedMs = this.#now();
-    if (this.#connection.state === 'off' && !this.#isBlocked) this.#connection.open();
+    if (this.#connection.state === 'off' && !this.#isClosed) this.#connection.open();
   }
 
   #hear(reply: unknown): void {
