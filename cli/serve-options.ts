@@ -1,8 +1,10 @@
 /** What the commands that listen share: addresses, ports, files, and how they end. */
 
 import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import type { CommandIo } from './command-io.ts';
+import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
 
 /** Starts something that listens; a place where it cannot is wrong input. */
 export async function listening<Options extends { host?: string; port: number }, Running>(
@@ -33,6 +35,18 @@ export function interrupted(io: CommandIo): Promise<void> {
   });
 }
 
+/** Closes what listened. Gives the exit status, having said which lines were lost, if any were. */
+export async function closed(running: { close(): Promise<void> }, io: CommandIo): Promise<number> {
+  try {
+    await running.close();
+    return EXIT_DONE;
+  } catch (error) {
+    if ((error as Error).name !== 'LostLinesError') throw error;
+    io.stderr.write(`${(error as Error).message}\n`);
+    return EXIT_LINES_LOST;
+  }
+}
+
 export function portOption(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65535) return port;
@@ -46,6 +60,15 @@ export function originOption(text: string): string {
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text) return text;
   const expected = 'an origin like https://player.example, without a path';
   throw new InputError({ field: '--allow-origin', expected, got: quoted(text) });
+}
+
+/** An address, or a network in CIDR notation. */
+export function proxyOption(text: string): string {
+  const [address = '', prefix = '0', ...rest] = text.split('/');
+  const most = isIP(address) === 4 ? 32 : 128;
+  if (isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= most && rest.length === 0) return text;
+  const expected = 'an address like 127.0.0.1, or a network like 10.0.0.0/8';
+  throw new InputError({ field: '--trust-proxy', expected, got: quoted(text) });
 }
 
 /** Where a dish is. */

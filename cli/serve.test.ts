@@ -23,6 +23,17 @@ describe('serve', () => {
     expect(stderr).not.toContain('others in the network');
   });
 
+  test('believes a proxy that it was told of whom requests are from', async () => {
+    const proxies = ['--trust-proxy', '127.0.0.1', '--trust-proxy', 'fd00::/8'];
+    await run(['serve', '--port', '0', ...proxies], async (url) => {
+      const status = async (address: string) =>
+        (await fetch(`${url}/v1/events`, { headers: { 'x-forwarded-for': address } })).status;
+      for (let i = 0; i < 32; i++) expect(await status('10.0.0.1')).toBe(200);
+      expect(await status('10.0.0.1')).toBe(429);
+      expect(await status('10.0.0.2')).toBe(200);
+    });
+  });
+
   test('asks for the token of a file, and never shows it', async () => {
     writeFileSync(at('token'), 'a-long-secret-of-ours\n');
     const { status, stderr } = await run(['serve', '--port', '0', '--token-file', at('token')], async (url) => {
@@ -54,6 +65,8 @@ describe('serve', () => {
     ['a port', ['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
     ['an origin with a path', ['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
     ['an origin that is none', ['--allow-origin', '*'], '--allow-origin: expected an origin like'],
+    ['a proxy that is a name', ['--trust-proxy', 'proxy.lan'], '--trust-proxy: expected an address like 127.0.0.1, or'],
+    ['a network of nothing', ['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
     ['elements that are missing', ['--tle', './none.tle'], '--tle: expected a readable file, or an http(s) address'],
     ['an age of nothing', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
     ['a file to record in', ['--record', 'package.json'], '--record: expected a folder, or none yet'],

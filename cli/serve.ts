@@ -8,13 +8,16 @@ import { Command } from 'commander';
 import { InputError, quoted } from '../replay/formats/input-error.ts';
 import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
+import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import {
+  closed,
   dishAddressOption,
   interrupted,
   listening,
   locationOption,
   originOption,
   portOption,
+  proxyOption,
   textIn,
 } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
@@ -30,6 +33,7 @@ interface ServeFlags extends ScriptFlags {
   port: string;
   allowHost: string[];
   allowOrigin: string[];
+  trustProxy: string[];
   tokenFile?: string;
   tlsCert?: string;
   tlsKey?: string;
@@ -61,6 +65,12 @@ export function serveCommand(io: CommandIo): Command {
     .option('--port <n>', 'port to listen on, 0 for any free one', String(DEFAULT_PORT))
     .option('--allow-host <name>', 'name that the service is reached by, beside addresses (repeatable)', collect, [])
     .option('--allow-origin <origin>', 'origin whose pages may use it, beside loopback (repeatable)', collect, [])
+    .option(
+      '--trust-proxy <address|cidr>',
+      'proxy whose X-Forwarded-For says whom requests are from (repeatable); without, it is never believed',
+      collect,
+      [],
+    )
     .option('--token-file <file>', 'file with a bearer token that requests need')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
     .option('--tls-key <file>', 'its key (PEM)')
@@ -71,8 +81,8 @@ export function serveCommand(io: CommandIo): Command {
     .option('--tle-max-age <days>', 'refuse elements that are older', '7')
     .option('--cache <folder>', 'where elements of a URL are kept', defaultCache())
     .option('--record <folder>', 'keep telemetry, reports, forecasts and a trace there')
-    .option('--record-max-mb <n>', 'remove the oldest recordings beyond so many megabytes', '1024')
-    .option('--record-max-days <n>', 'remove recordings that are older', '30')
+    .option('--record-max-mb <n>', 'delete the oldest recordings beyond so many megabytes', '1024')
+    .option('--record-max-days <n>', 'delete recordings that are older', '30')
     .option('--config <file>', 'triggers and where they are posted (JSON)')
     .option('--model <file.onnx>', 'model that makes the forecasts, as in leo-abr/onnx; without, the built-in one')
     .option('--print-openapi', 'print the OpenAPI document of the service and end')
@@ -83,7 +93,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   // The other commands do not wait for what only this one needs.
   const { isLoopback, openApiDocument, parseConfig, startService } = await import('../service/index.ts');
   if (flags.printOpenapi === true) {
-    io.stdout.write(`${JSON.stringify(openApiDocument(TOOL_VERSION), null, 2)}\n`);
+    io.stdout.write(`${JSON.stringify(await openApiDocument(TOOL_VERSION), null, 2)}\n`);
     return;
   }
   const running = await listening(
@@ -93,13 +103,14 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       port: portOption(flags.port),
       allowedHosts: flags.allowHost,
       allowedOrigins: flags.allowOrigin.map(originOption),
+      trustedProxies: flags.trustProxy.map(proxyOption),
       token: flags.tokenFile === undefined ? undefined : tokenIn(flags.tokenFile),
       tls: tlsOption(flags),
       dish: await dishOption(flags, io),
       location: flags.location === undefined ? undefined : locationOption(flags.location),
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
-      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags),
+      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, io),
       config: flags.config === undefined ? undefined : parseConfig(textIn(flags.config, '--config'), flags.config),
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onUnusableModel: ({ message }) =>
@@ -113,7 +124,8 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
     io.stderr.write('others in the network can use it; with --token-file they would need a token\n');
   }
   await interrupted(io);
-  await running.close();
+  const status = await closed(running, io);
+  if (status !== EXIT_DONE) throw new ExitWith(status);
 }
 
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
@@ -130,7 +142,7 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
   return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
 }
 
-function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['recording'] {
+function recordingOption(directory: string, flags: ServeFlags, io: CommandIo): ServiceOptions['recording'] {
   if (existsSync(directory) && !statSync(directory).isDirectory()) {
     throw new InputError({ field: '--record', expected: 'a folder, or none yet', got: quoted(directory) });
   }
@@ -138,6 +150,7 @@ function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['
     directory,
     maxBytes: positive(flags.recordMaxMb, '--record-max-mb') * 1e6,
     maxAgeDays: positive(flags.recordMaxDays, '--record-max-days'),
+    onNotice: (message) => io.stderr.write(`${message}\n`),
   };
 }
 

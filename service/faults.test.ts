@@ -7,17 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { seededRandom } from '../replay/random.ts';
-import { openApiDocument } from './api/openapi.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { startFakeDish } from './fake-dish/fake-dish.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
-import { type RunningService, type ServiceOptions, startService } from './start-service.ts';
+import { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 
 // Ten thousand requests take a busy machine some seconds.
 jest.setTimeout(60_000);
 
-const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 } };
+const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 }, subscribersOfAddress: 1e9 };
 
 let folder: string;
 beforeAll(() => {
@@ -48,7 +47,7 @@ describe('requests', () => {
     const { url, port } = await start({ limits: UNLIMITED });
     const random = seededRandom(1);
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-    const requests = fuzzed(random);
+    const requests = fuzzed(random, await openApiDocument('0'));
     const statuses = new Map<number, number>();
     let left = 10_000;
     const work = async () => {
@@ -224,9 +223,9 @@ function send({ port, agent, method, path, headers, body }: Sent & { port: numbe
 }
 
 /** Requests that go against the document in one way or another, with the statuses that it allows for them. */
-function fuzzed(random: () => number): () => Sent & { allowed: ReadonlySet<number> } {
+function fuzzed(random: () => number, document: object): () => Sent & { allowed: ReadonlySet<number> } {
   type Operation = { responses: Record<string, unknown> };
-  const paths = openApiDocument('0')['paths'] as Record<string, Record<string, Operation>>;
+  const { paths } = document as { paths: Record<string, Record<string, Operation>> };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => ({
       path,
@@ -236,6 +235,7 @@ function fuzzed(random: () => number): () => Sent & { allowed: ReadonlySet<numbe
   );
   const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
   const notFound = new Set([400, 404]);
+  const notAllowed = new Set([400, 405]);
   const junk = (): unknown =>
     pick<unknown>([
       null,
@@ -279,7 +279,7 @@ function fuzzed(random: () => number): () => Sent & { allowed: ReadonlySet<numbe
     const headers: Record<string, string> = {};
     const way = random();
     if (way < 0.05)
-      return { method: pick(['PUT', 'DELETE', 'PATCH']), path, headers, body: undefined, allowed: notFound };
+      return { method: pick(['PUT', 'DELETE', 'PATCH']), path, headers, body: undefined, allowed: notAllowed };
     if (way < 0.1)
       return {
         method,

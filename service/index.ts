@@ -1,6 +1,5 @@
 /** The prediction service. Node only. */
 
-export { openApiDocument } from './api/openapi.ts';
 export { isLoopback } from './api/security.ts';
 export { type ApiLimits, DEFAULT_LIMITS } from './api/server.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
@@ -8,6 +7,6 @@ export { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 export { type DishScript, recordedDish, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
 export { PassiveCapacity } from './link/passive-capacity.ts';
 export { readTelemetry } from './recording/read-telemetry.ts';
-export { type RunningService, type ServiceOptions, startService } from './start-service.ts';
+export { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 export type { TelemetrySecond } from './telemetry.ts';
 export { parseConfig, type ServiceConfig } from './triggers/config.ts';

@@ -12,7 +12,6 @@ import type {
   EventType,
   ForecastReply,
   HandoversReply,
-  ObservationsReply,
   ObservationsRequest,
   SkyReply,
   StateReply,
@@ -33,6 +32,8 @@ export interface PredictionServiceOptions {
   version: string;
   /** Players at once. Default 64. */
   mostPlayers?: number;
+  /** Those of one address among them. Default 32. */
+  mostPlayersOfAddress?: number;
   /** Asked for the capacity before the built-in forecaster. Default: none. */
   forecasters?: readonly CapacityForecaster[] | undefined;
 }
@@ -44,7 +45,7 @@ export type ShownLocation = NonNullable<StateReply['location']>;
 export interface Parts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
-  recording?: { status(): StateReply['recording'] };
+  recording?: { status(): StateReply['recording']; written(): Promise<void> };
   location?: () => ShownLocation | undefined;
 }
 
@@ -64,6 +65,7 @@ export interface Listener {
 
 const EPOCH_SECONDS = 15;
 const MOST_PLAYERS = 64;
+const MOST_PLAYERS_OF_ADDRESS = 32;
 /** Handovers are at seconds 12, 27, 42 and 57 of the minute where nothing else is known. */
 const SCHEDULE_SECONDS = 12;
 /** Probability of a LEO link from which its own epochs are used. */
@@ -102,7 +104,9 @@ export class PredictionService implements ServiceView {
   #isStateNew = false;
   #hintedEpoch = Number.NaN;
 
-  constructor({ clock, version, mostPlayers = MOST_PLAYERS, forecasters }: PredictionServiceOptions) {
+  constructor(options: PredictionServiceOptions) {
+    const { clock, version, forecasters } = options;
+    const { mostPlayers = MOST_PLAYERS, mostPlayersOfAddress = MOST_PLAYERS_OF_ADDRESS } = options;
     this.clock = clock;
     this.#version = version;
     this.#startedMs = clock.utcMs();
@@ -117,6 +121,7 @@ export class PredictionService implements ServiceView {
     });
     this.#link = new SharedLink({
       mostPlayers,
+      mostPlayersOfAddress,
       emit: (observation) => {
         this.#forecaster.observe(observation);
         for (const listener of this.#listeners) listener.observation?.(observation);
@@ -245,18 +250,23 @@ export class PredictionService implements ServiceView {
         subscribers: this.stream.size,
       },
       ...(place !== undefined && { location: place }),
-      recording: recording?.status() ?? { directory: null, lines: 0, waiting: 0 },
+      recording: recording?.status() ?? { directory: null, lines: 0, waiting: 0, lost: 0, deletedFiles: 0 },
       problems: this.problems.list(),
     };
   }
 
-  observe(request: ObservationsRequest): ObservationsReply | undefined {
+  observe(request: ObservationsRequest, address = ''): ReturnType<ServiceView['observe']> {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
-    const taken = this.#link.report(request.player, observations, this.session.nowSeconds());
-    if (taken === undefined) return undefined;
-    if (taken.accepted > 0) for (const listener of this.#listeners) listener.report?.(request);
-    return { serverUtcMs: this.clock.utcMs(), ...taken, share: this.#link.share(request.player) };
+    const nowSeconds = this.session.nowSeconds();
+    const verdicts = this.#link.report(request.player, observations, { nowSeconds, address });
+    if (typeof verdicts === 'string') return verdicts;
+    if (verdicts.includes('accepted')) for (const listener of this.#listeners) listener.report?.(request);
+    return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };
+  }
+
+  async recorded(): Promise<void> {
+    await this.#parts.recording?.written();
   }
 
   /** UTC in ms of one handover, by what is known of the link, else by the schedule. */

@@ -1,9 +1,8 @@
 /** Puts the service together: parts, timers, HTTP. */
 
 import type { AddressInfo } from 'node:net';
-import { Metrics } from './api/metrics.ts';
+import { createMetrics } from './api/metrics.ts';
 import { type ApiLimits, createApi, DEFAULT_LIMITS } from './api/server.ts';
-import { EVENT_TYPES } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
@@ -16,9 +15,8 @@ import { PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
 import { Sky } from './sky/sky.ts';
-import type { TelemetrySecond } from './telemetry.ts';
 import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
-import { TriggerEngine } from './triggers/trigger-engine.ts';
+import { TriggerWatch } from './triggers/trigger-watch.ts';
 import { Webhook } from './triggers/webhook.ts';
 
 export interface ServiceOptions {
@@ -33,6 +31,8 @@ export interface ServiceOptions {
   allowedOrigins?: readonly string[];
   /** Bearer token that requests need. Default: none. */
   token?: string | undefined;
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is believed. Default: none. */
+  trustedProxies?: readonly string[];
   /** PEM. Default: plain HTTP. */
   tls?: { cert: string; key: string } | undefined;
   limits?: Partial<ApiLimits>;
@@ -45,7 +45,7 @@ export interface ServiceOptions {
   /** Where elements of satellites come from, a file or a URL. Default: the sky is not looked at. */
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Where what is seen is kept. Default: nowhere. */
-  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays'> | undefined;
+  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays' | 'onNotice' | 'files'> | undefined;
   /** Triggers and where they go. Default: the built-in ones, as events alone. */
   config?: ServiceConfig | undefined;
   /** File of a model in ONNX that is asked for the capacity before the built-in forecaster. Default: none. */
@@ -63,18 +63,19 @@ export interface RunningService {
   url: string;
   port: number;
   service: PredictionService;
-  /** Ends connections, stops listening and writes out what is recorded. */
+  /** Ends connections, stops listening and writes out what is recorded. `LostLinesError` if not all of it was. */
   close(): Promise<void>;
 }
 
 const TICK_MS = 100;
 const SECOND_MS = 1000;
-/** A second of the dish is looked at by triggers while it is no older than this. */
-const FRESH_MS = 1500;
 
-/** Rejects where the port is taken, the address is not one of this machine, or the folder for recordings cannot be made. */
+/**
+ * Rejects where the port is taken, the address is not one of this machine, or the folder for recordings cannot be used or
+ * is another service's.
+ */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { version, port, host = '127.0.0.1', clock = REAL_CLOCK, onFault = () => {} } = options;
+  const { version, port, host = '127.0.0.1', tls, clock = REAL_CLOCK, onFault = () => {} } = options;
   const model = options.model === undefined ? undefined : await modelOf(options.model);
   const forecasters = model === undefined || model instanceof Error ? [] : [model];
   const service = new PredictionService({ clock, version, forecasters });
@@ -82,40 +83,28 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     service.problems.report('model', 'unusable', model.message);
     options.onUnusableModel?.(model);
   }
-  const metrics = new Metrics();
-  addGauges(metrics, service);
-  const { log, stream } = service;
-  const security = {
-    allowedHosts: (options.allowedHosts ?? []).map((name) => name.toLowerCase()),
-    allowedOrigins: options.allowedOrigins ?? [],
-    token: options.token,
-  };
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const { tls } = options;
   const place = new Place({ given: options.location, showExactly: options.showExactLocation });
   service.attach({ location: () => place.shown() });
 
   // What has been started is ended in reverse, also where a later part does not start.
   const parts: { close(): void | Promise<void> }[] = [];
   const close = async () => {
-    for (const part of parts.splice(0).reverse()) await part.close();
+    let failure: unknown;
+    for (const part of parts.splice(0).reverse()) {
+      try {
+        await part.close();
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) throw failure;
   };
   try {
-    const app = await createApi({
-      view: service,
-      log,
-      stream,
-      metrics,
-      security,
-      limits,
-      clock,
-      version,
-      tls,
-      onFault,
-    });
-    parts.push({ close: () => app.close() }, stream);
-    await app.listen({ host, port });
+    // Before the first request is answered, and until after the last one.
     if (options.recording !== undefined) parts.push(await record(options.recording, { service, place, onFault }));
+    const app = await apiOf(service, options);
+    parts.push({ close: () => app.close() }, service.stream);
+    await app.listen({ host, port });
     parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, { service, onFault }));
     const sky = options.elements && watchSky(options.elements, { service, place, onFault });
     if (sky !== undefined) parts.push(sky);
@@ -127,9 +116,42 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
     return { url, port: address.port, service, close };
   } catch (error) {
-    await close();
+    await close().catch(() => {});
     throw error;
   }
+}
+
+/** The OpenAPI document, as the service serves it. */
+export async function openApiDocument(version: string): Promise<object> {
+  const app = await apiOf(new PredictionService({ clock: REAL_CLOCK, version }), { version });
+  const document = app.swagger();
+  await app.close();
+  return document;
+}
+
+function apiOf(service: PredictionService, options: Omit<ServiceOptions, 'port'>): ReturnType<typeof createApi> {
+  const { log, stream, clock } = service;
+  const { version, tls, trustedProxies = [], onFault = () => {} } = options;
+  const metrics = createMetrics(service);
+  const security = {
+    allowedHosts: (options.allowedHosts ?? []).map((name) => name.toLowerCase()),
+    allowedOrigins: options.allowedOrigins ?? [],
+    token: options.token,
+  };
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  return createApi({
+    view: service,
+    log,
+    stream,
+    metrics,
+    security,
+    trustedProxies,
+    limits,
+    clock,
+    version,
+    tls,
+    onFault,
+  });
 }
 
 /** What is wrong with it, where it cannot be used. */
@@ -197,42 +219,18 @@ function watchTriggers(
   { triggers, webhook }: ServiceConfig,
   { service, onFault }: Omit<Surroundings, 'place'>,
 ): { close(): void } {
-  const engine = new TriggerEngine(triggers);
-  const { problems, clock, session } = service;
-  const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems });
-  let newest: TelemetrySecond | undefined;
-  let handovers = 0;
-  service.listen({
-    telemetry(second) {
-      if (second.fromHistory !== true) newest = second;
-    },
-    event(type) {
-      if (type === 'handover') handovers++;
+  const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
+  const watch = new TriggerWatch({
+    triggers,
+    session: service.session,
+    isEpochDegraded: () => service.isEpochDegraded,
+    onFired(fired) {
+      service.publish('trigger', fired);
+      hook?.send(fired);
     },
   });
-  const timer = every(
-    SECOND_MS,
-    () => {
-      const atMs = clock.utcMs();
-      const second = newest !== undefined && Math.abs(atMs - newest.atMs) <= FRESH_MS ? newest : undefined;
-      const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed } = second ?? {};
-      const values = {
-        latencyMs,
-        dropRate,
-        downlinkUsageBps,
-        uplinkUsageBps,
-        obstructed: obstructed === undefined ? undefined : Number(obstructed),
-        degradedEpoch: second === undefined ? undefined : Number(service.isEpochDegraded),
-        handover: Math.min(1, handovers),
-      };
-      handovers = 0;
-      for (const fired of engine.observe(values, { atSeconds: Math.round(session.nowSeconds()), atMs })) {
-        service.publish('trigger', fired);
-        hook?.send(fired);
-      }
-    },
-    onFault,
-  );
+  service.listen({ telemetry: (second) => watch.telemetry(second), event: (type) => watch.event(type) });
+  const timer = every(SECOND_MS, () => watch.tick(), onFault);
   return {
     close() {
       timer.close();
@@ -292,38 +290,4 @@ async function watchDish(
       simulated?.close();
     },
   };
-}
-
-function addGauges(metrics: Metrics, service: PredictionService): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    metrics.add({ name: `leo_abr_${name}`, help, type: 'gauge', read });
-  gauge('event_subscribers', 'Event streams open.', () => service.stream.size);
-  gauge('players', 'Players heard of in the last seconds.', () => service.players);
-  gauge('problems', 'Problems at the moment.', () => service.problems.list().length);
-  gauge(
-    'dish_latency_milliseconds',
-    'Ping of the dish, newest second.',
-    () => service.state().dish.latencyMs ?? Number.NaN,
-  );
-  gauge('dish_drop_rate', 'Share of pings lost, newest second.', () => service.state().dish.dropRate ?? Number.NaN);
-  metrics.add({
-    name: 'leo_abr_dish_state',
-    help: '1 for the state that the dish is in.',
-    type: 'gauge',
-    read: () => [{ labels: { state: service.state().dish.state }, value: 1 }],
-  });
-  const events = new Map<string, number>(EVENT_TYPES.map((type) => [type, 0]));
-  service.listen({ event: (type) => events.set(type, events.get(type)! + 1) });
-  metrics.add({
-    name: 'leo_abr_events_total',
-    help: 'Events published.',
-    type: 'counter',
-    read: () => [...events].map(([type, value]) => ({ labels: { type }, value })),
-  });
-  metrics.add({
-    name: 'leo_abr_slow_readers_total',
-    help: 'Event streams broken off because they were not read.',
-    type: 'counter',
-    read: () => service.stream.slowReaders,
-  });
 }

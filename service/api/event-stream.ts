@@ -5,6 +5,7 @@
  */
 
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { EventLog } from './event-log.ts';
 
@@ -12,6 +13,10 @@ export interface Subscriber {
   /** Types of event that it wants; undefined: all. */
   types: ReadonlySet<string> | undefined;
   response: ServerResponse;
+  /** The stream ends with it: a response that waits behind another one on it is not told of its end. */
+  socket: Socket;
+  /** Of the client. */
+  address: string;
   /** Sequence of the next event that it is sent. */
   next: number;
 }
@@ -30,7 +35,7 @@ const STALL_MS = 20_000;
 export class EventStream {
   readonly #log: EventLog;
   readonly #clock: Clock;
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Map<Socket, Connection>();
   /** Those still to be written to in this round. */
   #round: Connection[] = [];
   #isScheduled = false;
@@ -46,14 +51,27 @@ export class EventStream {
     return this.#connections.size;
   }
 
+  /** Streams of one address. */
+  sizeOf(address: string): number {
+    let size = 0;
+    for (const connection of this.#connections.values()) if (connection.address === address) size++;
+    return size;
+  }
+
+  /** Whether there is a stream on this socket: whatever comes after it on the same one is never sent. */
+  has(socket: Socket): boolean {
+    return this.#connections.has(socket);
+  }
+
   /** Takes over a response whose head has been written. `opening` goes first. */
   add(subscriber: Subscriber, opening: string): void {
     const connection: Connection = { ...subscriber, stalledSinceMs: undefined };
-    const { response } = subscriber;
-    this.#connections.add(connection);
-    response.on('close', () => this.#connections.delete(connection));
+    const { response, socket } = subscriber;
+    if (socket.destroyed) return;
+    this.#connections.set(socket, connection);
+    socket.on('close', () => this.#connections.delete(socket));
     // A reset by the peer ends in `close`.
-    response.on('error', () => response.destroy());
+    response.on('error', () => socket.destroy());
     response.on('drain', () => {
       connection.stalledSinceMs = undefined;
       this.#pump(connection);
@@ -64,21 +82,21 @@ export class EventStream {
 
   publish(type: string, data: unknown): void {
     this.#log.append(type, data);
-    this.#round = [...this.#connections];
+    this.#round = [...this.#connections.values()];
     this.#schedule();
   }
 
   /** Comments keep proxies and half-open connections from looking alive; call every few seconds. */
   heartbeat(): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const connection of this.#connections) {
+    for (const connection of this.#connections.values()) {
       if (connection.stalledSinceMs === undefined) this.#write(connection, ': \n\n');
       else if (nowMs - connection.stalledSinceMs > STALL_MS) this.#breakOff(connection);
     }
   }
 
   close(): void {
-    for (const { response } of this.#connections) response.destroy();
+    for (const socket of this.#connections.keys()) socket.destroy();
     this.#connections.clear();
     this.#round = [];
   }
@@ -109,13 +127,13 @@ export class EventStream {
   }
 
   #write(connection: Connection, chunk: Buffer | string): void {
-    if (connection.response.destroyed) return;
+    if (connection.socket.destroyed) return;
     if (!connection.response.write(chunk)) connection.stalledSinceMs = this.#clock.monotonicMs();
   }
 
   #breakOff(connection: Connection): void {
     this.slowReaders++;
-    this.#connections.delete(connection);
-    connection.response.destroy();
+    this.#connections.delete(connection.socket);
+    connection.socket.destroy();
   }
 }

@@ -1,65 +1,81 @@
-/** Counters, gauges and one histogram in Prometheus's text format (version 0.0.4). */
+/** What the service counts and measures, for Prometheus. */
 
-/** Upper ends in seconds. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1];
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { PredictionService } from '../prediction-service.ts';
 
-export interface Gauge {
-  name: string;
-  help: string;
-  type: 'gauge' | 'counter';
-  /** NaN is left out: Prometheus then sees no sample. */
-  read(): number | { labels: Record<string, string>; value: number }[];
-}
-
-export class Metrics {
-  readonly #requests = new Map<string, number>();
-  readonly #buckets = new Array<number>(BUCKETS.length).fill(0);
-  #count = 0;
-  #sumSeconds = 0;
-  readonly #gauges: Gauge[] = [];
-
-  add(gauge: Gauge): void {
-    this.#gauges.push(gauge);
-  }
-
+export interface Metrics {
+  registry: Registry;
   /** `route` is the pattern, not the address, so that the number of series is bounded. */
-  observeRequest(request: { method: string; route: string; status: number; seconds: number }): void {
-    const { method, route, status, seconds } = request;
-    const labels = labelled({ method, route, status: String(status) });
-    this.#requests.set(labels, (this.#requests.get(labels) ?? 0) + 1);
-    this.#count++;
-    this.#sumSeconds += seconds;
-    for (let i = 0; i < BUCKETS.length; i++) if (seconds <= BUCKETS[i]!) this.#buckets[i]!++;
-  }
+  observeRequest(request: { method: string; route: string; status: number; seconds: number }): void;
+}
 
-  text(): string {
-    const lines: string[] = [];
-    heading(lines, { name: 'leo_abr_http_requests_total', help: 'Requests answered.', type: 'counter' });
-    for (const [labels, count] of this.#requests) lines.push(`leo_abr_http_requests_total${labels} ${count}`);
-    const name = 'leo_abr_http_request_seconds';
-    heading(lines, { name, help: 'Time to answer, event streams excepted.', type: 'histogram' });
-    BUCKETS.forEach((end, i) => {
-      lines.push(`${name}_bucket{le="${end}"} ${this.#buckets[i]}`);
+export function createMetrics(service: PredictionService): Metrics {
+  const registry = new Registry();
+  watch(service, registry);
+  const requests = new Counter({
+    name: 'leo_abr_http_requests_total',
+    help: 'Requests answered.',
+    labelNames: ['method', 'route', 'status'],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'leo_abr_http_request_seconds',
+    help: 'Time to answer, event streams excepted.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1],
+    registers: [registry],
+  });
+  return {
+    registry,
+    observeRequest({ seconds, ...labels }) {
+      requests.inc(labels);
+      durations.observe(seconds);
+    },
+  };
+}
+
+function watch(service: PredictionService, registry: Registry): void {
+  const registers = [registry];
+  /** Undefined: there is no sample. */
+  const gauge = (name: string, help: string, read: () => number | undefined) =>
+    new Gauge({
+      name: `leo_abr_${name}`,
+      help,
+      registers,
+      collect() {
+        const value = read();
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
     });
-    lines.push(`${name}_bucket{le="+Inf"} ${this.#count}`, `${name}_sum ${this.#sumSeconds}`);
-    lines.push(`${name}_count ${this.#count}`);
-    for (const gauge of this.#gauges) {
-      const value = gauge.read();
-      const samples = typeof value === 'number' ? [{ labels: {}, value }] : value;
-      const known = samples.filter((sample) => !Number.isNaN(sample.value));
-      if (known.length === 0) continue;
-      heading(lines, gauge);
-      for (const sample of known) lines.push(`${gauge.name}${labelled(sample.labels)} ${sample.value}`);
-    }
-    return `${lines.join('\n')}\n`;
-  }
-}
-
-function heading(lines: string[], { name, help, type }: { name: string; help: string; type: string }): void {
-  lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
-}
-
-function labelled(labels: Record<string, string>): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, '_')}"`);
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+  gauge('event_subscribers', 'Event streams open.', () => service.stream.size);
+  gauge('players', 'Players heard of in the last seconds.', () => service.players);
+  gauge('problems', 'Problems at the moment.', () => service.problems.list().length);
+  gauge('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => service.state().dish.latencyMs);
+  gauge('dish_drop_rate', 'Share of pings lost, newest second.', () => service.state().dish.dropRate);
+  new Gauge({
+    name: 'leo_abr_dish_state',
+    help: '1 for the state that the dish is in.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      this.reset();
+      this.set({ state: service.state().dish.state }, 1);
+    },
+  });
+  const events = new Counter({
+    name: 'leo_abr_events_total',
+    help: 'Events published.',
+    labelNames: ['type'],
+    registers,
+  });
+  service.listen({ event: (type) => events.inc({ type }) });
+  new Counter({
+    name: 'leo_abr_slow_readers_total',
+    help: 'Event streams broken off because they were not read.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(service.stream.slowReaders);
+    },
+  });
 }

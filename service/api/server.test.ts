@@ -4,9 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { type RunningService, type ServiceOptions, startService } from '../start-service.ts';
-import { openApiDocument } from './openapi.ts';
-import { SCHEMAS } from './schemas.ts';
+import { openApiDocument, type RunningService, type ServiceOptions, startService } from '../start-service.ts';
 import { eventReader } from './sse.fixture.ts';
 
 const running: RunningService[] = [];
@@ -58,7 +56,7 @@ async function startWithObservations() {
   for (let i = 0; i < 10; i++) {
     clock.advance(1);
     const response = await fetch(`${url}/v1/observations`, report(downloaded(clock.utcMs(), 1)));
-    expect(await response.json()).toMatchObject({ accepted: 10, late: 0, impossible: 0, share: 1 });
+    expect(await response.json()).toMatchObject({ accepted: 10, rejected: [], share: 1 });
     service.tick();
   }
   return { clock, service, url };
@@ -92,14 +90,20 @@ describe('the API', () => {
 
   test('answers as its OpenAPI document says', async () => {
     const { url } = await startWithObservations();
-    for (const [path, schema] of [
-      ['/v1/forecast', 'ForecastReply'],
-      ['/v1/handovers', 'HandoversReply'],
-      ['/v1/state', 'StateReply'],
-      ['/v1/nothing', 'ErrorReply'],
+    const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')));
+    const problems = report([{ kind: 'tea' }, { kind: 'idle' }]);
+    for (const [path, init] of [
+      ['/v1/forecast', {}],
+      ['/v1/handovers', {}],
+      ['/v1/state', {}],
+      ['/v1/observations', problems],
+      ['/v1/observations', report(5)],
     ] as const) {
-      const reply = await (await fetch(`${url}${path}`)).json();
-      expect({ path, wrong: await faultOf(schema, reply) }).toEqual({ path, wrong: null });
+      const response = await fetch(`${url}${path}`, init);
+      const { responses } = document.paths[path]['method' in init ? 'post' : 'get'];
+      const { schema } = responses[response.status].content['application/json'];
+      const wrong = await faultOf(schema, { document, value: await response.json() });
+      expect({ path, wrong }).toEqual({ path, wrong: null });
     }
   });
 
@@ -110,35 +114,112 @@ describe('the API', () => {
     expect(metrics).toContain('leo_abr_http_requests_total{method="GET",route="/healthz",status="200"} 1\n');
     expect(metrics).toContain('leo_abr_dish_state{state="unused"} 1\n');
     expect(metrics).not.toMatch(/NaN|undefined/);
-    expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(openApiDocument('1.2.3'));
+    expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(await openApiDocument('1.2.3'));
   });
 
-  test.each<[string, unknown, string]>([
-    ['no array', {}, 'body.observations: must be array, got an object'],
-    [
-      'an unknown kind',
-      [{ kind: 'tea' }],
-      'body.observations[0].kind: must be equal to one of the allowed values, got "tea"',
-    ],
-    [
-      'no bits',
-      [{ kind: 'throughput', startMs: 1e12, endMs: 1e12 }],
-      "body.observations[0]: must have required property 'bits'",
-    ],
-    [
-      'text for a number',
-      [{ kind: 'idle', startMs: '1e12', endMs: 1e12 }],
-      'body.observations[0].startMs: must be number, got "1e12"',
-    ],
-    ['seconds for ms', [{ kind: 'idle', startMs: 1.7e9, endMs: 1.7e9 }], 'must be >= 946684800000, got 1700000000'],
-    ['too many', Array(201).fill({ kind: 'idle', startMs: 1e12, endMs: 1e12 }), 'NOT have more than 200 items'],
-  ])('refuses observations with %s', async (_, observations, message) => {
+  test.each<[string, ReturnType<typeof report>, string]>([
+    ['no array', report({}), 'body.observations: must be array, got an object'],
+    ['none', report(undefined), "body: must have required property 'observations', got an object"],
+    ['too many', report(Array(201).fill({ kind: 'idle' })), 'body.observations: must NOT have more than 200 items'],
+    ['no player', report([], null), 'body.player: must be string, got null'],
+    ['a player with spaces', report([], 'a b'), 'body.player: must match pattern'],
+  ])('refuses reports with %s', async (_, given, message) => {
     const { url } = await start();
-    const response = await fetch(`${url}/v1/observations`, report(observations));
+    const response = await fetch(`${url}/v1/observations`, given);
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { code: string; message: string } };
     expect(error.code).toBe('bad-request');
     expect(error.message).toContain(message);
+  });
+
+  test('judges each observation by itself, and says which were not taken and why', async () => {
+    const clock = new ManualClock();
+    const { service, url } = await start({ clock });
+    clock.advance(10);
+    const now = clock.utcMs();
+    const good = downloaded(now, 1);
+    const observations = [
+      { kind: 'tea' },
+      { kind: 'constructor' },
+      5,
+      null,
+      { kind: 'throughput', startMs: now - 100, endMs: now },
+      { kind: 'idle', startMs: '1e12', endMs: now },
+      { kind: 'idle', startMs: 5e6, endMs: 5e6 + 100 },
+      { kind: 'request-latency', atMs: 1.7e9, latencyMs: 20 },
+      { kind: 'idle', startMs: now - 5, endMs: now + 5000 },
+      { kind: 'idle', startMs: now, endMs: now - 1 },
+      ...good.map((observation) => ({ ...observation, addedLater: 1 })),
+    ];
+    const reports: unknown[] = [];
+    service.listen({ report: (request) => reports.push(request) });
+    const response = await fetch(`${url}/v1/observations`, report(observations));
+    expect(response.status).toBe(200);
+    const place = 'body.observations';
+    expect(await response.json()).toEqual({
+      serverUtcMs: now,
+      accepted: 10,
+      rejected: [
+        {
+          reason: 'unknown-kind',
+          count: 4,
+          message: `${place}[0].kind: expected one of throughput, idle, request-latency, got "tea"`,
+        },
+        {
+          reason: 'malformed',
+          count: 2,
+          message: `${place}[4]: must have required property 'bits', got an object`,
+        },
+        {
+          reason: 'late',
+          count: 2,
+          message: `${place}[6].endMs: expected a time shortly before serverUtcMs (${now}), got 5000100`,
+        },
+        {
+          reason: 'ahead',
+          count: 1,
+          message: `${place}[8].endMs: expected a time no later than serverUtcMs (${now}), got ${now + 5000}`,
+        },
+        {
+          reason: 'impossible',
+          count: 1,
+          message: `${place}[9].endMs: expected a time after startMs by at most 10 s, got ${now - 1}`,
+        },
+      ],
+      share: 1,
+    });
+    // Of those that are well formed, what this service knows is handed on, and no more.
+    expect(reports).toEqual([{ player: 'p1', observations: [...observations.slice(6, 10), ...good] }]);
+  });
+
+  test('a device whose clock stands in 1970 is told so, and is heard once it has set its clock', async () => {
+    const clock = new ManualClock();
+    const { service, url } = await start({ clock });
+    clock.advance(10);
+    const send = async (utcMs: number) =>
+      (await (await fetch(`${url}/v1/observations`, report(downloaded(utcMs, 1)))).json()) as {
+        serverUtcMs: number;
+        accepted: number;
+        rejected: { reason: string; count: number }[];
+      };
+    const ownMs = 60_000;
+    const first = await send(ownMs);
+    expect(first).toMatchObject({ accepted: 0, rejected: [{ reason: 'late', count: 10 }] });
+    expect(service.players).toBe(0);
+    expect(await send(ownMs + (first.serverUtcMs - ownMs))).toMatchObject({ accepted: 10, rejected: [] });
+  });
+
+  test('methods that a path does not have are answered with those that it has', async () => {
+    const { url } = await start();
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'POST', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH']) {
+      const { status, headers, body } = await raw(`${url}/v1/state?a=1`, { 'content-type': 'text/plain' }, method);
+      expect({ method, status, allow: headers['allow'] }).toEqual({ method, status: 405, allow: 'GET, HEAD' });
+      expect(JSON.parse(body)).toMatchObject({ error: { code: 'method-not-allowed' } });
+    }
+    expect((await raw(`${url}/v1/events`, {}, 'HEAD')).headers['allow']).toBe('GET');
+    expect((await raw(`${url}/v1/observations`, {}, 'GET')).headers['allow']).toBe('POST');
+    expect((await raw(`${url}/v1/state`, {}, 'HEAD')).status).toBe(200);
+    for (const method of ['PUT', 'GET']) expect((await raw(`${url}/v2/state`, {}, method)).status).toBe(404);
   });
 
   test('refuses bodies that are too large, no JSON, or of another type', async () => {
@@ -151,15 +232,30 @@ describe('the API', () => {
     expect((await post('{"__proto__":{"a":1},"player":"a","observations":[]}')).status).toBe(400);
     expect((await post('{}', 'text/plain')).status).toBe(415);
     expect((await post('a=1', 'application/x-www-form-urlencoded')).status).toBe(415);
-    expect((await fetch(`${url}/v1/observations`)).status).toBe(404);
+    expect((await fetch(`${url}/v1/observations`)).status).toBe(405);
   });
 
-  test('takes no more players than it can remember', async () => {
-    const { url } = await start();
-    for (let i = 0; i < 64; i++) expect((await fetch(`${url}/v1/observations`, report([], `p${i}`))).status).toBe(200);
-    const refused = await fetch(`${url}/v1/observations`, report([], 'one too many'.replaceAll(' ', '-')));
+  test('has no place for all players of one address, but for those of others', async () => {
+    const clock = new ManualClock();
+    const { url } = await start({ clock, trustedProxies: ['127.0.0.0/8'] });
+    clock.advance(10);
+    const send = (name: string, address: string, observations: unknown[] = downloaded(clock.utcMs(), 1)) => {
+      const { headers, ...rest } = report(observations, name);
+      return fetch(`${url}/v1/observations`, { ...rest, headers: { ...headers, 'x-forwarded-for': address } });
+    };
+    for (let i = 0; i < 70; i++) expect((await send(`empty${i}`, '10.0.0.1', [])).status).toBe(200);
+    for (let i = 0; i < 32; i++) expect((await send(`a${i}`, '10.0.0.1')).status).toBe(200);
+    const ofAddress = await send('a32', '10.0.0.1');
+    expect(ofAddress.status).toBe(429);
+    expect(ofAddress.headers.get('retry-after')).toBe('10');
+    expect(await ofAddress.json()).toMatchObject({ error: { code: 'too-many-players-of-address' } });
+    for (let i = 0; i < 32; i++) expect((await send(`b${i}`, '10.0.0.2')).status).toBe(200);
+    const refused = await send('c', '10.0.0.3');
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('10');
+    // Those that have a place keep it, and whoever has nothing to report is answered.
+    expect((await send('a0', '10.0.0.1')).status).toBe(200);
+    expect((await send('c', '10.0.0.3', [])).status).toBe(200);
   });
 });
 
@@ -230,6 +326,49 @@ describe('security', () => {
     expect(refused.headers.get('retry-after')).toBe('1');
   });
 
+  test('pages that may use the service can read why it refuses', async () => {
+    const origin = 'https://player.example';
+    const readable = { 'access-control-allow-origin': origin, 'access-control-expose-headers': 'retry-after' };
+    const options = { clock: new ManualClock(), allowedOrigins: [origin] };
+    const rated = await start({ ...options, limits: { rate: { perSecond: 1, burst: 1 } } });
+    // Those of other origins use nothing up.
+    for (let i = 0; i < 3; i++) await raw(`${rated.url}/v1/state`, { origin: 'https://evil.example' });
+    expect((await raw(`${rated.url}/v1/state`, { origin })).status).toBe(200);
+    const often = await raw(`${rated.url}/v1/state`, { origin });
+    expect(often).toMatchObject({ status: 429, headers: { ...readable, 'retry-after': '1' } });
+    const wrongHost = await raw(`${rated.url}/v1/state`, { origin, host: 'evil.example' });
+    expect(wrongHost).toMatchObject({ status: 403, headers: readable });
+    // Browsers show no page a preflight that fails.
+    const preflight = { origin, 'access-control-request-method': 'GET' };
+    expect((await raw(`${rated.url}/v1/state`, preflight, 'OPTIONS')).status).toBe(204);
+
+    const closed = await start({ ...options, token: 'secret', limits: { subscribers: 0 } });
+    expect(await raw(`${closed.url}/v1/state`, { origin })).toMatchObject({ status: 401, headers: readable });
+    const full = await raw(`${closed.url}/v1/events`, { origin, authorization: 'Bearer secret' });
+    expect(full).toMatchObject({ status: 503, headers: { ...readable, 'retry-after': '10' } });
+    const refused = await raw(`${closed.url}/v1/state`, { origin: 'https://evil.example' });
+    expect(refused.status).toBe(403);
+    expect(refused.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('whom a request is from is the word of trusted proxies alone', async () => {
+    const options = { clock: new ManualClock(), limits: { rate: { perSecond: 1, burst: 1 } } };
+    const status = async (url: string, forwarded: string) =>
+      (await raw(`${url}/healthz`, { 'x-forwarded-for': forwarded })).status;
+    const direct = await start(options);
+    expect(await status(direct.url, '10.0.0.1')).toBe(200);
+    expect(await status(direct.url, '10.0.0.2')).toBe(429);
+    const other = await start({ ...options, trustedProxies: ['192.168.1.5'] });
+    expect(await status(other.url, '10.0.0.1')).toBe(200);
+    expect(await status(other.url, '10.0.0.2')).toBe(429);
+    const behind = await start({ ...options, trustedProxies: ['127.0.0.0/8', '192.168.1.5'] });
+    expect(await status(behind.url, '10.0.0.1')).toBe(200);
+    expect(await status(behind.url, '10.0.0.2')).toBe(200);
+    // What a client claims stands before what the proxy adds.
+    expect(await status(behind.url, '10.0.0.3, 10.0.0.2')).toBe(429);
+    expect(await status(behind.url, '10.0.0.2, 192.168.1.5')).toBe(429);
+  });
+
   test('what is no HTTP is answered with 400 and forgotten', async () => {
     const { port, url } = await start();
     const answer = await new Promise<string>((resolve) => {
@@ -275,14 +414,21 @@ describe('events', () => {
     expect((await reader.next()).event).toBe('hello');
     expect(await reader.next()).toMatchObject({ event: 'missed', data: { reason: 'restarted' } });
     reader.close();
-    for (const types of ['tea', '', 'state,', 'state,state']) {
+    for (const types of ['tea', '', 'state,', 'state&types=clock']) {
       expect((await fetch(`${url}/v1/events?types=${types}`)).status).toBe(400);
     }
+    const overlong = await fetch(`${url}/v1/events`, { headers: { 'last-event-id': 'x'.repeat(65) } });
+    expect(overlong.status).toBe(400);
+    expect(await overlong.json()).toMatchObject({
+      error: {
+        message: expect.stringMatching(/^headers.last-event-id: must NOT have more than 64 characters, got "xxx/),
+      },
+    });
   });
 
   test('can be chosen by type', async () => {
     const { service, url } = await start({ clock: new ManualClock() });
-    const reader = await eventReader(`${url}/v1/events?types=trigger,clock`);
+    const reader = await eventReader(`${url}/v1/events?types=trigger,clock,clock`);
     await reader.next();
     service.publish('handover', { n: 1 });
     service.publish('clock', { n: 2 });
@@ -312,20 +458,56 @@ describe('events', () => {
     expect((await fetch(`${url}/v1/events`)).status).toBe(503);
     for (const reader of readers) reader.close();
   });
+
+  test('go to so many of one address and no more', async () => {
+    const { url } = await start({ limits: { subscribersOfAddress: 1 }, trustedProxies: ['127.0.0.1'] });
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const reader = await eventReader(`${url}/v1/events`, from('10.0.0.1'));
+    const refused = await fetch(`${url}/v1/events`, { headers: from('10.0.0.1') });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('10');
+    const other = await eventReader(`${url}/v1/events`, from('10.0.0.2'));
+    for (const one of [reader, other]) one.close();
+  });
+
+  test.each([0, 1])(
+    'requests in a row on one socket, after %i others, get one stream, which ends with it',
+    async (n) => {
+      const { service, port } = await start();
+      const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(get('/v1/state').repeat(n) + get('/v1/events').repeat(100));
+      });
+      let text = '';
+      await new Promise<void>((resolve) => {
+        socket.on('data', (chunk) => {
+          text += chunk;
+          if (text.includes('event: hello')) resolve();
+        });
+      });
+      expect(service.stream.size).toBe(1);
+      socket.destroy();
+      while (service.stream.size > 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(text.split('event: hello')).toHaveLength(2);
+    },
+  );
 });
 
-test('the document that is checked in is the one that is served', () => {
+test('the document that is checked in is the one that is served', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
   const checkedIn: unknown = JSON.parse(readFileSync(new URL('openapi.json', import.meta.url), 'utf8'));
   // `npx leo-abr serve --print-openapi > service/api/openapi.json` renews it.
-  expect(checkedIn).toEqual(JSON.parse(JSON.stringify(openApiDocument(version))));
+  expect(checkedIn).toEqual(JSON.parse(JSON.stringify(await openApiDocument(version))));
 });
 
-/** What is wrong with a reply by its schema, in words of the validator; null where nothing is. */
-async function faultOf(name: string, value: unknown): Promise<unknown> {
-  const text = JSON.stringify({ ...SCHEMAS[name], definitions: SCHEMAS });
+/** What is wrong with a reply by a schema of the document, in words of the validator; null where nothing is. */
+async function faultOf(
+  schema: object,
+  { document, value }: { document: { components: { schemas: object } }; value: unknown },
+): Promise<unknown> {
+  const text = JSON.stringify({ ...schema, definitions: document.components.schemas });
   const body: unknown = JSON.parse(text.replaceAll('#/components/schemas/', '#/definitions/'));
   const checker = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } });
   checker.post('/', { schema: { body } }, () => 'fine');

@@ -4,29 +4,42 @@ import cors from '@fastify/cors';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
+import type { Refusal, Verdict } from '../link/shared-link.ts';
 import type { EventLog } from './event-log.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Metrics } from './metrics.ts';
-import { openApiDocument } from './openapi.ts';
+import { ReportJudge } from './observations.ts';
+import { describeApi, operation } from './openapi.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
-import { OBSERVATIONS_REQUEST } from './schemas.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
+import { validationMessage } from './validation-message.ts';
 import {
-  EVENT_TYPES,
+  EVENTS_HEADERS,
+  EVENTS_QUERY,
+  FORECAST_REPLY,
   type ForecastReply,
+  HANDOVERS_REPLY,
   type HandoversReply,
+  OBSERVATIONS_REPLY,
+  OBSERVATIONS_REQUEST,
   type ObservationsReply,
   type ObservationsRequest,
+  STATE_REPLY,
   type StateReply,
 } from './wire.ts';
 
-/** What the API shows. None of these may throw or wait. */
+/** What the API shows. None of these may throw, and only `recorded` may wait. */
 export interface ServiceView {
   forecast(): ForecastReply;
   handovers(): HandoversReply;
   state(): StateReply;
-  /** Undefined where there are too many players. */
-  observe(request: ObservationsRequest): ObservationsReply | undefined;
+  /** What became of each observation of a report from `address`; refused where there is no place for the player. */
+  observe(
+    request: ObservationsRequest,
+    address: string,
+  ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | Refusal;
+  /** Resolves once what was observed so far is recorded, where anything is. */
+  recorded(): Promise<void>;
 }
 
 export interface ApiLimits {
@@ -38,6 +51,8 @@ export interface ApiLimits {
   connections: number;
   /** Event streams at once. */
   subscribers: number;
+  /** Those of one address among them. */
+  subscribersOfAddress: number;
   /** A request has to be in within so long, headers and body: a half-open connection takes a place no longer. */
   requestTimeoutMs: number;
 }
@@ -47,6 +62,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
   rate: { perSecond: 50, burst: 200 },
   connections: 1024,
   subscribers: 600,
+  subscribersOfAddress: 32,
   requestTimeoutMs: 10_000,
 };
 
@@ -56,6 +72,8 @@ export interface ApiOptions {
   stream: EventStream;
   metrics: Metrics;
   security: SecurityOptions;
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` says which address a request is from. */
+  trustedProxies: readonly string[];
   limits: ApiLimits;
   clock: Clock;
   version: string;
@@ -73,12 +91,28 @@ const KEEP_ALIVE_MS = 30_000;
 const TCP_KEEP_ALIVE_MS = 30_000;
 const CHECK_MS = 2000;
 
+const METHODS = ['GET', 'HEAD', 'POST'];
 const EVENTS = '/v1/events';
 const HEALTH = '/healthz';
 
+const TOO_MANY: Record<Refusal, Refused> = {
+  'too-many-players': {
+    status: 503,
+    code: 'too-many-players',
+    message: 'expected fewer players at once',
+    retryAfterSeconds: 10,
+  },
+  'too-many-players-of-address': {
+    status: 429,
+    code: 'too-many-players-of-address',
+    message: 'expected fewer players of one address at once',
+    retryAfterSeconds: 10,
+  },
+};
+
 /** Does not listen yet. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
-  const { view, log, stream, metrics, security, limits, clock, tls } = options;
+  const { view, log, stream, metrics, security, trustedProxies, limits, clock, tls } = options;
   const { requestTimeoutMs } = limits;
   const timeouts = {
     headersTimeout: requestTimeoutMs,
@@ -90,7 +124,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     connectionTimeout: IDLE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: true,
-    exposeHeadRoutes: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     routerOptions: { maxParamLength: 64 },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     ...(tls === undefined ? { http: timeouts } : { https: { ...tls, ...timeouts } }),
@@ -98,57 +132,190 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.server.maxConnections = limits.connections;
   app.removeContentTypeParser('text/plain');
 
-  guard(app, { security, clock, rate: new RateLimit(limits.rate) });
+  // Replies are what their types say: no serializer of the schemas' drops what it does not know.
+  app.setSerializerCompiler(() => JSON.stringify);
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    const { origin, 'access-control-request-private-network': isPrivate } = request.headers;
+    // Chromium asks so before a page of the internet reaches into a private network.
+    if (isPrivate === 'true' && origin !== undefined && isOriginAllowed(origin, security)) {
+      reply.header('access-control-allow-private-network', 'true');
+    }
+  });
+  // Before anything is refused, so that pages that may use the service can read why.
   await app.register(cors, {
     origin: (origin, done) => done(null, origin !== undefined && isOriginAllowed(origin, security)),
     methods: ['GET', 'POST'],
     allowedHeaders: ['authorization', 'content-type', 'last-event-id'],
     exposedHeaders: ['retry-after'],
+    strictPreflight: false,
     maxAge: 600,
   });
-  const { token } = security;
-  app.addHook('onRequest', async (request, reply) => {
-    if (token === undefined || request.url === HEALTH) return;
-    if (isTokenRight(request.headers.authorization, token)) return;
-    reply.header('www-authenticate', 'Bearer');
-    return refuse(reply, { status: 401, code: 'unauthorized', message: 'expected the bearer token of the service' });
-  });
+  guard(app, { security, clock, rate: new RateLimit(limits.rate) });
   count(app, metrics);
   answerErrors(app, options.onFault ?? (() => {}));
+  await describeApi(app, options.version);
 
-  app.get('/v1/forecast', () => view.forecast());
-  app.get('/v1/handovers', () => view.handovers());
-  app.get('/v1/state', () => view.state());
-  app.post('/v1/observations', { schema: { body: OBSERVATIONS_REQUEST } }, (request, reply) => {
-    const answer = view.observe(request.body as ObservationsRequest);
-    if (answer !== undefined) return answer;
-    reply.header('retry-after', '10');
-    return refuse(reply, { status: 503, code: 'too-many-players', message: 'expected fewer players at once' });
-  });
-  app.get(EVENTS, (request, reply) => {
-    const types = wantedTypes((request.query as Record<string, unknown>)['types']);
-    if (types === null) {
-      const message = `types: expected some of ${EVENT_TYPES.join(', ')}, separated by commas, each once`;
-      return refuse(reply, { status: 400, code: 'bad-request', message });
-    }
-    if (stream.size >= limits.subscribers) {
-      reply.header('retry-after', '10');
-      return refuse(reply, { status: 503, code: 'too-many-streams', message: 'expected fewer event streams at once' });
-    }
-    reply.hijack();
-    const { raw } = reply;
-    raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), 'content-type': 'text/event-stream' });
-    raw.socket?.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    raw.socket?.setNoDelay(true);
-    const { next, missed } = log.resume(single(request.headers['last-event-id']));
-    const hello = frame('hello', { serverUtcMs: clock.utcMs() });
-    const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
-    stream.add({ response: raw, types, next }, opening);
-  });
-  app.get(HEALTH, (_request, reply) => reply.type('text/plain').send('ok\n'));
-  app.get('/metrics', (_request, reply) => reply.type('text/plain; version=0.0.4').send(metrics.text()));
-  const openApi = openApiDocument(options.version);
-  app.get('/openapi.json', () => openApi);
+  app.get(
+    '/v1/forecast',
+    {
+      schema: operation({
+        operationId: 'getForecast',
+        summary: 'The newest forecast of the link',
+        reply: ['The forecast, or why there is none', FORECAST_REPLY],
+      }),
+      links: { 200: { events: { operationId: 'getEvents', parameters: { 'query.types': 'forecast' } } } },
+    },
+    () => view.forecast(),
+  );
+  app.get(
+    '/v1/handovers',
+    {
+      schema: operation({
+        operationId: 'getHandovers',
+        summary: 'When handovers are expected, and what that goes by',
+        reply: ['Handovers', HANDOVERS_REPLY],
+      }),
+    },
+    () => view.handovers(),
+  );
+  app.get(
+    '/v1/state',
+    {
+      schema: operation({
+        operationId: 'getState',
+        summary: 'State of the service and of what it watches, problems included',
+        reply: ['State', STATE_REPLY],
+      }),
+    },
+    () => view.state(),
+  );
+  app.post<{ Body: ObservationsRequest }>(
+    '/v1/observations',
+    {
+      schema: operation({
+        operationId: 'postObservations',
+        summary: 'What a player has seen of the link',
+        body: OBSERVATIONS_REQUEST,
+        reply: ['What became of it', OBSERVATIONS_REPLY],
+        errors: [400, 413, 415, 503],
+      }),
+      links: {
+        200: {
+          next: {
+            operationId: 'postObservations',
+            requestBody: { player: '$request.body#/player', observations: [] },
+          },
+          forecast: { operationId: 'getForecast' },
+          state: { operationId: 'getState' },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { player, observations } = request.body;
+      const judge = new ReportJudge(observations, request);
+      const answer = view.observe({ player, observations: judge.observations }, request.ip);
+      if (typeof answer === 'string') return refuse(reply, TOO_MANY[answer]);
+      const { serverUtcMs, verdicts, share } = answer;
+      const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
+      if (accepted > 0) await view.recorded();
+      return {
+        serverUtcMs,
+        accepted,
+        rejected: judge.rejections(verdicts, serverUtcMs),
+        share,
+      } satisfies ObservationsReply;
+    },
+  );
+  app.get<{ Querystring: { types?: string } }>(
+    EVENTS,
+    {
+      exposeHeadRoute: false,
+      schema: operation({
+        operationId: 'getEvents',
+        summary: 'Server-sent events',
+        description:
+          'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, once a ' +
+          'second while there is news), `handover` (Handover or evidence of one), `state` (StateReply, on changes), ' +
+          '`trigger` (Trigger) and `clock` (the clock of the service has leapt). A client that comes back with ' +
+          '`Last-Event-ID` gets what it missed; where that is not kept any more, `missed` comes first ' +
+          '(`{reason: "restarted" | "gap"}`, without an id).',
+        querystring: EVENTS_QUERY,
+        headers: EVENTS_HEADERS,
+        reply: ['Events until the connection ends', { type: 'string' }],
+        type: 'text/event-stream',
+        errors: [400, 503],
+      }),
+    },
+    (request, reply) => {
+      const {
+        ip: address,
+        raw: { socket },
+      } = request;
+      if (stream.has(socket)) {
+        const message = 'expected an event stream to be the last request of its connection';
+        return refuse(reply, { status: 400, code: 'bad-request', message });
+      }
+      if (stream.size >= limits.subscribers) {
+        const message = 'expected fewer event streams at once';
+        return refuse(reply, { status: 503, code: 'too-many-streams', message, retryAfterSeconds: 10 });
+      }
+      if (stream.sizeOf(address) >= limits.subscribersOfAddress) {
+        const message = 'expected fewer event streams of one address at once';
+        return refuse(reply, { status: 429, code: 'too-many-streams-of-address', message, retryAfterSeconds: 10 });
+      }
+      reply.hijack();
+      const { raw } = reply;
+      // Proxies (nginx) would hold events back until a buffer is full.
+      const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+      raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
+      socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+      socket.setNoDelay(true);
+      const types = request.query.types?.split(',');
+      const { next, missed } = log.resume(single(request.headers['last-event-id']));
+      const hello = frame('hello', { serverUtcMs: clock.utcMs() });
+      const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
+      stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
+    },
+  );
+  app.get(
+    HEALTH,
+    {
+      schema: operation({
+        operationId: 'getHealth',
+        summary: 'Whether the service answers; needs no token',
+        security: [{}],
+        reply: ['It does', { const: 'ok\n' }],
+        type: 'text/plain',
+      }),
+    },
+    (_request, reply) => reply.type('text/plain').send('ok\n'),
+  );
+  const { registry } = metrics;
+  app.get(
+    '/metrics',
+    {
+      schema: operation({
+        operationId: 'getMetrics',
+        summary: "Metrics in Prometheus's text format",
+        reply: ['Metrics', { type: 'string' }],
+        type: 'text/plain',
+      }),
+    },
+    async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()),
+  );
+  app.get(
+    '/openapi.json',
+    {
+      schema: operation({
+        operationId: 'getOpenApi',
+        summary: 'This document',
+        reply: ['OpenAPI 3.1', { type: 'object' }],
+      }),
+    },
+    () => app.swagger(),
+  );
   await app.ready();
   return app;
 }
@@ -159,14 +326,7 @@ function guard(
   { security, clock, rate }: { security: SecurityOptions; clock: Clock; rate: RateLimit },
 ): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('cache-control', 'no-store');
-    reply.header('x-content-type-options', 'nosniff');
-    const waitSeconds = rate.take(request.ip, clock.monotonicMs());
-    if (waitSeconds > 0) {
-      reply.header('retry-after', String(Math.ceil(waitSeconds)));
-      return refuse(reply, { status: 429, code: 'too-many-requests', message: 'expected fewer requests per second' });
-    }
-    const { host, origin } = request.headers;
+    const { host, origin, authorization } = request.headers;
     if (!isHostAllowed(host, security)) {
       const message = `Host: expected localhost, an IP address or a name that the service was told of, got ${describeValue(host)}`;
       return refuse(reply, { status: 403, code: 'host-not-allowed', message });
@@ -175,10 +335,20 @@ function guard(
       const message = `Origin: expected one on loopback or one that the service was told of, got ${describeValue(origin)}`;
       return refuse(reply, { status: 403, code: 'origin-not-allowed', message });
     }
-    // Chromium asks so before a page of the internet reaches into a private network.
-    if (origin !== undefined && request.headers['access-control-request-private-network'] === 'true') {
-      reply.header('access-control-allow-private-network', 'true');
+    // Pages that are refused above cannot use up what the others of their address may send.
+    const waitSeconds = rate.take(request.ip, clock.monotonicMs());
+    if (waitSeconds > 0) {
+      const message = 'expected fewer requests per second';
+      const retryAfterSeconds = Math.ceil(waitSeconds);
+      return refuse(reply, { status: 429, code: 'too-many-requests', message, retryAfterSeconds });
     }
+    const { token } = security;
+    if (token !== undefined && request.url !== HEALTH && !isTokenRight(authorization, token)) {
+      reply.header('www-authenticate', 'Bearer');
+      return refuse(reply, { status: 401, code: 'unauthorized', message: 'expected the bearer token of the service' });
+    }
+    // Before a body is looked for. What is a preflight has been answered.
+    if (request.is404 || request.method === 'OPTIONS') return notFound(request, reply);
   });
 }
 
@@ -192,13 +362,7 @@ function count(app: FastifyInstance, metrics: Metrics): void {
 }
 
 function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): void {
-  app.setNotFoundHandler((request, reply) =>
-    refuse(reply, {
-      status: 404,
-      code: 'not-found',
-      message: `expected a path and method of /openapi.json, got ${request.method} ${describeValue(request.url)}`,
-    }),
-  );
+  app.setNotFoundHandler(notFound);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) {
@@ -206,40 +370,39 @@ function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): vo
       return refuse(reply, { status: 500, code: 'fault', message: 'the service failed; its log says more' });
     }
     const code = status === 413 ? 'body-too-large' : status === 415 ? 'not-json' : 'bad-request';
-    return refuse(reply, { status, code, message: messageOf(error, request) });
+    const [first] = error.validation ?? [];
+    const place = error.validationContext ?? 'body';
+    const value = place === 'body' ? request.body : place === 'headers' ? request.headers : request.query;
+    const message = first === undefined ? error.message : validationMessage(first, { value, place });
+    return refuse(reply, { status, code, message });
   });
 }
 
-/** Where in the body, what was expected, what came. */
-function messageOf(error: FastifyError, request: FastifyRequest): string {
-  const first = error.validation?.[0];
-  if (first === undefined) return error.message;
-  const keys = first.instancePath.split('/').slice(1);
-  let value: unknown = request.body;
-  let place = 'body';
-  for (const key of keys) {
-    value = (value as Record<string, unknown> | undefined)?.[key];
-    place += /^\d+$/.test(key) ? `[${key}]` : `.${key}`;
+/** 405 where the path has other methods. */
+function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { method, server } = request;
+  const [url = ''] = request.url.split('?');
+  const allowed = METHODS.filter((other) => server.hasRoute({ method: other, url }));
+  if (allowed.length === 0) {
+    const message = `expected a path of /openapi.json, got ${describeValue(url)}`;
+    return refuse(reply, { status: 404, code: 'not-found', message });
   }
-  return `${place}: ${first.message ?? 'is wrong'}, got ${describeValue(value)}`;
+  reply.header('allow', allowed.join(', '));
+  const message = `expected ${allowed.join(' or ')} for ${url}, got ${method}`;
+  return refuse(reply, { status: 405, code: 'method-not-allowed', message });
 }
 
-function refuse(
-  reply: FastifyReply,
-  { status, code, message }: { status: number; code: string; message: string },
-): FastifyReply {
+interface Refused {
+  status: number;
+  code: string;
+  message: string;
+  /** When to ask again. */
+  retryAfterSeconds?: number;
+}
+
+function refuse(reply: FastifyReply, { status, code, message, retryAfterSeconds }: Refused): FastifyReply {
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   return reply.code(status).send({ error: { code, message } });
-}
-
-/** Null where the parameter is wrong. */
-function wantedTypes(parameter: unknown): ReadonlySet<string> | undefined | null {
-  if (parameter === undefined) return undefined;
-  if (typeof parameter !== 'string') return null;
-  const types = parameter.split(',');
-  const wanted = new Set(types);
-  const isRight =
-    wanted.size === types.length && types.every((type) => (EVENT_TYPES as readonly string[]).includes(type));
-  return isRight ? wanted : null;
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -1,0 +1,60 @@
+/** Observations of a report, judged one by one: a bad one costs itself, not the report. */
+
+import type { FastifyRequest } from 'fastify';
+import { describeValue } from '../../abr/errors.ts';
+import type { Verdict } from '../link/shared-link.ts';
+import { validationMessage } from './validation-message.ts';
+import { OBSERVATION_KINDS, type Rejection, type WireObservation } from './wire.ts';
+
+/** What is to be said about those that are not taken: a reason once, with its first observation. */
+export class ReportJudge {
+  readonly #rejected = new Map<Rejection['reason'], Rejection>();
+  /** Place in the report of those that are well formed. */
+  readonly #places: string[] = [];
+  /** Those that are well formed, without properties that this service does not know. */
+  readonly observations: WireObservation[] = [];
+
+  constructor(given: readonly unknown[], request: FastifyRequest) {
+    given.forEach((value, i) => {
+      const place = `body.observations[${i}]`;
+      const kind = (value as { kind?: unknown } | null)?.kind;
+      const schema = OBSERVATION_KINDS.get(kind);
+      if (schema === undefined) {
+        const known = [...OBSERVATION_KINDS.keys()].join(', ');
+        this.#reject('unknown-kind', `${place}.kind: expected one of ${known}, got ${describeValue(kind)}`);
+        return;
+      }
+      const isValid = request.compileValidationSchema(schema);
+      if (!isValid(value)) {
+        this.#reject('malformed', validationMessage(isValid.errors![0]!, { value, place }));
+        return;
+      }
+      const fields = Object.keys(schema.properties).map((name) => [name, (value as Record<string, unknown>)[name]]);
+      this.#places.push(place);
+      this.observations.push(Object.fromEntries(fields) as WireObservation);
+    });
+  }
+
+  /** Of the verdicts on `observations`. */
+  rejections(verdicts: readonly Verdict[], serverUtcMs: number): Rejection[] {
+    verdicts.forEach((verdict, i) => {
+      if (verdict === 'accepted') return;
+      const observation = this.observations[i]!;
+      const [field, ms] =
+        observation.kind === 'request-latency' ? ['atMs', observation.atMs] : ['endMs', observation.endMs];
+      const expected = {
+        late: `${field}: expected a time shortly before serverUtcMs (${serverUtcMs}), got ${ms}`,
+        ahead: `${field}: expected a time no later than serverUtcMs (${serverUtcMs}), got ${ms}`,
+        impossible: `${field}: expected a time after startMs by at most 10 s, got ${ms}`,
+      };
+      this.#reject(verdict, `${this.#places[i]}.${expected[verdict]}`);
+    });
+    return [...this.#rejected.values()];
+  }
+
+  #reject(reason: Rejection['reason'], message: string): void {
+    const known = this.#rejected.get(reason);
+    if (known === undefined) this.#rejected.set(reason, { reason, count: 1, message });
+    else known.count++;
+  }
+}

@@ -1,0 +1,18 @@
+/** What the validator found, in words: where in the value, what was expected, what came. */
+
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
+import { describeValue } from '../../abr/errors.ts';
+
+/** `place`: what the value is called, `body` for one. */
+export function validationMessage(
+  { instancePath, message }: Pick<FastifySchemaValidationError, 'instancePath' | 'message'>,
+  { value, place }: { value: unknown; place: string },
+): string {
+  let found = value;
+  let where = place;
+  for (const key of instancePath.split('/').slice(1)) {
+    found = (found as Record<string, unknown> | undefined)?.[key];
+    where += /^\d+$/.test(key) ? `[${key}]` : `.${key}`;
+  }
+  return `${where}: ${message ?? 'is wrong'}, got ${describeValue(found)}`;
+}
