@@ -48,6 +48,22 @@ describe('SegmentSizes', () => {
     expect(sizes.sizeBits(question())).toBe(4e6);
   });
 
+  test('forgets the representations that were not downloaded for longest, as those of advertisements', () => {
+    const sizes = new SegmentSizes();
+    for (let i = 0; i < 1000; i++) {
+      sizes.learn('v0', 2e6, 4e6);
+      sizes.learn(`advertisement ${i}`, 8e6, 4e6);
+    }
+    // 16 ratios of 0.5 and one of each of the last 63 advertisements; drawn to that by the weight of one segment.
+    const overall = (16 * 0.5 + 63 * 2) / (16 + 63);
+    expect(sizes.sizeBits(question({ representationId: 'advertisement 0' }))).toBeCloseTo(4e6 * overall, 3);
+    expect(sizes.sizeBits(question())).toBeCloseTo((4e6 * (overall + 16 * 0.5)) / 17, 3);
+    expect(sizes.sizeBits(question({ representationId: 'advertisement 999' }))).toBeCloseTo(
+      (4e6 * (overall + 2)) / 2,
+      3,
+    );
+  });
+
   test('a constant ratio is a fixed point', () => {
     fc.assert(
       fc.property(fc.double({ min: 0.01, max: 5, noNaN: true }), fc.integer({ min: 1, max: 40 }), (ratio, count) => {

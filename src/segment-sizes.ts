@@ -4,6 +4,8 @@ import { InputError } from '../abr/errors.ts';
 
 /** Segments of each representation that the learnt ratio is the mean of, the latest ones. */
 const RATIOS_KEPT = 16;
+/** Representations that ratios are kept of: more than one ladder has. Each advertisement of a stream may bring new ids. */
+const REPRESENTATIONS_KEPT = 64;
 
 /**
  * `sizes.json`: per representation id the bytes of each of its segments, in order; of all periods one after the other
@@ -60,7 +62,10 @@ export class SegmentSizes {
     if (!(sizeBits > 0 && declaredBits > 0)) return;
     const ratios = this.#learnt.get(representationId) ?? [];
     if (ratios.push(sizeBits / declaredBits) > RATIOS_KEPT) ratios.shift();
+    // The one that was not downloaded for longest is forgotten first: its period is over.
+    this.#learnt.delete(representationId);
     this.#learnt.set(representationId, ratios);
+    if (this.#learnt.size > REPRESENTATIONS_KEPT) this.#learnt.delete(this.#learnt.keys().next().value!);
   }
 
   /** Size in bits; > 0. */
