@@ -1,5 +1,5 @@
 /**
- * `node scripts/bench-service.js [seconds] [subscribers] [requestsPerSecond]`: the prediction service under load (default
+ * `npm run bench:service -- [seconds] [subscribers] [requestsPerSecond]`: the prediction service under load (default
  * 60 s, 500 event streams, 200 requests a second), in a process of its own. Prints in Markdown how long answers took,
  * whether an event was lost or doubled, and what memory and processor time it took.
  */

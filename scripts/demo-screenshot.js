@@ -1,23 +1,15 @@
 /**
  * The picture of README.md: starts the demo, lets it play and takes it, in real time:
  *
- *     node scripts/demo-screenshot.js [seconds=100] [query] [file=docs/images/demo.png]
+ *     npm run demo:screenshot -- [seconds=100] [query] [file=docs/images/demo.png]
  */
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { build, createServer } from 'vite';
+import { createServer } from 'vite';
+import { bundledSources } from './bundled-sources.js';
 
 const [seconds = '100', query = '', file = 'docs/images/demo.png'] = process.argv.slice(2);
-const root = fileURLToPath(new URL('..', import.meta.url));
-
-const outDir = fileURLToPath(new URL('../build/demo-screenshot', import.meta.url));
-await build({
-  root,
-  configFile: false,
-  logLevel: 'error',
-  build: { ssr: 'replay/browser/find-browser.ts', outDir, target: 'node20' },
-});
-const { findBrowser } = await import(`${outDir}/find-browser.js`);
+const { findBrowser } = await bundledSources('replay/browser/find-browser.ts');
 const { executablePath, args, env } = await findBrowser();
 
 const server = await createServer({ configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)) });

@@ -1,5 +1,5 @@
 /**
- * `node scripts/ship-model.js`: makes predictor/built-in/shipped-model.ts, what the plugin brings along, from
+ * `npm run ship-model`: makes predictor/built-in/shipped-model.ts, what the plugin brings along, from
  * predictor/models/built-in.json, which `leo-abr train` wrote (docs/predictors.md has the command). The card stays behind.
  */
 import { execFileSync } from 'node:child_process';
@@ -11,7 +11,7 @@ const { card: _, ...model } = JSON.parse(readFileSync(path('predictor/models/bui
 const target = path('predictor/built-in/shipped-model.ts');
 writeFileSync(
   target,
-  `/** The model that the plugin ships: predictor/models/built-in.json without its card; made by scripts/ship-model.js. */
+  `/** The model that the plugin ships: predictor/models/built-in.json without its card; made by \`npm run ship-model\`. */
 
 import type { ModelFile } from './model-file.ts';
 

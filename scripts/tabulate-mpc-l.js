@@ -1,5 +1,5 @@
 /**
- * `node scripts/tabulate-mpc-l.js [--ingredients] <results.json>...`: prints, as Markdown, what mpc-l comes to against mpc-d
+ * `npm run tables -- [--ingredients] <results.json>...`: prints, as Markdown, what mpc-l comes to against mpc-d
  * in results of `leo-abr simulate`, per scenario and data set (sat-vs-cell also by transport); with --ingredients what each of
  * them is worth: mpc-l less its ablation, component by component. docs/mpc-l.md has the outcome.
  */
@@ -12,7 +12,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 if (positionals.length === 0) {
-  console.error('usage: node scripts/tabulate-mpc-l.js [--ingredients] <results.json>...');
+  console.error('usage: npm run tables -- [--ingredients] <results.json>...');
   process.exit(2);
 }
 

@@ -10,7 +10,7 @@ const text = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 const described: DescribedModel = JSON.parse(text('built-in.json'));
 
 describe('the shipped model', () => {
-  test('is the one that lies beside its card (else: node scripts/ship-model.js)', () => {
+  test('is the one that lies beside its card (else: npm run ship-model)', () => {
     const { card: _, ...model } = described;
     expect(SHIPPED_MODEL).toEqual(model);
   });

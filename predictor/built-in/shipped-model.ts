@@ -1,4 +1,4 @@
-/** The model that the plugin ships: predictor/models/built-in.json without its card; made by scripts/ship-model.js. */
+/** The model that the plugin ships: predictor/models/built-in.json without its card; made by `npm run ship-model`. */
 
 import type { ModelFile } from './model-file.ts';
 

@@ -1,4 +1,4 @@
-/** Constants of the evidence, fitted to recordings by scripts/evaluate-handover-clock.js; docs/handover-clock.md. */
+/** Constants of the evidence, fitted to recordings; docs/handover-clock.md. */
 
 import type { LevelParameters } from './level-filters.ts';
 

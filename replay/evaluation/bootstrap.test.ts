@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { effectiveUnits, forEachResample, smallSampleStretch, stretchedInterval } from './bootstrap.ts';
-import { intervalCoverage } from './simulated-benchmarks.ts';
+import { intervalCoverage } from './simulated-benchmarks.fixture.ts';
 
 test('a resample draws as many units as there are, the same ones for the same seed', () => {
   const draw = (seed: number) => {
@@ -40,7 +40,7 @@ test('the stretch is Student over normal, and fades with the number of units', (
 });
 
 describe('the 95 % interval covers the truth in 93 to 97 % of 1000 benchmarks drawn from a known distribution', () => {
-  // Standard error 0.7 points; plain percentiles cover 84 to 92 % and fail. More shapes: scripts/interval-coverage.js.
+  // Standard error 0.7 points; plain percentiles cover 84 to 92 % and fail. More shapes: README.md.
   test.each([
     ['equal groups', Array<number>(9).fill(1)],
     ['unequal groups', [5, 3, 2, 2, 1, 1, 1, 1, 1]],

@@ -2,7 +2,7 @@
  * Where pixels of the dish's obstruction map lie in the sky. The map is a disk: the distance from its centre is the angle
  * from the zenith (frame "earth") or from the dish's own axis (frame "terminal"), `maxThetaDegrees` half its width away.
  *
- * The frame "terminal" is checked against a recording with orbits (scripts/check-serving-satellite.js): rows grow against
+ * The frame "terminal" is checked against a recording with orbits (docs/service.md): rows grow against
  * the dish's y axis and columns against its x axis, and the attitude is the rotation from the dish to north, east, down.
  * The frame "earth" is what is published of stationary dishes: north up, east right; no recording to check it was at hand.
  */

@@ -92,7 +92,7 @@ export class LinkForecaster {
 
   /**
    * A ping of the dish. The handover clock is not told: the dish averages its pings, so that their steps come up to 2 s
-   * after the handovers that the pings of others show (scripts/check-serving-satellite.js).
+   * after the handovers that the pings of others show (docs/service.md).
    */
   observePing(atSeconds: number, latencyMs: number): void {
     this.#latency.observe(atSeconds, latencyMs);

@@ -1,6 +1,5 @@
 /**
  * Benchmarks drawn from a known hierarchical distribution, and how often the summary's intervals then cover the truth.
- * Used by a test and by scripts/interval-coverage.js.
  */
 
 import { normal, type Random, seededRandom } from '../random.ts';
