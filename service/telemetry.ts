@@ -12,6 +12,6 @@ export interface TelemetrySecond {
   uplinkUsageBps?: number | undefined;
   /** The dish says that something is in its way. */
   obstructed?: boolean | undefined;
-  /** From the dish's own history, after a gap or at the start: it is of the past. */
+  /** Told late, from the dish's own history, after a gap or at the start: it is of the past. */
   fromHistory?: boolean;
 }

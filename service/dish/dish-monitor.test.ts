@@ -1,12 +1,14 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { seededRandom } from '../../replay/random.ts';
 import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.ts';
-import { syntheticDish } from '../fake-dish/simulated-dish.ts';
+import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { attitudeIn, learnAttitudeField } from './attitude-field.ts';
+import type { RawResponse } from './device-api.ts';
 import { DishMonitor } from './dish-monitor.ts';
 import type { Attitude, ObstructionMap } from './obstruction-map.ts';
 import type { LocationReading } from './read-answers.ts';
@@ -50,11 +52,20 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
   return { watching, problems, seconds, states, maps, attitudes, places };
 }
 
+/** Each second has its number as usage, each seventh one a spike. */
+const NUMBERED: DishScript = {
+  at(atMs) {
+    const number = (atMs / 1000) % 100_000;
+    const latencyMs = number % 7 === 0 ? 300 : 30;
+    return { atMs, latencyMs, dropRate: 0, downlinkUsageBps: number * 1000, uplinkUsageBps: 0, obstructed: false };
+  },
+  satellite: () => undefined,
+};
+
 describe('watching a dish', () => {
   test('fills in what it has not seen from the history, once and in order', async () => {
     const { watching, clock, seconds, script } = await watch();
     await watching.poll();
-    // 899 of the ring before the one that the status tells of.
     expect(seconds).toHaveLength(900);
     for (let i = 0; i < 3; i++) {
       clock.advance(1);
@@ -63,7 +74,8 @@ describe('watching a dish', () => {
     clock.advance(20);
     await watching.poll();
     expect(seconds).toHaveLength(923);
-    expect(seconds.filter((second) => second.fromHistory !== true)).toHaveLength(5);
+    // Five seconds before each of the two that were asked for after a gap are not of the past yet.
+    expect(seconds.filter((second) => second.fromHistory !== true)).toHaveLength(5 + 2 * 5);
     const start = seconds[0]!.atMs;
     seconds.forEach((second, i) => {
       expect(second.atMs).toBe(start + i * 1000);
@@ -72,6 +84,85 @@ describe('watching a dish', () => {
       if (latencyMs === undefined) expect(second.latencyMs).toBeUndefined();
       else expect(second.latencyMs).toBeCloseTo(latencyMs, 3);
     });
+  });
+
+  test('each second comes once, however late answers are and however they are late', async () => {
+    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
+    await watching.poll();
+    seconds.length = 0;
+    const random = seededRandom(4);
+    // The timer is late as well, and once the host stands still.
+    const lateSeconds = () => (random() < 0.4 ? 0.75 * random() : 0);
+    dish.misbehave({
+      change(response) {
+        clock.advance(lateSeconds());
+        return response;
+      },
+    });
+    for (let poll = 0; poll < 150; poll++) {
+      clock.advance(poll === 70 ? 7.3 : 1.0001 - ((clock.monotonicMs() / 1000) % 1) + lateSeconds());
+      await watching.poll();
+    }
+    const numbers = seconds.map(({ downlinkUsageBps }) => downlinkUsageBps! / 1000);
+    expect(numbers.length).toBeGreaterThan(150);
+    expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i));
+    expect(seconds.filter(({ latencyMs }) => latencyMs! > 200)).toHaveLength(
+      numbers.filter((number) => number % 7 === 0).length,
+    );
+    seconds.slice(1).forEach(({ atMs }, i) => {
+      expect(atMs - seconds[i]!.atMs).toBeGreaterThan(850);
+      expect(atMs - seconds[i]!.atMs).toBeLessThan(1150);
+    });
+    expect(Math.abs(seconds.at(-1)!.atMs - clock.utcMs())).toBeLessThan(2500);
+  });
+
+  test('a history that is missing now and then leaves nothing out, and a status does where there is none', async () => {
+    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
+    await watching.poll();
+    seconds.length = 0;
+    const without = ({ dish_get_history, ...response }: RawResponse) => response;
+    for (let poll = 0; poll < 12; poll++) {
+      dish.misbehave(poll % 3 === 0 ? {} : { change: without });
+      clock.advance(1);
+      await watching.poll();
+    }
+    dish.misbehave({});
+    clock.advance(1);
+    await watching.poll();
+    expect(seconds).toHaveLength(13);
+    dish.misbehave({ change: without });
+    for (let poll = 0; poll < 6; poll++) {
+      clock.advance(1);
+      await watching.poll();
+    }
+    expect(seconds).toHaveLength(17);
+    dish.misbehave({});
+    clock.advance(1);
+    await watching.poll();
+    expect(seconds).toHaveLength(18);
+  });
+
+  test('seconds of a dish that has booted are told too, and none again while it does not count', async () => {
+    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
+    await watching.poll();
+    seconds.length = 0;
+    clock.advance(2);
+    dish.reboot();
+    clock.advance(5);
+    await watching.poll();
+    expect(seconds).toHaveLength(5);
+    let stopped: RawResponse | undefined;
+    dish.misbehave({
+      change(response) {
+        if (response.dish_get_history !== undefined) stopped ??= response;
+        return response.dish_get_history === undefined ? response : stopped;
+      },
+    });
+    for (let poll = 0; poll < 20; poll++) {
+      clock.advance(1);
+      await watching.poll();
+    }
+    expect(seconds).toHaveLength(6);
   });
 
   test('reads its map and its place', async () => {
@@ -119,6 +210,21 @@ describe('watching a dish', () => {
     clock.advance(1);
     await watching.poll();
     expect(states).toEqual(['online', 'rebooting', 'online']);
+  });
+
+  test('a dish that has booted while nobody could ask it is rebooting, whatever its uptime', async () => {
+    const { watching, dish, clock } = await watch();
+    await watching.poll();
+    dish.reboot();
+    clock.advance(10);
+    await watching.poll();
+    expect(watching.reply()).toMatchObject({ state: 'online', uptimeSeconds: 10 });
+    clock.advance(20);
+    dish.reboot();
+    dish.misbehave({ outage: 'NO_SATS' });
+    clock.advance(30);
+    await watching.poll();
+    expect(watching.reply()).toMatchObject({ state: 'rebooting', uptimeSeconds: 30 });
   });
 
   test('a dish that fails is unreachable at the third time, asked ever less often, and found again', async () => {

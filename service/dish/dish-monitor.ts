@@ -1,6 +1,6 @@
 /**
- * Watches a dish: its status every second, its history where seconds are missing, its obstruction map and its place. A
- * dish that cannot be reached, sleeps or boots is a state that others see, and never an error.
+ * Watches a dish: its status and history every second, its obstruction map and its place. A dish that cannot be reached,
+ * sleeps or boots is a state that others see, and never an error.
  */
 
 import { status as grpcStatus } from '@grpc/grpc-js';
@@ -19,14 +19,14 @@ import {
   type RawResponse,
 } from './device-api.ts';
 import type { Attitude, ObstructionMap } from './obstruction-map.ts';
-import { AnswerReader, type LocationReading, type StatusReading } from './read-answers.ts';
+import { AnswerReader, type HistoryReading, type LocationReading, type StatusReading } from './read-answers.ts';
 
 export interface DishMonitorOptions {
   /** `host:port`. */
   address: string;
   clock: Clock;
   problems: Problems;
-  /** Seconds in order of time; those that were missing come from the dish's history before the newest one. */
+  /** Each second of the dish once, in order of time, however late its answers are. */
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
   /** Asked for every second where it is given. */
@@ -43,9 +43,13 @@ const DEADLINE_MS = 2000;
 /** One lost answer is no outage. */
 const FAILURES_UNTIL_UNREACHABLE = 3;
 const LONGEST_BACKOFF_MS = 30_000;
-/** More than this between two answers leaves a gap to be filled from the history. */
-const GAP_MS = 2500;
-/** A dish that counts its uptime back by more than this has booted. */
+/** A second that is told of so long after its end is of the past: nobody asked in time. */
+const LATE_MS = 5000;
+/** What is known of when the dish's seconds end is followed by so much a poll, so that their times stay in order. */
+const SLEW_MS = 100;
+/** Seconds that seem to end so much earlier or later than before are counted from another boot. */
+const SAME_BOOT_MS = 3000;
+/** A dish whose uptime is behind by more than this has booted. */
 const UPTIME_SLACK_SECONDS = 5;
 /** It is still booting for so long where no ping comes back yet. */
 const BOOT_SECONDS = 300;
@@ -71,13 +75,19 @@ export class DishMonitor {
   #failures = 0;
   #retryAtMs = Number.NEGATIVE_INFINITY;
   #lastAnswerMs: number | undefined;
-  /** On the even clock. */
-  #lastSecondMs: number | undefined;
+  /** When the second before the dish's first one ended, on the even clock; undefined without a history. */
+  #zeroMs: number | undefined;
+  #historyFailures = 0;
+  /** Number and end, on the even clock, of the newest second that was told. */
+  #toldNumber = 0;
+  #toldMs = Number.NEGATIVE_INFINITY;
   #locationAtMs = Number.NEGATIVE_INFINITY;
   #state: DishStateName = 'connecting';
   #sinceMs: number;
   #detail: string | undefined;
   #reading: StatusReading | undefined;
+  /** When it began to count its uptime, on the even clock. */
+  #upSinceMs: number | undefined;
   #bootedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: DishMonitorOptions) {
@@ -127,11 +137,12 @@ export class DishMonitor {
     if (this.#isBusy || clock.monotonicMs() < this.#retryAtMs) return;
     this.#isBusy = true;
     try {
+      const history = this.#askHistory();
       const response = await this.#ask({ get_status: {} });
       const reading = this.#reader.status(response.dish_get_status, clock.utcMs(), this.#attitudeField);
       if (reading === undefined) throw new Error('its answer holds no status');
-      await this.#fillGap();
       this.#take(reading);
+      this.#tell(reading.second, await history);
       await this.#askFurther();
     } catch (error) {
       this.#fail(error as Error & { code?: number });
@@ -158,43 +169,84 @@ export class DishMonitor {
     });
   }
 
-  /** Seconds that were not seen come from the dish's ring. */
-  async #fillGap(): Promise<void> {
+  /** Undefined where it has none. Never rejects. */
+  async #askHistory(): Promise<TimedHistory | undefined> {
+    const { clock } = this.#options;
+    const askedMs = clock.monotonicMs();
+    const { dish_get_history } = await this.#ask({ get_history: {} }).catch(() => ({}) as RawResponse);
+    const reading = this.#reader.history(dish_get_history);
+    return reading && { ...reading, askedMs, answeredMs: clock.monotonicMs() };
+  }
+
+  /**
+   * The seconds that have not been told yet. Only the history says which these are: answers come late, so that two
+   * statuses may be of one second, or leave one out. The status alone is told of where there is no history.
+   */
+  #tell(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
     const { clock, onSecond } = this.#options;
-    const missingMs =
-      this.#lastSecondMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - this.#lastSecondMs;
-    if (missingMs < GAP_MS) return;
-    try {
-      const { dish_get_history } = await this.#ask({ get_history: {} });
-      const newestMs = clock.utcMs();
-      for (const second of this.#reader.history(dish_get_history, newestMs)) {
-        const ageMs = newestMs - second.atMs;
-        // The newest one is told from the status, and those before the gap have been.
-        if (ageMs >= PERIOD_MS / 2 && ageMs < missingMs - PERIOD_MS / 2) onSecond(second);
-      }
-    } catch {
-      // A dish without a history is watched all the same.
+    const nowMs = clock.monotonicMs();
+    if (history === undefined) {
+      // A later answer has what this one lacks.
+      if (this.#zeroMs !== undefined && ++this.#historyFailures < FAILURES_UNTIL_UNREACHABLE) return;
+      this.#zeroMs = undefined;
+      this.#toldMs = nowMs;
+      onSecond(ofStatus);
+      return;
     }
+    this.#historyFailures = 0;
+    const { current, oldest } = history;
+    const isSameBoot = this.#followSeconds(history);
+    const endMs = (number: number) => this.#zeroMs! + number * PERIOD_MS;
+    const isNew = (number: number) =>
+      isSameBoot ? number > this.#toldNumber : endMs(number) > this.#toldMs + PERIOD_MS / 2;
+    let first = current + 1;
+    while (first > oldest && isNew(first - 1)) first--;
+    for (let number = first; number <= current; number++) {
+      const ageMs = nowMs - endMs(number);
+      onSecond({
+        atMs: Math.round(clock.utcMs() - ageMs),
+        ...history.second(number),
+        ...(number === current && { obstructed: ofStatus.obstructed }),
+        ...(ageMs > LATE_MS && { fromHistory: true }),
+      });
+    }
+    if (first > current) return;
+    this.#toldNumber = current;
+    this.#toldMs = endMs(current);
+  }
+
+  /** Follows when the dish's seconds end. Whether it counts them from the same boot as before. */
+  #followSeconds({ current, askedMs, answeredMs }: TimedHistory): boolean {
+    // The newest one had ended when the answer came, the next one not yet when it was asked for.
+    const latestMs = answeredMs - current * PERIOD_MS;
+    const earliestMs = askedMs - (current + 1) * PERIOD_MS;
+    const beforeMs = this.#zeroMs ?? Number.NaN;
+    const offMs = Math.min(latestMs, Math.max(earliestMs, beforeMs)) - beforeMs;
+    // A dish that does not count at the moment has not booted.
+    const stands = this.#zeroMs !== undefined && current === this.#toldNumber;
+    const isSameBoot = stands || (current > this.#toldNumber && Math.abs(offMs) <= SAME_BOOT_MS);
+    const laterMs = stands ? offMs : Math.min(SLEW_MS, offMs);
+    this.#zeroMs = isSameBoot ? beforeMs + Math.max(-SLEW_MS, laterMs) : latestMs;
+    return isSameBoot;
   }
 
   #take(reading: StatusReading): void {
-    const { clock, problems, onSecond } = this.#options;
-    const before = this.#reading?.uptimeSeconds;
-    const { uptimeSeconds } = reading;
-    if (before !== undefined && uptimeSeconds !== undefined && uptimeSeconds < before - UPTIME_SLACK_SECONDS) {
-      this.#bootedAtMs = clock.monotonicMs();
+    const { clock, problems } = this.#options;
+    if (reading.uptimeSeconds !== undefined) {
+      const upSinceMs = clock.monotonicMs() - reading.uptimeSeconds * 1000;
+      const isBoot = this.#upSinceMs !== undefined && upSinceMs > this.#upSinceMs + UPTIME_SLACK_SECONDS * 1000;
+      if (isBoot) this.#bootedAtMs = upSinceMs;
+      this.#upSinceMs = upSinceMs;
     }
     this.#reading = reading;
     this.#failures = 0;
     this.#retryAtMs = Number.NEGATIVE_INFINITY;
     this.#lastAnswerMs = clock.utcMs();
-    this.#lastSecondMs = clock.monotonicMs();
     problems.clear('dish', 'unreachable');
     const isBooting = clock.monotonicMs() - this.#bootedAtMs < BOOT_SECONDS * 1000;
     const { state, detail } = stateOf(reading, isBooting);
     if (state === 'online') this.#bootedAtMs = Number.NEGATIVE_INFINITY;
     this.#enter(state, detail);
-    onSecond(reading.second);
   }
 
   async #askFurther(): Promise<void> {
@@ -250,6 +302,9 @@ export class DishMonitor {
     if (isChange) this.#options.onStateChange();
   }
 }
+
+/** With when it was asked for and when it came, on the even clock. */
+type TimedHistory = HistoryReading & { askedMs: number; answeredMs: number };
 
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 

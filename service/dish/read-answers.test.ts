@@ -18,6 +18,27 @@ describe('reading answers of the dish', () => {
     expect(reader.malformed).toBe(0);
   });
 
+  test('a zero that is not sent is a zero all the same: an uptime right after a boot, the equator, Greenwich', () => {
+    const reader = new AnswerReader();
+    expect(reader.status({ device_state: {} }, 5)!.uptimeSeconds).toBe(0);
+    const place = { latitudeDegrees: 0, longitudeDegrees: 0, altitudeMetres: 0 };
+    expect(reader.location({ lla: { lon: 9.4 } })).toEqual({ ...place, longitudeDegrees: 9.4 });
+    expect(reader.location({ lla: { lat: 51.5, alt: 40 } })).toEqual({
+      ...place,
+      latitudeDegrees: 51.5,
+      altitudeMetres: 40,
+    });
+    for (const nothing of [{}, { lla: {} }, { lla: { lat: 91 } }]) expect(reader.location(nothing)).toBeUndefined();
+  });
+
+  test('no ping is no malformed value', () => {
+    const reader = new AnswerReader();
+    for (const pop_ping_latency_ms of [-1, 0]) {
+      expect(reader.status({ pop_ping_latency_ms }, 5)!.second.latencyMs).toBeUndefined();
+    }
+    expect(reader.malformed).toBe(0);
+  });
+
   test('values of the wrong type or size are left out and counted', () => {
     const reader = new AnswerReader();
     const reading = reader.status(
@@ -54,21 +75,15 @@ describe('reading answers of the dish', () => {
   test('a ring that is not full yet holds as many seconds as were counted', () => {
     const latencies = new Array<number>(900).fill(0);
     latencies.splice(0, 3, 11, 12, 13);
-    const seconds = new AnswerReader().history({ current: 3, pop_ping_latency_ms: latencies }, 10_000);
-    expect(seconds.map(({ atMs, latencyMs }) => [atMs, latencyMs])).toEqual([
-      [8000, 11],
-      [9000, 12],
-      [10_000, 13],
-    ]);
+    const history = new AnswerReader().history({ current: 3, pop_ping_latency_ms: latencies })!;
+    expect(history).toMatchObject({ current: 3, oldest: 1 });
+    expect([1, 2, 3].map((number) => history.second(number).latencyMs)).toEqual([11, 12, 13]);
   });
 
   test('a ring that has gone round begins behind its newest', () => {
-    const seconds = new AnswerReader().history(
-      { current: 7, pop_ping_latency_ms: [5, 6, 7, 3, 4].map((x) => x + 20) },
-      10_000,
-    );
-    // Samples 2 to 6 of all; number 6 lies at 6 % 5 = 1.
-    expect(seconds.map(({ latencyMs }) => latencyMs)).toEqual([27, 23, 24, 25, 26]);
+    const history = new AnswerReader().history({ current: 7, pop_ping_latency_ms: [6, 7, 3, 4, 5] })!;
+    expect(history).toMatchObject({ current: 7, oldest: 3 });
+    expect([3, 4, 5, 6, 7].map((number) => history.second(number).latencyMs)).toEqual([3, 4, 5, 6, 7]);
   });
 
   test('a map is one only where its numbers fit each other', () => {
@@ -114,7 +129,8 @@ describe('reading answers of the dish', () => {
         const { second } = reader.status(raw, 0) ?? {};
         if (second?.latencyMs !== undefined) expect(second.latencyMs).toBeGreaterThan(0);
         if (second?.dropRate !== undefined) expect(second.dropRate >= 0 && second.dropRate <= 1).toBe(true);
-        reader.history(raw, 0);
+        const history = reader.history(raw);
+        for (const number of [history?.oldest, history?.current]) if (number !== undefined) history!.second(number);
         reader.obstructionMap(raw);
         reader.location(raw);
       }),

@@ -18,6 +18,16 @@ export interface StatusReading {
   attitude: Attitude | undefined;
 }
 
+/** The dish's ring of seconds. It counts all seconds since it booted; the newest ones are there. */
+export interface HistoryReading {
+  /** Number of the newest second, from 1 on; 0: none yet. */
+  current: number;
+  /** Of the oldest one that is there. */
+  oldest: number;
+  /** What a second that is there holds. */
+  second(number: number): Omit<TelemetrySecond, 'atMs'>;
+}
+
 export interface LocationReading {
   latitudeDegrees: number;
   longitudeDegrees: number;
@@ -37,19 +47,19 @@ export class AnswerReader {
     const obstruction = record(status['obstruction_stats']) ?? {};
     const outage = record(status['outage']);
     const cause = outage === undefined ? undefined : this.#cause(outage['cause']);
-    // Protocol buffers do not send a zero: absent is zero here, but no ping at all is never 0 ms.
-    const latencyMs = this.#number(status['pop_ping_latency_ms'], { max: 60_000 });
+    const state = record(status['device_state']);
+    // Protocol buffers do not send a zero: absent is zero here.
     const dropRate = this.#number(status['pop_ping_drop_rate'], { max: 1 }, 0);
     return {
       second: {
         atMs,
-        latencyMs: latencyMs === 0 ? undefined : latencyMs,
+        latencyMs: this.#latency(status['pop_ping_latency_ms']),
         dropRate,
         downlinkUsageBps: this.#number(status['downlink_throughput_bps'], { max: 1e12 }, 0),
         uplinkUsageBps: this.#number(status['uplink_throughput_bps'], { max: 1e12 }, 0),
         obstructed: this.#boolean(obstruction['currently_obstructed']) || cause === 'OBSTRUCTED',
       },
-      uptimeSeconds: this.#number(record(status['device_state'])?.['uptime_s'], { max: 1e10 }),
+      uptimeSeconds: state && this.#number(state['uptime_s'], { max: 1e10 }, 0),
       hardware: this.#text(info['hardware_version']),
       software: this.#text(info['software_version']),
       fractionObstructed: this.#number(obstruction['fraction_obstructed'], { max: 1 }),
@@ -58,11 +68,8 @@ export class AnswerReader {
     };
   }
 
-  /**
-   * The seconds of the dish's ring, oldest first; the newest one ended at `newestMs`. `current` counts all samples ever
-   * taken, so that the newest one lies at `(current - 1) % length`.
-   */
-  history(raw: unknown, newestMs: number): TelemetrySecond[] {
+  /** Undefined where there is no ring in the answer. Values are checked as seconds are read. */
+  history(raw: unknown): HistoryReading | undefined {
     const history = record(raw);
     const current = this.#number(history?.['current'], { max: Number.MAX_SAFE_INTEGER }, 0) ?? 0;
     const columns = {
@@ -72,21 +79,20 @@ export class AnswerReader {
       up: numbers(history?.['uplink_throughput_bps']),
     };
     const length = columns.latency.length;
-    if (length === 0 || length > MOST_HISTORY || !Number.isInteger(current)) return [];
-    const seconds: TelemetrySecond[] = [];
-    for (let back = Math.min(current, length) - 1; back >= 0; back--) {
-      const at = (current - 1 - back) % length;
-      const latencyMs = this.#number(columns.latency[at], { max: 60_000 });
-      seconds.push({
-        atMs: newestMs - back * 1000,
-        latencyMs: latencyMs === 0 ? undefined : latencyMs,
-        dropRate: this.#number(columns.drop[at], { max: 1 }),
-        downlinkUsageBps: this.#number(columns.down[at], { max: 1e12 }),
-        uplinkUsageBps: this.#number(columns.up[at], { max: 1e12 }),
-        fromHistory: true,
-      });
-    }
-    return seconds;
+    if (length === 0 || length > MOST_HISTORY || !Number.isInteger(current)) return undefined;
+    return {
+      current,
+      oldest: Math.max(1, current - length + 1),
+      second: (number) => {
+        const at = (number - 1) % length;
+        return {
+          latencyMs: this.#latency(columns.latency[at]),
+          dropRate: this.#number(columns.drop[at], { max: 1 }),
+          downlinkUsageBps: this.#number(columns.down[at], { max: 1e12 }),
+          uplinkUsageBps: this.#number(columns.up[at], { max: 1e12 }),
+        };
+      },
+    };
   }
 
   /** Undefined where there is no map, or none whose size and numbers fit each other. */
@@ -114,11 +120,19 @@ export class AnswerReader {
 
   location(raw: unknown): LocationReading | undefined {
     const lla = record(record(raw)?.['lla']);
-    const latitudeDegrees = this.#number(lla?.['lat'], { min: -90, max: 90 });
-    const longitudeDegrees = this.#number(lla?.['lon'], { min: -180, max: 180 });
-    const altitudeMetres = this.#number(lla?.['alt'], { min: -1000, max: 50_000 }, 0) ?? 0;
+    // A zero is not sent: one is on the equator or in Greenwich, both at once are a dish that does not know.
+    if (lla?.['lat'] === undefined && lla?.['lon'] === undefined) return undefined;
+    const latitudeDegrees = this.#number(lla['lat'], { min: -90, max: 90 }, 0);
+    const longitudeDegrees = this.#number(lla['lon'], { min: -180, max: 180 }, 0);
+    const altitudeMetres = this.#number(lla['alt'], { min: -1000, max: 50_000 }, 0) ?? 0;
     if (latitudeDegrees === undefined || longitudeDegrees === undefined) return undefined;
     return { latitudeDegrees, longitudeDegrees, altitudeMetres };
+  }
+
+  /** No ping at all is 0 or -1, depending on the firmware. */
+  #latency(value: unknown): number | undefined {
+    const latencyMs = value === -1 ? undefined : this.#number(value, { max: 60_000 });
+    return latencyMs === 0 ? undefined : latencyMs;
   }
 
   #number(value: unknown, { min = 0, max }: { min?: number; max: number }, absent?: number): number | undefined {
