@@ -16,8 +16,9 @@ export interface FiredTrigger {
 
 interface Watch {
   trigger: Trigger;
-  /** Number of the window under way. */
+  /** Number of the newest window, and whether it still counts seconds. */
   window: number;
+  isOpen: boolean;
   values: number[];
   /** Of closed windows, newest last; those without a value are left out. */
   past: number[];
@@ -33,6 +34,7 @@ export class TriggerEngine {
     this.#watches = triggers.map((trigger) => ({
       trigger,
       window: Number.NEGATIVE_INFINITY,
+      isOpen: false,
       values: [],
       past: [],
       held: 0,
@@ -40,25 +42,35 @@ export class TriggerEngine {
     }));
   }
 
-  /** The metrics of the second that ended at `atSeconds` of an even clock; in order of time. */
+  /**
+   * The metrics of the second that ended at `atSeconds` of an even clock; each metric in order of time. Triggers of metrics
+   * that are not among the values are left alone; one whose value is undefined was not known in that second.
+   */
   observe(values: MetricValues, { atSeconds, atMs }: { atSeconds: number; atMs: number }): FiredTrigger[] {
     return this.#watches.flatMap((watch) => {
       const { trigger } = watch;
+      if (!(trigger.metric in values)) return [];
       const value = values[trigger.metric];
       // The second belongs to the window that it ends in.
       const window = Math.ceil(atSeconds / trigger.windowSeconds - 1e-6);
+      const fired: FiredTrigger[] = [];
       if (window > watch.window) {
-        watch.values = [];
+        // The last second of the one before did not come.
+        if (watch.isOpen) fired.push(...this.#close(watch, { atSeconds, atMs }));
+        if (window > watch.window + 1) watch.held = 0;
         watch.window = window;
+        watch.isOpen = true;
       }
       if (value !== undefined && Number.isFinite(value)) watch.values.push(value);
       const isLast = Math.ceil((atSeconds + 1) / trigger.windowSeconds - 1e-6) > window;
-      return isLast ? this.#close(watch, { atSeconds, atMs }) : [];
+      if (isLast) fired.push(...this.#close(watch, { atSeconds, atMs }));
+      return fired;
     });
   }
 
   #close(watch: Watch, { atSeconds, atMs }: { atSeconds: number; atMs: number }): FiredTrigger[] {
     const { trigger, values, past } = watch;
+    watch.isOpen = false;
     if (values.length === 0) {
       watch.held = 0;
       return [];

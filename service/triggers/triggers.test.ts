@@ -3,8 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
+import { SessionClock } from '../session-clock.ts';
+import { startService } from '../start-service.ts';
 import { BUILT_IN_TRIGGERS, type Metric, parseConfig, type Trigger } from './config.ts';
 import { TriggerEngine } from './trigger-engine.ts';
+import { TriggerWatch } from './trigger-watch.ts';
 import { Webhook } from './webhook.ts';
 
 const BASE: Trigger = {
@@ -63,6 +66,72 @@ describe('triggers', () => {
   test('say nothing of a metric that is not known', () => {
     expect(seconds({}, [undefined, Number.NaN, 60])).toEqual([3]);
     expect(seconds({ forWindows: 2 }, [60, undefined, 60])).toEqual([]);
+  });
+});
+
+describe('seconds', () => {
+  test('a window whose last second is missing is evaluated with the next one', () => {
+    const engine = new TriggerEngine([{ ...BASE, windowSeconds: 3, forWindows: 2 }]);
+    const at = (atSeconds: number, latencyMs = 60) =>
+      engine.observe({ latencyMs }, { atSeconds, atMs: atSeconds * 1000 }).map(({ atMs }) => atMs);
+    expect([1, 2, 4, 5].flatMap((second) => at(second))).toEqual([]);
+    expect(at(8)).toEqual([8000]);
+    // A whole window is missing: there are no two in a row.
+    expect([9, 13, 15].flatMap((second) => at(second))).toEqual([9000]);
+    expect(at(18)).toEqual([18_000]);
+  });
+
+  test('each of the dish is evaluated once, when it is told, and has an id of its own', async () => {
+    const clock = new ManualClock();
+    const config = { triggers: [{ ...BASE, threshold: 200 }] };
+    const { service, close } = await startService({ version: '0', port: 0, clock, config });
+    const fired: { id: string; atMs: number }[] = [];
+    service.listen({
+      event(type, data) {
+        if (type === 'trigger') fired.push(data as (typeof fired)[number]);
+      },
+    });
+    const start = clock.utcMs();
+    const second = (number: number) => ({ atMs: start + number * 1000, latencyMs: number % 7 === 0 ? 300 : 30 });
+    // From before the service: nobody needs to hear of them now.
+    for (let number = -20; number <= 0; number++) service.observeTelemetry({ ...second(number), fromHistory: true });
+    expect(fired).toEqual([]);
+    for (let number = 1; number <= 140; number++) {
+      // Some come several at once, and their times are not quite even.
+      if (number % 4 === 0) clock.advance(4);
+      const { atMs, latencyMs } = second(number);
+      service.observeTelemetry({ atMs: atMs + (number % 3) * 100, latencyMs });
+    }
+    expect(fired.map(({ atMs }) => Math.round((atMs - start) / 1000))).toEqual(
+      Array.from({ length: 20 }, (_, i) => 7 * (i + 1)),
+    );
+    expect(new Set(fired.map(({ id }) => id)).size).toBe(20);
+    for (const { id } of fired) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    await close();
+  });
+
+  test('those of handovers are evaluated once, however late the timer is', () => {
+    const clock = new ManualClock();
+    const fired: number[] = [];
+    const watch = new TriggerWatch({
+      triggers: [{ ...BASE, metric: 'handover', threshold: 0, forWindows: 1 }],
+      session: new SessionClock(clock),
+      isEpochDegraded: () => false,
+      onFired: ({ atMs }) => fired.push(atMs),
+    });
+    const start = clock.utcMs();
+    // The host stands still: two handovers, and no timer in between.
+    for (const seconds of [3.2, 4.1, 0.1]) {
+      clock.advance(seconds);
+      watch.event('handover');
+    }
+    clock.advance(0.4);
+    watch.tick();
+    watch.tick();
+    expect(fired).toEqual([start + 4000]);
+    clock.advance(5);
+    watch.tick();
+    expect(fired).toEqual([start + 4000, start + 8000]);
   });
 });
 
