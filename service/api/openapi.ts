@@ -1,8 +1,18 @@
 /** The OpenAPI 3.1 document of the service: made of the routes, checked in as `openapi.json`, served at `/openapi.json`. */
 
 import swagger from '@fastify/swagger';
-import type { FastifyInstance, FastifySchema } from 'fastify';
-import { COMPONENTS, ERROR_REPLY } from './wire.ts';
+import type { FastifyInstance, FastifySchema, RouteShorthandOptions } from 'fastify';
+import {
+  COMPONENTS,
+  ERROR_REPLY,
+  EVENTS_HEADERS,
+  EVENTS_QUERY,
+  FORECAST_REPLY,
+  HANDOVERS_REPLY,
+  OBSERVATIONS_REPLY,
+  OBSERVATIONS_REQUEST,
+  STATE_REPLY,
+} from './wire.ts';
 
 type Json = Record<string, unknown>;
 
@@ -28,20 +38,96 @@ interface Operation extends Omit<FastifySchema, 'response'> {
   type?: string;
   /** Statuses of errors beside 401, 403 and 429. */
   errors?: readonly number[];
+  links?: NonNullable<RouteShorthandOptions['links']>[string];
 }
 
-/** What the document says about a route; requests are validated by it. */
-export function operation({ reply, type = 'application/json', errors = [], ...rest }: Operation): FastifySchema {
+function operation({
+  reply,
+  type = 'application/json',
+  errors = [],
+  links,
+  ...rest
+}: Operation): RouteShorthandOptions {
   const [description, schema] = reply;
   const refused = [401, 403, 429, ...errors].map((status) => [
     status,
     { ...ERRORS[status], content: { 'application/json': { schema: ERROR_REPLY } } },
   ]);
-  return {
-    ...rest,
-    response: { 200: { description, content: { [type]: { schema } } }, ...Object.fromEntries(refused) },
-  };
+  const response = { 200: { description, content: { [type]: { schema } } }, ...Object.fromEntries(refused) };
+  return { schema: { ...rest, response }, ...(links && { links: { 200: links } }) };
 }
+
+/** What the document says about the routes; requests are validated by it. */
+export const OPERATIONS = {
+  forecast: operation({
+    operationId: 'getForecast',
+    summary: 'The newest forecast of the link',
+    reply: ['The forecast, or why there is none', FORECAST_REPLY],
+    links: { events: { operationId: 'getEvents', parameters: { 'query.types': 'forecast' } } },
+  }),
+  handovers: operation({
+    operationId: 'getHandovers',
+    summary: 'When handovers are expected, and what that goes by',
+    reply: ['Handovers', HANDOVERS_REPLY],
+  }),
+  state: operation({
+    operationId: 'getState',
+    summary: 'State of the service and of what it watches, problems included',
+    reply: ['State', STATE_REPLY],
+  }),
+  observations: operation({
+    operationId: 'postObservations',
+    summary: 'What a player has seen of the link',
+    body: OBSERVATIONS_REQUEST,
+    reply: ['What became of it', OBSERVATIONS_REPLY],
+    errors: [400, 413, 415, 503],
+    links: {
+      next: {
+        operationId: 'postObservations',
+        requestBody: { player: '$request.body#/player', observations: [] },
+      },
+      forecast: { operationId: 'getForecast' },
+      state: { operationId: 'getState' },
+    },
+  }),
+  events: {
+    // It would not end.
+    exposeHeadRoute: false,
+    ...operation({
+      operationId: 'getEvents',
+      summary: 'Server-sent events',
+      description:
+        'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, once a ' +
+        'second while there is news), `handover` (Handover or evidence of one), `state` (StateReply, on changes), ' +
+        '`trigger` (Trigger) and `clock` (the clock of the service has leapt). A client that comes back with ' +
+        '`Last-Event-ID` gets what it missed; where that is not kept any more, `missed` comes first ' +
+        '(`{reason: "restarted" | "gap"}`, without an id).',
+      querystring: EVENTS_QUERY,
+      headers: EVENTS_HEADERS,
+      reply: ['Events until the connection ends', { type: 'string' }],
+      type: 'text/event-stream',
+      errors: [400, 503],
+    }),
+  },
+  health: operation({
+    operationId: 'getHealth',
+    summary: 'Whether the service answers; needs no token',
+    security: [{}],
+    reply: ['It does', { const: 'ok\n' }],
+    type: 'text/plain',
+  }),
+  metrics: operation({
+    operationId: 'getMetrics',
+    summary: "Metrics in Prometheus's text format",
+    reply: ['Metrics', { type: 'string' }],
+    type: 'text/plain',
+  }),
+  openApi: operation({
+    operationId: 'getOpenApi',
+    summary: 'This document',
+    reply: ['OpenAPI 3.1', { type: 'object' }],
+  }),
+};
 
 /** Before the routes are added; then `app.swagger()` is the document. */
 export async function describeApi(app: FastifyInstance, version: string): Promise<void> {

@@ -9,24 +9,11 @@ import type { EventLog } from './event-log.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Metrics } from './metrics.ts';
 import { ReportJudge } from './observations.ts';
-import { describeApi, operation } from './openapi.ts';
+import { describeApi, OPERATIONS } from './openapi.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
 import { validationMessage } from './validation-message.ts';
-import {
-  EVENTS_HEADERS,
-  EVENTS_QUERY,
-  FORECAST_REPLY,
-  type ForecastReply,
-  HANDOVERS_REPLY,
-  type HandoversReply,
-  OBSERVATIONS_REPLY,
-  OBSERVATIONS_REQUEST,
-  type ObservationsReply,
-  type ObservationsRequest,
-  STATE_REPLY,
-  type StateReply,
-} from './wire.ts';
+import type { ForecastReply, HandoversReply, ObservationsReply, ObservationsRequest, StateReply } from './wire.ts';
 
 /** What the API shows. None of these may throw, and only `recorded` may wait. */
 export interface ServiceView {
@@ -157,165 +144,60 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   answerErrors(app, options.onFault ?? (() => {}));
   await describeApi(app, options.version);
 
-  app.get(
-    '/v1/forecast',
-    {
-      schema: operation({
-        operationId: 'getForecast',
-        summary: 'The newest forecast of the link',
-        reply: ['The forecast, or why there is none', FORECAST_REPLY],
-      }),
-      links: { 200: { events: { operationId: 'getEvents', parameters: { 'query.types': 'forecast' } } } },
-    },
-    () => view.forecast(),
-  );
-  app.get(
-    '/v1/handovers',
-    {
-      schema: operation({
-        operationId: 'getHandovers',
-        summary: 'When handovers are expected, and what that goes by',
-        reply: ['Handovers', HANDOVERS_REPLY],
-      }),
-    },
-    () => view.handovers(),
-  );
-  app.get(
-    '/v1/state',
-    {
-      schema: operation({
-        operationId: 'getState',
-        summary: 'State of the service and of what it watches, problems included',
-        reply: ['State', STATE_REPLY],
-      }),
-    },
-    () => view.state(),
-  );
-  app.post<{ Body: ObservationsRequest }>(
-    '/v1/observations',
-    {
-      schema: operation({
-        operationId: 'postObservations',
-        summary: 'What a player has seen of the link',
-        body: OBSERVATIONS_REQUEST,
-        reply: ['What became of it', OBSERVATIONS_REPLY],
-        errors: [400, 413, 415, 503],
-      }),
-      links: {
-        200: {
-          next: {
-            operationId: 'postObservations',
-            requestBody: { player: '$request.body#/player', observations: [] },
-          },
-          forecast: { operationId: 'getForecast' },
-          state: { operationId: 'getState' },
-        },
-      },
-    },
-    async (request, reply) => {
-      const { player, observations } = request.body;
-      const judge = new ReportJudge(observations, request);
-      const answer = view.observe({ player, observations: judge.observations }, request.ip);
-      if (typeof answer === 'string') return refuse(reply, TOO_MANY[answer]);
-      const { serverUtcMs, verdicts, share } = answer;
-      const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
-      if (accepted > 0) await view.recorded();
-      return {
-        serverUtcMs,
-        accepted,
-        rejected: judge.rejections(verdicts, serverUtcMs),
-        share,
-      } satisfies ObservationsReply;
-    },
-  );
-  app.get<{ Querystring: { types?: string } }>(
-    EVENTS,
-    {
-      exposeHeadRoute: false,
-      schema: operation({
-        operationId: 'getEvents',
-        summary: 'Server-sent events',
-        description:
-          'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, once a ' +
-          'second while there is news), `handover` (Handover or evidence of one), `state` (StateReply, on changes), ' +
-          '`trigger` (Trigger) and `clock` (the clock of the service has leapt). A client that comes back with ' +
-          '`Last-Event-ID` gets what it missed; where that is not kept any more, `missed` comes first ' +
-          '(`{reason: "restarted" | "gap"}`, without an id).',
-        querystring: EVENTS_QUERY,
-        headers: EVENTS_HEADERS,
-        reply: ['Events until the connection ends', { type: 'string' }],
-        type: 'text/event-stream',
-        errors: [400, 503],
-      }),
-    },
-    (request, reply) => {
-      const {
-        ip: address,
-        raw: { socket },
-      } = request;
-      if (stream.has(socket)) {
-        const message = 'expected an event stream to be the last request of its connection';
-        return refuse(reply, { status: 400, code: 'bad-request', message });
-      }
-      if (stream.size >= limits.subscribers) {
-        const message = 'expected fewer event streams at once';
-        return refuse(reply, { status: 503, code: 'too-many-streams', message, retryAfterSeconds: 10 });
-      }
-      if (stream.sizeOf(address) >= limits.subscribersOfAddress) {
-        const message = 'expected fewer event streams of one address at once';
-        return refuse(reply, { status: 429, code: 'too-many-streams-of-address', message, retryAfterSeconds: 10 });
-      }
-      reply.hijack();
-      const { raw } = reply;
-      // Proxies (nginx) would hold events back until a buffer is full.
-      const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
-      raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
-      socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-      socket.setNoDelay(true);
-      const types = request.query.types?.split(',');
-      const { next, missed } = log.resume(single(request.headers['last-event-id']));
-      const hello = frame('hello', { serverUtcMs: clock.utcMs() });
-      const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
-      stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
-    },
-  );
-  app.get(
-    HEALTH,
-    {
-      schema: operation({
-        operationId: 'getHealth',
-        summary: 'Whether the service answers; needs no token',
-        security: [{}],
-        reply: ['It does', { const: 'ok\n' }],
-        type: 'text/plain',
-      }),
-    },
-    (_request, reply) => reply.type('text/plain').send('ok\n'),
-  );
+  app.get('/v1/forecast', OPERATIONS.forecast, () => view.forecast());
+  app.get('/v1/handovers', OPERATIONS.handovers, () => view.handovers());
+  app.get('/v1/state', OPERATIONS.state, () => view.state());
+  app.post<{ Body: ObservationsRequest }>('/v1/observations', OPERATIONS.observations, async (request, reply) => {
+    const { player, observations } = request.body;
+    const judge = new ReportJudge(observations, request);
+    const answer = view.observe({ player, observations: judge.observations }, request.ip);
+    if (typeof answer === 'string') return refuse(reply, TOO_MANY[answer]);
+    const { serverUtcMs, verdicts, share } = answer;
+    const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
+    if (accepted > 0) await view.recorded();
+    return {
+      serverUtcMs,
+      accepted,
+      rejected: judge.rejections(verdicts, serverUtcMs),
+      share,
+    } satisfies ObservationsReply;
+  });
+  app.get<{ Querystring: { types?: string } }>(EVENTS, OPERATIONS.events, (request, reply) => {
+    const {
+      ip: address,
+      raw: { socket },
+    } = request;
+    if (stream.has(socket)) {
+      const message = 'expected an event stream to be the last request of its connection';
+      return refuse(reply, { status: 400, code: 'bad-request', message });
+    }
+    if (stream.size >= limits.subscribers) {
+      const message = 'expected fewer event streams at once';
+      return refuse(reply, { status: 503, code: 'too-many-streams', message, retryAfterSeconds: 10 });
+    }
+    if (stream.sizeOf(address) >= limits.subscribersOfAddress) {
+      const message = 'expected fewer event streams of one address at once';
+      return refuse(reply, { status: 429, code: 'too-many-streams-of-address', message, retryAfterSeconds: 10 });
+    }
+    reply.hijack();
+    const { raw } = reply;
+    // Proxies (nginx) would hold events back until a buffer is full.
+    const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+    raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    socket.setNoDelay(true);
+    const types = request.query.types?.split(',');
+    const { next, missed } = log.resume(single(request.headers['last-event-id']));
+    const hello = frame('hello', { serverUtcMs: clock.utcMs() });
+    const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
+    stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
+  });
+  app.get(HEALTH, OPERATIONS.health, (_request, reply) => reply.type('text/plain').send('ok\n'));
   const { registry } = metrics;
-  app.get(
-    '/metrics',
-    {
-      schema: operation({
-        operationId: 'getMetrics',
-        summary: "Metrics in Prometheus's text format",
-        reply: ['Metrics', { type: 'string' }],
-        type: 'text/plain',
-      }),
-    },
-    async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()),
+  app.get('/metrics', OPERATIONS.metrics, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
   );
-  app.get(
-    '/openapi.json',
-    {
-      schema: operation({
-        operationId: 'getOpenApi',
-        summary: 'This document',
-        reply: ['OpenAPI 3.1', { type: 'object' }],
-      }),
-    },
-    () => app.swagger(),
-  );
+  app.get('/openapi.json', OPERATIONS.openApi, () => app.swagger());
   await app.ready();
   return app;
 }
