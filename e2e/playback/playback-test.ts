@@ -10,6 +10,7 @@ import { test as base, expect, type Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import { build } from 'vite';
 import type { Download } from '../../abr/controller.ts';
+import type { Delivery } from '../../replay/origin/delivery.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
@@ -75,6 +76,8 @@ export interface StreamOptions {
   rttSeconds?: number;
   sizeSpread?: number;
   media?: { addressing?: 'template' | 'base'; periods?: number; audio?: boolean; padding?: 'free-box' | 'filler-data' };
+  /** How segments are handed over. Default: with their length. */
+  delivery?: Delivery;
 }
 
 export const LADDER_BPS = [300e3, 1e6, 2.5e6, 5e6];
@@ -136,6 +139,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         trace: traceOf(options.link ?? [[60, 8e6]]),
         scenario: scenarioOf(options),
         ...(options.media === undefined ? {} : { media: options.media }),
+        delivery: options.delivery ?? 'length',
       });
       made.push(session.id);
       return origin.manifestUrl(session).replace(/manifest\.mpd$/, '');

@@ -1,0 +1,85 @@
+/** Servers hand media over in many ways. Bytes are counted in all of them, so that none keeps MPC-L at the bottom. */
+
+import { DELIVERIES } from '../../replay/origin/delivery.ts';
+import { expect, highestRung, LADDER_BPS, type ServedFile, type StreamOptions, test } from './playback-test.ts';
+
+/** A worker that hands segments on in a stream of its own, without Content-Length. */
+const WORKER = `
+addEventListener('install', () => skipWaiting());
+addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+addEventListener('fetch', (event) => {
+  if (!event.request.url.endsWith('.m4s')) return;
+  event.respondWith(fetch(event.request).then(({ body }) => new Response(body, { headers: { 'content-type': 'video/mp4' } })));
+});`;
+
+const WORKER_FILE: Record<string, ServedFile> = { '/worker.js': ['text/javascript', WORKER] };
+test.use({ files: [WORKER_FILE, { scope: 'worker' }] });
+
+const STREAM: StreamOptions = { segmentCount: 10, sizeSpread: 0.2, link: [[60, 12e6]] };
+
+/** Plays to the end with all defaults, MPC-L and its forecasts. */
+function playInPage(manifest: string) {
+  return (async () => {
+    const settings = { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } };
+    const lab = window.lab.start({ manifest, settings });
+    await window.lab.until('the end', ({ video }) => video.ended, lab);
+    const { decisions, requests, faults } = lab;
+    const sizes = await (await fetch(new URL('sizes.json', manifest))).json();
+    return {
+      sources: decisions.map(({ decision }) => decision.forecastSource),
+      requested: requests.map(({ representationId }) => representationId),
+      downloads: decisions.at(-1)!.state.downloads,
+      bytes: sizes.representations as Record<string, number[]>,
+      faults: faults.map(({ message }) => message),
+    };
+  })();
+}
+
+/** 2.5 Mbit/s; a host that stands still now and then keeps MPC-L from the top. */
+const HIGH_RUNG = 2;
+
+/** Every download was measured with its true size, and MPC-L has gone up on its own forecasts. */
+function expectMeasured(seen: Awaited<ReturnType<typeof playInPage>>): void {
+  expect(seen.faults).toEqual([]);
+  expect(seen.downloads).toHaveLength(9);
+  for (const { segmentIndex, bitrateBps, receivedBits } of seen.downloads) {
+    const id = `video-${LADDER_BPS.indexOf(bitrateBps)}`;
+    expect([segmentIndex, receivedBits]).toEqual([segmentIndex, seen.bytes[id]![segmentIndex]! * 8]);
+  }
+  expect(highestRung(seen.requested)).toBeGreaterThanOrEqual(HIGH_RUNG);
+  expect(seen.sources.at(-1)).toBe('built-in');
+}
+
+test(`media in ${DELIVERIES.join(', ')}`, async ({ labPage, stream }) => {
+  const manifests = DELIVERIES.map((delivery) => `${stream({ ...STREAM, delivery })}manifest.mpd`);
+  const seen = await Promise.all(manifests.map((manifest) => labPage.evaluate(playInPage, manifest)));
+  for (const [i, delivery] of DELIVERIES.entries()) await test.step(delivery, () => expectMeasured(seen[i]!));
+});
+
+test('media from a service worker', async ({ labPage, stream }) => {
+  await labPage.evaluate(async () => {
+    const isControlled = new Promise((resolve) =>
+      navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }),
+    );
+    await navigator.serviceWorker.register('/worker.js');
+    await isControlled;
+  });
+  expectMeasured(await labPage.evaluate(playInPage, `${stream(STREAM)}manifest.mpd`));
+});
+
+test('media from the cache, and over a line so fast that segments come within milliseconds', async ({
+  labPage,
+  origin,
+  stream,
+}) => {
+  const folder = stream({ ...STREAM, rttSeconds: 0, link: [[60, 1e9]], delivery: 'cacheable' });
+  const session = origin.session(new URL(folder).pathname.split('/')[2]!)!;
+  const isSegment = ({ kind }: { kind: string }) => kind === 'segment';
+  for (const run of ['first', 'again']) {
+    const seen = await labPage.evaluate(playInPage, `${folder}manifest.mpd`);
+    expect([run, seen.faults]).toEqual([run, []]);
+    expect(seen.downloads.length).toBeGreaterThan(0);
+    expect(highestRung(seen.requested)).toBeGreaterThanOrEqual(HIGH_RUNG);
+  }
+  expect(session.log.filter(isSegment).length).toBeLessThan(20);
+});
