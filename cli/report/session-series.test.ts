@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { testScenario, testSession, testTrace } from '../../replay/evaluation/test-sessions.ts';
+import { testScenario, testSession, testTrace } from '../../replay/evaluation/test-sessions.fixture.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { sessionSeries } from './session-series.ts';
 

@@ -3,7 +3,7 @@ import { sessionTotals } from '../simulator/session-result.ts';
 import { componentDifference } from './component-differences.ts';
 import { unitsByDataset } from './resampling-units.ts';
 import { qoeComponents } from './session-components.ts';
-import { testScenario, testSession } from './test-sessions.ts';
+import { testScenario, testSession } from './test-sessions.fixture.ts';
 
 const scenario = testScenario();
 const [low, high] = [scenario.ladderBps[0]!, scenario.ladderBps[3]!];

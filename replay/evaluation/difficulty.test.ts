@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { ablationsAmong } from './ablations.ts';
 import { difficultyByPlace } from './difficulty.ts';
 import { placeKey } from './plan.ts';
-import { testSession } from './test-sessions.ts';
+import { testSession } from './test-sessions.fixture.ts';
 
 test('difficulty: equal thirds per data set by the baseline alone; too few places are not divided', () => {
   const sessions = [8, 1, 5, 3, 7, 2, 6].flatMap((qoeLinear, i) => [

@@ -3,7 +3,7 @@ import type { Results, SessionResult } from '../results.ts';
 import { resultsJson } from './assemble-results.ts';
 import { mergeResults } from './merge.ts';
 import { parseResults } from './parse-results.ts';
-import { testResults, testSession } from './test-sessions.ts';
+import { testResults, testSession } from './test-sessions.fixture.ts';
 
 const algorithms = ['mpc-o', 'mpc-d', 'bola'];
 const sessions = Array.from({ length: 12 }, (_, place) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { orderSessions, parseShard, planBenchmark, resumePlan, sessionKey } from './plan.ts';
 import { parseStarts } from './starts.ts';
-import { testResults, testScenario, testSession, testTrace } from './test-sessions.ts';
+import { testResults, testScenario, testSession, testTrace } from './test-sessions.fixture.ts';
 
 const scenario = testScenario();
 const options = {

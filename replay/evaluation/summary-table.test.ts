@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { summarise } from './summary.ts';
 import { summaryTable } from './summary-table.ts';
-import { testSession } from './test-sessions.ts';
+import { testSession } from './test-sessions.fixture.ts';
 
 test('a block per data set, columns aligned, dashes where nothing applies', () => {
   const sessions = ['mpc-d', 'mpc-l'].flatMap((algorithm, a) =>

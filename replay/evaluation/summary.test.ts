@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SessionResult, SummaryRow } from '../results.ts';
 import { summarise } from './summary.ts';
-import { testSession } from './test-sessions.ts';
+import { testSession } from './test-sessions.fixture.ts';
 
 const scenario = { ladderBps: [3e6, 120e6] };
 const summaryOf = (sessions: SessionResult[], resamples = 500) =>

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { testSession } from './test-sessions.ts';
+import { testSession } from './test-sessions.fixture.ts';
 import { tierAgreement } from './tier-agreement.ts';
 
 test('pairs the sessions that both tiers have played to their end', () => {
