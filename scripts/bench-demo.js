@@ -39,8 +39,8 @@ if (!(minutes > 0 && minutes <= 24 * 60)) {
 
 const { findBrowser } = await bundledSources('replay/browser/find-browser.ts');
 const { executablePath, args, env } = await findBrowser();
-const server = await createServer({ root: ROOT, configFile: join(ROOT, 'vite.config.ts'), server: { port: 0 } });
-await server.listen();
+const server = await createServer({ configFile: join(ROOT, 'vite.config.ts') });
+await server.listen(0);
 const profile = mkdtempSync(join(tmpdir(), 'leo-abr-bench-'));
 const flags = ['--headless', '--remote-debugging-pipe', `--user-data-dir=${profile}`, '--window-size=1280,900'];
 const chromium = spawn(executablePath, [...args, ...flags, 'about:blank'], {
