@@ -1,9 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventReader } from '../service/api/sse.fixture.ts';
+import { PROCESS_IO } from './command-io.ts';
+import { closed } from './serve-options.ts';
 import { runListening as run } from './serve-run.fixture.ts';
 
 let folder: string;
@@ -84,6 +87,43 @@ describe('serve', () => {
     expect(status).toBe(2);
   });
 
+  test.each(['https://me:hunter2@[::1', 'htps://me:hunter2@a.example/tle', 'https:me:hunter2@a.example'])(
+    'refuses %s for elements, and does not repeat its password',
+    async (tle) => {
+      const { status, stderr } = await run(['serve', '--tle', tle]);
+      expect(stderr).toContain(
+        '--tle: expected a readable file, or an http(s) address, got an address that is none of these',
+      );
+      expect(stderr).not.toContain('hunter2');
+      expect(status).toBe(2);
+    },
+  );
+
+  test('shows nobody the password of the address of elements', async () => {
+    let answer = () => {};
+    const isWatched = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const failing = createHttpServer(
+      (_, response) => void isWatched.then(() => response.writeHead(401).end('hunter2')),
+    );
+    await new Promise<void>((resolve) => failing.listen(0, '127.0.0.1', resolve));
+    const { port } = failing.address() as { port: number };
+    const tle = `http://me:hunter2@127.0.0.1:${port}/tle?key=hunter2`;
+    const { stderr } = await run(['serve', '--port', '0', '--tle', tle, '--cache', at('cache')], async (url) => {
+      const events = await eventReader(`${url}/v1/events?types=state`);
+      answer();
+      const shown: string[] = [];
+      while (!shown.join().includes('no-elements')) shown.push(JSON.stringify((await events.next()).data));
+      shown.push(await (await fetch(`${url}/v1/state`)).text());
+      expect(shown.at(-1)).toContain(`http://127.0.0.1:${port}/tle: expected an answer with success, got 401`);
+      expect(shown.join()).not.toContain('hunter2');
+      events.close();
+    });
+    failing.close();
+    expect(stderr).not.toContain('hunter2');
+  });
+
   test('refuses a certificate that is none', async () => {
     writeFileSync(at('cert.pem'), '-----BEGIN CERTIFICATE-----\ntea\n-----END CERTIFICATE-----\n');
     const pem = at('cert.pem');
@@ -131,7 +171,7 @@ describe('serve --dish simulated', () => {
     });
     expect(first.status).toBe(0);
     const [name] = readdirSync(folder);
-    expect(name).toMatch(/^records-\d{8}T\d{6}Z\.jsonl$/);
+    expect(name).toMatch(/^records-\d{8}T\d{6}Z_1\.jsonl$/);
     const lines = readFileSync(join(folder, name!), 'utf8').trimEnd().split('\n');
     expect(lines.length).toBeGreaterThanOrEqual(900);
     const second = await run(
@@ -139,6 +179,26 @@ describe('serve --dish simulated', () => {
       async () => {},
     );
     expect(second.status).toBe(0);
+  });
+
+  test('refuses a folder that another service records in', async () => {
+    const args = ['serve', '--port', '0', '--record', at('shared')];
+    await run(args, async () => {
+      const { status, stderr } = await run(args);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(/shared: expected a folder that no other service records in, got "process \d+ on /);
+    });
+    expect((await run(args, async () => {})).status).toBe(0);
+  });
+
+  test('says which lines were lost at the end, and ends with a status of its own', async () => {
+    let stderr = '';
+    const io = { ...PROCESS_IO, stderr: { write: (text: string) => (stderr += text) } };
+    const lost = Object.assign(new Error('recording: 1 line is lost'), { name: 'LostLinesError' });
+    expect(await closed({ close: () => Promise.reject(lost) }, io)).toBe(3);
+    expect(stderr).toBe('recording: 1 line is lost\n');
+    expect(await closed({ close: () => Promise.resolve() }, io)).toBe(0);
+    await expect(closed({ close: () => Promise.reject(new Error('x')) }, io)).rejects.toThrow('x');
   });
 
   test.each(['dish', 'dish:0', 'http://192.168.100.1:9200', ':9200'])('refuses %s as a dish', async (dish) => {

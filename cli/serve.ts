@@ -136,8 +136,11 @@ async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | Di
 }
 
 function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {
-  if (!/^https?:\/\//.test(source) && !existsSync(source)) {
-    throw new InputError({ field: '--tle', expected: 'a readable file, or an http(s) address', got: quoted(source) });
+  const isAddress = /^https?:\/\//i.test(source) && URL.canParse(source);
+  if (!isAddress && !existsSync(source)) {
+    // A mistyped address may hold a password.
+    const got = /^[a-z]{2,}:/i.test(source) ? 'an address that is none of these' : quoted(source);
+    throw new InputError({ field: '--tle', expected: 'a readable file, or an http(s) address', got });
   }
   return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
 }

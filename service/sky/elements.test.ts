@@ -39,9 +39,9 @@ describe('two-line elements', () => {
 
   test('a text without any is refused', () => {
     expect(() => parseElements('<html>no</html>', 'https://a.example/tle')).toThrow(
-      'https://a.example/tle: expected two-line elements (lines of 69 characters that begin with 1 and 2), got "<html>no</html>"',
+      'https://a.example/tle: expected two-line elements (lines of 69 characters that begin with 1 and 2), got "none in 1 lines"',
     );
-    expect(() => parseElements('', 'x')).toThrow('got "nothing"');
+    expect(() => parseElements('', 'x')).toThrow('got "none in 0 lines"');
   });
 
   test('no text makes the reader fail in another way', () => {

@@ -51,7 +51,8 @@ export function parseElements(text: string, source: string): ElementSet {
   }
   if (byNumber.size === 0) {
     const expected = 'two-line elements (lines of 69 characters that begin with 1 and 2)';
-    throw new InputError(source, expected, lines.find((line) => line !== '') ?? 'nothing');
+    // What it says instead is nobody's business: it may be a page that repeats a password, or another file.
+    throw new InputError(source, expected, `none in ${lines.filter((line) => line !== '').length} lines`);
   }
   return {
     elements: [...byNumber.values()],

@@ -1,7 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type MapGeometry, type ObstructionMap, pixelOf } from '../dish/obstruction-map.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Place } from '../place.ts';
@@ -146,6 +149,27 @@ describe('the serving satellite', () => {
   });
 });
 
+test('elements that cannot be used are a problem until there are others', async () => {
+  const { source: elements, clock, problems } = source();
+  await elements.refresh();
+  const given = { refresh: async () => false, isFresh: true, ageMs: 0, set: { elements: null } as unknown };
+  const sky = new Sky({
+    source: given as unknown as ElementSource,
+    place: new Place({ given: MUNICH }),
+    clock,
+    problems,
+    handoverMs: () => 0,
+    onChange: () => {},
+  });
+  await sky.refresh();
+  expect(problems.list()).toMatchObject([{ code: 'elements-unusable' }]);
+  given.set = elements.set;
+  await sky.refresh();
+  expect(problems.list()).toEqual([]);
+  expect(sky.reply().satellites).toBe(36 * 22);
+  sky.dispose();
+});
+
 describe('where elements come from', () => {
   test('a file; those that are too old are refused, and said to be', async () => {
     const { source: elements, clock, problems } = source();
@@ -175,44 +199,229 @@ describe('where elements come from', () => {
     }
   });
 
-  test('a URL, with a copy on disk for when it does not answer; its secrets are not shown', async () => {
-    let answer: () => Response = () => new Response(SHELL);
-    let asked = 0;
-    const url = 'https://user:hunter2@space.example/tle?key=hunter2';
-    const options = {
-      source: url,
-      cacheDirectory: at('copies'),
-      fetch: (async () => {
-        asked++;
-        return answer();
-      }) as unknown as typeof fetch,
-    };
+  test('a URL, with a copy on disk for when it does not answer', async () => {
+    let isGarbage = false;
+    const server = await serving((_, response) => {
+      if (isGarbage) response.end('<html>');
+      else response.end(SHELL);
+    });
+    const options = { source: `${server.url}/tle`, cacheDirectory: at('copies') };
     const first = source(options);
     await first.source.refresh();
     expect(first.source.set!.elements).toHaveLength(36 * 22);
-    expect(readFileSync(at('copies/elements.tle'), 'utf8')).toBe(SHELL);
+    expect(copies('copies')).toEqual([SHELL]);
     // Asked again only after some hours.
     first.clock.advance(3600);
     await first.source.refresh();
-    expect(asked).toBe(1);
-    answer = () => new Response('<html>', { status: 200 });
+    expect(server.requests).toHaveLength(1);
+    isGarbage = true;
     first.clock.advance(6 * 3600);
     await first.source.refresh();
-    expect(asked).toBe(2);
+    expect(server.requests).toHaveLength(2);
     expect(first.source.set!.elements).toHaveLength(36 * 22);
-    expect(first.problems.list()).toMatchObject([{ code: 'elements-from-copy' }]);
-    expect(JSON.stringify(first.problems.list())).not.toContain('hunter2');
-    expect(readFileSync(at('copies/elements.tle'), 'utf8')).toBe(SHELL);
-    // A start without the internet.
-    utimesSync(at('copies/elements.tle'), 1e9, 1e9);
-    answer = () => new Response('', { status: 503 });
+    expect(first.problems.list()).toMatchObject([{ code: 'elements-not-renewed' }]);
+    expect(copies('copies')).toEqual([SHELL]);
+    // What is wrong is tried again soon, and is forgotten when it has passed.
+    isGarbage = false;
+    first.clock.advance(900);
+    await first.source.refresh();
+    expect(server.requests).toHaveLength(3);
+    expect(first.problems.list()).toEqual([]);
+    // A start without the internet, with a copy of some time ago, which is tried again soon as well.
+    isGarbage = true;
+    touchCopies('copies', 0);
     const second = source(options);
     await second.source.refresh();
     expect(second.source.set!.elements).toHaveLength(36 * 22);
-    const third = source({ ...options, cacheDirectory: at('nothing') });
+    second.clock.advance(900);
+    await second.source.refresh();
+    expect(server.requests).toHaveLength(5);
+  });
+
+  test('another URL, whose satellites are not those of the copy of the first', async () => {
+    const other = shellText({ planes: 2, perPlane: 3, epochMs: NOW_MS });
+    const server = await serving(({ url }, response) => response.end(url === '/starlink' ? SHELL : other));
+    const sizes: number[] = [];
+    for (const path of ['starlink', 'other', 'starlink', 'other?group=x']) {
+      const { source: elements } = source({ source: `${server.url}/${path}`, cacheDirectory: at('addresses') });
+      await elements.refresh();
+      touchCopies('addresses');
+      sizes.push(elements.set!.elements.length);
+    }
+    expect(sizes).toEqual([36 * 22, 6, 36 * 22, 6]);
+    // The third was not asked for: a restart.
+    expect(server.requests.map(({ url }) => url)).toEqual(['/starlink', '/other', '/other?group=x']);
+  });
+
+  test('a URL whose copy is broken, or cannot be kept', async () => {
+    const server = await serving((_, response) => response.end(SHELL));
+    const options = { source: `${server.url}/tle`, cacheDirectory: at('broken') };
+    await source(options).source.refresh();
+    for (const name of readdirSync(at('broken'))) writeFileSync(at(`broken/${name}`), 'tea');
+    touchCopies('broken');
+    const second = source(options);
+    await second.source.refresh();
+    expect(second.source.set!.elements).toHaveLength(36 * 22);
+    const third = source({ ...options, cacheDirectory: at('shell.tle') });
     await third.source.refresh();
+    expect(third.source.set!.elements).toHaveLength(36 * 22);
     expect(third.problems.list()).toMatchObject([
-      { code: 'no-elements', message: 'https://space.example/tle: expected an answer with success, got status 503' },
+      { code: 'elements-not-kept', message: expect.stringMatching(/\(E\w+\)$/) },
     ]);
   });
+
+  test('a URL with a password, which is sent to its origin alone and shown to nobody', async () => {
+    const other = await serving((_, response) => response.end(SHELL));
+    const server = await serving(({ url }, response) => {
+      if (url?.startsWith('/away') === true) response.writeHead(302, { location: `${other.url}/tle` }).end();
+      else if (url?.startsWith('/moved') === true) response.writeHead(302, { location: '/tle' }).end();
+      else if (url?.startsWith('/page') === true) response.end('<p>no account us@er with hunter2</p>');
+      else if (url?.startsWith('/none') === true) response.writeHead(403, 'hunter2').end('hunter2');
+      else response.end(SHELL);
+    });
+    const address = server.url.replace('://', '://us%40er:hunter2%25@');
+    const messages: string[] = [];
+    for (const path of ['tle', 'away', 'moved', 'page', 'none']) {
+      const { source: elements, problems } = source({
+        source: `${address}/${path}?key=hunter2`,
+        cacheDirectory: at(path),
+      });
+      await elements.refresh();
+      expect(elements.set?.elements.length).toBe(path === 'page' || path === 'none' ? undefined : 36 * 22);
+      messages.push(...problems.list().map(({ message }) => message));
+    }
+    const basic = `Basic ${Buffer.from('us@er:hunter2%').toString('base64')}`;
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(new Array(6).fill(basic));
+    expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    expect(messages).toEqual([
+      `${server.url}/page: expected two-line elements (lines of 69 characters that begin with 1 and 2), got "none in 1 lines"`,
+      `${server.url}/none: expected an answer with success, got 403`,
+    ]);
+  });
+
+  test.each([
+    [
+      'http://user:hunter2@127.0.0.1:PORT/tle?key=hunter2',
+      'http://127.0.0.1:PORT/tle: it cannot be read (ECONNREFUSED)',
+    ],
+    ['HTTP://user:hunter2@[::1', 'source: expected an http(s) address, got "another one"'],
+    ['http://user:%zz@127.0.0.1:PORT/tle', 'http://127.0.0.1:PORT/tle: it cannot be read (ECONNREFUSED)'],
+  ])('%s, of which no more is said than everybody may read', async (url, message) => {
+    const { port, close } = await serving(() => {});
+    await close();
+    const withPort = (text: string) => text.replace('PORT', String(port));
+    const { source: elements, problems } = source({ source: withPort(url), cacheDirectory: at('nothing') });
+    expect(await elements.refresh()).toBe(false);
+    expect(problems.list()).toMatchObject([{ code: 'no-elements', message: withPort(message) }]);
+  });
+
+  const BOMB = gzipSync(Buffer.alloc(64 * 2 ** 20));
+  test.each<[string, (response: ServerResponse) => void, string | undefined]>([
+    ['gzip', (response) => response.end(gzipSync(SHELL)), undefined],
+    ['encoded as gzip', (response) => response.writeHead(200, GZIP).end(gzipSync(SHELL)), undefined],
+    ['gzip, encoded once more', (response) => response.writeHead(200, GZIP).end(gzipSync(gzipSync(SHELL))), undefined],
+    ['broken gzip', (response) => response.end(gzipSync(SHELL).subarray(0, 999)), 'it cannot be read (Z_BUF_ERROR)'],
+    ['a bomb', (response) => response.end(BOMB), 'expected at most 33554432 bytes, got more'],
+    [
+      'encoded as a bomb',
+      (response) => response.writeHead(200, GZIP).end(BOMB),
+      'expected at most 33554432 bytes, got "more"',
+    ],
+    [
+      'announced as too large',
+      (response) => response.writeHead(200, { 'content-length': 1e12 }).flushHeaders(),
+      'expected at most 33554432 bytes, got 1000000000000',
+    ],
+    ['without an end', (response) => endless(response), 'expected at most 33554432 bytes, got "more"'],
+    [
+      'cut off',
+      (response) => response.writeHead(200, { 'content-length': 99 }).write('x', () => response.destroy()),
+      'it cannot be read',
+    ],
+  ])('an answer that is %s', async (_, answer, message) => {
+    const server = await serving((__, response) => answer(response));
+    const { source: elements, problems } = source({
+      source: `${server.url}/tle`,
+      cacheDirectory: mkdtempSync(at('answer-')),
+    });
+    await elements.refresh();
+    if (message === undefined) expect(elements.set?.elements).toHaveLength(36 * 22);
+    else
+      expect(problems.list()).toMatchObject([
+        { code: 'no-elements', message: expect.stringContaining(`/tle: ${message}`) },
+      ]);
+    // What was not read to its end is let go of.
+    await server.idle();
+  });
+
+  test('a file as gzip, by its content, and no more of it than there may be', async () => {
+    for (const name of ['shell.tle.gz', 'shell.zipped']) {
+      writeFileSync(at(name), gzipSync(SHELL));
+      const { source: elements } = source({ source: at(name) });
+      await elements.refresh();
+      expect(elements.set?.elements).toHaveLength(36 * 22);
+    }
+    writeFileSync(at('bomb.gz'), BOMB);
+    truncateSync(at('shell.zipped'), 2 ** 32);
+    for (const name of ['bomb.gz', 'shell.zipped']) {
+      const { source: elements, problems } = source({ source: at(name) });
+      await elements.refresh();
+      expect(problems.list()).toMatchObject([{ message: expect.stringContaining('expected at most 33554432 bytes') }]);
+    }
+  });
 });
+
+const GZIP = { 'content-encoding': 'gzip' };
+
+function copies(name: string): string[] {
+  return readdirSync(at(name)).map((file) => readFileSync(at(`${name}/${file}`), 'utf8'));
+}
+
+/** Copies are looked at by the clock of the machine, which is not that of the tests. */
+function touchCopies(name: string, utcMs = NOW_MS): void {
+  for (const file of readdirSync(at(name))) utimesSync(at(`${name}/${file}`), utcMs / 1000, utcMs / 1000);
+}
+
+/** Sends for as long as somebody reads. */
+function endless(response: ServerResponse): void {
+  const block = Buffer.alloc(2 ** 16, 'x');
+  const write = () => {
+    while (!response.destroyed && response.write(block));
+  };
+  response.on('drain', write);
+  write();
+}
+
+interface Serving {
+  url: string;
+  port: number;
+  requests: IncomingMessage[];
+  /** Resolves when no connection has an answer under way any more. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+async function serving(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Serving> {
+  const requests: IncomingMessage[] = [];
+  const closed: Promise<unknown>[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    closed.push(new Promise((resolve) => response.on('close', resolve)));
+    answer(request, response);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    requests,
+    idle: async () => void (await Promise.all(closed)),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

@@ -6,6 +6,7 @@ import type { Attitude, ObstructionMap } from '../dish/obstruction-map.ts';
 import type { Place } from '../place.ts';
 import type { Problems } from '../problems.ts';
 import type { ElementSource } from './element-source.ts';
+import type { ElementSet } from './elements.ts';
 import { LEAST_CANDIDATE_DEGREES, type ServingSatellite, ServingSatelliteFinder } from './serving-satellite.ts';
 import { createSkyView, type SkyView } from './sky-view.ts';
 
@@ -32,6 +33,8 @@ export class Sky {
   readonly #options: SkyOptions;
   readonly #finder = new ServingSatelliteFinder();
   #view: SkyView | undefined;
+  /** What `#view` was made of. */
+  #viewed: ElementSet | undefined;
   #serving: (ServingSatellite & { sinceMs: number; seenMs: number }) | undefined;
   #isFresh = false;
   /** Computed once a second, however many ask. */
@@ -44,16 +47,18 @@ export class Sky {
   /** Reads elements where it is time to. To be called now and then. Never rejects. */
   async refresh(): Promise<void> {
     const { source, problems } = this.#options;
+    await source.refresh();
+    this.#isFresh = source.isFresh;
+    const { set } = source;
+    if (set === undefined || set === this.#viewed) return;
     try {
-      const isNew = await source.refresh();
-      if (isNew && source.set !== undefined) {
-        const view = await createSkyView(source.set.elements);
-        this.#view?.dispose();
-        this.#view = view;
-      }
-      this.#isFresh = source.isFresh;
-    } catch (error) {
-      problems.report('sky', 'elements-unusable', (error as Error).message);
+      const view = await createSkyView(set.elements);
+      this.#view?.dispose();
+      this.#view = view;
+      this.#viewed = set;
+      problems.clear('sky', 'elements-unusable');
+    } catch {
+      problems.report('sky', 'elements-unusable', 'expected elements that SGP4 takes, and memory for them');
     }
   }
 
