@@ -222,6 +222,20 @@ describe('the API', () => {
     for (const method of ['PUT', 'GET']) expect((await raw(`${url}/v2/state`, {}, method)).status).toBe(404);
   });
 
+  test.each(['/v1/((', '/*x', '/:a(', '/v1/state/:x', '//', '/%', '/%ff', 'http://a/b', '*', '/__proto__', 'x'])(
+    'answers a request for %s, whatever its method',
+    async (path) => {
+      const { port } = await start();
+      for (const method of ['GET', 'PUT', 'OPTIONS']) {
+        const status = await new Promise<number>((resolve, reject) => {
+          const sent = httpRequest({ port, method, path }, (response) => resolve(response.resume().statusCode!));
+          sent.on('error', reject).end();
+        });
+        expect([400, 404]).toContain(status);
+      }
+    },
+  );
+
   test('refuses bodies that are too large, no JSON, or of another type', async () => {
     const { url } = await start();
     const post = (body: string, type = 'application/json') =>

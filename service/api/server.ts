@@ -78,7 +78,6 @@ const KEEP_ALIVE_MS = 30_000;
 const TCP_KEEP_ALIVE_MS = 30_000;
 const CHECK_MS = 2000;
 
-const METHODS = ['GET', 'HEAD', 'POST'];
 const EVENTS = '/v1/events';
 const HEALTH = '/healthz';
 
@@ -139,8 +138,10 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     strictPreflight: false,
     maxAge: 600,
   });
-  guard(app, { security, clock, rate: new RateLimit(limits.rate) });
+  const notFound = notFoundHandler(app);
+  guard(app, { security, clock, rate: new RateLimit(limits.rate), notFound });
   count(app, metrics);
+  app.setNotFoundHandler(notFound);
   answerErrors(app, options.onFault ?? (() => {}));
   await describeApi(app, options.version);
 
@@ -205,7 +206,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 /** Everything that is refused before a request is looked into. */
 function guard(
   app: FastifyInstance,
-  { security, clock, rate }: { security: SecurityOptions; clock: Clock; rate: RateLimit },
+  { security, clock, rate, notFound }: { security: SecurityOptions; clock: Clock; rate: RateLimit; notFound: Handler },
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     const { host, origin, authorization } = request.headers;
@@ -244,7 +245,6 @@ function count(app: FastifyInstance, metrics: Metrics): void {
 }
 
 function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): void {
-  app.setNotFoundHandler(notFound);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) {
@@ -260,18 +260,25 @@ function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): vo
   });
 }
 
-/** 405 where the path has other methods. */
-function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { method, server } = request;
-  const [url = ''] = request.url.split('?');
-  const allowed = METHODS.filter((other) => server.hasRoute({ method: other, url }));
-  if (allowed.length === 0) {
-    const message = `expected a path of /openapi.json, got ${describeValue(url)}`;
-    return refuse(reply, { status: 404, code: 'not-found', message });
-  }
-  reply.header('allow', allowed.join(', '));
-  const message = `expected ${allowed.join(' or ')} for ${url}, got ${method}`;
-  return refuse(reply, { status: 405, code: 'method-not-allowed', message });
+type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+/** 405 where the path has other methods: those of the routes that are added from now on. */
+function notFoundHandler(app: FastifyInstance): Handler {
+  const methods = new Map<string, string[]>();
+  app.addHook('onRoute', ({ url, method }) => {
+    methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()]);
+  });
+  return ({ method, url }, reply) => {
+    const path = url.split('?', 1)[0]!;
+    const allowed = methods.get(path);
+    if (allowed === undefined) {
+      const message = `expected a path of /openapi.json, got ${describeValue(path)}`;
+      return refuse(reply, { status: 404, code: 'not-found', message });
+    }
+    reply.header('allow', allowed.join(', '));
+    const message = `expected ${allowed.join(' or ')} for ${path}, got ${method}`;
+    return refuse(reply, { status: 405, code: 'method-not-allowed', message });
+  };
 }
 
 interface Refused {
