@@ -222,7 +222,7 @@ describe('the API', () => {
     for (const method of ['PUT', 'GET']) expect((await raw(`${url}/v2/state`, {}, method)).status).toBe(404);
   });
 
-  test.each(['/v1/((', '/*x', '/:a(', '/v1/state/:x', '//', '/%', '/%ff', 'http://a/b', '*', '/__proto__', 'x'])(
+  test.each(['/v1/((', '/*x', '/:a(', '/v1/state/:x', '//', '/%', '/%ff', 'http://a/b', '*', '/__proto__'])(
     'answers a request for %s, whatever its method',
     async (path) => {
       const { port } = await start();
