@@ -83,6 +83,15 @@ describe('a session', () => {
     expect(inFlightOf(session)?.abandonments).toBe(0);
   });
 
+  test('counts the abandonments of the segment itself, not those of the one before it', () => {
+    const session = newSession(1);
+    const end = { ...whole(4e6), abandoned: true, receivedBits: 1e6 };
+    endDownload(session, beginDownload(session, segment(4, 4e6)), end);
+    dropDownload(session, beginDownload(session, segment(4, 1e6)));
+    dropDownload(session, beginDownload(session, segment(5, 1e6)));
+    expect(beginDownload(session, segment(5, 1e6)).abandonments).toBe(0);
+  });
+
   test('forgets failures, and keeps no more than 32 downloads', () => {
     const session = newSession(1);
     dropDownload(session, beginDownload(session, segment(0, 1e6)));

@@ -88,7 +88,11 @@ export function beginDownload(
   session.last = segment;
   session.requestedBits += sizeBits;
   let abandonments = 0;
-  for (let i = downloads.length - 1; isRepeat && downloads[i]?.abandoned; i--) abandonments++;
+  for (let i = downloads.length - 1; isRepeat && i >= 0; i--) {
+    const { abandoned, segmentIndex } = downloads[i]!;
+    if (!abandoned || segmentIndex !== index) break;
+    abandonments++;
+  }
   session.active = {
     segmentIndex: index,
     bitrateBps,

@@ -1,10 +1,10 @@
 /**
- * Futures: capacity paths drawn from a forecast, and its marginal capacities by rank.
+ * Futures: capacity paths drawn from a forecast, and its capacity per rank.
  *
  * From quantiles, paths are drawn with a Gaussian copula: one normal score per step, correlated from step to step by
- * the forecast's rank correlation. The scores come from a fixed table, so that the same forecast gives the same futures
- * and neighbouring forecasts give neighbouring futures. Few futures must stand for the whole distribution: in every step
- * they hold one each of equal shares of the probability, and what is new in a step is uncorrelated with what was before.
+ * the forecast's rank correlation. The scores come from a fixed table, so that equal forecasts give equal futures and
+ * similar forecasts give similar futures. The table makes a few futures stand for the whole distribution: in every step
+ * each future holds an equal share of the probability, and innovations are uncorrelated with those of earlier steps.
  * Paths that a forecaster gives directly are sampled on steps of their own.
  */
 
@@ -13,23 +13,23 @@ import { normalQuantile } from './normal-distribution.ts';
 import { binScores } from './rank-chain.ts';
 
 /**
- * Capacity that counts as a dead link, as a share of the highest in the forecast (a link's scale is its own), and in
- * bit/s where that is 0 too: keeps logarithms and divisions finite.
+ * Least capacity, which stands for a dead link and keeps logarithms and divisions finite: a share of the highest in the
+ * forecast, because links differ in scale, but at least 1 bit/s.
  */
 const FLOOR_SHARE = 1e-5;
 const FLOOR_BPS = 1;
-/** What lies far beyond the levels of an absurd forecast stays a number. */
+/** Keeps the extrapolation of an absurd forecast finite. */
 const GREATEST_BPS = 1e300;
-/** Steps of a forecast that are read; what comes after is like the last of them. */
+/** Steps of a forecast that are used; the last one goes on. */
 export const MAX_STEPS = 16;
-/** Ranks that never changed would leave no chain of them. */
+/** Kept below 1, so that the rank chain mixes. */
 const MAX_CORRELATION = 0.99;
-/** Steps that given paths are sampled on, in seconds. */
+/** Ends of the steps on which given paths are sampled, in seconds: finest where the next download is. */
 const PATH_STEP_ENDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 60];
 
-/** A set of equally likely futures, kept in flat arrays that each `read` overwrites; rows are `MAX_STEPS` long. */
+/** A set of equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. */
 export class Futures {
-  /** Steps read, their ends, and how long ago second 0 of them was. */
+  /** Number of steps, their ends, and the seconds since their second 0. */
   private steps = 0;
   private readonly stepEnds = new Float64Array(MAX_STEPS);
   private ageSeconds = 0;
@@ -39,27 +39,27 @@ export class Futures {
   /** `[future][step]`: bit/s, and the bin of its rank among the futures (`drawnBins` or `pathBins`). */
   private readonly rates: Float64Array;
   private binOf: Uint8Array;
-  /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `read` overwrites it. */
+  /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `draw` overwrites it. */
   readonly marginal: Float64Array;
 
-  /** `[step][future]`: what is new in each step of the futures drawn from quantiles; step 0 ascends. */
+  /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
   private readonly innovations: Float64Array;
-  /** `[future][step]`: the scores that follow for `drawnCorrelation`, and their bins. */
+  /** `[future][step]`: the scores that follow from `drawnCorrelation`, and their bins. */
   private readonly scores: Float64Array;
   private readonly drawnBins: Uint8Array;
   private drawnCorrelation = Number.NaN;
   private readonly rankScores: Float64Array;
-  /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and its slope over the score up to there. */
+  /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and the slope of ln over the score below it. */
   private levelScores = new Float64Array(0);
   private logs = new Float64Array(0);
   private slopes = new Float64Array(0);
   private levelCount = 0;
 
   private readonly pathBins: Uint8Array;
-  /** Per future: the path that it stands for, and the bits of that until a step begins. */
+  /** Per future: the path that it stands for, and the bits of that path before the current step. */
   private readonly pathOf: Uint32Array;
   private readonly bitsBefore: Float64Array;
-  /** Per future: what is ranked in the step at hand, a score or a rate; futures in that order. */
+  /** Per future: the score or rate that ranks it in the current step; futures in that order. */
   private readonly carried: Float64Array;
   private readonly order: Uint16Array;
 
@@ -82,14 +82,14 @@ export class Futures {
     this.binOf = this.drawnBins;
   }
 
-  /** Draws the futures of a forecast as they are `ageSeconds` after it was issued. */
-  read(forecast: Forecast, ageSeconds: number): void {
+  /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
+  draw(forecast: Forecast, ageSeconds: number): void {
     this.ageSeconds = Math.max(0, ageSeconds);
     if (forecast.kind === 'paths') this.readPaths(forecast);
     else this.readQuantiles(forecast);
   }
 
-  /** Seconds that `bits` take in one future from `startSeconds` after now; no request latency. */
+  /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
   transferSeconds(future: number, startSeconds: number, bits: number): number {
     const { stepEnds, rates } = this;
     const last = this.steps - 1;
@@ -113,10 +113,14 @@ export class Futures {
     return this.binOf[future * MAX_STEPS + this.stepAt(this.ageSeconds + seconds)]!;
   }
 
-  /** Writes when each step ends, in seconds from now (the last one goes on), and returns how many there are. */
-  readStepEnds(into: Float64Array): number {
-    for (let step = 0; step < this.steps; step++) into[step] = this.stepEnds[step]! - this.ageSeconds;
-    return this.steps;
+  /** End of each step in seconds from now; the last step goes on. */
+  stepEndsSeconds(): Float64Array {
+    return this.stepEnds.slice(0, this.steps).map((end) => end - this.ageSeconds);
+  }
+
+  /** Capacity of each rank bin in the last step, bit/s. */
+  lastMarginal(): Float64Array {
+    return this.marginal.slice((this.steps - 1) * this.bins, this.steps * this.bins);
   }
 
   /** Correlation of ranks between two moments, in seconds from now. */
@@ -157,7 +161,7 @@ export class Futures {
     this.binOf = this.drawnBins;
   }
 
-  /** Scores of all steps for the correlation at hand; forecasts seldom change theirs. */
+  /** Computes the scores of all steps if the correlation has changed, which is rare. */
   private drawScores(): void {
     const { count, bins, correlation, innovations, scores, carried, order } = this;
     if (correlation === this.drawnCorrelation) return;
@@ -172,7 +176,7 @@ export class Futures {
       sortBy(order, carried);
       for (let rank = 0; rank < count; rank++) {
         const at = order[rank]! * MAX_STEPS + step;
-        // The first column of the innovations is the scores in order.
+        // Step 0 of the innovations has the scores in ascending order.
         scores[at] = innovations[rank]!;
         this.drawnBins[at] = Math.floor(((rank + 0.5) / count) * bins);
       }
@@ -199,7 +203,7 @@ export class Futures {
       const at = step * n;
       let highest = this.floorBps;
       for (let i = 0; i < n; i++) {
-        // Crossing quantiles are put right rather than trusted.
+        // Repairs quantiles that cross.
         highest = Math.max(highest, row[i]!);
         logs[at + i] = Math.log(highest);
         if (i === 0) continue;
@@ -209,7 +213,7 @@ export class Futures {
     }
   }
 
-  /** Capacity at a normal score: its logarithm is linear in the score between the forecast's levels and beyond them. */
+  /** Capacity at a normal score: ln capacity is linear in the score between the quantile levels and beyond them. */
   private rateAt(step: number, score: number): number {
     const { levelScores, logs, levelCount } = this;
     const at = step * levelCount;
@@ -263,13 +267,13 @@ export class Futures {
       }
       start = end;
     }
-    // The paths were sampled from this moment on.
+    // The paths were sampled from now on.
     this.ageSeconds = 0;
     this.binOf = this.pathBins;
   }
 }
 
-/** Sorts futures by ascending value, by insertion: the order of the step before is nearly that of this one. */
+/** Sorts futures by ascending value, by insertion, because the previous step's order is nearly right. */
 function sortBy(order: Uint16Array, values: Float64Array): void {
   for (let i = 1; i < order.length; i++) {
     const future = order[i]!;
@@ -280,9 +284,13 @@ function sortBy(order: Uint16Array, values: Float64Array): void {
   }
 }
 
+/** A shuffle is repeated, this often at most, while less than this share of its variance is new. */
+const SHUFFLES = 32;
+const LEAST_NEW_SHARE = 0.1;
+
 /**
- * Standard normal innovations `[step * count + future]`: those of step 0 ascending, one per equal share of the
- * probability; those of later steps the same shuffled, less what they have in common with the steps before.
+ * Standard normal innovations `[step * count + future]`. Step 0 has one per equal share of the probability, ascending.
+ * Later steps have the same numbers shuffled, made orthogonal to the steps before.
  */
 function drawInnovations(count: number, seed: number): Float64Array {
   const random = minimalStandard(seed);
@@ -292,10 +300,10 @@ function drawInnovations(count: number, seed: number): Float64Array {
   const length = dot(shuffled, shuffled);
   for (let step = 1; step < MAX_STEPS; step++) {
     const column = table.subarray(step * count, (step + 1) * count);
-    // Few futures have no room for many steps that have nothing in common.
+    // A few futures cannot be uncorrelated with many earlier steps.
     const first = Math.max(0, step - (count >> 1));
     let left = 0;
-    for (let attempt = 0; attempt < 32 && left < 0.1 * length; attempt++) {
+    for (let attempt = 0; attempt < SHUFFLES && left < LEAST_NEW_SHARE * length; attempt++) {
       shuffle(shuffled, random);
       column.set(shuffled);
       for (let before = first; before < step; before++) {
@@ -326,7 +334,7 @@ function shuffle(values: Float64Array, random: () => number): void {
   }
 }
 
-/** Park and Miller's generator on a scrambled seed: numbers from 0 to below 1. */
+/** Park and Miller's generator with a scrambled seed: numbers in [0, 1). */
 function minimalStandard(seed: number): () => number {
   const modulus = 2147483647;
   let state = (((seed >>> 0) * 2654435769) % (modulus - 1)) + 1;

@@ -24,6 +24,8 @@ function stateOf(ratesMbps: readonly number[]): PlayerState {
   return {
     nowSeconds: 100,
     started: true,
+    playbackRate: 1,
+    isPaused: false,
     bufferLevelSeconds: 4,
     bufferCapSeconds: 8,
     segmentSeconds: 4,

@@ -69,6 +69,7 @@ export function playerState(sources: StateSources): PlayerState {
     utcUncertaintySeconds: undefined,
     ...sources.clocks,
     started: session.started,
+    ...playbackOf(sources),
     bufferLevelSeconds,
     bufferCapSeconds: bufferCap(sources, segmentSeconds),
     segmentSeconds,
@@ -80,6 +81,17 @@ export function playerState(sources: StateSources): PlayerState {
     downloads: [...session.downloads],
     weights: bitrateWeights(qoe, ladderBps),
   };
+}
+
+/** The element's playback rate (dash.js can set 0 while it stalls) and whether the viewer has paused. */
+function playbackOf({ player, session }: StateSources): Pick<PlayerState, 'playbackRate' | 'isPaused'> {
+  let element: Partial<HTMLVideoElement> = {};
+  try {
+    element = player.getVideoElement() ?? element;
+  } catch {
+    // dash.js throws while no element is attached.
+  }
+  return { playbackRate: element.playbackRate || 1, isPaused: session.started && element.paused === true };
 }
 
 function segmentDuration({ id, segmentDuration, fragmentDuration }: Representation): number {
