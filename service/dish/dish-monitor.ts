@@ -203,6 +203,8 @@ export class DishMonitor {
     while (first > oldest && isNew(first - 1)) first--;
     for (let number = first; number <= current; number++) {
       const ageMs = nowMs - endMs(number);
+      this.#toldNumber = number;
+      this.#toldMs = endMs(number);
       onSecond({
         atMs: Math.round(clock.utcMs() - ageMs),
         ...history.second(number),
@@ -210,9 +212,6 @@ export class DishMonitor {
         ...(ageMs > LATE_MS && { fromHistory: true }),
       });
     }
-    if (first > current) return;
-    this.#toldNumber = current;
-    this.#toldMs = endMs(current);
   }
 
   /** Follows when the dish's seconds end. Whether it counts them from the same boot as before. */
