@@ -185,6 +185,7 @@ export class DishMonitor {
   #tell(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
     const { clock, onSecond } = this.#options;
     const nowMs = clock.monotonicMs();
+    const utcMs = clock.utcMs();
     if (history === undefined) {
       // A later answer has what this one lacks.
       if (this.#zeroMs !== undefined && ++this.#historyFailures < FAILURES_UNTIL_UNREACHABLE) return;
@@ -206,7 +207,7 @@ export class DishMonitor {
       this.#toldNumber = number;
       this.#toldMs = endMs(number);
       onSecond({
-        atMs: Math.round(clock.utcMs() - ageMs),
+        atMs: Math.round(utcMs - ageMs),
         ...history.second(number),
         ...(number === current && { obstructed: ofStatus.obstructed }),
         ...(ageMs > LATE_MS && { fromHistory: true }),
