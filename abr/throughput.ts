@@ -29,11 +29,12 @@ class Throughput implements Controller {
       return { representation: 0, controller: this.name, reason: 'nothing measured yet: lowest' };
     }
     const safeBps = SAFETY_FACTOR * meanBps;
+    // A player at rate 2 consumes twice the bitrate.
+    const safeBitrateBps = safeBps / state.playbackRate;
     return {
-      // A player at rate 2 consumes twice the bitrate.
-      representation: highestWithin(state.ladderBps, safeBps / state.playbackRate),
+      representation: highestWithin(state.ladderBps, safeBitrateBps),
       controller: this.name,
-      reason: `${(safeBps / 1e6).toPrecision(3)} Mbit/s are safe, playback rate ${state.playbackRate}`,
+      reason: `${(safeBitrateBps / 1e6).toPrecision(3)} Mbit/s are safe`,
       plannedThroughputBps: safeBps,
     };
   }
