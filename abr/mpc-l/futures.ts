@@ -30,74 +30,75 @@ const PATH_STEP_ENDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 6
 /** A set of equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. */
 export class Futures {
   /** Number of steps, their ends, and the seconds since their second 0. */
-  private steps = 0;
-  private readonly stepEnds = new Float64Array(MAX_STEPS);
-  private ageSeconds = 0;
-  private floorBps = FLOOR_BPS;
+  #steps = 0;
+  readonly #stepEnds = new Float64Array(MAX_STEPS);
+  #ageSeconds = 0;
+  #floorBps = FLOOR_BPS;
   /** Correlation of ranks from one step to the next. */
-  private correlation = 0;
+  #correlation = 0;
   /** `[future][step]`: bit/s, and the bin of its rank among the futures (`drawnBins` or `pathBins`). */
-  private readonly rates: Float64Array;
-  private binOf: Uint8Array;
+  readonly #rates: Float64Array;
+  #binOf: Uint8Array;
   /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `draw` overwrites it. */
   readonly marginal: Float64Array;
 
   /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
-  private readonly innovations: Float64Array;
+  readonly #innovations: Float64Array;
   /** `[future][step]`: the scores that follow from `drawnCorrelation`, and their bins. */
-  private readonly scores: Float64Array;
-  private readonly drawnBins: Uint8Array;
-  private drawnCorrelation = Number.NaN;
-  private readonly rankScores: Float64Array;
+  readonly #scores: Float64Array;
+  readonly #drawnBins: Uint8Array;
+  #drawnCorrelation = Number.NaN;
+  readonly #rankScores: Float64Array;
   /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and the slope of ln over the score below it. */
-  private levelScores = new Float64Array(0);
-  private logs = new Float64Array(0);
-  private slopes = new Float64Array(0);
-  private levelCount = 0;
+  #levelScores = new Float64Array(0);
+  #logs = new Float64Array(0);
+  #slopes = new Float64Array(0);
+  #levelCount = 0;
 
-  private readonly pathBins: Uint8Array;
+  readonly #pathBins: Uint8Array;
   /** Per future: the path that it stands for, and the bits of that path before the current step. */
-  private readonly pathOf: Uint32Array;
-  private readonly bitsBefore: Float64Array;
+  readonly #pathOf: Uint32Array;
+  readonly #bitsBefore: Float64Array;
   /** Per future: the score or rate that ranks it in the current step; futures in that order. */
-  private readonly carried: Float64Array;
-  private readonly order: Uint16Array;
+  readonly #carried: Float64Array;
+  readonly #order: Uint16Array;
 
   constructor(
     readonly count: number,
     readonly bins: number,
     seed: number,
   ) {
-    this.rates = new Float64Array(count * MAX_STEPS);
+    this.#rates = new Float64Array(count * MAX_STEPS);
     this.marginal = new Float64Array(MAX_STEPS * bins);
-    this.innovations = drawInnovations(count, seed);
-    this.scores = new Float64Array(count * MAX_STEPS);
-    this.drawnBins = new Uint8Array(count * MAX_STEPS);
-    this.rankScores = binScores(bins);
-    this.pathBins = new Uint8Array(count * MAX_STEPS);
-    this.pathOf = new Uint32Array(count);
-    this.bitsBefore = new Float64Array(count);
-    this.carried = new Float64Array(count);
-    this.order = new Uint16Array(count);
-    this.binOf = this.drawnBins;
+    this.#innovations = drawInnovations(count, seed);
+    this.#scores = new Float64Array(count * MAX_STEPS);
+    this.#drawnBins = new Uint8Array(count * MAX_STEPS);
+    this.#rankScores = binScores(bins);
+    this.#pathBins = new Uint8Array(count * MAX_STEPS);
+    this.#pathOf = new Uint32Array(count);
+    this.#bitsBefore = new Float64Array(count);
+    this.#carried = new Float64Array(count);
+    this.#order = new Uint16Array(count);
+    this.#binOf = this.#drawnBins;
   }
 
   /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
   draw(forecast: Forecast, ageSeconds: number): void {
-    this.ageSeconds = Math.max(0, ageSeconds);
-    if (forecast.kind === 'paths') this.readPaths(forecast);
-    else this.readQuantiles(forecast);
+    this.#ageSeconds = Math.max(0, ageSeconds);
+    if (forecast.kind === 'paths') this.#readPaths(forecast);
+    else this.#readQuantiles(forecast);
   }
 
   /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
   transferSeconds(future: number, startSeconds: number, bits: number): number {
-    const { stepEnds, rates } = this;
-    const last = this.steps - 1;
-    const begin = this.ageSeconds + startSeconds;
+    const stepEnds = this.#stepEnds;
+    const rates = this.#rates;
+    const last = this.#steps - 1;
+    const begin = this.#ageSeconds + startSeconds;
     const row = future * MAX_STEPS;
     let at = begin;
     let left = bits;
-    for (let step = this.stepAt(begin); step < last; step++) {
+    for (let step = this.#stepAt(begin); step < last; step++) {
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
       const possible = rate * (end - at);
@@ -110,62 +111,69 @@ export class Futures {
 
   /** Rank bin of a future at `seconds` from now. */
   binAt(future: number, seconds: number): number {
-    return this.binOf[future * MAX_STEPS + this.stepAt(this.ageSeconds + seconds)]!;
+    return this.#binOf[future * MAX_STEPS + this.#stepAt(this.#ageSeconds + seconds)]!;
   }
 
   /** End of each step in seconds from now; the last step goes on. */
   stepEndsSeconds(): Float64Array {
-    return this.stepEnds.slice(0, this.steps).map((end) => end - this.ageSeconds);
+    return this.#stepEnds.slice(0, this.#steps).map((end) => end - this.#ageSeconds);
   }
 
   /** Capacity of each rank bin in the last step, bit/s. */
   lastMarginal(): Float64Array {
-    return this.marginal.slice((this.steps - 1) * this.bins, this.steps * this.bins);
+    return this.marginal.slice((this.#steps - 1) * this.bins, this.#steps * this.bins);
   }
 
   /** Correlation of ranks between two moments, in seconds from now. */
   correlationBetween(fromSeconds: number, toSeconds: number): number {
-    const from = this.stepAt(this.ageSeconds + fromSeconds);
-    const to = this.stepAt(this.ageSeconds + toSeconds);
-    return this.correlation ** Math.max(1, to - from);
+    const from = this.#stepAt(this.#ageSeconds + fromSeconds);
+    const to = this.#stepAt(this.#ageSeconds + toSeconds);
+    return this.#correlation ** Math.max(1, to - from);
   }
 
-  private stepAt(seconds: number): number {
-    const { stepEnds } = this;
-    const last = this.steps - 1;
+  #stepAt(seconds: number): number {
+    const stepEnds = this.#stepEnds;
+    const last = this.#steps - 1;
     let step = 0;
     while (step < last && seconds >= stepEnds[step]!) step++;
     return step;
   }
 
-  private readSteps(stepEndsSeconds: readonly number[]): void {
-    this.steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
-    for (let step = 0; step < this.steps; step++) this.stepEnds[step] = stepEndsSeconds[step]!;
+  #readSteps(stepEndsSeconds: readonly number[]): void {
+    this.#steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
+    for (let step = 0; step < this.#steps; step++) this.#stepEnds[step] = stepEndsSeconds[step]!;
   }
 
-  private readQuantiles(forecast: QuantileForecast): void {
-    const { count, bins, rates, scores } = this;
-    this.readSteps(forecast.stepEndsSeconds);
-    this.correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
-    this.drawScores();
-    this.readLevels(forecast);
-    for (let step = 0; step < this.steps; step++) {
+  #readQuantiles(forecast: QuantileForecast): void {
+    const { count, bins } = this;
+    const rates = this.#rates;
+    const scores = this.#scores;
+    this.#readSteps(forecast.stepEndsSeconds);
+    this.#correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
+    this.#drawScores();
+    this.#readLevels(forecast);
+    for (let step = 0; step < this.#steps; step++) {
       for (let bin = 0; bin < bins; bin++) {
-        this.marginal[step * bins + bin] = this.rateAt(step, this.rankScores[bin]!);
+        this.marginal[step * bins + bin] = this.#rateAt(step, this.#rankScores[bin]!);
       }
     }
     for (let future = 0; future < count; future++) {
       const row = future * MAX_STEPS;
-      for (let step = 0; step < this.steps; step++) rates[row + step] = this.rateAt(step, scores[row + step]!);
+      for (let step = 0; step < this.#steps; step++) rates[row + step] = this.#rateAt(step, scores[row + step]!);
     }
-    this.binOf = this.drawnBins;
+    this.#binOf = this.#drawnBins;
   }
 
   /** Computes the scores of all steps if the correlation has changed, which is rare. */
-  private drawScores(): void {
-    const { count, bins, correlation, innovations, scores, carried, order } = this;
-    if (correlation === this.drawnCorrelation) return;
-    this.drawnCorrelation = correlation;
+  #drawScores(): void {
+    const { count, bins } = this;
+    const correlation = this.#correlation;
+    const innovations = this.#innovations;
+    const scores = this.#scores;
+    const carried = this.#carried;
+    const order = this.#order;
+    if (correlation === this.#drawnCorrelation) return;
+    this.#drawnCorrelation = correlation;
     const spread = Math.sqrt(1 - correlation ** 2);
     for (let future = 0; future < count; future++) order[future] = future;
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -178,30 +186,32 @@ export class Futures {
         const at = order[rank]! * MAX_STEPS + step;
         // Step 0 of the innovations has the scores in ascending order.
         scores[at] = innovations[rank]!;
-        this.drawnBins[at] = Math.floor(((rank + 0.5) / count) * bins);
+        this.#drawnBins[at] = Math.floor(((rank + 0.5) / count) * bins);
       }
     }
   }
 
-  private readLevels({ levels, quantilesBps }: QuantileForecast): void {
+  #readLevels({ levels, quantilesBps }: QuantileForecast): void {
     const n = levels.length;
-    if (this.levelScores.length < n) {
-      this.levelScores = new Float64Array(n);
-      this.logs = new Float64Array(MAX_STEPS * n);
-      this.slopes = new Float64Array(MAX_STEPS * n);
+    if (this.#levelScores.length < n) {
+      this.#levelScores = new Float64Array(n);
+      this.#logs = new Float64Array(MAX_STEPS * n);
+      this.#slopes = new Float64Array(MAX_STEPS * n);
     }
-    const { levelScores, logs, slopes } = this;
-    this.levelCount = n;
+    const levelScores = this.#levelScores;
+    const logs = this.#logs;
+    const slopes = this.#slopes;
+    this.#levelCount = n;
     let highestBps = 0;
-    for (let step = 0; step < this.steps; step++) {
+    for (let step = 0; step < this.#steps; step++) {
       for (let i = 0; i < n; i++) highestBps = Math.max(highestBps, quantilesBps[step]![i]!);
     }
-    this.floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
+    this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
     for (let i = 0; i < n; i++) levelScores[i] = normalQuantile(levels[i]!);
-    for (let step = 0; step < this.steps; step++) {
+    for (let step = 0; step < this.#steps; step++) {
       const row = quantilesBps[step]!;
       const at = step * n;
-      let highest = this.floorBps;
+      let highest = this.#floorBps;
       for (let i = 0; i < n; i++) {
         // Repairs quantiles that cross.
         highest = Math.max(highest, row[i]!);
@@ -214,20 +224,28 @@ export class Futures {
   }
 
   /** Capacity at a normal score: ln capacity is linear in the score between the quantile levels and beyond them. */
-  private rateAt(step: number, score: number): number {
-    const { levelScores, logs, levelCount } = this;
+  #rateAt(step: number, score: number): number {
+    const levelScores = this.#levelScores;
+    const logs = this.#logs;
+    const levelCount = this.#levelCount;
     const at = step * levelCount;
     if (levelCount === 1) return Math.min(GREATEST_BPS, Math.exp(logs[at]!));
     let i = 1;
     while (i < levelCount - 1 && score > levelScores[i]!) i++;
-    const log = logs[at + i - 1]! + this.slopes[at + i]! * (score - levelScores[i - 1]!);
-    return Math.min(GREATEST_BPS, Math.max(this.floorBps, Math.exp(log)));
+    const log = logs[at + i - 1]! + this.#slopes[at + i]! * (score - levelScores[i - 1]!);
+    return Math.min(GREATEST_BPS, Math.max(this.#floorBps, Math.exp(log)));
   }
 
-  private readPaths({ paths }: PathForecast): void {
-    const { count, bins, rates, pathOf, bitsBefore, carried, order, ageSeconds } = this;
-    this.readSteps(PATH_STEP_ENDS);
-    this.correlation = MAX_CORRELATION;
+  #readPaths({ paths }: PathForecast): void {
+    const { count, bins } = this;
+    const rates = this.#rates;
+    const pathOf = this.#pathOf;
+    const bitsBefore = this.#bitsBefore;
+    const carried = this.#carried;
+    const order = this.#order;
+    const ageSeconds = this.#ageSeconds;
+    this.#readSteps(PATH_STEP_ENDS);
+    this.#correlation = MAX_CORRELATION;
     // Systematic resampling: future i stands for the path that holds the (i + 0.5)/count share of the weight.
     let path = 0;
     let until = paths[0]!.weight;
@@ -237,16 +255,16 @@ export class Futures {
       bitsBefore[future] = paths[path]!.path.cumulativeBits(ageSeconds);
       order[future] = future;
     }
-    const lastEnd = PATH_STEP_ENDS[this.steps - 1]!;
+    const lastEnd = PATH_STEP_ENDS[this.#steps - 1]!;
     let highestBps = 0;
     for (let i = 0; i < paths.length; i++) {
       const { path: given } = paths[i]!;
       const bits = given.cumulativeBits(ageSeconds + lastEnd) - given.cumulativeBits(ageSeconds);
       highestBps = Math.max(highestBps, bits / lastEnd);
     }
-    this.floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
+    this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
     let start = 0;
-    for (let step = 0; step < this.steps; step++) {
+    for (let step = 0; step < this.#steps; step++) {
       const end = PATH_STEP_ENDS[step]!;
       let bits = 0;
       for (let future = 0; future < count; future++) {
@@ -254,13 +272,13 @@ export class Futures {
         if (future === 0 || pathOf[future] !== pathOf[future - 1]) {
           bits = paths[pathOf[future]!]!.path.cumulativeBits(ageSeconds + end);
         }
-        carried[future] = Math.max(this.floorBps, (bits - bitsBefore[future]!) / (end - start));
+        carried[future] = Math.max(this.#floorBps, (bits - bitsBefore[future]!) / (end - start));
         rates[future * MAX_STEPS + step] = carried[future]!;
         bitsBefore[future] = bits;
       }
       sortBy(order, carried);
       for (let rank = 0; rank < count; rank++) {
-        this.pathBins[order[rank]! * MAX_STEPS + step] = Math.floor((rank * bins) / count);
+        this.#pathBins[order[rank]! * MAX_STEPS + step] = Math.floor((rank * bins) / count);
       }
       for (let bin = 0; bin < bins; bin++) {
         this.marginal[step * bins + bin] = carried[order[Math.floor(((bin + 0.5) * count) / bins)]!]!;
@@ -268,8 +286,8 @@ export class Futures {
       start = end;
     }
     // The paths were sampled from now on.
-    this.ageSeconds = 0;
-    this.binOf = this.pathBins;
+    this.#ageSeconds = 0;
+    this.#binOf = this.#pathBins;
   }
 }
 

@@ -86,107 +86,114 @@ const LOOK_AHEAD = 0.25;
  */
 export class ValueFunction {
   /** V of the current stage, and of the stage after it. */
-  private values = new Float64Array(0);
-  private later = new Float64Array(0);
+  #values = new Float64Array(0);
+  #later = new Float64Array(0);
   /** G of the current stage. */
-  private outcome = new Float64Array(0);
-  private bins = 0;
-  private count = 0;
-  private isSolved = false;
+  #outcome = new Float64Array(0);
+  #bins = 0;
+  #count = 0;
+  #isSolved = false;
 
-  private mu = 0;
-  private segmentSeconds = 0;
-  private topLevel = 0;
+  #mu = 0;
+  #segmentSeconds = 0;
+  #topLevel = 0;
   /** Per point: buffer level, seconds of it that play before the element stalls, 1 / distance to the next point. */
-  private readonly levels = new Float64Array(POINTS);
-  private readonly playable = new Float64Array(POINTS);
-  private readonly perWidth = new Float64Array(POINTS);
+  readonly #levels = new Float64Array(POINTS);
+  readonly #playable = new Float64Array(POINTS);
+  readonly #perWidth = new Float64Array(POINTS);
   /** Where a download that stalls leads: the buffer that does not play, plus the new segment. */
-  private readonly stalledCell = new Uint8Array(POINTS);
-  private readonly stalledShare = new Float64Array(POINTS);
+  readonly #stalledCell = new Uint8Array(POINTS);
+  readonly #stalledShare = new Float64Array(POINTS);
   /** Seconds after a request at which it is abandoned for another. */
-  private readonly onceAbandoned = new Float64Array(POINTS);
+  readonly #onceAbandoned = new Float64Array(POINTS);
   /** Per point, at the time of its request: the step of capacity before, and the share of the step after. */
-  private readonly stepBefore = new Uint8Array(POINTS);
-  private readonly shareAfter = new Float64Array(POINTS);
+  readonly #stepBefore = new Uint8Array(POINTS);
+  readonly #shareAfter = new Float64Array(POINTS);
   /** Per point, bit/s: capacity of the current rank, and of a download that outlasts the rank. */
-  private readonly rateBps = new Float64Array(POINTS);
-  private readonly lastingBps = new Float64Array(POINTS);
+  readonly #rateBps = new Float64Array(POINTS);
+  readonly #lastingBps = new Float64Array(POINTS);
 
   /** Representations by ascending quality. */
-  private order = new Uint16Array(0);
+  #order = new Uint16Array(0);
   /** Q at one rank, `[representation][point]`. */
-  private expected = new Float64Array(0);
+  #expected = new Float64Array(0);
   /** At one rank, `[representation][point]`: seconds of a download, and 1 if it may be abandoned. */
-  private seconds = new Float64Array(0);
-  private abandonable = new Uint8Array(0);
+  #seconds: Float64Array[] = [];
+  #abandonable = new Uint8Array(0);
   /** Per point: seconds until the replacement of an abandoned download has arrived. */
-  private readonly replacedSeconds = new Float64Array(POINTS);
+  readonly #replacedSeconds = new Float64Array(POINTS);
   /** Per point: value after a download, less its stall. */
-  private readonly after = new Float64Array(POINTS);
+  readonly #after = new Float64Array(POINTS);
 
   /** Solves for the value at the request of the first stage; it is 0 everywhere without stages. */
   solve(problem: ValueProblem): void {
     const { stages, qualities } = problem;
-    this.isSolved = stages.length > 0;
-    if (!this.isSolved) return;
-    this.reserve(problem.bins, qualities.length);
-    this.layGrid(problem);
-    this.sortByQuality(qualities);
-    this.valueBuffer(problem);
+    this.#isSolved = stages.length > 0;
+    if (!this.#isSolved) return;
+    this.#reserve(problem.bins, qualities.length);
+    this.#layGrid(problem);
+    this.#sortByQuality(qualities);
+    this.#valueBuffer(problem);
     for (let k = stages.length - 1; k >= 0; k--) {
-      this.stageOutcomes(problem, k);
-      this.stageValues(problem, stages[k]!);
-      const solved = this.values;
-      this.values = this.later;
-      this.later = solved;
+      this.#stageOutcomes(problem, k);
+      this.#stageValues(problem, stages[k]!);
+      const solved = this.#values;
+      this.#values = this.#later;
+      this.#later = solved;
     }
   }
 
   /** Interpolated value at a buffer level (above the cap: after the wait), a rank and the previous representation. */
   at(bufferSeconds: number, bin: number, representation: number): number {
-    if (!this.isSolved) return 0;
-    const { levels, later, topLevel } = this;
-    const row = (bin * this.count + representation) * POINTS;
+    if (!this.#isSolved) return 0;
+    const levels = this.#levels;
+    const later = this.#later;
+    const topLevel = this.#topLevel;
+    const row = (bin * this.#count + representation) * POINTS;
     if (bufferSeconds >= topLevel) return later[row + POINTS - 1]!;
     if (bufferSeconds <= 0) return later[row]!;
-    const cell = this.cellAt(bufferSeconds);
+    const cell = this.#cellAt(bufferSeconds);
     const low = later[row + cell]!;
-    return low + (bufferSeconds - levels[cell]!) * this.perWidth[cell]! * (later[row + cell + 1]! - low);
+    return low + (bufferSeconds - levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
   /** Tables never shrink, so that ladders may alternate without allocation. */
-  private reserve(bins: number, count: number): void {
-    this.bins = bins;
-    this.count = count;
+  #reserve(bins: number, count: number): void {
+    this.#bins = bins;
+    this.#count = count;
     const size = bins * count * POINTS;
-    if (this.values.length < size) {
-      this.values = new Float64Array(size);
-      this.later = new Float64Array(size);
-      this.outcome = new Float64Array(size);
+    if (this.#values.length < size) {
+      this.#values = new Float64Array(size);
+      this.#later = new Float64Array(size);
+      this.#outcome = new Float64Array(size);
     }
-    if (this.order.length < count) {
-      this.order = new Uint16Array(count);
-      this.expected = new Float64Array(count * POINTS);
-      this.seconds = new Float64Array(count * POINTS);
-      this.abandonable = new Uint8Array(count * POINTS);
+    if (this.#order.length < count) {
+      this.#order = new Uint16Array(count);
+      this.#expected = new Float64Array(count * POINTS);
+      this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
+      this.#abandonable = new Uint8Array(count * POINTS);
     }
   }
 
-  private layGrid(problem: ValueProblem): void {
-    const { levels, playable, perWidth, stalledCell, stalledShare, onceAbandoned } = this;
-    this.mu = problem.mu;
-    this.segmentSeconds = problem.segmentSeconds;
-    this.topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
+  #layGrid(problem: ValueProblem): void {
+    const levels = this.#levels;
+    const playable = this.#playable;
+    const perWidth = this.#perWidth;
+    const stalledCell = this.#stalledCell;
+    const stalledShare = this.#stalledShare;
+    const onceAbandoned = this.#onceAbandoned;
+    this.#mu = problem.mu;
+    this.#segmentSeconds = problem.segmentSeconds;
+    this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
     for (let n = 0; n < POINTS; n++) {
-      levels[n] = this.topLevel * LEVEL_SHARES[n]!;
+      levels[n] = this.#topLevel * LEVEL_SHARES[n]!;
       playable[n] = Math.max(0, levels[n]! - problem.stallLevelSeconds);
       onceAbandoned[n] = Math.max(problem.reactionSeconds, playable[n]! - problem.patienceSeconds);
       if (n > 0) perWidth[n - 1] = 1 / (levels[n]! - levels[n - 1]!);
     }
     let cell = 0;
     for (let n = 0; n < POINTS; n++) {
-      const level = Math.min(this.topLevel, levels[n]! - playable[n]! + problem.segmentSeconds);
+      const level = Math.min(this.#topLevel, levels[n]! - playable[n]! + problem.segmentSeconds);
       while (cell < POINTS - 2 && levels[cell + 1]! <= level) cell++;
       stalledCell[n] = cell;
       stalledShare[n] = (level - levels[cell]!) * perWidth[cell]!;
@@ -194,16 +201,20 @@ export class ValueFunction {
   }
 
   /** Writes the value after the last stage into `later`. */
-  private valueBuffer({ bufferValuePerSecond }: ValueProblem): void {
-    const { bins, count, later, levels } = this;
+  #valueBuffer({ bufferValuePerSecond }: ValueProblem): void {
+    const bins = this.#bins;
+    const count = this.#count;
+    const later = this.#later;
+    const levels = this.#levels;
     for (let row = 0; row < bins * count; row++) {
       const perSecond = bufferValuePerSecond[Math.floor(row / count)]!;
       for (let n = 0; n < POINTS; n++) later[row * POINTS + n] = perSecond * levels[n]!;
     }
   }
 
-  private sortByQuality(qualities: Float64Array): void {
-    const { order, count } = this;
+  #sortByQuality(qualities: Float64Array): void {
+    const order = this.#order;
+    const count = this.#count;
     for (let r = 0; r < count; r++) {
       let place = r;
       for (; place > 0 && qualities[order[place - 1]!]! > qualities[r]!; place--) order[place] = order[place - 1]!;
@@ -212,8 +223,10 @@ export class ValueFunction {
   }
 
   /** Writes G(b, j, r) of stage `k` for all points into `outcome`. */
-  private stageOutcomes(problem: ValueProblem, k: number): void {
-    const { levels, stepBefore, shareAfter } = this;
+  #stageOutcomes(problem: ValueProblem, k: number): void {
+    const levels = this.#levels;
+    const stepBefore = this.#stepBefore;
+    const shareAfter = this.#shareAfter;
     const { stepEndsSeconds: ends, segmentSeconds } = problem;
     const last = problem.steps - 1;
     const middleOf = (step: number) => (step === 0 ? ends[0]! / 2 : (ends[step - 1]! + ends[step]!) / 2);
@@ -227,18 +240,26 @@ export class ValueFunction {
       const middle = middleOf(step);
       shareAfter[n] = step === last ? 0 : Math.max(0, (seconds - middle) / Math.max(1e-9, middleOf(step + 1) - middle));
     }
-    for (let rank = 0; rank < this.bins; rank++) this.rankOutcomes(problem, problem.stages[k]!.sizesBits, rank);
+    for (let rank = 0; rank < this.#bins; rank++) this.#rankOutcomes(problem, problem.stages[k]!.sizesBits, rank);
   }
 
   /** Writes G(b, j, r) of one rank for all points into `outcome`. */
-  private rankOutcomes(problem: ValueProblem, sizesBits: readonly number[], rank: number): void {
-    const { bins, count, outcome, after, seconds, abandonable, playable } = this;
-    const { replacedSeconds, onceAbandoned, rateBps, lastingBps } = this;
+  #rankOutcomes(problem: ValueProblem, sizesBits: readonly number[], rank: number): void {
+    const bins = this.#bins;
+    const count = this.#count;
+    const outcome = this.#outcome;
+    const after = this.#after;
+    const abandonable = this.#abandonable;
+    const playable = this.#playable;
+    const replacedSeconds = this.#replacedSeconds;
+    const onceAbandoned = this.#onceAbandoned;
+    const rateBps = this.#rateBps;
+    const lastingBps = this.#lastingBps;
     const { qualities, qualityScale, lambda, latencySeconds } = problem;
     for (let n = 0; n < POINTS; n++) {
-      const rate = this.rateAt(problem, n, rank);
+      const rate = this.#rateAt(problem, n, rank);
       rateBps[n] = rate;
-      lastingBps[n] = Math.max(rate, this.rateAt(problem, n, bins >> 1));
+      lastingBps[n] = Math.max(rate, this.#rateAt(problem, n, bins >> 1));
     }
     const table = rank * count * POINTS;
     /** No point from here on has a download that may be abandoned. */
@@ -246,6 +267,7 @@ export class ValueFunction {
     for (let r = 0; r < count; r++) {
       const row = r * POINTS;
       const bits = sizesBits[r]!;
+      const seconds = this.#seconds[r]!;
       for (let n = 0; n < POINTS; n++) {
         const atRank = bits / rateBps[n]!;
         const takes =
@@ -253,7 +275,7 @@ export class ValueFunction {
           (atRank <= RANK_HOLD_SECONDS
             ? atRank
             : RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rateBps[n]!) / lastingBps[n]!);
-        seconds[row + n] = takes;
+        seconds[n] = takes;
         if (takes > onceAbandoned[n]! && takes > playable[n]! && r > 0) {
           abandonable[row + n] = 1;
           if (n >= abandonableEnd) abandonableEnd = n + 1;
@@ -261,20 +283,22 @@ export class ValueFunction {
           abandonable[row + n] = 0;
         }
       }
-      this.valueAfter(rank, r, seconds.subarray(row, row + POINTS), after);
+      this.#valueAfter(rank, r, seconds, after);
       for (let n = 0; n < POINTS; n++) outcome[table + row + n] = qualityScale * qualities[r]! + after[n]!;
     }
     const replaced = replacedSeconds.subarray(0, abandonableEnd);
     for (let lower = 0; lower < count - 1 && abandonableEnd > 0; lower++) {
-      for (let n = 0; n < abandonableEnd; n++) replaced[n] = onceAbandoned[n]! + seconds[lower * POINTS + n]!;
-      this.valueAfter(rank, lower, replaced, after);
+      const lowerSeconds = this.#seconds[lower]!;
+      for (let n = 0; n < abandonableEnd; n++) replaced[n] = onceAbandoned[n]! + lowerSeconds[n]!;
+      this.#valueAfter(rank, lower, replaced, after);
       for (let r = lower + 1; r < count; r++) {
         // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
         const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
         const row = r * POINTS;
+        const seconds = this.#seconds[r]!;
         for (let n = 0; n < abandonableEnd; n++) {
           // A replacement has to arrive sooner.
-          if (abandonable[row + n] === 0 || replaced[n]! >= seconds[row + n]!) continue;
+          if (abandonable[row + n] === 0 || replaced[n]! >= seconds[n]!) continue;
           const value = gain + after[n]!;
           if (value > outcome[table + row + n]!) outcome[table + row + n] = value;
         }
@@ -283,18 +307,25 @@ export class ValueFunction {
   }
 
   /** Capacity of a rank at the time of a request at point `n`. */
-  private rateAt({ capacityBps }: ValueProblem, n: number, rank: number): number {
-    const { bins, stepBefore, shareAfter } = this;
-    const at = stepBefore[n]! * bins + rank;
+  #rateAt({ capacityBps, bins }: ValueProblem, n: number, rank: number): number {
+    const at = this.#stepBefore[n]! * bins + rank;
     const before = capacityBps[at]!;
-    const share = shareAfter[n]!;
+    const share = this.#shareAfter[n]!;
     return share === 0 ? before : before + share * (capacityBps[at + bins]! - before);
   }
 
   /** Writes the value after downloads that take `seconds[point]`, less their stalls, into `into`. */
-  private valueAfter(rank: number, representation: number, seconds: Float64Array, into: Float64Array): void {
-    const { levels, playable, perWidth, stalledCell, stalledShare, later, topLevel, segmentSeconds, mu } = this;
-    const row = (rank * this.count + representation) * POINTS;
+  #valueAfter(rank: number, representation: number, seconds: Float64Array, into: Float64Array): void {
+    const levels = this.#levels;
+    const playable = this.#playable;
+    const perWidth = this.#perWidth;
+    const stalledCell = this.#stalledCell;
+    const stalledShare = this.#stalledShare;
+    const later = this.#later;
+    const topLevel = this.#topLevel;
+    const segmentSeconds = this.#segmentSeconds;
+    const mu = this.#mu;
+    const row = (rank * this.#count + representation) * POINTS;
     const top = later[row + POINTS - 1]!;
     for (let n = 0; n < seconds.length; n++) {
       const takes = seconds[n]!;
@@ -310,34 +341,39 @@ export class ValueFunction {
         into[n] = top;
         continue;
       }
-      const cell = this.cellAt(level);
+      const cell = this.#cellAt(level);
       const low = later[row + cell]!;
       into[n] = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
     }
   }
 
   /** The cell of the grid that holds a buffer level from 0 to below the highest. */
-  private cellAt(level: number): number {
-    const { levels, topLevel } = this;
+  #cellAt(level: number): number {
+    const levels = this.#levels;
+    const topLevel = this.#topLevel;
     let cell = CELL_OF[((level / topLevel) * CELL_TABLE) | 0]!;
     while (levels[cell + 1]! <= level) cell++;
     return cell;
   }
 
   /** Writes V(b, i, p) for all points into `values`. */
-  private stageValues({ lambda, qualities }: ValueProblem, stage: ValueStage): void {
-    const { bins, count, values, expected, order } = this;
+  #stageValues({ lambda, qualities }: ValueProblem, stage: ValueStage): void {
+    const bins = this.#bins;
+    const count = this.#count;
+    const values = this.#values;
+    const expected = this.#expected;
+    const order = this.#order;
     const size = count * POINTS;
     for (let from = 0; from < bins; from++) {
-      this.expectFrom(from, stage.transitions);
+      this.#expectFrom(from, stage.transitions);
       // Maximise over the next representation. A switch costs the same in steps, so neighbours suffice: up, then down.
       for (let k = 1; k < count; k++) {
         const cost = lambda * (qualities[order[k]!]! - qualities[order[k - 1]!]!);
-        this.raise(order[k]!, order[k - 1]!, cost);
+        this.#raise(order[k]!, order[k - 1]!, cost);
       }
       for (let k = count - 2; k >= 0; k--) {
         const cost = lambda * (qualities[order[k + 1]!]! - qualities[order[k]!]!);
-        this.raise(order[k]!, order[k + 1]!, cost);
+        this.#raise(order[k]!, order[k + 1]!, cost);
       }
       const table = from * size;
       for (let i = 0; i < size; i++) values[table + i] = expected[i]!;
@@ -345,9 +381,11 @@ export class ValueFunction {
   }
 
   /** Writes Q(b, i, r) of one rank for all points into `expected`. */
-  private expectFrom(from: number, transitions: Float64Array): void {
-    const { bins, outcome, expected } = this;
-    const size = this.count * POINTS;
+  #expectFrom(from: number, transitions: Float64Array): void {
+    const bins = this.#bins;
+    const outcome = this.#outcome;
+    const expected = this.#expected;
+    const size = this.#count * POINTS;
     const likely = (to: number) => {
       const probability = transitions[from * bins + to]!;
       return probability < NEGLIGIBLE ? 0 : probability;
@@ -376,8 +414,8 @@ export class ValueFunction {
   }
 
   /** Raises Q of `representation` to that of `other` less the cost of the switch, if that is more. */
-  private raise(representation: number, other: number, cost: number): void {
-    const { expected } = this;
+  #raise(representation: number, other: number, cost: number): void {
+    const expected = this.#expected;
     const row = representation * POINTS;
     const from = other * POINTS;
     for (let n = 0; n < POINTS; n++) {
