@@ -75,7 +75,7 @@ export interface InFlight {
 }
 
 /**
- * What a controller expects if it requests the segment at hand at one representation. It covers this segment alone,
+ * What a controller expects of requesting the next segment at one representation. It covers this segment alone,
  * whereas the choice also depends on the segments after it. So the choice need not have the highest expected QoE.
  */
 export interface CandidateOutlook {

@@ -129,7 +129,7 @@ describe('mpc-d', () => {
     }
   });
 
-  test('says what it expected of each representation when asked', () => {
+  test('reports what it expects of each representation, if it is to', () => {
     const { candidates, representation } = createMpcD({ outlook: true }).decide(stateOf({}));
     expect(candidates!.map(({ bitrateBps }) => bitrateBps)).toEqual([1e6, 4e6, 8e6]);
     const best = Math.max(...candidates!.map(({ expectedQoe }) => expectedQoe));
@@ -259,7 +259,7 @@ function stateOf(overrides: Partial<PlayerState>): PlayerState {
   };
 }
 
-/** The top representation, asked for at second 10. */
+/** The top representation, requested at second 10. */
 function inFlightOf(overrides: Partial<InFlight>): InFlight {
   return {
     segmentIndex: 4,

@@ -270,7 +270,7 @@ describe('futures from paths', () => {
   const slow = new ConstantPath(2e6);
   const fast = new ConstantPath(8e6);
 
-  test('stand for each path as often as it weighs', () => {
+  test('stand for each path by its weight', () => {
     const rates = ratesAt(
       read(
         pathsOf([

@@ -58,7 +58,7 @@ interface Case {
   forecast: QuantileForecast;
 }
 
-/** A session under way in one of the scenarios, and a forecast somewhere in its ladder that the downloads agree with. */
+/** A running session in one of the scenarios, and a forecast within its ladder that agrees with the downloads. */
 function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
   return fc
     .record({
@@ -183,7 +183,7 @@ function expectClose(actual: number, expected: number): void {
   expect(actual / (1 + Math.abs(expected))).toBeCloseTo(expected / (1 + Math.abs(expected)), 6);
 }
 
-/** What was decided, without words: they hold rounded numbers. */
+/** The choice without the reason, which holds rounded numbers. */
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
 describe('scale', () => {
@@ -408,7 +408,7 @@ describe('reconsider', () => {
 });
 
 describe('state', () => {
-  test('equal questions, equal answers: nothing asked before matters', () => {
+  test('equal arguments give equal answers, whatever was decided before', () => {
     const used = createMpcL();
     fc.assert(
       fc.property(anyLateCase(), (one) => {
@@ -416,7 +416,7 @@ describe('state', () => {
         const fresh = createMpcL();
         const decided = fresh.decide(state, forecast);
         const reconsidered = reconsider(fresh, one);
-        // `used` has been asked of everything before, other ladders and forecasts among it, and in another order.
+        // `used` has decided on other ladders and forecasts before, in another order.
         expect(reconsider(used, one)).toEqual(reconsidered);
         expect(used.decide(state, forecast)).toEqual(decided);
         expect(used.decide(state, onPath(new ConstantPath(5e6))).representation).toBeDefined();
@@ -426,7 +426,7 @@ describe('state', () => {
     );
   });
 
-  test('what it is asked with stays as it was', () => {
+  test('arguments stay unchanged', () => {
     const controller = createMpcL();
     fc.assert(
       fc.property(anyLateCase(), (one) => {
@@ -524,7 +524,7 @@ describe('state', () => {
   });
 });
 
-/** What wrong units, broken code and lost messages make of a forecast; typed as one, as it would come. */
+/** Forecasts as wrong units, bugs and lost messages make them. */
 const BROKEN: Readonly<Record<string, (forecast: QuantileForecast) => unknown>> = {
   'NaN among the rates': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.map(() => Number.NaN)) }),
   'negative rates': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.map((bps) => -1 - bps)) }),
@@ -718,7 +718,7 @@ describe('ablations', () => {
     );
   });
 
-  test('handovers in the horizon are told', () => {
+  test('handovers in the horizon are reported', () => {
     const controller = createMpcL();
     const [one] = fc.sample(anyCase(), { ...SEED, numRuns: 1 });
     const utcMs = 1.7e12;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import type { PlayerState } from '../controller.ts';
-import type { QuantileForecast } from '../forecast.ts';
-import { qoeWeights } from '../qoe.ts';
-import { planOf } from './evaluations.fixture.ts';
-import { createMpcL } from './mpc-l.ts';
-import type { MpcLOptions } from './options.ts';
+import type { PlayerState } from '../abr/controller.ts';
+import type { QuantileForecast } from '../abr/forecast.ts';
+import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
+import { createMpcL } from '../abr/mpc-l/mpc-l.ts';
+import type { MpcLOptions } from '../abr/mpc-l/options.ts';
+import { qoeWeights } from '../abr/qoe.ts';
 
 const ladderBps = [3e6, 8e6, 15e6];
 const state: PlayerState = {
@@ -41,7 +41,7 @@ const options: MpcLOptions = { futures: 4, risk: 0, abandon: false };
 
 const LATENCY_SECONDS = 0.05;
 
-test('the worked example of README.md is what the code computes', () => {
+test('the worked example of abr/mpc-l/README.md is what the code computes', () => {
   const { futures, later, outcomes } = planOf(state, forecast, options);
   const playable = 4 - 0.12;
   const capacity = (f: number, seconds: number) => (1e-3 / futures.transferSeconds(f, seconds, 1e3)).toFixed(1);
@@ -79,6 +79,6 @@ test('the worked example of README.md is what the code computes', () => {
   const decision = `    ${ladderBps[representation]! / 1e6} Mbit/s: ${reason}`;
   // A formatter may pad tables, and text may stand between them.
   const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-+/g, '-');
-  const readme = unpadded(readFileSync(new URL('README.md', import.meta.url), 'utf8'));
+  const readme = unpadded(readFileSync(new URL('../abr/mpc-l/README.md', import.meta.url), 'utf8'));
   for (const line of [...lines, ...summary, decision]) expect(readme).toContain(unpadded(line));
 });
