@@ -45,7 +45,7 @@ export function beginBody(
   response.writeHead(status, headers);
   if (delivery !== 'gzip') return response;
   const gzip = createGzip({ level: constants.Z_NO_COMPRESSION, flush: constants.Z_SYNC_FLUSH });
-  // Where the client goes away both end, and the response's `close` says so.
+  // Where the client goes away both end.
   pipeline(gzip, response, () => {});
   return gzip;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
@@ -166,6 +166,18 @@ describe('origin', () => {
     expect(session.isActive).toBe(false);
   });
 
+  test('so does one that has asked for more on the same connection', async () => {
+    const id = open({ trace: dead, startSeconds: 1 });
+    const socket = connect(origin.port, '127.0.0.1');
+    socket.write(`GET /session/${id}/video-5/1.m4s HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(3));
+    while ((await log(id)).length < 3) await new Promise(setImmediate);
+    expect(origin.session(id)!.isActive).toBe(true);
+    socket.resetAndDestroy();
+    while ((await log(id)).some(({ outcome }) => outcome === 'active')) await new Promise(setImmediate);
+    expect((await log(id)).map(({ outcome }) => outcome)).toEqual(Array(3).fill('aborted'));
+    expect(origin.session(id)!.isActive).toBe(false);
+  });
+
   test('sessions can be created over HTTP, and deleted', async () => {
     const create = (body: string) => fetch(`${origin.url}/session`, { method: 'POST', body });
     const response = await create(
@@ -327,7 +339,7 @@ describe('origin', () => {
       body: JSON.stringify({ trace: 'fast', scenario: 'short', delivery }),
     });
     const { id } = (await response.json()) as { id: string };
-    const whole = new Uint8Array(await (await fetch(at(open(), 'video-3/2.m4s'))).arrayBuffer());
+    const whole = Buffer.from(await (await fetch(at(open(), 'video-3/2.m4s'))).arrayBuffer());
     const seen = await new Promise<{ version: string; headers: IncomingHttpHeaders; body: Buffer }>(
       (resolve, reject) => {
         const request = httpRequest(at(id, 'video-3/2.m4s'), { headers: { connection: 'keep-alive' } }, (answer) => {
@@ -349,7 +361,7 @@ describe('origin', () => {
     expect(headers['access-control-allow-origin']).toBe('*');
     expect(Number(headers[UTC_HEADER])).toBeGreaterThan(0);
     const body = delivery === 'gzip' ? gunzipSync(seen.body) : seen.body;
-    expect(whole).toEqual(new Uint8Array(body));
+    expect(whole.equals(body)).toBe(true);
     const session = origin.session(id)!;
     while (session.isActive) await new Promise((resolve) => setImmediate(resolve));
     expect(session.log[0]).toMatchObject({ outcome: 'complete', sentBytes: whole.length, bytes: whole.length });

@@ -166,7 +166,8 @@ export class ReplaySession {
     const handle = this.link.isStarted
       ? this.link.request(entry.bytes, { onDelivered })
       : this.requestWithoutClock(entry.bytes, onDelivered);
-    response.once('close', () => {
+    // A response that waits behind another one on its connection is not told of the connection's end; its request is.
+    response.req.once('close', () => {
       this.active--;
       if (entry.outcome === 'complete') return;
       handle.cancel();
