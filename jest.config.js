@@ -3,6 +3,8 @@ export default {
   testEnvironment: 'node',
   roots: ['abr', 'predictor', 'src', 'replay', 'service', 'cli', 'demo', 'docs'].map((folder) => `<rootDir>/${folder}`),
   testMatch: ['**/*.test.ts'],
+  // A busy host may take seconds for what takes milliseconds; a test that hangs fails all the same.
+  testTimeout: 60_000,
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
