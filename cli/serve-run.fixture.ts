@@ -26,8 +26,11 @@ export async function runListening(args: readonly string[], during?: (url: strin
     },
   });
   if (during !== undefined) {
-    await during(await url);
-    interrupt();
+    try {
+      await during(await url);
+    } finally {
+      interrupt();
+    }
   }
   return { status: await done, ...written };
 }
