@@ -62,11 +62,11 @@ export function originOption(text: string): string {
   throw new InputError({ field: '--allow-origin', expected, got: quoted(text) });
 }
 
-/** An address, or a network in CIDR notation. */
+/** An address, or a network in CIDR notation; all addresses are not one. */
 export function proxyOption(text: string): string {
-  const [address = '', prefix = '0', ...rest] = text.split('/');
+  const [address = '', prefix = '1', ...rest] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
-  if (isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= most && rest.length === 0) return text;
+  if (isIP(address) !== 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= most && rest.length === 0) return text;
   const expected = 'an address like 127.0.0.1, or a network like 10.0.0.0/8';
   throw new InputError({ field: '--trust-proxy', expected, got: quoted(text) });
 }

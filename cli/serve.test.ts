@@ -72,6 +72,7 @@ describe('serve', () => {
     ['an origin with a path', ['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
     ['an origin that is none', ['--allow-origin', '*'], '--allow-origin: expected an origin like'],
     ['a proxy that is a name', ['--trust-proxy', 'proxy.lan'], '--trust-proxy: expected an address like 127.0.0.1, or'],
+    ['a network of all', ['--trust-proxy', '0.0.0.0/0'], 'a network like 10.0.0.0/8, got "0.0.0.0/0"'],
     ['a network of nothing', ['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
     ['elements that are missing', ['--tle', './none.tle'], '--tle: expected a readable file, or an http(s) address'],
     ['an age of nothing', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],

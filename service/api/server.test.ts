@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
@@ -226,12 +226,13 @@ describe('the API', () => {
     'answers a request for %s, whatever its method',
     async (path) => {
       const { port } = await start();
-      for (const method of ['GET', 'PUT', 'OPTIONS']) {
-        const status = await new Promise<number>((resolve, reject) => {
-          const sent = httpRequest({ port, method, path }, (response) => resolve(response.resume().statusCode!));
+      for (const [method, status] of Object.entries({ GET: 404, PUT: 404, OPTIONS: 204 })) {
+        const { statusCode, headers } = await new Promise<IncomingMessage>((resolve, reject) => {
+          const origin = { origin: 'http://localhost' };
+          const sent = httpRequest({ port, method, path, headers: origin }, (response) => resolve(response.resume()));
           sent.on('error', reject).end();
         });
-        expect([400, 404]).toContain(status);
+        expect([statusCode, headers['access-control-allow-origin']]).toEqual([status, 'http://localhost']);
       }
     },
   );
@@ -321,8 +322,8 @@ describe('security', () => {
 
   test('with a token, everything but health and preflights needs it', async () => {
     const { url } = await start({ token: 'secret' });
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    for (const path of ['/v1/state', '/v1/events', '/metrics', '/openapi.json', '/nothing']) {
+    for (const path of ['/healthz', '/healthz?now']) expect((await fetch(`${url}${path}`)).status).toBe(200);
+    for (const path of ['/v1/state', '/v1/events', '/metrics', '/openapi.json', '/nothing', '/%']) {
       const refused = await fetch(`${url}${path}`);
       expect(refused.status).toBe(401);
       expect(await refused.text()).not.toContain('secret');

@@ -115,6 +115,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'remove',
     routerOptions: { maxParamLength: 64 },
+    rewriteUrl: ({ url = '/' }) => decodable(url),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     ...(tls === undefined ? { http: timeouts } : { https: { ...tls, ...timeouts } }),
   }) as unknown as FastifyInstance;
@@ -229,7 +230,7 @@ function guard(
       return refuse(reply, { status: 429, code: 'too-many-requests', message, retryAfterSeconds });
     }
     const { token } = security;
-    if (token !== undefined && request.url !== HEALTH && !isTokenRight(authorization, token)) {
+    if (token !== undefined && request.routeOptions.url !== HEALTH && !isTokenRight(authorization, token)) {
       reply.header('www-authenticate', 'Bearer');
       return refuse(reply, { status: 401, code: 'unauthorized', message: 'expected the bearer token of the service' });
     }
@@ -295,6 +296,16 @@ interface Refused {
 function refuse(reply: FastifyReply, { status, code, message, retryAfterSeconds }: Refused): FastifyReply {
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   return reply.code(status).send({ error: { code, message } });
+}
+
+/** Fastify refuses what it cannot decode on its own: before any hook, without headers. */
+function decodable(url: string): string {
+  try {
+    decodeURI(url);
+    return url;
+  } catch {
+    return url.replaceAll('%', '%25');
+  }
 }
 
 function single(header: string | string[] | undefined): string | undefined {
