@@ -121,13 +121,13 @@ describe('the outlook of a segment', () => {
     expect(createMpcO().decide(state, forecast).reason).toBe(
       'true path: QoE 3.00 per 4 s and 0.0 s of stalls over 5 segments',
     );
-    expect(createMpcL().decide(state, forecast).reason).toBe('QoE 3.00 per 4 s, stall 0.00 s');
+    expect(createMpcL().decide(state, forecast).reason).toBe('oracle: QoE 3.00 per 4 s, stall 0.00 s');
     // Up from 1 Mbit/s: this segment alone does not pay for the switch, the later ones do.
     expect(createMpcL().decide({ ...state, previousBitrateBps: 1e6 }, forecast).reason).toBe(
-      'QoE 1.00 per 4 s, stall 0.00 s',
+      'oracle: QoE 1.00 per 4 s, stall 0.00 s',
     );
     expect(createMpcL({ abandon: false }).decide({ ...state, segmentsRemaining: 1 }, forecastOf(0.5e6, 0)).reason).toBe(
-      'QoE -1.00 per 4 s, stall 0.00 s; 3 Mbit/s: QoE -9.51 per 4 s, stall 4.17 s',
+      'oracle: QoE -1.00 per 4 s, stall 0.00 s; 3 Mbit/s: QoE -9.51 per 4 s, stall 4.17 s',
     );
   });
 });

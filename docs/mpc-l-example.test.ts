@@ -76,7 +76,7 @@ test('the worked example of abr/mpc-l/README.md is what the code computes', () =
     summary.push(`| ${[mbps, score.toFixed(1), qoe.toFixed(2), stallSeconds.toFixed(2)].join(' | ')} |`);
   });
   const { representation, reason } = createMpcL(options).decide(state, forecast);
-  const decision = `    ${ladderBps[representation]! / 1e6} Mbit/s: ${reason}`;
+  const decision = `    ${ladderBps[representation]! / 1e6} Mbit/s, reason "${reason}"`;
   // A formatter may pad tables, and text may stand between them.
   const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-+/g, '-');
   const readme = unpadded(readFileSync(new URL('../abr/mpc-l/README.md', import.meta.url), 'utf8'));

@@ -65,7 +65,7 @@ class MpcL implements Controller {
     return {
       representation: best,
       controller: this.name,
-      reason: reasonOf(state, evaluations, best, ceilingBps),
+      reason: `${usable.source}: ${reasonOf(state, evaluations, best, ceilingBps)}`,
       ...this.#basis(state, usable),
       ...(this.#options.outlook && {
         candidates: evaluations.map(({ qoe, stallSeconds }, r) => ({
@@ -118,7 +118,7 @@ class MpcL implements Controller {
     return {
       representation,
       controller: this.name,
-      reason: `abandoned for ${megabits(state, representation)}: ${comparison(evaluation, 'going on', kept)}`,
+      reason: `${usable.source}: abandoned for ${megabits(state, representation)}: ${comparison(evaluation, 'going on', kept)}`,
       ...this.#basis(state, usable),
     };
   }
