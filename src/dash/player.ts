@@ -1,6 +1,6 @@
 /** What of dash.js's MediaPlayer the plugin uses; dash.js itself is handed in by the page and never imported. */
 
-import type { FragmentRequest, MediaPlayerClass, StreamInfo } from 'dashjs';
+import type { MediaPlayerClass } from 'dashjs';
 import './dashjs-augmentation.ts';
 
 /** A dash.js player, or whatever behaves like one. */
@@ -51,11 +51,6 @@ export function rangeBits(range: string | null | undefined): number | undefined 
   const [first, last] = (range ?? '').split('-').map(Number);
   const bits = (last! - first! + 1) * 8;
   return bits > 0 ? bits : undefined;
-}
-
-/** The period that a segment request is for. */
-export function periodOf(request: FragmentRequest): StreamInfo {
-  return request.representation!.mediaInfo!.streamInfo!;
 }
 
 /** `https://host:port` that the player's manifest came from; undefined where it has no URL. */

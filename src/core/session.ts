@@ -1,11 +1,11 @@
 /** What is remembered of one playback session: its clock, its video downloads, what was asked for last. */
 
-import type { Download, InFlight } from '../abr/controller.ts';
+import type { Download, InFlight } from '../../abr/controller.ts';
 
 /** Controllers look back 16 downloads at most; twice that is kept. */
 const DOWNLOADS_KEPT = 32;
 /**
- * A response that was whole sooner than this came from a cache or over a fast line (dash.js draws the line there too): its
+ * A response that was whole sooner than this came from a cache or over a fast line (dash.js uses the same limit): its
  * size over this time is a lower bound of the throughput.
  */
 const FAST_SECONDS = 0.01;
@@ -35,8 +35,6 @@ export interface Session {
   startMs?: number | undefined;
   /** There has been something to show. */
   started: boolean;
-  /** dash.js has cut its buffer targets because the source buffer was full. */
-  quotaExceeded: boolean;
   /** Finished and abandoned video downloads, oldest first. */
   downloads: Download[];
   /** All of `downloads` are lower bounds of the throughput: no response has taken `FAST_SECONDS` yet. */
@@ -56,7 +54,6 @@ export function newSession(number: number): Session {
   return {
     number,
     started: false,
-    quotaExceeded: false,
     downloads: [],
     hasOnlyBounds: true,
     wholeDownloads: 0,

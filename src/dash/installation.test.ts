@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Controller, Decision, InFlight, PlayerState } from '../abr/controller.ts';
-import type { Forecaster, Observation, SessionContext } from '../abr/forecast.ts';
-import { asPlayer, FakePlayer, fakeVideo, ranges } from './dash/fake-player.fixture.ts';
-import type { DecisionEvent, FaultEvent } from './events.ts';
-import { attachLeoAbr, type LeoAbrOptions } from './index.ts';
+import type { Controller, Decision, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { Forecaster, Observation, SessionContext } from '../../abr/forecast.ts';
+import type { DecisionEvent, FaultEvent } from '../core/events.ts';
+import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
+import { asPlayer, FakePlayer, fakeVideo, ranges } from './fake-player.fixture.ts';
 
 const MS_PER_SECOND = 1000;
 

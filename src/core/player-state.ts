@@ -1,0 +1,71 @@
+/** What a controller is shown: the player's situation and the session's history in one `PlayerState`. */
+
+import type { InFlight, PlayerState } from '../../abr/controller.ts';
+import { bitrateWeights } from '../../abr/qoe.ts';
+import type { Clocks } from './forecasting.ts';
+import type { Situation } from './player-port.ts';
+import type { SegmentSizes } from './segment-sizes.ts';
+import type { Session } from './session.ts';
+
+/** Rows of sizes that a controller sees at least, whatever its horizon. */
+const UPCOMING_SEGMENTS = 10;
+
+export interface StateSources {
+  situation: Situation;
+  session: Session;
+  sizes: SegmentSizes;
+  /** The download that is reconsidered; undefined for a decision on the next segment. */
+  inFlight: InFlight | undefined;
+  clocks: Clocks;
+  qoe: 'linear' | 'log';
+  horizon: number;
+}
+
+/** Returns a copy that nobody changes later. A buffer that is not empty starts the session. */
+export function playerState({ situation, session, sizes, inFlight, clocks, qoe, horizon }: StateSources): PlayerState {
+  const { period, ladder, segmentSeconds, bufferLevelSeconds, bufferCapSeconds } = situation;
+  session.started ||= bufferLevelSeconds > 0;
+  const segmentIndex = inFlight?.segmentIndex ?? nextIndex(situation, session);
+  const indexInPeriod = segmentIndex - period.firstIndex;
+  const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
+  const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, horizon));
+  const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+  return {
+    utcMs: undefined,
+    utcUncertaintySeconds: undefined,
+    ...clocks,
+    started: session.started,
+    bufferLevelSeconds,
+    bufferCapSeconds,
+    segmentSeconds,
+    segmentIndex,
+    segmentsRemaining,
+    ladderBps,
+    upcomingSizesBits: Array.from({ length: rows }, (_, k) =>
+      ladder.map((representation) =>
+        sizes.sizeBits({
+          period,
+          representation,
+          index: indexInPeriod + k,
+          segmentSeconds,
+          indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
+        }),
+      ),
+    ),
+    previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.bitrateBps,
+    downloads: [...session.downloads],
+    weights: bitrateWeights(qoe, ladderBps),
+  };
+}
+
+/** Index in the presentation of the segment that the player will request next. */
+function nextIndex(situation: Situation, { last }: Session): number {
+  const { period, segmentSeconds, bufferedUntilSeconds, playableUntilSeconds } = situation;
+  const isInPeriod = last?.streamId === period.id;
+  // Another track has replaced the media that was loaded.
+  const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
+  if (isInPeriod && !isReplaced) return last.index + 1;
+  // The first segment of a period; after a seek or a replacement the one at the end of the buffer.
+  const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
+  return period.firstIndex + Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
+}

@@ -1,0 +1,60 @@
+/** The plugin as dash.js sees it: a quality switch rule, and where needed a rule that abandons downloads. */
+
+import type { RulesContext } from 'dashjs';
+import type { Adaptation } from '../core/adaptation.ts';
+import type { Choice } from '../core/player-port.ts';
+import type { DashPort } from './dash-port.ts';
+
+export const SWITCH_RULE = 'LeoAbrRule';
+export const ABANDON_RULE = 'LeoAbrAbandonRule';
+
+/** dash.js's DEFAULT: above its throughput rule as the plugin sets it, equal to DroppedFramesRule. */
+const PRIORITY = 0.5;
+
+type Rule = (context: RulesContext) => Choice | undefined;
+
+/** Called before a segment's request. Audio and text are left to dash.js. */
+export function switchRule(port: DashPort, adaptation: Adaptation) {
+  return ruleFactory(SWITCH_RULE, port, adaptation, (context) => {
+    if (context.getMediaType() !== 'video') return undefined;
+    port.look(context);
+    return adaptation.decisions.decide();
+  });
+}
+
+/** Called at progress events; of use where this dash.js has no other way to abandon a download. */
+export function abandonRule(port: DashPort, adaptation: Adaptation) {
+  return ruleFactory(ABANDON_RULE, port, adaptation, (context) => {
+    const isActive = context.getCurrentRequest() === adaptation.downloads.active()?.request;
+    return isActive && !port.canAbandon() ? adaptation.decisions.reconsider() : undefined;
+  });
+}
+
+/**
+ * Makes a rule factory for `addABRCustomRule`. Each time one of dash.js's rules is switched on or off it makes another
+ * instance of a custom rule, and keeps the earlier ones, even after the rule's removal: only the newest calls `rule`.
+ */
+function ruleFactory(name: string, port: DashPort, { guard }: Adaptation, rule: Rule) {
+  let newest: object;
+  return () => ({
+    create() {
+      const answer = (context: RulesContext) => {
+        const choice = guard(() => (instance === newest ? rule(context) : undefined));
+        return {
+          representation: (choice && guard(() => port.representation(choice))) ?? null,
+          priority: PRIORITY,
+          // dash.js silently ignores an abandonment whose reason is no object.
+          reason: choice && { message: choice.message },
+          rule: name,
+        };
+      };
+      const instance = {
+        getClassName: () => name,
+        getSwitchRequest: answer,
+        shouldAbandon: answer,
+      };
+      newest = instance;
+      return instance;
+    },
+  });
+}
