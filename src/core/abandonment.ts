@@ -4,8 +4,9 @@
  */
 
 import type { Decisions } from './decisions.ts';
-import type { Downloads } from './downloads.ts';
+import type { LifeCycle } from './life-cycle.ts';
 import type { PlayerPort } from './player-port.ts';
+import type { ActiveDownload } from './session.ts';
 
 const TICK_MS = 100;
 /** If the timer is this late, progress events trigger the check. */
@@ -13,33 +14,29 @@ const LATE_TICK_MS = 2 * TICK_MS;
 /** A player that has not repeated the segment by now will not do so. */
 const ANSWER_WITHIN_MS = 1000;
 
-export interface AbandonmentOptions {
-  port: Pick<PlayerPort, 'canAbandon' | 'abandon'>;
-  downloads: Pick<Downloads, 'active'>;
-  decisions: Pick<Decisions, 'reconsider'>;
-  /** Called at each tick. */
-  onTick: () => void;
-  /** Runs `action` so that it throws nothing. */
-  guard: (action: () => void) => void;
-}
+export type Abandonment = ReturnType<typeof createAbandonment>;
 
 /** Ticks as long as a video download is in flight. */
-export function createAbandonment({ port, downloads, decisions, onTick, guard }: AbandonmentOptions) {
+export function createAbandonment(
+  port: Pick<PlayerPort, 'canAbandon' | 'abandon'>,
+  life: LifeCycle,
+  decisions: Pick<Decisions, 'reconsider'>,
+) {
   const clockMs = () => performance.now();
   let timer: ReturnType<typeof setInterval> | undefined;
   let tickedMs = 0;
-  let abandoned: { request: object; atMs: number } | undefined;
+  let abandoned: { download: ActiveDownload; atMs: number } | undefined;
+  const active = () => life.session().active;
 
   function tick(): void {
     tickedMs = clockMs();
-    onTick();
-    const active = downloads.active();
-    if (active === undefined || !port.canAbandon()) return;
-    const { request, segment } = active;
-    if (abandoned?.request === request && clockMs() - abandoned.atMs < ANSWER_WITHIN_MS) return;
+    life.meter()?.advance(life.nowSeconds());
+    const download = active();
+    if (download === undefined || !port.canAbandon()) return;
+    if (abandoned?.download === download && clockMs() - abandoned.atMs < ANSWER_WITHIN_MS) return;
     const choice = decisions.reconsider();
-    if (choice === undefined || choice.representationId === segment.representation.id) return;
-    abandoned = { request, atMs: clockMs() };
+    if (choice === undefined || choice.representationId === download.segment.representation.id) return;
+    abandoned = { download, atMs: clockMs() };
     port.abandon(choice);
   }
 
@@ -52,10 +49,10 @@ export function createAbandonment({ port, downloads, decisions, onTick, guard }:
   return {
     /** A download has begun or ended. */
     update() {
-      if (downloads.active() === undefined) stop();
+      if (active() === undefined) stop();
       else if (timer === undefined) {
         tickedMs = clockMs();
-        timer = setInterval(() => guard(tick), TICK_MS);
+        timer = setInterval(() => life.guard(tick), TICK_MS);
       }
     },
     /** Bits have arrived. */
@@ -63,7 +60,7 @@ export function createAbandonment({ port, downloads, decisions, onTick, guard }:
       if (timer === undefined || clockMs() - tickedMs < LATE_TICK_MS) return;
       tickedMs = clockMs();
       // The player finishes handling its own event first.
-      queueMicrotask(() => guard(tick));
+      queueMicrotask(() => life.guard(tick));
     },
     stop,
   };

@@ -12,25 +12,10 @@ import { loadSizes } from './segment-sizes.ts';
 export type Adaptation = ReturnType<typeof createAdaptation>;
 
 export function createAdaptation(port: PlayerPort, options: ResolvedOptions, events: Events) {
-  let isStopped = false;
-  /** Adapters run every handler in this: nothing that goes wrong reaches the player, and nothing runs after `stop`. */
-  const guard = <T>(action: () => T): T | undefined =>
-    isStopped ? undefined : events.attempt('player-failed', `${port.name} is not as expected`, action);
-
   const life = createLifeCycle(port, options, events);
-  const downloads = createDownloads({
-    life,
-    onChange: () => abandonment.update(),
-    onProgress: () => abandonment.progressed(),
-  });
-  const decisions = createDecisions({ port, options, events, life, downloads });
-  const abandonment = createAbandonment({
-    port,
-    downloads,
-    decisions,
-    onTick: () => life.meter()?.advance(life.nowSeconds()),
-    guard,
-  });
+  const decisions = createDecisions({ port, options, events, life });
+  const abandonment = createAbandonment(port, life, decisions);
+  const downloads = createDownloads(life, abandonment);
   const { sizes } = options;
   if (sizes !== undefined) {
     loadSizes(sizes).then(
@@ -38,36 +23,18 @@ export function createAdaptation(port: PlayerPort, options: ResolvedOptions, eve
       (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
     );
   }
-
   return {
-    guard,
     life,
-    downloads,
     decisions,
-
-    /** Playback goes on, or begins. */
-    playing() {
-      life.running().session.started = true;
-    },
-
-    /** The viewer has jumped. Returns false for a seek before the first picture: the player has only found its start. */
-    seeked(): boolean {
-      const { session } = life.running();
-      if (!session.started) return false;
-      session.last = undefined;
-      session.beforeLast = undefined;
-      return true;
-    },
-
-    /** The player's source is gone: a new session begins. */
+    downloads,
+    /** The player's source is gone. */
     sourceEnded() {
       abandonment.stop();
       downloads.forget();
       life.next();
     },
-
+    /** The player is given back. */
     stop() {
-      isStopped = true;
       abandonment.stop();
       life.stop();
     },

@@ -5,6 +5,7 @@ import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from './adaptation.ts';
 import { createEvents, type Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { ResolvedOptions } from './options.ts';
+import type { Session } from './session.ts';
 
 /** What a handle knows at this moment. */
 export interface LeoAbrState {
@@ -39,6 +40,7 @@ export interface LeoAbrHandle {
 /** The core in a player. */
 export interface Installation {
   adaptation: Adaptation;
+  /** Called once. */
   detach(): void;
 }
 
@@ -52,22 +54,28 @@ export function createHandle(
   let isDetached = false;
   return {
     detach() {
+      if (!isDetached) installation?.detach();
       isDetached = true;
-      installation?.detach();
     },
     on: events.on,
     get state(): LeoAbrState {
       const life = installation?.adaptation.life;
-      const { session, lastDecision, lastForecast } = life?.running() ?? {};
+      const {
+        number = 0,
+        requestedBits = 0,
+        wastedBits = 0,
+        lastDecision,
+        lastForecast,
+      }: Partial<Session> = life?.session() ?? {};
       return {
         status: isDetached ? 'detached' : installation === undefined ? 'inactive' : 'attached',
         controller: options.controllerName,
-        session: session?.number ?? 0,
+        session: number,
         nowSeconds: life?.nowSeconds() ?? 0,
         decision: lastDecision,
         forecast: lastForecast,
-        requestedBits: session?.requestedBits ?? 0,
-        wastedBits: session?.wastedBits ?? 0,
+        requestedBits,
+        wastedBits,
         faults: [...events.faults],
       };
     },

@@ -1,38 +1,26 @@
 /** The life of the sessions on one player, one after the other: the running one, its clock and its forecasts. */
 
-import type { Controller, Decision } from '../../abr/controller.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Events } from './events.ts';
 import type { Clocks } from './forecasting.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { PlayerPort } from './player-port.ts';
 import { SegmentSizes } from './segment-sizes.ts';
-import { newSession, type Session, sessionSeconds } from './session.ts';
-
-/** All that ends with a session. */
-export interface Running {
-  readonly session: Session;
-  readonly controller: Controller;
-  isForecasting: boolean;
-  lastDecision?: Decision;
-  /** The forecast that the controller was shown last. */
-  lastForecast?: Forecast | undefined;
-}
+import { newSession, sessionSeconds } from './session.ts';
 
 export type LifeCycle = ReturnType<typeof createLifeCycle>;
 
-export function createLifeCycle(port: Pick<PlayerPort, 'origin'>, options: ResolvedOptions, events: Events) {
+export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, options: ResolvedOptions, events: Events) {
   const { seed, timeSource, newController, newForecasting } = options;
-  const begin = (number: number): Running => ({
-    session: newSession(number),
-    controller: newController(),
-    isForecasting: false,
-  });
   const sizes = new SegmentSizes();
   const forecasting = newForecasting?.({ events, origin: () => port.origin() });
-  let running = begin(1);
+  let session = newSession(1);
+  let controller = newController();
+  let isForecasting = false;
 
-  const nowSeconds = () => sessionSeconds(running.session, performance.now());
+  let isStopped = false;
+
+  const nowSeconds = () => sessionSeconds(session, performance.now());
 
   function utcNow() {
     return events.attempt('time-source-failed', 'the time source failed', () => {
@@ -43,30 +31,50 @@ export function createLifeCycle(port: Pick<PlayerPort, 'origin'>, options: Resol
   }
 
   return {
+    /** Adapters run every handler in this: nothing that goes wrong reaches the player, and nothing runs after `stop`. */
+    guard: <T>(action: () => T): T | undefined =>
+      isStopped ? undefined : events.attempt('player-failed', `${port.name} is not as expected`, action),
     sizes,
-    running: () => running,
+    session: () => session,
+    controller: () => controller,
     nowSeconds,
     clocks: (): Clocks => ({ nowSeconds: nowSeconds(), ...utcNow() }),
     /** The session's meter; undefined where nothing forecasts. */
     meter: () => forecasting?.meter,
     /** At the first media request, or at the decision on it, whichever comes first. */
     startForecasting() {
-      if (running.isForecasting || forecasting === undefined) return;
-      running.isForecasting = true;
+      if (isForecasting || forecasting === undefined) return;
+      isForecasting = true;
       const { utcMs, ...uncertainty } = utcNow() ?? {};
       const atStart = utcMs === undefined ? {} : { utcMsAtStart: utcMs - nowSeconds() * 1000, ...uncertainty };
       forecasting.start({ seed, ...atStart });
     },
     /** The newest forecast, to be shown to the controller. */
     forecast(clocks: Clocks): Forecast | undefined {
-      running.lastForecast = forecasting?.latest(clocks);
-      return running.lastForecast;
+      session.lastForecast = forecasting?.latest(clocks);
+      return session.lastForecast;
     },
-    /** The player has another source. */
+    /** Playback begins, or goes on. */
+    playing() {
+      session.started = true;
+    },
+    /** The viewer has jumped. Returns false for a seek before the first picture: the player has only found its start. */
+    seeked(): boolean {
+      if (!session.started) return false;
+      session.last = undefined;
+      session.beforeLast = undefined;
+      return true;
+    },
+    /** The player's source is gone: another session begins. */
     next() {
       sizes.forget();
-      running = begin(running.session.number + 1);
+      session = newSession(session.number + 1);
+      controller = newController();
+      isForecasting = false;
     },
-    stop: () => forecasting?.stop(),
+    stop() {
+      isStopped = true;
+      forecasting?.stop();
+    },
   };
 }

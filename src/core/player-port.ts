@@ -3,6 +3,8 @@
  * sizes are bits; adapters convert. `adaptation.ts` has the calls in the other direction.
  */
 
+import type { PlayerState } from '../../abr/controller.ts';
+
 /** A stretch of the presentation that has segments of its own: a period in DASH, otherwise the whole presentation. */
 export interface Period {
   id: string;
@@ -25,15 +27,10 @@ export interface Representation {
 export interface Situation {
   /** The period that the player requests segments of. */
   period: Period;
-  /** The representations that the page's limits allow, ascending in bitrate, at least one. */
+  /** The representations that the page allows, ascending in bitrate, at least one. */
   ladder: readonly Representation[];
-  /** The page's own choice for the first segment of a session, if it has made one. */
-  initialRepresentationId: string | undefined;
-  segmentSeconds: number;
-  /** Media ahead of the playhead, >= 0. */
-  bufferLevelSeconds: number;
-  /** The player sends a request when buffer level + segment duration < this. */
-  bufferCapSeconds: number;
+  /** What controllers are shown as it is. */
+  playback: Pick<PlayerState, 'segmentSeconds' | 'bufferLevelSeconds' | 'bufferCapSeconds'>;
   /** End of this period's buffer in the presentation; undefined while an earlier period plays. */
   bufferedUntilSeconds: number | undefined;
   /** Where playback would run dry if nothing more arrived, in the presentation. */
@@ -68,8 +65,11 @@ export interface PlayerPort {
   readonly name: string;
   /** `https://host:port` of the manifest; undefined where it has no URL. */
   origin(): string | undefined;
-  /** Undefined while the player does not adapt video: before the first request, or because the page has turned it off. */
-  situation(): Situation | undefined;
+  /**
+   * Undefined while the player does not adapt video, because nothing is loaded or the page has turned it off. The page may
+   * allow less for the first segment of a session: an initial bitrate.
+   */
+  situation(isFirst: boolean): Situation | undefined;
   /** Whether `abandon` works in this player at this moment. */
   canAbandon(): boolean;
   /** Aborts the video download in flight and requests the same segment again as chosen. */

@@ -23,22 +23,18 @@ export interface StateSources {
 
 /** Returns a copy that nobody changes later. A buffer that is not empty starts the session. */
 export function playerState({ situation, session, sizes, inFlight, clocks, qoe, horizon }: StateSources): PlayerState {
-  const { period, ladder, segmentSeconds, bufferLevelSeconds, bufferCapSeconds } = situation;
-  session.started ||= bufferLevelSeconds > 0;
-  const segmentIndex = inFlight?.segmentIndex ?? nextIndex(situation, session);
-  const indexInPeriod = segmentIndex - period.firstIndex;
+  const { period, ladder, playback } = situation;
+  const { segmentSeconds } = playback;
+  session.started ||= playback.bufferLevelSeconds > 0;
+  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, session);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, horizon));
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
   return {
-    utcMs: undefined,
-    utcUncertaintySeconds: undefined,
     ...clocks,
+    ...playback,
     started: session.started,
-    bufferLevelSeconds,
-    bufferCapSeconds,
-    segmentSeconds,
-    segmentIndex,
+    segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
     ladderBps,
     upcomingSizesBits: Array.from({ length: rows }, (_, k) =>
@@ -52,20 +48,21 @@ export function playerState({ situation, session, sizes, inFlight, clocks, qoe, 
         }),
       ),
     ),
-    previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.bitrateBps,
+    previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.representation.bitrateBps,
     downloads: [...session.downloads],
     weights: bitrateWeights(qoe, ladderBps),
   };
 }
 
-/** Index in the presentation of the segment that the player will request next. */
+/** Index in the period of the segment that the player will request next. */
 function nextIndex(situation: Situation, { last }: Session): number {
-  const { period, segmentSeconds, bufferedUntilSeconds, playableUntilSeconds } = situation;
-  const isInPeriod = last?.streamId === period.id;
+  const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
+  const { segmentSeconds } = playback;
+  const isInPeriod = last?.period.id === period.id;
   // Another track has replaced the media that was loaded.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
   if (isInPeriod && !isReplaced) return last.index + 1;
   // The first segment of a period; after a seek or a replacement the one at the end of the buffer.
   const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
-  return period.firstIndex + Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
+  return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }

@@ -1,11 +1,11 @@
 /** How much video is buffered at this very moment; dash.js's own figure is as old as its last event. */
 
-import { type DashPlayer, listen } from './player.ts';
+import type { DashPlayer } from './player.ts';
 
 /** Gaps up to this are played over. */
 const GAP_SECONDS = 0.5;
 
-interface BufferLevelEvent {
+export interface BufferLevelEvent {
   mediaType?: string;
   streamId?: string;
   bufferLevel: number;
@@ -19,7 +19,8 @@ export interface BufferGauge {
   playableSeconds(): number;
   /** The viewer jumped or another source was attached: earlier readings are void. */
   forget(): void;
-  stop(): void;
+  /** dash.js has measured the buffer. */
+  update(event: BufferLevelEvent): void;
 }
 
 export function bufferGauge(player: DashPlayer): BufferGauge {
@@ -33,9 +34,6 @@ export function bufferGauge(player: DashPlayer): BufferGauge {
     }
   };
   const playheadSeconds = () => element()?.currentTime ?? 0;
-  const stop = listen<BufferLevelEvent>(player, 'bufferLevelUpdated', ({ mediaType, streamId, bufferLevel }) => {
-    if (mediaType === 'video') readings.set(streamId, { levelSeconds: bufferLevel, playhead: playheadSeconds() });
-  });
   return {
     playheadSeconds,
     levelSeconds(streamId) {
@@ -53,6 +51,8 @@ export function bufferGauge(player: DashPlayer): BufferGauge {
       return end - start;
     },
     forget: () => readings.clear(),
-    stop,
+    update({ mediaType, streamId, bufferLevel }) {
+      if (mediaType === 'video') readings.set(streamId, { levelSeconds: bufferLevel, playhead: playheadSeconds() });
+    },
   };
 }

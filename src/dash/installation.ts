@@ -6,7 +6,7 @@ import { createHandle, type Installation, type LeoAbrHandle } from '../core/hand
 import type { ResolvedOptions } from '../core/options.ts';
 import { dashPort } from './dash-port.ts';
 import { type DashPlayer, listen, whyUnsupported } from './player.ts';
-import { reportRequests } from './requests.ts';
+import { requestHandlers } from './requests.ts';
 import { ABANDON_RULE, abandonRule, SWITCH_RULE, switchRule } from './rules.ts';
 import { applySettings } from './settings-guard.ts';
 
@@ -28,49 +28,49 @@ function isInstalled(player: DashPlayer): boolean {
 function install(player: DashPlayer, options: ResolvedOptions, events: Events): Installation {
   const port = dashPort(player);
   const adaptation = createAdaptation(port, options, events);
-  const { guard } = adaptation;
+  const { life } = adaptation;
   const decide = switchRule(port, adaptation);
   const reconsider = abandonRule(port, adaptation);
   let restoreSettings = () => {};
-  let isDetached = false;
 
   /** Adds the rules first, because dash.js then instantiates them when a setting switches one of its own rules. */
   function addRules(): void {
     if (isInstalled(player)) return;
     player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, decide);
-    if (adaptation.life.running().controller.reconsider) {
+    if (life.controller().reconsider) {
       player.addABRCustomRule('abandonFragmentRules', ABANDON_RULE, reconsider);
     }
     restoreSettings = applySettings(player);
   }
 
-  const on = (type: string, handler: () => void) => listen(player, type, () => guard(handler));
-  const stops = [
-    on('streamTeardownComplete', () => {
-      adaptation.sourceEnded();
-      port.sourceEnded();
-      // player.reset(), whose last event this is, removes the rules and the settings after it.
-      queueMicrotask(() => guard(addRules));
-    }),
-    on('manifestLoadingStarted', addRules),
-    on('playbackSeeking', () => {
-      if (adaptation.seeked()) port.seeked();
-    }),
-    on('playbackPlaying', adaptation.playing),
-    on('quotaExceeded', port.quotaExceeded),
-    reportRequests(player, adaptation),
-    adaptation.stop,
-    port.stop,
-  ];
+  const stopListening = listen(
+    player,
+    {
+      ...requestHandlers(adaptation),
+      streamTeardownComplete() {
+        adaptation.sourceEnded();
+        port.sourceEnded();
+        // player.reset(), whose last event this is, removes the rules and the settings after it.
+        queueMicrotask(() => life.guard(addRules));
+      },
+      manifestLoadingStarted: addRules,
+      playbackSeeking() {
+        if (life.seeked()) port.gauge.forget();
+      },
+      playbackPlaying: life.playing,
+      bufferLevelUpdated: port.gauge.update,
+      quotaExceeded: port.quotaExceeded,
+    },
+    life.guard,
+  );
   addRules();
 
   return {
     adaptation,
     detach() {
-      if (isDetached) return;
-      isDetached = true;
       for (const step of [
-        ...stops,
+        adaptation.stop,
+        stopListening,
         () => player.removeABRCustomRule(SWITCH_RULE),
         () => player.removeABRCustomRule(ABANDON_RULE),
         restoreSettings,

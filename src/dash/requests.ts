@@ -3,7 +3,7 @@
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
 import type { SegmentRequest } from '../core/player-port.ts';
-import { type DashPlayer, listen, rangeBits } from './player.ts';
+import { type Handlers, rangeBits } from './player.ts';
 import { periodOf } from './situation.ts';
 
 interface RequestEvent {
@@ -13,8 +13,7 @@ interface RequestEvent {
   error?: unknown;
 }
 
-/** Returns what stops it. */
-export function reportRequests(player: DashPlayer, { downloads, guard }: Adaptation): () => void {
+export function requestHandlers({ downloads }: Adaptation): Handlers {
   /** Bytes of bodies that arrived in parts. */
   const bytesInParts = new WeakMap<FragmentRequest, number>();
 
@@ -29,27 +28,22 @@ export function reportRequests(player: DashPlayer, { downloads, guard }: Adaptat
     downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
   }
 
-  const on = (type: string, handler: (event: RequestEvent) => void) =>
-    listen<RequestEvent>(player, type, (event) => guard(() => handler(event)));
-  const stops = [
-    on('fragmentLoadingStarted', ({ request }) => {
+  return {
+    fragmentLoadingStarted({ request }: RequestEvent) {
       const { type, mediaType } = request;
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
       downloads.begun(request, isMedia, isMedia && isVideo ? segmentOf(request) : undefined);
-    }),
-    on('loadingProgress', ({ request }) => progressed(request)),
+    },
+    loadingProgress: ({ request }: RequestEvent) => progressed(request),
     // Low latency: a part of the body.
-    on('fragmentLoadingProgress', ({ request, response }) => {
+    fragmentLoadingProgress({ request, response }: RequestEvent) {
       bytesInParts.set(request, (bytesInParts.get(request) ?? 0) + (response?.byteLength ?? 0));
       progressed(request);
-    }),
-    on('fragmentLoadingCompleted', (event) => ended(event, 'whole')),
-    on('fragmentLoadingAbandoned', (event) => ended(event, 'abandoned')),
-  ];
-  return () => {
-    for (const stop of stops) stop();
+    },
+    fragmentLoadingCompleted: (event: RequestEvent) => ended(event, 'whole'),
+    fragmentLoadingAbandoned: (event: RequestEvent) => ended(event, 'abandoned'),
   };
 }
 

@@ -25,7 +25,7 @@ export function switchRule(port: DashPort, adaptation: Adaptation) {
 /** Called at progress events; of use where this dash.js has no other way to abandon a download. */
 export function abandonRule(port: DashPort, adaptation: Adaptation) {
   return ruleFactory(ABANDON_RULE, port, adaptation, (context) => {
-    const isActive = context.getCurrentRequest() === adaptation.downloads.active()?.request;
+    const isActive = adaptation.downloads.isActive(context.getCurrentRequest());
     return isActive && !port.canAbandon() ? adaptation.decisions.reconsider() : undefined;
   });
 }
@@ -34,14 +34,14 @@ export function abandonRule(port: DashPort, adaptation: Adaptation) {
  * Makes a rule factory for `addABRCustomRule`. Each time one of dash.js's rules is switched on or off it makes another
  * instance of a custom rule, and keeps the earlier ones, even after the rule's removal: only the newest calls `rule`.
  */
-function ruleFactory(name: string, port: DashPort, { guard }: Adaptation, rule: Rule) {
+function ruleFactory(name: string, port: DashPort, { life }: Adaptation, rule: Rule) {
   let newest: object;
   return () => ({
     create() {
       const answer = (context: RulesContext) => {
-        const choice = guard(() => (instance === newest ? rule(context) : undefined));
+        const choice = life.guard(() => (instance === newest ? rule(context) : undefined));
         return {
-          representation: (choice && guard(() => port.representation(choice))) ?? null,
+          representation: (choice && life.guard(() => port.representation(choice))) ?? null,
           priority: PRIORITY,
           // dash.js silently ignores an abandonment whose reason is no object.
           reason: choice && { message: choice.message },

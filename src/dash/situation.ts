@@ -1,66 +1,52 @@
 /** Reads out of dash.js what a decision depends on, in the units and shapes of the core. */
 
-import type { AbrController, MediaInfo, Representation, RulesContext, ScheduleController, StreamInfo } from 'dashjs';
+import type { Representation, RulesContext, StreamInfo } from 'dashjs';
 import type { Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import { type DashPlayer, rangeBits, setting } from './player.ts';
 
-/** A period's video as dash.js shows it to a rule. */
-export interface VideoView {
-  abr: AbrController;
-  schedule: ScheduleController;
-  mediaInfo: MediaInfo;
-  streamInfo: StreamInfo;
-  /** The one that dash.js would continue with. */
-  current: Representation;
-}
-
-export function videoView(context: RulesContext): VideoView {
-  return {
-    abr: context.getAbrController(),
-    schedule: context.getScheduleController(),
-    mediaInfo: context.getMediaInfo(),
-    streamInfo: context.getStreamInfo(),
-    current: context.getRepresentation(),
-  };
-}
-
 /** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
-export function allowedRepresentations({ abr, mediaInfo }: VideoView): Representation[] {
-  const allowed = abr.getPossibleVoRepresentationsFilteredBySettings(mediaInfo, true) ?? [];
+export function allowedRepresentations(context: RulesContext): Representation[] {
+  const allowed =
+    context.getAbrController().getPossibleVoRepresentationsFilteredBySettings(context.getMediaInfo(), true) ?? [];
   if (allowed.length === 0) throw new Error('no representation is allowed');
   return [...allowed].sort((a, b) => a.bandwidth - b.bandwidth);
 }
 
 export interface SituationSources {
   player: DashPlayer;
-  view: VideoView;
+  /** Of the latest call of a rule for video. */
+  context: RulesContext;
   gauge: BufferGauge;
   isQuotaExceeded: boolean;
+  isFirst: boolean;
 }
 
 export function readSituation(sources: SituationSources): Situation {
-  const { player, view, gauge } = sources;
-  const { streamInfo, current } = view;
+  const { player, context, gauge, isFirst } = sources;
+  const streamInfo = context.getStreamInfo();
+  /** The one that dash.js would continue with. */
+  const current = context.getRepresentation();
+  const period = periodOf(streamInfo, current);
   const segmentSeconds = segmentDuration(current);
-  const streams = view.schedule.getPlaybackController?.()?.getStreamController?.();
+  const streams = context.getScheduleController().getPlaybackController?.()?.getStreamController?.();
   const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
   const playableSeconds = gauge.playableSeconds();
-  const bufferLevelSeconds = isActive ? gauge.levelSeconds(String(streamInfo.id)) : playableSeconds;
+  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
+  const isPagesChoice = isFirst && Number(setting(player, 'abr.initialBitrate.video')) > 0;
   const playhead = gauge.playheadSeconds();
   // The representations of the ladder have no index of segments; those of the stream processor have one.
   const indexed = streams
-    ?.getStreamById(String(streamInfo.id))
+    ?.getStreamById(period.id)
     ?.getStreamProcessors()
     .find((processor) => processor.getType() === 'video')
     ?.getRepresentationController();
   return {
-    period: periodOf(streamInfo, current),
-    ladder: allowedRepresentations(view).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
-    initialRepresentationId: Number(setting(player, 'abr.initialBitrate.video')) > 0 ? current.id : undefined,
-    segmentSeconds,
-    bufferLevelSeconds,
-    bufferCapSeconds: bufferCap(sources, segmentSeconds),
+    period,
+    ladder: allowedRepresentations(context)
+      .filter(({ id }) => !isPagesChoice || id === current.id)
+      .map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
+    playback: { segmentSeconds, bufferLevelSeconds, bufferCapSeconds: bufferCap(sources, segmentSeconds) },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
     indexedBits(id, index) {
@@ -92,8 +78,8 @@ function segmentDuration({ id, segmentDuration, fragmentDuration }: Representati
 }
 
 /** The limit that dash.js compares buffer level + segment duration with before a request. */
-function bufferCap({ player, view, isQuotaExceeded }: SituationSources, segmentSeconds: number): number {
-  let target = view.schedule.getBufferTarget();
+function bufferCap({ player, context, isQuotaExceeded }: SituationSources, segmentSeconds: number): number {
+  let target = context.getScheduleController().getBufferTarget();
   if (isQuotaExceeded) {
     // dash.js has cut the targets of the top quality alone; the plan may well go there.
     target = Math.min(target, Number(setting(player, 'buffer.bufferTimeAtTopQuality')));
