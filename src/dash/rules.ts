@@ -39,14 +39,12 @@ function ruleFactory(name: string, port: DashPort, { life }: Adaptation, rule: R
   return () => ({
     create() {
       const answer = (context: RulesContext) => {
-        const choice = life.guard(() => (instance === newest ? rule(context) : undefined));
-        return {
-          representation: (choice && life.guard(() => port.representation(choice))) ?? null,
-          priority: PRIORITY,
+        const opinion = life.guard(() => {
+          const choice = instance === newest ? rule(context) : undefined;
           // dash.js silently ignores an abandonment whose reason is no object.
-          reason: choice && { message: choice.message },
-          rule: name,
-        };
+          return choice && { representation: port.representation(choice), reason: { message: choice.message } };
+        });
+        return { representation: null, priority: PRIORITY, rule: name, ...opinion };
       };
       const instance = {
         getClassName: () => name,
