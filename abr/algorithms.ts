@@ -1,25 +1,25 @@
-/** The controllers by name: what `--algorithms` and the plugin's options accept. A new one is one more row. */
+/** The controllers by name, for `--algorithms` and the plugin's options. A new controller is one more row. */
 
 import { createBola } from './bola.ts';
 import type { Controller } from './controller.ts';
 import { InputError, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc-d.ts';
-import { createMpcL } from './mpc-l.ts';
+import { createMpcL } from './mpc-l/mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
 import { MAX_HORIZON } from './planner.ts';
 import { createThroughput } from './throughput.ts';
 
-/** What any controller may be told; each takes what concerns it. */
+/** Options of any controller; each uses those that concern it. */
 export interface ControllerOptions {
-  /** Segments planned ahead, a whole number from 1 to 20. Default 5. */
+  /** Planned segments, a whole number from 1 to 20. Default: the controller's own, see `MpcDOptions`, `MpcLOptions`. */
   horizon?: number;
-  /** Seed of whatever is random. Default 1. */
+  /** Seed of everything random. Default 1. */
   seed?: number;
-  /** Decisions carry what each representation was expected to bring; costs some microseconds. Default false. */
+  /** Whether decisions carry an outlook of each representation. Default: true for MPC-L, else false. */
   outlook?: boolean;
 }
 
-/** Risks that have a name of their own, for the curve of mean against tail: `mpc-l:risk-0.25`. */
+/** Risks with a name of their own, for the curve of mean against tail: `mpc-l:risk-0.25`. */
 const NAMED_RISKS = [0, 0.05, 0.25, 0.5, 1];
 
 const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Controller>> = {
@@ -30,7 +30,7 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
   'mpc-l:no-abandon': (options) => createMpcL({ ...options, name: 'mpc-l:no-abandon', abandon: false }),
   'mpc-l:no-forecast': (options) => createMpcL({ ...options, name: 'mpc-l:no-forecast', forecast: false }),
   'mpc-l:no-startup': (options) => createMpcL({ ...options, name: 'mpc-l:no-startup', startup: false }),
-  // The same controller: the handover is in the forecast, and whoever plays it attaches one without.
+  // The same controller: handovers are in the forecast, and the simulator gives this name a forecast without them.
   'mpc-l:no-handover': (options) => createMpcL({ ...options, name: 'mpc-l:no-handover' }),
   ...Object.fromEntries(
     NAMED_RISKS.map((risk) => [
@@ -45,12 +45,12 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
 
 const OPTION_NAMES: readonly string[] = ['horizon', 'seed', 'outlook'] satisfies (keyof ControllerOptions)[];
 
-/** Names that `createController` knows. */
+/** The names that `createController` accepts. */
 export const ALGORITHM_NAMES: readonly string[] = Object.keys(ALGORITHMS);
 
 /**
- * A controller of its own for one session. Throws `InputError` for an unknown name (saying which are known) and for an
- * option that cannot be worked with.
+ * A new controller, for one session. Throws `InputError` for an unknown name (the message lists the known ones) and for
+ * an invalid option.
  */
 export function createController(name: string, options: ControllerOptions = {}): Controller {
   const create = Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined;

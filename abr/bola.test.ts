@@ -26,6 +26,8 @@ function steadyState(options: { count: number; bitrateBps: number; linkBps: numb
   return {
     nowSeconds: options.count * Math.max(4, downloadSeconds),
     started: true,
+    playbackRate: 1,
+    isPaused: false,
     bufferLevelSeconds: options.level,
     bufferCapSeconds: options.cap,
     segmentSeconds: 4,

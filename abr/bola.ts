@@ -1,29 +1,29 @@
 /**
  * BOLA: the representation follows from the buffer level (Spiteri, Urgaonkar, Sitaraman: "BOLA: near-optimal bitrate
- * adaptation for online videos", INFOCOM'16), in the form that dash.js 5 runs it (BolaRule: BOLA-E's placeholder buffer,
- * BOLA-O against oscillation) and with the guard that dash.js always runs beside it (InsufficientBufferRule).
+ * adaptation for online videos", INFOCOM'16), in the form of dash.js 5 (BolaRule: BOLA-E's placeholder buffer, BOLA-O
+ * against oscillation), with the guard that dash.js always runs beside it (InsufficientBufferRule).
  *
- * It downloads the r that maximises (Vp * (u_r - 1 + gp) - level) / R_r with u_r = ln(R_r / R_0) + 1. Vp and gp are such
- * that the lowest is preferred up to 10 s and the top from the buffer target on, but never below 10 s + 2 s per
- * representation. A player with a smaller target never gets there, so the level that counts includes a placeholder:
- * what the buffer would hold had requests not had to wait for room, from a first choice by throughput on.
+ * It downloads the r that maximises (Vp * (u_r - 1 + gp) - level) / R_r with u_r = ln(R_r / R_0) + 1. Vp and gp make the
+ * lowest representation the preferred one up to 10 s, and the top one from the buffer target on, but never below 10 s +
+ * 2 s per representation. A player with a smaller target never gets there, so the level includes a placeholder: media
+ * that the buffer would hold if requests had not waited for room, from a first choice by throughput on.
  *
- * dash.js keeps the placeholder between calls; here it is reckoned anew from the last downloads, so that equal states
- * mean equal decisions. What that simplifies: the placeholder does not fade (dash.js: 1 % per segment), and a stall,
- * which empties it, is seen only where a download lasted longer than any buffer below the cap. And thresholds follow
- * from the maximised term, where dash.js's `_minBufferLevelForRepresentation` and `_maxBufferLevelForRepresentation` lie
- * Vp above it.
+ * dash.js keeps the placeholder between calls. Here it is computed from the last downloads each time, so that equal
+ * states mean equal decisions. Three simplifications follow. The placeholder does not fade (dash.js: 1 % per segment). A
+ * stall empties it, but is only noticed if a download lasted longer than any buffer below the cap. And all of those
+ * downloads count at the present playback rate. Thresholds follow from the maximised term; dash.js's
+ * `_minBufferLevelForRepresentation` and `_maxBufferLevelForRepresentation` lie Vp above it.
  */
 
 import type { Controller, Decision, Download, PlayerState } from './controller.ts';
 import { EWMA_DOWNLOADS, ewmaThroughputBps } from './ewma-throughput.ts';
 import { highestWithin, SAFETY_FACTOR } from './throughput.ts';
 
-/** dash.js's `MINIMUM_BUFFER_S`: up to this level BOLA prefers the lowest. */
+/** dash.js's `MINIMUM_BUFFER_S`: up to this buffer level BOLA prefers the lowest representation. */
 const MINIMUM_BUFFER_SECONDS = 10;
 /** dash.js's `MINIMUM_BUFFER_PER_BITRATE_LEVEL_S`. */
 const MINIMUM_BUFFER_PER_REPRESENTATION_SECONDS = 2;
-/** A buffer target without end is taken for this one. */
+/** Stands for an infinite buffer target. */
 const MAX_TARGET_SECONDS = 3600;
 /** InsufficientBufferRule's `throughputSafetyFactor` and `segmentIgnoreCount`. */
 const GUARD_SAFETY_FACTOR = 0.7;
@@ -37,19 +37,21 @@ class Bola implements Controller {
   readonly name = 'bola';
 
   decide(state: PlayerState): Decision {
-    const { ladderBps, bufferLevelSeconds, segmentSeconds } = state;
+    const { ladderBps, bufferLevelSeconds, segmentSeconds, playbackRate } = state;
     if (!(ladderBps[ladderBps.length - 1]! > ladderBps[0]!)) return this.decision(0, 'one bitrate');
-    const throughputBps = ewmaThroughputBps(state.downloads);
-    if (throughputBps === undefined) return this.decision(0, 'nothing measured yet: lowest');
+    const measuredBps = ewmaThroughputBps(state.downloads);
+    if (measuredBps === undefined) return this.decision(0, 'nothing measured yet: lowest');
+    // A player at rate 2 consumes twice the bitrate.
+    const throughputBps = measuredBps / playbackRate;
     const sustainable = highestWithin(ladderBps, SAFETY_FACTOR * throughputBps);
     const run = lastRun(state);
     if (run.length < 2) return this.decision(sustainable, 'starting: by throughput');
     const curve = new BolaCurve(ladderBps, state.bufferCapSeconds);
     const levelSeconds = effectiveLevelSeconds(state, run, curve);
     let representation = curve.representationAt(levelSeconds);
-    let reason = `level ${levelSeconds.toFixed(1)} s`;
+    let reason = `buffer level with placeholder ${levelSeconds.toFixed(1)} s`;
 
-    // BOLA-O: the buffer alone does not raise the quality above what the throughput sustains.
+    // BOLA-O: the buffer alone does not raise the bitrate above the sustainable one.
     const previous = state.previousBitrateBps === undefined ? 0 : highestWithin(ladderBps, state.previousBitrateBps);
     if (representation > previous && representation > sustainable) {
       representation = Math.max(sustainable, previous);
@@ -57,7 +59,7 @@ class Bola implements Controller {
     }
     const guardBps = (GUARD_SAFETY_FACTOR * throughputBps * bufferLevelSeconds) / segmentSeconds;
     const most = highestWithin(ladderBps, guardBps);
-    if (run.length >= GUARD_IGNORES_SEGMENTS && most < representation) {
+    if (run.length >= GUARD_IGNORES_SEGMENTS && most < representation && !state.isPaused) {
       representation = most;
       reason += ', held by low buffer';
     }
@@ -69,7 +71,7 @@ class Bola implements Controller {
   }
 }
 
-/** The last downloads of segments that follow each other up to the one to decide on, oldest first. */
+/** The last downloads of consecutive segments before the one to decide on, oldest first. */
 function lastRun({ downloads, segmentIndex }: PlayerState): Download[] {
   const run: Download[] = [];
   let index = segmentIndex - 1;
@@ -85,20 +87,22 @@ function lastRun({ downloads, segmentIndex }: PlayerState): Download[] {
 
 /** Buffer level with the placeholder, in seconds. */
 function effectiveLevelSeconds(state: PlayerState, run: readonly Download[], curve: BolaCurve): number {
-  const { segmentSeconds, bufferCapSeconds } = state;
+  const { segmentSeconds, bufferCapSeconds, playbackRate } = state;
   const roomSeconds = Math.max(0, bufferCapSeconds - segmentSeconds);
-  // The first of a session is no choice; the second was made by throughput, and the placeholder filled up to it.
+  // The first download of a session is no choice. The second was chosen by throughput, which filled the placeholder.
   let level = curve.lowestLevelFor(run[1]!.bitrateBps);
-  // The most that may really have been there.
+  // Upper bound of the true buffer level.
   let real = roomSeconds;
   for (let i = 1; i < run.length; i++) {
     const { bitrateBps, requestedAtSeconds, downloadSeconds } = run[i]!;
     level = Math.min(level, curve.highestLevelFor(bitrateBps));
-    if (downloadSeconds > real) level = 0;
-    level = Math.max(level - downloadSeconds, 0) + segmentSeconds;
-    real = Math.max(real - downloadSeconds, 0) + segmentSeconds;
+    const played = playbackRate * downloadSeconds;
+    if (played > real) level = 0;
+    level = Math.max(level - played, 0) + segmentSeconds;
+    real = Math.max(real - played, 0) + segmentSeconds;
     const nextAt = run[i + 1]?.requestedAtSeconds ?? state.nowSeconds;
-    real = Math.min(roomSeconds, Math.max(0, real - Math.max(0, nextAt - requestedAtSeconds - downloadSeconds)));
+    const waited = Math.max(0, nextAt - requestedAtSeconds - downloadSeconds);
+    real = Math.min(roomSeconds, Math.max(0, real - playbackRate * waited));
   }
   return Math.max(level, state.bufferLevelSeconds);
 }
@@ -137,7 +141,7 @@ class BolaCurve {
     return best;
   }
 
-  /** Level from which a bitrate is preferred to all lower ones. */
+  /** Buffer level from which a bitrate is preferred to all lower ones. */
   lowestLevelFor(bitrateBps: number): number {
     let level = 0;
     for (const lowerBps of this.ladderBps) {
@@ -149,7 +153,7 @@ class BolaCurve {
     return level;
   }
 
-  /** Level above which BOLA would rather wait than download this bitrate. */
+  /** Buffer level above which BOLA waits rather than downloading this bitrate. */
   highestLevelFor(bitrateBps: number): number {
     return this.vp * (Math.max(0, this.utility(bitrateBps)) + this.gp);
   }

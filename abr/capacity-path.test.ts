@@ -232,7 +232,7 @@ describe('any path', () => {
   });
 });
 
-/** Stalls of 4 s segments of these sizes, asked for one after the other, with room for 16 s. */
+/** Stalls of 4 s segments of these sizes, requested one after the other, with room for 16 s. */
 function stallSeconds(path: CapacityPath, sizes: readonly number[], startBuffer: number): number {
   let time = 0;
   let buffer = startBuffer;

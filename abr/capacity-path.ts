@@ -1,27 +1,27 @@
 /**
- * Capacity paths: what a link can deliver from now on.
+ * Capacity paths: the capacity of a link from now on.
  *
- * A real trace, an oracle's future and one sampled future of a forecast are all capacity paths, so that one planner
- * serves every controller (the seam that keeps MPC-D, MPC-L and MPC-O the same code).
+ * A constant rate, a replayed trace and the true future of an oracle are capacity paths. So MPC-D and MPC-O share the
+ * planner, and the simulator computes downloads with the same arithmetic.
  */
 
-/** Deliverable bits over time, counted from the moment the path was made ("now", second 0). */
+/** Deliverable bits over time; second 0 is now. */
 export interface CapacityPath {
-  /** Bits that a busy link delivers from second 0 to `seconds` (>= 0); non-decreasing. */
+  /** Bits that the link can deliver from second 0 to `seconds` (>= 0); non-decreasing. */
   cumulativeBits(seconds: number): number;
   /**
-   * Seconds from sending a request at second `startSeconds` until its last bit is here, request latency included.
-   * `Infinity` when the path never delivers that much.
+   * Seconds from a request at second `startSeconds` to its last bit, request latency included. `Infinity` if the path
+   * never delivers that much.
    */
   downloadSeconds(startSeconds: number, sizeBits: number): number;
   /**
-   * The same for several sizes at once, all sent at `startSeconds`; absent where it would bring nothing. The numbers
-   * are those of `downloadSeconds` to the last bit.
+   * The same for several sizes, all requested at `startSeconds`; absent if it would be no faster. The results equal
+   * those of `downloadSeconds` to the last bit.
    */
   downloadSecondsEach?(startSeconds: number, batch: DownloadBatch): void;
 }
 
-/** Sizes to ask a path about, and where the answers go: `seconds[i]` is for `sizesBits[from + i]`, i < `count`. */
+/** Sizes and their results: `seconds[i]` belongs to `sizesBits[from + i]`, i < `count`. */
 export interface DownloadBatch {
   sizesBits: Float64Array;
   from: number;
@@ -29,7 +29,7 @@ export interface DownloadBatch {
   seconds: Float64Array;
 }
 
-/** A link of one rate for ever: MPC-D's view of the world. `latencySeconds` is added to each request (default 0). */
+/** A link of one rate for ever, as MPC-D assumes. `latencySeconds` is added to each request (default 0). */
 export class ConstantPath implements CapacityPath {
   constructor(
     readonly rateBps: number,
@@ -45,7 +45,7 @@ export class ConstantPath implements CapacityPath {
   }
 }
 
-/** How a `PiecewisePath` goes on after its last step: repeat from the start, or at a constant rate in bit/s. */
+/** Continuation of a `PiecewisePath` after its last step: repetition from the start, or a constant rate in bit/s. */
 export type PathTail = 'repeat' | number;
 
 export interface PiecewisePathOptions {
@@ -53,17 +53,17 @@ export interface PiecewisePathOptions {
   stepEndsSeconds: ArrayLike<number>;
   /** Rate within each step in bit/s, >= 0. */
   ratesBps: ArrayLike<number>;
-  /** What follows the last step. Default: the last step's rate. */
+  /** Continuation after the last step. Default: the last step's rate. */
   tail?: PathTail;
   /** Added to each request. Default 0. */
   latencySeconds?: number;
-  /** Where on the steps "now" is, in seconds; needs no copy of the steps. Default 0. */
+  /** Position of second 0 on the time axis of the steps. Default 0. */
   originSeconds?: number;
-  /** What the receiver takes for a response after its last bit, the link being idle. Default: nothing. */
+  /** Time of the receiver for a response after its last bit, with the link idle. Default: none. */
   response?: ResponseTime;
 }
 
-/** A constant and a share for the size. */
+/** A constant, and a share that grows with the size. */
 export interface ResponseTime {
   seconds: number;
   secondsPerBit: number;
@@ -72,8 +72,8 @@ export interface ResponseTime {
 const NO_RESPONSE_TIME: ResponseTime = { seconds: 0, secondsPerBit: 0 };
 
 /**
- * A link whose rate is constant within steps. Look-ups try the step that steps of equal length would have, or those
- * after the last one found, and then search by halves: steps may be of any length, and days of them cost no more.
+ * A link with a constant rate in each step. Look-ups guess a step and then search by halves, so that steps may have any
+ * length and a path of days costs no more than a short one.
  */
 export class PiecewisePath implements CapacityPath {
   private readonly ends: Float64Array;
@@ -86,10 +86,8 @@ export class PiecewisePath implements CapacityPath {
   private readonly originSeconds: number;
   private readonly originBits: number;
   private readonly response: ResponseTime;
-  /** Mean number of steps in a second, for a first guess. */
+  /** Mean number of steps in a second, for the guess. */
   private readonly stepsPerSecond: number;
-  /** The step that the last look-up by time ended in. */
-  private lastStep = 0;
 
   constructor(options: PiecewisePathOptions | { of: PiecewisePath; originSeconds: number; latencySeconds?: number }) {
     if ('of' in options) {
@@ -123,7 +121,7 @@ export class PiecewisePath implements CapacityPath {
     this.originBits = this.absoluteBits(this.originSeconds);
   }
 
-  /** The same link seen from `originSeconds` on this path's time axis; shares the steps. */
+  /** The same link from `originSeconds` on this path's time axis; shares the steps. */
   from(originSeconds: number, latencySeconds?: number): PiecewisePath {
     return new PiecewisePath({
       of: this,
@@ -141,19 +139,20 @@ export class PiecewisePath implements CapacityPath {
     return this.transferSeconds(startSeconds, sizeBits) + (seconds + secondsPerBit * sizeBits);
   }
 
-  /** `downloadSeconds` to the last bit, without what the receiver takes after it. */
+  /** `downloadSeconds` without the receiver's time after the last bit. */
   transferSeconds(startSeconds: number, sizeBits: number): number {
     const sentAt = this.originSeconds + startSeconds;
     const firstByteAt = sentAt + this.latencySeconds;
-    const bits = this.absoluteBits(firstByteAt);
-    return this.absoluteSecondsAt(bits + sizeBits, firstByteAt, this.lastStep) - sentAt;
+    const step = this.stepAt(firstByteAt);
+    const bits = this.bitsInStep(firstByteAt, step);
+    return this.absoluteSecondsAt(bits + sizeBits, firstByteAt, step) - sentAt;
   }
 
   downloadSecondsEach(startSeconds: number, { sizesBits, from, count, seconds }: DownloadBatch): void {
     const sentAt = this.originSeconds + startSeconds;
     const firstByteAt = sentAt + this.latencySeconds;
-    const bits = this.absoluteBits(firstByteAt);
-    const step = this.lastStep;
+    const step = this.stepAt(firstByteAt);
+    const bits = this.bitsInStep(firstByteAt, step);
     const { response } = this;
     for (let i = 0; i < count; i++) {
       const sizeBits = sizesBits[from + i]!;
@@ -163,16 +162,52 @@ export class PiecewisePath implements CapacityPath {
   }
 
   private absoluteBits(seconds: number): number {
-    if (seconds < this.durationSeconds) return this.bitsWithin(seconds);
-    if (this.tail === 'repeat') {
-      const rounds = Math.floor(seconds / this.durationSeconds);
-      return rounds * this.totalBits + this.bitsWithin(seconds - rounds * this.durationSeconds);
-    }
-    this.lastStep = this.ends.length - 1;
-    return this.totalBits + this.tail * (seconds - this.durationSeconds);
+    return this.bitsInStep(seconds, this.stepAt(seconds));
   }
 
-  /** The moment when `bits` are reached, never before `notBefore`; `hint` is a step that may be near. */
+  /** Whole rounds of a repeated path before `seconds`. */
+  private roundsBefore(seconds: number): number {
+    return this.tail === 'repeat' && seconds >= this.durationSeconds ? Math.floor(seconds / this.durationSeconds) : 0;
+  }
+
+  private withinRound(seconds: number): number {
+    const rounds = this.roundsBefore(seconds);
+    return rounds > 0 ? seconds - rounds * this.durationSeconds : seconds;
+  }
+
+  /** The step at `seconds` (the first one that ends later, within a round); the number of steps after the last one. */
+  private stepAt(seconds: number): number {
+    const { ends } = this;
+    const within = this.withinRound(seconds);
+    let low = 0;
+    let high = ends.length;
+    if (within >= this.durationSeconds) return high;
+    const guess = Math.min(high - 1, Math.max(0, Math.floor(within * this.stepsPerSecond)));
+    for (let i = Math.max(0, guess - 1); i <= guess + 1 && i < high; i++) {
+      if (ends[i]! > within) high = i;
+      else low = i + 1;
+    }
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ends[middle]! > within) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Bits until `seconds`, which lie in `step`. */
+  private bitsInStep(seconds: number, step: number): number {
+    const rounds = this.roundsBefore(seconds);
+    const within = this.withinRound(seconds);
+    let bits = this.totalBits;
+    if (step < this.ends.length) {
+      const start = step === 0 ? 0 : this.ends[step - 1]!;
+      bits = this.cumulative[step]! + this.rates[step]! * (within - start);
+    } else if (typeof this.tail === 'number') bits += this.tail * (within - this.durationSeconds);
+    return rounds > 0 ? rounds * this.totalBits + bits : bits;
+  }
+
+  /** The moment when `bits` are reached, but at least `notBefore`; `hint` is a step near it. */
   private absoluteSecondsAt(bits: number, notBefore: number, hint: number): number {
     let at: number;
     if (bits <= this.totalBits) at = this.secondsWithin(bits, hint);
@@ -187,35 +222,13 @@ export class PiecewisePath implements CapacityPath {
     return Math.max(at, notBefore);
   }
 
-  /** Leaves the step in `lastStep`. */
-  private bitsWithin(seconds: number): number {
-    const { ends } = this;
-    // First step whose end is > seconds.
-    let low = 0;
-    let high = ends.length;
-    const guess = Math.min(high - 1, Math.max(0, Math.floor(seconds * this.stepsPerSecond)));
-    for (let i = Math.max(0, guess - 1); i <= guess + 1 && i < high; i++) {
-      if (ends[i]! > seconds) high = i;
-      else low = i + 1;
-    }
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ends[middle]! > seconds) high = middle;
-      else low = middle + 1;
-    }
-    this.lastStep = low;
-    if (low >= ends.length) return this.totalBits;
-    const start = low === 0 ? 0 : ends[low - 1]!;
-    return this.cumulative[low]! + this.rates[low]! * (seconds - start);
-  }
-
   private secondsWithin(bits: number, hint: number): number {
     const { cumulative } = this;
     // First step at whose end `bits` are reached.
     let low = 0;
     let high = this.ends.length - 1;
     if (hint < high && cumulative[hint]! < bits) {
-      // At the hint or after it: strides that double.
+      // After the hint: strides that double.
       low = hint;
       let stride = 1;
       while (low + stride <= high) {
@@ -239,7 +252,7 @@ export class PiecewisePath implements CapacityPath {
   }
 }
 
-/** A path seen from `originSeconds` (>= 0) on its own time axis. */
+/** A path from `originSeconds` (>= 0) on its own time axis. */
 export class ShiftedPath implements CapacityPath {
   private readonly originBits: number;
 

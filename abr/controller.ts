@@ -1,13 +1,13 @@
-/** What a controller is asked and what it answers. The same shapes in the browser, the simulator and the benchmark. */
+/** The input and the output of a controller: the same shapes in the browser, the simulator and the benchmark. */
 
 import type { Forecast } from './forecast.ts';
 import type { QoeWeights } from './qoe.ts';
 
-/** One finished (or abandoned) media download, as it was measured. */
+/** One finished or abandoned media download, as measured. */
 export interface Download {
   segmentIndex: number;
   bitrateBps: number;
-  /** Bits that arrived: the whole segment, or the part that came before it was abandoned. */
+  /** Bits that arrived: the whole segment, or the part that arrived before it was abandoned. */
   receivedBits: number;
   /** Size of the whole segment. */
   sizeBits: number;
@@ -20,91 +20,102 @@ export interface Download {
   abandoned: boolean;
 }
 
-/** Everything that a decision depends on. Arrays are read-only views: a controller keeps none of them. */
+/** Everything that a decision depends on. Arrays are read-only views; a controller keeps none of them. */
 export interface PlayerState {
   /** The session's clock: seconds since the first media request. */
   nowSeconds: number;
-  /** UTC in ms by the time source, and how far it may be off. Unknown: undefined. */
+  /** UTC in ms from the time source, and its uncertainty; undefined where unknown. */
   utcMs?: number | undefined;
   utcUncertaintySeconds?: number | undefined;
   /** False until the first picture. */
   started: boolean;
+  /** Seconds of media that play per second of the clock, > 0. The buffer drains at this rate. */
+  playbackRate: number;
+  /** The viewer has paused. Until playback resumes the buffer does not drain, so nothing stalls. */
+  isPaused: boolean;
+  /** Buffered media in seconds. Buffer levels and segment durations are seconds of media, not of the clock. */
   bufferLevelSeconds: number;
   /** A request is sent when buffer level + segment duration < this. */
   bufferCapSeconds: number;
   segmentSeconds: number;
-  /** The segment to decide on, counted from 0. */
+  /** Index of the segment to decide on, from 0. */
   segmentIndex: number;
-  /** Segments left, that one included. `Infinity` when unknown. */
+  /** Segments left, including that one; `Infinity` where unknown. */
   segmentsRemaining: number;
-  /** Bitrates of the representations that may be chosen, in bit/s, ascending, at least one. */
+  /** Bitrates of the available representations in bit/s, ascending, at least one. */
   ladderBps: readonly number[];
   /**
-   * `upcomingSizesBits[k][representation]`: sizes of the segment to decide on (k = 0) and of those after it, as many as
-   * are known and left (at least one row unless the stream has ended).
+   * `upcomingSizesBits[k][representation]`: sizes of the segment to decide on (k = 0) and of the segments after it, as
+   * far as they are known; at least one row unless the stream has ended.
    */
   upcomingSizesBits: readonly (readonly number[])[];
-  /** Bitrate of the segment before; undefined at the start and after a seek. It need not be in the ladder any more. */
+  /** Bitrate of the previous segment; undefined at the start and after a seek. The ladder may have lost it. */
   previousBitrateBps: number | undefined;
-  /** Finished and abandoned downloads of this session, oldest first; at least the last 16 where there are as many. */
+  /** Finished and abandoned downloads of this session, oldest first; at least the last 16. */
   downloads: readonly Download[];
   weights: QoeWeights;
 }
 
-/** A media download under way. */
+/** A running media download. */
 export interface InFlight {
   segmentIndex: number;
   bitrateBps: number;
   sizeBits: number;
   requestedAtSeconds: number;
   receivedBits: number;
-  /** When the first byte came, on the session's clock; undefined while none has. */
+  /** Arrival of the first byte on the session's clock; undefined before. */
   firstByteAtSeconds?: number | undefined;
-  /** When bits last arrived, on the session's clock; undefined while none has. */
+  /** Latest arrival of bits on the session's clock; undefined before the first. */
   lastProgressAtSeconds?: number | undefined;
-  /** How many times this segment was abandoned before. */
+  /** Earlier abandonments of this segment. */
   abandonments: number;
-  /** Bits of media asked for and of those thrown away in this session so far, for the limit on waste. */
+  /** Bits of media requested and wasted in this session so far, for the limit on waste. */
   sessionRequestedBits?: number;
   sessionWastedBits?: number;
 }
 
-/** What a controller expected of one representation. */
+/**
+ * What a controller expects of requesting the next segment at one representation. It covers this segment alone,
+ * whereas the choice also depends on the segments after it. So the choice need not have the highest expected QoE.
+ */
 export interface CandidateOutlook {
   bitrateBps: number;
-  /** Over the controller's horizon, in units of QoE (undivided sum). */
+  /**
+   * QoE of this segment per 4 s of media, in the unit of `weights.quality` (Mbit/s for QoE-linear): its quality, less
+   * the cost of the switch to it and of the expected stall (qoe.ts). `-Infinity` for a download that never ends.
+   */
   expectedQoe: number;
-  /** Stall seconds over the horizon. */
+  /** Seconds of the clock that playback waits for this segment, startup included; 0 while paused. */
   expectedStallSeconds: number;
 }
 
-/** A decision and its reason in numbers; what the demo and the logs show comes from here. */
+/** A decision and its reason in numbers. The demo and the logs show nothing else. */
 export interface Decision {
   /** Index into the state's ladder. */
   representation: number;
-  /** The controller that decided, in one word or two: `mpc-d`, `mpc-l`, `throughput` ... */
+  /** Name of the controller that decided: `mpc-d`, `mpc-l`, `throughput` ... */
   controller: string;
-  /** Compact and human-readable: what tipped the scale. */
+  /** What tipped the scale, in one line with units. QoE is per 4 s of media, in the unit of `weights.quality`. */
   reason: string;
-  /** The forecast that was used, and its age. */
+  /** Source and age of the forecast that was used. */
   forecastSource?: string;
   forecastAgeSeconds?: number;
-  /** Capacity that was planned on in bit/s, where it was one number. */
+  /** Capacity of the plan in bit/s, where it was one number. */
   plannedThroughputBps?: number;
-  /** Per representation of the ladder, where the controller weighed them. */
+  /** One per representation of the ladder, where the controller evaluated them. */
   candidates?: readonly CandidateOutlook[];
-  /** A handover was expected inside the horizon. */
+  /** Whether a handover is expected within the horizon. */
   handoverInHorizon?: boolean;
 }
 
-/** A controller: deterministic, seeded, free of I/O and clocks. What it remembers it can recompute from the state. */
+/** Deterministic, seeded, free of I/O and clocks: equal arguments give equal answers. */
 export interface Controller {
   readonly name: string;
   /** Chooses the representation of the next segment. */
   decide(state: PlayerState, forecast?: Forecast): Decision;
   /**
-   * Asked on a timer while a segment downloads: keep it, or abandon it for the representation decided on. Absent where
-   * the controller never abandons. The state is that of this moment, its `segmentIndex` the one in flight.
+   * Called on a timer while a segment downloads: `keep` it, or abandon it for the representation decided on. Absent
+   * where the controller never abandons. The state is the current one; its `segmentIndex` is the segment in flight.
    */
   reconsider?(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep';
 }

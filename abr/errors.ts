@@ -1,22 +1,22 @@
-/** Errors about what a caller handed in: which field, what was expected, what came. */
+/** Errors about a caller's input: field, expectation, received value. */
 
-/** Input that cannot be worked with. The message says field, expectation and what was received. */
+/** Invalid input. The message names the field, the expectation and the received value. */
 export class InputError extends Error {
   override readonly name: string = 'InputError';
 
   constructor(
     /** Path of the wrong value: `state.ladderBps[2]`, `options.horizon` ... */
     readonly field: string,
-    /** What would have been right, in words. */
+    /** Valid values, in words. */
     readonly expected: string,
-    /** What came. */
+    /** The invalid value. */
     readonly received: unknown,
   ) {
     super(`${field}: expected ${expected}, got ${describeValue(received)}`);
   }
 }
 
-/** A value as it is shown in a message: short, and unmistakable about its type. */
+/** A value for a message: short, with an unmistakable type. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}...` : value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
@@ -26,7 +26,7 @@ export function describeValue(value: unknown): string {
   return String(value);
 }
 
-/** Throws unless `value` is a whole number from `min` to `max`. */
+/** Returns `value` if it is a whole number from `min` to `max`, else throws. */
 export function requireInteger(value: unknown, field: string, { min, max }: { min: number; max: number }): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
     throw new InputError(field, `a whole number from ${min} to ${max}`, value);
@@ -34,7 +34,7 @@ export function requireInteger(value: unknown, field: string, { min, max }: { mi
   return value;
 }
 
-/** Throws unless `value` is a finite number > 0. */
+/** Returns `value` if it is a finite number > 0, else throws. */
 export function requirePositive(value: unknown, field: string): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) {
     throw new InputError(field, 'a finite number > 0', value);
@@ -42,7 +42,7 @@ export function requirePositive(value: unknown, field: string): number {
   return value;
 }
 
-/** Throws unless `value` is a finite number >= 0. */
+/** Returns `value` if it is a finite number >= 0, else throws. */
 export function requireNonNegative(value: unknown, field: string): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
     throw new InputError(field, 'a finite number >= 0', value);

@@ -1,7 +1,7 @@
 /**
- * A moving average of throughput as dash.js keeps it (ThroughputModel and ThroughputController of 5.2): two exponentially
- * weighted means, fast and slow, weighted by download time; the smaller one counts, so that a fall is believed sooner
- * than a rise.
+ * The moving average of throughput of dash.js (ThroughputModel and ThroughputController of 5.2): two exponentially
+ * weighted means, a fast and a slow one, weighted by download time. The smaller one counts, so that the estimate follows
+ * a fall sooner than a rise.
  */
 
 import type { Download } from './controller.ts';
@@ -12,12 +12,12 @@ const HALF_LIVES = [3, 8];
 /** dash.js's `weightDownloadTimeMultiplicationFactor` (0.0015 per ms): weight per second of download. */
 const WEIGHT_PER_SECOND = 1.5;
 
-/** Downloads that are looked at: what a state holds at least. More would not be the same in every player. */
+/** Downloads in the mean: the number that every state holds at least, so that all players agree. */
 export const EWMA_DOWNLOADS = 16;
 
 /**
- * Mean throughput in bit/s over the last downloads; undefined where nothing was measured. A measurement is what arrived
- * over the time from the first byte (from the request, where that is unknown) to the last one.
+ * Mean throughput in bit/s over the last downloads; undefined without a measurement. A measurement is the received bits
+ * over the time from the first byte (from the request, if the latency is unknown) to the last byte.
  */
 export function ewmaThroughputBps(downloads: readonly Download[]): number | undefined {
   const estimates = [0, 0];
@@ -34,6 +34,6 @@ export function ewmaThroughputBps(downloads: readonly Download[]): number | unde
     }
   }
   if (totalWeight === 0) return undefined;
-  // The means began at 0; what that start still weighs is divided out.
+  // The means began at 0: divide by the weight that they have gathered since.
   return Math.min(...estimates.map((estimate, j) => estimate / (1 - 0.5 ** (totalWeight / HALF_LIVES[j]!))));
 }

@@ -1,4 +1,4 @@
-/** The controller. Pure: no DOM, no Node, no dash.js, no clock of its own. */
+/** The controllers. Pure: no DOM, no Node, no dash.js, no clock of their own. */
 export * from './algorithms.ts';
 export * from './bola.ts';
 export * from './capacity-path.ts';
@@ -7,7 +7,7 @@ export * from './errors.ts';
 export * from './ewma-throughput.ts';
 export * from './forecast.ts';
 export * from './mpc-d.ts';
-export * from './mpc-l.ts';
+export * from './mpc-l/mpc-l.ts';
 export * from './mpc-o.ts';
 export * from './planner.ts';
 export * from './qoe.ts';

@@ -32,7 +32,7 @@ function reference(state: PlayerState, horizon: number): number {
   let bestValue = Number.NEGATIVE_INFINITY;
   let bestFirst = 0;
   for (let code = 0; code < total; code++) {
-    let B = state.bufferLevelSeconds;
+    let B = state.bufferLevelSeconds / state.playbackRate;
     let value = 0;
     let before = qBefore;
     // The plan is the number's digits in base q.length, the first segment's the most significant.
@@ -43,9 +43,10 @@ function reference(state: PlayerState, horizon: number): number {
       const r = Math.floor(rest / place);
       rest -= r * place;
       const d = sizes[k]![r]! / chat;
-      value += (q[r]! * state.segmentSeconds) / 4 - state.weights.mu * Math.max(d - B, 0);
+      const isFree = k === 0 && state.isPaused;
+      value += (q[r]! * state.segmentSeconds) / 4 - (isFree ? 0 : state.weights.mu * Math.max(d - B, 0));
       if (before !== undefined) value -= state.weights.lambda * Math.abs(q[r]! - before);
-      B = Math.max(B - d, 0) + state.segmentSeconds;
+      B = (isFree ? B : Math.max(B - d, 0)) + state.segmentSeconds / state.playbackRate;
       before = q[r]!;
     }
     if (value > bestValue + tolerance) {
@@ -128,7 +129,7 @@ describe('mpc-d', () => {
     }
   });
 
-  test('says what it expected of each representation when asked', () => {
+  test('reports what it expects of each representation, if it is to', () => {
     const { candidates, representation } = createMpcD({ outlook: true }).decide(stateOf({}));
     expect(candidates!.map(({ bitrateBps }) => bitrateBps)).toEqual([1e6, 4e6, 8e6]);
     const best = Math.max(...candidates!.map(({ expectedQoe }) => expectedQoe));
@@ -232,6 +233,8 @@ function stateOf(overrides: Partial<PlayerState>): PlayerState {
   return {
     nowSeconds: 12,
     started: true,
+    playbackRate: 1,
+    isPaused: false,
     bufferLevelSeconds: 6,
     bufferCapSeconds: 30,
     segmentSeconds: 4,
@@ -256,7 +259,7 @@ function stateOf(overrides: Partial<PlayerState>): PlayerState {
   };
 }
 
-/** The top representation, asked for at second 10. */
+/** The top representation, requested at second 10. */
 function inFlightOf(overrides: Partial<InFlight>): InFlight {
   return {
     segmentIndex: 4,

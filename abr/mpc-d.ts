@@ -1,39 +1,40 @@
 /**
- * MPC-D: RobustMPC as it is usually compared with (Yin et al., SIGCOMM'15, as Pensieve's artifact implements it).
+ * MPC-D: RobustMPC in the form that others compare with (Yin et al., SIGCOMM'15, as Pensieve's artifact implements it).
  *
  * It plans five segments ahead on a constant path of the robust throughput (robust-throughput.ts), with the true sizes
- * of the next segments, without a buffer cap and without abandonment. The two deviations that can be asked for are
- * ablations: `abandon` and `bufferCap`.
+ * of the next segments, without a buffer cap and without abandonment. Two options deviate from it, as ablations:
+ * `abandon` and `bufferCap`.
  */
 
 import { ConstantPath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, PlayerState } from './controller.ts';
+import { outlookOnPath } from './outlook.ts';
 import { ConstantPlanner } from './planner/constant-planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 export interface MpcDOptions {
-  /** What decisions are signed with. Default: `mpc-d` and the ablations that are on. */
+  /** Name of the controller in its decisions. Default: `mpc-d` and the ablations that are on. */
   name?: string;
-  /** Segments planned ahead. Default 5. */
+  /** Planned segments. Default 5. */
   horizon?: number;
-  /** The plan knows the buffer cap. Default false. */
+  /** Whether the plan knows the buffer cap. Default false. */
   bufferCap?: boolean;
-  /** Downloads that are about to stall are abandoned. Default false. */
+  /** Whether downloads that are about to stall are abandoned. Default false. */
   abandon?: boolean;
-  /** Decisions carry what each representation was expected to bring. Default false. */
+  /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
 }
 
 /**
- * A download is judged after this many seconds at the earliest: below it the throughput is that of TCP's first round
- * trips (dash.js waits as long, `ABANDON_GRACE_TIME`).
+ * No download is abandoned earlier: until then its throughput is that of TCP's first round trips (dash.js's
+ * `ABANDON_GRACE_TIME`).
  */
-const JUDGED_AFTER_SECONDS = 0.5;
+const GRACE_SECONDS = 0.5;
 
-/** How often one segment may be abandoned: once because the rate fell, once more because it fell again. */
+/** Abandonments of one segment: once because the rate fell, once more because it fell again. */
 const MAX_ABANDONMENTS = 2;
 
-/** Throws `InputError` where an option cannot be worked with. */
+/** Throws `InputError` for an invalid option. */
 export function createMpcD(options: MpcDOptions = {}): Controller {
   return options.abandon ? new AbandoningMpcD(options) : new MpcD(options);
 }
@@ -62,35 +63,37 @@ class MpcD implements Controller {
     const decision: Decision = {
       representation: plan.representation,
       controller: this.name,
-      reason: `${megabits(robustBps)} (error ${Math.round(maxError * 100)} %), stall ${seconds(plan.stallSeconds)}`,
+      reason: `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %): ${this.planner.describe(plan)}`,
       plannedThroughputBps: robustBps,
     };
-    if (this.outlook) decision.candidates = this.planner.outlook(path, state.ladderBps);
+    if (this.outlook) decision.candidates = outlookOnPath(state, path);
     return decision;
   }
 }
 
 class AbandoningMpcD extends MpcD {
   /**
-   * Abandons a download whose rest, at the rate it has had so far, would outlast the buffer, when the plan that begins
-   * with a lower representation is worth more than the plan that sees the download through, and brings its segment
-   * sooner. Nothing received yet counts as one packet, so that a dead link is left for the lowest representation.
+   * Abandons a download if its remaining bits would outlast the buffer at its rate so far, and a plan that begins with a
+   * lower representation is worth more than the plan that completes the download, and has its segment sooner. A download
+   * that received nothing counts as one packet, so that on a dead link the lowest representation replaces it.
    */
   reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
+    if (state.isPaused) return 'keep';
     const current = state.ladderBps.lastIndexOf(inFlight.bitrateBps);
     const elapsedSeconds = state.nowSeconds - inFlight.requestedAtSeconds;
-    if (current <= 0 || inFlight.abandonments >= MAX_ABANDONMENTS || elapsedSeconds < JUDGED_AFTER_SECONDS) {
+    if (current <= 0 || inFlight.abandonments >= MAX_ABANDONMENTS || elapsedSeconds < GRACE_SECONDS) {
       return 'keep';
     }
     const rateBps = Math.max(inFlight.receivedBits, PACKET_BITS) / elapsedSeconds;
     const restBits = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
-    if (restBits / rateBps <= state.bufferLevelSeconds) return 'keep';
+    const playableSeconds = state.bufferLevelSeconds / state.playbackRate;
+    if (restBits / rateBps <= playableSeconds) return 'keep';
 
     const rows = state.upcomingSizesBits;
     const sizes = rows[0] ?? state.ladderBps.map((bps) => bps * state.segmentSeconds);
     const withRest = sizes.map((bits, r) => (r === current ? restBits : bits));
     this.planner.prepare({ ...state, upcomingSizesBits: [withRest, ...rows.slice(1)] });
-    const { values } = this.planner.weigh(new ConstantPath(rateBps));
+    const values = this.planner.evaluate(new ConstantPath(rateBps));
     let best = current;
     for (let r = current - 1; r >= 0; r--) {
       if (sizes[r]! < restBits && values[r]! > values[best]!) best = r;
@@ -99,7 +102,7 @@ class AbandoningMpcD extends MpcD {
     return {
       representation: best,
       controller: this.name,
-      reason: `${megabits(rateBps)} so far: ${seconds(restBits / rateBps)} left, buffer ${seconds(state.bufferLevelSeconds)}`,
+      reason: `${megabits(rateBps)} so far: the rest takes ${seconds(restBits / rateBps)}, the buffer lasts ${seconds(playableSeconds)}`,
       plannedThroughputBps: rateBps,
     };
   }

@@ -1,22 +1,23 @@
 /**
- * MPC-O: MPC on the true future, the yardstick for what forecasts can bring. It plans on the forecast's one path, knows
- * the buffer cap and never abandons. It is not an upper bound: its horizon is finite.
+ * MPC-O: MPC on the true future, the yardstick for what forecasts can bring. It plans on the forecast's only path, knows
+ * the buffer cap and never abandons. It is no upper bound, because its horizon is finite.
  */
 
 import { ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import type { Forecast } from './forecast.ts';
 import { createMpcD } from './mpc-d.ts';
+import { outlookOnPath } from './outlook.ts';
 import { Planner } from './planner.ts';
 
 export interface MpcOOptions {
-  /** Segments planned ahead. Default 5. */
+  /** Planned segments. Default 5. */
   horizon?: number;
-  /** Decisions carry what each representation is going to bring. Default false. */
+  /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
 }
 
-/** Throws `InputError` where an option cannot be worked with. */
+/** Throws `InputError` for an invalid option. */
 export function createMpcO(options: MpcOOptions = {}): Controller {
   return new MpcO(options);
 }
@@ -33,7 +34,7 @@ class MpcO implements Controller {
     this.fallback = createMpcD(options);
   }
 
-  /** Without a forecast of one path it decides as MPC-D does. */
+  /** Decides as MPC-D does unless the forecast is a single path. */
   decide(state: PlayerState, forecast?: Forecast): Decision {
     if (forecast?.kind !== 'paths' || forecast.paths.length !== 1) {
       const decision = this.fallback.decide(state);
@@ -47,11 +48,11 @@ class MpcO implements Controller {
     const decision: Decision = {
       representation: plan.representation,
       controller: this.name,
-      reason: `true path: QoE ${plan.value.toFixed(1)}, stall ${plan.stallSeconds.toFixed(1)} s`,
+      reason: `true path: ${this.planner.describe(plan)}`,
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSeconds,
     };
-    if (this.outlook) decision.candidates = this.planner.outlook(path, state.ladderBps);
+    if (this.outlook) decision.candidates = outlookOnPath(state, path);
     return decision;
   }
 }

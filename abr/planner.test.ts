@@ -12,7 +12,10 @@ import { anyPath, anyState } from './random-states.fixture.ts';
  * plan that is better than all before it (by more than the tolerance).
  */
 function bruteForce(state: PlayerState, path: CapacityPath, horizon: number, knowsCap: boolean) {
-  const { ladderBps, weights, segmentSeconds, bufferCapSeconds, upcomingSizesBits, previousBitrateBps } = state;
+  const { ladderBps, weights, upcomingSizesBits, previousBitrateBps, playbackRate, isPaused } = state;
+  // How long a segment, and a buffer at the cap, play.
+  const segmentSeconds = state.segmentSeconds / playbackRate;
+  const bufferCapSeconds = state.bufferCapSeconds / playbackRate;
   const depth = Math.min(horizon, state.segmentsRemaining);
   const q = ladderBps.map((bps) => weights.quality(bps));
   const qBefore = previousBitrateBps === undefined ? undefined : weights.quality(previousBitrateBps);
@@ -33,8 +36,9 @@ function bruteForce(state: PlayerState, path: CapacityPath, horizon: number, kno
       }
       return;
     }
-    const isStartup = k === 0 && !state.started;
-    const wait = knowsCap && !isStartup ? Math.min(buffer, Math.max(0, buffer + segmentSeconds - bufferCapSeconds)) : 0;
+    const isFree = k === 0 && isPaused;
+    const isStill = isFree || (k === 0 && !state.started);
+    const wait = knowsCap && !isStill ? Math.min(buffer, Math.max(0, buffer + segmentSeconds - bufferCapSeconds)) : 0;
     const level = buffer - wait;
     const before = k > 0 ? q[plan[k - 1]!] : qBefore;
     for (let r = 0; r < q.length; r++) {
@@ -45,14 +49,14 @@ function bruteForce(state: PlayerState, path: CapacityPath, horizon: number, kno
       go(
         k + 1,
         time + wait + d,
-        (isStartup ? level : Math.max(level - d, 0)) + segmentSeconds,
-        rebuffer + (isStartup ? d : Math.max(d - level, 0)),
-        quality + (q[r]! * segmentSeconds) / 4,
+        (isStill ? level : Math.max(level - d, 0)) + segmentSeconds,
+        rebuffer + (isFree ? 0 : isStill ? d : Math.max(d - level, 0)),
+        quality + (q[r]! * state.segmentSeconds) / 4,
         changes + (before === undefined ? 0 : Math.abs(q[r]! - before)),
       );
     }
   };
-  go(0, 0, state.bufferLevelSeconds, 0, 0, 0);
+  go(0, 0, state.bufferLevelSeconds / playbackRate, 0, 0, 0);
   return { representation, values };
 }
 
@@ -82,7 +86,7 @@ describe('Planner', () => {
             ties++;
           }
           const plan = planner.plan(state, path);
-          const { values } = planner.weigh(path);
+          const values = planner.evaluate(path);
           const isRight =
             plan.representation === expected.representation &&
             isClose(plan.value, best) &&
@@ -158,7 +162,7 @@ describe('Planner', () => {
     for (const path of [new ConstantPath(0), new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] })]) {
       const planner = new Planner();
       expect(planner.plan(stateOf({}), path)).toMatchObject({ representation: 0, value: Number.NEGATIVE_INFINITY });
-      expect([...planner.weigh(path).values]).toEqual([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);
+      expect([...planner.evaluate(path)]).toEqual([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);
     }
   });
 
@@ -216,6 +220,8 @@ function stateOf(overrides: Partial<PlayerState>): PlayerState {
   return {
     nowSeconds: 0,
     started: true,
+    playbackRate: 1,
+    isPaused: false,
     bufferLevelSeconds: 6,
     bufferCapSeconds: 30,
     segmentSeconds: 4,

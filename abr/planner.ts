@@ -1,7 +1,4 @@
-/**
- * The planner for any capacity path: MPC-O plans on the true one, a stochastic controller on many. How it works and what
- * it maximises is said in planner/constant-planner.ts.
- */
+/** The exact planner for any capacity path, as MPC-O needs it. planner/constant-planner.ts says how it works. */
 
 import type { CapacityPath } from './capacity-path.ts';
 import { ConstantPlanner, type PlannerOptions } from './planner/constant-planner.ts';
@@ -9,9 +6,9 @@ import { VaryingPaths } from './planner/varying-paths.ts';
 
 export * from './planner/constant-planner.ts';
 
-/** Plans on any path; on a constant one exactly as `ConstantPlanner` does. */
+/** Plans on any path; on a constant one it equals `ConstantPlanner`. */
 export class Planner extends ConstantPlanner<CapacityPath> {
-  /** Throws `InputError` where an option cannot be worked with. */
+  /** Throws `InputError` for an invalid option. */
   constructor(options: PlannerOptions = {}) {
     super(options, new VaryingPaths());
   }

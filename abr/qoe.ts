@@ -1,14 +1,17 @@
 /**
- * Quality of experience, the sum that planners maximise and sessions are judged by.
+ * Quality of experience: the sum that planners maximise and sessions are judged by.
  *
  *   session QoE = ( sum q(R) * segmentSeconds/4 - mu * (startup + stall seconds) - lambda * sum |q(R) - q(R previous)| )
  *                 / (media seconds / 4)
  *
  * which reads as "Mbit/s of undisturbed 4 s segments" and does not depend on segment or session length; with 4 s
  * segments it is Pensieve's sum per segment (Mao et al., SIGCOMM'17, after Yin et al., SIGCOMM'15).
+ *
+ * Segments count by their seconds of media, waiting by the seconds of the clock. So at playback rate 2 a segment is worth
+ * as much as at rate 1, and a second of waiting costs as much: the viewer sees the same pictures and waits the same time.
  */
 
-/** The media duration in seconds that one unit of quality is counted for. */
+/** Seconds of media that count for one unit of quality. */
 export const QOE_UNIT_SECONDS = 4;
 
 /** `linear`: q = Mbit/s. `log`: q = ln(R/Rmin). `hd`: Pensieve's table, for the Pensieve ladder alone. */
@@ -17,7 +20,7 @@ export type QoeForm = 'linear' | 'log' | 'hd';
 export interface QoeWeights {
   /** Quality of each bitrate in bit/s. */
   quality(bitrateBps: number): number;
-  /** Cost of a second of startup or stall, in units of quality. */
+  /** Cost of a second (of the clock) of startup or stall, in units of quality. */
   mu: number;
   /** Cost of a change of quality by one unit. */
   lambda: number;
@@ -28,7 +31,7 @@ const PENSIEVE_LADDER_BPS = [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3];
 const PENSIEVE_HD_QUALITY = [1, 2, 3, 12, 15, 20];
 const PENSIEVE_HD_MU = 8;
 
-/** Weights that need nothing but a ladder (bit/s, ascending): what `qoeWeights` says of `linear` and `log`. */
+/** `qoeWeights` for the two forms that every ladder (bit/s, ascending) has. */
 export function bitrateWeights(form: 'linear' | 'log', ladderBps: readonly number[]): QoeWeights {
   const lowestBps = ladderBps[0] ?? 1;
   const topBps = ladderBps[ladderBps.length - 1] ?? 1;
@@ -55,7 +58,13 @@ export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeig
   };
 }
 
-/** What a session was, as far as QoE counts it. */
+/** Cost of a switch; 0 without a previous bitrate, or if it has no quality (a bitrate off the table of `hd`). */
+export function switchCost(weights: QoeWeights, fromBps: number | undefined, toBps: number): number {
+  const change = fromBps === undefined ? 0 : Math.abs(weights.quality(toBps) - weights.quality(fromBps));
+  return Number.isNaN(change) ? 0 : weights.lambda * change;
+}
+
+/** The parts of a session that QoE counts. */
 export interface PlayedSession {
   /** Bitrate of each segment in bit/s, in order of playback. */
   bitratesBps: readonly number[];
@@ -63,8 +72,8 @@ export interface PlayedSession {
   startupSeconds: number;
   stallSeconds: number;
   /**
-   * Segments that the session was to have; those that never came (it was cut off) count as media of quality 0.
-   * Default: as many as there are bitrates.
+   * Planned segments. Those that never arrived because the session was cut off count as media of quality 0.
+   * Default: the number of bitrates.
    */
   segmentCount?: number;
 }

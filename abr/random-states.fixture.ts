@@ -1,6 +1,6 @@
 /**
- * Random player states, paths and download histories for this folder's property tests. Half of the numbers are small
- * whole ones, and representations may share bitrate or size, so that plans really tie.
+ * Random player states, paths and download histories for the property tests of this folder. Half of the numbers are small
+ * integers, and representations may share a bitrate or a size, so that plans really tie.
  */
 
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.
 import type { Download, PlayerState } from './controller.ts';
 import { type QoeWeights, qoeWeights } from './qoe.ts';
 
-/** A whole number or any number between two bounds. */
+/** An integer or any number between two bounds. */
 export function anyNumber(min: number, max: number): fc.Arbitrary<number> {
   return fc.oneof(fc.integer({ min: Math.ceil(min), max }), fc.double({ min, max, noNaN: true }));
 }
@@ -45,7 +45,7 @@ export function anyWeights(ladderBps: readonly number[]): fc.Arbitrary<QoeWeight
   );
 }
 
-/** Downloads of one session, oldest first, with times that follow each other. */
+/** Downloads of one session, oldest first, one after another. */
 export function anyDownloads(maxLength = 16): fc.Arbitrary<Download[]> {
   return fc
     .array(
@@ -79,6 +79,9 @@ export function anyState(choices: StateChoices = {}): fc.Arbitrary<PlayerState> 
         segmentSeconds: fc.constantFrom(1, 2, 4),
         started: fc.boolean(),
         level: anyNumber(0, 24),
+        // Powers of two, so that rounding cannot tip what a path with steps of rate 0 delivers.
+        playbackRate: fc.constantFrom(1, 1, 0.5, 2),
+        isPaused: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
         capSegments: fc.constantFrom(1, 1.5, 2, 4, 15),
         segmentsRemaining: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.constant(Number.POSITIVE_INFINITY)),
         factors: fc.array(fc.oneof(fc.constantFrom(0.5, 1, 1, 1.5), fc.double({ min: 0.2, max: 3, noNaN: true })), {
@@ -97,7 +100,7 @@ export function anyState(choices: StateChoices = {}): fc.Arbitrary<PlayerState> 
         segmentIndex: 3,
         bufferLevelSeconds: rest.started ? level : 0,
         bufferCapSeconds: capSegments * rest.segmentSeconds,
-        // Now and then all representations of a segment are of one size.
+        // In one state of ten all representations of a segment have one size.
         upcomingSizesBits: factors.map((factor) =>
           ladderBps.map((bps) => (alike === 0 ? ladderBps[0]! : bps) * rest.segmentSeconds * factor),
         ),

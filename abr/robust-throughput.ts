@@ -9,7 +9,7 @@
 
 import type { Download } from './controller.ts';
 
-/** Measurements that a mean is taken of, and errors that the discount looks back on. */
+/** Measurements in a mean, and errors behind a discount. */
 const WINDOW = 5;
 
 export interface RobustThroughput {
@@ -17,18 +17,18 @@ export interface RobustThroughput {
   meanBps: number;
   /** Largest of the last relative errors of that mean. */
   maxError: number;
-  /** The mean, discounted: what RobustMPC plans on. */
+  /** The discounted mean, on which RobustMPC plans. */
   robustBps: number;
 }
 
 /**
- * The estimate after these downloads (oldest first; the last `2 * 5` measurements suffice); undefined where nothing was
- * measured. A measurement is a segment's bits over the time from its request to its last bit. The attempts at a segment
- * that was abandoned count as one measurement together with the download that replaced them, so that an outage is seen
- * for what it cost and no more. Downloads that brought nothing, or took no time, measure nothing.
+ * The estimate after these downloads (oldest first; the last `2 * 5` measurements suffice); undefined without a
+ * measurement. A measurement is a segment's bits over the time from its request to its last bit. The abandoned attempts
+ * at a segment count as one measurement together with the download that replaced them, so that an outage counts once and
+ * with its whole duration. Downloads without bits or duration are no measurements.
  */
 export function robustThroughput(downloads: readonly Download[]): RobustThroughput | undefined {
-  // Newest first; as many as WINDOW errors need, each of a mean of WINDOW.
+  // Newest first; WINDOW errors need twice as many, because each compares with a mean of WINDOW.
   const secondsPerBit = new Float64Array(2 * WINDOW);
   let count = 0;
   for (let i = downloads.length - 1; i >= 0 && count < 2 * WINDOW; i--) {
@@ -47,14 +47,14 @@ export function robustThroughput(downloads: readonly Download[]): RobustThroughp
 
   let maxError = 0;
   for (let i = Math.min(WINDOW, count - 1) - 1; i >= 0; i--) {
-    // The mean before measurement i against it: |est - C| / C with C = 1 / secondsPerBit[i].
+    // Error of the mean before measurement i: |est - C| / C with C = 1 / secondsPerBit[i].
     maxError = Math.max(maxError, Math.abs(harmonicMean(secondsPerBit, i + 1, count) * secondsPerBit[i]! - 1));
   }
   const meanBps = harmonicMean(secondsPerBit, 0, count);
   return { meanBps, maxError, robustBps: meanBps / (1 + maxError) };
 }
 
-/** Of up to WINDOW measurements from `from` on. */
+/** Harmonic mean of up to WINDOW measurements from `from` on. */
 function harmonicMean(secondsPerBit: Float64Array, from: number, count: number): number {
   const to = Math.min(from + WINDOW, count);
   let sum = 0;

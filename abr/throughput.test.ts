@@ -40,7 +40,7 @@ describe('throughput', () => {
         fc.pre(state.ladderBps.every((bps) => Math.abs(bps / (0.9e6 * mbps) - 1) > 1e-9));
         const { representation, plannedThroughputBps } = controller.decide({ ...state, downloads });
         expect(plannedThroughputBps! / (0.9e6 * mbps)).toBeCloseTo(1, 9);
-        expect(representation).toBe(highestWithin(state.ladderBps, 0.9e6 * mbps));
+        expect(representation).toBe(highestWithin(state.ladderBps, (0.9e6 * mbps) / state.playbackRate));
       }),
       { numRuns: 500, seed: 2 },
     );

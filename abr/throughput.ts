@@ -1,6 +1,6 @@
 /**
- * Throughput-based control, after dash.js's ThroughputRule: the highest bitrate that fits 0.9 of the mean throughput
- * (ewma-throughput.ts). It looks neither at the buffer nor at sizes.
+ * Throughput-based control, after dash.js's ThroughputRule: the highest bitrate within 0.9 of the mean throughput
+ * (ewma-throughput.ts). It ignores the buffer and the sizes of segments.
  */
 
 import type { Controller, Decision, PlayerState } from './controller.ts';
@@ -9,7 +9,7 @@ import { ewmaThroughputBps } from './ewma-throughput.ts';
 /** dash.js's `bandwidthSafetyFactor`. */
 export const SAFETY_FACTOR = 0.9;
 
-/** Index of the highest bitrate that is at most `limitBps`; the lowest where none is. */
+/** Index of the highest bitrate that is at most `limitBps`; 0 if none is. */
 export function highestWithin(ladderBps: readonly number[], limitBps: number): number {
   let r = ladderBps.length - 1;
   while (r > 0 && ladderBps[r]! > limitBps) r--;
@@ -29,10 +29,12 @@ class Throughput implements Controller {
       return { representation: 0, controller: this.name, reason: 'nothing measured yet: lowest' };
     }
     const safeBps = SAFETY_FACTOR * meanBps;
+    // A player at rate 2 consumes twice the bitrate.
+    const safeBitrateBps = safeBps / state.playbackRate;
     return {
-      representation: highestWithin(state.ladderBps, safeBps),
+      representation: highestWithin(state.ladderBps, safeBitrateBps),
       controller: this.name,
-      reason: `${(safeBps / 1e6).toPrecision(3)} Mbit/s are safe`,
+      reason: `${(safeBitrateBps / 1e6).toPrecision(3)} Mbit/s are safe`,
       plannedThroughputBps: safeBps,
     };
   }

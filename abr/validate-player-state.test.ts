@@ -8,6 +8,8 @@ const ladderBps = [1e6, 2e6];
 const valid: PlayerState = {
   nowSeconds: 3,
   started: true,
+  playbackRate: 1,
+  isPaused: false,
   bufferLevelSeconds: 4,
   bufferCapSeconds: 8,
   segmentSeconds: 4,
@@ -38,6 +40,9 @@ describe('validatePlayerState', () => {
   test.each<[string, Record<string, unknown>]>([
     ['state.nowSeconds', { nowSeconds: Number.NaN }],
     ['state.started', { started: undefined }],
+    ['state.playbackRate', { playbackRate: 0 }],
+    ['state.playbackRate', { playbackRate: undefined }],
+    ['state.isPaused', { isPaused: undefined }],
     ['state.bufferLevelSeconds', { bufferLevelSeconds: -1 }],
     ['state.bufferCapSeconds', { bufferCapSeconds: Number.NaN }],
     ['state.segmentSeconds', { segmentSeconds: 0 }],

@@ -1,16 +1,18 @@
-/** Checks a player state where it comes in from outside: users of the API, recorded states. Not for inner loops. */
+/** Validates a player state that comes from outside: from users of the API, from recordings. Not for inner loops. */
 
 import type { PlayerState } from './controller.ts';
 import { InputError, requireInteger, requireNonNegative, requirePositive } from './errors.ts';
 
-/** Throws `InputError` for the first field that no controller could work with. */
+/** Throws `InputError` for the first invalid field. */
 export function validatePlayerState(state: PlayerState): void {
   if (typeof state !== 'object' || state === null) throw new InputError('state', 'an object', state);
   requireNonNegative(state.nowSeconds, 'state.nowSeconds');
   if (state.utcMs !== undefined && !Number.isFinite(state.utcMs)) {
     throw new InputError('state.utcMs', 'a finite number or undefined', state.utcMs);
   }
-  if (typeof state.started !== 'boolean') throw new InputError('state.started', 'true or false', state.started);
+  requireBoolean(state.started, 'state.started');
+  requirePositive(state.playbackRate, 'state.playbackRate');
+  requireBoolean(state.isPaused, 'state.isPaused');
   requireNonNegative(state.bufferLevelSeconds, 'state.bufferLevelSeconds');
   if (!(state.bufferCapSeconds > 0)) {
     throw new InputError('state.bufferCapSeconds', 'a number > 0 (Infinity: no cap)', state.bufferCapSeconds);
@@ -77,6 +79,10 @@ function validateWeights({ weights, ladderBps }: PlayerState): void {
       throw new InputError(`state.weights.quality(${bitrateBps})`, 'a finite number', quality);
     }
   }
+}
+
+function requireBoolean(value: unknown, field: string): void {
+  if (typeof value !== 'boolean') throw new InputError(field, 'true or false', value);
 }
 
 function requireArray(value: unknown, field: string): void {

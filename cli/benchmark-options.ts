@@ -29,6 +29,8 @@ interface Flags {
   algorithms: string;
   scenario: string;
   segments?: string;
+  /** Of `simulate` alone. */
+  playbackRate?: string;
   starts: string;
   baseline: string;
   foldModels?: string;
@@ -88,7 +90,7 @@ export function prepareBenchmark(
   const algorithms = flags.algorithms.split(',').map((name) => name.trim());
   for (const name of algorithms) requireAlgorithm(name, '--algorithms');
   requireAlgorithm(flags.baseline, '--baseline');
-  const scenario = shortened(scenarioOption(flags.scenario), flags.segments);
+  const scenario = atPlaybackRate(shortened(scenarioOption(flags.scenario), flags.segments), flags.playbackRate);
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
@@ -154,6 +156,14 @@ function shortened(scenario: ResolvedScenario, text: string | undefined): Resolv
   }
   const expected = `a whole number from 1 to ${segmentCount} (the segments of ${scenario.name})`;
   throw new InputError({ field: '--segments', expected, got: quoted(text) });
+}
+
+/** The scenario for viewers who watch at another rate; at rate 1 it stays as it is. */
+function atPlaybackRate(scenario: ResolvedScenario, text = '1'): ResolvedScenario {
+  const playbackRate = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  // What media elements play in all browsers.
+  if (playbackRate >= 0.25 && playbackRate <= 4) return playbackRate === 1 ? scenario : { ...scenario, playbackRate };
+  throw new InputError({ field: '--playback-rate', expected: 'a number from 0.25 to 4', got: quoted(text) });
 }
 
 function seedOption(text: string): number {

@@ -86,6 +86,24 @@ describe('simulate', () => {
     expect(sessions.map(({ segments }) => segments.length)).toEqual([5, 5, 5, 5]);
   });
 
+  test('--playback-rate plays at another rate, and says so in the scenario', async () => {
+    const { status, stdout } = await run(simulateArgs({ 'playback-rate': '2', segments: '5' }));
+    expect(status).toBe(0);
+    const { scenario, sessions } = parseResults(stdout, 'stdout');
+    expect(scenario.playbackRate).toBe(2);
+    const asUsual = await run(simulateArgs({ segments: '5' }));
+    const stallOf = (of: Results['sessions']) => of.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
+    expect(stallOf(sessions)).toBeGreaterThanOrEqual(stallOf(parseResults(asUsual.stdout, 'stdout').sessions));
+    const same = await run(simulateArgs({ 'playback-rate': '1', segments: '5' }));
+    expect(same.stdout).toBe(asUsual.stdout);
+  });
+
+  test.each(['0', '-1', 'fast', '5'])('refuses --playback-rate %s', async (rate) => {
+    const { status, stderr } = await run(simulateArgs({ 'playback-rate': rate }));
+    expect(status).toBe(2);
+    expect(stderr).toContain('--playback-rate: expected a number from 0.25 to 4');
+  });
+
   test('plays a scenario from a file, a ladder of one among them', async () => {
     const scenario = {
       ladderBps: [5e6],

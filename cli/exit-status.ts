@@ -5,6 +5,8 @@ export const EXIT_DONE = 0;
 export const EXIT_FAULT = 1;
 /** Wrong usage or input. */
 export const EXIT_WRONG_INPUT = 2;
+/** All went well but for lines that were to be recorded: the disk did not take them. */
+export const EXIT_LINES_LOST = 3;
 /** Stopped by SIGINT (128 + 2, as shells have it). */
 export const EXIT_INTERRUPTED = 130;
 

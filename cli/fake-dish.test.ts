@@ -1,7 +1,10 @@
 import { createServer } from 'node:net';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { newDeviceClient, type RawResponse } from '../service/dish/device-api.ts';
 import { runListening } from './serve-run.fixture.ts';
+
+// The first one loads the whole service, which takes a busy machine some seconds.
+jest.setTimeout(60_000);
 
 test('answers as a dish does until it is interrupted', async () => {
   const { status } = await runListening(['fake-dish', '--port', '0', '--trace', 'stationary-hard'], async (address) => {

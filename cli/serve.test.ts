@@ -3,11 +3,14 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
 import { closed } from './serve-options.ts';
 import { runListening as run } from './serve-run.fixture.ts';
+
+// A service takes seconds to start on a busy machine.
+jest.setTimeout(60_000);
 
 let folder: string;
 const at = (name: string) => join(folder, name);
@@ -164,10 +167,11 @@ describe('serve --dish simulated', () => {
   test('records what it sees, and a simulated dish can replay it', async () => {
     const folder = at('recording');
     const first = await run(['serve', '--port', '0', '--dish', 'simulated', '--record', folder], async (url) => {
-      const reader = await eventReader(`${url}/v1/events?types=state`);
-      await reader.next();
-      await reader.next();
-      reader.close();
+      const lines = async () => {
+        const { recording } = (await (await fetch(`${url}/v1/state`)).json()) as { recording: { lines: number } };
+        return recording.lines;
+      };
+      while ((await lines()) < 900) await new Promise((resolve) => setTimeout(resolve, 100));
     });
     expect(first.status).toBe(0);
     const [name] = readdirSync(folder);

@@ -22,6 +22,7 @@ const WORKER_FILE = join(TOOL_FOLDER, 'session-worker.js');
 export function simulateCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('simulate'))
     .description('replay traces in the simulator and compare algorithms')
+    .option('--playback-rate <r>', 'seconds of media that play per second, 0.25 to 4', '1')
     .option('--jobs <n>', 'threads; the results do not depend on it', String(io.defaultJobs))
     .addHelpText('after', `\nAlgorithms: ${SIMULATED_ALGORITHMS.join(', ')}; <controller>@oracle knows the future.`)
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)

@@ -119,7 +119,7 @@ function chosenMark(): Node[] {
   return [icon('tick'), element('span', { class: 'visually-hidden' }, 'chosen: ')];
 }
 
-/** What was expected of each representation over the horizon, the highest bitrate first. */
+/** What was expected of each representation in this segment, the highest bitrate first. */
 function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTableElement {
   const values = candidates.map(({ expectedQoe }) => expectedQoe).filter(Number.isFinite);
   const [worst, best] = [Math.min(...values), Math.max(...values)];
@@ -144,7 +144,7 @@ function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTabl
   return element(
     'table',
     {},
-    element('caption', {}, 'Expected over the plan, if it begins with …'),
+    element('caption', {}, 'Expected of this segment (later ones count in the choice, too)'),
     element(
       'thead',
       {},
@@ -152,7 +152,7 @@ function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTabl
         'tr',
         {},
         element('th', { scope: 'col' }, 'Mbit/s'),
-        element('th', { scope: 'col', class: 'number', colspan: 2 }, 'QoE'),
+        element('th', { scope: 'col', class: 'number', colspan: 2 }, 'QoE per 4 s'),
         element('th', { scope: 'col', class: 'number' }, 'stall'),
       ),
     ),

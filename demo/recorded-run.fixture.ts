@@ -124,15 +124,15 @@ function sessionOf(segments: readonly Segment[], options: { plans: boolean; fore
   return record;
 }
 
-/** What five segments of each representation would be worth. */
+/** What the segment would bring at each representation, without the cost of the switch to it. */
 function outlook(throughputBps: number, bufferLevelSeconds: number): CandidateOutlook[] {
   return ladderBps.map((bitrateBps) => {
-    const downloadSeconds = (5 * bitrateBps * segmentSeconds) / throughputBps;
-    const expectedStallSeconds = Math.max(0, downloadSeconds - bufferLevelSeconds - 4 * segmentSeconds);
+    const downloadSeconds = (bitrateBps * segmentSeconds) / throughputBps;
+    const expectedStallSeconds = Math.max(0, downloadSeconds - bufferLevelSeconds);
     return {
       bitrateBps,
       expectedStallSeconds,
-      expectedQoe: (5 * bitrateBps) / 1e6 - SCENARIO.mu * expectedStallSeconds,
+      expectedQoe: bitrateBps / 1e6 - (4 * SCENARIO.mu * expectedStallSeconds) / segmentSeconds,
     };
   });
 }

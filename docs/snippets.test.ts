@@ -32,6 +32,8 @@ const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
   .filter((document) => !DOCUMENTS.includes(document));
 const DECISIONS = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name.endsWith('.md'));
 
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+
 jest.setTimeout(60_000);
 
 interface Block {
@@ -88,9 +90,6 @@ describe('commands', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    scripts: Record<string, string>;
-  };
   const forNpm = commands.flatMap(({ at, command }) =>
     command
       .split('&&')
@@ -135,11 +134,10 @@ describe('commands of the reference', () => {
   /** Of shell blocks and indented lines, continuations joined: what is written after each command's name. */
   const asked = OTHER_DOCUMENTS.flatMap((document) => {
     const text = readFileSync(join(ROOT, document), 'utf8').replaceAll(/\\\n\s*/g, '');
-    const lines = text.split('\n').filter((line) => /^\s*(npx leo-abr|leo-abr|node scripts\/|for |curl )/.test(line));
+    const lines = text.split('\n').filter((line) => /^\s*(npx leo-abr|leo-abr|for |curl )/.test(line));
     return lines.flatMap((line) =>
-      [...line.matchAll(/(?:^|\s)(leo-abr|node) ([^#;|]+)/g)].map(([, program, rest]) => ({
+      [...line.matchAll(/(?:^|\s)leo-abr ([^#;|]+)/g)].map(([, rest]) => ({
         document,
-        program: program!,
         words: rest!.trim().split(/\s+/),
       })),
     );
@@ -149,11 +147,17 @@ describe('commands of the reference', () => {
     expect(asked.length).toBeGreaterThan(15);
   });
 
-  test.each(asked.filter(({ program }) => program === 'node'))('$document: node $words', ({ words }) => {
-    expect(existsSync(join(ROOT, words[0]!))).toBe(true);
+  const forNpm = OTHER_DOCUMENTS.flatMap((document) =>
+    [...readFileSync(join(ROOT, document), 'utf8').matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => ({
+      document,
+      name,
+    })),
+  );
+  test.each(forNpm)('$document: npm run $name', ({ name }) => {
+    expect(Object.keys(scripts)).toContain(name);
   });
 
-  test.each(asked.filter(({ program }) => program === 'leo-abr'))('$document: leo-abr $words', async ({ words }) => {
+  test.each(asked)('$document: leo-abr $words', async ({ words }) => {
     const command = words[0] === 'trace' ? words.slice(0, 2) : words.slice(0, 1);
     let out = '';
     const status = await runCommand([...command, '--help'], {

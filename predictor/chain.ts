@@ -22,6 +22,8 @@ export interface ForecasterFault {
 export interface ForecastChainOptions {
   /** Told once per forecaster and session what is wrong with it. Default: nobody. */
   onFault?: (fault: ForecasterFault) => void;
+  /** Told when one that failed at `latest` has a new forecast; its next fault is reported again. Default: nobody. */
+  onRecovery?: ((forecaster: string) => void) | undefined;
   /** A forecast of this age is stale. Default 15, one epoch: after a handover another satellite serves. */
   staleSeconds?: number;
 }
@@ -34,8 +36,9 @@ export class ForecastChain implements Forecaster {
   readonly name = 'chain';
   readonly #forecasters: readonly Forecaster[];
   readonly #onFault: (fault: ForecasterFault) => void;
+  readonly #onRecovery: ForecastChainOptions['onRecovery'];
   readonly #staleSeconds: number;
-  readonly #reported = new Set<Forecaster>();
+  readonly #reported = new Map<Forecaster, ForecasterFault['during']>();
   /** Forecasts that were found valid: most are asked for several times. */
   readonly #valid: (Forecast | undefined)[];
 
@@ -43,6 +46,7 @@ export class ForecastChain implements Forecaster {
   constructor(forecasters: readonly Forecaster[], options: ForecastChainOptions = {}) {
     this.#forecasters = forecasters;
     this.#onFault = options.onFault ?? (() => {});
+    this.#onRecovery = options.onRecovery;
     this.#staleSeconds = options.staleSeconds ?? EPOCH_SECONDS;
     this.#valid = forecasters.map(() => undefined);
   }
@@ -79,6 +83,10 @@ export class ForecastChain implements Forecaster {
           continue;
         }
         this.#valid[i] = forecast;
+        if (this.#onRecovery !== undefined && this.#reported.get(forecaster) === 'latest') {
+          this.#reported.delete(forecaster);
+          this.#onRecovery(forecaster.name);
+        }
       }
       const age = nowSeconds - forecast.issuedAtMs / 1000;
       if (age < this.#staleSeconds && age >= -FUTURE_SLACK_SECONDS) return forecast;
@@ -98,7 +106,7 @@ export class ForecastChain implements Forecaster {
 
   #report(fault: ForecasterFault, forecaster: Forecaster): void {
     if (this.#reported.has(forecaster)) return;
-    this.#reported.add(forecaster);
+    this.#reported.set(forecaster, fault.during);
     try {
       this.#onFault(fault);
     } catch {

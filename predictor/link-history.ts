@@ -43,7 +43,10 @@ export interface Feature {
   unknown?: number;
 }
 
-/** The features in their order; a model names those it was trained on. */
+/** Features by name. */
+type FeatureValues = Record<string, number>;
+
+/** The features in the order of a model's inputs; a model names those it was trained on. */
 export const FEATURES: readonly Feature[] = [
   // ln of averages of the rate over the last seconds of downloading, relative to the reference.
   { name: 'level-0.4s' },
@@ -144,16 +147,20 @@ export class LinkHistory {
     const reference = this.referenceBps();
     if (reference === undefined) return false;
     const logReference = Math.log(reference);
-    into[0] = this.#logRatio(0, reference);
-    into[1] = this.#logRatio(1, reference);
-    into[2] = this.#logRatio(2, reference);
-    into[3] = this.#logRatio(4, reference);
-    this.#binFeatures(nowSeconds, logReference, into);
-    into[10] = Math.min(6, this.#silence) / 3;
-    into[11] = Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4;
-    into[12] = Math.log1p(Math.min(120, this.#observedSeconds)) / 2;
-    if (Number.isFinite(handoverSeconds)) this.#epochFeatures(nowSeconds, handoverSeconds, logReference, into);
-    else for (let i = 13; i < FEATURES.length; i++) into[i] = FEATURES[i]!.unknown!;
+    const values: FeatureValues = {
+      'level-0.4s': this.#logRatio(0, reference),
+      'level-2s': this.#logRatio(1, reference),
+      'level-8s': this.#logRatio(2, reference),
+      'level-120s': this.#logRatio(4, reference),
+      ...this.#binFeatures(nowSeconds, logReference),
+      silence: Math.min(6, this.#silence) / 3,
+      unseen: Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
+      observed: Math.log1p(Math.min(120, this.#observedSeconds)) / 2,
+      ...(Number.isFinite(handoverSeconds) && this.#epochFeatures(nowSeconds, handoverSeconds, logReference)),
+    };
+    FEATURES.forEach(({ name, unknown }, i) => {
+      into[i] = values[name] ?? unknown!;
+    });
     return true;
   }
 
@@ -165,7 +172,7 @@ export class LinkHistory {
     return Math.max(LEAST_LOG_RATIO, Math.log(this.#rate(average) / reference));
   }
 
-  #binFeatures(nowSeconds: number, logReference: number, into: Float64Array): void {
+  #binFeatures(nowSeconds: number, logReference: number): FeatureValues {
     let low10 = 0;
     let low40 = 0;
     let high40 = 0;
@@ -194,22 +201,25 @@ export class LinkHistory {
       sum += value;
       square += value * value;
     }
-    into[4] = low10;
-    into[5] = low40;
-    into[6] = high40;
-    into[7] = count15 > 1 ? deviation(count15, sum15, square15) : FIRST_SPREAD_15;
-    into[8] = count > 1 ? deviation(count, sum, square) : FIRST_SPREAD_90;
-    into[9] = count > 0 ? sum / count : 0;
+    return {
+      'lowest-10s': low10,
+      'lowest-40s': low40,
+      'highest-40s': high40,
+      'spread-15s': count15 > 1 ? deviation(count15, sum15, square15) : FIRST_SPREAD_15,
+      'spread-90s': count > 1 ? deviation(count, sum, square) : FIRST_SPREAD_90,
+      'mean-90s': count > 0 ? sum / count : 0,
+    };
   }
 
-  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number, into: Float64Array): void {
+  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number): FeatureValues {
     const epochs = (nowSeconds - handoverSeconds) / EPOCH_SECONDS;
     const epoch = Math.floor(epochs);
     const position = (epochs - epoch) * PHASE_HATS;
     const hat = Math.floor(position) % PHASE_HATS;
-    for (let i = 0; i < PHASE_HATS; i++) into[13 + i] = 0;
-    into[13 + hat] = 1 - (position - Math.floor(position));
-    into[13 + ((hat + 1) % PHASE_HATS)]! += position - Math.floor(position);
+    const values: FeatureValues = { 'epoch-level': 0, 'epoch-observed': 0, 'handover-known': 1 };
+    for (let i = 0; i < PHASE_HATS; i++) values[`epoch-phase-${i}`] = 0;
+    values[`epoch-phase-${hat}`] = 1 - (position - Math.floor(position));
+    values[`epoch-phase-${(hat + 1) % PHASE_HATS}`]! += position - Math.floor(position);
 
     // Newest bin first: this epoch's level, then those of the epochs before.
     let rates = Math.exp(Math.log(this.#openBits / this.#openBusy) - logReference) * this.#openBusy;
@@ -222,8 +232,6 @@ export class LinkHistory {
     let levels = 0;
     let sum = 0;
     let square = 0;
-    into[21] = 0;
-    into[22] = 0;
     for (let back = 1; ; back++) {
       const isBin = back <= Math.min(this.#binCount, BINS);
       const at = (this.#binCount - back + BINS) % BINS;
@@ -233,8 +241,8 @@ export class LinkHistory {
       if (!isBin || index !== current) {
         const level = Math.max(LEAST_LOG_RATIO, Math.log(rates / seconds));
         if (current === epoch) {
-          into[21] = seconds > 0 ? level : 0;
-          into[22] = Math.log1p(seconds) / 2;
+          values['epoch-level'] = seconds > 0 ? level : 0;
+          values['epoch-observed'] = Math.log1p(seconds) / 2;
         } else if (seconds >= LEAST_EPOCH_BINS) {
           levels++;
           sum += level;
@@ -248,10 +256,12 @@ export class LinkHistory {
       rates += Math.exp(this.#binLogs[at]! - logReference);
       seconds++;
     }
-    into[23] = levels > 0 ? sum / levels : 0;
-    into[24] = levels > 1 ? deviation(levels, sum, square) : FIRST_EPOCH_SPREAD;
-    into[25] = levels / EPOCHS;
-    into[26] = 1;
+    return {
+      ...values,
+      'epochs-mean': levels > 0 ? sum / levels : 0,
+      'epochs-spread': levels > 1 ? deviation(levels, sum, square) : FIRST_EPOCH_SPREAD,
+      'epochs-count': levels / EPOCHS,
+    };
   }
 }
 

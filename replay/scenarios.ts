@@ -10,6 +10,8 @@ export interface Scenario {
   segmentCount: number;
   /** A request is sent when buffer level + segment duration < this. */
   bufferCapSeconds: number;
+  /** Seconds of media that play per second. Default 1. Only the simulator plays at other rates (`--playback-rate`). */
+  playbackRate?: number;
   rttSeconds: number;
   /** Cost of a second of stall in units of QoE-linear (Mbit/s): the top bitrate. */
   mu: number;

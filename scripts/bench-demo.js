@@ -2,7 +2,8 @@
  * `npm run bench:demo -- [minutes=30] [--query '?...']`: what the demo costs the browser that shows it. Serves the page as
  * `npm start` does, lets its players play in Chromium and presses "Start again" whenever all have finished. Real time. Prints
  *
- * - the scripts that held the main thread for more than 50 ms, by the file whose callback it was (long animation frames);
+ * - the scripts that held the main thread for more than 50 ms, by the file whose callback it was (long animation frames). They
+ *   are timed by the clock, so the machine must have nothing else to do: the load is printed as well;
  * - memory whenever a session had ended, after a garbage collection, and its slope per 10 minutes with a 95 % interval (least
  *   squares from the second session on). V8's compiled code and tables grow for a long time and are not judged.
  *
@@ -166,7 +167,9 @@ async function memoryOf(send, chunks) {
 
 /** Prints both tables; the exit status. */
 function report({ loading, scripts, sessions }) {
-  console.log(`${cpus().length} x ${cpus()[0].model}, ${minutes} minutes, ${sessions.length} sessions ended\n`);
+  console.log(
+    `${cpus().length} x ${cpus()[0].model}, load ${loadavg()[2].toFixed(1)}, ${minutes} minutes, ${sessions.length} sessions ended\n`,
+  );
   console.log(`| scripts over ${LONG_MS} ms | while loading | while playing | longest, ms | its callback |`);
   console.log('| --- | --- | --- | --- | --- |');
   const of = (some, owner) => some.filter(({ url }) => ownerOf(url) === owner);

@@ -16,7 +16,10 @@ if (positionals.length === 0) {
   process.exit(2);
 }
 
-const { summarise, componentDifference, unitsByDataset } = await bundledSources('replay/evaluation/index.ts');
+const evaluation = (name) => bundledSources(`replay/evaluation/${name}.ts`);
+const { summarise } = await evaluation('summary');
+const { componentDifference } = await evaluation('component-differences');
+const { unitsByDataset } = await evaluation('resampling-units');
 const rows = positionals.flatMap((file) => {
   const { scenario, sessions } = JSON.parse(readFileSync(file, 'utf8'));
   return [...places(sessions)].flatMap(([place, members]) =>

@@ -11,6 +11,7 @@ import { eventReader } from './api/sse.fixture.ts';
 import { startFakeDish } from './fake-dish/fake-dish.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
+import { SmallDisk } from './recording/small-disk.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 
 // Ten thousand requests take a busy machine some seconds.
@@ -153,6 +154,44 @@ describe('readers of events', () => {
     }
     expect(got).toEqual(got.map((_, i) => i));
     expect(got.length).toBeGreaterThan(20);
+  });
+});
+
+describe('recordings', () => {
+  const post = (url: string, player: string) => {
+    const endMs = Date.now();
+    return fetch(`${url}/v1/observations`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        player,
+        observations: [{ kind: 'throughput', startMs: endMs - 100, endMs, bits: 1e6 }],
+      }),
+    });
+  };
+  const linesIn = (directory: string) =>
+    readdirSync(directory)
+      .filter((name) => name.endsWith('.jsonl'))
+      .flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n').slice(0, -1))
+      .map((line) => JSON.parse(line) as { kind: string; player?: string });
+
+  test('a report is in the file by the time it is acknowledged, so that a crash costs none', async () => {
+    const directory = join(folder, 'crash');
+    const { url } = await start({ recording: { directory, maxBytes: 1e9, maxAgeDays: 30 } });
+    for (let n = 0; n < 20; n++) {
+      expect((await post(url, `p${n}`)).status).toBe(200);
+      expect(linesIn(directory).filter(({ player }) => player === `p${n}`)).toHaveLength(1);
+    }
+  });
+
+  test('what a full disk does not take by the end is said to be lost', async () => {
+    const directory = join(folder, 'full');
+    const files = new SmallDisk();
+    const { url, close } = await start({ recording: { directory, maxBytes: 1e9, maxAgeDays: 30, files } });
+    expect((await post(url, 'p')).status).toBe(200);
+    expect((await state(url)).problems).toMatchObject([{ part: 'recording', code: 'failed' }]);
+    await expect(close()).rejects.toThrow(/^recording: \d+ lines? (is|are) lost \(.*1 report.*\): the disk is full$/);
+    await expect(fetch(url)).rejects.toThrow();
   });
 });
 

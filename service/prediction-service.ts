@@ -118,6 +118,7 @@ export class PredictionService implements ServiceView {
     this.#forecaster = new LinkForecaster(this.session, {
       forecasters,
       onFault: ({ forecaster, message }) => this.problems.report('model', 'failed', `${forecaster}: ${message}`),
+      onRecovery: () => this.problems.clear('model', 'failed'),
     });
     this.#link = new SharedLink({
       mostPlayers,
@@ -188,7 +189,7 @@ export class PredictionService implements ServiceView {
       const observation = this.#passive.observe(atSeconds, second.downlinkUsageBps, this.#link.lastBusySeconds);
       if (observation !== undefined) this.#forecaster.observe(observation);
     }
-    for (const evidence of this.#changes.observe(second)) {
+    for (const evidence of this.#changes.observe(second, atSeconds)) {
       if (second.fromHistory !== true) this.publish('handover', evidence);
     }
     if (second.fromHistory !== true && epoch !== this.#hintedEpoch) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath, PiecewisePath } from '../capacity-path.ts';
 import type { PathForecast, QuantileForecast } from '../forecast.ts';
-import { Futures, MAX_STEPS } from './futures.ts';
+import { Futures } from './futures.ts';
 
 const SEED = { seed: 20260101 };
 const COUNT = 24;
@@ -29,7 +29,7 @@ function pathsOf(paths: PathForecast['paths']): PathForecast {
 
 function read(forecast: QuantileForecast | PathForecast, { age = 0, count = COUNT, bins = BINS, seed = 1 } = {}) {
   const futures = new Futures(count, bins, seed);
-  futures.read(forecast, age);
+  futures.draw(forecast, age);
   return futures;
 }
 
@@ -38,9 +38,7 @@ const rateAt = (futures: Futures, future: number, seconds: number) =>
 const ratesAt = (futures: Futures, seconds: number) =>
   Array.from({ length: futures.count }, (_, future) => rateAt(futures, future, seconds));
 const marginalAt = (futures: Futures, seconds: number) => {
-  const ends = new Float64Array(MAX_STEPS);
-  const steps = futures.readStepEnds(ends);
-  const step = [...ends.subarray(0, steps - 1)].filter((end) => end <= seconds).length;
+  const step = [...futures.stepEndsSeconds()].slice(0, -1).filter((end) => end <= seconds).length;
   return [...futures.marginal.subarray(step * futures.bins, (step + 1) * futures.bins)];
 };
 const ascending = (values: readonly number[]) => [...values].sort((a, b) => a - b);
@@ -137,9 +135,9 @@ describe('futures from quantiles', () => {
 
   test('the same seed draws the same futures, whatever was read before; another seed others of the same rates', () => {
     const used = new Futures(COUNT, BINS, 3);
-    used.read(forecastOf({ rankCorrelation: 0.2, levels: [0.5], quantilesBps: [[1e6], [1e6], [1e6], [1e6]] }), 3);
-    used.read(pathsOf([{ weight: 1, path: new ConstantPath(5e6) }]), 0);
-    used.read(forecastOf(), 0);
+    used.draw(forecastOf({ rankCorrelation: 0.2, levels: [0.5], quantilesBps: [[1e6], [1e6], [1e6], [1e6]] }), 3);
+    used.draw(pathsOf([{ weight: 1, path: new ConstantPath(5e6) }]), 0);
+    used.draw(forecastOf(), 0);
     const fresh = read(forecastOf(), { seed: 3 });
     const other = read(forecastOf(), { seed: 4 });
     for (const seconds of [0, 1, 2, 6]) {
@@ -154,7 +152,7 @@ describe('futures from quantiles', () => {
     const forecast = forecastOf({ levels, quantilesBps: [1, 1, 1, 1].map(() => [1e6, 2e6]) });
     const futures = read(forecast);
     levels[1] = 0.9;
-    futures.read(forecast, 0);
+    futures.draw(forecast, 0);
     expect(ratesAt(futures, 0)).toEqual(ratesAt(read(forecast), 0));
   });
 
@@ -252,7 +250,7 @@ describe('transferSeconds', () => {
     for (const age of [0.5, 2, 3.7, 100]) {
       const older = new Futures(COUNT, BINS, 1);
       const forecast = forecastOf({ stepEndsSeconds: [1, 3, 4, 6] });
-      older.read(forecast, age);
+      older.draw(forecast, age);
       const now = read(forecast);
       for (const future of [0, 11, 23]) {
         for (const seconds of [0, 0.6, 5]) {
@@ -272,7 +270,7 @@ describe('futures from paths', () => {
   const slow = new ConstantPath(2e6);
   const fast = new ConstantPath(8e6);
 
-  test('stand for each path as often as it weighs', () => {
+  test('stand for each path by its weight', () => {
     const rates = ratesAt(
       read(
         pathsOf([
@@ -349,14 +347,14 @@ describe('futures from paths', () => {
       { weight: 0.5, path: fast },
     ]);
     const used = read(forecastOf({ rankCorrelation: 0.3 }));
-    used.read(
+    used.draw(
       pathsOf([
         { weight: 0.5, path: fast },
         { weight: 0.5, path: slow },
       ]),
       1,
     );
-    used.read(paths, 0);
+    used.draw(paths, 0);
     const fresh = read(paths);
     for (let future = 0; future < COUNT; future++) {
       expect(used.binAt(future, 3)).toBe(fresh.binAt(future, 3));

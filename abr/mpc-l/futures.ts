@@ -1,10 +1,10 @@
 /**
- * Futures: capacity paths drawn from a forecast, and its marginal capacities by rank.
+ * Futures: capacity paths drawn from a forecast, and its capacity per rank.
  *
  * From quantiles, paths are drawn with a Gaussian copula: one normal score per step, correlated from step to step by
- * the forecast's rank correlation. The scores come from a fixed table, so that the same forecast gives the same futures
- * and neighbouring forecasts give neighbouring futures. Few futures must stand for the whole distribution: in every step
- * they hold one each of equal shares of the probability, and what is new in a step is uncorrelated with what was before.
+ * the forecast's rank correlation. The scores come from a fixed table, so that equal forecasts give equal futures and
+ * similar forecasts give similar futures. The table makes a few futures stand for the whole distribution: in every step
+ * each future holds an equal share of the probability, and innovations are uncorrelated with those of earlier steps.
  * Paths that a forecaster gives directly are sampled on steps of their own.
  */
 
@@ -13,91 +13,92 @@ import { normalQuantile } from './normal-distribution.ts';
 import { binScores } from './rank-chain.ts';
 
 /**
- * Capacity that counts as a dead link, as a share of the highest in the forecast (a link's scale is its own), and in
- * bit/s where that is 0 too: keeps logarithms and divisions finite.
+ * Least capacity, which stands for a dead link and keeps logarithms and divisions finite: a share of the highest in the
+ * forecast, because links differ in scale, but at least 1 bit/s.
  */
 const FLOOR_SHARE = 1e-5;
 const FLOOR_BPS = 1;
-/** What lies far beyond the levels of an absurd forecast stays a number. */
+/** Keeps the extrapolation of an absurd forecast finite. */
 const GREATEST_BPS = 1e300;
-/** Steps of a forecast that are read; what comes after is like the last of them. */
+/** Steps of a forecast that are used; the last one goes on. */
 export const MAX_STEPS = 16;
-/** Ranks that never changed would leave no chain of them. */
+/** Kept below 1, so that the rank chain mixes. */
 const MAX_CORRELATION = 0.99;
-/** Steps that given paths are sampled on, in seconds. */
+/** Ends of the steps on which given paths are sampled, in seconds: finest where the next download is. */
 const PATH_STEP_ENDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 60];
 
-/** A set of equally likely futures, kept in flat arrays that each `read` overwrites; rows are `MAX_STEPS` long. */
+/** A set of equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. */
 export class Futures {
-  /** Steps read, their ends, and how long ago second 0 of them was. */
-  private steps = 0;
-  private readonly stepEnds = new Float64Array(MAX_STEPS);
-  private ageSeconds = 0;
-  private floorBps = FLOOR_BPS;
+  /** Number of steps, their ends, and the seconds since their second 0. */
+  #steps = 0;
+  readonly #stepEnds = new Float64Array(MAX_STEPS);
+  #ageSeconds = 0;
+  #floorBps = FLOOR_BPS;
   /** Correlation of ranks from one step to the next. */
-  private correlation = 0;
+  #correlation = 0;
   /** `[future][step]`: bit/s, and the bin of its rank among the futures (`drawnBins` or `pathBins`). */
-  private readonly rates: Float64Array;
-  private binOf: Uint8Array;
-  /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `read` overwrites it. */
+  readonly #rates: Float64Array;
+  #binOf: Uint8Array;
+  /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `draw` overwrites it. */
   readonly marginal: Float64Array;
 
-  /** `[step][future]`: what is new in each step of the futures drawn from quantiles; step 0 ascends. */
-  private readonly innovations: Float64Array;
-  /** `[future][step]`: the scores that follow for `drawnCorrelation`, and their bins. */
-  private readonly scores: Float64Array;
-  private readonly drawnBins: Uint8Array;
-  private drawnCorrelation = Number.NaN;
-  private readonly rankScores: Float64Array;
-  /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and its slope over the score up to there. */
-  private levelScores = new Float64Array(0);
-  private logs = new Float64Array(0);
-  private slopes = new Float64Array(0);
-  private levelCount = 0;
+  /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
+  readonly #innovations: Float64Array;
+  /** `[future][step]`: the scores that follow from `drawnCorrelation`, and their bins. */
+  readonly #scores: Float64Array;
+  readonly #drawnBins: Uint8Array;
+  #drawnCorrelation = Number.NaN;
+  readonly #rankScores: Float64Array;
+  /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and the slope of ln over the score below it. */
+  #levelScores = new Float64Array(0);
+  #logs = new Float64Array(0);
+  #slopes = new Float64Array(0);
+  #levelCount = 0;
 
-  private readonly pathBins: Uint8Array;
-  /** Per future: the path that it stands for, and the bits of that until a step begins. */
-  private readonly pathOf: Uint32Array;
-  private readonly bitsBefore: Float64Array;
-  /** Per future: what is ranked in the step at hand, a score or a rate; futures in that order. */
-  private readonly carried: Float64Array;
-  private readonly order: Uint16Array;
+  readonly #pathBins: Uint8Array;
+  /** Per future: the path that it stands for, and the bits of that path before the current step. */
+  readonly #pathOf: Uint32Array;
+  readonly #bitsBefore: Float64Array;
+  /** Per future: the score or rate that ranks it in the current step; futures in that order. */
+  readonly #carried: Float64Array;
+  readonly #order: Uint16Array;
 
   constructor(
     readonly count: number,
     readonly bins: number,
     seed: number,
   ) {
-    this.rates = new Float64Array(count * MAX_STEPS);
+    this.#rates = new Float64Array(count * MAX_STEPS);
     this.marginal = new Float64Array(MAX_STEPS * bins);
-    this.innovations = drawInnovations(count, seed);
-    this.scores = new Float64Array(count * MAX_STEPS);
-    this.drawnBins = new Uint8Array(count * MAX_STEPS);
-    this.rankScores = binScores(bins);
-    this.pathBins = new Uint8Array(count * MAX_STEPS);
-    this.pathOf = new Uint32Array(count);
-    this.bitsBefore = new Float64Array(count);
-    this.carried = new Float64Array(count);
-    this.order = new Uint16Array(count);
-    this.binOf = this.drawnBins;
+    this.#innovations = drawInnovations(count, seed);
+    this.#scores = new Float64Array(count * MAX_STEPS);
+    this.#drawnBins = new Uint8Array(count * MAX_STEPS);
+    this.#rankScores = binScores(bins);
+    this.#pathBins = new Uint8Array(count * MAX_STEPS);
+    this.#pathOf = new Uint32Array(count);
+    this.#bitsBefore = new Float64Array(count);
+    this.#carried = new Float64Array(count);
+    this.#order = new Uint16Array(count);
+    this.#binOf = this.#drawnBins;
   }
 
-  /** Draws the futures of a forecast as they are `ageSeconds` after it was issued. */
-  read(forecast: Forecast, ageSeconds: number): void {
-    this.ageSeconds = Math.max(0, ageSeconds);
-    if (forecast.kind === 'paths') this.readPaths(forecast);
-    else this.readQuantiles(forecast);
+  /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
+  draw(forecast: Forecast, ageSeconds: number): void {
+    this.#ageSeconds = Math.max(0, ageSeconds);
+    if (forecast.kind === 'paths') this.#readPaths(forecast);
+    else this.#readQuantiles(forecast);
   }
 
-  /** Seconds that `bits` take in one future from `startSeconds` after now; no request latency. */
+  /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
   transferSeconds(future: number, startSeconds: number, bits: number): number {
-    const { stepEnds, rates } = this;
-    const last = this.steps - 1;
-    const begin = this.ageSeconds + startSeconds;
+    const stepEnds = this.#stepEnds;
+    const rates = this.#rates;
+    const last = this.#steps - 1;
+    const begin = this.#ageSeconds + startSeconds;
     const row = future * MAX_STEPS;
     let at = begin;
     let left = bits;
-    for (let step = this.stepAt(begin); step < last; step++) {
+    for (let step = this.#stepAt(begin); step < last; step++) {
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
       const possible = rate * (end - at);
@@ -110,58 +111,69 @@ export class Futures {
 
   /** Rank bin of a future at `seconds` from now. */
   binAt(future: number, seconds: number): number {
-    return this.binOf[future * MAX_STEPS + this.stepAt(this.ageSeconds + seconds)]!;
+    return this.#binOf[future * MAX_STEPS + this.#stepAt(this.#ageSeconds + seconds)]!;
   }
 
-  /** Writes when each step ends, in seconds from now (the last one goes on), and returns how many there are. */
-  readStepEnds(into: Float64Array): number {
-    for (let step = 0; step < this.steps; step++) into[step] = this.stepEnds[step]! - this.ageSeconds;
-    return this.steps;
+  /** End of each step in seconds from now; the last step goes on. */
+  stepEndsSeconds(): Float64Array {
+    return this.#stepEnds.slice(0, this.#steps).map((end) => end - this.#ageSeconds);
+  }
+
+  /** Capacity of each rank bin in the last step, bit/s. */
+  lastMarginal(): Float64Array {
+    return this.marginal.slice((this.#steps - 1) * this.bins, this.#steps * this.bins);
   }
 
   /** Correlation of ranks between two moments, in seconds from now. */
   correlationBetween(fromSeconds: number, toSeconds: number): number {
-    const from = this.stepAt(this.ageSeconds + fromSeconds);
-    const to = this.stepAt(this.ageSeconds + toSeconds);
-    return this.correlation ** Math.max(1, to - from);
+    const from = this.#stepAt(this.#ageSeconds + fromSeconds);
+    const to = this.#stepAt(this.#ageSeconds + toSeconds);
+    return this.#correlation ** Math.max(1, to - from);
   }
 
-  private stepAt(seconds: number): number {
-    const { stepEnds } = this;
-    const last = this.steps - 1;
+  #stepAt(seconds: number): number {
+    const stepEnds = this.#stepEnds;
+    const last = this.#steps - 1;
     let step = 0;
     while (step < last && seconds >= stepEnds[step]!) step++;
     return step;
   }
 
-  private readSteps(stepEndsSeconds: readonly number[]): void {
-    this.steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
-    for (let step = 0; step < this.steps; step++) this.stepEnds[step] = stepEndsSeconds[step]!;
+  #readSteps(stepEndsSeconds: readonly number[]): void {
+    this.#steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
+    for (let step = 0; step < this.#steps; step++) this.#stepEnds[step] = stepEndsSeconds[step]!;
   }
 
-  private readQuantiles(forecast: QuantileForecast): void {
-    const { count, bins, rates, scores } = this;
-    this.readSteps(forecast.stepEndsSeconds);
-    this.correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
-    this.drawScores();
-    this.readLevels(forecast);
-    for (let step = 0; step < this.steps; step++) {
+  #readQuantiles(forecast: QuantileForecast): void {
+    const { count, bins } = this;
+    const rates = this.#rates;
+    const scores = this.#scores;
+    this.#readSteps(forecast.stepEndsSeconds);
+    this.#correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
+    this.#drawScores();
+    this.#readLevels(forecast);
+    for (let step = 0; step < this.#steps; step++) {
       for (let bin = 0; bin < bins; bin++) {
-        this.marginal[step * bins + bin] = this.rateAt(step, this.rankScores[bin]!);
+        this.marginal[step * bins + bin] = this.#rateAt(step, this.#rankScores[bin]!);
       }
     }
     for (let future = 0; future < count; future++) {
       const row = future * MAX_STEPS;
-      for (let step = 0; step < this.steps; step++) rates[row + step] = this.rateAt(step, scores[row + step]!);
+      for (let step = 0; step < this.#steps; step++) rates[row + step] = this.#rateAt(step, scores[row + step]!);
     }
-    this.binOf = this.drawnBins;
+    this.#binOf = this.#drawnBins;
   }
 
-  /** Scores of all steps for the correlation at hand; forecasts seldom change theirs. */
-  private drawScores(): void {
-    const { count, bins, correlation, innovations, scores, carried, order } = this;
-    if (correlation === this.drawnCorrelation) return;
-    this.drawnCorrelation = correlation;
+  /** Computes the scores of all steps if the correlation has changed, which is rare. */
+  #drawScores(): void {
+    const { count, bins } = this;
+    const correlation = this.#correlation;
+    const innovations = this.#innovations;
+    const scores = this.#scores;
+    const carried = this.#carried;
+    const order = this.#order;
+    if (correlation === this.#drawnCorrelation) return;
+    this.#drawnCorrelation = correlation;
     const spread = Math.sqrt(1 - correlation ** 2);
     for (let future = 0; future < count; future++) order[future] = future;
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -172,34 +184,36 @@ export class Futures {
       sortBy(order, carried);
       for (let rank = 0; rank < count; rank++) {
         const at = order[rank]! * MAX_STEPS + step;
-        // The first column of the innovations is the scores in order.
+        // Step 0 of the innovations has the scores in ascending order.
         scores[at] = innovations[rank]!;
-        this.drawnBins[at] = Math.floor(((rank + 0.5) / count) * bins);
+        this.#drawnBins[at] = Math.floor(((rank + 0.5) / count) * bins);
       }
     }
   }
 
-  private readLevels({ levels, quantilesBps }: QuantileForecast): void {
+  #readLevels({ levels, quantilesBps }: QuantileForecast): void {
     const n = levels.length;
-    if (this.levelScores.length < n) {
-      this.levelScores = new Float64Array(n);
-      this.logs = new Float64Array(MAX_STEPS * n);
-      this.slopes = new Float64Array(MAX_STEPS * n);
+    if (this.#levelScores.length < n) {
+      this.#levelScores = new Float64Array(n);
+      this.#logs = new Float64Array(MAX_STEPS * n);
+      this.#slopes = new Float64Array(MAX_STEPS * n);
     }
-    const { levelScores, logs, slopes } = this;
-    this.levelCount = n;
+    const levelScores = this.#levelScores;
+    const logs = this.#logs;
+    const slopes = this.#slopes;
+    this.#levelCount = n;
     let highestBps = 0;
-    for (let step = 0; step < this.steps; step++) {
+    for (let step = 0; step < this.#steps; step++) {
       for (let i = 0; i < n; i++) highestBps = Math.max(highestBps, quantilesBps[step]![i]!);
     }
-    this.floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
+    this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
     for (let i = 0; i < n; i++) levelScores[i] = normalQuantile(levels[i]!);
-    for (let step = 0; step < this.steps; step++) {
+    for (let step = 0; step < this.#steps; step++) {
       const row = quantilesBps[step]!;
       const at = step * n;
-      let highest = this.floorBps;
+      let highest = this.#floorBps;
       for (let i = 0; i < n; i++) {
-        // Crossing quantiles are put right rather than trusted.
+        // Repairs quantiles that cross.
         highest = Math.max(highest, row[i]!);
         logs[at + i] = Math.log(highest);
         if (i === 0) continue;
@@ -209,21 +223,29 @@ export class Futures {
     }
   }
 
-  /** Capacity at a normal score: its logarithm is linear in the score between the forecast's levels and beyond them. */
-  private rateAt(step: number, score: number): number {
-    const { levelScores, logs, levelCount } = this;
+  /** Capacity at a normal score: ln capacity is linear in the score between the quantile levels and beyond them. */
+  #rateAt(step: number, score: number): number {
+    const levelScores = this.#levelScores;
+    const logs = this.#logs;
+    const levelCount = this.#levelCount;
     const at = step * levelCount;
     if (levelCount === 1) return Math.min(GREATEST_BPS, Math.exp(logs[at]!));
     let i = 1;
     while (i < levelCount - 1 && score > levelScores[i]!) i++;
-    const log = logs[at + i - 1]! + this.slopes[at + i]! * (score - levelScores[i - 1]!);
-    return Math.min(GREATEST_BPS, Math.max(this.floorBps, Math.exp(log)));
+    const log = logs[at + i - 1]! + this.#slopes[at + i]! * (score - levelScores[i - 1]!);
+    return Math.min(GREATEST_BPS, Math.max(this.#floorBps, Math.exp(log)));
   }
 
-  private readPaths({ paths }: PathForecast): void {
-    const { count, bins, rates, pathOf, bitsBefore, carried, order, ageSeconds } = this;
-    this.readSteps(PATH_STEP_ENDS);
-    this.correlation = MAX_CORRELATION;
+  #readPaths({ paths }: PathForecast): void {
+    const { count, bins } = this;
+    const rates = this.#rates;
+    const pathOf = this.#pathOf;
+    const bitsBefore = this.#bitsBefore;
+    const carried = this.#carried;
+    const order = this.#order;
+    const ageSeconds = this.#ageSeconds;
+    this.#readSteps(PATH_STEP_ENDS);
+    this.#correlation = MAX_CORRELATION;
     // Systematic resampling: future i stands for the path that holds the (i + 0.5)/count share of the weight.
     let path = 0;
     let until = paths[0]!.weight;
@@ -233,16 +255,16 @@ export class Futures {
       bitsBefore[future] = paths[path]!.path.cumulativeBits(ageSeconds);
       order[future] = future;
     }
-    const lastEnd = PATH_STEP_ENDS[this.steps - 1]!;
+    const lastEnd = PATH_STEP_ENDS[this.#steps - 1]!;
     let highestBps = 0;
     for (let i = 0; i < paths.length; i++) {
       const { path: given } = paths[i]!;
       const bits = given.cumulativeBits(ageSeconds + lastEnd) - given.cumulativeBits(ageSeconds);
       highestBps = Math.max(highestBps, bits / lastEnd);
     }
-    this.floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
+    this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
     let start = 0;
-    for (let step = 0; step < this.steps; step++) {
+    for (let step = 0; step < this.#steps; step++) {
       const end = PATH_STEP_ENDS[step]!;
       let bits = 0;
       for (let future = 0; future < count; future++) {
@@ -250,26 +272,26 @@ export class Futures {
         if (future === 0 || pathOf[future] !== pathOf[future - 1]) {
           bits = paths[pathOf[future]!]!.path.cumulativeBits(ageSeconds + end);
         }
-        carried[future] = Math.max(this.floorBps, (bits - bitsBefore[future]!) / (end - start));
+        carried[future] = Math.max(this.#floorBps, (bits - bitsBefore[future]!) / (end - start));
         rates[future * MAX_STEPS + step] = carried[future]!;
         bitsBefore[future] = bits;
       }
       sortBy(order, carried);
       for (let rank = 0; rank < count; rank++) {
-        this.pathBins[order[rank]! * MAX_STEPS + step] = Math.floor((rank * bins) / count);
+        this.#pathBins[order[rank]! * MAX_STEPS + step] = Math.floor((rank * bins) / count);
       }
       for (let bin = 0; bin < bins; bin++) {
         this.marginal[step * bins + bin] = carried[order[Math.floor(((bin + 0.5) * count) / bins)]!]!;
       }
       start = end;
     }
-    // The paths were sampled from this moment on.
-    this.ageSeconds = 0;
-    this.binOf = this.pathBins;
+    // The paths were sampled from now on.
+    this.#ageSeconds = 0;
+    this.#binOf = this.#pathBins;
   }
 }
 
-/** Sorts futures by ascending value, by insertion: the order of the step before is nearly that of this one. */
+/** Sorts futures by ascending value, by insertion, because the previous step's order is nearly right. */
 function sortBy(order: Uint16Array, values: Float64Array): void {
   for (let i = 1; i < order.length; i++) {
     const future = order[i]!;
@@ -280,9 +302,13 @@ function sortBy(order: Uint16Array, values: Float64Array): void {
   }
 }
 
+/** A shuffle is repeated, this often at most, while less than this share of its variance is new. */
+const SHUFFLES = 32;
+const LEAST_NEW_SHARE = 0.1;
+
 /**
- * Standard normal innovations `[step * count + future]`: those of step 0 ascending, one per equal share of the
- * probability; those of later steps the same shuffled, less what they have in common with the steps before.
+ * Standard normal innovations `[step * count + future]`. Step 0 has one per equal share of the probability, ascending.
+ * Later steps have the same numbers shuffled, made orthogonal to the steps before.
  */
 function drawInnovations(count: number, seed: number): Float64Array {
   const random = minimalStandard(seed);
@@ -292,10 +318,10 @@ function drawInnovations(count: number, seed: number): Float64Array {
   const length = dot(shuffled, shuffled);
   for (let step = 1; step < MAX_STEPS; step++) {
     const column = table.subarray(step * count, (step + 1) * count);
-    // Few futures have no room for many steps that have nothing in common.
+    // A few futures cannot be uncorrelated with many earlier steps.
     const first = Math.max(0, step - (count >> 1));
     let left = 0;
-    for (let attempt = 0; attempt < 32 && left < 0.1 * length; attempt++) {
+    for (let attempt = 0; attempt < SHUFFLES && left < LEAST_NEW_SHARE * length; attempt++) {
       shuffle(shuffled, random);
       column.set(shuffled);
       for (let before = first; before < step; before++) {
@@ -326,7 +352,7 @@ function shuffle(values: Float64Array, random: () => number): void {
   }
 }
 
-/** Park and Miller's generator on a scrambled seed: numbers from 0 to below 1. */
+/** Park and Miller's generator with a scrambled seed: numbers in [0, 1). */
 function minimalStandard(seed: number): () => number {
   const modulus = 2147483647;
   let state = (((seed >>> 0) * 2654435769) % (modulus - 1)) + 1;

@@ -1,4 +1,4 @@
-/** The standard normal distribution: ranks of a forecast are compared and correlated as normal scores. */
+/** The standard normal distribution, because ranks are correlated as normal scores. */
 
 /** Phi(x), by Abramowitz and Stegun 7.1.26 (absolute error below 1.5e-7). */
 export function normalCdf(x: number): number {

@@ -1,68 +1,67 @@
-/** Options of MPC-L, resolved and checked, and its ablations by name. */
+/** Options of MPC-L, validated into a fully resolved object. */
 
 import { InputError, requireInteger, requirePositive } from '../errors.ts';
 import { MAX_HORIZON } from '../planner.ts';
 
 export interface MpcLOptions {
   /**
-   * Segments planned ahead, 1 to 20. Default: as many as the buffer can hold and two more, at least 5, at most 16 (a
-   * large buffer is only worth what a plan that sees its end can make of it).
+   * Planned segments, 1 to 20. Default: two more than the buffer holds, at least 5, at most 16, so that the plan sees
+   * the end of what it buffers.
    */
   horizon?: number;
   /**
-   * How much bad outcomes are feared beyond their cost in QoE, 0 to 1: 0 maximises mean QoE; 1 counts stalls five times
-   * and the worst fifth of the futures 30 % more than its share. Default 0.1, chosen on the trade-off curve in
-   * docs/mpc-l.md.
+   * Aversion to bad outcomes beyond their cost in QoE, 0 to 1. 0 maximises mean QoE; 1 counts stalls five times and the
+   * worst fifth of the futures 30 % more than its share. Default 0.1, chosen on the trade-off curve in docs/mpc-l.md.
    */
   risk?: number;
   /** Whether a running download may be abandoned. Default true. */
   abandon?: boolean;
-  /** Whether forecasts are used; without them, MPC-D's harmonic mean and its last errors make the spread. Default true. */
+  /** Whether forecasts are used; without them the spread follows from MPC-D's last errors. Default true. */
   forecast?: boolean;
-  /** Whether the first decisions use a forecast made from the first bytes; without, they are MPC-D's. Default true. */
+  /** Whether the first two decisions use forecasts; otherwise they are MPC-D's. Default true. */
   startup?: boolean;
   /** Most abandonments of one segment, 0 to 10. Default 4. */
   maxAbandonments?: number;
-  /** Largest share of the bits asked for in a session that abandonments may waste, 0 to 1. Default 1 (no limit). */
+  /** Largest share of a session's requested bits that abandonments may waste, 0 to 1. Default 1 (no limit). */
   maxWastedShare?: number;
   /** Futures drawn from a forecast, 4 to 256. Default 24. */
   futures?: number;
-  /** Seed of the draw. Default 1. */
+  /** Seed of the futures. Default 1. */
   seed?: number;
-  /** Decisions carry what each representation was expected to bring. Default true. */
+  /** Whether decisions carry an outlook of each representation. Default true. */
   outlook?: boolean;
-  /** Name to decide under. Default `mpc-l`. */
+  /** Name of the controller in its decisions. Default `mpc-l`. */
   name?: string;
-  /** Constants of the plan, for research alone. */
+  /** Constants of the plan, for research only. */
   tuning?: Partial<MpcLTuning>;
 }
 
-/** Constants chosen on recordings by leaving out whole groups (docs/mpc-l.md); none depends on a link's scale. */
+/** Constants chosen on recordings, with whole groups left out (docs/mpc-l.md); none depends on a link's scale. */
 export interface MpcLTuning {
-  /** Stalls cost mu times this at risk 0, and `stallAversionSpan` more of it at risk 1. */
+  /** A stall costs mu * (baseAversion + risk * stallAversionSpan) in the plan. */
   baseAversion: number;
   stallAversionSpan: number;
-  /** Weight of the worst `tailShare` of the futures beside the mean, at risk 1. */
+  /** Weight of the worst `tailShare` of the futures, at risk 1; the mean has the rest. */
   tailWeightSpan: number;
   tailShare: number;
   /**
-   * Segment durations after which the plan believes that a bad download gets abandoned. Later than the timer could:
-   * evidence has to build up first, and a plan that counts on quick escapes takes risks that it cannot get out of.
+   * Segment durations after which the plan counts on abandoning a bad download. The timer could act sooner, but evidence
+   * has to build up first: a plan that relies on quick escapes takes risks from which it cannot escape.
    */
   reactionSegments: number;
-  /** Segment durations of buffer above which nothing is abandoned: waiting costs nothing yet and tells more. */
+  /** Segment durations of buffer above which no download is abandoned: waiting is free, and more is known later. */
   patienceSegments: number;
-  /** Gain, as a share of the top quality, below which a running download is kept. */
+  /** Least gain of an abandonment, as a share of the top quality. */
   abandonMargin: number;
-  /** Seconds of a download before it is judged. */
+  /** No download is abandoned sooner after its request. */
   settleSeconds: number;
-  /** Share of futures that must be late before a running download is weighed at all. */
+  /** Share of late futures above which a running download is evaluated at all. */
   lateShare: number;
-  /** Bins of rank in the value function. */
+  /** Rank bins in the value function. */
   bins: number;
-  /** Worth of a buffered second after the horizon, as a share of the quality that the link would buy with it. */
+  /** Value of a buffered second after the horizon, as a share of the quality that the link could deliver in it. */
   bufferValue: number;
-  /** Level at which a media element stalls, in seconds. */
+  /** Buffer level at which a media element stalls. */
   stallLevelSeconds: number;
 }
 
@@ -86,7 +85,7 @@ export type ResolvedMpcLOptions = Required<Omit<MpcLOptions, 'horizon' | 'tuning
   tuning: MpcLTuning;
 };
 
-/** Throws `InputError` where an option cannot be worked with. */
+/** Throws `InputError` for an invalid option. */
 export function resolveMpcLOptions(options: MpcLOptions): ResolvedMpcLOptions {
   const { horizon, risk = 0.1, maxAbandonments = 4, maxWastedShare = 1, futures = 24 } = options;
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });

@@ -24,6 +24,8 @@ function stateOf(ratesMbps: readonly number[]): PlayerState {
   return {
     nowSeconds: 100,
     started: true,
+    playbackRate: 1,
+    isPaused: false,
     bufferLevelSeconds: 4,
     bufferCapSeconds: 8,
     segmentSeconds: 4,
@@ -90,7 +92,7 @@ describe('isPlausible', () => {
     for (const mbps of [0, 1e-4, 1e6]) expect(isPlausible(expects(mbps), stateOf([]))).toBe(false);
   });
 
-  test('the download under way is evidence, once it has lasted', () => {
+  test('a running download is evidence after a second', () => {
     const fast = stateOf([100, 100]);
     expect(isPlausible(expects(0.1), fast)).toBe(false);
     expect(isPlausible(expects(0.1), fast, inFlight(0))).toBe(true);

@@ -1,45 +1,46 @@
 /**
- * Whether a forecast can be squared with what the session has measured. One that is wrong by an order of magnitude (its
- * units, another link, broken arithmetic) is worse than none, however well it is formed: the plan would take the top
- * representation on a slow link, for ever.
+ * Whether a forecast is compatible with the session's measurements. A forecast that is wrong by an order of magnitude
+ * (wrong units, another link, a bug) is worse than none: on a slow link the plan would choose the top representation for
+ * ever.
  *
- * The test is coarse on purpose. A forecast may know of an outage that nothing has shown yet, or of its end; but not that
- * a link will be many times faster than in any of the last downloads, or slower than in all of them.
+ * The test is coarse on purpose. A forecast may know of an outage before it shows, or of its end. It may not expect a link
+ * many times faster than all recent downloads, or many times slower.
  */
 
 import type { Download, InFlight, PlayerState } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';
 
-/** An outage shows in one of the last two downloads; that it ends, in one of the last five. */
+/** Downloads to compare with: an outage shows in the last two, its end in the last five. */
 const LAST_FOR_SLOW = 2;
 const LAST_FOR_FAST = 5;
 /**
- * So many times slower or faster than all of them is too much. On recordings from satellite links, driving ones too, no
- * forecast of the built-in forecaster is refused.
+ * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, on the road too,
+ * this rejects no forecast of the built-in forecaster.
  */
 const FACTOR = 4;
-/** Before anything was measured: so many times the highest bitrate, or the lowest divided by it. */
+/** Before the first measurement: reject forecasts this many times above the highest bitrate or below the lowest. */
 const BLIND_FACTOR = 1000;
-/** More than this many times the highest bitrate is of no use, so that it does not matter whether it is there. */
+/** Capacity above this many times the highest bitrate changes no choice, so it is not checked. */
 const USEFUL_FACTOR = 2;
-/** So much of a forecast is looked at. */
-const LOOKED_AT_SECONDS = 20;
-/** A download under way says how fast the link is after so long. */
+/** The part of a forecast that is checked. */
+const CHECKED_SECONDS = 20;
+/** A running download counts as a measurement after this long. */
 const JUDGED_AFTER_SECONDS = 1;
 
-/** Mean capacity that a forecast expects in the middle, and at its highest. */
+/** Mean capacity at the median and at the highest quantile level of a forecast. */
 interface Expectation {
   middleBps: number;
   highBps: number;
 }
 
-/** `inFlight`: the download under way, where there is one. A single path is the truth of a replay, however strange. */
+/** `inFlight` is the running download, if any. A single path is always plausible: it is the true future of a replay. */
 export function isPlausible(forecast: Forecast, state: PlayerState, inFlight?: InFlight): boolean {
   if (forecast.kind === 'paths' && forecast.paths.length === 1) return true;
   const { middleBps, highBps } = expectationOf(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
-  const { ladderBps, nowSeconds } = state;
-  const lowestBps = ladderBps[0]!;
-  const topBps = ladderBps[ladderBps.length - 1]!;
+  const { ladderBps, nowSeconds, playbackRate } = state;
+  // What the player consumes at the lowest and the highest bitrate.
+  const lowestBps = ladderBps[0]! * playbackRate;
+  const topBps = ladderBps[ladderBps.length - 1]! * playbackRate;
   let slowest = Number.POSITIVE_INFINITY;
   let fastest = 0;
   const count = state.downloads.length;
@@ -70,7 +71,7 @@ function expectationOf(forecast: Forecast, ageSeconds: number): Expectation {
     let weights = 0;
     let high = 0;
     for (const { weight, path } of forecast.paths) {
-      const bps = (path.cumulativeBits(from + LOOKED_AT_SECONDS) - path.cumulativeBits(from)) / LOOKED_AT_SECONDS;
+      const bps = (path.cumulativeBits(from + CHECKED_SECONDS) - path.cumulativeBits(from)) / CHECKED_SECONDS;
       middle += weight * bps;
       weights += weight;
       high = Math.max(high, bps);
@@ -85,7 +86,7 @@ function expectationOf(forecast: Forecast, ageSeconds: number): Expectation {
   let middleBits = 0;
   let highBits = 0;
   let start = 0;
-  for (let step = 0; step < stepEndsSeconds.length && (step === 0 || start < LOOKED_AT_SECONDS); step++) {
+  for (let step = 0; step < stepEndsSeconds.length && (step === 0 || start < CHECKED_SECONDS); step++) {
     const end = stepEndsSeconds[step]!;
     const row = quantilesBps[step]!;
     middleBits += row[middleLevel]! * (end - start);

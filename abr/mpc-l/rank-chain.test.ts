@@ -22,7 +22,7 @@ describe('binScores', () => {
 });
 
 describe('rankTransitions', () => {
-  test('rows are probabilities, whatever the tail weighs', () => {
+  test('rows are probabilities, whatever the tail weight', () => {
     const tail = fc.record({
       weight: fc.double({ min: 0, max: 1, noNaN: true }),
       tail: fc.double({ min: 0.01, max: 1, noNaN: true }),

@@ -1,9 +1,9 @@
 /**
- * The chain of ranks: how good a future is, from one segment to the next.
+ * The rank chain: how the rank of capacity changes from one segment to the next.
  *
- * A forecast says how capacity is distributed at each time; its rank correlation says how the rank of one time carries
- * over to the next (a Gaussian copula). Cut into bins of equal probability the ranks are a Markov chain, on which a
- * plan with recourse can be computed exactly.
+ * A forecast has the distribution of capacity at each time; its rank correlation links the ranks of successive times (a
+ * Gaussian copula). Ranks in bins of equal probability form a Markov chain, on which a plan with recourse can be
+ * computed exactly.
  */
 
 import { normalCdf, normalQuantile } from './normal-distribution.ts';
@@ -13,18 +13,18 @@ export function binScores(bins: number): Float64Array {
   return Float64Array.from({ length: bins }, (_, i) => normalQuantile((i + 0.5) / bins));
 }
 
-/** How much the worst outcomes count beside the mean: `weight` on the worst `tail` share of the probability. */
+/** Weight of the worst outcomes beside the mean. */
 export interface TailWeight {
-  /** 0 = mean only, 1 = tail only. */
+  /** 0: mean only, 1: tail only. */
   weight: number;
-  /** Share of the probability that counts as tail, in (0, 1]. */
+  /** Share of the probability in the tail, in (0, 1]. */
   tail: number;
 }
 
 /**
- * Transition probabilities `[from * bins + to]` for a correlation of ranks in [0, 1), rows adding up to 1. With a tail
- * weight the lowest ranks count more: the row becomes (1 - weight) of itself and weight of its lowest `tail` share,
- * which is the mixture of mean and conditional value at risk for every outcome that improves with the rank.
+ * Transition probabilities `[from * bins + to]` for a rank correlation in [0, 1); rows add up to 1. A tail weight raises
+ * the lowest ranks: a row becomes (1 - weight) of itself plus weight of its lowest `tail` share. For every outcome that
+ * improves with the rank, this is the mixture of mean and conditional value at risk.
  */
 export function rankTransitions(bins: number, correlation: number, tail: TailWeight): Float64Array {
   const scores = binScores(bins);

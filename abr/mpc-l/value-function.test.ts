@@ -44,7 +44,7 @@ function reference(problem: ValueProblem, level: number, rank: number, before: n
   const passedSeconds = problem.bufferLevelSeconds + (k + 1) * segmentSeconds - buffered;
   const rates = ratesAt(problem, passedSeconds + segmentSeconds / 4);
 
-  const landing = (seconds: number, r: number, to: number) =>
+  const scoreAfter = (seconds: number, r: number, to: number) =>
     qualityScale * qualities[r]! -
     mu * Math.max(0, seconds - playable) +
     reference(problem, buffered - Math.min(seconds, playable) + segmentSeconds, to, r, k + 1);
@@ -52,12 +52,12 @@ function reference(problem: ValueProblem, level: number, rank: number, before: n
     const takes = (representation: number) =>
       latencySeconds + transferSeconds(stage.sizesBits[representation]!, rates, to);
     const seconds = takes(r);
-    let best = landing(seconds, r, to);
+    let best = scoreAfter(seconds, r, to);
     if (seconds > reaction && seconds > playable) {
       for (let lower = 0; lower < r; lower++) {
         const again = reaction + takes(lower);
         if (again >= seconds) continue;
-        best = Math.max(best, landing(again, lower, to) - lambda * (qualities[r]! - qualities[lower]!));
+        best = Math.max(best, scoreAfter(again, lower, to) - lambda * (qualities[r]! - qualities[lower]!));
       }
     }
     return best;

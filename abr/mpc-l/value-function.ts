@@ -1,17 +1,20 @@
 /**
- * The value of a player's position some segments ahead: expected QoE to go, when every later decision may depend on the
+ * The value function of the later segments: expected score from a segment on, if every later decision may depend on the
  * capacity seen until then.
  *
- * Position: buffer level at the moment of a request, rank of the capacity seen last, representation chosen last. The
+ * A state is the buffer level at a request, the rank of the capacity seen last, and the previous representation. The
  * backward recursion per segment is
  *
  *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = max_r Q(b, i, r) - lambda |q(r) - q(p)|
  *   G(b, j, r) = q(r) L/4 - mu stall + V_next(b', j, r)
  *
- * with the download at the capacity of rank j, taken between the middles of the forecast's steps for the time at which
- * the segment is asked for. That time needs no place in the position: while a video plays, what was buffered first, plus what was added, less what is buffered now, is the
- * time that has passed (stalls aside). After the last stage V is what the buffer is worth then. A download that would stall may be abandoned for a lower representation once it
- * shows (`reactionSeconds` after the request); G takes the better of the two.
+ * The download runs at the capacity of rank j at the time of its request, interpolated between the middles of the
+ * forecast's steps. Elapsed time is not a state variable: apart from stalls it equals the initial buffer plus appended
+ * media minus the current buffer. After the last stage V is the value of the remaining buffer. A download that would
+ * stall may be abandoned for a lower representation `reactionSeconds` after its request; G takes the better of the two.
+ *
+ * All seconds are the clock's. Buffer levels and segment durations are how long they play, so that the recursion needs
+ * no playback rate.
  */
 
 export interface ValueStage {
@@ -24,37 +27,40 @@ export interface ValueStage {
 export interface ValueProblem {
   /** Ranks of capacity. */
   bins: number;
-  /** Capacity: ends of `steps` steps in seconds from now (the last one goes on), and bit/s, `[step * bins + rank]`. */
+  /** Capacity in bit/s, `[step * bins + rank]`; the steps end so many seconds from now, and the last one goes on. */
   steps: number;
   stepEndsSeconds: Float64Array;
   capacityBps: Float64Array;
-  /** What is buffered now, before the segment that the first stage comes after. */
+  /** Buffer level now, before the segment to decide on; the first stage is the segment after it. */
   bufferLevelSeconds: number;
   /** Later segments, soonest first. */
   stages: readonly ValueStage[];
-  /** What a buffered second is worth after the last of them, per rank. */
+  /** Value of a buffered second after the last stage, per rank. */
   bufferValuePerSecond: Float64Array;
   /** Quality of each representation, `weights.quality(bitrate)`. */
   qualities: Float64Array;
-  /** Quality of one segment per unit of quality: segmentSeconds / 4. */
+  /** QoE of a segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;
   mu: number;
   lambda: number;
   segmentSeconds: number;
   bufferCapSeconds: number;
   latencySeconds: number;
-  /** Level at which the element stalls. */
+  /** Buffer level at which the media element stalls. */
   stallLevelSeconds: number;
-  /** `Infinity` = never abandons. */
+  /** From a request to the abandonment of a download that would stall; `Infinity` = never. */
   reactionSeconds: number;
-  /** Nothing is abandoned while more than this is buffered: waiting costs nothing yet and tells more. */
+  /** No download is abandoned while more than this is buffered. */
   patienceSeconds: number;
 }
 
-/** Points of the buffer grid; the grid is finer near empty, where value bends. */
+/**
+ * Points of the grid of buffer levels, which is finer near empty, where the value bends: on recordings no choice gains
+ * from a finer grid.
+ */
 const POINTS = 25;
 const GRID_POWER = 1.5;
-/** Levels as shares of the highest, and the cell at or below each of `CELL_TABLE` equal parts. */
+/** Buffer levels of the grid as shares of the highest, and the cell at or below each of `CELL_TABLE` equal parts. */
 const LEVEL_SHARES = Float64Array.from({ length: POINTS }, (_, n) => (n / (POINTS - 1)) ** GRID_POWER);
 const CELL_TABLE = 256;
 const CELL_OF = Uint8Array.from({ length: CELL_TABLE }, (_, i) => {
@@ -62,142 +68,153 @@ const CELL_OF = Uint8Array.from({ length: CELL_TABLE }, (_, i) => {
   while (cell < POINTS - 2 && LEVEL_SHARES[cell + 1]! <= i / CELL_TABLE) cell++;
   return cell;
 });
-/** Transitions that are less likely are left out. */
+/** Less likely transitions are ignored. */
 const NEGLIGIBLE = 1e-4;
 
 /**
- * Seconds that a rank is held for while a download lasts; what is left then goes at the median rank, if that is faster. A
- * dead rank would otherwise be dead for ever, and a single bin of one stage outweigh the rest of the plan.
+ * A rank holds for this many seconds of a download; the rest runs at the median rank, if that is faster. If a rank held
+ * for ever, so would a dead one, and a single bin of one stage would outweigh the rest of the plan.
  */
 const RANK_HOLD_SECONDS = 5;
 
-/** Capacity is taken for so many segment durations after a request. */
+/** The capacity of a download is that of this many segment durations after its request, about its middle. */
 const LOOK_AHEAD = 0.25;
 
 /**
- * Keeps its tables between calls; `solve` overwrites them. A table is `[rank][representation][point of the grid]`, so
- * that inner loops run along the buffer levels of one row.
+ * `solve` fills the tables, `at` reads them; the next `solve` overwrites them. A table is `[rank][representation][point
+ * of the grid]`, so that inner loops run along the buffer levels of one row.
  */
 export class ValueFunction {
-  /** V of the segment at hand, and of the one after it. */
-  private values = new Float64Array(0);
-  private later = new Float64Array(0);
-  /** G of the segment at hand. */
-  private outcome = new Float64Array(0);
-  private bins = 0;
-  private count = 0;
-  private isSolved = false;
+  /** V of the current stage, and of the stage after it. */
+  #values = new Float64Array(0);
+  #later = new Float64Array(0);
+  /** G of the current stage. */
+  #outcome = new Float64Array(0);
+  #bins = 0;
+  #count = 0;
+  #isSolved = false;
 
-  private mu = 0;
-  private segmentSeconds = 0;
-  private topLevel = 0;
-  /** Per point: the level, what of it plays before the element stalls, 1 / distance to the next level. */
-  private readonly levels = new Float64Array(POINTS);
-  private readonly playable = new Float64Array(POINTS);
-  private readonly perWidth = new Float64Array(POINTS);
-  /** Where a download that stalls ends: what does not play, and the new segment. */
-  private readonly stalledCell = new Uint8Array(POINTS);
-  private readonly stalledShare = new Float64Array(POINTS);
+  #mu = 0;
+  #segmentSeconds = 0;
+  #topLevel = 0;
+  /** Per point: buffer level, seconds of it that play before the element stalls, 1 / distance to the next point. */
+  readonly #levels = new Float64Array(POINTS);
+  readonly #playable = new Float64Array(POINTS);
+  readonly #perWidth = new Float64Array(POINTS);
+  /** Where a download that stalls leads: the buffer that does not play, plus the new segment. */
+  readonly #stalledCell = new Uint8Array(POINTS);
+  readonly #stalledShare = new Float64Array(POINTS);
   /** Seconds after a request at which it is abandoned for another. */
-  private readonly onceAbandoned = new Float64Array(POINTS);
-  /** Per point, when the segment at hand is asked for: the step of capacity before, and the share of the one after it. */
-  private readonly stepBefore = new Uint8Array(POINTS);
-  private readonly shareAfter = new Float64Array(POINTS);
-  /** Per point, bit/s: of the rank at hand, and of a download that lasts. */
-  private readonly rateBps = new Float64Array(POINTS);
-  private readonly lastingBps = new Float64Array(POINTS);
+  readonly #onceAbandoned = new Float64Array(POINTS);
+  /** Per point, at the time of its request: the step of capacity before, and the share of the step after. */
+  readonly #stepBefore = new Uint8Array(POINTS);
+  readonly #shareAfter = new Float64Array(POINTS);
+  /** Per point, bit/s: capacity of the current rank, and of a download that outlasts the rank. */
+  readonly #rateBps = new Float64Array(POINTS);
+  readonly #lastingBps = new Float64Array(POINTS);
 
   /** Representations by ascending quality. */
-  private order = new Uint16Array(0);
+  #order = new Uint16Array(0);
   /** Q at one rank, `[representation][point]`. */
-  private expected = new Float64Array(0);
-  /** At one rank, `[representation][point]`: seconds of a download, and whether it may be abandoned (1). */
-  private seconds = new Float64Array(0);
-  private shows = new Uint8Array(0);
-  /** Seconds until a download is in that replaces an abandoned one, per point. */
-  private readonly replacedSeconds = new Float64Array(POINTS);
-  /** What `land` found, per point. */
-  private readonly landed = new Float64Array(POINTS);
+  #expected = new Float64Array(0);
+  /** At one rank, `[representation][point]`: seconds of a download, and 1 if it may be abandoned. */
+  #seconds: Float64Array[] = [];
+  #abandonable = new Uint8Array(0);
+  /** Per point: seconds until the replacement of an abandoned download has arrived. */
+  readonly #replacedSeconds = new Float64Array(POINTS);
+  /** Per point: value after a download, less its stall. */
+  readonly #after = new Float64Array(POINTS);
 
-  /** Value of being about to request the segment of the first stage; zero everywhere when there are no stages. */
+  /** Solves for the value at the request of the first stage; it is 0 everywhere without stages. */
   solve(problem: ValueProblem): void {
     const { stages, qualities } = problem;
-    this.isSolved = stages.length > 0;
-    if (!this.isSolved) return;
-    this.reserve(problem.bins, qualities.length);
-    this.layGrid(problem);
-    this.sortByQuality(qualities);
-    this.valueBuffer(problem);
+    this.#isSolved = stages.length > 0;
+    if (!this.#isSolved) return;
+    this.#reserve(problem.bins, qualities.length);
+    this.#layGrid(problem);
+    this.#sortByQuality(qualities);
+    this.#valueBuffer(problem);
     for (let k = stages.length - 1; k >= 0; k--) {
-      this.stageOutcomes(problem, k);
-      this.stageValues(problem, stages[k]!);
-      const solved = this.values;
-      this.values = this.later;
-      this.later = solved;
+      this.#stageOutcomes(problem, k);
+      this.#stageValues(problem, stages[k]!);
+      const solved = this.#values;
+      this.#values = this.#later;
+      this.#later = solved;
     }
   }
 
-  /** Interpolated value at a buffer level (after waiting for the cap), a rank bin and the representation before. */
+  /** Interpolated value at a buffer level (above the cap: after the wait), a rank and the previous representation. */
   at(bufferSeconds: number, bin: number, representation: number): number {
-    if (!this.isSolved) return 0;
-    const { levels, later, topLevel } = this;
-    const row = (bin * this.count + representation) * POINTS;
+    if (!this.#isSolved) return 0;
+    const levels = this.#levels;
+    const later = this.#later;
+    const topLevel = this.#topLevel;
+    const row = (bin * this.#count + representation) * POINTS;
     if (bufferSeconds >= topLevel) return later[row + POINTS - 1]!;
     if (bufferSeconds <= 0) return later[row]!;
-    const cell = this.cellAt(bufferSeconds);
+    const cell = this.#cellAt(bufferSeconds);
     const low = later[row + cell]!;
-    return low + (bufferSeconds - levels[cell]!) * this.perWidth[cell]! * (later[row + cell + 1]! - low);
+    return low + (bufferSeconds - levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
-  /** Tables only ever grow, so that ladders may take turns. */
-  private reserve(bins: number, count: number): void {
-    this.bins = bins;
-    this.count = count;
+  /** Tables never shrink, so that ladders may alternate without allocation. */
+  #reserve(bins: number, count: number): void {
+    this.#bins = bins;
+    this.#count = count;
     const size = bins * count * POINTS;
-    if (this.values.length < size) {
-      this.values = new Float64Array(size);
-      this.later = new Float64Array(size);
-      this.outcome = new Float64Array(size);
+    if (this.#values.length < size) {
+      this.#values = new Float64Array(size);
+      this.#later = new Float64Array(size);
+      this.#outcome = new Float64Array(size);
     }
-    if (this.order.length < count) {
-      this.order = new Uint16Array(count);
-      this.expected = new Float64Array(count * POINTS);
-      this.seconds = new Float64Array(count * POINTS);
-      this.shows = new Uint8Array(count * POINTS);
+    if (this.#order.length < count) {
+      this.#order = new Uint16Array(count);
+      this.#expected = new Float64Array(count * POINTS);
+      this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
+      this.#abandonable = new Uint8Array(count * POINTS);
     }
   }
 
-  private layGrid(problem: ValueProblem): void {
-    const { levels, playable, perWidth, stalledCell, stalledShare, onceAbandoned } = this;
-    this.mu = problem.mu;
-    this.segmentSeconds = problem.segmentSeconds;
-    this.topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
+  #layGrid(problem: ValueProblem): void {
+    const levels = this.#levels;
+    const playable = this.#playable;
+    const perWidth = this.#perWidth;
+    const stalledCell = this.#stalledCell;
+    const stalledShare = this.#stalledShare;
+    const onceAbandoned = this.#onceAbandoned;
+    this.#mu = problem.mu;
+    this.#segmentSeconds = problem.segmentSeconds;
+    this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
     for (let n = 0; n < POINTS; n++) {
-      levels[n] = this.topLevel * LEVEL_SHARES[n]!;
+      levels[n] = this.#topLevel * LEVEL_SHARES[n]!;
       playable[n] = Math.max(0, levels[n]! - problem.stallLevelSeconds);
       onceAbandoned[n] = Math.max(problem.reactionSeconds, playable[n]! - problem.patienceSeconds);
       if (n > 0) perWidth[n - 1] = 1 / (levels[n]! - levels[n - 1]!);
     }
     let cell = 0;
     for (let n = 0; n < POINTS; n++) {
-      const level = Math.min(this.topLevel, levels[n]! - playable[n]! + problem.segmentSeconds);
+      const level = Math.min(this.#topLevel, levels[n]! - playable[n]! + problem.segmentSeconds);
       while (cell < POINTS - 2 && levels[cell + 1]! <= level) cell++;
       stalledCell[n] = cell;
       stalledShare[n] = (level - levels[cell]!) * perWidth[cell]!;
     }
   }
 
-  /** What is left after the last stage, into `later`. */
-  private valueBuffer({ bufferValuePerSecond }: ValueProblem): void {
-    const { bins, count, later, levels } = this;
+  /** Writes the value after the last stage into `later`. */
+  #valueBuffer({ bufferValuePerSecond }: ValueProblem): void {
+    const bins = this.#bins;
+    const count = this.#count;
+    const later = this.#later;
+    const levels = this.#levels;
     for (let row = 0; row < bins * count; row++) {
       const perSecond = bufferValuePerSecond[Math.floor(row / count)]!;
       for (let n = 0; n < POINTS; n++) later[row * POINTS + n] = perSecond * levels[n]!;
     }
   }
 
-  private sortByQuality(qualities: Float64Array): void {
-    const { order, count } = this;
+  #sortByQuality(qualities: Float64Array): void {
+    const order = this.#order;
+    const count = this.#count;
     for (let r = 0; r < count; r++) {
       let place = r;
       for (; place > 0 && qualities[order[place - 1]!]! > qualities[r]!; place--) order[place] = order[place - 1]!;
@@ -205,13 +222,15 @@ export class ValueFunction {
     }
   }
 
-  /** G(b, j, r) for all points of stage `k`. */
-  private stageOutcomes(problem: ValueProblem, k: number): void {
-    const { levels, stepBefore, shareAfter } = this;
+  /** Writes G(b, j, r) of stage `k` for all points into `outcome`. */
+  #stageOutcomes(problem: ValueProblem, k: number): void {
+    const levels = this.#levels;
+    const stepBefore = this.#stepBefore;
+    const shareAfter = this.#shareAfter;
     const { stepEndsSeconds: ends, segmentSeconds } = problem;
     const last = problem.steps - 1;
     const middleOf = (step: number) => (step === 0 ? ends[0]! / 2 : (ends[step - 1]! + ends[step]!) / 2);
-    // What was buffered and what came since, less what is left, has been played.
+    // Elapsed time = initial buffer + appended media - current buffer (0 here).
     const whenEmpty = problem.bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
     let step = last;
     for (let n = 0; n < POINTS; n++) {
@@ -221,24 +240,34 @@ export class ValueFunction {
       const middle = middleOf(step);
       shareAfter[n] = step === last ? 0 : Math.max(0, (seconds - middle) / Math.max(1e-9, middleOf(step + 1) - middle));
     }
-    for (let rank = 0; rank < this.bins; rank++) this.rankOutcomes(problem, problem.stages[k]!.sizesBits, rank);
+    for (let rank = 0; rank < this.#bins; rank++) this.#rankOutcomes(problem, problem.stages[k]!.sizesBits, rank);
   }
 
-  /** G(b, j, r) for all points at one rank. */
-  private rankOutcomes(problem: ValueProblem, sizesBits: readonly number[], rank: number): void {
-    const { bins, count, outcome, landed, seconds, shows, playable } = this;
-    const { replacedSeconds, onceAbandoned, rateBps, lastingBps } = this;
+  /** Writes G(b, j, r) of one rank for all points into `outcome`. */
+  #rankOutcomes(problem: ValueProblem, sizesBits: readonly number[], rank: number): void {
+    const bins = this.#bins;
+    const count = this.#count;
+    const outcome = this.#outcome;
+    const after = this.#after;
+    const abandonable = this.#abandonable;
+    const playable = this.#playable;
+    const replacedSeconds = this.#replacedSeconds;
+    const onceAbandoned = this.#onceAbandoned;
+    const rateBps = this.#rateBps;
+    const lastingBps = this.#lastingBps;
     const { qualities, qualityScale, lambda, latencySeconds } = problem;
     for (let n = 0; n < POINTS; n++) {
-      const rate = this.rateAt(problem, n, rank);
+      const rate = this.#rateAt(problem, n, rank);
       rateBps[n] = rate;
-      lastingBps[n] = Math.max(rate, this.rateAt(problem, n, bins >> 1));
+      lastingBps[n] = Math.max(rate, this.#rateAt(problem, n, bins >> 1));
     }
     const table = rank * count * POINTS;
-    let abandonable = 0;
+    /** No point from here on has a download that may be abandoned. */
+    let abandonableEnd = 0;
     for (let r = 0; r < count; r++) {
       const row = r * POINTS;
       const bits = sizesBits[r]!;
+      const seconds = this.#seconds[r]!;
       for (let n = 0; n < POINTS; n++) {
         const atRank = bits / rateBps[n]!;
         const takes =
@@ -246,108 +275,124 @@ export class ValueFunction {
           (atRank <= RANK_HOLD_SECONDS
             ? atRank
             : RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rateBps[n]!) / lastingBps[n]!);
-        seconds[row + n] = takes;
-        // Shows in time that it stalls.
+        seconds[n] = takes;
         if (takes > onceAbandoned[n]! && takes > playable[n]! && r > 0) {
-          shows[row + n] = 1;
-          if (n >= abandonable) abandonable = n + 1;
+          abandonable[row + n] = 1;
+          if (n >= abandonableEnd) abandonableEnd = n + 1;
         } else {
-          shows[row + n] = 0;
+          abandonable[row + n] = 0;
         }
       }
-      this.land(rank, r, seconds, row, POINTS);
-      for (let n = 0; n < POINTS; n++) outcome[table + row + n] = qualityScale * qualities[r]! + landed[n]!;
+      this.#valueAfter(rank, r, seconds, after);
+      for (let n = 0; n < POINTS; n++) outcome[table + row + n] = qualityScale * qualities[r]! + after[n]!;
     }
-    for (let lower = 0; lower < count - 1 && abandonable > 0; lower++) {
-      for (let n = 0; n < abandonable; n++) replacedSeconds[n] = onceAbandoned[n]! + seconds[lower * POINTS + n]!;
-      this.land(rank, lower, replacedSeconds, 0, abandonable);
+    const replaced = replacedSeconds.subarray(0, abandonableEnd);
+    for (let lower = 0; lower < count - 1 && abandonableEnd > 0; lower++) {
+      const lowerSeconds = this.#seconds[lower]!;
+      for (let n = 0; n < abandonableEnd; n++) replaced[n] = onceAbandoned[n]! + lowerSeconds[n]!;
+      this.#valueAfter(rank, lower, replaced, after);
       for (let r = lower + 1; r < count; r++) {
-        // V charges the change to r; dropping on from there costs the rest (exact where p >= r).
+        // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
         const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
         const row = r * POINTS;
-        for (let n = 0; n < abandonable; n++) {
-          // Only what comes sooner is worth the change.
-          if (shows[row + n] === 0 || replacedSeconds[n]! >= seconds[row + n]!) continue;
-          const value = gain + landed[n]!;
+        const seconds = this.#seconds[r]!;
+        for (let n = 0; n < abandonableEnd; n++) {
+          // A replacement has to arrive sooner.
+          if (abandonable[row + n] === 0 || replaced[n]! >= seconds[n]!) continue;
+          const value = gain + after[n]!;
           if (value > outcome[table + row + n]!) outcome[table + row + n] = value;
         }
       }
     }
   }
 
-  /** Capacity of a rank when the segment at hand is asked for at a point. */
-  private rateAt({ capacityBps }: ValueProblem, n: number, rank: number): number {
-    const { bins, stepBefore, shareAfter } = this;
-    const at = stepBefore[n]! * bins + rank;
+  /** Capacity of a rank at the time of a request at point `n`. */
+  #rateAt({ capacityBps, bins }: ValueProblem, n: number, rank: number): number {
+    const at = this.#stepBefore[n]! * bins + rank;
     const before = capacityBps[at]!;
-    const share = shareAfter[n]!;
+    const share = this.#shareAfter[n]!;
     return share === 0 ? before : before + share * (capacityBps[at + bins]! - before);
   }
 
-  /** The value after a download, less its stall, from the levels below point `end`, into `landed`. */
-  private land(rank: number, representation: number, seconds: Float64Array, secondsRow: number, end: number): void {
-    const { levels, playable, perWidth, stalledCell, stalledShare, landed, later, topLevel, segmentSeconds, mu } = this;
-    const row = (rank * this.count + representation) * POINTS;
+  /** Writes the value after downloads that take `seconds[point]`, less their stalls, into `into`. */
+  #valueAfter(rank: number, representation: number, seconds: Float64Array, into: Float64Array): void {
+    const levels = this.#levels;
+    const playable = this.#playable;
+    const perWidth = this.#perWidth;
+    const stalledCell = this.#stalledCell;
+    const stalledShare = this.#stalledShare;
+    const later = this.#later;
+    const topLevel = this.#topLevel;
+    const segmentSeconds = this.#segmentSeconds;
+    const mu = this.#mu;
+    const row = (rank * this.#count + representation) * POINTS;
     const top = later[row + POINTS - 1]!;
-    for (let n = 0; n < end; n++) {
-      const takes = seconds[secondsRow + n]!;
+    for (let n = 0; n < seconds.length; n++) {
+      const takes = seconds[n]!;
       const stall = takes - playable[n]!;
       if (stall > 0) {
         const at = row + stalledCell[n]!;
         const low = later[at]!;
-        landed[n] = low + stalledShare[n]! * (later[at + 1]! - low) - mu * stall;
+        into[n] = low + stalledShare[n]! * (later[at + 1]! - low) - mu * stall;
         continue;
       }
       const level = levels[n]! - takes + segmentSeconds;
       if (level >= topLevel) {
-        landed[n] = top;
+        into[n] = top;
         continue;
       }
-      const cell = this.cellAt(level);
+      const cell = this.#cellAt(level);
       const low = later[row + cell]!;
-      landed[n] = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
+      into[n] = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
     }
   }
 
-  /** The cell of the grid that holds a level of 0 to below the highest. */
-  private cellAt(level: number): number {
-    const { levels, topLevel } = this;
+  /** The cell of the grid that holds a buffer level from 0 to below the highest. */
+  #cellAt(level: number): number {
+    const levels = this.#levels;
+    const topLevel = this.#topLevel;
     let cell = CELL_OF[((level / topLevel) * CELL_TABLE) | 0]!;
     while (levels[cell + 1]! <= level) cell++;
     return cell;
   }
 
-  /** V(b, i, p) for all points, into `values`. */
-  private stageValues({ lambda, qualities }: ValueProblem, stage: ValueStage): void {
-    const { bins, count, values, expected, order } = this;
+  /** Writes V(b, i, p) for all points into `values`. */
+  #stageValues({ lambda, qualities }: ValueProblem, stage: ValueStage): void {
+    const bins = this.#bins;
+    const count = this.#count;
+    const values = this.#values;
+    const expected = this.#expected;
+    const order = this.#order;
     const size = count * POINTS;
     for (let from = 0; from < bins; from++) {
-      this.expectFrom(from, stage.transitions);
-      // The best after the change to it. A change costs as much in steps, so that neighbours suffice: once up, once down.
+      this.#expectFrom(from, stage.transitions);
+      // Maximise over the next representation. A switch costs the same in steps, so neighbours suffice: up, then down.
       for (let k = 1; k < count; k++) {
         const cost = lambda * (qualities[order[k]!]! - qualities[order[k - 1]!]!);
-        this.raise(order[k]!, order[k - 1]!, cost);
+        this.#raise(order[k]!, order[k - 1]!, cost);
       }
       for (let k = count - 2; k >= 0; k--) {
         const cost = lambda * (qualities[order[k + 1]!]! - qualities[order[k]!]!);
-        this.raise(order[k]!, order[k + 1]!, cost);
+        this.#raise(order[k]!, order[k + 1]!, cost);
       }
       const table = from * size;
       for (let i = 0; i < size; i++) values[table + i] = expected[i]!;
     }
   }
 
-  /** Q(b, i, r) of one rank for all points, into `expected`. */
-  private expectFrom(from: number, transitions: Float64Array): void {
-    const { bins, outcome, expected } = this;
-    const size = this.count * POINTS;
+  /** Writes Q(b, i, r) of one rank for all points into `expected`. */
+  #expectFrom(from: number, transitions: Float64Array): void {
+    const bins = this.#bins;
+    const outcome = this.#outcome;
+    const expected = this.#expected;
+    const size = this.#count * POINTS;
     const likely = (to: number) => {
       const probability = transitions[from * bins + to]!;
       return probability < NEGLIGIBLE ? 0 : probability;
     };
     expected.fill(0);
     let to = 0;
-    // Four ranks at a time: what takes time is to load and store the sums.
+    // Four ranks at a time, because loading and storing the sums takes most of the time.
     for (; to + 3 < bins; to += 4) {
       const [p0, p1, p2, p3] = [likely(to), likely(to + 1), likely(to + 2), likely(to + 3)];
       const t0 = to * size;
@@ -368,9 +413,9 @@ export class ValueFunction {
     }
   }
 
-  /** What `other` is worth to a viewer of `representation`, where that is more. */
-  private raise(representation: number, other: number, cost: number): void {
-    const { expected } = this;
+  /** Raises Q of `representation` to that of `other` less the cost of the switch, if that is more. */
+  #raise(representation: number, other: number, cost: number): void {
+    const expected = this.#expected;
     const row = representation * POINTS;
     const from = other * POINTS;
     for (let n = 0; n < POINTS; n++) {

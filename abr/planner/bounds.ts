@@ -1,5 +1,5 @@
 /**
- * Upper bounds on what the rest of a plan can be worth.
+ * Upper bounds on the value of the rest of a plan.
  *
  * F_k(B, last), the best value of the segments from k on with B seconds in the buffer, grows with B by at most mu per
  * second. So each second of download may be charged a price 0 <= p <= mu instead of the true mu * max(d - B, 0), and
@@ -7,23 +7,23 @@
  *   F_k(B, last) <= A_p[k][last] + p * B
  *
  * with A_p from a backward recursion over representations alone: a Lagrangian relaxation of "no stalls". Every price
- * gives a bound; a few around the one that is tightest at the root are tabulated per plan, and a node takes the least.
+ * gives a bound. A few prices around the tightest one at the root are tabulated per plan; a node takes the least bound.
  *
- * With a buffer cap no more than the room below it can be paid for by the price: what a download takes beyond the room
- * surely stalls and costs mu.
+ * With a buffer cap the price can only pay for download time up to the room below the cap: the rest surely stalls and
+ * costs mu.
  *
- * On a path of varying rate the download times of the bounds are those of a line above the path's cumulative curve,
- * bits(t) <= a + c * t: time runs on it as bits / c, with a head start of a / c.
+ * On a path of varying rate the bounds take their download times from a line above the path's cumulative curve,
+ * bits(t) <= a + c * t: a download takes bits / c on it, and the line has a head start of a / c.
  */
 
 import type { Problem } from './problem.ts';
 
-/** Prices that are tried on the way to the tightest: it takes three to six. */
+/** Prices tried in the search for the tightest, which takes three to six. */
 const MAX_SEARCHED = 6;
-/** Prices beside the tightest, as multiples of it: deeper nodes have their own tightest price. */
+/** Prices beside the tightest, as multiples of it, because deeper nodes have their own tightest price. */
 const BESIDE = [0.7, 1.4];
 
-/** Stride of `tables`: most prices that a bound is taken from. */
+/** Stride of `tables`: the largest number of prices. */
 export const MAX_TABLES = MAX_SEARCHED + BESIDE.length;
 
 /** A line above a path's cumulative curve: bits(t) <= bits + t / secondsPerBit. */
@@ -33,14 +33,20 @@ export interface CoveringLine {
 }
 
 export interface BoundsBasis {
-  /** `[segment * count + representation]`: what each download takes, or would on the line. */
+  /** `[segment * count + representation]`: duration of each download, on the path or on the line. */
   seconds: Float64Array;
-  /** Buffer at the root, with a line's head start. */
+  /** Buffer at the root, including a line's head start. */
   bufferSeconds: number;
-  /** Buffer that a bound may count on; Infinity on a path of varying rate. */
+  /** Largest buffer that a bound may count on; Infinity on a path of varying rate. */
   roomSeconds: number;
-  /** For a path of varying rate, where it could be laid. */
+  /** On a path of varying rate, if one was found. */
   line?: CoveringLine | undefined;
+}
+
+interface RootBound {
+  price: number;
+  bound: number;
+  slope: number;
 }
 
 export class Bounds {
@@ -48,29 +54,24 @@ export class Bounds {
   readonly prices = new Float64Array(MAX_TABLES);
   /** `[(k * count + last) * MAX_TABLES + table]`, k = segments chosen before: A. */
   tables = new Float64Array(0);
-  /** Buffer that a bound may count on. */
+  /** Largest buffer that a bound may count on. */
   roomSeconds = Number.POSITIVE_INFINITY;
-  /** The line's 1 / c and a; 0 where there is no line. */
+  /** The line's 1 / c and a; 0 without a line. */
   lineSecondsPerBit = 0;
   lineBits = 0;
 
-  /** `[segment * count + representation]`: the download seconds that the tables are made with. */
+  /** `[segment * count + representation]`: the download seconds behind the tables. */
   #seconds = new Float64Array(0);
   #tableSeconds = new Float64Array(0);
   #net = new Float64Array(0);
   #netSeconds = new Float64Array(0);
-  #rootBound = 0;
-  #rootSlope = 0;
   readonly #horizon: number;
 
   constructor(horizon: number) {
     this.#horizon = horizon;
   }
 
-  /**
-   * Bounds for downloads that take these seconds, whenever they start, with `bufferSeconds` at the root; and for a path
-   * of varying rate with the seconds, the buffer and the line of `varying-paths.ts`.
-   */
+  /** Tabulates bounds. On a path of varying rate, varying-paths.ts provides seconds, buffer and line. */
   make(problem: Problem, basis: BoundsBasis): void {
     const { seconds, bufferSeconds, roomSeconds, line } = basis;
     this.#reset(problem);
@@ -93,25 +94,21 @@ export class Bounds {
   }
 
   /**
-   * The bound at the root is convex and piecewise linear in the price. Where the tangents on both sides of its least
-   * meet is the next price to try (Kelley's cutting planes in one dimension).
+   * The bound at the root is convex and piecewise linear in the price. The next price to try is where the tangents on
+   * both sides of the least bound meet (Kelley's cutting planes in one dimension).
    */
   #choosePrices(problem: Problem, bufferSeconds: number): void {
     const { mu } = problem;
-    this.#tabulate(problem, 0, bufferSeconds);
-    if (this.#rootSlope >= 0 || mu <= 0) return;
-    const low = { price: 0, bound: this.#rootBound, slope: this.#rootSlope };
-    this.#tabulate(problem, mu, bufferSeconds);
-    const high = { price: mu, bound: this.#rootBound, slope: this.#rootSlope };
+    let low = this.#tabulate(problem, 0, bufferSeconds);
+    if (low.slope >= 0 || mu <= 0) return;
+    let high = this.#tabulate(problem, mu, bufferSeconds);
     while (this.tableCount < MAX_SEARCHED && high.slope > 0) {
       const price =
         (low.bound - low.price * low.slope - (high.bound - high.price * high.slope)) / (high.slope - low.slope);
       if (!(price > low.price && price < high.price)) break;
-      this.#tabulate(problem, price, bufferSeconds);
-      const side = this.#rootSlope < 0 ? low : high;
-      side.price = price;
-      side.bound = this.#rootBound;
-      side.slope = this.#rootSlope;
+      const found = this.#tabulate(problem, price, bufferSeconds);
+      if (found.slope < 0) low = found;
+      else high = found;
     }
     const tightest = this.prices[this.tableCount - 1]!;
     for (const factor of BESIDE) {
@@ -119,8 +116,8 @@ export class Bounds {
     }
   }
 
-  /** Adds the table of one price, and leaves the bound at the root with its slope in the price. */
-  #tabulate(problem: Problem, price: number, bufferSeconds: number): void {
+  /** Adds the table of one price; returns the bound at the root and its slope in the price. */
+  #tabulate(problem: Problem, price: number, bufferSeconds: number): RootBound {
     const { depth, count, mu, gain, switching, firstSwitching, segmentSeconds } = problem;
     const { roomSeconds, tables } = this;
     const net = this.#net;
@@ -165,7 +162,6 @@ export class Bounds {
         tableSeconds[k * count + last] = netSeconds[bestNext]!;
       }
     }
-    this.#rootBound = tables[table]! + price * bufferSeconds;
-    this.#rootSlope = bufferSeconds - tableSeconds[0]!;
+    return { price, bound: tables[table]! + price * bufferSeconds, slope: bufferSeconds - tableSeconds[0]! };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The exact finite-horizon planner over one capacity path. `ConstantPlanner` takes constant paths alone, which is all that
- * MPC-D needs and spares a page the rest; `Planner` (planner.ts) takes any.
+ * The exact finite-horizon planner over one capacity path. `ConstantPlanner` knows constant paths alone: MPC-D needs no
+ * more, and a page with MPC-D alone loads less. `Planner` (../planner.ts) knows any path.
  *
  * It maximises the terms of the session's QoE (../qoe.ts) over the next n segments,
  *
@@ -8,20 +8,22 @@
  *
  *   d = download time on the path,  rebuf = max(d - B, 0),  B = max(B - d, 0) + segmentSeconds
  *
- * by depth-first branch and bound (bounds.ts) that also drops dominated nodes (labels.ts). Time on the
- * path passes with the downloads and, where the plan knows the buffer cap, with the waits for it: a request leaves when
- * B + segmentSeconds has come down to the cap. Before the first picture the first download costs mu per second as a
- * whole.
+ * by depth-first branch and bound (bounds.ts) that also drops dominated nodes (labels.ts). Time on the path passes with
+ * the downloads. If the plan knows the buffer cap, time also passes while a request waits for room: it leaves when
+ * B + segmentSeconds has come down to the cap. Before the first picture the whole first download costs mu per second;
+ * while the player is paused the first download costs nothing and the buffer keeps what it has. B and the segment that
+ * is added to it are in seconds of the clock (problem.ts).
  *
- * Equal plans: the lowest first representation wins, which is the choice of Pensieve's artifact (it goes through the
- * plans in lexicographic order and keeps the first best). Values count as equal within `TIE_TOLERANCE` of the largest
- * |q|, so that neither pruning nor the order of additions tips the scale. A download that never ends makes a plan worth
- * -Infinity; where all plans are, the lowest representation wins.
+ * Among equal plans the one with the lowest first representation wins. Pensieve's artifact chooses the same: it goes
+ * through the plans in lexicographic order and keeps the first best. Values count as equal within `TIE_TOLERANCE` of the
+ * largest |q|, so that neither pruning nor the order of additions decides. A plan with a download that never ends has
+ * the value -Infinity; if all plans do, the lowest representation wins.
  */
 
 import { type CapacityPath, ConstantPath } from '../capacity-path.ts';
-import type { CandidateOutlook, PlayerState } from '../controller.ts';
+import type { PlayerState } from '../controller.ts';
 import { requireInteger } from '../errors.ts';
+import { QOE_UNIT_SECONDS } from '../qoe.ts';
 import { Bounds, MAX_TABLES } from './bounds.ts';
 import { type LabelledNode, Labels } from './labels.ts';
 import { Problem } from './problem.ts';
@@ -30,44 +32,33 @@ import type { VaryingPaths } from './varying-paths.ts';
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
 export const TIE_TOLERANCE = 1e-9;
 
-/** Longest horizon, in segments, that a planner accepts. */
+/** Longest horizon that a planner accepts, in segments. */
 export const MAX_HORIZON = 20;
 
 /** Horizon of RobustMPC, in segments (Yin et al., SIGCOMM'15). */
 export const DEFAULT_HORIZON = 5;
 
 export interface PlannerOptions {
-  /** Segments that are planned ahead, a whole number from 1 to `MAX_HORIZON`. Default `DEFAULT_HORIZON`. */
+  /** Planned segments, a whole number from 1 to `MAX_HORIZON`. Default `DEFAULT_HORIZON`. */
   horizon?: number;
-  /** The plan knows the state's buffer cap. Default false, as in the textbook. */
+  /** Whether the plan knows the state's buffer cap. Default false, as in the textbook. */
   bufferCap?: boolean;
 }
 
 export interface Plan {
   /** Index of the first segment's representation. */
   representation: number;
-  /** Value of the best plan in units of QoE (undivided sum); -Infinity where no plan ever ends. */
+  /** The terms of QoE summed over the planned segments, not yet divided by their media; -Infinity if no plan ends. */
   value: number;
   /** Stall seconds of that plan, startup included. */
   stallSeconds: number;
 }
 
-/** What `weigh` finds per first representation. The arrays are the planner's own and are reused. */
-export interface CandidateValues {
-  /** Value of the best plan that begins with it. */
-  readonly values: Float64Array;
-  /** Stall seconds of that plan, startup included. */
-  readonly stallSeconds: Float64Array;
-}
-
 /**
- * A planner with scratch memory of its own: it allocates when the ladder grows, not per call, and nothing that it
- * remembers changes an answer. `prepare` reads a state; `best` and `weigh` then answer for any number of paths.
+ * Reuses its scratch memory: it allocates when the ladder grows, not per call, and no answer depends on earlier ones.
+ * `prepare` reads a state; `best` and `evaluate` then answer for any number of paths.
  */
 export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
-  /** Nodes that the last answer took, for benchmarks. */
-  expansions = 0;
-
   readonly #problem: Problem;
   readonly #bounds: Bounds;
   readonly #labels = new Labels();
@@ -78,7 +69,7 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
   /** `[segment * count + representation]`: download seconds on a constant path. */
   #seconds = new Float64Array(0);
 
-  // The node at each depth (segments chosen), and its children in descending order of their bounds.
+  // The node at each depth (number of chosen segments), and its children in descending order of their bounds.
   readonly #nodeValue = new Float64Array(MAX_HORIZON);
   readonly #nodeBuffer = new Float64Array(MAX_HORIZON);
   readonly #nodeTime = new Float64Array(MAX_HORIZON);
@@ -97,12 +88,10 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
   #bestValue = Number.NEGATIVE_INFINITY;
   #bestFirst = -1;
   #bestStall = Number.POSITIVE_INFINITY;
-  #candidateValues = new Float64Array(0);
-  #candidateStalls = new Float64Array(0);
 
   readonly #varying: VaryingPaths | undefined;
 
-  /** Throws `InputError` where an option cannot be worked with. `varying` is what `Planner` adds. */
+  /** Throws `InputError` for an invalid option. `varying` is what `Planner` adds. */
   constructor(options: PlannerOptions = {}, varying?: VaryingPaths) {
     this.#varying = varying;
     const horizon = requireInteger(options.horizon ?? DEFAULT_HORIZON, 'options.horizon', { min: 1, max: MAX_HORIZON });
@@ -116,17 +105,13 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
     return this.best(path);
   }
 
-  /**
-   * Reads a state. Fewer segments left than the horizon shorten it. Where fewer rows of sizes are known than segments
-   * planned, the last row stands for the rest; with no row at all, sizes are bitrate * duration.
-   */
+  /** Reads a state; `Problem.read` says how it treats the end of the stream and unknown sizes. */
   prepare(state: PlayerState): void {
     const problem = this.#problem;
     problem.read(state);
     this.#tieMargin = TIE_TOLERANCE * problem.largestQuality;
-    const { count } = problem;
-    if (count <= this.#candidateValues.length) return;
     const cells = problem.sizesBits.length;
+    if (cells <= this.#seconds.length) return;
     this.#seconds = new Float64Array(cells);
     this.#childRepresentation = new Int32Array(cells);
     this.#childBound = new Float64Array(cells);
@@ -134,46 +119,31 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
     this.#childBuffer = new Float64Array(cells);
     this.#childTime = new Float64Array(cells);
     this.#childStall = new Float64Array(cells);
-    this.#candidateValues = new Float64Array(count);
-    this.#candidateStalls = new Float64Array(count);
   }
 
   /** The best plan of the prepared state on a path. */
   best(path: Path): Plan {
     this.#setPath(path, false);
-    this.#search(-1);
-    return { representation: Math.max(0, this.#bestFirst), value: this.#bestValue, stallSeconds: this.#bestStall };
+    return this.#search(-1);
   }
 
-  /** What each first representation of the prepared state is worth on a path when the best plan follows it. */
-  weigh(path: Path): CandidateValues {
+  /** Value of the best plan of the prepared state that begins with each representation. */
+  evaluate(path: Path): Float64Array {
     this.#setPath(path, true);
-    const { count } = this.#problem;
-    for (let first = 0; first < count; first++) {
-      this.#search(first);
-      this.#candidateValues[first] = this.#bestValue;
-      this.#candidateStalls[first] = this.#bestStall;
-    }
-    return {
-      values: this.#candidateValues.subarray(0, count),
-      stallSeconds: this.#candidateStalls.subarray(0, count),
-    };
+    return Float64Array.from({ length: this.#problem.count }, (_, first) => this.#search(first).value);
   }
 
-  /** `weigh` as decisions show it. */
-  outlook(path: Path, ladderBps: readonly number[]): CandidateOutlook[] {
-    const { values, stallSeconds } = this.weigh(path);
-    return ladderBps.map((bitrateBps, r) => ({
-      bitrateBps,
-      expectedQoe: values[r]!,
-      expectedStallSeconds: stallSeconds[r]!,
-    }));
+  /** What a plan of the prepared state promises, in words for a decision's reason. */
+  describe({ value, stallSeconds }: Plan): string {
+    if (value === Number.NEGATIVE_INFINITY) return 'no plan ever ends';
+    const { depth, mediaSeconds } = this.#problem;
+    const qoe = (value * QOE_UNIT_SECONDS) / (depth * mediaSeconds);
+    return `QoE ${qoe.toFixed(2)} per 4 s and ${stallSeconds.toFixed(1)} s of stalls over ${depth} segments`;
   }
 
   #setPath(path: Path, forEveryFirst: boolean): void {
     const problem = this.#problem;
     const { depth, count, sizesBits } = problem;
-    this.expansions = 0;
     this.#path = path;
     this.#isConstant = path instanceof ConstantPath;
     if (!this.#isConstant) {
@@ -189,7 +159,7 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
     });
   }
 
-  /** Whether plans of a first representation that are worth `bound` at most can change the answer. */
+  /** Whether plans with this first representation and a value of at most `bound` can change the answer. */
   #isWorthwhile(first: number, bound: number): boolean {
     if (first === this.#bestFirst) return bound > this.#bestValue;
     return first < this.#bestFirst
@@ -198,14 +168,14 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
   }
 
   #accept(first: number, value: number, stall: number): void {
-    // A lower first representation wins a tie; the value stays the larger one.
+    // A lower first representation wins a tie; the larger of the two values is kept.
     this.#bestValue = Math.max(this.#bestValue, value);
     this.#bestFirst = first;
     this.#bestStall = stall;
   }
 
-  /** Finds the best plan of all first representations, or of `only` one (-1: all). */
-  #search(only: number): void {
+  /** The best plan of all first representations, or of `only` one (-1: all). */
+  #search(only: number): Plan {
     const problem = this.#problem;
     const label = this.#label;
     const { depth, count } = problem;
@@ -214,7 +184,13 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
     this.#bestStall = Number.POSITIVE_INFINITY;
     const capped = problem.roomSeconds < Number.POSITIVE_INFINITY;
     const { mu } = problem;
-    this.#labels.reset(depth * count, { mu, tieMargin: this.#tieMargin, onConstantPath: this.#isConstant, capped });
+    this.#labels.reset(depth * count, {
+      mu,
+      tieMargin: this.#tieMargin,
+      onConstantPath: this.#isConstant,
+      capped,
+      isPaused: problem.isPaused,
+    });
     this.#nodeValue[0] = 0;
     this.#nodeBuffer[0] = problem.bufferSeconds;
     this.#nodeTime[0] = 0;
@@ -233,7 +209,7 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
       const r = this.#childRepresentation[child]!;
       const first = k === 0 ? r : this.#nodeLast[1]!;
       if (!this.#isWorthwhile(first, this.#childBound[child]!)) {
-        // Below the root the siblings after it have the same first representation and no better bound.
+        // Below the root the remaining siblings have the same first representation and no better bound.
         if (k > 0) k--;
         continue;
       }
@@ -258,22 +234,22 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
       this.#expand(k, -1);
       if (k === depth - 1) k--;
     }
+    return { representation: Math.max(0, this.#bestFirst), value: this.#bestValue, stallSeconds: this.#bestStall };
   }
 
-  /** Lets time pass at a node until its request may leave. */
+  /** Advances time at a node until its request may leave. */
   #wait(k: number): void {
     const { roomSeconds } = this.#problem;
     const excess = this.#nodeBuffer[k]! - roomSeconds;
-    if (excess > 0 && (k > 0 || this.#problem.started)) {
+    if (excess > 0 && (k > 0 || this.#problem.plays)) {
       this.#nodeTime[k] = this.#nodeTime[k]! + excess;
       this.#nodeBuffer[k] = roomSeconds;
     }
   }
 
-  /** Makes the children of a node, best bound first; at the last depth they are whole plans and are judged. */
+  /** Creates the children of a node, best bound first; at the last depth they are complete plans. */
   #expand(k: number, only: number): void {
-    this.expansions++;
-    const { count, mu, segmentSeconds, gain, started, sizesBits } = this.#problem;
+    const { count, mu, segmentSeconds, gain, plays, isPaused, sizesBits } = this.#problem;
     const { tables, prices, tableCount, lineSecondsPerBit, lineBits, roomSeconds } = this.#bounds;
     const childBound = this.#childBound;
     const isLast = k === this.#problem.depth - 1;
@@ -283,8 +259,9 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
     const value = this.#nodeValue[k]!;
     const stall = this.#nodeStall[k]!;
     const time = this.#nodeTime[k]!;
-    // Before the first picture nothing plays while the first segment downloads.
-    const cover = k > 0 || started ? this.#nodeBuffer[k]! : 0;
+    // Before the first picture, and while paused, the buffer does not drain during the first download.
+    const isFree = k === 0 && isPaused;
+    const cover = k > 0 || plays ? this.#nodeBuffer[k]! : 0;
     const keep = this.#nodeBuffer[k]! - cover;
     const hasLine = lineSecondsPerBit > 0 && !isLast;
     const bits = hasLine ? this.#path.cumulativeBits(time) - lineBits : 0;
@@ -297,14 +274,14 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
       const first = k === 0 ? r : this.#nodeLast[1]!;
       const d = seconds[secondsFrom + r]!;
       if (d === Number.POSITIVE_INFINITY) continue;
-      const stalled = Math.max(d - cover, 0);
+      const stalled = isFree ? 0 : Math.max(d - cover, 0);
       const childValue = value + gain[r]! - switching[row + r]! - mu * stalled;
       if (isLast) {
         if (this.#isWorthwhile(first, childValue)) this.#accept(first, childValue, stall + stalled);
         continue;
       }
       const buffer = keep + Math.max(cover - d, 0) + segmentSeconds;
-      // With a line, time is the line's, which has a head start on the true one.
+      // With a line, time is the line's: it has a head start on the true time.
       const counted = hasLine
         ? buffer + time + d - (bits + sizesBits[base + r]!) * lineSecondsPerBit
         : Math.min(buffer, roomSeconds);

@@ -1,19 +1,20 @@
 /**
- * Nodes seen before, kept to drop those that cannot do better: a node is dominated by one with the same number of
- * segments chosen and the same last representation from which every continuation brings at least as much.
+ * Nodes kept to drop dominated ones. A node is dominated by another with as many chosen segments and the same last
+ * representation, if every continuation of the other is worth at least as much.
  *
- * Constant path: the rest depends on the buffer alone, and a second of it is worth at most mu. So the other node must
+ * Constant path: the rest depends on the buffer alone, and a second of buffer is worth at most mu. So the other node must
  * lead in value by mu per second of buffer that it lacks.
  *
  * Any path: requests sent earlier arrive no later (links are first in, first out). So the other node must be no later,
  * have stalled no longer, and have gathered at least as much before stalls. Without a buffer cap stalls do not delay
- * requests; then it may have stalled longer, if it leads by mu per second of that.
+ * requests; then it may have stalled longer, if it leads by mu per second of that. In a paused player the first download
+ * takes time from no buffer, so there only nodes with the same first representation are compared.
  *
- * Where the other node's plans begin with a higher representation it must lead by the margin for ties as well, for of
- * equal plans the one with the lowest first representation wins.
+ * If the other node begins with a higher representation it must also lead by the tie margin, because ties go to the
+ * lowest first representation.
  */
 
-/** Nodes kept per number of segments and last representation; the oldest gives way. */
+/** Nodes kept per number of segments and last representation; the oldest is overwritten. */
 const KEPT = 16;
 /** Numbers per node: value or gathered, buffer or time, stall, first representation. */
 const STRIDE = 4;
@@ -21,7 +22,7 @@ const STRIDE = 4;
 export interface LabelledNode {
   /** First representation of its segments so far. */
   first: number;
-  /** Worth of its segments so far, stalls included. */
+  /** Value of its segments so far, stalls included. */
   value: number;
   /** Buffer and time at its next request, after any wait for the buffer cap. */
   bufferSeconds: number;
@@ -31,19 +32,20 @@ export interface LabelledNode {
 
 export interface LabelRules {
   mu: number;
-  /** By how much plans must differ to be told apart. */
+  /** Values that differ by less are equal. */
   tieMargin: number;
   onConstantPath: boolean;
   /** Requests wait for the buffer cap. */
   capped: boolean;
+  isPaused: boolean;
 }
 
 export class Labels {
   #counts = new Int32Array(0);
   #labels = new Float64Array(0);
-  #rules: LabelRules = { mu: 0, tieMargin: 0, onConstantPath: true, capped: false };
+  #rules: LabelRules = { mu: 0, tieMargin: 0, onConstantPath: true, capped: false, isPaused: false };
 
-  /** Forgets all nodes. `cells`: pairs of a number of segments chosen and a last representation. */
+  /** Forgets all nodes. A cell is a number of chosen segments and a last representation. */
   reset(cells: number, rules: LabelRules): void {
     this.#rules = rules;
     if (cells > this.#counts.length) {
@@ -53,11 +55,11 @@ export class Labels {
     this.#counts.fill(0, 0, cells);
   }
 
-  /** Whether a node is dominated by one of its cell; if not, it is kept there. */
+  /** Whether a node of its cell dominates this one. If none does, this one is kept there. */
   isDominated(cell: number, node: LabelledNode): boolean {
     const labels = this.#labels;
     const counts = this.#counts;
-    const { mu, tieMargin, onConstantPath, capped } = this.#rules;
+    const { mu, tieMargin, onConstantPath, capped, isPaused } = this.#rules;
     const seen = counts[cell]!;
     const start = cell * KEPT * STRIDE;
     const end = start + Math.min(seen, KEPT) * STRIDE;
@@ -76,7 +78,7 @@ export class Labels {
       const { timeSeconds } = node;
       const gathered = value + mu * stallSeconds;
       for (let at = start; at < end; at += STRIDE) {
-        if (labels[at + 1]! > timeSeconds) continue;
+        if (labels[at + 1]! > timeSeconds || (isPaused && labels[at + 3] !== first)) continue;
         const longer = Math.max(0, labels[at + 2]! - stallSeconds);
         if (longer > 0 && capped) continue;
         const needed = gathered + (labels[at + 3]! > first ? 2 * tieMargin : 0);

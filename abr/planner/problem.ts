@@ -1,26 +1,38 @@
-/** A planning problem as numbers in a row: what a player state asks of a plan, in typed arrays that are reused. */
+/**
+ * A planning problem: the numbers of a player state that a plan depends on, in typed arrays that are reused.
+ *
+ * A plan runs on the clock. So buffer levels and segment durations are divided by the playback rate here: at rate 2 a
+ * segment of 4 s adds 2 s to what the buffer lasts. Only `gain` counts seconds of media (../qoe.ts).
+ */
 
 import type { PlayerState } from '../controller.ts';
-import { QOE_UNIT_SECONDS } from '../qoe.ts';
+import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
 
 export class Problem {
-  /** Segments that are planned. */
+  /** Planned segments. */
   depth = 0;
   /** Representations. */
   count = 0;
+  /** Media in a segment. */
+  mediaSeconds = 0;
+  /** How long a segment plays. */
   segmentSeconds = 0;
   mu = 0;
-  started = true;
+  /** The first download is free: while the player is paused it makes nobody wait. Later ones meet a playing player. */
+  isPaused = false;
+  /** The buffer drains during the first download: there has been a picture, and the player is not paused. */
+  plays = true;
+  /** How long the buffer lasts. */
   bufferSeconds = 0;
-  /** Most seconds in the buffer when a request leaves; Infinity where the plan knows no cap. */
+  /** Longest that the buffer may last when a request leaves; Infinity where the plan knows no cap. */
   roomSeconds = Number.POSITIVE_INFINITY;
-  /** Largest |q|: the scale that values are compared on. */
+  /** Largest |q|: the scale on which plan values are compared. */
   largestQuality = 0;
   /** Per representation: q * segmentSeconds/4. */
   gain = new Float64Array(0);
   /** `[last * count + next]`: lambda * |q - q|. */
   switching = new Float64Array(0);
-  /** The same from the segment before the plan; all zero where there is none. */
+  /** `[next]`: the same from the segment before the plan. */
   firstSwitching = new Float64Array(0);
   /** `[segment * count + representation]`. */
   sizesBits = new Float64Array(0);
@@ -34,32 +46,31 @@ export class Problem {
   }
 
   /**
-   * Fewer segments left than the horizon shorten it. Where fewer rows of sizes are known than segments planned, the
-   * last row stands for the rest; with no row at all, sizes are bitrate * duration.
+   * If fewer segments are left than the horizon has, the plan is shorter. If sizes are known for fewer segments than the
+   * plan has, the last row stands for the rest; without any row, sizes are bitrate * duration.
    */
   read(state: PlayerState): void {
-    const { ladderBps, weights, upcomingSizesBits, segmentSeconds } = state;
+    const { ladderBps, weights, upcomingSizesBits, segmentSeconds, playbackRate } = state;
     const count = ladderBps.length;
     this.#reserve(count);
     this.count = count;
     this.depth = Math.max(1, Math.min(this.#horizon, Math.floor(state.segmentsRemaining) || 1));
-    this.segmentSeconds = segmentSeconds;
+    this.mediaSeconds = segmentSeconds;
+    this.segmentSeconds = segmentSeconds / playbackRate;
     this.mu = weights.mu;
-    this.started = state.started;
-    this.bufferSeconds = state.bufferLevelSeconds;
+    this.isPaused = state.isPaused;
+    this.plays = state.started && !state.isPaused;
+    this.bufferSeconds = state.bufferLevelSeconds / playbackRate;
     this.roomSeconds = this.#bufferCap
-      ? Math.max(0, state.bufferCapSeconds - segmentSeconds)
+      ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
       : Number.POSITIVE_INFINITY;
 
     const { gain, switching, firstSwitching, sizesBits } = this;
-    const { previousBitrateBps } = state;
-    // A bitrate that has no quality (off QoE-HD's table) counts as no segment before.
-    const previous = previousBitrateBps === undefined ? Number.NaN : weights.quality(previousBitrateBps);
     this.largestQuality = 0;
     for (let r = 0; r < count; r++) {
       const quality = weights.quality(ladderBps[r]!);
       gain[r] = quality;
-      firstSwitching[r] = Number.isNaN(previous) ? 0 : weights.lambda * Math.abs(quality - previous);
+      firstSwitching[r] = switchCost(weights, state.previousBitrateBps, ladderBps[r]!);
       this.largestQuality = Math.max(this.largestQuality, Math.abs(quality));
     }
     for (let last = 0; last < count; last++) {

@@ -1,17 +1,17 @@
-/** What planning on a path of varying rate needs beyond planning on a constant one. */
+/** What the planner needs in addition for paths of varying rate. */
 
 import type { CapacityPath, DownloadBatch } from '../capacity-path.ts';
 import type { Bounds, CoveringLine } from './bounds.ts';
 import type { Problem } from './problem.ts';
 
-/** Samples of a path's cumulative curve that the line is laid over. */
+/** Samples of a path's cumulative curve under the line. */
 const LINE_SAMPLES = 64;
 
 export interface VaryingTask {
   problem: Problem;
   bounds: Bounds;
   path: CapacityPath;
-  /** The best plan of each first representation is asked for, not the best of all alone. */
+  /** The best plan of each first representation is wanted, not only the best of all. */
   forEveryFirst: boolean;
   tieMargin: number;
 }
@@ -24,7 +24,7 @@ export class VaryingPaths {
   readonly #cornerSeconds = new Float64Array(LINE_SAMPLES);
   readonly #cornerBits = new Float64Array(LINE_SAMPLES);
 
-  /** Makes bounds that are good for all plans that can be the best. */
+  /** Computes bounds that hold for every plan that may be the best. */
   prepare(task: VaryingTask): void {
     this.#task = task;
     const { problem, bounds } = task;
@@ -33,7 +33,7 @@ export class VaryingPaths {
     if (this.#seconds.length < cells) this.#seconds = new Float64Array(sizesBits.length);
     if (this.#batch.seconds.length < count) this.#batch.seconds = new Float64Array(count);
     const line = depth > 1 ? this.#layLine(task) : undefined;
-    // Without a line no rate is too high to be ruled out: quality alone bounds a plan.
+    // Without a line no rate can be excluded: quality alone bounds a plan.
     const secondsPerBit = line?.secondsPerBit ?? 0;
     for (let i = 0; i < cells; i++) this.#seconds[i] = sizesBits[i]! * secondsPerBit;
     bounds.make(problem, {
@@ -57,10 +57,16 @@ export class VaryingPaths {
     return batch.seconds;
   }
 
+  /** Longest first download that ends: a paused player waits for it at no cost. */
+  #longestFirst({ count }: Problem): number {
+    const seconds = this.downloadSeconds(0, 0).subarray(0, count);
+    return seconds.reduce((longest, d) => (d < Number.POSITIVE_INFINITY ? Math.max(longest, d) : longest), 0);
+  }
+
   /**
-   * Lays a line above the path's cumulative curve, as low as can be at the end of the horizon. It need hold only up to the
-   * moment after which the last segment comes too late for any plan to be worth what an easy one is. Undefined where there
-   * is none.
+   * Lays a line above the path's cumulative curve, as low as possible at the end of the horizon. It only has to hold
+   * until the moment after which the last segment arrives too late for any plan to equal an easy one. Undefined if there
+   * is no such line.
    */
   #layLine(task: VaryingTask): CoveringLine | undefined {
     const { problem, path, tieMargin } = task;
@@ -68,12 +74,13 @@ export class VaryingPaths {
     const knownValue = easyValue(task) - 2 * tieMargin;
     let mostGain = Number.NEGATIVE_INFINITY;
     for (let r = 0; r < count; r++) mostGain = Math.max(mostGain, gain[r]!);
-    const deadline = problem.bufferSeconds + (depth - 1) * problem.segmentSeconds;
+    const playing = problem.bufferSeconds + (depth - 1) * problem.segmentSeconds;
+    const deadline = playing + (problem.isPaused ? this.#longestFirst(problem) : 0);
     const until = deadline + (depth * mostGain - knownValue) / mu;
     if (!(until > 0 && until < Number.POSITIVE_INFINITY)) return undefined;
 
-    // Between two samples the curve is below the later one, so corners (earlier time, later bits) cover it. Their upper
-    // convex hull by Andrew's monotone chain.
+    // Between two samples the curve is below the later one, so corners (earlier time, later bits) cover it. This is
+    // their upper convex hull by Andrew's monotone chain.
     const cornerSeconds = this.#cornerSeconds;
     const cornerBits = this.#cornerBits;
     let corners = 0;
@@ -100,8 +107,8 @@ export class VaryingPaths {
 }
 
 /**
- * Value of some plan that is easily found: one representation for all segments. With `forEveryFirst`, one that the best
- * plan of each first representation reaches, by going on with the same or the lowest.
+ * Value of a plan that is easy to find: one representation for all segments. With `forEveryFirst`, a value that the best
+ * plan of every first representation reaches, because it can go on with the same or the lowest representation.
  */
 function easyValue(task: VaryingTask): number {
   const { problem, forEveryFirst } = task;
@@ -115,12 +122,12 @@ function easyValue(task: VaryingTask): number {
 
 /** Value of one representation first and another for the rest. */
 function planValue({ problem, path }: VaryingTask, first: number, rest: number): number {
-  const { count, depth, gain, mu, segmentSeconds, roomSeconds, sizesBits, started } = problem;
+  const { count, depth, gain, mu, segmentSeconds, roomSeconds, sizesBits, plays, isPaused } = problem;
   let time = 0;
   let buffer = problem.bufferSeconds;
   let value = -problem.firstSwitching[first]! - problem.switching[first * count + rest]!;
   for (let k = 0; k < depth; k++) {
-    const covers = k > 0 || started;
+    const covers = k > 0 || plays;
     if (covers && buffer > roomSeconds) {
       time += buffer - roomSeconds;
       buffer = roomSeconds;
@@ -130,7 +137,7 @@ function planValue({ problem, path }: VaryingTask, first: number, rest: number):
     if (d === Number.POSITIVE_INFINITY) return Number.NEGATIVE_INFINITY;
     time += d;
     const covered = covers ? Math.min(d, buffer) : 0;
-    value += gain[r]! - mu * (d - covered);
+    value += gain[r]! - (k === 0 && isPaused ? 0 : mu * (d - covered));
     buffer += segmentSeconds - covered;
   }
   return value;

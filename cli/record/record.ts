@@ -10,7 +10,8 @@ import { InputError, quoted } from '../../replay/formats/input-error.ts';
 import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
-import { dishAddressOption, interrupted, listening, originOption, portOption } from '../serve-options.ts';
+import { EXIT_DONE, ExitWith } from '../exit-status.ts';
+import { closed, dishAddressOption, interrupted, listening, originOption, portOption } from '../serve-options.ts';
 import { TOOL_VERSION } from '../tool.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
 import { type Run, runsOf } from './runs.ts';
@@ -67,8 +68,8 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   const longestPauseSeconds = seconds(flags.bridge, '--bridge');
   const shortestSeconds = seconds(flags.shortest, '--shortest');
   if (place?.trim() === '') throw new InputError({ field: '--place', expected: 'a place', got: quoted(place) });
-  if (from === undefined) await listen(flags, io);
-  else for (const path of from) requireApart(path, out);
+  const status = from === undefined ? await listen(flags, io) : EXIT_DONE;
+  for (const path of from ?? []) requireApart(path, out);
 
   const pieces = await piecesOf(from ?? [join(out, KEPT_FOLDER)], flags, io);
   const all = runsOf(pieces, longestPauseSeconds);
@@ -82,10 +83,11 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   requireDistinct(recordings);
   for (const recording of recordings) writeTrace(recording, out);
   io.stderr.write(`${summary(runs, all)} in ${out}\n`);
+  if (status !== EXIT_DONE) throw new ExitWith(status);
 }
 
-/** Has players report to the service until the command is interrupted. */
-async function listen({ out, dish, host, port, allowOrigin }: Flags, io: CommandIo): Promise<void> {
+/** Has players report to the service until the command is interrupted. Gives the exit status. */
+async function listen({ out, dish, host, port, allowOrigin }: Flags, io: CommandIo): Promise<number> {
   const { startService } = await import('../../service/index.ts');
   const options = {
     version: TOOL_VERSION,
@@ -99,7 +101,7 @@ async function listen({ out, dish, host, port, allowOrigin }: Flags, io: Command
   const running = await listening(options, startService);
   io.stderr.write(`what players report is recorded until Ctrl-C; the service is at ${running.url}\n`);
   await interrupted(io);
-  await running.close();
+  return closed(running, io);
 }
 
 function folderIn(out: string): string {

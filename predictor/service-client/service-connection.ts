@@ -98,7 +98,7 @@ export class ServiceConnection {
     this.#enter('off');
   }
 
-  /** Calls `act` later, one of its name at a time. `signal`: of the connection that it is for; it may be closed by now. */
+  /** Calls `act` later, one of its name at a time, unless `signal` says that its connection was closed. */
   #later(name: 'stream' | 'report' | 'poll', ms: number, signal: AbortSignal, act: () => Promise<void>): void {
     if (signal.aborted) return;
     this.#cancels.get(name)?.();

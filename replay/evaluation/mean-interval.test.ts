@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { meansWithInterval, meanWithInterval } from './mean-interval.ts';
+import { meansWithInterval, type UnitsOfSample } from './mean-interval.ts';
 
 const units = { unitOf: [0, 0, 1, 2, 2, 3], unitCount: 4, seed: 3, resamples: 500 };
+
+const meanWithInterval = (values: number[], of: UnitsOfSample) => meansWithInterval({ values }, of).values;
 
 describe('meansWithInterval', () => {
   test('is the plain mean, inside its interval', () => {

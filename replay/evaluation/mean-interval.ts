@@ -50,8 +50,3 @@ export function meansWithInterval<Name extends string>(
   });
   return Object.fromEntries(estimates) as Record<Name, Estimate>;
 }
-
-/** The mean of one sample. */
-export function meanWithInterval(values: ArrayLike<number>, units: UnitsOfSample): Estimate {
-  return meansWithInterval({ values }, units).values;
-}

@@ -40,6 +40,15 @@ describe('sessionStarts', () => {
     ]);
   });
 
+  test('a session at another playback rate needs the time that it plays', () => {
+    const media = uhd.segmentCount * uhd.segmentSeconds;
+    const durationSeconds = media / 2 + SLACK_SECONDS;
+    const starts = (playbackRate: number) =>
+      sessionStarts({ durationSeconds }, { ...uhd, playbackRate }, { atSeconds: [0] });
+    expect(starts(2)).toEqual([{ startSeconds: 0, segmentCount: uhd.segmentCount }]);
+    expect(starts(1)[0]!.segmentCount).toBeLessThan(uhd.segmentCount);
+  });
+
   test('law: every session fits, and one more start would not', () => {
     fc.assert(
       fc.property(

@@ -58,10 +58,12 @@ function decimal(text: string): number {
  */
 export function sessionStarts(
   trace: Pick<Trace, 'durationSeconds'>,
-  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount'>,
+  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate'>,
   rule: StartsRule,
 ): SessionStart[] {
-  const { segmentSeconds, segmentCount } = scenario;
+  const { segmentCount } = scenario;
+  // How long a segment plays.
+  const segmentSeconds = scenario.segmentSeconds / (scenario.playbackRate ?? 1);
   const lastStartSeconds = trace.durationSeconds - segmentCount * segmentSeconds - SLACK_SECONDS + ROUNDING_SECONDS;
   if (lastStartSeconds < 0) {
     const asksForZero = 'everySeconds' in rule || rule.atSeconds.includes(0);

@@ -178,6 +178,21 @@ describe('laws of the simulator', () => {
     );
   });
 
+  test('a higher playback rate never makes a fixed plan stall less, if the buffer holds the whole session', () => {
+    const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
+    fc.assert(
+      fc.property(session, rates, (of, [slow, factor]) => {
+        // With room for everything requests leave at the same times, whatever the rate.
+        const { segmentSeconds } = of.scenario;
+        const roomy = { ...of.scenario, bufferCapSeconds: (SEGMENTS + 1) * segmentSeconds };
+        const stallAt = (playbackRate: number) =>
+          play({ ...of, patience: undefined, scenario: { ...roomy, playbackRate } }).stallSeconds;
+        expect(stallAt(slow * factor)).toBeGreaterThanOrEqual(stallAt(slow) - 1e-6);
+      }),
+      { ...SEED, numRuns: 300 },
+    );
+  });
+
   test('the same options give the same session, watched by a forecaster and a recorder or not', () => {
     fc.assert(
       fc.property(session, (of) => {

@@ -21,11 +21,14 @@ export interface SessionToPlan {
 
 /**
  * Gains, costs and mu are parts of one sum: gains of segments - costs of switches - mu x seconds waited (startup and
- * stalls). It is the session's QoE in one of its forms, times the session's 4 s units.
+ * stalls). It is the session's QoE in one of its forms, times the session's 4 s units. Segment, cap and stall level are in
+ * seconds of the clock, as long as they play at the scenario's playback rate; only `mediaSeconds` is not.
  */
 export interface SessionProblem {
   segmentCount: number;
   segmentSeconds: number;
+  /** Media in a segment. */
+  mediaSeconds: number;
   representationCount: number;
   bufferCapSeconds: number;
   /** By representation. */
@@ -46,15 +49,16 @@ export function sessionProblem(session: SessionToPlan, form: 'linear' | 'log'): 
 export function sessionProblem(session: SessionToPlan, form: QoeForm): SessionProblem | undefined;
 export function sessionProblem(session: SessionToPlan, form: QoeForm): SessionProblem | undefined {
   const { trace, scenario, startSeconds, segmentCount } = session;
-  const { ladderBps, segmentSeconds } = scenario;
+  const { ladderBps, segmentSeconds, browser, playbackRate = 1 } = scenario;
   const weights = qoeWeights(form, ladderBps);
   if (weights === undefined) return undefined;
   const qualities = ladderBps.map((bps) => weights.quality(bps));
   return {
     segmentCount,
-    segmentSeconds,
+    segmentSeconds: segmentSeconds / playbackRate,
+    mediaSeconds: segmentSeconds,
     representationCount: ladderBps.length,
-    bufferCapSeconds: scenario.bufferCapSeconds,
+    bufferCapSeconds: scenario.bufferCapSeconds / playbackRate,
     gains: Float64Array.from(qualities, (q) => (q * segmentSeconds) / QOE_UNIT_SECONDS),
     switchCosts: Float64Array.from(
       qualities.flatMap((from) => qualities.map((to) => scenario.lambda * Math.abs(from - to))),
@@ -62,14 +66,14 @@ export function sessionProblem(session: SessionToPlan, form: QoeForm): SessionPr
     mu: form === 'linear' ? scenario.mu : weights.mu,
     sizesBits: Float64Array.from(sizesOf(scenario).slice(0, segmentCount).flat()),
     link: pageLinkOf(trace, scenario).from(startSeconds),
-    browser: scenario.browser,
+    browser: { ...browser, stallLevelSeconds: browser.stallLevelSeconds / playbackRate },
     cutoffSeconds: CUTOFF_SECONDS,
   };
 }
 
 /** What a sum is as QoE. */
 export function qoeOfSum(problem: SessionProblem, sum: number): number {
-  return (sum * QOE_UNIT_SECONDS) / (problem.segmentCount * problem.segmentSeconds);
+  return (sum * QOE_UNIT_SECONDS) / (problem.segmentCount * problem.mediaSeconds);
 }
 
 /**

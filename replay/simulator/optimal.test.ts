@@ -76,6 +76,7 @@ const smallSession = fc
     rttSeconds: fc.constantFrom(0, 0.04, 0.3),
     ladderBps: fc.constantFrom([3e6, 8e6, 20e6], [1e6, 1.37e6, 24.1e6]),
     lambda: fc.constantFrom(0, 1, 3),
+    playbackRate: fc.constantFrom(1, 1, 0.5, 1.7),
     browser: fc.constantFrom(IDEAL_BROWSER, MEASURED_BROWSER, {
       ...MEASURED_BROWSER,
       initSegmentBits: 2e6,

@@ -13,8 +13,14 @@ export class Playback {
   stallCount = 0;
   private stalled = false;
 
-  /** The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. */
-  constructor(private readonly stallLevelSeconds: number) {}
+  /**
+   * The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. It plays `playbackRate` seconds of
+   * media per second.
+   */
+  constructor(
+    private readonly stallLevelSeconds: number,
+    private readonly playbackRate = 1,
+  ) {}
 
   /** Seconds waited in all: startup and stalls. */
   get waitedSeconds(): number {
@@ -36,10 +42,10 @@ export class Playback {
     }
     const playable = this.playableSeconds();
     if (elapsed <= playable + ROUNDING_SECONDS) {
-      this.bufferLevelSeconds -= Math.min(elapsed, playable);
+      this.bufferLevelSeconds -= Math.min(elapsed, playable) * this.playbackRate;
       return;
     }
-    this.bufferLevelSeconds -= playable;
+    this.bufferLevelSeconds -= playable * this.playbackRate;
     this.stallSeconds += elapsed - playable;
     if (!this.stalled) this.stallCount++;
     this.stalled = true;
@@ -52,6 +58,6 @@ export class Playback {
   }
 
   private playableSeconds(): number {
-    return this.started ? Math.max(0, this.bufferLevelSeconds - this.stallLevelSeconds) : 0;
+    return this.started ? Math.max(0, this.bufferLevelSeconds - this.stallLevelSeconds) / this.playbackRate : 0;
   }
 }

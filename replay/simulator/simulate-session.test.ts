@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Controller, Forecast, InFlight, Observation, PlayerState } from '../../abr/index.ts';
+import {
+  type Controller,
+  createController,
+  type Forecast,
+  type InFlight,
+  type Observation,
+  type PlayerState,
+} from '../../abr/index.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { IDEAL_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
@@ -59,6 +66,44 @@ describe('simulateSession on paper', () => {
     });
     expect(late.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 1.25, 5.25, 9.25]);
     expect(late.segments[2]!.bufferLevelSeconds).toBeCloseTo(3.75, 9);
+  });
+
+  test('a player at rate 2 drains its buffer twice as fast, and waits in seconds of the clock', () => {
+    const atTwo = { ...PAPER, playbackRate: 2 };
+    const session = simulateSession({ trace: traceOf([2, 2, 2]), scenario: atTwo, controller: always(0) });
+    // A segment takes 2 s and plays for 2 s: playback never waits, and the buffer never grows.
+    expect(session.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 2, 4, 6]);
+    expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 4, 4]);
+    expect(session).toMatchObject({ stallSeconds: 0, startupSeconds: 2 });
+    // 4 s for each segment of 2 Mbit/s, of which 2 s are stalls; media counts by its own seconds.
+    const late = simulateSession({ trace: traceOf([2, 2, 2]), scenario: atTwo, controller: always(1) });
+    expect(late).toMatchObject({ stallSeconds: 6, stallCount: 3, startupSeconds: 4 });
+    expect(late.qoe.linear).toBeCloseTo(2 - (2 * (4 + 6)) / 4, 9);
+    // Room for a request: level + 4 s down to the cap of 10 s, at 2 s of media per second.
+    const fast = simulateSession({ trace: traceOf([16, 16]), scenario: atTwo, controller: always(0) });
+    expect(fast.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 0.25, 1.25, 3.25]);
+  });
+
+  test('a controller sees the rate, and plans that ignore it stall', () => {
+    // 1.35 Mbit/s at rate 2 sustain 0.3 Mbit/s of media, not 0.9.
+    const ladderBps = [0.3e6, 0.9e6, 2e6];
+    const scenario = { ...PAPER, ladderBps, segmentCount: 40, bufferCapSeconds: 16, playbackRate: 2 };
+    const played = (controller: Controller) =>
+      simulateSession({ trace: traceOf([1.35, 1.35]), scenario, controller }).segments.slice(5);
+    const stallOf = (controller: Controller) =>
+      played(controller).reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
+    for (const name of ['mpc-d', 'mpc-l:no-forecast', 'bola', 'throughput']) {
+      const knows = createController(name);
+      expect([name, stallOf(knows)]).toEqual([name, 0]);
+      const ignores: Controller = { name, decide: (state) => knows.decide({ ...state, playbackRate: 1 }) };
+      if (name === 'mpc-d') expect(stallOf(ignores)).toBeGreaterThan(5);
+    }
+  });
+
+  test.each([0, -1, Number.NaN])('refuses a playback rate of %p', (playbackRate) => {
+    const play = () =>
+      simulateSession({ trace: traceOf([2]), scenario: { ...PAPER, playbackRate }, controller: always(0) });
+    expect(play).toThrow('scenario.playbackRate: expected a number > 0');
   });
 
   test('a stall costs what the download takes beyond the buffer', () => {

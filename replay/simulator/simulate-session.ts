@@ -92,6 +92,7 @@ class Session {
   private readonly feed: ProgressFeed | undefined;
   private readonly link: PiecewisePath;
   private readonly playback: Playback;
+  private readonly playbackRate: number;
   private readonly weights: QoeWeights;
   private readonly upcoming: readonly (readonly (readonly number[])[])[];
   private readonly segmentCount: number;
@@ -136,7 +137,9 @@ class Session {
     );
 
     this.link = pageLinkOf(trace, scenario).from(startSeconds);
-    this.playback = new Playback(stallLevelSeconds);
+    this.playbackRate = scenario.playbackRate ?? 1;
+    expect(this.playbackRate > 0, 'scenario.playbackRate', 'a number > 0', this.playbackRate);
+    this.playback = new Playback(stallLevelSeconds, this.playbackRate);
     this.weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
     this.upcoming = upcomingSizesOf(scenario, this.segmentCount);
     this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
@@ -240,7 +243,7 @@ class Session {
     const { scenario, playback } = this;
     const { requestGapSeconds, requestLatenessSeconds } = scenario.browser;
     const excessSeconds = playback.bufferLevelSeconds + scenario.segmentSeconds - scenario.bufferCapSeconds;
-    return Math.max(requestGapSeconds, excessSeconds + requestLatenessSeconds);
+    return Math.max(requestGapSeconds, excessSeconds / this.playbackRate + requestLatenessSeconds);
   }
 
   /** Loads the representation's initialisation segment unless it is cached; the first one came before second 0. */
@@ -349,6 +352,8 @@ class Session {
       utcMs: this.utcMsAtStart + playback.nowSeconds * 1000,
       utcUncertaintySeconds: this.utcUncertaintySeconds,
       started: playback.started,
+      playbackRate: this.playbackRate,
+      isPaused: false,
       bufferLevelSeconds: playback.bufferLevelSeconds,
       bufferCapSeconds: scenario.bufferCapSeconds,
       segmentSeconds: scenario.segmentSeconds,

@@ -111,6 +111,9 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: true,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    // Properties that are not known are ignored, these too.
+    onProtoPoisoning: 'remove',
+    onConstructorPoisoning: 'remove',
     routerOptions: { maxParamLength: 64 },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     ...(tls === undefined ? { http: timeouts } : { https: { ...tls, ...timeouts } }),

@@ -264,6 +264,7 @@ export const STATE_REPLY = component('StateReply', stateReply);
 component(
   'Trigger',
   reply({
+    id: text('Of this firing alone: whoever is told twice can leave one out'),
     name: text('Of the trigger'),
     atMs: utcMs('When it fired'),
     metric: text('What was looked at'),

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { seededRandom } from '../../replay/random.ts';
 import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.ts';
@@ -12,6 +12,9 @@ import type { RawResponse } from './device-api.ts';
 import { DishMonitor } from './dish-monitor.ts';
 import type { Attitude, ObstructionMap } from './obstruction-map.ts';
 import type { LocationReading } from './read-answers.ts';
+
+// Hundreds of answers take a busy machine some seconds.
+jest.setTimeout(60_000);
 
 const opened: (() => void)[] = [];
 afterEach(() => {
@@ -99,12 +102,12 @@ describe('watching a dish', () => {
         return response;
       },
     });
-    for (let poll = 0; poll < 150; poll++) {
-      clock.advance(poll === 70 ? 7.3 : 1.0001 - ((clock.monotonicMs() / 1000) % 1) + lateSeconds());
+    for (let poll = 0; poll < 80; poll++) {
+      clock.advance(poll === 40 ? 7.3 : 1.0001 - ((clock.monotonicMs() / 1000) % 1) + lateSeconds());
       await watching.poll();
     }
     const numbers = seconds.map(({ downlinkUsageBps }) => downlinkUsageBps! / 1000);
-    expect(numbers.length).toBeGreaterThan(150);
+    expect(numbers.length).toBeGreaterThan(80);
     expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i));
     expect(seconds.filter(({ latencyMs }) => latencyMs! > 200)).toHaveLength(
       numbers.filter((number) => number % 7 === 0).length,

@@ -185,6 +185,7 @@ export class DishMonitor {
   #tell(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
     const { clock, onSecond } = this.#options;
     const nowMs = clock.monotonicMs();
+    const utcMs = clock.utcMs();
     if (history === undefined) {
       // A later answer has what this one lacks.
       if (this.#zeroMs !== undefined && ++this.#historyFailures < FAILURES_UNTIL_UNREACHABLE) return;
@@ -203,16 +204,15 @@ export class DishMonitor {
     while (first > oldest && isNew(first - 1)) first--;
     for (let number = first; number <= current; number++) {
       const ageMs = nowMs - endMs(number);
+      this.#toldNumber = number;
+      this.#toldMs = endMs(number);
       onSecond({
-        atMs: Math.round(clock.utcMs() - ageMs),
+        atMs: Math.round(utcMs - ageMs),
         ...history.second(number),
         ...(number === current && { obstructed: ofStatus.obstructed }),
         ...(ageMs > LATE_MS && { fromHistory: true }),
       });
     }
-    if (first > current) return;
-    this.#toldNumber = current;
-    this.#toldMs = endMs(current);
   }
 
   /** Follows when the dish's seconds end. Whether it counts them from the same boot as before. */

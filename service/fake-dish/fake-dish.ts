@@ -40,6 +40,8 @@ export interface FakeDishOptions {
   location?: { latitudeDegrees: number; longitudeDegrees: number; altitudeMetres: number } | undefined;
   /** A dish that leans like this, whose map is of its own frame. Default: one whose map is of the earth's. */
   attitude?: Attitude | undefined;
+  /** How many seconds its history holds. Default: 900. */
+  historySeconds?: number;
 }
 
 /** What a dish may be told to do wrong, all at once if need be. */
@@ -163,6 +165,7 @@ class ScriptedDish {
   readonly #location: FakeDishOptions['location'];
   readonly #attitude: Attitude | undefined;
   readonly #geometry: MapGeometry;
+  readonly #historySeconds: number;
   /** UTC of the dish's own clock, which does not leap with the machine's, less the even clock. */
   readonly #utcLessEvenMs: number;
   #bootMs: number;
@@ -172,11 +175,12 @@ class ScriptedDish {
   #mapFromMs: number;
   #paintedMs: number;
 
-  constructor({ script, clock, location, attitude }: FakeDishOptions) {
+  constructor({ script, clock, location, attitude, historySeconds = HISTORY_SECONDS }: FakeDishOptions) {
     this.#script = script;
     this.#clock = clock;
     this.#location = location;
     this.#attitude = attitude;
+    this.#historySeconds = historySeconds;
     const frame = attitude === undefined ? 'earth' : 'terminal';
     this.#geometry = { rows: MAP_SIZE, columns: MAP_SIZE, maxThetaDegrees: MAX_THETA_DEGREES, frame };
     this.#utcLessEvenMs = clock.utcMs() - clock.monotonicMs();
@@ -224,7 +228,7 @@ class ScriptedDish {
   #seconds(): SimulatedSecond[] {
     const newestMs = this.#thisSecondMs();
     const count = Math.floor((newestMs - this.#bootMs) / 1000);
-    const length = Math.max(0, Math.min(HISTORY_SECONDS, count));
+    const length = Math.max(0, Math.min(this.#historySeconds, count));
     return Array.from({ length }, (_, back) => this.#at(newestMs - back * 1000));
   }
 
@@ -270,7 +274,7 @@ class ScriptedDish {
 
   #history() {
     const current = Math.max(0, Math.floor((this.#thisSecondMs() - this.#bootMs) / 1000));
-    const column = () => new Array<number>(HISTORY_SECONDS).fill(0);
+    const column = () => new Array<number>(this.#historySeconds).fill(0);
     const history = {
       current,
       pop_ping_drop_rate: column(),
@@ -281,7 +285,7 @@ class ScriptedDish {
     };
     const seconds = this.#seconds();
     seconds.forEach(({ dropRate, latencyMs = 0, downlinkUsageBps, uplinkUsageBps }, back) => {
-      const at = (current - 1 - back) % HISTORY_SECONDS;
+      const at = (current - 1 - back) % this.#historySeconds;
       history.pop_ping_drop_rate[at] = dropRate;
       history.pop_ping_latency_ms[at] = latencyMs;
       history.downlink_throughput_bps[at] = downlinkUsageBps;

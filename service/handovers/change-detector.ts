@@ -12,19 +12,19 @@ const LEAST_SPREADS = 4;
 /** The spread counts no smaller. */
 const LEAST_SPREAD_MS = 1;
 /** Two steps are at least so far apart: the pings around one show it several times. */
-const APART_MS = 5000;
+const APART_SECONDS = 5;
 const LEAST_DROP_RATE = 0.1;
 /** Evidence remembered. */
 const KEPT = 20;
 
 export class ChangeDetector {
-  readonly #pings: { atMs: number; latencyMs: number }[] = [];
-  #lastStepMs = Number.NEGATIVE_INFINITY;
+  readonly #pings: { atSeconds: number; latencyMs: number }[] = [];
+  #lastStepSeconds = Number.NEGATIVE_INFINITY;
   #isDropping = false;
   readonly #evidence: HandoverEvidence[] = [];
 
-  /** What this second shows that was not known before. In order of time. */
-  observe(second: TelemetrySecond): HandoverEvidence[] {
+  /** What this second shows that was not known before. In order of `atSeconds`, its end on an even clock. */
+  observe(second: TelemetrySecond, atSeconds: number): HandoverEvidence[] {
     const found: HandoverEvidence[] = [];
     const { atMs, latencyMs, dropRate } = second;
     const isDropping = dropRate !== undefined && dropRate >= LEAST_DROP_RATE;
@@ -34,9 +34,9 @@ export class ChangeDetector {
     }
     this.#isDropping = isDropping;
     if (latencyMs !== undefined) {
-      this.#pings.push({ atMs, latencyMs });
+      this.#pings.push({ atSeconds, latencyMs });
       if (this.#pings.length > BEFORE + AFTER) this.#pings.shift();
-      const step = this.#step();
+      const step = this.#step(atMs - atSeconds * 1000);
       if (step !== undefined) found.push(step);
     }
     for (const evidence of found) this.add(evidence);
@@ -54,20 +54,21 @@ export class ChangeDetector {
     return [...this.#evidence];
   }
 
-  #step(): HandoverEvidence | undefined {
+  /** `zeroMs`: UTC of second 0 of the even clock. */
+  #step(zeroMs: number): HandoverEvidence | undefined {
     if (this.#pings.length < BEFORE + AFTER) return undefined;
     const before = this.#pings.slice(0, BEFORE).map((ping) => ping.latencyMs);
     const after = this.#pings.slice(BEFORE).map((ping) => ping.latencyMs);
-    const { atMs } = this.#pings[BEFORE]!;
+    const { atSeconds } = this.#pings[BEFORE]!;
     const level = middle(before);
     const spread = Math.max(LEAST_SPREAD_MS, 1.4826 * middle(before.map((value) => Math.abs(value - level))));
     const stepMs = middle(after) - level;
     const isStep = Math.abs(stepMs) >= LEAST_STEP_MS && Math.abs(stepMs) >= LEAST_SPREADS * spread;
-    if (!isStep || atMs - this.#lastStepMs < APART_MS) return undefined;
-    this.#lastStepMs = atMs;
+    if (!isStep || atSeconds - this.#lastStepSeconds < APART_SECONDS) return undefined;
+    this.#lastStepSeconds = atSeconds;
     const confidence = Math.min(0.95, 1 - Math.exp(-Math.abs(stepMs) / spread / 6));
     const detail = `latency from ${level.toFixed(1)} to ${middle(after).toFixed(1)} ms`;
-    return { atMs, kind: 'latency-step', confidence, detail };
+    return { atMs: Math.round(zeroMs + atSeconds * 1000), kind: 'latency-step', confidence, detail };
   }
 }
 

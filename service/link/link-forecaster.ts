@@ -33,6 +33,8 @@ export interface LinkForecasterOptions {
   forecasters?: readonly CapacityForecaster[] | undefined;
   /** Told once per forecaster what is wrong with it. Default: nobody. */
   onFault?: (fault: ForecasterFault) => void;
+  /** Told when it forecasts again. Default: nobody. */
+  onRecovery?: () => void;
 }
 
 /** A hint at where handovers are, from the dish or the sky; see `HandoverClock.hint`. */
@@ -58,10 +60,10 @@ export class LinkForecaster {
   /** Whose the newest forecast was: `built-in`, `model:<name>`; undefined before there was one. */
   source: string | undefined;
 
-  constructor(clock: SessionClock, { forecasters = [], onFault = () => {} }: LinkForecasterOptions = {}) {
+  constructor(clock: SessionClock, { forecasters = [], onFault = () => {}, onRecovery }: LinkForecasterOptions = {}) {
     this.#clock = clock;
     this.#all = [...forecasters, this.#builtIn];
-    this.#capacity = new ForecastChain(this.#all, { onFault, staleSeconds: STALE_MODEL_SECONDS });
+    this.#capacity = new ForecastChain(this.#all, { onFault, onRecovery, staleSeconds: STALE_MODEL_SECONDS });
     this.#capacity.start({
       utcMsAtStart: clock.utcMsAtStart,
       utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,

@@ -13,8 +13,8 @@ export type Reported =
   | { kind: 'request-latency'; atSeconds: number; latencySeconds: number };
 
 /**
- * What became of an observation. `late`: it is older than anything is held back for. `ahead`: it ends after the clock of the service.
- * `impossible`: it is reversed, or longer than an observation may be.
+ * What became of an observation. `late`: it is older than anything is held back for. `ahead`: it ends after the clock of
+ * the service. `impossible`: it is reversed, or longer than an observation may be.
  */
 export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 
@@ -26,7 +26,7 @@ const BIN_SECONDS = 0.1;
 const BINS = 200;
 /** A bin is emitted this long after its end even if a player has not reported on it; what comes later is `late`. */
 const HELD_BACK_SECONDS = 1.5;
-/** Players report twice a second. One that has not for this long has paused or is gone: the others do not wait for it. */
+/** Players report twice a second. One that has not for this long has paused or is gone: nobody waits for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
 /**
  * Bits of a bin that has been emitted already, of a player that has just begun, count on the bins that come next. They

@@ -4,24 +4,38 @@
  * `repairEnd` cuts off.
  */
 
-import { open as openFile, stat, truncate } from 'node:fs/promises';
+import * as nodeFiles from 'node:fs/promises';
 
-/** What is needed of a file; `node:fs/promises` has it. */
+/** What is needed of a file; that of `node:fs/promises` has it. */
 export interface FileHandle {
   write(buffer: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }>;
   datasync(): Promise<void>;
   close(): Promise<void>;
 }
 
-export type OpenFile = (path: string, flags: 'a') => Promise<FileHandle>;
+/** What is needed of `node:fs/promises` where a disk may be full. */
+export interface FileSystem {
+  open(path: string, flags: 'a'): Promise<FileHandle>;
+  writeFile(path: string, text: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  readdir(path: string): Promise<string[]>;
+  stat(path: string): Promise<{ size: number }>;
+}
+
+/** Lines are small: so many bytes of them are written at once. */
+const WRITE_BYTES = 256 * 1024;
+const LINE_END = 0x0a;
 
 export class AppendFile {
   readonly path: string;
-  readonly #open: OpenFile;
+  readonly #files: Pick<FileSystem, 'open'>;
   #handle: FileHandle | undefined;
-  #waiting: { bytes: Buffer; lines: number }[] = [];
+  #waiting: Buffer[] = [];
   /** Bytes of the first chunk that are in the file already. */
   #written = 0;
+  /** Chunks that are being written. */
+  #underWay = 0;
   /** Lines and bytes that wait to be written. */
   waitingLines = 0;
   waitingBytes = 0;
@@ -29,36 +43,54 @@ export class AppendFile {
   lines = 0;
   bytes = 0;
 
-  constructor(path: string, open: OpenFile = openFile) {
+  constructor(path: string, files: Pick<FileSystem, 'open'> = nodeFiles) {
     this.path = path;
-    this.#open = open;
+    this.#files = files;
   }
 
   /** `text` ends with a line end. */
-  append(text: string, lines = 1): void {
+  append(text: string): void {
     const bytes = Buffer.from(text);
-    this.#waiting.push({ bytes, lines });
-    this.waitingLines += lines;
+    this.#waiting.push(bytes);
+    this.waitingLines += lineEnds(bytes);
     this.waitingBytes += bytes.length;
   }
 
-  /** Writes all that waits. Rejects where the disk does not take it; what is left waits on. Not twice at once. */
+  /** Writes all that waits. Rejects if the disk does not take it; the rest keeps waiting. Not twice at once. */
   async flush(): Promise<void> {
-    this.#handle ??= await this.#open(this.path, 'a');
     while (this.#waiting.length > 0) {
-      // Lines are small: many of them in one go.
-      const { bytes, lines } = this.#merged();
-      const { bytesWritten } = await this.#handle.write(bytes, this.#written, bytes.length - this.#written);
+      this.#handle ??= await this.#files.open(this.path, 'a');
+      const bytes = this.#next();
+      const { bytesWritten } = await this.#handle.write(bytes, 0, bytes.length).finally(() => {
+        this.#underWay = 0;
+      });
       if (bytesWritten === 0) throw Object.assign(new Error('nothing could be written'), { code: 'ENOSPC' });
-      this.#written += bytesWritten;
+      const lines = lineEnds(bytes.subarray(0, bytesWritten));
       this.bytes += bytesWritten;
       this.waitingBytes -= bytesWritten;
-      if (this.#written < bytes.length) continue;
-      this.#waiting.shift();
-      this.#written = 0;
-      this.waitingLines -= lines;
       this.lines += lines;
+      this.waitingLines -= lines;
+      this.#written += bytesWritten;
+      while (this.#waiting.length > 0 && this.#written >= this.#waiting[0]!.length) {
+        this.#written -= this.#waiting.shift()!.length;
+      }
     }
+  }
+
+  /** Forgets the oldest waiting chunk that no write has begun, and returns its lines; `''` if there is none. */
+  dropOldest(): string {
+    const [bytes] = this.#waiting.splice(Math.max(this.#underWay, this.#written > 0 ? 1 : 0), 1);
+    if (bytes === undefined) return '';
+    this.waitingLines -= lineEnds(bytes);
+    this.waitingBytes -= bytes.length;
+    return bytes.toString();
+  }
+
+  /** The waiting lines; one of which a part is in the file counts as waiting. */
+  waitingText(): string {
+    const bytes = Buffer.concat(this.#waiting);
+    const begun = this.#written === 0 ? 0 : bytes.lastIndexOf(LINE_END, this.#written - 1) + 1;
+    return bytes.toString('utf8', begun);
   }
 
   /** Onto the disk itself, so that a power cut costs nothing written before. */
@@ -72,37 +104,42 @@ export class AppendFile {
     await handle?.close();
   }
 
-  /** All that waits as one chunk, unless the first one has been begun. */
-  #merged(): { bytes: Buffer; lines: number } {
-    if (this.#written === 0 && this.#waiting.length > 1) {
-      const bytes = Buffer.concat(this.#waiting.map((chunk) => chunk.bytes));
-      const lines = this.#waiting.reduce((sum, chunk) => sum + chunk.lines, 0);
-      this.#waiting = [{ bytes, lines }];
+  /** What is to be written next: several chunks at once. */
+  #next(): Buffer {
+    for (let bytes = 0; this.#underWay < this.#waiting.length && bytes < WRITE_BYTES; this.#underWay++) {
+      bytes += this.#waiting[this.#underWay]!.length;
     }
-    return this.#waiting[0]!;
+    return Buffer.concat(this.#waiting.slice(0, this.#underWay)).subarray(this.#written);
   }
+}
+
+/** Whether a file system refused to take more. */
+export function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /** Cuts off a last line that has no end, as a crash leaves it; gives how many bytes that were. */
 export async function repairEnd(path: string): Promise<number> {
-  const { size } = await stat(path);
-  const handle = await openFile(path, 'r');
+  const handle = await nodeFiles.open(path, 'r');
   try {
+    const { size } = await handle.stat();
     const chunk = Buffer.alloc(64 * 1024);
-    for (let end = size; end > 0; ) {
+    let kept = 0;
+    for (let end = size; end > 0 && kept === 0; end = Math.max(0, end - chunk.length)) {
       const start = Math.max(0, end - chunk.length);
-      await handle.read(chunk, 0, end - start, start);
-      const last = chunk.subarray(0, end - start).lastIndexOf(0x0a);
-      if (last >= 0) {
-        const kept = start + last + 1;
-        if (kept < size) await truncate(path, kept);
-        return size - kept;
-      }
-      end = start;
+      const { bytesRead } = await handle.read(chunk, 0, end - start, start);
+      const last = chunk.subarray(0, bytesRead).lastIndexOf(LINE_END);
+      if (last >= 0) kept = start + last + 1;
     }
-    if (size > 0) await truncate(path, 0);
-    return size;
+    if (kept < size) await nodeFiles.truncate(path, kept);
+    return size - kept;
   } finally {
     await handle.close();
   }
+}
+
+function lineEnds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) count++;
+  return count;
 }

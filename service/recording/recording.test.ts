@@ -1,15 +1,5 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { open } from 'node:fs/promises';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import * as nodeFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -17,9 +7,10 @@ import fc from 'fast-check';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
-import { AppendFile, type FileHandle, type OpenFile, repairEnd } from './append-file.ts';
+import { AppendFile, repairEnd } from './append-file.ts';
 import { readTelemetry } from './read-telemetry.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
+import { SmallDisk } from './small-disk.fixture.ts';
 
 let folder: string;
 let folders = 0;
@@ -27,27 +18,6 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-recording-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** A disk that takes so many bytes and no more, a piece at a time. */
-class SmallDisk {
-  room = 0;
-  content = '';
-
-  open: OpenFile = async () => {
-    const handle: FileHandle = {
-      write: async (buffer, offset, length) => {
-        if (this.room === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-        const bytesWritten = Math.min(length, this.room, 7);
-        this.room -= bytesWritten;
-        this.content += Buffer.from(buffer.subarray(offset, offset + bytesWritten)).toString();
-        return { bytesWritten };
-      },
-      datasync: async () => {},
-      close: async () => {},
-    };
-    return handle;
-  };
-}
 
 function recorder(options: Partial<RecorderOptions> = {}) {
   const clock = new ManualClock();
@@ -68,8 +38,9 @@ function recorder(options: Partial<RecorderOptions> = {}) {
 
 describe('a file that lines are added to', () => {
   test('loses and doubles nothing, however the disk fails', async () => {
-    const disk = new SmallDisk();
-    const file = new AppendFile('x', disk.open);
+    const disk = new SmallDisk({ piece: 7 });
+    const path = join(folder, 'lines');
+    const file = new AppendFile(path, disk);
     const lines = Array.from({ length: 60 }, (_, i) => `line ${i} ${'x'.repeat(i % 17)}\n`);
     for (const [i, line] of lines.entries()) {
       file.append(line);
@@ -78,8 +49,22 @@ describe('a file that lines are added to', () => {
     }
     disk.room = 1e6;
     await file.flush();
-    expect(disk.content).toBe(lines.join(''));
-    expect(file).toMatchObject({ lines: 60, waitingLines: 0, waitingBytes: 0, bytes: disk.content.length });
+    await file.close();
+    expect(readFileSync(path, 'utf8')).toBe(lines.join(''));
+    expect(file).toMatchObject({ lines: 60, waitingLines: 0, waitingBytes: 0, bytes: lines.join('').length });
+  });
+
+  test('knows which lines are not wholly on the disk', async () => {
+    const disk = new SmallDisk({ room: 12 });
+    const file = new AppendFile(join(folder, 'cut'), disk);
+    for (const line of ['one\n', 'two\n', 'three\n', 'four\n']) file.append(line);
+    await expect(file.flush()).rejects.toThrow('ENOSPC');
+    expect(file).toMatchObject({ lines: 2, waitingLines: 2 });
+    expect(file.waitingText()).toBe('three\nfour\n');
+    expect(file.dropOldest()).toBe('four\n');
+    expect(file).toMatchObject({ waitingLines: 1, waitingBytes: 2 });
+    expect(file.dropOldest()).toBe('');
+    await file.close();
   });
 
   test('is mended after a crash: the last line goes where it has no end', async () => {
@@ -116,10 +101,9 @@ describe('a recording', () => {
   });
 
   test('survives a full disk without losing a line, and says so meanwhile', async () => {
-    const disk = new SmallDisk();
-    const { made, clock, problems } = recorder({ open: disk.open });
+    const disk = new SmallDisk({ room: 100, piece: 7 });
+    const { made, clock, problems, read } = recorder({ files: disk });
     await made.open();
-    disk.room = 100;
     for (let i = 0; i < 200; i++) {
       made.event('trigger', { i });
       clock.advance(1);
@@ -134,24 +118,24 @@ describe('a recording', () => {
     }
     expect(problems.list()).toEqual([]);
     await made.close();
-    const seen = disk.content
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { data: { i: number } }).data.i);
-    expect(seen).toEqual(Array.from({ length: 200 }, (_, i) => i));
+    expect(read().map(({ data }) => (data as { i: number }).i)).toEqual(Array.from({ length: 200 }, (_, i) => i));
   });
 
   test('of a real full device is the same', async () => {
     // Linux has a device that is always full; elsewhere this shows a writable file, which is as good.
     const device = existsSync('/dev/full') ? '/dev/full' : join(folder, 'file');
-    const { made, problems, clock } = recorder({ open: (_, flags) => open(device, flags) });
+    const files = { ...nodeFiles, open: (_: string, flags: 'a') => nodeFiles.open(device, flags) };
+    const { made, problems, clock } = recorder({ files });
     await made.open();
     made.event('trigger', {});
     await made.flush();
     clock.advance(1);
     await made.flush();
-    expect(problems.list().map(({ code }) => code)).toEqual(device === '/dev/full' ? ['failed'] : []);
-    await made.close();
+    const isFull = device === '/dev/full';
+    expect(problems.list().map(({ code }) => code)).toEqual(isFull ? ['failed'] : []);
+    const closing = made.close();
+    if (isFull) await expect(closing).rejects.toThrow('recording: 1 line is lost (1 trigger): the disk is full');
+    await closing.catch(() => {});
   });
 
   test('gives traces that the other commands read, in UTC and with the ping', async () => {
@@ -204,42 +188,18 @@ describe('a recording', () => {
     expect(trace).toMatchObject({ durationSeconds: 10, metadata: { startUtcMs: utcMsAt(10) } });
   });
 
-  test('keeps to its size and age, and touches nothing else in its folder', async () => {
-    const { directory, made, clock, problems } = recorder({ maxBytes: 2500, maxAgeDays: 10 });
-    mkdirSync(directory);
-    const old = (name: string, days: number, bytes: number) => {
-      writeFileSync(join(directory, name), `${'x'.repeat(bytes - 1)}\n`);
-      const seconds = clock.utcMs() / 1000 - days * 86_400;
-      utimesSync(join(directory, name), seconds, seconds);
-    };
-    old('records-20251201T000000Z.jsonl', 20, 100);
-    old('records-20251225T000000Z.jsonl', 7, 1000);
-    old('trace-20251226T000000Z.csv', 6, 1000);
-    old('records-20251227T000000Z.jsonl', 5, 1000);
-    old('diary.txt', 500, 5000);
-    await made.open();
-    expect(readdirSync(directory).sort()).toEqual([
-      'diary.txt',
-      'records-20251227T000000Z.jsonl',
-      'trace-20251226T000000Z.csv',
-    ]);
-    expect(problems.list()).toEqual([]);
-  });
-
   test('mends the end of what a crash left, and begins a file of its own', async () => {
     const first = recorder();
     await first.made.open();
     first.made.event('trigger', { n: 1 });
-    await first.made.flush();
+    await first.made.close();
     const [name] = readdirSync(first.directory);
     appendFileSync(join(first.directory, name!), '{"kind":"tri');
     const second = recorder({ directory: first.directory });
-    second.clock.advance(60);
     await second.made.open();
     second.made.event('trigger', { n: 2 });
     await second.made.close();
     expect(second.read().map(({ data }) => data)).toEqual([{ n: 1 }, { n: 2 }]);
-    await first.made.close();
   });
 });
 

@@ -1,9 +1,9 @@
 /**
- * Where elements come from: a file, or a URL with a copy on disk, so that a start without the internet has the last ones.
- * They are asked for again every few hours, and refused when they are so old that satellites are elsewhere.
+ * Where elements come from: a file, or a URL with a copy on disk, so that a start without the internet has the last
+ * ones. They are asked for again every few hours, and refused when they are so old that satellites are elsewhere.
  *
- * Everybody in the network may read what is reported here, and addresses may hold passwords: messages are made of words of
- * this file, codes of errors, and addresses without credentials and query; never of what a library or a server says.
+ * Everybody in the network may read what is reported here, and addresses may hold passwords: messages are made of words
+ * of this file, codes of errors, and addresses without credentials and query; never of what a library or a server says.
  */
 
 import { createHash } from 'node:crypto';
@@ -156,7 +156,7 @@ export class ElementSource {
     }
   }
 
-  /** What a URL gave last, in this run or in one before; undefined where there is nothing, or nothing that can be read. */
+  /** What a URL gave last, in this run or in one before; undefined where there is nothing that can be read. */
   async #copied(): Promise<ElementSet | undefined> {
     const { source } = this.#options;
     if (!isUrl(source) || !URL.canParse(source)) return undefined;

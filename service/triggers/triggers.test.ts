@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
 import { SessionClock } from '../session-clock.ts';
@@ -70,6 +70,11 @@ describe('triggers', () => {
 });
 
 describe('seconds', () => {
+  const opened: { close(): Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
   test('a window whose last second is missing is evaluated with the next one', () => {
     const engine = new TriggerEngine([{ ...BASE, windowSeconds: 3, forWindows: 2 }]);
     const at = (atSeconds: number, latencyMs = 60) =>
@@ -84,7 +89,9 @@ describe('seconds', () => {
   test('each of the dish is evaluated once, when it is told, and has an id of its own', async () => {
     const clock = new ManualClock();
     const config = { triggers: [{ ...BASE, threshold: 200 }] };
-    const { service, close } = await startService({ version: '0', port: 0, clock, config });
+    const running = await startService({ version: '0', port: 0, clock, config });
+    opened.push(running);
+    const { service } = running;
     const fired: { id: string; atMs: number }[] = [];
     service.listen({
       event(type, data) {
@@ -107,7 +114,6 @@ describe('seconds', () => {
     );
     expect(new Set(fired.map(({ id }) => id)).size).toBe(20);
     for (const { id } of fired) expect(id).toMatch(/^[0-9a-f-]{36}$/);
-    await close();
   });
 
   test('those of handovers are evaluated once, however late the timer is', () => {

@@ -14,7 +14,7 @@ export class FakePort implements PlayerPort {
   now: Situation | undefined = {
     period: { id: 'p0', startSeconds: 0, firstIndex: 0, segmentCount: 10, segmentsAfter: 0 },
     ladder: [1e6, 2e6, 4e6].map((bitrateBps, i) => ({ id: `v${i}`, bitrateBps })),
-    playback: { segmentSeconds: 4, bufferLevelSeconds: 0, bufferCapSeconds: 18 },
+    playback: { segmentSeconds: 4, bufferLevelSeconds: 0, bufferCapSeconds: 18, playbackRate: 1, isPaused: false },
     bufferedUntilSeconds: 0,
     playableUntilSeconds: 0,
     indexedBits: () => undefined,

@@ -29,8 +29,11 @@ export interface Situation {
   period: Period;
   /** The representations that the page allows, ascending in bitrate, at least one. */
   ladder: readonly Representation[];
-  /** What controllers are shown as it is. */
-  playback: Pick<PlayerState, 'segmentSeconds' | 'bufferLevelSeconds' | 'bufferCapSeconds'>;
+  /** The part of a controller's state that the player knows by itself. `isPaused` counts from the first picture on. */
+  playback: Pick<
+    PlayerState,
+    'segmentSeconds' | 'bufferLevelSeconds' | 'bufferCapSeconds' | 'playbackRate' | 'isPaused'
+  >;
   /** End of this period's buffer in the presentation; undefined while an earlier period plays. */
   bufferedUntilSeconds: number | undefined;
   /** Where playback would run dry if nothing more arrived, in the presentation. */

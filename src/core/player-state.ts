@@ -34,6 +34,8 @@ export function playerState({ situation, session, sizes, inFlight, clocks, qoe, 
     ...clocks,
     ...playback,
     started: session.started,
+    // Before the first picture a paused element is one that waits for data.
+    isPaused: session.started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
     ladderBps,

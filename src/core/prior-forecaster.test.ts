@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createMpcL } from '../../abr/mpc-l.ts';
+import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
 import { loadStatistics, type StatisticsStorage } from './link-statistics.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
@@ -108,6 +108,8 @@ describe('PriorForecaster', () => {
       const state = {
         nowSeconds: 0,
         started: false,
+        playbackRate: 1,
+        isPaused: false,
         bufferLevelSeconds: 0,
         bufferCapSeconds: 16,
         segmentSeconds: 4,

@@ -5,7 +5,7 @@ import type { SegmentRequest } from './player-port.ts';
 
 /** Segments of each representation that the learnt ratio is the mean of, the latest ones. */
 const RATIOS_KEPT = 16;
-/** Representations that ratios are kept of: more than one ladder has. Each advertisement of a stream may bring new ids. */
+/** Representations that ratios are kept of: more than a ladder has. Each advertisement may bring new ids. */
 const REPRESENTATIONS_KEPT = 64;
 
 /**

@@ -1,4 +1,4 @@
-/** How much video is buffered at this very moment; dash.js's own figure is as old as its last event. */
+/** What plays and how much video is buffered at this very moment; dash.js's own figure is as old as its last event. */
 
 import type { DashPlayer } from './player.ts';
 
@@ -17,6 +17,8 @@ export interface BufferGauge {
   levelSeconds(streamId: string): number;
   /** Seconds that can be played on from here, over the ends of periods too; >= 0. */
   playableSeconds(): number;
+  /** The element's playback rate, > 0, and whether it is paused. */
+  playback(): { playbackRate: number; isPaused: boolean };
   /** The viewer jumped or another source was attached: earlier readings are void. */
   forget(): void;
   /** dash.js has measured the buffer. */
@@ -49,6 +51,11 @@ export function bufferGauge(player: DashPlayer): BufferGauge {
         if (buffered!.start(i) <= end + GAP_SECONDS) end = Math.max(end, buffered!.end(i));
       }
       return end - start;
+    },
+    playback() {
+      const { playbackRate, paused = false }: Partial<HTMLMediaElement> = element() ?? {};
+      // dash.js can set a rate of 0 while it stalls.
+      return { playbackRate: playbackRate || 1, isPaused: paused };
     },
     forget: () => readings.clear(),
     update({ mediaType, streamId, bufferLevel }) {

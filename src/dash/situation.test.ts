@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { PlayerState } from '../../abr/controller.ts';
 import { Scripted } from '../core/scripted.fixture.ts';
+import { attachLeoAbr } from '../index.ts';
 import { attached, download, useManualClock } from './attached.fixture.ts';
-import { fakeVideo, ranges } from './fake-player.fixture.ts';
+import { asPlayer, FakePlayer, fakeVideo, ranges } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -106,5 +108,37 @@ describe('the situation', () => {
     await Promise.resolve();
     listed.player.ask();
     expect(controller.states.at(-1)!.upcomingSizesBits[9]).toEqual([4e6, 40, 16e6]);
+  });
+});
+
+describe('playback rate and pause', () => {
+  const controller = new Scripted();
+  const player = new FakePlayer();
+  attachLeoAbr(asPlayer(player), { controller, logger: null });
+  player.instantiateRules();
+
+  /** The state that the controller is shown while the element has these properties. */
+  function stateWith(element: object | undefined): PlayerState {
+    player.element = element && Object.assign({ currentTime: 0, buffered: ranges([[0, 8]]) }, element);
+    player.ask();
+    return controller.states.at(-1)!;
+  }
+
+  test('before the first picture the viewer waits, although the element is paused', () => {
+    expect(stateWith({ paused: true, buffered: ranges([]) })).toMatchObject({
+      started: false,
+      isPaused: false,
+    });
+  });
+
+  test("are the element's", () => {
+    player.trigger('playbackPlaying');
+    expect(stateWith({ playbackRate: 2, paused: false })).toMatchObject({ playbackRate: 2, isPaused: false });
+    expect(stateWith({ playbackRate: 0.5, paused: true })).toMatchObject({ playbackRate: 0.5, isPaused: true });
+  });
+
+  test('without an element, or with the rate of 0 that dash.js may set in a stall, the rate is 1', () => {
+    expect(stateWith({ playbackRate: 0, paused: false })).toMatchObject({ playbackRate: 1, isPaused: false });
+    expect(stateWith(undefined)).toMatchObject({ playbackRate: 1, isPaused: false });
   });
 });

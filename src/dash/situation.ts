@@ -46,7 +46,12 @@ export function readSituation(sources: SituationSources): Situation {
     ladder: allowedRepresentations(context)
       .filter(({ id }) => !isPagesChoice || id === current.id)
       .map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
-    playback: { segmentSeconds, bufferLevelSeconds, bufferCapSeconds: bufferCap(sources, segmentSeconds) },
+    playback: {
+      segmentSeconds,
+      bufferLevelSeconds,
+      bufferCapSeconds: bufferCap(sources, segmentSeconds),
+      ...gauge.playback(),
+    },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
     indexedBits(id, index) {

@@ -2,14 +2,15 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type CapacityPath, ConstantPath } from './capacity-path.ts';
-import type { Controller, Decision, Download, InFlight, PlayerState } from './controller.ts';
-import { InputError } from './errors.ts';
-import type { Forecast, PathForecast, QuantileForecast } from './forecast.ts';
-import { createMpcD } from './mpc-d.ts';
+import { type CapacityPath, ConstantPath } from '../capacity-path.ts';
+import type { Controller, Decision, Download, InFlight, PlayerState } from '../controller.ts';
+import { InputError } from '../errors.ts';
+import type { Forecast, PathForecast, QuantileForecast } from '../forecast.ts';
+import { createMpcD } from '../mpc-d.ts';
+import { qoeWeights } from '../qoe.ts';
+import { anyDownloads, anyState } from '../random-states.fixture.ts';
+import { evaluationsOf } from './evaluations.fixture.ts';
 import { createMpcL, type MpcLOptions } from './mpc-l.ts';
-import { qoeWeights } from './qoe.ts';
-import { anyDownloads, anyState } from './random-states.fixture.ts';
 
 const SEED = { seed: 20260101 };
 const LADDERS_BPS = [
@@ -57,7 +58,7 @@ interface Case {
   forecast: QuantileForecast;
 }
 
-/** A session under way in one of the scenarios, and a forecast somewhere in its ladder that the downloads agree with. */
+/** A running session in one of the scenarios, and a forecast within its ladder that agrees with the downloads. */
 function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
   return fc
     .record({
@@ -77,6 +78,8 @@ function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
       const state: PlayerState = {
         nowSeconds: 100,
         started: true,
+        playbackRate: 1,
+        isPaused: false,
         bufferLevelSeconds: fill * (bufferCapSeconds - segmentSeconds),
         bufferCapSeconds,
         segmentSeconds,
@@ -176,7 +179,11 @@ const reconsider = (
   controller: Controller,
   { state, inFlight, forecast }: Omit<LateCase, 'forecast'> & { forecast: Forecast },
 ) => controller.reconsider!(state, inFlight, forecast);
-/** What was decided, without words: they hold rounded numbers. */
+function expectClose(actual: number, expected: number): void {
+  expect(actual / (1 + Math.abs(expected))).toBeCloseTo(expected / (1 + Math.abs(expected)), 6);
+}
+
+/** The choice without the reason, which holds rounded numbers. */
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
 describe('scale', () => {
@@ -239,27 +246,28 @@ describe('what is known of the link decides', () => {
     );
   });
 
-  test('one segment ahead on a constant link: QoE by hand', () => {
+  test('one segment ahead on a constant link: score and outlook by hand', () => {
     const tuning = { stallLevelSeconds: 0.1, baseAversion: 1, stallAversionSpan: 4 };
-    const controller = createMpcL({ horizon: 1, abandon: false, risk: 0.5, tuning });
+    const options = { horizon: 1, abandon: false, risk: 0.5, tuning };
+    const controller = createMpcL(options);
     const rate = fc.double({ min: 1e5, max: 2e8, noNaN: true });
     fc.assert(
       fc.property(anyCase(), rate, ({ state }, bps) => {
-        const { candidates } = controller.decide(state, onPath(new ConstantPath(bps)));
+        const forecast = onPath(new ConstantPath(bps));
+        const { candidates } = controller.decide(state, forecast);
+        const evaluations = evaluationsOf(state, forecast, options);
         const { weights, segmentSeconds, bufferLevelSeconds, ladderBps } = state;
         const latency = 0.05;
         candidates!.forEach(({ bitrateBps, expectedQoe, expectedStallSeconds }, r) => {
           const q = weights.quality(ladderBps[r]!);
           const takes = latency + state.upcomingSizesBits[0]![r]! / bps;
           const stall = Math.max(0, takes - Math.max(0, bufferLevelSeconds - 0.1));
-          // Risk 0.5: stalls count three times.
-          const expected =
-            (q * segmentSeconds) / 4 -
-            weights.lambda * Math.abs(q - weights.quality(state.previousBitrateBps!)) -
-            3 * weights.mu * stall;
+          const change = weights.lambda * Math.abs(q - weights.quality(state.previousBitrateBps!));
           expect(bitrateBps).toBe(ladderBps[r]);
-          expect(expectedStallSeconds / (1 + stall)).toBeCloseTo(stall / (1 + stall), 6);
-          expect(expectedQoe / (1 + Math.abs(expected))).toBeCloseTo(expected / (1 + Math.abs(expected)), 6);
+          expectClose(expectedStallSeconds, stall);
+          // QoE per 4 s, without the risk; in the score risk 0.5 makes stalls count three times.
+          expectClose(expectedQoe, q - ((change + weights.mu * stall) * 4) / segmentSeconds);
+          expectClose(evaluations[r]!.score, (q * segmentSeconds) / 4 - change - 3 * weights.mu * stall);
         });
       }),
       { ...SEED, numRuns: 200 },
@@ -273,18 +281,17 @@ describe('what is known of the link decides', () => {
    * time that has been played, so that after a stall it takes capacity for sooner than it is.
    */
   test('without abandonment, more buffer never makes a representation worth less; larger sizes never stall less', () => {
-    const controller = createMpcL({ abandon: false });
     fc.assert(
       fc.property(anyCase(), fc.double({ min: 0, max: 1, noNaN: true }), ({ state, forecast: changing }, more) => {
         const forecast = { ...changing, quantilesBps: changing.quantilesBps.map(() => changing.quantilesBps[0]!) };
         const room = state.bufferCapSeconds - state.segmentSeconds - state.bufferLevelSeconds;
         const fuller = { ...state, bufferLevelSeconds: state.bufferLevelSeconds + more * room };
-        const { candidates } = controller.decide(state, forecast);
-        const { candidates: withMore } = controller.decide(fuller, forecast);
-        candidates?.forEach(({ expectedQoe, expectedStallSeconds }, r) => {
-          expect(withMore![r]!.expectedQoe).toBeGreaterThanOrEqual(expectedQoe - 1e-9 * (1 + Math.abs(expectedQoe)));
-          const lower = candidates[r - 1]?.expectedStallSeconds ?? 0;
-          expect(expectedStallSeconds).toBeGreaterThanOrEqual(lower - 1e-9);
+        const evaluations = evaluationsOf(state, forecast, { abandon: false });
+        const withMore = evaluationsOf(fuller, forecast, { abandon: false });
+        evaluations.forEach(({ score, qoe, stallSeconds }, r) => {
+          expect(withMore[r]!.score).toBeGreaterThanOrEqual(score - 1e-9 * (1 + Math.abs(score)));
+          expect(withMore[r]!.qoe).toBeGreaterThanOrEqual(qoe - 1e-9 * (1 + Math.abs(qoe)));
+          expect(stallSeconds).toBeGreaterThanOrEqual((evaluations[r - 1]?.stallSeconds ?? 0) - 1e-9);
         });
       }),
       { ...SEED, numRuns: 400 },
@@ -401,7 +408,7 @@ describe('reconsider', () => {
 });
 
 describe('state', () => {
-  test('equal questions, equal answers: nothing asked before matters', () => {
+  test('equal arguments give equal answers, whatever was decided before', () => {
     const used = createMpcL();
     fc.assert(
       fc.property(anyLateCase(), (one) => {
@@ -409,7 +416,7 @@ describe('state', () => {
         const fresh = createMpcL();
         const decided = fresh.decide(state, forecast);
         const reconsidered = reconsider(fresh, one);
-        // `used` has been asked of everything before, other ladders and forecasts among it, and in another order.
+        // `used` has decided on other ladders and forecasts before, in another order.
         expect(reconsider(used, one)).toEqual(reconsidered);
         expect(used.decide(state, forecast)).toEqual(decided);
         expect(used.decide(state, onPath(new ConstantPath(5e6))).representation).toBeDefined();
@@ -419,7 +426,7 @@ describe('state', () => {
     );
   });
 
-  test('what it is asked with stays as it was', () => {
+  test('arguments stay unchanged', () => {
     const controller = createMpcL();
     fc.assert(
       fc.property(anyLateCase(), (one) => {
@@ -447,6 +454,25 @@ describe('state', () => {
         }
       }),
       { ...SEED, numRuns: 1000 },
+    );
+  });
+
+  test('a previous bitrate without a quality counts as none', () => {
+    const ladderBps = LADDERS_BPS[1]!;
+    // Pensieve's table of qualities has no 2 Mbit/s.
+    const weights = qoeWeights('hd', ladderBps)!;
+    const controller = createMpcL();
+    const cases = anyLateCase().filter(({ state }) => state.ladderBps === ladderBps);
+    fc.assert(
+      fc.property(cases, (one) => {
+        const first = { ...one.state, weights, previousBitrateBps: undefined };
+        const after = { ...first, previousBitrateBps: 2e6 };
+        expect(controller.decide(after, one.forecast)).toEqual(controller.decide(first, one.forecast));
+        expect(reconsider(controller, { ...one, state: after })).toEqual(
+          reconsider(controller, { ...one, state: first }),
+        );
+      }),
+      { ...SEED, numRuns: 100 },
     );
   });
 
@@ -498,7 +524,7 @@ describe('state', () => {
   });
 });
 
-/** What wrong units, broken code and lost messages make of a forecast; typed as one, as it would come. */
+/** Forecasts as wrong units, bugs and lost messages make them. */
 const BROKEN: Readonly<Record<string, (forecast: QuantileForecast) => unknown>> = {
   'NaN among the rates': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.map(() => Number.NaN)) }),
   'negative rates': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.map((bps) => -1 - bps)) }),
@@ -545,7 +571,7 @@ describe('forecasts that cannot be planned on', () => {
         const forecast = BROKEN[name]!({ ...one.forecast, issuedAtMs: 99e3 }) as Forecast;
         const expected = mpcD.decide(one.state);
         const decision = controller.decide(one.state, forecast);
-        expect(decision).toEqual({ ...expected, reason: `no forecast: mpc-d, ${expected.reason}` });
+        expect(decision).toEqual({ ...expected, reason: `no usable forecast, so mpc-d: ${expected.reason}` });
         const answer = reconsider(controller, { ...one, forecast });
         if (answer !== 'keep') {
           expect(one.state.ladderBps[answer.representation]!).toBeLessThan(one.inFlight.bitrateBps);
@@ -692,7 +718,7 @@ describe('ablations', () => {
     );
   });
 
-  test('handovers in the horizon are told', () => {
+  test('handovers in the horizon are reported', () => {
     const controller = createMpcL();
     const [one] = fc.sample(anyCase(), { ...SEED, numRuns: 1 });
     const utcMs = 1.7e12;

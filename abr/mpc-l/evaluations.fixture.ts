@@ -1,0 +1,28 @@
+/** What MPC-L computes on the way to a decision, for tests. */
+
+import type { PlayerState } from '../controller.ts';
+import type { Forecast } from '../forecast.ts';
+import { Futures } from './futures.ts';
+import { LaterSegments } from './later-segments.ts';
+import { type MpcLOptions, resolveMpcLOptions } from './options.ts';
+import { type Evaluation, SegmentOutcomes } from './segment-outcomes.ts';
+import { ValueFunction } from './value-function.ts';
+
+const LATENCY_SECONDS = 0.05;
+
+/** Futures and value function of a state, before its representations are evaluated. */
+export function planOf(state: PlayerState, forecast: Forecast, given: MpcLOptions = {}) {
+  const options = resolveMpcLOptions(given);
+  const futures = new Futures(options.futures, options.tuning.bins, options.seed);
+  futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
+  const later = new ValueFunction();
+  later.solve(new LaterSegments(options).problem(state, futures, LATENCY_SECONDS));
+  const outcomes = new SegmentOutcomes(state, { options, futures, later, latencySeconds: LATENCY_SECONDS });
+  return { futures, later, outcomes };
+}
+
+/** One evaluation per representation, for requests sent now with a latency of 0.05 s. */
+export function evaluationsOf(state: PlayerState, forecast: Forecast, options: MpcLOptions = {}): Evaluation[] {
+  const { outcomes } = planOf(state, forecast, options);
+  return state.ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
+}

@@ -1,0 +1,129 @@
+/** The segments after the one to decide on, as a problem for the value function. */
+
+import type { PlayerState } from '../controller.ts';
+import { QOE_UNIT_SECONDS } from '../qoe.ts';
+import type { Futures } from './futures.ts';
+import type { ResolvedMpcLOptions } from './options.ts';
+import { rankTransitions } from './rank-chain.ts';
+import type { ValueProblem, ValueStage } from './value-function.ts';
+
+/** Default horizon: two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
+const BEYOND_BUFFER_SEGMENTS = 2;
+/** RobustMPC's horizon is the least. More than 16 segments take long and gain nothing (docs/mpc-l.md). */
+const LEAST_HORIZON = 5;
+const LARGEST_HORIZON = 16;
+/** Transitions are cached for correlations rounded to 1 / this; 1 itself is excluded, so that ranks mix. */
+const CORRELATION_STEPS = 100;
+
+/** Segments in the plan, including the one to decide on; the stream may end before. */
+export function horizonOf(state: PlayerState, { horizon }: Pick<ResolvedMpcLOptions, 'horizon'>): number {
+  const held = Math.ceil(state.bufferCapSeconds / state.segmentSeconds) + BEYOND_BUFFER_SEGMENTS;
+  return horizon ?? Math.min(LARGEST_HORIZON, Math.max(LEAST_HORIZON, held));
+}
+
+/** Sizes of the k-th segment from now. Unknown ones are those of the last known segment, or bitrate * duration. */
+export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: PlayerState, k: number) {
+  const row = rows[Math.min(k, rows.length - 1)];
+  return row?.length === ladderBps.length ? row : ladderBps.map((bps) => bps * segmentSeconds);
+}
+
+/** Index of the highest bitrate that is at most `bitrateBps`; -1 if none is. */
+export function lastIndexAtMost(ladderBps: readonly number[], bitrateBps: number): number {
+  let index = ladderBps.length - 1;
+  while (index >= 0 && ladderBps[index]! > bitrateBps) index--;
+  return index;
+}
+
+/** Share of the plan's score that goes to the worst outcomes instead of the mean, 0 to 1. */
+export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): number {
+  return Math.min(1, tuning.tailWeightSpan * risk);
+}
+
+/** Cost of a second of stall in the plan: mu, raised by the aversion to risk. */
+export function stallCostOf({ weights }: PlayerState, { tuning, risk }: ResolvedMpcLOptions): number {
+  return weights.mu * (tuning.baseAversion + tuning.stallAversionSpan * risk);
+}
+
+export class LaterSegments {
+  readonly #options: ResolvedMpcLOptions;
+  readonly #transitions = new Map<number, Float64Array>();
+
+  constructor(options: ResolvedMpcLOptions) {
+    this.#options = options;
+  }
+
+  /** The problem for futures that were drawn for this state. Its seconds are the clock's (value-function.ts). */
+  problem(state: PlayerState, futures: Futures, latencySeconds: number): ValueProblem {
+    const options = this.#options;
+    const { tuning } = options;
+    const { ladderBps, weights, playbackRate } = state;
+    const segmentSeconds = state.segmentSeconds / playbackRate;
+    const qualities = Float64Array.from(ladderBps, (bps) => weights.quality(bps));
+    const count = Math.max(0, Math.min(horizonOf(state, options), state.segmentsRemaining) - 1);
+    const stages = Array.from({ length: count }, (_, i): ValueStage => {
+      const seconds = (i + 1) * segmentSeconds;
+      return {
+        transitions: this.#transitionsFor(futures.correlationBetween(seconds - segmentSeconds, seconds)),
+        sizesBits: sizesAt(state, i + 1),
+      };
+    });
+    const stepEndsSeconds = futures.stepEndsSeconds();
+    const isEnd = state.segmentsRemaining <= count + 1;
+    return {
+      bins: tuning.bins,
+      steps: stepEndsSeconds.length,
+      stepEndsSeconds,
+      capacityBps: futures.marginal,
+      bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
+      stages,
+      bufferValuePerSecond: isEnd
+        ? new Float64Array(tuning.bins)
+        : this.#bufferValue(state, qualities, futures.lastMarginal()),
+      qualities,
+      qualityScale: state.segmentSeconds / QOE_UNIT_SECONDS,
+      mu: stallCostOf(state, options),
+      lambda: weights.lambda,
+      segmentSeconds,
+      bufferCapSeconds: state.bufferCapSeconds / playbackRate,
+      latencySeconds,
+      stallLevelSeconds: tuning.stallLevelSeconds / playbackRate,
+      reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
+      patienceSeconds: tuning.patienceSegments * segmentSeconds,
+    };
+  }
+
+  /**
+   * Value of a second of buffer to the segments after the horizon, per rank: the quality of the bits that the link
+   * delivers in that second. A link faster than the ladder has bits to spare.
+   */
+  #bufferValue({ ladderBps, playbackRate }: PlayerState, qualities: Float64Array, capacityBps: Float64Array) {
+    const top = ladderBps.length - 1;
+    return capacityBps.map((linkBps) => {
+      // A player at rate 2 shares the second's bits between two seconds of media.
+      const bps = linkBps / playbackRate;
+      const at = lastIndexAtMost(ladderBps, bps);
+      let quality: number;
+      if (at < 0) quality = (qualities[0]! * bps) / ladderBps[0]!;
+      else if (at === top) quality = (qualities[top]! * ladderBps[top]!) / bps;
+      else {
+        const share = (bps - ladderBps[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
+        quality = qualities[at]! + share * (qualities[at + 1]! - qualities[at]!);
+      }
+      return ((this.#options.tuning.bufferValue * quality) / QOE_UNIT_SECONDS) * playbackRate;
+    });
+  }
+
+  #transitionsFor(correlation: number): Float64Array {
+    const key = Math.round(correlation * CORRELATION_STEPS);
+    let found = this.#transitions.get(key);
+    if (found === undefined) {
+      const { bins, tailShare } = this.#options.tuning;
+      found = rankTransitions(bins, Math.min(CORRELATION_STEPS - 1, key) / CORRELATION_STEPS, {
+        weight: tailWeightOf(this.#options),
+        tail: tailShare,
+      });
+      this.#transitions.set(key, found);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * MPC-L: model-predictive control over a distribution of futures, with recourse. README.md has the data flow and an
+ * example; docs/mpc-l.md has the algorithm, its sources and the value of each part.
+ */
+
+import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';
+import type { Forecast } from '../forecast.ts';
+import { createMpcD } from '../mpc-d.ts';
+import { Futures } from './futures.ts';
+import { horizonOf, LaterSegments, lastIndexAtMost } from './later-segments.ts';
+import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
+import { isPlausible } from './plausibility.ts';
+import { type Evaluation, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';
+import { ageSeconds, usableForecast } from './usable-forecast.ts';
+import { ValueFunction } from './value-function.ts';
+
+export type { MpcLOptions } from './options.ts';
+
+/** Request latency before the first measurement. */
+const DEFAULT_LATENCY_SECONDS = 0.05;
+/** The latency is the median of this many measurements among the last downloads. */
+const LATENCIES = 5;
+const RECENT_DOWNLOADS = 16;
+/** A download is late if it leaves less than this before a stall: a replacement needs its round trips, too. */
+const LATE_MARGIN_SECONDS = 0.2;
+
+/** Throws `InputError` for an invalid option. */
+export function createMpcL(options: MpcLOptions = {}): Controller {
+  return new MpcL(resolveMpcLOptions(options));
+}
+
+class MpcL implements Controller {
+  readonly name: string;
+  readonly #options: ResolvedMpcLOptions;
+  readonly #futures: Futures;
+  readonly #laterSegments: LaterSegments;
+  readonly #valueFunction = new ValueFunction();
+  readonly #fallback: Controller;
+
+  constructor(options: ResolvedMpcLOptions) {
+    const { name, abandon, futures, tuning, seed } = options;
+    this.name = name;
+    this.#options = options;
+    this.#futures = new Futures(futures, tuning.bins, seed);
+    this.#laterSegments = new LaterSegments(options);
+    this.#fallback = createMpcD({ name, abandon });
+  }
+
+  decide(state: PlayerState, forecast?: Forecast): Decision {
+    const usable = usableForecast(state, forecast, this.#options);
+    if (usable === undefined || !isPlausible(usable, state)) {
+      const decision = this.#fallback.decide(state);
+      return { ...decision, controller: this.name, reason: `no usable forecast, so mpc-d: ${decision.reason}` };
+    }
+    const { ladderBps } = state;
+    this.#futures.draw(usable, ageSeconds(state, usable));
+    const outcomes = this.#outcomes(state);
+    const evaluations = ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
+    // Going back up right after an abandonment would cost two switches.
+    const ceilingBps = abandonedBitrateBps(state);
+    let best = 0;
+    for (let r = 1; r < ladderBps.length; r++) {
+      if (ladderBps[r]! < ceilingBps && evaluations[r]!.score > evaluations[best]!.score) best = r;
+    }
+    return {
+      representation: best,
+      controller: this.name,
+      reason: reasonOf(state, evaluations, best, ceilingBps),
+      ...this.#basis(state, usable),
+      ...(this.#options.outlook && {
+        candidates: evaluations.map(({ qoe, stallSeconds }, r) => ({
+          bitrateBps: ladderBps[r]!,
+          expectedQoe: qoe,
+          expectedStallSeconds: stallSeconds,
+        })),
+      }),
+    };
+  }
+
+  reconsider(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep' {
+    const options = this.#options;
+    const { tuning } = options;
+    const usable = usableForecast(state, forecast, options);
+    if (!options.abandon || state.isPaused || usable === undefined) return 'keep';
+    if (inFlight.abandonments >= options.maxAbandonments) return 'keep';
+    if (state.nowSeconds - inFlight.requestedAtSeconds < tuning.settleSeconds) return 'keep';
+    if (state.started && state.bufferLevelSeconds > tuning.patienceSegments * state.segmentSeconds) return 'keep';
+    if (exceedsWaste(inFlight, options.maxWastedShare)) return 'keep';
+    const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
+    if (current <= 0) return 'keep';
+    if (!isPlausible(usable, state, inFlight)) return this.#reconsiderWithoutForecast(state, inFlight);
+
+    const futures = this.#futures;
+    const bits = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
+    futures.draw(usable, ageSeconds(state, usable));
+    const dueSeconds = playableSeconds(state, tuning.stallLevelSeconds) - LATE_MARGIN_SECONDS;
+    let late = 0;
+    for (let f = 0; f < futures.count; f++) if (futures.transferSeconds(f, 0, bits) > dueSeconds) late++;
+    if (late <= tuning.lateShare * futures.count) return 'keep';
+
+    const outcomes = this.#outcomes(state);
+    const isWaiting = inFlight.firstByteAtSeconds === undefined;
+    const latencySeconds = isWaiting ? recentLatencySeconds(state) : 0;
+    const kept = outcomes.evaluate({ representation: current, bits, latencySeconds });
+    const topQuality = state.weights.quality(state.ladderBps[state.ladderBps.length - 1]!);
+    let threshold = kept.score + tuning.abandonMargin * topQuality;
+    let replacement: { representation: number; evaluation: Evaluation } | undefined;
+    for (let r = 0; r < current; r++) {
+      // Representations may share a bitrate, and one of them is in flight.
+      if (state.ladderBps[r]! >= inFlight.bitrateBps) break;
+      const evaluation = outcomes.evaluate(outcomes.newRequest(r));
+      if (evaluation.score <= threshold) continue;
+      threshold = evaluation.score;
+      replacement = { representation: r, evaluation };
+    }
+    if (replacement === undefined) return 'keep';
+    const { representation, evaluation } = replacement;
+    return {
+      representation,
+      controller: this.name,
+      reason: `abandoned for ${megabits(state, representation)}: ${comparison(evaluation, 'going on', kept)}`,
+      ...this.#basis(state, usable),
+    };
+  }
+
+  /** An implausible forecast may have chosen the running download, so MPC-D's rule may abandon it. */
+  #reconsiderWithoutForecast(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
+    const answer = this.#fallback.reconsider?.(state, inFlight) ?? 'keep';
+    return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
+  }
+
+  /** Values the later segments in the futures that were drawn. */
+  #outcomes(state: PlayerState): SegmentOutcomes {
+    const latencySeconds = recentLatencySeconds(state);
+    this.#valueFunction.solve(this.#laterSegments.problem(state, this.#futures, latencySeconds));
+    return new SegmentOutcomes(state, {
+      options: this.#options,
+      futures: this.#futures,
+      later: this.#valueFunction,
+      latencySeconds,
+    });
+  }
+
+  #basis(state: PlayerState, forecast: Forecast): Partial<Decision> {
+    const horizonMs = (1000 * state.segmentSeconds * horizonOf(state, this.#options)) / state.playbackRate;
+    return {
+      forecastSource: forecast.source,
+      forecastAgeSeconds: ageSeconds(state, forecast),
+      handoverInHorizon: forecast.handovers.some(({ atMs }) => {
+        const aheadMs = atMs - (state.utcMs ?? Number.NaN);
+        return aheadMs >= 0 && aheadMs <= horizonMs;
+      }),
+    };
+  }
+}
+
+/** The expectation of the choice, and why the next higher bitrate was rejected. */
+function reasonOf(state: PlayerState, evaluations: readonly Evaluation[], best: number, ceilingBps: number): string {
+  const chosen = evaluations[best]!;
+  const above = evaluations[best + 1];
+  if (above === undefined) return expected(chosen);
+  const next = megabits(state, best + 1);
+  if (state.ladderBps[best + 1]! >= ceilingBps) return `${expected(chosen)}; ${next} was just abandoned`;
+  return comparison(chosen, next, above);
+}
+
+/** The evaluations are of this segment alone; the choice may follow from the later ones. */
+function comparison(chosen: Evaluation, rejected: string, other: Evaluation): string {
+  const against = other.qoe > chosen.qoe ? ', but risk and later segments decide against it' : '';
+  return `${expected(chosen)}; ${rejected}: ${expected(other)}${against}`;
+}
+
+function expected({ qoe, stallSeconds }: Evaluation): string {
+  return `QoE ${qoe.toFixed(2)} per 4 s, stall ${stallSeconds.toFixed(2)} s`;
+}
+
+function megabits({ ladderBps }: PlayerState, representation: number): string {
+  return `${ladderBps[representation]! / 1e6} Mbit/s`;
+}
+
+/** Median latency of the last requests. */
+function recentLatencySeconds({ downloads }: PlayerState): number {
+  const latencies: number[] = [];
+  const oldest = Math.max(0, downloads.length - RECENT_DOWNLOADS);
+  for (let i = downloads.length - 1; i >= oldest && latencies.length < LATENCIES; i--) {
+    const latency = downloads[i]!.latencySeconds;
+    if (latency !== undefined && latency >= 0) latencies.push(latency);
+  }
+  if (latencies.length === 0) return DEFAULT_LATENCY_SECONDS;
+  latencies.sort((a, b) => a - b);
+  return latencies[latencies.length >> 1]!;
+}
+
+/** The lowest bitrate that was abandoned for this segment or the one before it; `Infinity` if none was. */
+function abandonedBitrateBps(state: PlayerState): number {
+  let lowestBps = Number.POSITIVE_INFINITY;
+  for (let i = state.downloads.length - 1; i >= 0; i--) {
+    const { segmentIndex, abandoned, bitrateBps } = state.downloads[i]!;
+    // After a seek earlier downloads may be of any segment.
+    if (segmentIndex !== state.segmentIndex && segmentIndex !== state.segmentIndex - 1) break;
+    if (abandoned) lowestBps = Math.min(lowestBps, bitrateBps);
+  }
+  return lowestBps;
+}
+
+function exceedsWaste(inFlight: InFlight, maxWastedShare: number): boolean {
+  if (maxWastedShare >= 1) return false;
+  const wasted = (inFlight.sessionWastedBits ?? 0) + inFlight.receivedBits;
+  return wasted > maxWastedShare * (inFlight.sessionRequestedBits ?? inFlight.sizeBits);
+}

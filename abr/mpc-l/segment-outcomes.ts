@@ -1,0 +1,151 @@
+/**
+ * The segment to decide on, in every future: its download, its stall, and the value of the later segments after it.
+ * MPC-L compares requests by an internal score; it reports expectations in QoE and seconds.
+ */
+
+import type { PlayerState } from '../controller.ts';
+import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
+import type { Futures } from './futures.ts';
+import { sizesAt, stallCostOf, tailWeightOf } from './later-segments.ts';
+import type { ResolvedMpcLOptions } from './options.ts';
+import type { ValueFunction } from './value-function.ts';
+
+/** A download to evaluate: a new request, or the rest of a running one. */
+export interface Request {
+  representation: number;
+  bits: number;
+  /** Seconds until its first bit; 0 while bits arrive. */
+  latencySeconds: number;
+}
+
+export interface Evaluation {
+  /**
+   * What choices go by: QoE from this segment to the horizon, plus the value of the buffer behind it, with stalls and bad
+   * futures counted more than their share (`risk`). It has no unit that means anything outside of the plan.
+   */
+  score: number;
+  /** Expected QoE of this segment alone, per 4 s of media (`CandidateOutlook`). */
+  qoe: number;
+  /** Expected seconds that playback waits for this segment. */
+  stallSeconds: number;
+}
+
+/** Seconds of the clock until the media element stalls: 0 before the first picture, Infinity while paused. */
+export function playableSeconds(state: PlayerState, stallLevelSeconds: number): number {
+  if (state.isPaused) return Number.POSITIVE_INFINITY;
+  return state.started ? Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / state.playbackRate : 0;
+}
+
+/** One state, its futures and the solved value function; `evaluate` answers for any number of requests. */
+export class SegmentOutcomes {
+  readonly #state: PlayerState;
+  readonly #options: ResolvedMpcLOptions;
+  readonly #futures: Futures;
+  readonly #later: ValueFunction;
+  readonly #latencySeconds: number;
+  /** Per representation: QoE of the segment and cost of the switch to it; size in bits. */
+  readonly #gains: number[];
+  readonly #switchCosts: number[];
+  readonly #sizesBits: readonly number[];
+  readonly #stallCost: number;
+  /** How long the buffer and the new segment play, and when the element stalls. */
+  readonly #bufferSeconds: number;
+  readonly #segmentSeconds: number;
+  readonly #playableSeconds: number;
+  /** Seconds after a request at which the plan abandons a download that is about to stall. */
+  readonly #reactionSeconds: number;
+  /** Score of each future; one array for all requests. */
+  readonly #scores: Float64Array;
+
+  constructor(
+    state: PlayerState,
+    plan: { options: ResolvedMpcLOptions; futures: Futures; later: ValueFunction; latencySeconds: number },
+  ) {
+    const { options, futures } = plan;
+    const { tuning } = options;
+    const { weights, ladderBps, playbackRate } = state;
+    this.#state = state;
+    this.#options = options;
+    this.#futures = futures;
+    this.#later = plan.later;
+    this.#latencySeconds = plan.latencySeconds;
+    const units = state.segmentSeconds / QOE_UNIT_SECONDS;
+    this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
+    this.#switchCosts = ladderBps.map((bps) => switchCost(weights, state.previousBitrateBps, bps));
+    this.#sizesBits = sizesAt(state, 0);
+    this.#stallCost = stallCostOf(state, options);
+    this.#bufferSeconds = state.bufferLevelSeconds / playbackRate;
+    this.#segmentSeconds = state.segmentSeconds / playbackRate;
+    this.#playableSeconds = playableSeconds(state, tuning.stallLevelSeconds);
+    this.#reactionSeconds = options.abandon
+      ? Math.max(
+          tuning.reactionSegments * this.#segmentSeconds,
+          this.#playableSeconds - tuning.patienceSegments * this.#segmentSeconds,
+        )
+      : Number.POSITIVE_INFINITY;
+    this.#scores = new Float64Array(futures.count);
+  }
+
+  /** A request for the whole segment, sent now. */
+  newRequest(representation: number): Request {
+    return { representation, bits: this.#sizesBits[representation]!, latencySeconds: this.#latencySeconds };
+  }
+
+  evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
+    const futures = this.#futures;
+    const playable = this.#playableSeconds;
+    const reaction = this.#reactionSeconds;
+    let qoeSum = 0;
+    let stallSum = 0;
+    for (let f = 0; f < futures.count; f++) {
+      const seconds = latencySeconds + futures.transferSeconds(f, latencySeconds, bits);
+      let played = representation;
+      let score = this.#score(f, representation, seconds);
+      let stall = Math.max(0, seconds - playable);
+      // A download that is about to stall may be abandoned for a lower representation that arrives sooner.
+      if (seconds > reaction && seconds > playable) {
+        const sentAt = reaction + this.#latencySeconds;
+        for (let lower = 0; lower < representation; lower++) {
+          const replaced = sentAt + futures.transferSeconds(f, sentAt, this.#sizesBits[lower]!);
+          if (replaced >= seconds) continue;
+          const other = this.#score(f, lower, replaced);
+          if (other > score) {
+            score = other;
+            played = lower;
+            stall = Math.max(0, replaced - playable);
+          }
+        }
+      }
+      this.#scores[f] = score;
+      qoeSum += this.#gains[played]! - this.#switchCosts[played]! - this.#state.weights.mu * stall;
+      stallSum += stall;
+    }
+    const units = futures.count * (this.#state.segmentSeconds / QOE_UNIT_SECONDS);
+    return { score: this.#meanWithTail(), qoe: qoeSum / units, stallSeconds: stallSum / futures.count };
+  }
+
+  /** Score of one future in which the segment arrives after `seconds`. */
+  #score(future: number, representation: number, seconds: number): number {
+    const playable = this.#playableSeconds;
+    const stall = Math.max(0, seconds - playable);
+    const drained = this.#state.isPaused ? 0 : Math.min(seconds, playable);
+    const after = this.#bufferSeconds - drained + this.#segmentSeconds;
+    return (
+      this.#gains[representation]! -
+      this.#switchCosts[representation]! -
+      this.#stallCost * stall +
+      this.#later.at(after, this.#futures.binAt(future, seconds), representation)
+    );
+  }
+
+  #meanWithTail(): number {
+    const scores = this.#scores;
+    const tailWeight = tailWeightOf(this.#options);
+    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    if (tailWeight <= 0) return mean;
+    scores.sort();
+    const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * scores.length));
+    const tail = scores.subarray(0, worst).reduce((sum, score) => sum + score, 0);
+    return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ConstantPath } from './capacity-path.ts';
+import type { CandidateOutlook, PlayerState } from './controller.ts';
+import type { PathForecast } from './forecast.ts';
+import { createMpcD } from './mpc-d.ts';
+import { createMpcL } from './mpc-l/mpc-l.ts';
+import { createMpcO } from './mpc-o.ts';
+import { outlookOnPath } from './outlook.ts';
+import { qoeWeights, sessionQoe } from './qoe.ts';
+import { anyDownloads, anyState } from './random-states.fixture.ts';
+
+const LATENCY_SECONDS = 0.05;
+
+function forecastOf(bps: number, latencySeconds: number): PathForecast {
+  const paths = [{ weight: 1, path: new ConstantPath(bps, latencySeconds) }];
+  return { kind: 'paths', issuedAtMs: 100e3, source: 'oracle', paths, handovers: [] };
+}
+
+function expectClose(actual: readonly CandidateOutlook[], expected: readonly CandidateOutlook[]): void {
+  expect(actual).toHaveLength(expected.length);
+  expected.forEach(({ bitrateBps, expectedQoe, expectedStallSeconds }, r) => {
+    expect(actual[r]!.bitrateBps).toBe(bitrateBps);
+    expect(actual[r]!.expectedQoe / (1 + Math.abs(expectedQoe))).toBeCloseTo(
+      expectedQoe / (1 + Math.abs(expectedQoe)),
+      6,
+    );
+    expect(actual[r]!.expectedStallSeconds / (1 + expectedStallSeconds)).toBeCloseTo(
+      expectedStallSeconds / (1 + expectedStallSeconds),
+      6,
+    );
+  });
+}
+
+describe('the outlook of a segment', () => {
+  test('is the QoE of a session of this segment alone', () => {
+    const ladderBps = [1e6, 3e6];
+    const state: PlayerState = {
+      nowSeconds: 10,
+      started: true,
+      playbackRate: 1,
+      isPaused: false,
+      bufferLevelSeconds: 2,
+      bufferCapSeconds: 8,
+      segmentSeconds: 2,
+      segmentIndex: 4,
+      segmentsRemaining: 10,
+      ladderBps,
+      upcomingSizesBits: [[2e6, 6e6]],
+      previousBitrateBps: 3e6,
+      downloads: [],
+      weights: qoeWeights('linear', ladderBps),
+    };
+    const outlook = outlookOnPath(state, new ConstantPath(2e6));
+    // 6 Mbit take 3 s and 2 s are buffered: 1 s of stall costs 3 Mbit/s x s in half a unit of 4 s.
+    expect(outlook).toEqual([
+      { bitrateBps: 1e6, expectedQoe: 1 - 2 / 0.5, expectedStallSeconds: 0 },
+      { bitrateBps: 3e6, expectedQoe: 3 - 3 / 0.5, expectedStallSeconds: 1 },
+    ]);
+    const session = { bitratesBps: [3e6], segmentSeconds: 2, startupSeconds: 0, stallSeconds: 1 };
+    expect(outlook[1]!.expectedQoe).toBe(sessionQoe(session, state.weights).qoe);
+    expect(outlookOnPath(state, new ConstantPath(0))[1]).toMatchObject({
+      expectedQoe: Number.NEGATIVE_INFINITY,
+      expectedStallSeconds: Number.POSITIVE_INFINITY,
+    });
+  });
+
+  test('means the same in MPC-D, MPC-O and MPC-L', () => {
+    const mpcD = createMpcD({ outlook: true });
+    const mpcO = createMpcO({ outlook: true });
+    const mpcL = createMpcL({ abandon: false, tuning: { stallLevelSeconds: 0 } });
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads() }), fc.integer({ min: 1, max: 40 }), (state, mbps) => {
+        fc.pre(state.downloads.length > 0);
+        const ofD = mpcD.decide(state);
+        expect(ofD.candidates).toEqual(outlookOnPath(state, new ConstantPath(ofD.plannedThroughputBps!)));
+        const ofO = mpcO.decide(state, forecastOf(mbps * 1e6, LATENCY_SECONDS));
+        expect(ofO.candidates).toEqual(outlookOnPath(state, new ConstantPath(mbps * 1e6, LATENCY_SECONDS)));
+        // MPC-L adds the measured latency itself.
+        const ofL = mpcL.decide(state, forecastOf(mbps * 1e6, 0));
+        expectClose(ofL.candidates!, ofO.candidates!);
+        for (const { bitrateBps, expectedQoe } of [...ofD.candidates!, ...ofO.candidates!, ...ofL.candidates!]) {
+          expect(expectedQoe).toBeLessThanOrEqual(state.weights.quality(bitrateBps) + 1e-9);
+        }
+      }),
+      { numRuns: 500, seed: 1 },
+    );
+  });
+
+  test('a reason has QoE per 4 s of media, not a sum over the plan', () => {
+    const ladderBps = [1e6, 3e6];
+    const downloads = Array.from({ length: 5 }, (_, segmentIndex) => ({
+      segmentIndex,
+      bitrateBps: 3e6,
+      receivedBits: 12e6,
+      sizeBits: 12e6,
+      requestedAtSeconds: 4 * segmentIndex,
+      downloadSeconds: 1,
+      abandoned: false,
+    }));
+    const state: PlayerState = {
+      nowSeconds: 100,
+      started: true,
+      playbackRate: 1,
+      isPaused: false,
+      bufferLevelSeconds: 20,
+      bufferCapSeconds: 30,
+      segmentSeconds: 4,
+      segmentIndex: 5,
+      segmentsRemaining: 40,
+      ladderBps,
+      upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)],
+      previousBitrateBps: 3e6,
+      downloads,
+      weights: qoeWeights('linear', ladderBps),
+    };
+    expect(createMpcD().decide(state).reason).toBe(
+      '12.0 Mbit/s (largest error 0 %): QoE 3.00 per 4 s and 0.0 s of stalls over 5 segments',
+    );
+    const forecast = forecastOf(12e6, 0);
+    expect(createMpcO().decide(state, forecast).reason).toBe(
+      'true path: QoE 3.00 per 4 s and 0.0 s of stalls over 5 segments',
+    );
+    expect(createMpcL().decide(state, forecast).reason).toBe('QoE 3.00 per 4 s, stall 0.00 s');
+    // Up from 1 Mbit/s: this segment alone does not pay for the switch, the later ones do.
+    expect(createMpcL().decide({ ...state, previousBitrateBps: 1e6 }, forecast).reason).toBe(
+      'QoE 1.00 per 4 s, stall 0.00 s',
+    );
+    expect(createMpcL({ abandon: false }).decide({ ...state, segmentsRemaining: 1 }, forecastOf(0.5e6, 0)).reason).toBe(
+      'QoE -1.00 per 4 s, stall 0.00 s; 3 Mbit/s: QoE -9.51 per 4 s, stall 4.17 s',
+    );
+  });
+});

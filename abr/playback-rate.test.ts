@@ -1,0 +1,275 @@
+/** Laws of playback rate and pause, for every controller that plans. */
+
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createController } from './algorithms.ts';
+import { ConstantPath, PiecewisePath } from './capacity-path.ts';
+import type { Controller, Decision, InFlight, PlayerState } from './controller.ts';
+import type { PathForecast, QuantileForecast } from './forecast.ts';
+import { createMpcD } from './mpc-d.ts';
+import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
+import { createMpcL } from './mpc-l/mpc-l.ts';
+import { MPC_L_TUNING } from './mpc-l/options.ts';
+import { createMpcO } from './mpc-o.ts';
+import { Planner } from './planner.ts';
+import { qoeWeights } from './qoe.ts';
+import { anyDownloads, anyPath, anyState } from './random-states.fixture.ts';
+
+const SEED = { seed: 7 };
+
+/** A forecast of some spread around what the downloads measured; it changes from step to step. */
+function forecastFor(state: PlayerState): QuantileForecast {
+  const last = state.downloads[state.downloads.length - 1];
+  const bps = last === undefined ? 5e6 : last.receivedBits / last.downloadSeconds;
+  return {
+    issuedAtMs: state.nowSeconds * 1000,
+    source: 'test',
+    stepEndsSeconds: [1, 4, 12, 40],
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: [1, 0.6, 1.5, 0.8].map((factor) => [0.5, 1, 1.6].map((share) => share * factor * bps)),
+    rankCorrelation: 0.7,
+    handovers: [],
+  };
+}
+
+const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6], tail: 'repeat' });
+
+function truthAt(nowSeconds: number): PathForecast {
+  const paths = [{ weight: 1, path: TRUE_PATH }];
+  return { kind: 'paths', issuedAtMs: nowSeconds * 1000, source: 'oracle', paths, handovers: [] };
+}
+
+/** A running download of the top representation, two seconds old. */
+function inFlightOf(state: PlayerState, receivedShare: number): InFlight {
+  const top = state.ladderBps.length - 1;
+  const sizeBits = state.upcomingSizesBits[0]![top]!;
+  return {
+    segmentIndex: state.segmentIndex,
+    bitrateBps: state.ladderBps[top]!,
+    sizeBits,
+    requestedAtSeconds: state.nowSeconds - 2,
+    receivedBits: receivedShare * sizeBits,
+    ...(receivedShare > 0 && { firstByteAtSeconds: state.nowSeconds - 1.9 }),
+    abandonments: 0,
+  };
+}
+
+const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
+
+describe('a player at rate v equals one at rate 1 with segments that are v times shorter', () => {
+  /** The same bits and the same QoE per segment, but all media lasts as long as it plays. */
+  function atRateOne(state: PlayerState): PlayerState {
+    const { playbackRate: v, weights, previousBitrateBps } = state;
+    return {
+      ...state,
+      playbackRate: 1,
+      bufferLevelSeconds: state.bufferLevelSeconds / v,
+      bufferCapSeconds: state.bufferCapSeconds / v,
+      segmentSeconds: state.segmentSeconds / v,
+      ladderBps: state.ladderBps.map((bps) => bps * v),
+      previousBitrateBps: previousBitrateBps === undefined ? undefined : previousBitrateBps * v,
+      downloads: state.downloads.map((download) => ({ ...download, bitrateBps: download.bitrateBps * v })),
+      weights: { quality: (bps) => v * weights.quality(bps / v), mu: weights.mu, lambda: weights.lambda / v },
+    };
+  }
+
+  const tuningAtRateOne = (v: number) => ({
+    stallLevelSeconds: MPC_L_TUNING.stallLevelSeconds / v,
+    abandonMargin: MPC_L_TUNING.abandonMargin / v,
+  });
+  const CONTROLLERS: Record<string, (v: number) => Controller> = {
+    'mpc-d': () => createMpcD(),
+    'mpc-d:cap': () => createMpcD({ bufferCap: true }),
+    'mpc-d:abandon': () => createMpcD({ abandon: true }),
+    'mpc-o': () => createMpcO(),
+    'mpc-l': (v) => createMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
+    throughput: () => createController('throughput'),
+  };
+
+  test.each(Object.keys(CONTROLLERS))('%s, in the plan of later segments too', (name) => {
+    const controller = CONTROLLERS[name]!(1);
+    const equivalents = new Map([0.5, 2].map((v) => [v, CONTROLLERS[name]!(v)]));
+    const received = fc.constantFrom(0, 0.1, 0.4);
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(0.5, 2), received, (any, v, share) => {
+        const state = { ...any, playbackRate: v };
+        const other = equivalents.get(v)!;
+        const forecast = name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
+        const same = atRateOne(state);
+        expect(controller.decide(state, forecast).representation).toBe(other.decide(same, forecast).representation);
+        const inFlight = inFlightOf(state, share);
+        const answer = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
+        const expected = other.reconsider?.(same, { ...inFlight, bitrateBps: inFlight.bitrateBps * v }, forecast);
+        expect(choiceOf(answer)).toBe(choiceOf(expected ?? 'keep'));
+      }),
+      { ...SEED, numRuns: 300 },
+    );
+  });
+});
+
+describe('a higher rate', () => {
+  const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
+
+  test('never makes a fixed plan stall less', () => {
+    const planner = new Planner({ horizon: 8 });
+    fc.assert(
+      fc.property(anyState(), anyPath(), rates, (state, path, [slow, factor]) => {
+        // A ladder of one leaves one plan.
+        const fixed = {
+          ...state,
+          ladderBps: [state.ladderBps[0]!],
+          upcomingSizesBits: state.upcomingSizesBits.map((row) => [row[0]!]),
+        };
+        const stallAt = (playbackRate: number) => planner.plan({ ...fixed, playbackRate }, path).stallSeconds;
+        expect(stallAt(slow * factor)).toBeGreaterThanOrEqual(stallAt(slow) - 1e-9);
+      }),
+      { ...SEED, numRuns: 1000 },
+    );
+  });
+
+  test('never makes MPC-L expect a shorter stall', () => {
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads() }), rates, (state, [slow, factor]) => {
+        const stallsAt = (playbackRate: number) =>
+          evaluationsOf({ ...state, playbackRate }, forecastFor(state), { abandon: false });
+        const atSlow = stallsAt(slow);
+        stallsAt(slow * factor).forEach(({ stallSeconds }, r) => {
+          expect(stallSeconds).toBeGreaterThanOrEqual(atSlow[r]!.stallSeconds - 1e-9);
+        });
+      }),
+      { ...SEED, numRuns: 200 },
+    );
+  });
+
+  test('lowers the bitrate that a link sustains, for each controller', () => {
+    for (const name of ['mpc-d', 'mpc-d:cap', 'mpc-l', 'mpc-l:no-forecast', 'mpc-o', 'bola', 'throughput']) {
+      const choiceAt = (playbackRate: number) => {
+        const state = steadyState(1.35e6, { playbackRate });
+        const forecast = name === 'mpc-l' ? forecastOf(1.35e6) : truthOf(1.35e6);
+        return state.ladderBps[createController(name).decide(state, forecast).representation];
+      };
+      expect([name, choiceAt(1)]).toEqual([name, 0.9e6]);
+      expect([name, choiceAt(2)]).toEqual([name, 0.3e6]);
+    }
+  });
+});
+
+describe('a paused player', () => {
+  const controllers = [
+    createMpcD({ outlook: true }),
+    createMpcO({ outlook: true }),
+    createMpcL(),
+    createMpcL({ forecast: false }),
+  ];
+
+  test('never stalls', () => {
+    const states = anyState({ downloads: anyDownloads() });
+    fc.assert(
+      fc.property(states, fc.constantFrom(...controllers), (state, controller) => {
+        const paused = { ...state, isPaused: true };
+        const forecast = controller.name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
+        const { candidates, reason } = controller.decide(paused, forecast);
+        for (const { expectedStallSeconds } of candidates ?? []) expect(expectedStallSeconds).toBe(0);
+        expect(reason).not.toMatch(/NaN|undefined|Infinity/);
+      }),
+      { ...SEED, numRuns: 500 },
+    );
+  });
+
+  test('abandons nothing', () => {
+    const abandoning = ['mpc-d:abandon', 'mpc-l', 'mpc-l:no-forecast', 'mpc-l:risk-1'].map((name) =>
+      createController(name),
+    );
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(0, 0.01, 0.3), (state, share) => {
+        for (const controller of abandoning) {
+          const paused = { ...state, isPaused: true };
+          expect(controller.reconsider!(paused, inFlightOf(state, share), forecastFor(state))).toBe('keep');
+        }
+      }),
+      { ...SEED, numRuns: 300 },
+    );
+  });
+
+  test('takes the link for a playing one after this segment, since the viewer may resume at any time', () => {
+    const planner = new Planner({ horizon: 2 });
+    const atEnd = { isPaused: true, bufferLevelSeconds: 0, segmentsRemaining: 2, previousBitrateBps: undefined };
+    const state = steadyState(1.35e6, atEnd);
+    // 0.9 Mbit/s: the first segment takes 2.7 s from nobody; then 4 s are buffered, and the second takes 2.7 s, too.
+    expect(planner.plan(state, new ConstantPath(1.35e6))).toMatchObject({ stallSeconds: 0, value: 1.8 });
+    // Each segment takes 9 s: the first at no cost, the second 5 s longer than the buffer lasts.
+    const slow = { ...state, ladderBps: [0.9e6], upcomingSizesBits: [[3.6e6]] };
+    expect(planner.plan(slow, new ConstantPath(0.4e6)).stallSeconds).toBeCloseTo(5, 9);
+  });
+});
+
+describe('a change during a download', () => {
+  test.each(['mpc-l', 'mpc-d:abandon'])('of rate or pause is seen when %s reconsiders', (name) => {
+    const controller = createController(name);
+    const state = steadyState(0.5e6, { bufferLevelSeconds: 5.9 });
+    // 1.1 of 3.6 Mbit came in 2.2 s, and the rest takes 5 s: in time at rate 1, but not at rate 2.
+    const inFlight: InFlight = {
+      segmentIndex: state.segmentIndex,
+      bitrateBps: 0.9e6,
+      sizeBits: 3.6e6,
+      requestedAtSeconds: state.nowSeconds - 2.2,
+      receivedBits: 1.1e6,
+      firstByteAtSeconds: state.nowSeconds - 2.15,
+      abandonments: 0,
+    };
+    const at = (change: Partial<PlayerState>) =>
+      choiceOf(controller.reconsider!({ ...state, ...change }, inFlight, forecastOf(0.5e6)));
+    expect(at({})).toBe('keep');
+    expect(at({ playbackRate: 2 })).toBe(0);
+    expect(at({ playbackRate: 2, isPaused: true })).toBe('keep');
+  });
+});
+
+function truthOf(bps: number): PathForecast {
+  const paths = [{ weight: 1, path: new ConstantPath(bps) }];
+  return { kind: 'paths', issuedAtMs: 100e3, source: 'oracle', paths, handovers: [] };
+}
+
+/** Narrow quantiles around a rate. */
+function forecastOf(bps: number): QuantileForecast {
+  return {
+    issuedAtMs: 100e3,
+    source: 'test',
+    stepEndsSeconds: [4, 16, 48],
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: [1, 1, 1].map(() => [0.95, 1, 1.05].map((share) => share * bps)),
+    rankCorrelation: 0.7,
+    handovers: [],
+  };
+}
+
+/** A ladder of 0.3, 0.9 and 2 Mbit/s, 4 s segments, 8 s buffered of 16, all downloads at `linkBps`. */
+function steadyState(linkBps: number, change: Partial<PlayerState> = {}): PlayerState {
+  const ladderBps = [0.3e6, 0.9e6, 2e6];
+  const downloadSeconds = 3.6e6 / linkBps;
+  return {
+    nowSeconds: 100,
+    started: true,
+    playbackRate: 1,
+    isPaused: false,
+    bufferLevelSeconds: 8,
+    bufferCapSeconds: 16,
+    segmentSeconds: 4,
+    segmentIndex: 16,
+    segmentsRemaining: 30,
+    ladderBps,
+    upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)],
+    previousBitrateBps: 0.3e6,
+    downloads: Array.from({ length: 16 }, (_, segmentIndex) => ({
+      segmentIndex,
+      bitrateBps: 0.9e6,
+      receivedBits: 3.6e6,
+      sizeBits: 3.6e6,
+      requestedAtSeconds: 100 - (16 - segmentIndex) * downloadSeconds,
+      downloadSeconds,
+      abandoned: false,
+    })),
+    weights: qoeWeights('linear', ladderBps),
+    ...change,
+  };
+}

@@ -1,0 +1,257 @@
+/**
+ * Two hours of a made-up day, in accelerated time: players come and go, the disk fills and empties, the dish boots, the
+ * clock leaps, the network stalls. Memory stays flat, nothing acknowledged is lost, each problem is reported and passes.
+ */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { status as grpcStatus } from '@grpc/grpc-js';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { readTraces } from '../replay/formats/trace-files.ts';
+import { seededRandom } from '../replay/random.ts';
+import { eventReader } from './api/sse.fixture.ts';
+import type { ObservationsRequest } from './api/wire.ts';
+import { startFakeDish } from './fake-dish/fake-dish.ts';
+import { type DishScript, type SimulatedSecond, syntheticDish } from './fake-dish/simulated-dish.ts';
+import { ManualClock } from './manual-clock.fixture.ts';
+import { SmallDisk } from './recording/small-disk.fixture.ts';
+import { startService } from './start-service.ts';
+
+// Half a minute on a machine with nothing else to do.
+jest.setTimeout(600_000);
+
+const DAY_SECONDS = 7200;
+const PLAYERS = 20;
+/** The machine is busy: what the service does once a second takes it two. */
+const SECONDS_PER_PERIOD = 2;
+const ROOM_BYTES = 1e12;
+
+/** What happens, from second to second. In the last quarter of an hour nothing does. */
+const DISK_FULL = [
+  [900, 1500],
+  [4000, 4900],
+] as const;
+const DISH_STALLS = [
+  [1200, 1260],
+  [3000, 3090],
+  [5200, 5215],
+] as const;
+const PLAYERS_STALL = [
+  [700, 720],
+  [3300, 3345],
+] as const;
+const CALM = [[6300, DAY_SECONDS]] as const;
+const DISH_BOOTS = [2000, 5500];
+/** By how many seconds. */
+const CLOCK_LEAPS = new Map([
+  [2700, 3600],
+  [3500, -7200],
+  [4300, 2.5],
+]);
+
+const isDuring = (periods: readonly (readonly [number, number])[], second: number) =>
+  periods.some(([from, to]) => second >= from && second < to);
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-day-'));
+  // The service's periods pass as the test says; sockets and files take the time that they take.
+  jest.useFakeTimers({
+    doNotFake: [
+      'Date',
+      'hrtime',
+      'nextTick',
+      'performance',
+      'queueMicrotask',
+      'setImmediate',
+      'clearImmediate',
+      'setTimeout',
+      'clearTimeout',
+    ],
+  });
+});
+afterAll(() => {
+  jest.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('two hours of faults: memory is flat, nothing acknowledged is lost, problems come and pass', async () => {
+  const clock = new ManualClock();
+  const disk = new SmallDisk({ room: ROOM_BYTES });
+  const dish = await startFakeDish({ script: remembered(syntheticDish({ seed: 2 })), clock, historySeconds: 60 });
+  const faults: Error[] = [];
+  const running = await startService({
+    version: '0',
+    port: 0,
+    clock,
+    dish: dish.address,
+    recording: { directory: folder, maxBytes: 1e9, maxAgeDays: 30, files: disk },
+    onFault: (error) => faults.push(error),
+  });
+  const { service, url } = running;
+  const happened: Record<string, number> = { report: 0 };
+  const count = (kind: string) => {
+    happened[kind] = (happened[kind] ?? 0) + 1;
+  };
+  service.listen({ event: (type) => type !== 'state' && count(type), telemetry: () => count('telemetry') });
+  const players = new MadeUpPlayers(clock);
+  const problems = new Set<string>();
+  const most = { players: 0, openFiles: 0, waitingLines: 0 };
+  let usedBefore = Number.NaN;
+
+  for (let second = 0; second < DAY_SECONDS; second += SECONDS_PER_PERIOD) {
+    clock.leap(CLOCK_LEAPS.get(second) ?? 0);
+    if (DISH_BOOTS.includes(second)) dish.reboot();
+    dish.misbehave(isDuring(DISH_STALLS, second) ? { failWith: grpcStatus.UNAVAILABLE } : {});
+    disk.room = isDuring(DISK_FULL, second) ? 0 : ROOM_BYTES;
+    for (let tick = 0; tick < 10; tick++) {
+      clock.advance(SECONDS_PER_PERIOD / 10);
+      jest.advanceTimersByTime(100);
+    }
+    for (const { number, request } of players.reports(second)) {
+      // Some come over the network.
+      const isTaken = number % 100 === 0 ? await post(url, request) : isAccepted(service.observe(request));
+      if (isTaken) players.acknowledge(number);
+    }
+    await service.recorded();
+    // The dish is asked over the network; a machine that stands still costs a poll.
+    const isDishRead = () => service.state().dish.lastAnswerMs === clock.utcMs();
+    for (let turn = 0; turn < 500 && !isDishRead(); turn++) await new Promise(setImmediate);
+
+    const { recording, problems: now } = service.state();
+    for (const { part, code } of now) problems.add(`${part} ${code}`);
+    most.players = Math.max(most.players, service.players);
+    most.openFiles = Math.max(most.openFiles, disk.opened);
+    most.waitingLines = Math.max(most.waitingLines, recording.waiting);
+    if (second % 100 === 0) {
+      const reader = await eventReader(`${url}/v1/events`);
+      await reader.next();
+      reader.close();
+    }
+    if (second === 1800) usedBefore = await usedBytes();
+  }
+
+  await service.recorded();
+  expect(service.state()).toMatchObject({
+    dish: { state: 'online' },
+    link: { players: 0 },
+    recording: { waiting: 0, lost: 0, deletedFiles: 0 },
+    problems: [],
+  });
+  while (service.stream.size > 0) await new Promise(setImmediate);
+  const growth = (await usedBytes()) - usedBefore;
+  expect(problems).toEqual(new Set(['recording failed', 'dish unreachable', 'clock leapt']));
+  await running.close();
+  dish.close();
+  expect(faults).toEqual([]);
+
+  const { reports, kinds } = recorded();
+  happened['report'] = players.acknowledged.reduce((sum, one) => sum + one, 0);
+  expect(reports.length).toBe(happened['report']);
+  expect(reports.length).toBeGreaterThan(10_000);
+  expect(reports.filter((number) => players.acknowledged[number] !== 1)).toEqual([]);
+  expect(new Set(reports).size).toBe(reports.length);
+  expect(kinds).toEqual(happened);
+  expect(readTraces([folder]).length).toBeGreaterThan(3);
+  // Seconds of the dish are missing where it could not be asked for longer than its history is, and after it booted.
+  expect(happened['telemetry']).toBeGreaterThan(DAY_SECONDS - 200);
+
+  expect(most.players).toBeGreaterThan(8);
+  expect(most.players).toBeLessThanOrEqual(PLAYERS);
+  expect(most.waitingLines).toBeGreaterThan(5000);
+  // Records and a trace, and those that are being ended.
+  expect(most.openFiles).toBeLessThanOrEqual(4);
+  expect(disk.opened).toBe(0);
+  // Thousands of reports and 5000 seconds of the dish later; the players are gone by then.
+  expect(growth).toBeLessThan(3e6);
+});
+
+/** They report while they are there; a stall of the network makes their reports late. */
+class MadeUpPlayers {
+  readonly #clock: ManualClock;
+  readonly #random = seededRandom(13);
+  readonly #players = Array.from({ length: PLAYERS }, (_, n) => ({ name: `p${n}`, isHere: false, untilSecond: 0 }));
+  #held: { number: number; request: ObservationsRequest }[] = [];
+  #next = 0;
+  /** 1 for the numbers of reports that were acknowledged. */
+  readonly acknowledged = new Uint8Array(DAY_SECONDS * PLAYERS);
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+  }
+
+  /** Those that arrive in a second. The number of each is in its bits. */
+  reports(second: number): { number: number; request: ObservationsRequest }[] {
+    for (const player of this.#players) {
+      if (second >= player.untilSecond) {
+        player.isHere = !player.isHere && this.#random() < 0.5 && !isDuring(CALM, second);
+        player.untilSecond = second + 30 + Math.floor(this.#random() * 600);
+      }
+      if (!player.isHere || isDuring(CALM, second)) continue;
+      const number = this.#next++;
+      const endMs = this.#clock.utcMs();
+      const observations = [{ kind: 'throughput' as const, startMs: endMs - 1000, endMs, bits: 1e7 + number }];
+      this.#held.push({ number, request: { player: player.name, observations } });
+    }
+    return isDuring(PLAYERS_STALL, second) ? [] : this.#held.splice(0);
+  }
+
+  acknowledge(number: number): void {
+    this.acknowledged[number] = 1;
+  }
+}
+
+/** The dish is asked for the same seconds again and again. */
+function remembered(script: DishScript): DishScript {
+  const seconds = new Map<number, SimulatedSecond>();
+  const at = (atMs: number) => {
+    if (seconds.size > 1000) seconds.clear();
+    const second = seconds.get(atMs) ?? script.at(atMs);
+    seconds.set(atMs, second);
+    return second;
+  };
+  return { ...script, at };
+}
+
+function isAccepted(reply: ReturnType<Awaited<ReturnType<typeof startService>>['service']['observe']>): boolean {
+  return typeof reply !== 'string' && reply.verdicts[0] === 'accepted';
+}
+
+async function post(url: string, request: ObservationsRequest): Promise<boolean> {
+  const response = await fetch(`${url}/v1/observations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  });
+  return ((await response.json()) as { accepted: number }).accepted === 1;
+}
+
+/** What the files hold: the numbers of reports, and how many lines there are of each kind. */
+function recorded(): { reports: number[]; kinds: Record<string, number> } {
+  const reports: number[] = [];
+  const kinds: Record<string, number> = {};
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.jsonl'))) {
+    for (const line of readFileSync(join(folder, name), 'utf8').trimEnd().split('\n')) {
+      const record = JSON.parse(line) as { kind: string; observations?: { bits: number }[] };
+      kinds[record.kind] = (kinds[record.kind] ?? 0) + 1;
+      if (record.observations !== undefined) reports.push(record.observations[0]!.bits - 1e7);
+    }
+  }
+  return { reports, kinds };
+}
+
+/** Memory in use once what is not has been collected. */
+async function usedBytes(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // What ends a connection does so in the turns after a collection.
+  for (let turn = 0; turn < 5; turn++) {
+    collect();
+    await new Promise(setImmediate);
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
+import { ManualClock } from './manual-clock.fixture.ts';
+import { PredictionService } from './prediction-service.ts';
+import { Problems } from './problems.ts';
+import { shellText } from './sky/constellation.fixture.ts';
+import { ElementSource } from './sky/element-source.ts';
+
+test('a model that forecasts again is no problem any more, and one that fails again is one again', () => {
+  const clock = new ManualClock();
+  const builtIn = createBuiltInForecaster();
+  let isBroken = false;
+  const model = {
+    ...builtIn,
+    name: 'model',
+    start: (context: Parameters<typeof builtIn.start>[0]) => builtIn.start(context),
+    observe: (observation: Parameters<typeof builtIn.observe>[0]) => builtIn.observe(observation),
+    latest(nowSeconds: number) {
+      if (isBroken) throw new Error('out of memory');
+      return builtIn.latest(nowSeconds);
+    },
+  };
+  const service = new PredictionService({ clock, version: '0', forecasters: [model] });
+  const problemsAfter = (seconds: number) => {
+    for (let tenth = 0; tenth < seconds * 10; tenth++) {
+      clock.advance(0.1);
+      const endMs = clock.utcMs();
+      const observations = [{ kind: 'throughput' as const, startMs: endMs - 100, endMs, bits: 5e6 }];
+      service.observe({ player: 'p', observations }, '127.0.0.1');
+      service.tick();
+    }
+    return service.problems.list().map(({ part, code, message, count }) => ({ part, code, message, count }));
+  };
+  const failed = [{ part: 'model', code: 'failed', message: 'model: out of memory', count: 1 }];
+  expect(problemsAfter(5)).toEqual([]);
+  for (let round = 0; round < 2; round++) {
+    isBroken = true;
+    expect(problemsAfter(5)).toEqual(failed);
+    isBroken = false;
+    expect(problemsAfter(5)).toEqual([]);
+  }
+});
+
+test('elements are too old no longer than the clock of the machine is wrong', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'leo-abr-problems-'));
+  try {
+    const clock = new ManualClock();
+    const source = join(folder, 'shell.tle');
+    writeFileSync(source, shellText({ planes: 2, perPlane: 2, epochMs: clock.utcMs() }));
+    const problems = new Problems(clock);
+    const elements = new ElementSource({ source, cacheDirectory: folder, maxAgeDays: 7, clock, problems });
+    clock.leap(-20 * 86_400);
+    await elements.refresh();
+    expect(problems.list()).toMatchObject([{ part: 'sky', code: 'elements-too-old' }]);
+    clock.leap(20 * 86_400);
+    clock.advance(60);
+    await elements.refresh();
+    expect(problems.list()).toEqual([]);
+    // Nor are they fresh until they are read again.
+    clock.leap(20 * 86_400);
+    clock.advance(60);
+    await elements.refresh();
+    expect(problems.list()).toMatchObject([{ part: 'sky', code: 'elements-too-old' }]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

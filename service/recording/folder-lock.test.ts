@@ -1,0 +1,95 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { lockFolder } from './folder-lock.ts';
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'leo-abr-lock-'));
+  path = join(directory, 'recording.lock');
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The lock of this process, changed: as another process would leave it. */
+async function left(change: object, ageSeconds = 0): Promise<void> {
+  const lock = await lockFolder(directory);
+  const own = JSON.parse(readFileSync(path, 'utf8'));
+  await lock.release();
+  writeFileSync(path, JSON.stringify({ ...own, ...change }));
+  const seconds = Date.now() / 1000 - ageSeconds;
+  utimesSync(path, seconds, seconds);
+}
+
+async function isTakenOver(): Promise<boolean> {
+  try {
+    const lock = await lockFolder(directory);
+    expect(JSON.parse(readFileSync(path, 'utf8')).pid).toBe(process.pid);
+    await lock.release();
+    expect(readdirSync(directory)).toEqual([]);
+    return true;
+  } catch (error) {
+    expect((error as Error).message).toMatch(
+      /expected a folder that no other service records in, got ".+recording.lock"$/,
+    );
+    return false;
+  }
+}
+
+describe('the lock of a folder', () => {
+  test('is for one at a time, and says whose it is', async () => {
+    const first = await lockFolder(directory);
+    await expect(lockFolder(directory)).rejects.toMatchObject({
+      name: 'InputError',
+      message: `${directory}: expected a folder that no other service records in, got "process ${process.pid} on ${hostname()}, by its recording.lock"`,
+    });
+    await first.touch();
+    await first.release();
+    expect(await isTakenOver()).toBe(true);
+  });
+
+  test('of a process that has ended is taken over', async () => {
+    // No process has this id: it is beyond what systems give.
+    await left({ pid: 2 ** 30 });
+    expect(await isTakenOver()).toBe(true);
+  });
+
+  test('of an earlier process with the same id is taken over', async () => {
+    // Systems that do not say when a process began need the lock to be old.
+    const { started } = JSON.parse(await ownLock());
+    await left({ started: started && 'another boot 1' }, started === null ? 100 : 0);
+    expect(await isTakenOver()).toBe(true);
+  });
+
+  test.each([
+    ['a system that does not say when processes began', { started: null }],
+    ['another host or container', { host: 'elsewhere pid:[1]', pid: 2 ** 30 }],
+  ])('of %s is taken over once it has not been touched for a minute', async (_, change) => {
+    await left(change);
+    expect(await isTakenOver()).toBe(false);
+    await left({}, 0).catch(() => {});
+    utimesSync(path, Date.now() / 1000 - 100, Date.now() / 1000 - 100);
+    expect(await isTakenOver()).toBe(true);
+  });
+
+  test.each(['', '{"pid":', 'null', '[1]'])('that a crash cut to %j is taken over after a minute', async (text) => {
+    writeFileSync(path, text);
+    expect(await isTakenOver()).toBe(false);
+    utimesSync(path, Date.now() / 1000 - 100, Date.now() / 1000 - 100);
+    expect(await isTakenOver()).toBe(true);
+  });
+
+  test('goes to one of those that find it stale at once', async () => {
+    await left({ pid: 2 ** 30 });
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(directory)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+async function ownLock(): Promise<string> {
+  const lock = await lockFolder(directory);
+  const text = readFileSync(path, 'utf8');
+  await lock.release();
+  return text;
+}

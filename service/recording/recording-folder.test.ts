@@ -1,0 +1,202 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { Problems } from '../problems.ts';
+import { Recorder, type RecorderOptions } from './recorder.ts';
+import { SmallDisk } from './small-disk.fixture.ts';
+
+// Thousands of writes take a busy machine some seconds.
+jest.setTimeout(60_000);
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'leo-abr-folder-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const DAY_SECONDS = 86_400;
+
+function recorder(options: Partial<RecorderOptions> = {}) {
+  const clock = options.clock ?? new ManualClock();
+  const problems = new Problems(clock);
+  const notices: string[] = [];
+  const onNotice = (notice: string) => notices.push(notice);
+  const made = new Recorder({ directory, maxBytes: 1e9, maxAgeDays: 30, clock, problems, onNotice, ...options });
+  return { made, problems, notices };
+}
+
+/** A file of the folder, from so many days before the clock. */
+function old(name: string, clock: ManualClock, { days, bytes = 100 }: { days: number; bytes?: number }): string {
+  const beganMs = clock.utcMs() - days * DAY_SECONDS * 1000;
+  const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
+  const file = name.replace('<UTC>', stamp);
+  writeFileSync(join(directory, file), `${'x'.repeat(bytes - 1)}\n`);
+  utimesSync(join(directory, file), beganMs / 1000, beganMs / 1000);
+  return file;
+}
+
+const recordings = () =>
+  readdirSync(directory)
+    .filter((name) => name !== 'recording.lock')
+    .sort();
+
+/** What the events of the folder's records say, oldest file first. */
+function numbers(): number[] {
+  return recordings()
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort((a, b) => Number(/_(\d+)/.exec(a)![1]) - Number(/_(\d+)/.exec(b)![1]))
+    .flatMap((name) => readFileSync(join(directory, name), 'utf8').trimEnd().split('\n'))
+    .map((line) => (JSON.parse(line) as { data: { n: number } }).data.n);
+}
+
+const bytesInFolder = () => recordings().reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
+
+describe('recordings that are too old', () => {
+  test('are deleted, which is said; nothing else in the folder is touched', async () => {
+    const clock = new ManualClock();
+    for (let day = 34; day > 0; day--) old('records-<UTC>.jsonl', clock, { days: day });
+    const trace = old('trace-<UTC>_1.csv', clock, { days: 0.5 });
+    writeFileSync(join(directory, 'diary.txt'), 'x');
+    const { made, problems, notices } = recorder({ clock });
+    await made.open();
+    expect(recordings()).toHaveLength(32);
+    expect(recordings()).toEqual(expect.arrayContaining(['diary.txt', trace]));
+    expect(made.status()).toMatchObject({ deletedFiles: 4 });
+    expect(notices).toEqual([
+      'recordings: deleted 4 files from records-20251128T120000Z.jsonl to records-20251201T120000Z.jsonl (0.0 MB): older than 30 days',
+    ]);
+    expect(problems.list()).toEqual([]);
+    await made.close();
+  });
+
+  test.each([31, 400, 20_000])('are not told by a clock that is %i days ahead at the start', async (days) => {
+    const clock = new ManualClock();
+    const before = [3, 2, 1].map((day) => old('records-<UTC>.jsonl', clock, { days: day }));
+    clock.leap(days * DAY_SECONDS);
+    // It is ahead for some starts and some hours, and is set right then.
+    for (let start = 0; start < 3; start++) {
+      const { made, notices } = recorder({ clock });
+      await made.open();
+      for (let hour = 0; hour < 24; hour++) {
+        made.event('trigger', { start, hour });
+        clock.advance(3600);
+        await made.flush();
+      }
+      await made.close();
+      expect(notices).toEqual([]);
+      if (start === 1) clock.leap(-days * DAY_SECONDS);
+    }
+    expect(recordings()).toEqual(expect.arrayContaining(before));
+  });
+});
+
+describe('the limit of the size', () => {
+  test('holds at all times, and the newest lines are the last to go', async () => {
+    const clock = new ManualClock();
+    const maxBytes = 200_000;
+    const { made, problems, notices } = recorder({ clock, maxBytes });
+    await made.open();
+    for (let n = 0; n < 2000; n++) {
+      made.event('trigger', { n, text: 'x'.repeat(900) });
+      if (n % 10 === 0) {
+        clock.advance(1);
+        await made.flush();
+        expect(bytesInFolder()).toBeLessThanOrEqual(maxBytes * (1 + 1 / 8));
+      }
+    }
+    await made.close();
+    expect(bytesInFolder()).toBeGreaterThan(maxBytes / 2);
+    const kept = numbers();
+    expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => 2000 - kept.length + i));
+    expect(notices.length).toBeGreaterThan(10);
+    expect(notices[0]).toMatch(
+      /^recordings: deleted records-\S+_1\.jsonl \(0\.0 MB\): more than 0\.2 MB in the folder$/,
+    );
+    expect(problems.list()).toEqual([]);
+  });
+
+  test('does not take the only file at the next start, even if it alone is larger', async () => {
+    const clock = new ManualClock();
+    const only = old('records-<UTC>.jsonl', clock, { days: 1, bytes: 3_000_000 });
+    const { made } = recorder({ clock, maxBytes: 1_000_000 });
+    await made.open();
+    expect(recordings()).toEqual([only]);
+    for (let n = 0; n < 300; n++) made.event('trigger', { n, text: 'x'.repeat(900) });
+    await made.flush();
+    expect(recordings()).toContain(only);
+    for (let n = 300; n < 900; n++) made.event('trigger', { n, text: 'x'.repeat(900) });
+    await made.close();
+    expect(recordings()).not.toContain(only);
+    expect(numbers()).toEqual(Array.from({ length: 900 }, (_, n) => n));
+  });
+
+  test('takes the file first that was begun first, also after a clock that was ahead', async () => {
+    const clock = new ManualClock();
+    clock.leap(40 * DAY_SECONDS);
+    const ahead = recorder({ clock, maxBytes: 100_000 });
+    await ahead.made.open();
+    for (let n = 0; n < 60; n++) ahead.made.event('trigger', { n, text: 'x'.repeat(900) });
+    await ahead.made.close();
+    clock.leap(-40 * DAY_SECONDS);
+    const right = recorder({ clock, maxBytes: 100_000 });
+    await right.made.open();
+    for (let n = 60; n < 120; n++) {
+      right.made.event('trigger', { n, text: 'x'.repeat(900) });
+      await right.made.flush();
+    }
+    await right.made.close();
+    const kept = numbers();
+    expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => 120 - kept.length + i));
+  });
+
+  test('counts small files as what they take on the disk', async () => {
+    const clock = new ManualClock();
+    for (let hour = 100; hour > 0; hour--) old(`records-<UTC>_${101 - hour}.jsonl`, clock, { days: hour / 24 });
+    const { made } = recorder({ clock, maxBytes: 4096 * 50 });
+    await made.open();
+    expect(recordings()).toHaveLength(50);
+    await made.close();
+  });
+
+  test('cannot be held where old files cannot be deleted: that is a problem, and recording goes on', async () => {
+    const clock = new ManualClock();
+    const disk = new SmallDisk({ room: 1e9 });
+    disk.unlink = () => Promise.reject(Object.assign(new Error('EPERM: not allowed'), { code: 'EPERM' }));
+    const { made, problems } = recorder({ clock, maxBytes: 50_000, files: disk });
+    await made.open();
+    for (let n = 0; n < 100; n++) {
+      made.event('trigger', { n, text: 'x'.repeat(900) });
+      await made.flush();
+    }
+    expect(problems.list()).toMatchObject([
+      { code: 'over-limit', message: 'old recordings cannot be deleted: EPERM: not allowed' },
+    ]);
+    await made.close();
+    expect(numbers()).toHaveLength(100);
+  });
+});
+
+describe('a full disk', () => {
+  test('gets room from the oldest recordings before new lines are lost', async () => {
+    const clock = new ManualClock();
+    const disk = new SmallDisk({ room: 300_000 });
+    const { made, problems, notices } = recorder({ clock, maxBytes: 400_000, files: disk });
+    await made.open();
+    let failed = 0;
+    for (let n = 0; n < 3000; n++) {
+      made.event('trigger', { n, text: 'x'.repeat(900) });
+      clock.advance(1);
+      await made.flush();
+      failed += problems.list().filter(({ code }) => code === 'failed').length;
+    }
+    expect(failed).toBeGreaterThan(100);
+    expect(made.status()).toMatchObject({ lost: 0 });
+    expect(notices).toContainEqual(expect.stringContaining('the disk is full'));
+    await made.close();
+    const kept = numbers();
+    expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => 3000 - kept.length + i));
+    expect(kept.length).toBeGreaterThan(100);
+  });
+});

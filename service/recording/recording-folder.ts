@@ -1,0 +1,152 @@
+/**
+ * The folder of recordings: the names of its files, the order in which they were begun, and what is deleted when they are
+ * too many or too old. The oldest goes first, by a number in its name: the clock may have been wrong when it was begun.
+ */
+
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { FileSystem } from './append-file.ts';
+
+export interface RecordingFolderOptions {
+  directory: string;
+  /** All recordings together. */
+  maxBytes: number;
+  maxAgeDays: number;
+  clock: Clock;
+  files: FileSystem;
+  /** Told what was deleted, and why. */
+  onNotice: (message: string) => void;
+}
+
+/** A recording in the folder: records, a trace, or the sidecar of one. */
+export interface RecordingFile {
+  path: string;
+  kind: 'records' | 'trace';
+  /** UTC in ms, by the clock of that time. */
+  beganMs: number;
+  /** Ascending in order of beginning; a trace and its sidecar share one. */
+  order: number;
+  /** On the disk. */
+  bytes: number;
+}
+
+const DAY_MS = 86_400_000;
+const PERIOD_MS = DAY_MS / 96;
+const NAME = /^(records|trace)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_(\d{1,15}))?\.(?:jsonl|csv|json)(\.new)?$/;
+/** What a file takes at least: many starts leave many small ones. */
+const BLOCK_BYTES = 4096;
+
+export class RecordingFolder {
+  readonly #options: RecordingFolderOptions;
+  #nextOrder = 1;
+  /** As of the last look, plus what was written since. */
+  #bytes = 0;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  /** Since the start. */
+  deletedFiles = 0;
+
+  constructor(options: RecordingFolderOptions) {
+    this.#options = options;
+  }
+
+  /** Path of a new recording, without its ending. */
+  newPath(kind: RecordingFile['kind'], beganMs: number): string {
+    const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
+    return join(this.#options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
+  }
+
+  /** Oldest first; those that were begun by an earlier version, without a number, go by their time. */
+  async list(): Promise<RecordingFile[]> {
+    const { directory, files } = this.#options;
+    const found: RecordingFile[] = [];
+    for (const name of await files.readdir(directory)) {
+      const match = NAME.exec(name);
+      if (match === null) continue;
+      const [, kind, year, month, day, hour, minute, second, order = '0', isTorn] = match;
+      const path = join(directory, name);
+      if (isTorn !== undefined) {
+        // A sidecar that a crash left half written; nobody else writes here.
+        await files.unlink(path);
+        continue;
+      }
+      const beganMs = Date.UTC(+year!, +month! - 1, +day!, +hour!, +minute!, +second!);
+      const { size } = await files.stat(path);
+      const bytes = Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+      found.push({ path, kind: kind as RecordingFile['kind'], beganMs, order: Number(order), bytes });
+    }
+    // A sidecar comes after its trace, which would be of no use without it.
+    found.sort((a, b) => a.order - b.order || a.beganMs - b.beganMs || (a.path < b.path ? -1 : 1));
+    this.#nextOrder = Math.max(this.#nextOrder, (found.at(-1)?.order ?? 0) + 1);
+    return found;
+  }
+
+  /**
+   * Deletes the oldest recordings until `coming` more bytes have a place within the limit, and those that are too old.
+   * Looks only if there may be something to do. `keep`: paths of what is being written.
+   */
+  async makeRoom(coming: number, keep: ReadonlySet<string>): Promise<void> {
+    const { clock, maxBytes, maxAgeDays } = this.#options;
+    this.#bytes += coming;
+    if (this.#bytes <= maxBytes && clock.monotonicMs() - this.#lookedMs < PERIOD_MS) return;
+    this.#lookedMs = clock.monotonicMs();
+    const all = await this.list();
+    let bytes = coming + all.reduce((sum, file) => sum + file.bytes, 0);
+    const ages = agesMs(all, clock.utcMs());
+    const tooOld: RecordingFile[] = [];
+    const tooMany: RecordingFile[] = [];
+    for (const file of all) {
+      if (isKept(file, keep)) continue;
+      if (ages.get(file)! > maxAgeDays * DAY_MS) tooOld.push(file);
+      // What a greater limit has left in one file is not given up for a few new lines.
+      else if (bytes > maxBytes && bytes - file.bytes >= maxBytes / 2) tooMany.push(file);
+      else break;
+      bytes -= file.bytes;
+    }
+    await this.#delete(tooOld, `older than ${maxAgeDays} days`);
+    await this.#delete(tooMany, `more than ${maxBytes / 1e6} MB in the folder`);
+    this.#bytes = bytes;
+  }
+
+  /** Gives up the oldest recording, because the disk has no room for newer ones. False if there is none. */
+  async deleteOldest(keep: ReadonlySet<string>): Promise<boolean> {
+    const oldest = (await this.list()).find((file) => !isKept(file, keep));
+    if (oldest === undefined) return false;
+    await this.#delete([oldest], 'the disk is full');
+    this.#bytes -= oldest.bytes;
+    return true;
+  }
+
+  async #delete(doomed: readonly RecordingFile[], reason: string): Promise<void> {
+    const { files, onNotice } = this.#options;
+    if (doomed.length === 0) return;
+    for (const { path } of doomed) {
+      await files.unlink(path);
+      this.deletedFiles++;
+    }
+    const [first, last] = [doomed[0]!, doomed.at(-1)!].map(({ path }) => path.split(/[\\/]/).at(-1));
+    const which = doomed.length === 1 ? first : `${doomed.length} files from ${first} to ${last}`;
+    const megabytes = (doomed.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1);
+    onNotice(`recordings: deleted ${which} (${megabytes} MB): ${reason}`);
+  }
+}
+
+/** A trace that is being written keeps its sidecar. */
+function isKept({ path }: RecordingFile, keep: ReadonlySet<string>): boolean {
+  return keep.has(path) || keep.has(path.replace(/\.json$/, '.csv'));
+}
+
+/**
+ * Time between two files counts for a day at most, and none where it goes backwards: if it is longer, the clock may be
+ * wrong, and a wrong clock must not delete anything. While the service runs, files follow each other within hours.
+ */
+function agesMs(files: readonly RecordingFile[], nowMs: number): Map<RecordingFile, number> {
+  const ages = new Map<RecordingFile, number>();
+  let age = 0;
+  let laterMs = nowMs;
+  for (const file of [...files].reverse()) {
+    age += Math.min(DAY_MS, Math.max(0, laterMs - file.beganMs));
+    laterMs = file.beganMs;
+    ages.set(file, age);
+  }
+  return ages;
+}
