@@ -13,7 +13,7 @@ export type Adaptation = ReturnType<typeof createAdaptation>;
 
 export function createAdaptation(port: PlayerPort, options: ResolvedOptions, events: Events) {
   const life = createLifeCycle(port, options, events);
-  const decisions = createDecisions({ port, options, events, life });
+  const decisions = createDecisions(port, life, events);
   const abandonment = createAbandonment(port, life, decisions);
   const downloads = createDownloads(life, abandonment);
   const { sizes } = options;

@@ -3,23 +3,13 @@
 import type { InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { LifeCycle } from './life-cycle.ts';
-import type { ResolvedOptions } from './options.ts';
 import type { Choice, PlayerPort } from './player-port.ts';
 import { playerState } from './player-state.ts';
 import { inFlightOf, isBlind } from './session.ts';
 
-export interface DecisionsOptions {
-  port: PlayerPort;
-  options: ResolvedOptions;
-  events: Events;
-  life: LifeCycle;
-}
-
 export type Decisions = ReturnType<typeof createDecisions>;
 
-export function createDecisions({ port, options, events, life }: DecisionsOptions) {
-  const { qoe, horizon } = options;
-
+export function createDecisions(port: PlayerPort, life: LifeCycle, events: Events) {
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined where it has nothing to say. */
   function ask(inFlight: InFlight | undefined): Choice | undefined {
     const session = life.session();
@@ -29,9 +19,8 @@ export function createDecisions({ port, options, events, life }: DecisionsOption
     const { period, ladder } = situation;
     // The player has gone on to another period.
     if (inFlight && period.id !== session.active?.segment.period.id) return undefined;
-    const clocks = life.clocks();
-    const forecast = life.forecast(clocks);
-    const state = playerState({ situation, session, sizes: life.sizes, inFlight, clocks, qoe, horizon });
+    const state = playerState(life, situation, inFlight);
+    const forecast = life.forecast(state);
     return events.attempt('controller-failed', 'the controller failed', () => {
       const decision = inFlight
         ? controller.reconsider!(state, inFlight, forecast)

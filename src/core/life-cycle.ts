@@ -34,6 +34,7 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
     /** Adapters run every handler in this: nothing that goes wrong reaches the player, and nothing runs after `stop`. */
     guard: <T>(action: () => T): T | undefined =>
       isStopped ? undefined : events.attempt('player-failed', `${port.name} is not as expected`, action),
+    options,
     sizes,
     session: () => session,
     controller: () => controller,

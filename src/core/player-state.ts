@@ -2,36 +2,29 @@
 
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
-import type { Clocks } from './forecasting.ts';
+import type { LifeCycle } from './life-cycle.ts';
 import type { Situation } from './player-port.ts';
-import type { SegmentSizes } from './segment-sizes.ts';
 import type { Session } from './session.ts';
 
 /** Rows of sizes that a controller sees at least, whatever its horizon. */
 const UPCOMING_SEGMENTS = 10;
 
-export interface StateSources {
-  situation: Situation;
-  session: Session;
-  sizes: SegmentSizes;
-  /** The download that is reconsidered; undefined for a decision on the next segment. */
-  inFlight: InFlight | undefined;
-  clocks: Clocks;
-  qoe: 'linear' | 'log';
-  horizon: number;
-}
-
-/** Returns a copy that nobody changes later. A buffer that is not empty starts the session. */
-export function playerState({ situation, session, sizes, inFlight, clocks, qoe, horizon }: StateSources): PlayerState {
+/**
+ * Returns a copy that nobody changes later. `inFlight` is the download to reconsider; undefined for a decision on the next
+ * segment. A buffer that is not empty starts the session.
+ */
+export function playerState(life: LifeCycle, situation: Situation, inFlight: InFlight | undefined): PlayerState {
+  const { sizes, options } = life;
+  const session = life.session();
   const { period, ladder, playback } = situation;
   const { segmentSeconds } = playback;
   session.started ||= playback.bufferLevelSeconds > 0;
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, session);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
-  const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, horizon));
+  const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
   return {
-    ...clocks,
+    ...life.clocks(),
     ...playback,
     started: session.started,
     // Before the first picture a paused element is one that waits for data.
@@ -52,7 +45,7 @@ export function playerState({ situation, session, sizes, inFlight, clocks, qoe, 
     ),
     previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.representation.bitrateBps,
     downloads: [...session.downloads],
-    weights: bitrateWeights(qoe, ladderBps),
+    weights: bitrateWeights(options.qoe, ladderBps),
   };
 }
 
