@@ -12,6 +12,8 @@ export interface BufferLevelEvent {
 }
 
 export interface BufferGauge {
+  /** dash.js has cut its buffer targets, because the source buffer was full. */
+  isQuotaExceeded: boolean;
   playheadSeconds(): number;
   /** Seconds of video ahead of the playhead as the buffer of this period counts them; >= 0. */
   levelSeconds(streamId: string): number;
@@ -37,6 +39,7 @@ export function bufferGauge(player: DashPlayer): BufferGauge {
   };
   const playheadSeconds = () => element()?.currentTime ?? 0;
   return {
+    isQuotaExceeded: false,
     playheadSeconds,
     levelSeconds(streamId) {
       const reading = readings.get(streamId);

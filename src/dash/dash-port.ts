@@ -12,8 +12,6 @@ export interface DashPort extends PlayerPort {
   /** The representation chosen. */
   representation(choice: Choice): Representation | undefined;
   gauge: BufferGauge;
-  /** dash.js has cut its buffer targets, because the source buffer was full. */
-  quotaExceeded(): void;
   /** The source is gone. */
   sourceEnded(): void;
 }
@@ -21,7 +19,6 @@ export interface DashPort extends PlayerPort {
 export function dashPort(player: DashPlayer): DashPort {
   const gauge = bufferGauge(player);
   let latest: RulesContext | undefined;
-  let isQuotaExceeded = false;
 
   const representation = ({ representationId }: Choice) =>
     latest && allowedRepresentations(latest).find(({ id }) => id === representationId);
@@ -29,10 +26,11 @@ export function dashPort(player: DashPlayer): DashPort {
     name: 'dash.js',
     origin: () => originOf(player),
     situation(isFirst) {
-      const isAdaptive = setting(player, 'abr.autoSwitchBitrate.video') === true;
-      return latest && isAdaptive
-        ? readSituation({ player, context: latest, gauge, isQuotaExceeded, isFirst })
-        : undefined;
+      if (!latest || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
+      const situation = readSituation(player, latest, gauge);
+      if (!isFirst || !(Number(setting(player, 'abr.initialBitrate.video')) > 0)) return situation;
+      const current = latest.getRepresentation();
+      return { ...situation, ladder: situation.ladder.filter(({ id }) => id === current.id) };
     },
     canAbandon: () => typeof latest?.getAbrController().setPlaybackQuality === 'function',
     abandon(choice) {
@@ -44,13 +42,10 @@ export function dashPort(player: DashPlayer): DashPort {
     },
     representation,
     gauge,
-    quotaExceeded() {
-      isQuotaExceeded = true;
-    },
     sourceEnded() {
       gauge.forget();
       latest = undefined;
-      isQuotaExceeded = false;
+      gauge.isQuotaExceeded = false;
     },
   };
 }

@@ -59,7 +59,9 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
       },
       playbackPlaying: life.playing,
       bufferLevelUpdated: port.gauge.update,
-      quotaExceeded: port.quotaExceeded,
+      quotaExceeded() {
+        port.gauge.isQuotaExceeded = true;
+      },
     },
     life.guard,
   );

@@ -13,27 +13,25 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
   return [...allowed].sort((a, b) => a.bandwidth - b.bandwidth);
 }
 
-export interface SituationSources {
-  player: DashPlayer;
-  /** Of the latest call of a rule for video. */
-  context: RulesContext;
-  gauge: BufferGauge;
-  isQuotaExceeded: boolean;
-  isFirst: boolean;
-}
-
-export function readSituation(sources: SituationSources): Situation {
-  const { player, context, gauge, isFirst } = sources;
+/** `context` is that of the latest call of a rule for video. */
+export function readSituation(player: DashPlayer, context: RulesContext, gauge: BufferGauge): Situation {
   const streamInfo = context.getStreamInfo();
   /** The one that dash.js would continue with. */
   const current = context.getRepresentation();
   const period = periodOf(streamInfo, current);
   const segmentSeconds = segmentDuration(current);
-  const streams = context.getScheduleController().getPlaybackController?.()?.getStreamController?.();
+  const schedule = context.getScheduleController();
+  const streams = schedule.getPlaybackController?.()?.getStreamController?.();
   const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
+  let target = schedule.getBufferTarget();
+  if (gauge.isQuotaExceeded) {
+    // dash.js has cut the targets of the top quality alone; the plan may well go there.
+    target = Math.min(target, Number(setting(player, 'buffer.bufferTimeAtTopQuality')));
+  }
+  // dash.js compares buffer level + segment duration with its target, for targets of up to a segment the level alone.
+  const bufferCapSeconds = target > segmentSeconds ? target : target + segmentSeconds;
   const playableSeconds = gauge.playableSeconds();
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
-  const isPagesChoice = isFirst && Number(setting(player, 'abr.initialBitrate.video')) > 0;
   const playhead = gauge.playheadSeconds();
   // The representations of the ladder have no index of segments; those of the stream processor have one.
   const indexed = streams
@@ -43,13 +41,11 @@ export function readSituation(sources: SituationSources): Situation {
     ?.getRepresentationController();
   return {
     period,
-    ladder: allowedRepresentations(context)
-      .filter(({ id }) => !isPagesChoice || id === current.id)
-      .map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
+    ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
-      bufferCapSeconds: bufferCap(sources, segmentSeconds),
+      bufferCapSeconds,
       ...gauge.playback(),
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
@@ -80,15 +76,4 @@ function segmentDuration({ id, segmentDuration, fragmentDuration }: Representati
   const seconds = segmentDuration || fragmentDuration;
   if (!seconds) throw new Error(`representation ${id} has no segment duration`);
   return seconds;
-}
-
-/** The limit that dash.js compares buffer level + segment duration with before a request. */
-function bufferCap({ player, context, isQuotaExceeded }: SituationSources, segmentSeconds: number): number {
-  let target = context.getScheduleController().getBufferTarget();
-  if (isQuotaExceeded) {
-    // dash.js has cut the targets of the top quality alone; the plan may well go there.
-    target = Math.min(target, Number(setting(player, 'buffer.bufferTimeAtTopQuality')));
-  }
-  // For targets of up to a segment dash.js compares the buffer level alone.
-  return target > segmentSeconds ? target : target + segmentSeconds;
 }
