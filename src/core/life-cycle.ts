@@ -17,7 +17,6 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
   let session = newSession(1);
   let controller = newController();
   let isForecasting = false;
-
   let isStopped = false;
 
   const nowSeconds = () => sessionSeconds(session, performance.now());
