@@ -1,8 +1,9 @@
 /** The plugin: `attachLeoAbr(player)` and what goes with it. */
 
-import { attachWith, type LeoAbrHandle } from './attach.ts';
+import type { LeoAbrHandle } from './core/handle.ts';
+import { type LeoAbrOptions, resolveOptions } from './core/mpc-l-options.ts';
+import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
-import { type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
 
 export type {
   CandidateOutlook,
@@ -28,12 +29,12 @@ export {
   httpTimeSource,
   type UtcReading,
 } from '../predictor/time-source.ts';
-export type { LeoAbrHandle, LeoAbrState } from './attach.ts';
+export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './core/events.ts';
+export type { LeoAbrHandle, LeoAbrState } from './core/handle.ts';
+export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';
+export type { TimeSource } from './core/options.ts';
+export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
 export type { DashPlayer } from './dash/player.ts';
-export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './events.ts';
-export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './mpc-l-options.ts';
-export type { TimeSource } from './options.ts';
-export { parseSizes, type SizesFile } from './segment-sizes.ts';
 
 /**
  * Puts a controller (MPC-L unless told otherwise) in charge of the player's video; audio stays with dash.js. Best called
@@ -44,5 +45,5 @@ export { parseSizes, type SizesFile } from './segment-sizes.ts';
  * later of version 5, or one that has the plugin already) is left alone and reported as one `fault` event.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attachWith(player, resolveOptions(options));
+  return attach(player, resolveOptions(options));
 }

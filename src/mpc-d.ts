@@ -1,8 +1,9 @@
 /** The package's small entry, `leo-abr/mpc-d`: the same plugin with MPC-D alone, without forecasts. */
 
-import { attachWith, type LeoAbrHandle } from './attach.ts';
+import type { LeoAbrHandle } from './core/handle.ts';
+import { MPC_D_NAMES, type MpcDEntryOptions, type MpcDName, resolveMpcDOptions } from './core/mpc-d-options.ts';
+import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
-import { MPC_D_NAMES, type MpcDEntryOptions, type MpcDName, resolveMpcDOptions } from './mpc-d-options.ts';
 
 export type {
   CandidateOutlook,
@@ -13,11 +14,11 @@ export type {
   PlayerState,
 } from '../abr/controller.ts';
 export { InputError } from '../abr/errors.ts';
-export type { LeoAbrHandle, LeoAbrState } from './attach.ts';
+export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './core/events.ts';
+export type { LeoAbrHandle, LeoAbrState } from './core/handle.ts';
+export type { TimeSource } from './core/options.ts';
+export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
 export type { DashPlayer } from './dash/player.ts';
-export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './events.ts';
-export type { TimeSource } from './options.ts';
-export { parseSizes, type SizesFile } from './segment-sizes.ts';
 export type ControllerName = MpcDName;
 export type LeoAbrOptions = MpcDEntryOptions;
 /** What `controller` may name. */
@@ -25,5 +26,5 @@ export const CONTROLLER_NAMES = MPC_D_NAMES;
 
 /** `attachLeoAbr` of the main entry with MPC-D as its controller, and the options that MPC-D has. */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attachWith(player, resolveMpcDOptions(options));
+  return attach(player, resolveMpcDOptions(options));
 }

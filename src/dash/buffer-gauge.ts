@@ -1,25 +1,30 @@
-/** How much video is buffered at this very moment; dash.js's own figure is as old as its last event. */
+/** What plays and how much video is buffered at this very moment; dash.js's own figure is as old as its last event. */
 
-import { type DashPlayer, listen } from './player.ts';
+import type { DashPlayer } from './player.ts';
 
 /** Gaps up to this are played over. */
 const GAP_SECONDS = 0.5;
 
-interface BufferLevelEvent {
+export interface BufferLevelEvent {
   mediaType?: string;
   streamId?: string;
   bufferLevel: number;
 }
 
 export interface BufferGauge {
+  /** dash.js has cut its buffer targets, because the source buffer was full. */
+  isQuotaExceeded: boolean;
   playheadSeconds(): number;
   /** Seconds of video ahead of the playhead as the buffer of this period counts them; >= 0. */
   levelSeconds(streamId: string): number;
   /** Seconds that can be played on from here, over the ends of periods too; >= 0. */
   playableSeconds(): number;
+  /** The element's playback rate, > 0, and whether it is paused. */
+  playback(): { playbackRate: number; isPaused: boolean };
   /** The viewer jumped or another source was attached: earlier readings are void. */
   forget(): void;
-  stop(): void;
+  /** dash.js has measured the buffer. */
+  update(event: BufferLevelEvent): void;
 }
 
 export function bufferGauge(player: DashPlayer): BufferGauge {
@@ -33,10 +38,8 @@ export function bufferGauge(player: DashPlayer): BufferGauge {
     }
   };
   const playheadSeconds = () => element()?.currentTime ?? 0;
-  const stop = listen<BufferLevelEvent>(player, 'bufferLevelUpdated', ({ mediaType, streamId, bufferLevel }) => {
-    if (mediaType === 'video') readings.set(streamId, { levelSeconds: bufferLevel, playhead: playheadSeconds() });
-  });
   return {
+    isQuotaExceeded: false,
     playheadSeconds,
     levelSeconds(streamId) {
       const reading = readings.get(streamId);
@@ -52,7 +55,14 @@ export function bufferGauge(player: DashPlayer): BufferGauge {
       }
       return end - start;
     },
+    playback() {
+      const { playbackRate, paused = false }: Partial<HTMLMediaElement> = element() ?? {};
+      // dash.js can set a rate of 0 while it stalls.
+      return { playbackRate: playbackRate || 1, isPaused: paused };
+    },
     forget: () => readings.clear(),
-    stop,
+    update({ mediaType, streamId, bufferLevel }) {
+      if (mediaType === 'video') readings.set(streamId, { levelSeconds: bufferLevel, playhead: playheadSeconds() });
+    },
   };
 }

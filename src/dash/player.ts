@@ -1,6 +1,6 @@
 /** What of dash.js's MediaPlayer the plugin uses; dash.js itself is handed in by the page and never imported. */
 
-import type { FragmentRequest, MediaPlayerClass, StreamInfo } from 'dashjs';
+import type { MediaPlayerClass } from 'dashjs';
 import './dashjs-augmentation.ts';
 
 /** A dash.js player, or whatever behaves like one. */
@@ -38,12 +38,20 @@ export function setting(player: DashPlayer, path: string): unknown {
   return value;
 }
 
-/** Listens to any event of the player by name; returns what ends that. */
-export function listen<E>(player: DashPlayer, type: string, listener: (event: E) => void): () => void {
+/** Handlers of events by their names in dash.js. */
+export type Handlers = Record<string, (event: never) => void>;
+
+/** Returns what ends it. */
+export function listen(player: DashPlayer, handlers: Handlers, guard: (action: () => void) => void): () => void {
   // dash.js's types know the names of some events only.
-  const bus = player as unknown as Record<'on' | 'off', (type: string, listener: (event: E) => void) => void>;
-  bus.on(type, listener);
-  return () => bus.off(type, listener);
+  const bus = player as unknown as Record<'on' | 'off', (type: string, listener: (event: never) => void) => void>;
+  const guarded = Object.entries(handlers).map(
+    ([type, handler]) => [type, (event: never) => guard(() => handler(event))] as const,
+  );
+  for (const one of guarded) bus.on(...one);
+  return () => {
+    for (const one of guarded) bus.off(...one);
+  };
 }
 
 /** Bits of a byte range `first-last`; undefined where there is none. */
@@ -51,11 +59,6 @@ export function rangeBits(range: string | null | undefined): number | undefined 
   const [first, last] = (range ?? '').split('-').map(Number);
   const bits = (last! - first! + 1) * 8;
   return bits > 0 ? bits : undefined;
-}
-
-/** The period that a segment request is for. */
-export function periodOf(request: FragmentRequest): StreamInfo {
-  return request.representation!.mediaInfo!.streamInfo!;
 }
 
 /** `https://host:port` that the player's manifest came from; undefined where it has no URL. */

@@ -1,31 +1,22 @@
 /** What is remembered of one playback session: its clock, its video downloads, what was asked for last. */
 
-import type { Download, InFlight } from '../abr/controller.ts';
+import type { Decision, Download, InFlight } from '../../abr/controller.ts';
+import type { Forecast } from '../../abr/forecast.ts';
+import type { SegmentRequest } from './player-port.ts';
 
 /** Controllers look back 16 downloads at most; twice that is kept. */
 const DOWNLOADS_KEPT = 32;
 /**
- * A response that was whole sooner than this came from a cache or over a fast line (dash.js draws the line there too): its
+ * A response that was whole sooner than this came from a cache or over a fast line (dash.js uses the same limit): its
  * size over this time is a lower bound of the throughput.
  */
 const FAST_SECONDS = 0.01;
 /** Whole downloads after which something must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
-/** A segment of video, asked for at one bitrate. */
-export interface SegmentRequest {
-  /** Period that the segment belongs to. */
-  streamId: string;
-  /** In the presentation, from 0. */
-  index: number;
-  bitrateBps: number;
-  /** Where it ends in the presentation. */
-  endSeconds: number;
-}
-
-/** A video download under way. */
+/** A video download in flight. */
 export interface ActiveDownload extends InFlight {
-  abandonments: number;
+  segment: SegmentRequest;
 }
 
 export interface Session {
@@ -35,8 +26,6 @@ export interface Session {
   startMs?: number | undefined;
   /** There has been something to show. */
   started: boolean;
-  /** dash.js has cut its buffer targets because the source buffer was full. */
-  quotaExceeded: boolean;
   /** Finished and abandoned video downloads, oldest first. */
   downloads: Download[];
   /** All of `downloads` are lower bounds of the throughput: no response has taken `FAST_SECONDS` yet. */
@@ -50,13 +39,15 @@ export interface Session {
   active?: ActiveDownload | undefined;
   requestedBits: number;
   wastedBits: number;
+  lastDecision?: Decision;
+  /** The forecast that the controller was shown last. */
+  lastForecast?: Forecast | undefined;
 }
 
 export function newSession(number: number): Session {
   return {
     number,
     started: false,
-    quotaExceeded: false,
     downloads: [],
     hasOnlyBounds: true,
     wholeDownloads: 0,
@@ -75,32 +66,27 @@ export function sessionSeconds({ startMs }: Session, clockMs: number): number {
   return startMs === undefined ? 0 : Math.max(0, clockMs - startMs) / 1000;
 }
 
-/** A video segment was asked for; the last one again, at another bitrate, counts as the same segment. */
+/** A video segment was requested. The same one as last time, at another bitrate, is a repetition. */
 export function beginDownload(
   session: Session,
-  request: SegmentRequest & { sizeBits: number; atSeconds: number },
+  segment: SegmentRequest,
+  sent: Pick<InFlight, 'sizeBits' | 'requestedAtSeconds'>,
 ): ActiveDownload {
-  const { sizeBits, atSeconds, ...segment } = request;
-  const { streamId, index, bitrateBps } = segment;
   const { last, downloads } = session;
-  const isRepeat = last?.index === index && last.streamId === streamId;
+  const { period, representation, index } = segment;
+  const segmentIndex = period.firstIndex + index;
+  const isRepeat = last?.index === index && last.period.id === period.id;
   if (!isRepeat) session.beforeLast = last;
   session.last = segment;
-  session.requestedBits += sizeBits;
+  session.requestedBits += sent.sizeBits;
   let abandonments = 0;
   for (let i = downloads.length - 1; isRepeat && i >= 0; i--) {
-    const { abandoned, segmentIndex } = downloads[i]!;
-    if (!abandoned || segmentIndex !== index) break;
+    const download = downloads[i]!;
+    if (!download.abandoned || download.segmentIndex !== segmentIndex) break;
     abandonments++;
   }
-  session.active = {
-    segmentIndex: index,
-    bitrateBps,
-    sizeBits,
-    requestedAtSeconds: atSeconds,
-    receivedBits: 0,
-    abandonments,
-  };
+  const { bitrateBps } = representation;
+  session.active = { segment, segmentIndex, bitrateBps, ...sent, receivedBits: 0, abandonments };
   return session.active;
 }
 
@@ -142,7 +128,9 @@ export function dropDownload(session: Session, active: ActiveDownload): void {
   session.requestedBits -= active.sizeBits;
 }
 
-/** The download under way as a controller is shown it: a copy. */
+/** The download in flight as a controller is shown it: a copy. */
 export function inFlightOf({ active, requestedBits, wastedBits }: Session): InFlight | undefined {
-  return active && { ...active, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
+  if (active === undefined) return undefined;
+  const { segment, ...inFlight } = active;
+  return { ...inFlight, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
 }

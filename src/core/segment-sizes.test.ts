@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../abr/errors.ts';
+import { InputError } from '../../abr/errors.ts';
 import { parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
 
+const representation = (id: string) => ({ id, bitrateBps: 1e6 });
 const question = (more: Partial<SegmentQuestion> = {}): SegmentQuestion => ({
-  representationId: 'v0',
+  representation: representation('v0'),
   index: 1,
-  period: { first: 0, count: 3 },
-  bitrateBps: 1e6,
+  period: { id: 'p0', startSeconds: 0, firstIndex: 0, segmentCount: 3, segmentsAfter: 0 },
   segmentSeconds: 4,
   indexedBits: undefined,
   ...more,
@@ -21,28 +21,29 @@ describe('SegmentSizes', () => {
     sizes.useFile({ representations: { v0: [10, 20, 30] } });
     expect(sizes.sizeBits(question({ indexedBits: 77 }))).toBe(160);
     expect(sizes.sizeBits(question({ index: 3, indexedBits: 77 }))).toBe(77);
-    expect(sizes.sizeBits(question({ representationId: 'v1' }))).toBe(4e6);
+    expect(sizes.sizeBits(question({ representation: representation('v1') }))).toBe(4e6);
   });
 
   test('a list for all periods goes by the presentation, one for a period by the period', () => {
     const sizes = new SegmentSizes();
     sizes.useFile({ representations: { shared: [1, 2, 3, 4, 5], own: [6, 7] } });
-    const inSecond = { index: 4, period: { first: 3, count: 2 } };
-    expect(sizes.sizeBits(question({ representationId: 'shared', ...inSecond }))).toBe(40);
-    expect(sizes.sizeBits(question({ representationId: 'own', ...inSecond }))).toBe(56);
+    const period = { ...question().period, id: 'p1', firstIndex: 3, segmentCount: 2 };
+    const inSecond = { index: 1, period };
+    expect(sizes.sizeBits(question({ representation: representation('shared'), ...inSecond }))).toBe(40);
+    expect(sizes.sizeBits(question({ representation: representation('own'), ...inSecond }))).toBe(56);
   });
 
   test('learns the ratio of each representation, and lends it to those that it has not seen', () => {
     const sizes = new SegmentSizes();
-    sizes.learn('v0', 2e6, 4e6);
+    sizes.learn(question({ representation: representation('v0') }), 2e6);
     expect(sizes.sizeBits(question())).toBe(2e6);
-    expect(sizes.sizeBits(question({ representationId: 'v1' }))).toBe(2e6);
-    sizes.learn('v1', 6e6, 4e6);
+    expect(sizes.sizeBits(question({ representation: representation('v1') }))).toBe(2e6);
+    sizes.learn(question({ representation: representation('v1') }), 6e6);
     // Overall (0.5 + 1.5) / 2 = 1; drawn half-way to it after one segment.
     expect(sizes.sizeBits(question())).toBe(3e6);
-    expect(sizes.sizeBits(question({ representationId: 'v2' }))).toBe(4e6);
-    sizes.learn('v1', 0, 4e6);
-    sizes.learn('v1', Number.NaN, 4e6);
+    expect(sizes.sizeBits(question({ representation: representation('v2') }))).toBe(4e6);
+    sizes.learn(question({ representation: representation('v1') }), 0);
+    sizes.learn(question({ representation: representation('v1') }), Number.NaN);
     expect(sizes.sizeBits(question())).toBe(3e6);
     sizes.forget();
     expect(sizes.sizeBits(question())).toBe(4e6);
@@ -51,14 +52,17 @@ describe('SegmentSizes', () => {
   test('forgets the representations that were not downloaded for longest, as those of advertisements', () => {
     const sizes = new SegmentSizes();
     for (let i = 0; i < 1000; i++) {
-      sizes.learn('v0', 2e6, 4e6);
-      sizes.learn(`advertisement ${i}`, 8e6, 4e6);
+      sizes.learn(question({ representation: representation('v0') }), 2e6);
+      sizes.learn(question({ representation: representation(`advertisement ${i}`) }), 8e6);
     }
     // 16 ratios of 0.5 and one of each of the last 63 advertisements; drawn to that by the weight of one segment.
     const overall = (16 * 0.5 + 63 * 2) / (16 + 63);
-    expect(sizes.sizeBits(question({ representationId: 'advertisement 0' }))).toBeCloseTo(4e6 * overall, 3);
+    expect(sizes.sizeBits(question({ representation: representation('advertisement 0') }))).toBeCloseTo(
+      4e6 * overall,
+      3,
+    );
     expect(sizes.sizeBits(question())).toBeCloseTo((4e6 * (overall + 16 * 0.5)) / 17, 3);
-    expect(sizes.sizeBits(question({ representationId: 'advertisement 999' }))).toBeCloseTo(
+    expect(sizes.sizeBits(question({ representation: representation('advertisement 999') }))).toBeCloseTo(
       (4e6 * (overall + 2)) / 2,
       3,
     );
@@ -68,7 +72,8 @@ describe('SegmentSizes', () => {
     fc.assert(
       fc.property(fc.double({ min: 0.01, max: 5, noNaN: true }), fc.integer({ min: 1, max: 40 }), (ratio, count) => {
         const sizes = new SegmentSizes();
-        for (let i = 0; i < count; i++) sizes.learn(`v${i % 3}`, ratio * 4e6, 4e6);
+        for (let i = 0; i < count; i++)
+          sizes.learn(question({ representation: representation(`v${i % 3}`) }), ratio * 4e6);
         expect(sizes.sizeBits(question())).toBeCloseTo(ratio * 4e6, 3);
       }),
       { seed: 1 },

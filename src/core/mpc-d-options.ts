@@ -1,7 +1,7 @@
 /** MPC-D as the plugin offers it, by name, and the options of the entry that has it alone. */
 
-import type { Controller } from '../abr/controller.ts';
-import { createMpcD } from '../abr/mpc-d.ts';
+import type { Controller } from '../../abr/controller.ts';
+import { createMpcD } from '../../abr/mpc-d.ts';
 import {
   COMMON_CHECKS,
   type CommonOptions,

@@ -7,17 +7,22 @@ import {
   isBlind,
   newSession,
   progressDownload,
+  type Session,
   sessionSeconds,
 } from './session.ts';
 
-const segment = (index: number, bitrateBps: number, atSeconds = index) => ({
-  streamId: '0',
+const period = { id: '0', startSeconds: 0, firstIndex: 0, segmentCount: 100, segmentsAfter: 0 };
+const segment = (index: number, bitrateBps: number) => ({
+  period,
+  representation: { id: `v${bitrateBps}`, bitrateBps },
   index,
-  bitrateBps,
+  segmentSeconds: 4,
   endSeconds: index * 4 + 4,
-  sizeBits: bitrateBps * 4,
-  atSeconds,
+  indexedBits: undefined,
 });
+/** Requests a segment of 4 s in the second of its index. */
+const begin = (session: Session, index: number, bitrateBps: number) =>
+  beginDownload(session, segment(index, bitrateBps), { sizeBits: bitrateBps * 4, requestedAtSeconds: index });
 const whole = (bits: number) => ({ abandoned: false, receivedBits: bits, sizeBits: bits, downloadSeconds: 1 });
 
 describe('a session', () => {
@@ -31,7 +36,7 @@ describe('a session', () => {
 
   test('remembers what was downloaded, and what came before what', () => {
     const session = newSession(1);
-    const first = beginDownload(session, segment(0, 1e6));
+    const first = begin(session, 0, 1e6);
     progressDownload(first, 1e6, 0.25);
     progressDownload(first, 1e6, 0.5);
     expect(inFlightOf(session)).toEqual({
@@ -49,9 +54,9 @@ describe('a session', () => {
     endDownload(session, first, whole(3e6));
     expect(inFlightOf(session)).toBeUndefined();
     expect(session.requestedBits).toBe(3e6);
-    beginDownload(session, segment(1, 2e6));
-    expect(session.last).toEqual({ streamId: '0', index: 1, bitrateBps: 2e6, endSeconds: 8 });
-    expect(session.beforeLast).toEqual({ streamId: '0', index: 0, bitrateBps: 1e6, endSeconds: 4 });
+    begin(session, 1, 2e6);
+    expect(session.last).toEqual(segment(1, 2e6));
+    expect(session.beforeLast).toEqual(segment(0, 1e6));
     expect(session.downloads).toEqual([
       {
         segmentIndex: 0,
@@ -68,35 +73,45 @@ describe('a session', () => {
 
   test('an abandoned segment that is repeated is the same segment, and what it cost is counted', () => {
     const session = newSession(1);
-    endDownload(session, beginDownload(session, segment(0, 1e6)), whole(4e6));
+    endDownload(session, begin(session, 0, 1e6), whole(4e6));
     for (const [abandonments, bitrateBps] of [4e6, 2e6].entries()) {
-      const active = beginDownload(session, segment(1, bitrateBps));
+      const active = begin(session, 1, bitrateBps);
       expect(active.abandonments).toBe(abandonments);
       const end = { ...whole(active.sizeBits), abandoned: true, receivedBits: 1e6 };
       endDownload(session, active, end);
     }
-    beginDownload(session, segment(1, 1e6));
+    begin(session, 1, 1e6);
     expect(inFlightOf(session)).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
     expect(session.beforeLast?.index).toBe(0);
     expect(session.downloads.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
-    beginDownload(session, segment(2, 1e6));
+    begin(session, 2, 1e6);
     expect(inFlightOf(session)?.abandonments).toBe(0);
   });
 
   test('counts the abandonments of the segment itself, not those of the one before it', () => {
     const session = newSession(1);
     const end = { ...whole(4e6), abandoned: true, receivedBits: 1e6 };
-    endDownload(session, beginDownload(session, segment(4, 4e6)), end);
-    dropDownload(session, beginDownload(session, segment(4, 1e6)));
-    dropDownload(session, beginDownload(session, segment(5, 1e6)));
-    expect(beginDownload(session, segment(5, 1e6)).abandonments).toBe(0);
+    endDownload(session, begin(session, 4, 4e6), end);
+    dropDownload(session, begin(session, 4, 1e6));
+    dropDownload(session, begin(session, 5, 1e6));
+    expect(begin(session, 5, 1e6).abandonments).toBe(0);
+  });
+
+  test('counts segments over the presentation', () => {
+    const session = newSession(1);
+    const later = { ...segment(2, 1e6), period: { ...period, id: '1', firstIndex: 10 } };
+    beginDownload(session, later, { sizeBits: 4e6, requestedAtSeconds: 0 });
+    expect(inFlightOf(session)?.segmentIndex).toBe(12);
+    // The same place in another period is another segment.
+    begin(session, 2, 1e6);
+    expect(session.beforeLast).toBe(later);
   });
 
   test('forgets failures, and keeps no more than 32 downloads', () => {
     const session = newSession(1);
-    dropDownload(session, beginDownload(session, segment(0, 1e6)));
+    dropDownload(session, begin(session, 0, 1e6));
     expect(session).toMatchObject({ active: undefined, requestedBits: 0, downloads: [] });
-    for (let i = 1; i <= 40; i++) endDownload(session, beginDownload(session, segment(i, 1e6)), whole(4e6));
+    for (let i = 1; i <= 40; i++) endDownload(session, begin(session, i, 1e6), whole(4e6));
     expect(session.downloads).toHaveLength(32);
     expect(session.downloads[0]!.segmentIndex).toBe(9);
   });
@@ -104,7 +119,7 @@ describe('a session', () => {
   test('a response whole within 10 ms is a lower bound of the throughput, until a slower one has come', () => {
     const session = newSession(1);
     const end = (index: number, downloadSeconds: number, abandoned = false) =>
-      endDownload(session, beginDownload(session, segment(index, 1e6)), { ...whole(4e6), downloadSeconds, abandoned });
+      endDownload(session, begin(session, index, 1e6), { ...whole(4e6), downloadSeconds, abandoned });
     end(0, 0.002);
     end(0, 0.001, true);
     end(1, 0);
@@ -126,7 +141,7 @@ describe('a session', () => {
       session.wholeDownloads++;
     }
     expect(isBlind(session)).toBe(true);
-    endDownload(session, beginDownload(session, segment(3, 1e6)), whole(4e6));
+    endDownload(session, begin(session, 3, 1e6), whole(4e6));
     expect(isBlind(session)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 /** Options that every entry of the package has, how options are checked, and what they come to. */
 
-import type { Controller } from '../abr/controller.ts';
-import { InputError } from '../abr/errors.ts';
+import type { Controller } from '../../abr/controller.ts';
+import { InputError } from '../../abr/errors.ts';
 import type { Events, Logger } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { SizesFile } from './segment-sizes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { InputError } from '../abr/errors.ts';
+import { InputError } from '../../abr/errors.ts';
 import { resolveMpcDOptions } from './mpc-d-options.ts';
 import { CONTROLLER_NAMES, type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
 

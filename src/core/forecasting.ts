@@ -1,9 +1,9 @@
 /** The forecasts of an attachment: a chain of forecasters, what they are told, and the time they go by. */
 
-import type { PlayerState } from '../abr/controller.ts';
-import type { Forecast, Forecaster, SessionContext } from '../abr/forecast.ts';
-import { ForecastChain } from '../predictor/chain.ts';
-import { ObservationMeter } from '../predictor/observation-meter.ts';
+import type { PlayerState } from '../../abr/controller.ts';
+import type { Forecast, Forecaster, SessionContext } from '../../abr/forecast.ts';
+import { ForecastChain } from '../../predictor/chain.ts';
+import { ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { Surroundings } from './options.ts';
 
 /** What a decision knows of the time. */

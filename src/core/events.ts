@@ -1,7 +1,7 @@
 /** What a handle tells its listeners, and faults that are told once. */
 
-import type { Decision, InFlight, PlayerState } from '../abr/controller.ts';
-import type { Forecast } from '../abr/forecast.ts';
+import type { Decision, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { Forecast } from '../../abr/forecast.ts';
 
 /** A decision on a segment, with all that it was based on, so that it can be computed again. */
 export interface DecisionEvent {
@@ -18,7 +18,7 @@ export interface DecisionEvent {
   inFlight: InFlight | undefined;
   /** The chosen representation's id in the manifest. */
   representationId: string;
-  /** The period's id in dash.js. */
+  /** The period's id in the player. */
   streamId: string;
 }
 
@@ -28,7 +28,7 @@ export type FaultCode =
   | 'unsupported-player'
   /** The player has the plugin already: this second attachment does nothing. */
   | 'already-attached'
-  /** The controller threw or gave no usable decision: dash.js's own throughput rule decides on that segment. */
+  /** The controller threw or gave no usable decision: the player's own algorithm decides on that segment. */
   | 'controller-failed'
   /** A forecaster threw or talked nonsense: the next one in the chain is asked, in the end the controller does without. */
   | 'forecaster-failed'
@@ -36,9 +36,9 @@ export type FaultCode =
   | 'time-source-failed'
   /** `sizes` could not be loaded or is malformed: sizes are estimated. */
   | 'sizes-unusable'
-  /** Three downloads have ended and none could be measured: dash.js's own throughput rule decides until one can. */
+  /** Three downloads have ended and none could be measured: the player's own algorithm decides until one can. */
   | 'nothing-measured'
-  /** dash.js was found different from what the plugin expects: its own rule decides. */
+  /** The player is not as the plugin expects: its own algorithm decides. */
   | 'player-failed'
   /** A listener of this handle threw. */
   | 'listener-failed';

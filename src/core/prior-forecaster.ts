@@ -3,7 +3,7 @@
  * what this one sees for the next. Comes last in the chain.
  */
 
-import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../abr/forecast.ts';
+import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import {
   type LinkStatistics,
   loadStatistics,

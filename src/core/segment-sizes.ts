@@ -1,6 +1,7 @@
 /** Sizes of segments that are still to come: given in a file, read off the index, or learnt. */
 
-import { InputError } from '../abr/errors.ts';
+import { InputError } from '../../abr/errors.ts';
+import type { SegmentRequest } from './player-port.ts';
 
 /** Segments of each representation that the learnt ratio is the mean of, the latest ones. */
 const RATIOS_KEPT = 16;
@@ -30,18 +31,18 @@ export function parseSizes(value: unknown): SizesFile {
   return file as SizesFile;
 }
 
-/** What is known of a segment whose size is asked for. */
-export interface SegmentQuestion {
-  representationId: string;
-  /** In the presentation, from 0. */
-  index: number;
-  /** The period that it belongs to: index of its first segment, and how many it has. */
-  period: { first: number; count: number | undefined };
-  bitrateBps: number;
-  segmentSeconds: number;
-  /** From the stream's own index, where it has one. */
-  indexedBits: number | undefined;
+/** Fetches a `sizes.json` where given its address; throws as `parseSizes` does, or where there is no answer. */
+export async function loadSizes(sizes: SizesFile | string | URL): Promise<SizesFile> {
+  if (typeof sizes !== 'string' && !(sizes instanceof URL)) return parseSizes(sizes);
+  const response = await fetch(sizes);
+  if (!response.ok) throw new Error(`${sizes} answered ${response.status}`);
+  return parseSizes(await response.json());
 }
+
+export type SegmentQuestion = Omit<SegmentRequest, 'endSeconds'>;
+
+/** What a representation promises of a segment. */
+type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
 
 /** Answers with the best that is known: the file, the stream's index, else bitrate x duration x the learnt ratio. */
 export class SegmentSizes {
@@ -57,23 +58,30 @@ export class SegmentSizes {
     this.#learnt.clear();
   }
 
-  /** A segment turned out to have `sizeBits` where its bitrate promises `declaredBits`. */
-  learn(representationId: string, sizeBits: number, declaredBits: number): void {
+  /** A segment has turned out to be `sizeBits` long. */
+  learn({ representation: { id, bitrateBps }, segmentSeconds }: Declared, sizeBits: number): void {
+    const declaredBits = bitrateBps * segmentSeconds;
     if (!(sizeBits > 0 && declaredBits > 0)) return;
-    const ratios = this.#learnt.get(representationId) ?? [];
+    const ratios = this.#learnt.get(id) ?? [];
     if (ratios.push(sizeBits / declaredBits) > RATIOS_KEPT) ratios.shift();
     // The one that was not downloaded for longest is forgotten first: its period is over.
-    this.#learnt.delete(representationId);
-    this.#learnt.set(representationId, ratios);
+    this.#learnt.delete(id);
+    this.#learnt.set(id, ratios);
     if (this.#learnt.size > REPRESENTATIONS_KEPT) this.#learnt.delete(this.#learnt.keys().next().value!);
   }
 
   /** Size in bits; > 0. */
-  sizeBits({ representationId, index, period, bitrateBps, segmentSeconds, indexedBits }: SegmentQuestion): number {
-    const listed = this.#file[representationId];
-    const bytes = listed?.[listed.length === period.count ? index - period.first : index];
+  sizeBits({
+    representation: { id, bitrateBps },
+    index,
+    period,
+    segmentSeconds,
+    indexedBits,
+  }: SegmentQuestion): number {
+    const listed = this.#file[id];
+    const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
     if (bytes !== undefined) return bytes * 8;
-    return indexedBits ?? bitrateBps * segmentSeconds * this.#ratio(representationId);
+    return indexedBits ?? bitrateBps * segmentSeconds * this.#ratio(id);
   }
 
   /** Mean real/declared ratio of the representation, drawn towards that of all by the weight of one segment. */

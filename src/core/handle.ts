@@ -1,11 +1,11 @@
-/** What `attachLeoAbr` does and returns in all entries of the package, once its options are resolved. */
+/** The handle that a page gets, whatever the player. */
 
-import type { Decision } from '../abr/controller.ts';
-import type { Forecast } from '../abr/forecast.ts';
-import { attach, isInstalled } from './dash/attachment.ts';
-import { type DashPlayer, whyUnsupported } from './dash/player.ts';
-import { createEvents, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
+import type { Decision } from '../../abr/controller.ts';
+import type { Forecast } from '../../abr/forecast.ts';
+import type { Adaptation } from './adaptation.ts';
+import { createEvents, type Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { ResolvedOptions } from './options.ts';
+import type { Session } from './session.ts';
 
 /** What a handle knows at this moment. */
 export interface LeoAbrState {
@@ -37,34 +37,45 @@ export interface LeoAbrHandle {
   readonly state: LeoAbrState;
 }
 
-/** `attachLeoAbr` (index.ts) with options that are resolved. */
-export function attachWith(player: DashPlayer, resolved: ResolvedOptions): LeoAbrHandle {
-  const events = createEvents(resolved.logger);
-  const attachment = events.attempt('unsupported-player', 'the player refused the plugin', () => {
-    const problem = whyUnsupported(player);
-    if (problem !== undefined) events.fault('unsupported-player', problem);
-    else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
-    else return attach(player, resolved, events);
-    return undefined;
-  });
+/** The core in a player. */
+export interface Installation {
+  adaptation: Adaptation;
+  /** Called once. */
+  detach(): void;
+}
+
+/** `install` puts the core into the player. It returns undefined where it has reported a fault instead. */
+export function createHandle(
+  options: ResolvedOptions,
+  install: (events: Events) => Installation | undefined,
+): LeoAbrHandle {
+  const events = createEvents(options.logger);
+  const installation = events.attempt('unsupported-player', 'the player refused the plugin', () => install(events));
   let isDetached = false;
   return {
     detach() {
+      if (!isDetached) installation?.detach();
       isDetached = true;
-      attachment?.detach();
     },
     on: events.on,
     get state(): LeoAbrState {
-      const session = attachment?.session();
+      const life = installation?.adaptation.life;
+      const {
+        number = 0,
+        requestedBits = 0,
+        wastedBits = 0,
+        lastDecision,
+        lastForecast,
+      }: Partial<Session> = life?.session() ?? {};
       return {
-        status: isDetached ? 'detached' : attachment === undefined ? 'inactive' : 'attached',
-        controller: resolved.controllerName,
-        session: session?.number ?? 0,
-        nowSeconds: attachment?.nowSeconds() ?? 0,
-        decision: attachment?.lastDecision(),
-        forecast: attachment?.lastForecast(),
-        requestedBits: session?.requestedBits ?? 0,
-        wastedBits: session?.wastedBits ?? 0,
+        status: isDetached ? 'detached' : installation === undefined ? 'inactive' : 'attached',
+        controller: options.controllerName,
+        session: number,
+        nowSeconds: life?.nowSeconds() ?? 0,
+        decision: lastDecision,
+        forecast: lastForecast,
+        requestedBits,
+        wastedBits,
         faults: [...events.faults],
       };
     },

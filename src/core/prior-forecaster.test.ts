@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createMpcL } from '../abr/mpc-l/mpc-l.ts';
-import { bitrateWeights } from '../abr/qoe.ts';
+import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
+import { bitrateWeights } from '../../abr/qoe.ts';
 import { loadStatistics, type StatisticsStorage } from './link-statistics.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
 

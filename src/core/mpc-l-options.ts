@@ -1,9 +1,9 @@
 /** The options of the package's main entry: MPC-L and its forecasts. */
 
-import type { Controller } from '../abr/controller.ts';
-import type { Forecaster } from '../abr/forecast.ts';
-import { createMpcL } from '../abr/mpc-l/mpc-l.ts';
-import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
+import type { Controller } from '../../abr/controller.ts';
+import type { Forecaster } from '../../abr/forecast.ts';
+import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
+import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import { createForecasting } from './forecasting.ts';
 import { MPC_D_NAMES, type MpcDName, mpcDController } from './mpc-d-options.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../abr/forecast.ts';
+import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { createEvents } from './events.ts';
 import { createForecasting } from './forecasting.ts';
 

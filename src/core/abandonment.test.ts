@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { adapted } from './fake-port.fixture.ts';
+import { ScriptedAbandoning } from './scripted.fixture.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** A segment of the top representation in flight, which the controller would rather have at the lowest. */
+function slowDownload() {
+  const controller = new ScriptedAbandoning();
+  const core = adapted({ controller });
+  const request = {};
+  core.downloads.begun(request, true, core.port.segment(0, 2));
+  controller.instead = 0;
+  return { ...core, controller, request };
+}
+
+describe('a video download in flight', () => {
+  test('is abandoned at the next tick, and again only if the player has not answered for a second', () => {
+    const { port } = slowDownload();
+    jest.advanceTimersByTime(100);
+    expect(port.abandoned).toEqual([{ representationId: 'v0', message: 'scripted: slow' }]);
+    jest.advanceTimersByTime(900);
+    expect(port.abandoned).toHaveLength(1);
+    jest.advanceTimersByTime(200);
+    expect(port.abandoned).toHaveLength(2);
+  });
+
+  test('is left alone by a player that cannot abandon now, and where it has the chosen representation', () => {
+    const { port, controller } = slowDownload();
+    port.isAbandoning = false;
+    jest.advanceTimersByTime(1000);
+    expect(controller.inFlights).toEqual([]);
+    port.isAbandoning = true;
+    controller.instead = 2;
+    jest.advanceTimersByTime(1000);
+    expect(controller.inFlights.length).toBeGreaterThan(5);
+    expect(port.abandoned).toEqual([]);
+  });
+
+  test('is watched until it ends, the source goes, or the plugin does', () => {
+    const ends = [
+      ({ downloads, request }: ReturnType<typeof slowDownload>) => downloads.ended(request, 'abandoned', 1),
+      ({ sourceEnded }: ReturnType<typeof slowDownload>) => sourceEnded(),
+      ({ stop }: ReturnType<typeof slowDownload>) => stop(),
+    ];
+    for (const end of ends) {
+      const core = slowDownload();
+      expect(jest.getTimerCount()).toBe(1);
+      end(core);
+      expect(jest.getTimerCount()).toBe(0);
+    }
+  });
+
+  test('audio is not watched', () => {
+    const { downloads } = adapted({ controller: new ScriptedAbandoning() });
+    downloads.begun({}, true, undefined);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

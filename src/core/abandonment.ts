@@ -1,0 +1,67 @@
+/**
+ * Reconsiders the video download in flight ten times a second. A timer of its own does this, because no event of a player
+ * occurs in an outage. Browsers slow timers down in a hidden tab, but not progress events: there they take its place.
+ */
+
+import type { Decisions } from './decisions.ts';
+import type { LifeCycle } from './life-cycle.ts';
+import type { PlayerPort } from './player-port.ts';
+import type { ActiveDownload } from './session.ts';
+
+const TICK_MS = 100;
+/** If the timer is this late, progress events trigger the check. */
+const LATE_TICK_MS = 2 * TICK_MS;
+/** A player that has not repeated the segment by now will not do so. */
+const ANSWER_WITHIN_MS = 1000;
+
+export type Abandonment = ReturnType<typeof createAbandonment>;
+
+/** Ticks as long as a video download is in flight. */
+export function createAbandonment(
+  port: Pick<PlayerPort, 'canAbandon' | 'abandon'>,
+  life: LifeCycle,
+  decisions: Pick<Decisions, 'reconsider'>,
+) {
+  const clockMs = () => performance.now();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let tickedMs = 0;
+  let abandoned: { download: ActiveDownload; atMs: number } | undefined;
+  const active = () => life.session().active;
+
+  function tick(): void {
+    tickedMs = clockMs();
+    life.meter()?.advance(life.nowSeconds());
+    const download = active();
+    if (download === undefined || !port.canAbandon()) return;
+    if (abandoned?.download === download && clockMs() - abandoned.atMs < ANSWER_WITHIN_MS) return;
+    const choice = decisions.reconsider();
+    if (choice === undefined || choice.representationId === download.segment.representation.id) return;
+    abandoned = { download, atMs: clockMs() };
+    port.abandon(choice);
+  }
+
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+    abandoned = undefined;
+  }
+
+  return {
+    /** A download has begun or ended. */
+    update() {
+      if (active() === undefined) stop();
+      else if (timer === undefined) {
+        tickedMs = clockMs();
+        timer = setInterval(() => life.guard(tick), TICK_MS);
+      }
+    },
+    /** Bits have arrived. */
+    progressed() {
+      if (timer === undefined || clockMs() - tickedMs < LATE_TICK_MS) return;
+      tickedMs = clockMs();
+      // The player finishes handling its own event first.
+      queueMicrotask(() => life.guard(tick));
+    },
+    stop,
+  };
+}

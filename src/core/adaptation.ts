@@ -1,0 +1,42 @@
+/** The core of one attachment: an adapter reports to it what its player does, and asks it for decisions. */
+
+import { createAbandonment } from './abandonment.ts';
+import { createDecisions } from './decisions.ts';
+import { createDownloads } from './downloads.ts';
+import type { Events } from './events.ts';
+import { createLifeCycle } from './life-cycle.ts';
+import type { ResolvedOptions } from './options.ts';
+import type { PlayerPort } from './player-port.ts';
+import { loadSizes } from './segment-sizes.ts';
+
+export type Adaptation = ReturnType<typeof createAdaptation>;
+
+export function createAdaptation(port: PlayerPort, options: ResolvedOptions, events: Events) {
+  const life = createLifeCycle(port, options, events);
+  const decisions = createDecisions(port, life, events);
+  const abandonment = createAbandonment(port, life, decisions);
+  const downloads = createDownloads(life, abandonment);
+  const { sizes } = options;
+  if (sizes !== undefined) {
+    loadSizes(sizes).then(
+      (file) => life.sizes.useFile(file),
+      (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
+    );
+  }
+  return {
+    life,
+    decisions,
+    downloads,
+    /** The player's source is gone. */
+    sourceEnded() {
+      abandonment.stop();
+      downloads.forget();
+      life.next();
+    },
+    /** The player is given back. */
+    stop() {
+      abandonment.stop();
+      life.stop();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from '@jest/globals';
+import { adapted } from './fake-port.fixture.ts';
+import { Scripted, ScriptedAbandoning } from './scripted.fixture.ts';
+
+const REASONED = { controller: 'scripted', reason: 'told to' };
+
+describe('decide', () => {
+  test('answers with the representation and the reason, and emits all that the decision rests on', () => {
+    const controller = new Scripted();
+    const { port, decisions, emitted, life } = adapted({ controller });
+    controller.next = { representation: 1, ...REASONED };
+    expect(decisions.decide()).toEqual({ representationId: 'v1', message: 'scripted: told to' });
+    expect(emitted).toEqual([
+      {
+        kind: 'decide',
+        session: 1,
+        decision: controller.next,
+        state: controller.states[0],
+        forecast: undefined,
+        inFlight: undefined,
+        representationId: 'v1',
+        streamId: 'p0',
+      },
+    ]);
+    expect(life.session().lastDecision).toBe(controller.next);
+    expect(port.firsts).toEqual([true]);
+  });
+
+  test('says whether the segment is the first of the session, for which a page may allow less', () => {
+    const { port, decisions, downloads, sourceEnded } = adapted({ controller: new Scripted() });
+    decisions.decide();
+    downloads.begun({}, true, port.segment(0));
+    decisions.decide();
+    sourceEnded();
+    decisions.decide();
+    expect(port.firsts).toEqual([true, false, true]);
+  });
+
+  test('has nothing to say while the player does not adapt', () => {
+    const controller = new Scripted();
+    const { port, decisions } = adapted({ controller });
+    port.now = undefined;
+    expect(decisions.decide()).toBeUndefined();
+    expect(controller.states).toEqual([]);
+  });
+
+  test('leaves the segment to the player where the controller fails or leaves the ladder, with one fault', () => {
+    const controller = new Scripted();
+    const { decisions, events, emitted, life } = adapted({ controller });
+    controller.next = { representation: 3, ...REASONED };
+    expect(decisions.decide()).toBeUndefined();
+    controller.next = () => {
+      throw new Error('broken');
+    };
+    expect(decisions.decide()).toBeUndefined();
+    expect(events.faults.map(({ message }) => message)).toEqual([
+      'the controller failed: there is no representation 3',
+    ]);
+    expect(emitted).toEqual([]);
+    expect(life.session().lastDecision).toBeUndefined();
+  });
+
+  test('leaves segments to the player by its name while nothing can be measured', () => {
+    const { port, decisions, downloads, events } = adapted({ controller: new Scripted() });
+    for (let index = 0; index < 3; index++) {
+      const request = {};
+      downloads.begun(request, true, port.segment(index));
+      downloads.ended(request, 'whole', 1);
+    }
+    expect(decisions.decide()).toBeUndefined();
+    expect(events.faults.map(({ message }) => message)).toEqual([
+      'no download could be measured: the player decides until one can',
+    ]);
+  });
+});
+
+describe('reconsider', () => {
+  test('shows the download in flight, and is undefined where the controller keeps it', () => {
+    const controller = new ScriptedAbandoning();
+    const { port, decisions, downloads, emitted } = adapted({ controller });
+    expect(decisions.reconsider()).toBeUndefined();
+    downloads.begun({}, true, port.segment(3, 2));
+    expect(decisions.reconsider()).toBeUndefined();
+    expect(controller.inFlights).toMatchObject([{ segmentIndex: 3, bitrateBps: 4e6, sizeBits: 16e6 }]);
+    expect(controller.states[0]).toMatchObject({ segmentIndex: 3, segmentsRemaining: 7 });
+    expect(emitted).toEqual([]);
+    controller.instead = 0;
+    expect(decisions.reconsider()).toEqual({ representationId: 'v0', message: 'scripted: slow' });
+    expect(emitted).toMatchObject([{ kind: 'abandon', inFlight: { segmentIndex: 3 }, representationId: 'v0' }]);
+    expect(port.firsts).toEqual([false, false]);
+  });
+
+  test('has nothing to say on a download of a period that the player has left', () => {
+    const controller = new ScriptedAbandoning();
+    const { port, decisions, downloads } = adapted({ controller });
+    downloads.begun({}, true, port.segment(9));
+    port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1', startSeconds: 40, firstIndex: 10 } };
+    expect(decisions.reconsider()).toBeUndefined();
+    expect(controller.inFlights).toEqual([]);
+  });
+});

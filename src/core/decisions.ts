@@ -1,0 +1,55 @@
+/** Decisions: shows the controller the state, checks its decision, and emits it to the listeners. */
+
+import type { InFlight } from '../../abr/controller.ts';
+import type { Events } from './events.ts';
+import type { LifeCycle } from './life-cycle.ts';
+import type { Choice, PlayerPort } from './player-port.ts';
+import { playerState } from './player-state.ts';
+import { inFlightOf, isBlind } from './session.ts';
+
+export type Decisions = ReturnType<typeof createDecisions>;
+
+export function createDecisions(port: PlayerPort, life: LifeCycle, events: Events) {
+  /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined where it has nothing to say. */
+  function ask(inFlight: InFlight | undefined): Choice | undefined {
+    const session = life.session();
+    const controller = life.controller();
+    const situation = port.situation(session.startMs === undefined);
+    if (situation === undefined) return undefined;
+    const { period, ladder } = situation;
+    // The player has gone on to another period.
+    if (inFlight && period.id !== session.active?.segment.period.id) return undefined;
+    const state = playerState(life, situation, inFlight);
+    const forecast = life.forecast(state);
+    return events.attempt('controller-failed', 'the controller failed', () => {
+      const decision = inFlight
+        ? controller.reconsider!(state, inFlight, forecast)
+        : controller.decide(state, forecast);
+      if (decision === 'keep') return undefined;
+      const representationId = ladder[decision.representation]?.id;
+      if (representationId === undefined) throw new Error(`there is no representation ${decision.representation}`);
+      session.lastDecision = decision;
+      const kind = inFlight ? 'abandon' : 'decide';
+      const { number } = session;
+      const streamId = period.id;
+      events.decision({ kind, session: number, decision, state, forecast, inFlight, representationId, streamId });
+      return { representationId, message: `${decision.controller}: ${decision.reason}` };
+    });
+  }
+
+  return {
+    /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
+    decide(): Choice | undefined {
+      life.startForecasting();
+      if (!isBlind(life.session())) return ask(undefined);
+      events.fault('nothing-measured', `no download could be measured: ${port.name} decides until one can`);
+      return undefined;
+    },
+
+    /** The representation to repeat the video segment in flight at; undefined to let it finish. */
+    reconsider(): Choice | undefined {
+      const inFlight = inFlightOf(life.session());
+      return inFlight && life.controller().reconsider && ask(inFlight);
+    },
+  };
+}

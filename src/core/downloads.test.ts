@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { adapted } from './fake-port.fixture.ts';
+import { Scripted, Steady } from './scripted.fixture.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const wait = (seconds: number) => jest.advanceTimersByTime(seconds * 1000);
+
+function measured() {
+  const steady = new Steady();
+  const core = adapted({ controller: new Scripted(), forecasters: [steady] });
+  const bits = () => {
+    wait(2);
+    core.life.meter()!.advance(core.life.nowSeconds());
+    return steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
+  };
+  return { ...core, steady, bits };
+}
+
+describe('downloads', () => {
+  test('are recorded with what the player says of them, and their sizes are learnt', () => {
+    const { port, life, downloads, decisions, bits } = measured();
+    const request = {};
+    downloads.begun(request, true, port.segment(0, 1));
+    expect(downloads.isActive(request)).toBe(true);
+    expect(life.session().requestedBits).toBe(8e6);
+    wait(0.25);
+    downloads.progressed(request, 1e6, 6e6);
+    expect(life.session()).toMatchObject({ requestedBits: 6e6, active: { receivedBits: 1e6, sizeBits: 6e6 } });
+    wait(0.25);
+    downloads.progressed(request, 6e6, 6e6);
+    downloads.ended(request, 'whole', 0.5);
+    expect(downloads.isActive(request)).toBe(false);
+    expect(life.session().downloads).toMatchObject([
+      { segmentIndex: 0, receivedBits: 6e6, downloadSeconds: 0.5, latencySeconds: 0.25, abandoned: false },
+    ]);
+    expect(bits()).toBeCloseTo(6e6);
+    decisions.decide();
+    downloads.begun({}, true, port.segment(1, 0));
+    // Three quarters of what the bitrate promises, as the first one.
+    expect(life.session().requestedBits).toBe(6e6 + 3e6);
+  });
+
+  test('that were whole at their first bits say nothing of latency', () => {
+    const { port, life, downloads, steady, bits } = measured();
+    const request = {};
+    downloads.begun(request, true, port.segment(0));
+    wait(0.5);
+    downloads.progressed(request, 4e6);
+    downloads.ended(request, 'whole', 0.5);
+    expect(life.session().downloads[0]).not.toHaveProperty('latencySeconds');
+    expect(bits()).toBe(0);
+    expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
+  });
+
+  test("the player's own retry begins again at the first bit", () => {
+    const { port, life, downloads, bits } = measured();
+    const request = {};
+    downloads.begun(request, true, port.segment(0));
+    for (const received of [1e6, 2e6, 0.5e6, 4e6]) {
+      wait(0.25);
+      downloads.progressed(request, received);
+    }
+    downloads.ended(request, 'whole', 1);
+    expect(life.session().downloads).toMatchObject([{ receivedBits: 4e6 }]);
+    // 2 Mbit of the first attempt and all of the second one.
+    expect(bits()).toBeCloseTo(6e6);
+  });
+
+  test('that are abandoned are wasted, and metered down to their last bit', () => {
+    const { port, life, downloads, bits } = measured();
+    const request = {};
+    downloads.begun(request, true, port.segment(0));
+    wait(0.5);
+    downloads.progressed(request, 1e6);
+    wait(0.25);
+    downloads.ended(request, 'abandoned', 0.75);
+    expect(life.session()).toMatchObject({ wastedBits: 1e6, requestedBits: 4e6, wholeDownloads: 0 });
+    expect(bits()).toBeCloseTo(1e6);
+  });
+
+  test.each(['failed', 'whole'] as const)('without a bit that are %s leave nothing', (outcome) => {
+    const { port, life, downloads } = measured();
+    const request = {};
+    downloads.begun(request, true, port.segment(0));
+    downloads.ended(request, outcome, 0.5);
+    expect(life.session()).toMatchObject({ downloads: [], requestedBits: 0, active: undefined });
+    expect(life.session().wholeDownloads).toBe(outcome === 'whole' ? 1 : 0);
+  });
+
+  test('of audio count for the meter alone, and those of another session for nothing', () => {
+    const { port, life, downloads, sourceEnded, bits } = measured();
+    const audio = {};
+    downloads.begun(audio, true, undefined);
+    wait(0.5);
+    downloads.progressed(audio, 1e5);
+    wait(0.5);
+    downloads.progressed(audio, 3e5);
+    downloads.ended(audio, 'whole', 1);
+    expect(bits()).toBeCloseTo(3e5);
+    expect(life.session()).toMatchObject({ downloads: [], requestedBits: 0, wholeDownloads: 0 });
+    const late = {};
+    downloads.begun(late, true, port.segment(0));
+    sourceEnded();
+    downloads.progressed(late, 1e6);
+    downloads.ended(late, 'whole', 1);
+    expect(life.session()).toMatchObject({ downloads: [], wholeDownloads: 0 });
+  });
+});

@@ -1,0 +1,80 @@
+/** The life of the sessions on one player, one after the other: the running one, its clock and its forecasts. */
+
+import type { Forecast } from '../../abr/forecast.ts';
+import type { Events } from './events.ts';
+import type { Clocks } from './forecasting.ts';
+import type { ResolvedOptions } from './options.ts';
+import type { PlayerPort } from './player-port.ts';
+import { SegmentSizes } from './segment-sizes.ts';
+import { newSession, sessionSeconds } from './session.ts';
+
+export type LifeCycle = ReturnType<typeof createLifeCycle>;
+
+export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, options: ResolvedOptions, events: Events) {
+  const { seed, timeSource, newController, newForecasting } = options;
+  const sizes = new SegmentSizes();
+  const forecasting = newForecasting?.({ events, origin: () => port.origin() });
+  let session = newSession(1);
+  let controller = newController();
+  let isForecasting = false;
+  let isStopped = false;
+
+  const nowSeconds = () => sessionSeconds(session, performance.now());
+
+  function utcNow() {
+    return events.attempt('time-source-failed', 'the time source failed', () => {
+      const { utcMs, uncertaintySeconds } = timeSource.now();
+      if (!(Number.isFinite(utcMs) && uncertaintySeconds >= 0)) throw new Error(`${utcMs} +- ${uncertaintySeconds}`);
+      return { utcMs, utcUncertaintySeconds: uncertaintySeconds };
+    });
+  }
+
+  return {
+    /** Adapters run every handler in this: nothing that goes wrong reaches the player, and nothing runs after `stop`. */
+    guard: <T>(action: () => T): T | undefined =>
+      isStopped ? undefined : events.attempt('player-failed', `${port.name} is not as expected`, action),
+    options,
+    sizes,
+    session: () => session,
+    controller: () => controller,
+    nowSeconds,
+    clocks: (): Clocks => ({ nowSeconds: nowSeconds(), ...utcNow() }),
+    /** The session's meter; undefined where nothing forecasts. */
+    meter: () => forecasting?.meter,
+    /** At the first media request, or at the decision on it, whichever comes first. */
+    startForecasting() {
+      if (isForecasting || forecasting === undefined) return;
+      isForecasting = true;
+      const { utcMs, ...uncertainty } = utcNow() ?? {};
+      const atStart = utcMs === undefined ? {} : { utcMsAtStart: utcMs - nowSeconds() * 1000, ...uncertainty };
+      forecasting.start({ seed, ...atStart });
+    },
+    /** The newest forecast, to be shown to the controller. */
+    forecast(clocks: Clocks): Forecast | undefined {
+      session.lastForecast = forecasting?.latest(clocks);
+      return session.lastForecast;
+    },
+    /** Playback begins, or goes on. */
+    playing() {
+      session.started = true;
+    },
+    /** The viewer has jumped. Returns false for a seek before the first picture: the player has only found its start. */
+    seeked(): boolean {
+      if (!session.started) return false;
+      session.last = undefined;
+      session.beforeLast = undefined;
+      return true;
+    },
+    /** The player's source is gone: another session begins. */
+    next() {
+      sizes.forget();
+      session = newSession(session.number + 1);
+      controller = newController();
+      isForecasting = false;
+    },
+    stop() {
+      isStopped = true;
+      forecasting?.stop();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** What a controller is shown: the player's situation and the session's history in one `PlayerState`. */
+
+import type { InFlight, PlayerState } from '../../abr/controller.ts';
+import { bitrateWeights } from '../../abr/qoe.ts';
+import type { LifeCycle } from './life-cycle.ts';
+import type { Situation } from './player-port.ts';
+import type { Session } from './session.ts';
+
+/** Rows of sizes that a controller sees at least, whatever its horizon. */
+const UPCOMING_SEGMENTS = 10;
+
+/**
+ * Returns a copy that nobody changes later. `inFlight` is the download to reconsider; undefined for a decision on the next
+ * segment. A buffer that is not empty starts the session.
+ */
+export function playerState(life: LifeCycle, situation: Situation, inFlight: InFlight | undefined): PlayerState {
+  const { sizes, options } = life;
+  const session = life.session();
+  const { period, ladder, playback } = situation;
+  const { segmentSeconds } = playback;
+  session.started ||= playback.bufferLevelSeconds > 0;
+  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, session);
+  const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
+  const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
+  const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+  return {
+    ...life.clocks(),
+    ...playback,
+    started: session.started,
+    // Before the first picture a paused element is one that waits for data.
+    isPaused: session.started && playback.isPaused,
+    segmentIndex: period.firstIndex + indexInPeriod,
+    segmentsRemaining,
+    ladderBps,
+    upcomingSizesBits: Array.from({ length: rows }, (_, k) =>
+      ladder.map((representation) =>
+        sizes.sizeBits({
+          period,
+          representation,
+          index: indexInPeriod + k,
+          segmentSeconds,
+          indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
+        }),
+      ),
+    ),
+    previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.representation.bitrateBps,
+    downloads: [...session.downloads],
+    weights: bitrateWeights(options.qoe, ladderBps),
+  };
+}
+
+/** Index in the period of the segment that the player will request next. */
+function nextIndex(situation: Situation, { last }: Session): number {
+  const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
+  const { segmentSeconds } = playback;
+  const isInPeriod = last?.period.id === period.id;
+  // Another track has replaced the media that was loaded.
+  const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
+  if (isInPeriod && !isReplaced) return last.index + 1;
+  // The first segment of a period; after a seek or a replacement the one at the end of the buffer.
+  const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
+  return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
+}

@@ -1,0 +1,56 @@
+/** A controller and a forecaster that do what a test says, and keep what they were shown. */
+
+import type { Controller, Decision, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { Forecaster, Observation, SessionContext } from '../../abr/forecast.ts';
+
+/** Says what it is told to, and keeps what it was shown. */
+export class Scripted implements Controller {
+  readonly name = 'scripted';
+  next: Decision | (() => Decision) = { representation: 0, controller: 'scripted', reason: 'told to' };
+  instead: number | 'keep' | undefined;
+  readonly states: PlayerState[] = [];
+  readonly inFlights: InFlight[] = [];
+
+  decide(state: PlayerState): Decision {
+    this.states.push(state);
+    return typeof this.next === 'function' ? this.next() : this.next;
+  }
+}
+
+export class ScriptedAbandoning extends Scripted {
+  reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
+    this.states.push(state);
+    this.inFlights.push(inFlight);
+    return typeof this.instead === 'number'
+      ? { representation: this.instead, controller: 'scripted', reason: 'slow' }
+      : 'keep';
+  }
+}
+
+/** Says a steady 8 Mbit/s. */
+export class Steady implements Forecaster {
+  readonly name = 'steady';
+  readonly contexts: SessionContext[] = [];
+  readonly observations: Observation[] = [];
+
+  start(context: SessionContext): void {
+    this.contexts.push(context);
+    this.observations.length = 0;
+  }
+
+  observe(observation: Observation): void {
+    this.observations.push(observation);
+  }
+
+  latest(nowSeconds: number) {
+    return {
+      issuedAtMs: nowSeconds * 1000,
+      source: 'steady',
+      stepEndsSeconds: [4],
+      levels: [0.1, 0.5, 0.9],
+      quantilesBps: [[6e6, 8e6, 10e6]],
+      rankCorrelation: 0.5,
+      handovers: [],
+    };
+  }
+}

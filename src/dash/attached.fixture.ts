@@ -1,0 +1,45 @@
+/** The plugin attached to a stand-in for dash.js, on a clock that tests move. */
+
+import { afterEach, beforeEach, jest } from '@jest/globals';
+import type { DecisionEvent, FaultEvent } from '../core/events.ts';
+import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
+import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
+
+/** The plugin on a player, and what it emits. */
+export function attached(options: LeoAbrOptions = {}, player = new FakePlayer()) {
+  const handle = attachLeoAbr(asPlayer(player), { logger: null, ...options });
+  const decisions: DecisionEvent[] = [];
+  const faults: FaultEvent[] = [];
+  handle.on('decision', (event) => decisions.push(event));
+  handle.on('fault', (event) => faults.push(event));
+  player.instantiateRules();
+  return { player, handle, decisions, faults };
+}
+
+export function useManualClock(): void {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+}
+
+/** Time passes. */
+export const wait = (seconds: number) => jest.advanceTimersByTime(Math.round(seconds * 1000));
+
+/** A whole segment of `bits`, first byte after 50 ms, in `seconds` from its request on, with progress every 50 ms. */
+export function download(player: FakePlayer, index: number, representation: number, bits: number, seconds: number) {
+  const startDate = new Date();
+  const request = player.request(index, representation, { bytesTotal: bits / 8 });
+  const events = Math.round(seconds / 0.05);
+  for (let event = 1; event < events; event++) {
+    wait(0.05);
+    request.bytesLoaded = Math.max(1000, (bits / 8) * ((event - 1) / (events - 1)));
+    player.trigger('loadingProgress', { request });
+  }
+  wait(seconds - (events - 1) * 0.05);
+  Object.assign(request, { bytesLoaded: bits / 8, startDate, endDate: new Date() });
+  player.trigger('fragmentLoadingCompleted', { request });
+  return request;
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from '@jest/globals';
+import { Scripted, Steady } from '../core/scripted.fixture.ts';
+import { attached, download, useManualClock, wait } from './attached.fixture.ts';
+import { FakePlayer } from './fake-player.fixture.ts';
+
+useManualClock();
+
+describe('attachLeoAbr', () => {
+  test('needs no window, and can be imported where there is none', () => {
+    expect(typeof window).toBe('undefined');
+  });
+
+  test('another source begins another session', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.ask();
+    download(player, 0, 0, 3e6, 1);
+    player.trigger('streamTeardownComplete');
+    player.ask();
+    expect(controller.states[1]).toMatchObject({ nowSeconds: 0, segmentIndex: 0, downloads: [], started: false });
+    expect(controller.states[1]!.previousBitrateBps).toBeUndefined();
+    expect(controller.states[1]!.upcomingSizesBits[0]![0]).toBe(4e6);
+  });
+
+  test('a reset player gets rule and settings back, at once or with its next manifest', async () => {
+    const { player, handle } = attached({ controller: new Scripted() });
+    const reset = () => {
+      player.trigger('streamTeardownComplete');
+      player.rules = [];
+      player.instances = [];
+      Object.assign(player.settings, new FakePlayer().settings);
+    };
+    reset();
+    await Promise.resolve();
+    expect(player.rules).toHaveLength(1);
+    expect(player.settings.streaming.cacheInitSegments).toBe(true);
+    reset();
+    player.trigger('manifestLoadingStarted');
+    await Promise.resolve();
+    expect(player.rules).toHaveLength(1);
+    handle.detach();
+    reset();
+    player.trigger('manifestLoadingStarted');
+    await Promise.resolve();
+    expect(player.rules).toHaveLength(0);
+    expect(player.settings.streaming.cacheInitSegments).toBe(false);
+  });
+
+  test('detaching takes rules, listeners and settings away, once and for all', () => {
+    const player = new FakePlayer();
+    const before = structuredClone(player.settings);
+    const controller = new Scripted();
+    const { handle } = attached({ controller }, player);
+    handle.detach();
+    handle.detach();
+    expect(player.rules).toEqual([]);
+    expect(player.settings).toEqual(before);
+    expect(player.listenerCount).toBe(0);
+    expect(player.ask()).toBeNull();
+    expect(controller.states).toEqual([]);
+    expect(handle.state.status).toBe('detached');
+  });
+
+  test('detaching from a player that throws by now is quiet', () => {
+    const player = new FakePlayer();
+    const { handle } = attached({}, player);
+    player.getSettings = player.removeABRCustomRule = () => {
+      throw new Error('destroyed');
+    };
+    expect(() => handle.detach()).not.toThrow();
+  });
+
+  test('a player is served once, and another one is left alone with one fault', async () => {
+    const { player } = attached();
+    const again = attached({}, player);
+    const refusing = new FakePlayer();
+    refusing.addABRCustomRule = () => {
+      throw new Error('no');
+    };
+    const refused = attached({}, refusing);
+    await Promise.resolve();
+    expect(again.faults.map(({ code }) => code)).toEqual(['already-attached']);
+    expect(again.handle.state.status).toBe('inactive');
+    expect(refused.faults).toMatchObject([
+      { code: 'unsupported-player', message: 'the player refused the plugin: no' },
+    ]);
+    again.handle.detach();
+    expect(player.rules).toHaveLength(2);
+  });
+});
+
+describe('forecasts', () => {
+  test('mpc-l decides on them, and says so in its decisions and in the state', () => {
+    const { player, handle, decisions } = attached({ forecasters: [new Steady()], prior: false });
+    player.ask();
+    download(player, 0, 0, 4e6, 0.5);
+    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
+    expect(player.ask()).toBe('v2');
+    expect(decisions.map(({ decision }) => [decision.controller, decision.forecastSource])).toEqual([
+      ['mpc-l', 'steady'],
+      ['mpc-l', 'steady'],
+    ]);
+    expect(decisions[1]).toMatchObject({
+      decision: { forecastAgeSeconds: 0, handoverInHorizon: false },
+      forecast: { source: 'steady', issuedAtMs: 500 },
+    });
+    expect(decisions[1]!.decision.candidates).toHaveLength(3);
+    expect(handle.state).toMatchObject({ controller: 'mpc-l', forecast: { source: 'steady' } });
+  });
+
+  test('mpc-l goes by the built-in forecaster where the page has none', () => {
+    const { player, decisions, faults } = attached();
+    player.ask();
+    download(player, 0, 0, 4e6, 2);
+    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
+    player.ask();
+    expect(decisions.map(({ decision }) => decision.forecastSource)).toEqual([undefined, 'built-in']);
+    expect(decisions.map(({ decision }) => decision.controller)).toEqual(['mpc-l', 'mpc-l']);
+    expect(faults).toEqual([]);
+  });
+
+  test('begin with the first request of any medium, at the second 0 of UTC, and anew with each source', () => {
+    const steady = new Steady();
+    const { player } = attached({
+      controller: new Scripted(),
+      forecasters: [steady],
+      timeSource: { now: () => ({ utcMs: Date.now(), uncertaintySeconds: 1 }) },
+    });
+    const begunMs = Date.now();
+    player.request(0, 0, { mediaType: 'audio' });
+    wait(0.4);
+    player.ask();
+    expect(steady.contexts).toEqual([{ seed: 1, utcMsAtStart: begunMs, utcUncertaintySeconds: 1 }]);
+    // The audio is overdue.
+    expect(steady.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 0.4 });
+    player.trigger('streamTeardownComplete');
+    wait(1);
+    player.ask();
+    player.request(0, 0);
+    expect(steady.contexts).toHaveLength(2);
+    expect(steady.contexts[1]!.utcMsAtStart).toBe(begunMs + 1400);
+  });
+
+  test('are told of silence while it lasts', () => {
+    const steady = new Steady();
+    const { player } = attached({ controller: new Scripted(), forecasters: [steady] });
+    player.ask();
+    player.request(0, 2);
+    wait(3.05);
+    expect(steady.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 3 });
+    expect(steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0)).toBe(0);
+  });
+});

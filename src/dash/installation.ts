@@ -1,0 +1,88 @@
+/** Puts the core into a dash.js player, with the rules, the settings and the listeners that it needs; and takes it out. */
+
+import { createAdaptation } from '../core/adaptation.ts';
+import type { Events } from '../core/events.ts';
+import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
+import type { ResolvedOptions } from '../core/options.ts';
+import { dashPort } from './dash-port.ts';
+import { type DashPlayer, listen, whyUnsupported } from './player.ts';
+import { requestHandlers } from './requests.ts';
+import { ABANDON_RULE, abandonRule, SWITCH_RULE, switchRule } from './rules.ts';
+import { applySettings } from './settings-guard.ts';
+
+/** `attachLeoAbr` (index.ts, mpc-d.ts) with resolved options. */
+export function attach(player: DashPlayer, options: ResolvedOptions): LeoAbrHandle {
+  return createHandle(options, (events) => {
+    const problem = whyUnsupported(player);
+    if (problem !== undefined) events.fault('unsupported-player', problem);
+    else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
+    else return install(player, options, events);
+    return undefined;
+  });
+}
+
+function isInstalled(player: DashPlayer): boolean {
+  return player.getABRCustomRules().some((rule: { rulename?: unknown }) => rule.rulename === SWITCH_RULE);
+}
+
+function install(player: DashPlayer, options: ResolvedOptions, events: Events): Installation {
+  const port = dashPort(player);
+  const adaptation = createAdaptation(port, options, events);
+  const { life } = adaptation;
+  const decide = switchRule(port, adaptation);
+  const reconsider = abandonRule(port, adaptation);
+  let restoreSettings = () => {};
+
+  /** Adds the rules first, because dash.js then instantiates them when a setting switches one of its own rules. */
+  function addRules(): void {
+    if (isInstalled(player)) return;
+    player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, decide);
+    if (life.controller().reconsider) {
+      player.addABRCustomRule('abandonFragmentRules', ABANDON_RULE, reconsider);
+    }
+    restoreSettings = applySettings(player);
+  }
+
+  const stopListening = listen(
+    player,
+    {
+      ...requestHandlers(adaptation),
+      streamTeardownComplete() {
+        adaptation.sourceEnded();
+        port.sourceEnded();
+        // player.reset(), whose last event this is, removes the rules and the settings after it.
+        queueMicrotask(() => life.guard(addRules));
+      },
+      manifestLoadingStarted: addRules,
+      playbackSeeking() {
+        if (life.seeked()) port.gauge.forget();
+      },
+      playbackPlaying: life.playing,
+      bufferLevelUpdated: port.gauge.update,
+      quotaExceeded() {
+        port.gauge.isQuotaExceeded = true;
+      },
+    },
+    life.guard,
+  );
+  addRules();
+
+  return {
+    adaptation,
+    detach() {
+      for (const step of [
+        adaptation.stop,
+        stopListening,
+        () => player.removeABRCustomRule(SWITCH_RULE),
+        () => player.removeABRCustomRule(ABANDON_RULE),
+        restoreSettings,
+      ]) {
+        try {
+          step();
+        } catch {
+          // A destroyed player throws: nothing is left to give back.
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from '@jest/globals';
+import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
+import { attached, download, useManualClock, wait } from './attached.fixture.ts';
+import type { FakePlayer } from './fake-player.fixture.ts';
+
+useManualClock();
+
+describe('requests', () => {
+  test('cached segments are no evidence, failed ones leave nothing', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    download(player, 0, 0, 3e6, 0.05);
+    const cached = player.request(1, 0);
+    Object.assign(cached, { bytesLoaded: 5e5, bytesTotal: 5e5, startDate: new Date(0), endDate: new Date(9) });
+    player.trigger('loadingProgress', { request: cached });
+    player.trigger('fragmentLoadingCompleted', { request: cached });
+    const failed = player.request(2, 0);
+    player.trigger('fragmentLoadingCompleted', { request: failed, error: new Error('404') });
+    player.ask();
+    expect(controller.states[0]!.downloads.map(({ segmentIndex }) => segmentIndex)).toEqual([0]);
+    expect(controller.states[0]!.previousBitrateBps).toBe(1e6);
+  });
+
+  test('that is given up counts as waste', () => {
+    const controller = new ScriptedAbandoning();
+    const { player, handle } = attached({ controller });
+    player.ask();
+    const request = player.request(0, 2);
+    expect(handle.state).toMatchObject({ requestedBits: 16e6, wastedBits: 0 });
+    wait(0.5);
+    Object.assign(request, { bytesLoaded: 1e6, bytesTotal: 2e6 });
+    player.trigger('loadingProgress', { request });
+    wait(0.5);
+    Object.assign(request, { startDate: new Date(0), endDate: new Date(1000) });
+    player.trigger('fragmentLoadingAbandoned', { request });
+    player.request(0, 0);
+    expect(handle.state).toMatchObject({ requestedBits: 20e6, wastedBits: 8e6 });
+  });
+});
+
+describe('bytes are counted whatever the headers say', () => {
+  /** As `download`, of a response without a length: `bytesLoaded` stays empty, bytes are in the traces alone. */
+  function downloadWithoutLength(player: FakePlayer, index: number, bytes: number, seconds: number) {
+    const traces: { b: number[] }[] = [];
+    const startDate = new Date();
+    const request = player.request(index, 0, { traces });
+    const events = Math.round(seconds / 0.05);
+    for (let event = 1; event <= events; event++) {
+      wait(0.05);
+      traces.push({ b: [bytes / events] });
+      player.trigger('loadingProgress', { request });
+    }
+    Object.assign(request, { startDate, endDate: new Date() });
+    player.trigger('fragmentLoadingCompleted', { request, response: { byteLength: bytes } });
+  }
+
+  test('without a length, by what dash.js traced', () => {
+    const controller = new Scripted();
+    const steady = new Steady();
+    const { player, handle } = attached({ controller, forecasters: [steady] });
+    player.ask();
+    downloadWithoutLength(player, 0, 500e3, 2);
+    player.ask();
+    expect(controller.states[1]!.downloads).toMatchObject([
+      { receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: 2, latencySeconds: 0.05 },
+    ]);
+    wait(1);
+    player.request(1);
+    const bits = steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
+    expect(bits).toBeCloseTo(4e6);
+    expect(handle.state.requestedBits).toBe(4e6 + 4e6);
+  });
+
+  test('with low latency, by the parts that dash.js hands over', () => {
+    const controller = new ScriptedAbandoning();
+    const { player } = attached({ controller });
+    player.ask();
+    const request = player.request(0, 0, { startDate: new Date() });
+    for (let part = 1; part <= 4; part++) {
+      wait(0.25);
+      player.trigger('fragmentLoadingProgress', { request, response: { byteLength: 100e3 } });
+    }
+    wait(0.1);
+    expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
+    Object.assign(request, { bytesLoaded: 410e3, bytesTotal: 410e3, endDate: new Date() });
+    player.trigger('fragmentLoadingCompleted', { request });
+    player.ask();
+    expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
+  });
+
+  test('where no event said anything, by the body', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.ask();
+    const startDate = new Date();
+    const request = player.request(0);
+    wait(0.5);
+    Object.assign(request, { startDate, endDate: new Date() });
+    player.trigger('fragmentLoadingCompleted', { request, response: { byteLength: 250e3 } });
+    player.ask();
+    const [download] = controller.states[1]!.downloads;
+    expect(download).toMatchObject({ receivedBits: 2e6, downloadSeconds: 0.5 });
+    expect(download).not.toHaveProperty('latencySeconds');
+  });
+
+  test('where nothing can be measured in three downloads, dash.js decides until something is, and one fault says so', async () => {
+    const controller = new Scripted();
+    const { player, faults } = attached({ controller });
+    for (let index = 0; index < 5; index++) {
+      expect(player.ask()).toBe(index < 3 ? 'v0' : null);
+      player.trigger('fragmentLoadingCompleted', { request: player.request(index) });
+    }
+    await Promise.resolve();
+    expect(faults.map(({ code, message }) => [code, message])).toEqual([
+      ['nothing-measured', 'no download could be measured: dash.js decides until one can'],
+    ]);
+    downloadWithoutLength(player, 5, 500e3, 1);
+    expect(player.ask()).toBe('v0');
+    expect(controller.states.at(-1)!.downloads).toHaveLength(1);
+  });
+});

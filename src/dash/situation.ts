@@ -1,0 +1,79 @@
+/** Reads out of dash.js what a decision depends on, in the units and shapes of the core. */
+
+import type { Representation, RulesContext, StreamInfo } from 'dashjs';
+import type { Period, Situation } from '../core/player-port.ts';
+import type { BufferGauge } from './buffer-gauge.ts';
+import { type DashPlayer, rangeBits, setting } from './player.ts';
+
+/** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
+export function allowedRepresentations(context: RulesContext): Representation[] {
+  const allowed =
+    context.getAbrController().getPossibleVoRepresentationsFilteredBySettings(context.getMediaInfo(), true) ?? [];
+  if (allowed.length === 0) throw new Error('no representation is allowed');
+  return [...allowed].sort((a, b) => a.bandwidth - b.bandwidth);
+}
+
+/** `context` is that of the latest call of a rule for video. */
+export function readSituation(player: DashPlayer, context: RulesContext, gauge: BufferGauge): Situation {
+  const streamInfo = context.getStreamInfo();
+  /** The one that dash.js would continue with. */
+  const current = context.getRepresentation();
+  const period = periodOf(streamInfo, current);
+  const segmentSeconds = segmentDuration(current);
+  const schedule = context.getScheduleController();
+  const streams = schedule.getPlaybackController?.()?.getStreamController?.();
+  const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
+  let target = schedule.getBufferTarget();
+  if (gauge.isQuotaExceeded) {
+    // dash.js has cut the targets of the top quality alone; the plan may well go there.
+    target = Math.min(target, Number(setting(player, 'buffer.bufferTimeAtTopQuality')));
+  }
+  // dash.js compares buffer level + segment duration with its target, for targets of up to a segment the level alone.
+  const bufferCapSeconds = target > segmentSeconds ? target : target + segmentSeconds;
+  const playableSeconds = gauge.playableSeconds();
+  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
+  const playhead = gauge.playheadSeconds();
+  // The representations of the ladder have no index of segments; those of the stream processor have one.
+  const indexed = streams
+    ?.getStreamById(period.id)
+    ?.getStreamProcessors()
+    .find((processor) => processor.getType() === 'video')
+    ?.getRepresentationController();
+  return {
+    period,
+    ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
+    playback: {
+      segmentSeconds,
+      bufferLevelSeconds,
+      bufferCapSeconds,
+      ...gauge.playback(),
+    },
+    bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
+    playableUntilSeconds: playhead + playableSeconds,
+    indexedBits(id, index) {
+      const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
+      return rangeBits(segments?.[index]?.mediaRange);
+    },
+  };
+}
+
+/** A period with the segments of one representation; all of a ladder have as many. */
+export function periodOf({ id, start, duration, manifestInfo }: StreamInfo, representation: Representation): Period {
+  const segmentSeconds = segmentDuration(representation);
+  const segmentsIn = (seconds: number) => Math.max(0, Math.ceil(seconds / segmentSeconds - 0.01));
+  const hasEnd = !manifestInfo.isDynamic && Number.isFinite(duration);
+  const { numberOfSegments } = representation.mediaFinishedInformation ?? {};
+  return {
+    id: String(id),
+    startSeconds: start,
+    firstIndex: manifestInfo.isDynamic ? 0 : Math.round(start / segmentSeconds),
+    segmentCount: hasEnd ? numberOfSegments || segmentsIn(duration) : Number.POSITIVE_INFINITY,
+    segmentsAfter: hasEnd ? segmentsIn(manifestInfo.duration - start - duration) : 0,
+  };
+}
+
+function segmentDuration({ id, segmentDuration, fragmentDuration }: Representation): number {
+  const seconds = segmentDuration || fragmentDuration;
+  if (!seconds) throw new Error(`representation ${id} has no segment duration`);
+  return seconds;
+}
