@@ -88,9 +88,21 @@ export class AppendFile {
 
   /** The waiting lines; one of which a part is in the file counts as waiting. */
   waitingText(): string {
-    const bytes = Buffer.concat(this.#waiting);
-    const begun = this.#written === 0 ? 0 : bytes.lastIndexOf(LINE_END, this.#written - 1) + 1;
-    return bytes.toString('utf8', begun);
+    return Buffer.concat(this.#waiting).toString('utf8', this.#begun());
+  }
+
+  /** Bytes of the lines that are wholly in the file. */
+  wholeBytes(): number {
+    return this.bytes - this.#written + this.#begun();
+  }
+
+  /** To be called when the file has been closed and deleted: the waiting lines begin a new one of the same name. */
+  beginAnew(): void {
+    const begun = this.#begun();
+    this.waitingBytes += this.#written - begun;
+    this.#written = begun;
+    this.bytes = 0;
+    this.lines = 0;
   }
 
   /** Onto the disk itself, so that a power cut costs nothing written before. */
@@ -102,6 +114,11 @@ export class AppendFile {
     const handle = this.#handle;
     this.#handle = undefined;
     await handle?.close();
+  }
+
+  /** Where the line that is being written begins in the first chunk. */
+  #begun(): number {
+    return this.#written === 0 ? 0 : this.#waiting[0]!.lastIndexOf(LINE_END, this.#written - 1) + 1;
   }
 
   /** What is to be written next: several chunks at once. */

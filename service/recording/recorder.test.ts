@@ -36,11 +36,11 @@ function download(made: Recorder, startMs: number, { from, to }: { from: number;
   }
 }
 
+/** Those that are whole. */
 function lines(): Record<string, unknown>[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.jsonl'))
-    .flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n'))
-    .filter((line) => line !== '')
+    .flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n').slice(0, -1))
     .map((line) => JSON.parse(line));
 }
 
@@ -100,7 +100,7 @@ describe('a full disk', () => {
     download(made, clock.utcMs(), { from: 0, to: 5 });
     await made.flush();
     await expect(made.close()).rejects.toThrow(
-      'recording: 7 lines are lost (5 trace, 1 report, 1 forecast): the disk is full',
+      'recording: 7 lines are lost (1 forecast, 5 trace, 1 report): the disk is full',
     );
     expect(disk.opened).toBe(0);
   });
@@ -113,6 +113,43 @@ describe('a full disk', () => {
     await made.flush();
     await made.close();
     expect(lines()).toMatchObject([{ data: { n: 1 } }]);
+  });
+
+  test('that has no room for one whole file: the newest lines stay, and the trace', async () => {
+    const disk = new SmallDisk({ room: 80_000 });
+    const onNotice = jest.fn();
+    const { made, clock } = await recorder({ files: disk, maxBytes: 800_000, onNotice });
+    download(made, clock.utcMs(), { from: 0, to: 11 });
+    for (let n = 0; n < 2000; n++) {
+      made.event('trigger', { n, much: 'x'.repeat(450) });
+      clock.advance(1);
+      await made.flush();
+    }
+    // Older lines are deleted as recordings, before any that waits is lost.
+    expect(made.status()).toMatchObject({ lost: 0 });
+    expect(made.status().deletedFiles).toBeGreaterThan(5);
+    await expect(made.close()).rejects.toThrow('the disk is full');
+    const kept = lines().map(({ data }) => (data as { n: number }).n);
+    expect(kept.slice(-120)).toEqual(Array.from({ length: 120 }, (_, i) => 1880 + i));
+    expect(readTraces([directory])).toMatchObject([{ durationSeconds: 10 }]);
+    for (const [message] of onNotice.mock.calls) expect(message).toContain('records-');
+    expect(disk.opened).toBe(0);
+  });
+
+  test('at the end: a long recording is not given up for a few lines', async () => {
+    const disk = new SmallDisk({ room: 8000 });
+    const { made, clock } = await recorder({ files: disk });
+    download(made, clock.utcMs(), { from: 0, to: 11 });
+    await made.flush();
+    for (let n = 0; made.status().waiting < 5; n++) {
+      made.event('trigger', { n });
+      await made.flush();
+    }
+    const { lines: written } = made.status();
+    await expect(made.close()).rejects.toThrow('5 lines are lost (5 trigger): the disk is full');
+    expect(lines()).toHaveLength(written - 11);
+    expect(readTraces([directory])).toMatchObject([{ durationSeconds: 10 }]);
+    expect(made.status().deletedFiles).toBe(0);
   });
 
   test('for too long: the oldest lines are lost, which is a problem until it is over', async () => {

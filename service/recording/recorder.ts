@@ -15,7 +15,7 @@ import type { TelemetrySecond } from '../telemetry.ts';
 import { AppendFile, type FileSystem, isDiskFull, repairEnd } from './append-file.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { RecordedSeconds } from './recorded-seconds.ts';
-import { RecordingFolder } from './recording-folder.ts';
+import { type RecordingFile, RecordingFolder } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
 
 export interface RecorderOptions {
@@ -45,6 +45,11 @@ const SYNC_MS = 5000;
 const RETRY_MS = 5000;
 /** Lines that wait for a full disk to have room again: hours of them. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+/**
+ * Nothing is deleted where all of it is less than this part of what waits; nor, at the end, the file that is being written
+ * for less than this part of it.
+ */
+const WORTH_DELETING = 1 / 8;
 /** That lines were lost is shown as a problem for so long. */
 const LOSS_SHOWN_MS = 600_000;
 /** An answer waits no longer than this for the disk. */
@@ -244,8 +249,10 @@ export class Recorder {
     return new Set(this.#files().map(({ path }) => path));
   }
 
+  /** Sidecars included. */
   #waitingBytes(): number {
-    return this.#files().reduce((sum, file) => sum + file.waitingBytes, 0);
+    const sidecars = [...this.#sidecars.values()].reduce((sum, { length }) => sum + length, 0);
+    return this.#files().reduce((sum, file) => sum + file.waitingBytes, sidecars);
   }
 
   /** More than the limit would only be written to be deleted. */
@@ -345,15 +352,48 @@ export class Recorder {
     }
   }
 
-  /** Before lines are lost, the oldest recordings are. */
+  /**
+   * Deletes the oldest recordings before waiting lines are lost: one, or at the end as many as those lines need. False if
+   * that would not help.
+   */
   async #giveUpOldest(): Promise<boolean> {
     if (!this.#isEnding && this.#waitingBytes() < this.#mostWaitingBytes() / 2) return false;
     try {
-      await this.#closeWritten();
-      return await this.#folder.deleteOldest(this.#paths());
+      // At the end, a trace that has just been ended is no older than the lines that wait.
+      if (!this.#isEnding) await this.#closeWritten();
+      const open = this.#files().filter((file) => this.#canBeginAnew(file));
+      const keep = this.#paths();
+      for (const { path } of open) keep.delete(path);
+      const deletable = await this.#folder.deletable(keep);
+      if (deletable.length === 0) return false;
+      const openFile = ({ path }: RecordingFile) => open.find((file) => file.path === path);
+      const roomOf = (recording: RecordingFile) => openFile(recording)?.wholeBytes() ?? recording.bytes;
+      const room = deletable.reduce((sum, recording) => sum + roomOf(recording), 0);
+      // At the end, what does not fit is lost: the oldest lines rather than the newest.
+      while (this.#isEnding && this.#waitingBytes() > room && this.#dropOldest());
+      const needed = this.#isEnding ? this.#waitingBytes() : this.#waitingBytes() * WORTH_DELETING;
+      if (room < needed) return false;
+      let freed = 0;
+      do {
+        const oldest = deletable.shift()!;
+        freed += roomOf(oldest);
+        const file = openFile(oldest);
+        // A file that is open keeps its room, and some systems do not delete it.
+        await file?.close();
+        await this.#folder.giveUp(oldest);
+        this.#linesBefore += file?.lines ?? 0;
+        file?.beginAnew();
+      } while (this.#isEnding && freed < needed);
+      return true;
     } catch {
       return false;
     }
+  }
+
+  /** Whether records that are being written may be deleted so far, for newer lines. */
+  #canBeginAnew({ path, lines, bytes }: AppendFile): boolean {
+    const isWorthIt = !this.#isEnding || this.#waitingBytes() >= bytes * WORTH_DELETING;
+    return path.endsWith('.jsonl') && lines > 0 && isWorthIt;
   }
 
   async #takeFolder(): Promise<void> {

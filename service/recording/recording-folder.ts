@@ -26,7 +26,6 @@ export interface RecordingFile {
   beganMs: number;
   /** Ascending in order of beginning; a trace and its sidecar share one. */
   order: number;
-  /** On the disk. */
   bytes: number;
 }
 
@@ -71,8 +70,7 @@ export class RecordingFolder {
       }
       const beganMs = Date.UTC(+year!, +month! - 1, +day!, +hour!, +minute!, +second!);
       const { size } = await files.stat(path);
-      const bytes = Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
-      found.push({ path, kind: kind as RecordingFile['kind'], beganMs, order: Number(order), bytes });
+      found.push({ path, kind: kind as RecordingFile['kind'], beganMs, order: Number(order), bytes: size });
     }
     // A sidecar comes after its trace, which would be of no use without it.
     found.sort((a, b) => a.order - b.order || a.beganMs - b.beganMs || (a.path < b.path ? -1 : 1));
@@ -90,7 +88,7 @@ export class RecordingFolder {
     if (this.#bytes <= maxBytes && clock.monotonicMs() - this.#lookedMs < PERIOD_MS) return;
     this.#lookedMs = clock.monotonicMs();
     const all = await this.list();
-    let bytes = coming + all.reduce((sum, file) => sum + file.bytes, 0);
+    let bytes = coming + all.reduce((sum, file) => sum + bytesOnDisk(file), 0);
     const ages = agesMs(all, clock.utcMs());
     const tooOld: RecordingFile[] = [];
     const tooMany: RecordingFile[] = [];
@@ -98,22 +96,24 @@ export class RecordingFolder {
       if (isKept(file, keep)) continue;
       if (ages.get(file)! > maxAgeDays * DAY_MS) tooOld.push(file);
       // What a greater limit has left in one file is not given up for a few new lines.
-      else if (bytes > maxBytes && bytes - file.bytes >= maxBytes / 2) tooMany.push(file);
+      else if (bytes > maxBytes && bytes - bytesOnDisk(file) >= maxBytes / 2) tooMany.push(file);
       else break;
-      bytes -= file.bytes;
+      bytes -= bytesOnDisk(file);
     }
     await this.#delete(tooOld, `older than ${maxAgeDays} days`);
     await this.#delete(tooMany, `more than ${maxBytes / 1e6} MB in the folder`);
     this.#bytes = bytes;
   }
 
-  /** Gives up the oldest recording, because the disk has no room for newer ones. False if there is none. */
-  async deleteOldest(keep: ReadonlySet<string>): Promise<boolean> {
-    const oldest = (await this.list()).find((file) => !isKept(file, keep));
-    if (oldest === undefined) return false;
-    await this.#delete([oldest], 'the disk is full');
-    this.#bytes -= oldest.bytes;
-    return true;
+  /** What may be deleted, oldest first. `keep`: paths of what is being written. */
+  async deletable(keep: ReadonlySet<string>): Promise<RecordingFile[]> {
+    return (await this.list()).filter((file) => !isKept(file, keep));
+  }
+
+  /** Deletes a recording because the disk has no room for newer ones. */
+  async giveUp(file: RecordingFile): Promise<void> {
+    await this.#delete([file], 'the disk is full');
+    this.#bytes -= bytesOnDisk(file);
   }
 
   async #delete(doomed: readonly RecordingFile[], reason: string): Promise<void> {
@@ -128,6 +128,10 @@ export class RecordingFolder {
     const megabytes = (doomed.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1);
     onNotice(`recordings: deleted ${which} (${megabytes} MB): ${reason}`);
   }
+}
+
+function bytesOnDisk({ bytes }: RecordingFile): number {
+  return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
 /** A trace that is being written keeps its sidecar. */
