@@ -182,15 +182,10 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
     this.#bestValue = Number.NEGATIVE_INFINITY;
     this.#bestFirst = only;
     this.#bestStall = Number.POSITIVE_INFINITY;
-    const capped = problem.roomSeconds < Number.POSITIVE_INFINITY;
-    const { mu } = problem;
-    this.#labels.reset(depth * count, {
-      mu,
-      tieMargin: this.#tieMargin,
-      onConstantPath: this.#isConstant,
-      capped,
-      isPaused: problem.isPaused,
-    });
+    const { mu, roomSeconds, isPaused } = problem;
+    const labels = this.#isConstant ? this.#labels : this.#varying!.labels;
+    const capped = roomSeconds < Number.POSITIVE_INFINITY;
+    labels.reset(depth * count, { mu, tieMargin: this.#tieMargin, capped, isPaused });
     this.#nodeValue[0] = 0;
     this.#nodeBuffer[0] = problem.bufferSeconds;
     this.#nodeTime[0] = 0;
@@ -226,7 +221,7 @@ export class ConstantPlanner<Path extends CapacityPath = ConstantPath> {
         label.bufferSeconds = this.#nodeBuffer[k]!;
         label.timeSeconds = this.#nodeTime[k]!;
         label.stallSeconds = this.#nodeStall[k]!;
-        if (this.#labels.isDominated(k * count + r, label)) {
+        if (labels.isDominated(k * count + r, label)) {
           k--;
           continue;
         }

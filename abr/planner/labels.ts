@@ -16,8 +16,8 @@
 
 /** Nodes kept per number of segments and last representation; the oldest is overwritten. */
 const KEPT = 16;
-/** Numbers per node: value or gathered, buffer or time, stall, first representation. */
-const STRIDE = 4;
+/** Numbers per node; the fourth is the first representation. */
+export const STRIDE = 4;
 
 export interface LabelledNode {
   /** First representation of its segments so far. */
@@ -34,62 +34,52 @@ export interface LabelRules {
   mu: number;
   /** Values that differ by less are equal. */
   tieMargin: number;
-  onConstantPath: boolean;
   /** Requests wait for the buffer cap. */
   capped: boolean;
   isPaused: boolean;
 }
 
+/** For a constant path. Its numbers per node: value, buffer, none, first representation. */
 export class Labels {
   #counts = new Int32Array(0);
-  #labels = new Float64Array(0);
-  #rules: LabelRules = { mu: 0, tieMargin: 0, onConstantPath: true, capped: false, isPaused: false };
+  protected table = new Float64Array(0);
+  protected rules: LabelRules = { mu: 0, tieMargin: 0, capped: false, isPaused: false };
 
   /** Forgets all nodes. A cell is a number of chosen segments and a last representation. */
   reset(cells: number, rules: LabelRules): void {
-    this.#rules = rules;
+    this.rules = rules;
     if (cells > this.#counts.length) {
       this.#counts = new Int32Array(cells);
-      this.#labels = new Float64Array(cells * KEPT * STRIDE);
+      this.table = new Float64Array(cells * KEPT * STRIDE);
     }
     this.#counts.fill(0, 0, cells);
   }
 
   /** Whether a node of its cell dominates this one. If none does, this one is kept there. */
   isDominated(cell: number, node: LabelledNode): boolean {
-    const labels = this.#labels;
-    const counts = this.#counts;
-    const { mu, tieMargin, onConstantPath, capped, isPaused } = this.#rules;
-    const seen = counts[cell]!;
+    const seen = this.#counts[cell]!;
     const start = cell * KEPT * STRIDE;
-    const end = start + Math.min(seen, KEPT) * STRIDE;
-    const { first, value, stallSeconds } = node;
-    const place = start + (seen % KEPT) * STRIDE;
-    if (onConstantPath) {
-      const { bufferSeconds } = node;
-      for (let at = start; at < end; at += STRIDE) {
-        const lack = Math.max(0, bufferSeconds - labels[at + 1]!);
-        const needed = value + (labels[at + 3]! > first ? 2 * tieMargin : 0);
-        if (labels[at]! - mu * lack >= needed) return true;
-      }
-      labels[place] = value;
-      labels[place + 1] = bufferSeconds;
-    } else {
-      const { timeSeconds } = node;
-      const gathered = value + mu * stallSeconds;
-      for (let at = start; at < end; at += STRIDE) {
-        if (labels[at + 1]! > timeSeconds || (isPaused && labels[at + 3] !== first)) continue;
-        const longer = Math.max(0, labels[at + 2]! - stallSeconds);
-        if (longer > 0 && capped) continue;
-        const needed = gathered + (labels[at + 3]! > first ? 2 * tieMargin : 0);
-        if (labels[at]! - mu * longer >= needed) return true;
-      }
-      labels[place] = gathered;
-      labels[place + 1] = timeSeconds;
-      labels[place + 2] = stallSeconds;
-    }
-    labels[place + 3] = first;
-    counts[cell] = seen + 1;
+    if (this.dominates(start, start + Math.min(seen, KEPT) * STRIDE, node)) return true;
+    this.keep(start + (seen % KEPT) * STRIDE, node);
+    this.#counts[cell] = seen + 1;
     return false;
+  }
+
+  /** Whether one of the nodes from `start` to `end` in the table dominates `node`. */
+  protected dominates(start: number, end: number, { first, value, bufferSeconds }: LabelledNode): boolean {
+    const { table } = this;
+    const { mu, tieMargin } = this.rules;
+    for (let at = start; at < end; at += STRIDE) {
+      const lack = Math.max(0, bufferSeconds - table[at + 1]!);
+      const needed = value + (table[at + 3]! > first ? 2 * tieMargin : 0);
+      if (table[at]! - mu * lack >= needed) return true;
+    }
+    return false;
+  }
+
+  protected keep(at: number, { first, value, bufferSeconds }: LabelledNode): void {
+    this.table[at] = value;
+    this.table[at + 1] = bufferSeconds;
+    this.table[at + 3] = first;
   }
 }

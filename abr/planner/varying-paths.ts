@@ -3,6 +3,7 @@
 import type { CapacityPath, DownloadBatch } from '../capacity-path.ts';
 import type { Bounds, CoveringLine } from './bounds.ts';
 import type { Problem } from './problem.ts';
+import { VaryingLabels } from './varying-labels.ts';
 
 /** Samples of a path's cumulative curve under the line. */
 const LINE_SAMPLES = 64;
@@ -17,6 +18,7 @@ export interface VaryingTask {
 }
 
 export class VaryingPaths {
+  readonly labels = new VaryingLabels();
   #task: VaryingTask | undefined;
   /** `[segment * count + representation]`: download seconds on the line. */
   #seconds = new Float64Array(0);

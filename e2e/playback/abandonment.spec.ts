@@ -10,11 +10,14 @@ const OUTAGE: [number, number][] = [
   [60, 8e6],
 ];
 
-for (const way of ['from a timer', 'by a rule of dash.js where the direct way is missing'] as const) {
-  test(`a download that stalls is repeated at a lower bitrate, ${way}`, async ({ labPage, stream }) => {
-    await installTakeDirectWayAway(labPage);
+for (const hasMethod of [true, false]) {
+  const what = hasMethod
+    ? 'a download that stalls is repeated at a lower bitrate'
+    : 'a dash.js without the method to abandon costs a fault, and a download that stalls goes on';
+  test(what, async ({ labPage, stream }) => {
+    await installTakeMethodAway(labPage);
     const seen = await labPage.evaluate(
-      async ({ manifest, way }) => {
+      async ({ manifest, hasMethod }) => {
         const controller = {
           name: 'abandoning',
           decide: ({ ladderBps }: { ladderBps: readonly number[] }) => ({
@@ -32,7 +35,7 @@ for (const way of ['from a timer', 'by a rule of dash.js where the direct way is
         };
         const lab = window.lab.start({ options: { controller } });
         const { player, video, decisions, requests, faults } = lab;
-        if (way !== 'from a timer') window.takeDirectWayAway(player);
+        if (!hasMethod) window.takeMethodAway(player);
         player.initialize(video, manifest, true);
         await window.lab.until('the end', () => video.ended);
         return {
@@ -50,9 +53,15 @@ for (const way of ['from a timer', 'by a rule of dash.js where the direct way is
       },
       {
         manifest: `${stream({ ladderBps: [300e3, 6e6], segmentSeconds: 2, segmentCount: 4, link: OUTAGE })}manifest.mpd`,
-        way,
+        hasMethod,
       },
     );
+    expect(new Set(seen.requests.map((request) => request.index))).toEqual(new Set([0, 1, 2, 3]));
+    if (!hasMethod) {
+      expect(seen.faults.map(({ code }) => code)).toEqual(['player-failed']);
+      expect(seen.requests).toHaveLength(4);
+      return;
+    }
     expect(seen.faults).toEqual([]);
     const given = seen.events.filter(({ kind }) => kind === 'abandon');
     expect(given.length).toBeGreaterThan(0);
@@ -60,7 +69,6 @@ for (const way of ['from a timer', 'by a rule of dash.js where the direct way is
     // The same segment again, lower, and each segment in the end.
     const repeated = seen.requests.filter((request) => request.index === index);
     expect(repeated.map(({ representationId }) => representationId)).toEqual(['video-1', 'video-0']);
-    expect(new Set(seen.requests.map((request) => request.index))).toEqual(new Set([0, 1, 2, 3]));
     expect(seen.abandoned.length).toBe(given.length);
     for (const { receivedBits, sizeBits } of seen.abandoned) expect(receivedBits).toBeLessThan(sizeBits);
   });
@@ -85,16 +93,16 @@ test('mpc-d:abandon leaves a dead link for the lowest representation', async ({ 
 
 declare global {
   interface Window {
-    /** The plugin's rule sees dash.js without the semi-public method. */
-    takeDirectWayAway(player: { getABRCustomRules(): { rulename: string; rule: unknown }[] }): void;
+    /** The plugin's rule sees dash.js without `setPlaybackQuality`. */
+    takeMethodAway(player: { getABRCustomRules(): { rulename: string; rule: unknown }[] }): void;
   }
 }
 
-async function installTakeDirectWayAway(page: Page): Promise<void> {
+async function installTakeMethodAway(page: Page): Promise<void> {
   await page.evaluate(() => {
     type Rules = { getAbrController(): object };
     type Make = (context: unknown) => { create(): { getSwitchRequest(rules: Rules): unknown } };
-    window.takeDirectWayAway = (player) => {
+    window.takeMethodAway = (player) => {
       const rule = player.getABRCustomRules().find(({ rulename }) => rulename === 'LeoAbrRule')!;
       const make = rule.rule as Make;
       rule.rule = (context: unknown) => ({
@@ -133,14 +141,9 @@ const failing = (bps: number, fromSeconds = 9, untilSeconds = 14): [number, numb
 ];
 
 /** Plays such a session: segments of 2 s, a buffer of 6 s. */
-async function watch(
-  page: Page,
-  manifest: string,
-  { way = 'timer', options = {}, segments = 12 } = {},
-): Promise<Watched> {
-  await installTakeDirectWayAway(page);
+async function watch(page: Page, manifest: string, { options = {}, segments = 12 } = {}): Promise<Watched> {
   return page.evaluate(
-    async ({ manifest, way, options, segments }) => {
+    async ({ manifest, options, segments }) => {
       const lab = window.lab.start({
         options: { abandon: true, ...options },
         settings: {
@@ -151,7 +154,6 @@ async function watch(
         },
       });
       const { player, video, handle, decisions, requests, faults } = lab;
-      if (way === 'rule') window.takeDirectWayAway(player);
       player.initialize(video, manifest, true);
       const abandoned: { index: number; receivedBits: number }[] = [];
       player.on('fragmentLoadingAbandoned' as 'fragmentLoadingCompleted', ({ request }) => {
@@ -179,7 +181,7 @@ async function watch(
         requestedBits,
       };
     },
-    { manifest, way, options, segments },
+    { manifest, options, segments },
   );
 }
 
@@ -225,18 +227,6 @@ test('mpc-l leaves a download on a dead link, where nothing arrives and nothing 
   expectOrderly(seen);
   // While the link was dead, not when it came back.
   expect(givenUpWithin(seen, 9, 13.5)).not.toEqual([]);
-});
-
-test('mpc-l leaves a download through a rule of dash.js, at progress events, where that is the only way', async ({
-  labPage,
-  stream,
-}) => {
-  const seen = await watch(
-    labPage,
-    `${stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 12, link: failing(400e3) })}manifest.mpd`,
-    { way: 'rule' },
-  );
-  expectOrderly(seen);
 });
 
 test('mpc-l leaves a dead link in a hidden tab too, where timers fire once a second', async ({ labPage, stream }) => {

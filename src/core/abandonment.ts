@@ -18,7 +18,7 @@ export type Abandonment = ReturnType<typeof createAbandonment>;
 
 /** Ticks as long as a video download is in flight. */
 export function createAbandonment(
-  port: Pick<PlayerPort, 'canAbandon' | 'abandon'>,
+  port: Pick<PlayerPort, 'abandon'>,
   life: LifeCycle,
   decisions: Pick<Decisions, 'reconsider'>,
 ) {
@@ -32,7 +32,7 @@ export function createAbandonment(
     tickedMs = clockMs();
     life.meter()?.advance(life.nowSeconds());
     const download = active();
-    if (download === undefined || !port.canAbandon()) return;
+    if (download === undefined) return;
     if (abandoned?.download === download && clockMs() - abandoned.atMs < ANSWER_WITHIN_MS) return;
     const choice = decisions.reconsider();
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;

@@ -27,7 +27,6 @@ describe('downloads', () => {
     const { port, life, downloads, decisions, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0, 1));
-    expect(downloads.isActive(request)).toBe(true);
     expect(life.session().requestedBits).toBe(8e6);
     wait(0.25);
     downloads.progressed(request, 1e6, 6e6);
@@ -35,8 +34,7 @@ describe('downloads', () => {
     wait(0.25);
     downloads.progressed(request, 6e6, 6e6);
     downloads.ended(request, 'whole', 0.5);
-    expect(downloads.isActive(request)).toBe(false);
-    expect(life.session().downloads).toMatchObject([
+    expect(life.session().measured).toMatchObject([
       { segmentIndex: 0, receivedBits: 6e6, downloadSeconds: 0.5, latencySeconds: 0.25, abandoned: false },
     ]);
     expect(bits()).toBeCloseTo(6e6);
@@ -53,9 +51,21 @@ describe('downloads', () => {
     wait(0.5);
     downloads.progressed(request, 4e6);
     downloads.ended(request, 'whole', 0.5);
-    expect(life.session().downloads[0]).not.toHaveProperty('latencySeconds');
+    expect(life.session().measured[0]).not.toHaveProperty('latencySeconds');
     expect(bits()).toBe(0);
     expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
+  });
+
+  test('last as long as the session says where the clock of the player was set meanwhile', () => {
+    const { port, life, downloads } = measured();
+    for (const [index, downloadSeconds] of [-3599, 3601, Number.NaN].entries()) {
+      const request = {};
+      downloads.begun(request, true, port.segment(index));
+      wait(1);
+      downloads.progressed(request, 4e6);
+      downloads.ended(request, 'whole', downloadSeconds);
+    }
+    expect(life.session().measured.map(({ downloadSeconds }) => downloadSeconds)).toEqual([1, 1, 1]);
   });
 
   test("the player's own retry begins again at the first bit", () => {
@@ -67,7 +77,7 @@ describe('downloads', () => {
       downloads.progressed(request, received);
     }
     downloads.ended(request, 'whole', 1);
-    expect(life.session().downloads).toMatchObject([{ receivedBits: 4e6 }]);
+    expect(life.session().measured).toMatchObject([{ receivedBits: 4e6 }]);
     // 2 Mbit of the first attempt and all of the second one.
     expect(bits()).toBeCloseTo(6e6);
   });
@@ -89,7 +99,7 @@ describe('downloads', () => {
     const request = {};
     downloads.begun(request, true, port.segment(0));
     downloads.ended(request, outcome, 0.5);
-    expect(life.session()).toMatchObject({ downloads: [], requestedBits: 0, active: undefined });
+    expect(life.session()).toMatchObject({ measured: [], requestedBits: 0, active: undefined });
     expect(life.session().wholeDownloads).toBe(outcome === 'whole' ? 1 : 0);
   });
 
@@ -103,12 +113,12 @@ describe('downloads', () => {
     downloads.progressed(audio, 3e5);
     downloads.ended(audio, 'whole', 1);
     expect(bits()).toBeCloseTo(3e5);
-    expect(life.session()).toMatchObject({ downloads: [], requestedBits: 0, wholeDownloads: 0 });
+    expect(life.session()).toMatchObject({ measured: [], requestedBits: 0, wholeDownloads: 0 });
     const late = {};
     downloads.begun(late, true, port.segment(0));
     sourceEnded();
     downloads.progressed(late, 1e6);
     downloads.ended(late, 'whole', 1);
-    expect(life.session()).toMatchObject({ downloads: [], wholeDownloads: 0 });
+    expect(life.session()).toMatchObject({ measured: [], wholeDownloads: 0 });
   });
 });

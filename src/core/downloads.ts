@@ -9,6 +9,9 @@ import type { LifeCycle } from './life-cycle.ts';
 import type { SegmentRequest } from './player-port.ts';
 import { type ActiveDownload, beginDownload, dropDownload, endDownload, progressDownload } from './session.ts';
 
+/** Clocks of a player that count whole milliseconds may say so much more than has passed. */
+const CLOCK_SLACK_SECONDS = 0.01;
+
 /** A request in flight. */
 interface Followed {
   /** Undefined where nothing forecasts. */
@@ -90,17 +93,15 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
         else {
           const sizeBits = isWhole ? receivedBits : video.sizeBits;
           if (cameAtOnce) video.firstByteAtSeconds = undefined;
-          endDownload(session, video, { abandoned: isAbandoned, receivedBits, sizeBits, downloadSeconds });
+          const elapsedSeconds = now - video.requestedAtSeconds;
+          // The player may go by the device's clock, which may be set meanwhile.
+          const isPossible = downloadSeconds >= 0 && downloadSeconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
+          const seconds = isPossible ? downloadSeconds : elapsedSeconds;
+          endDownload(session, video, { abandoned: isAbandoned, receivedBits, sizeBits, downloadSeconds: seconds });
           if (isWhole) life.sizes.learn(video.segment, sizeBits);
         }
       }
       abandonment.update();
-    },
-
-    /** Whether `request` is the one for the video segment in flight. */
-    isActive(request: object): boolean {
-      const video = followed.get(request)?.video;
-      return video !== undefined && video === life.session().active;
     },
 
     /** The session of these requests is over. */

@@ -10,7 +10,6 @@ export class FakePort implements PlayerPort {
   readonly abandoned: Choice[] = [];
   /** The arguments of `situation`. */
   readonly firsts: boolean[] = [];
-  isAbandoning = true;
   now: Situation | undefined = {
     period: { id: 'p0', startSeconds: 0, firstIndex: 0, segmentCount: 10, segmentsAfter: 0 },
     ladder: [1e6, 2e6, 4e6].map((bitrateBps, i) => ({ id: `v${i}`, bitrateBps })),
@@ -27,10 +26,6 @@ export class FakePort implements PlayerPort {
   situation(isFirst: boolean): Situation | undefined {
     this.firsts.push(isFirst);
     return this.now;
-  }
-
-  canAbandon(): boolean {
-    return this.isAbandoning;
   }
 
   abandon(choice: Choice): void {

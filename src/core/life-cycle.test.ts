@@ -28,7 +28,7 @@ describe('the life cycle', () => {
     expect(session).toMatchObject({ number: 1, lastDecision: { controller: 'mpc-l' } });
     expect(session.lastForecast?.source).toBe('steady');
     sourceEnded();
-    expect(life.session()).toMatchObject({ number: 2, started: false, downloads: [], requestedBits: 0 });
+    expect(life.session()).toMatchObject({ number: 2, started: false, measured: [], requestedBits: 0 });
     expect(life.session().lastDecision).toBeUndefined();
     expect(life.session().lastForecast).toBeUndefined();
     expect(life.controller()).not.toBe(controller);

@@ -6,7 +6,7 @@ import type { Clocks } from './forecasting.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { PlayerPort } from './player-port.ts';
 import { SegmentSizes } from './segment-sizes.ts';
-import { newSession, sessionSeconds } from './session.ts';
+import { isOutdated, newSession, sessionSeconds } from './session.ts';
 
 export type LifeCycle = ReturnType<typeof createLifeCycle>;
 
@@ -51,7 +51,8 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
     },
     /** The newest forecast, to be shown to the controller. */
     forecast(clocks: Clocks): Forecast | undefined {
-      session.lastForecast = forecasting?.latest(clocks);
+      const newest = forecasting?.latest(clocks);
+      session.lastForecast = isOutdated(session) ? undefined : newest;
       return session.lastForecast;
     },
     /** Playback begins, or goes on. */

@@ -73,8 +73,6 @@ export interface PlayerPort {
    * allow less for the first segment of a session: an initial bitrate.
    */
   situation(isFirst: boolean): Situation | undefined;
-  /** Whether `abandon` works in this player at this moment. */
-  canAbandon(): boolean;
   /** Aborts the video download in flight and requests the same segment again as chosen. */
   abandon(choice: Choice): void;
 }

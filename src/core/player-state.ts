@@ -4,7 +4,7 @@ import type { InFlight, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { Situation } from './player-port.ts';
-import type { Session } from './session.ts';
+import { downloadsOf, type Session } from './session.ts';
 
 /** Rows of sizes that a controller sees at least, whatever its horizon. */
 const UPCOMING_SEGMENTS = 10;
@@ -44,7 +44,7 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
       ),
     ),
     previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.representation.bitrateBps,
-    downloads: [...session.downloads],
+    downloads: [...downloadsOf(session)],
     weights: bitrateWeights(options.qoe, ladderBps),
   };
 }

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   beginDownload,
+  downloadsOf,
   dropDownload,
   endDownload,
   inFlightOf,
   isBlind,
+  isOutdated,
   newSession,
   progressDownload,
   type Session,
@@ -57,7 +59,7 @@ describe('a session', () => {
     begin(session, 1, 2e6);
     expect(session.last).toEqual(segment(1, 2e6));
     expect(session.beforeLast).toEqual(segment(0, 1e6));
-    expect(session.downloads).toEqual([
+    expect(session.measured).toEqual([
       {
         segmentIndex: 0,
         bitrateBps: 1e6,
@@ -83,7 +85,7 @@ describe('a session', () => {
     begin(session, 1, 1e6);
     expect(inFlightOf(session)).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
     expect(session.beforeLast?.index).toBe(0);
-    expect(session.downloads.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
+    expect(session.measured.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
     begin(session, 2, 1e6);
     expect(inFlightOf(session)?.abandonments).toBe(0);
   });
@@ -110,28 +112,41 @@ describe('a session', () => {
   test('forgets failures, and keeps no more than 32 downloads', () => {
     const session = newSession(1);
     dropDownload(session, begin(session, 0, 1e6));
-    expect(session).toMatchObject({ active: undefined, requestedBits: 0, downloads: [] });
+    expect(session).toMatchObject({ active: undefined, requestedBits: 0, measured: [] });
     for (let i = 1; i <= 40; i++) endDownload(session, begin(session, i, 1e6), whole(4e6));
-    expect(session.downloads).toHaveLength(32);
-    expect(session.downloads[0]!.segmentIndex).toBe(9);
+    expect(session.measured).toHaveLength(32);
+    expect(session.measured[0]!.segmentIndex).toBe(9);
   });
 
-  test('a response whole within 10 ms is a lower bound of the throughput, until a slower one has come', () => {
+  test('a response whole within 10 ms is a lower bound of the throughput, while nothing slower is known', () => {
     const session = newSession(1);
     const end = (index: number, downloadSeconds: number, abandoned = false) =>
       endDownload(session, begin(session, index, 1e6), { ...whole(4e6), downloadSeconds, abandoned });
+    const seen = () => downloadsOf(session).map(({ segmentIndex, downloadSeconds }) => [segmentIndex, downloadSeconds]);
     end(0, 0.002);
     end(0, 0.001, true);
     end(1, 0);
-    const seen = () => session.downloads.map(({ segmentIndex, downloadSeconds }) => [segmentIndex, downloadSeconds]);
-    expect(seen()).toEqual([
+    const bounds = [
       [0, 0.01],
       [1, 0.01],
-    ]);
+    ];
+    expect(seen()).toEqual(bounds);
     end(2, 0.5);
+    // Two of them may come from a cache.
     end(3, 0.002);
+    end(4, 0.002);
     expect(seen()).toEqual([[2, 0.5]]);
-    expect(session.requestedBits).toBe(20e6);
+    expect(isOutdated(session)).toBe(false);
+    end(5, 0.002);
+    expect(isOutdated(session)).toBe(true);
+    expect(seen()).toEqual([3, 4, 5].map((index) => [index, 0.01]));
+    end(6, 1);
+    expect(isOutdated(session)).toBe(false);
+    expect(seen()).toEqual([
+      [2, 0.5],
+      [6, 1],
+    ]);
+    expect(session.requestedBits).toBe(32e6);
   });
 
   test('is blind when three downloads have ended and none says anything, until one does', () => {

@@ -11,6 +11,8 @@ const DOWNLOADS_KEPT = 32;
  * size over this time is a lower bound of the throughput.
  */
 const FAST_SECONDS = 0.01;
+/** One or two fast responses after slower ones came from a cache; more of them, from a line that has become fast. */
+const BOUNDS_TO_COUNT = 3;
 /** Whole downloads after which something must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
@@ -26,10 +28,10 @@ export interface Session {
   startMs?: number | undefined;
   /** There has been something to show. */
   started: boolean;
-  /** Finished and abandoned video downloads, oldest first. */
-  downloads: Download[];
-  /** All of `downloads` are lower bounds of the throughput: no response has taken `FAST_SECONDS` yet. */
-  hasOnlyBounds: boolean;
+  /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
+  measured: Download[];
+  /** Faster ones since the last of these, as if they had taken `FAST_SECONDS`: lower bounds of the throughput. */
+  bounds: Download[];
   /** Video downloads that ended whole. */
   wholeDownloads: number;
   /** The video segment that was asked for last; undefined at the start and after a seek. */
@@ -48,8 +50,8 @@ export function newSession(number: number): Session {
   return {
     number,
     started: false,
-    downloads: [],
-    hasOnlyBounds: true,
+    measured: [],
+    bounds: [],
     wholeDownloads: 0,
     requestedBits: 0,
     wastedBits: 0,
@@ -57,8 +59,18 @@ export function newSession(number: number): Session {
 }
 
 /** Downloads end, but nothing says how much came in what time. */
-export function isBlind({ downloads, wholeDownloads }: Session): boolean {
-  return downloads.length === 0 && wholeDownloads >= DOWNLOADS_TO_MEASURE;
+export function isBlind(session: Session): boolean {
+  return session.wholeDownloads >= DOWNLOADS_TO_MEASURE && downloadsOf(session).length === 0;
+}
+
+/** So many fast responses in a row that what was measured before, and what was forecast from it, is out of date. */
+export function isOutdated({ measured, bounds }: Session): boolean {
+  return measured.length > 0 && bounds.length >= BOUNDS_TO_COUNT;
+}
+
+/** The downloads that say what the link carries, oldest first: those measured, unless there are bounds alone or many. */
+export function downloadsOf(session: Session): readonly Download[] {
+  return session.measured.length === 0 || isOutdated(session) ? session.bounds : session.measured;
 }
 
 /** Seconds since the first media request; 0 before it. */
@@ -72,7 +84,7 @@ export function beginDownload(
   segment: SegmentRequest,
   sent: Pick<InFlight, 'sizeBits' | 'requestedAtSeconds'>,
 ): ActiveDownload {
-  const { last, downloads } = session;
+  const { last, measured } = session;
   const { period, representation, index } = segment;
   const segmentIndex = period.firstIndex + index;
   const isRepeat = last?.index === index && last.period.id === period.id;
@@ -80,8 +92,8 @@ export function beginDownload(
   session.last = segment;
   session.requestedBits += sent.sizeBits;
   let abandonments = 0;
-  for (let i = downloads.length - 1; isRepeat && i >= 0; i--) {
-    const download = downloads[i]!;
+  for (let i = measured.length - 1; isRepeat && i >= 0; i--) {
+    const download = measured[i]!;
     if (!download.abandoned || download.segmentIndex !== segmentIndex) break;
     abandonments++;
   }
@@ -97,10 +109,7 @@ export function progressDownload(active: ActiveDownload, receivedBits: number, a
   active.receivedBits = receivedBits;
 }
 
-/**
- * A video download ended; `receivedBits` > 0 where it is whole. It is remembered, but a fast one (see `FAST_SECONDS`) only
- * while nothing slower is known: a cache says nothing of the link.
- */
+/** A video download ended; `receivedBits` > 0 where it is whole. */
 export function endDownload(
   session: Session,
   active: ActiveDownload,
@@ -112,14 +121,15 @@ export function endDownload(
   if (end.abandoned) session.wastedBits += end.receivedBits;
   const download = { segmentIndex, bitrateBps, requestedAtSeconds, ...end };
   if (end.downloadSeconds >= FAST_SECONDS) {
-    if (session.hasOnlyBounds) session.downloads = [];
-    session.hasOnlyBounds = false;
+    session.bounds = [];
     const latencySeconds = firstByteAtSeconds === undefined ? undefined : firstByteAtSeconds - requestedAtSeconds;
-    session.downloads.push(latencySeconds === undefined ? download : { ...download, latencySeconds });
-  } else if (session.hasOnlyBounds && !end.abandoned) {
-    session.downloads.push({ ...download, downloadSeconds: FAST_SECONDS });
-  }
-  if (session.downloads.length > DOWNLOADS_KEPT) session.downloads.shift();
+    remember(session.measured, latencySeconds === undefined ? download : { ...download, latencySeconds });
+  } else if (!end.abandoned) remember(session.bounds, { ...download, downloadSeconds: FAST_SECONDS });
+}
+
+function remember(downloads: Download[], download: Download): void {
+  downloads.push(download);
+  if (downloads.length > DOWNLOADS_KEPT) downloads.shift();
 }
 
 /** A video download failed, as if it had never been. */

@@ -32,7 +32,6 @@ export function dashPort(player: DashPlayer): DashPort {
       const current = latest.getRepresentation();
       return { ...situation, ladder: situation.ladder.filter(({ id }) => id === current.id) };
     },
-    canAbandon: () => typeof latest?.getAbrController().setPlaybackQuality === 'function',
     abandon(choice) {
       const reason = { forceAbandon: true, message: choice.message };
       latest!.getAbrController().setPlaybackQuality('video', latest!.getStreamInfo(), representation(choice)!, reason);

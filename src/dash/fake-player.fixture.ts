@@ -39,7 +39,6 @@ interface Rule {
     priority: number;
     reason?: { message: string };
   };
-  shouldAbandon(context: object): { representation: { id: string } | null };
 }
 
 export interface FakeRepresentation {
@@ -91,7 +90,6 @@ export class FakePlayer {
     buffered: ranges([]),
   };
   readonly qualitySet: { id: string; reason: object }[] = [];
-  canSetQuality = true;
   readonly #listeners = new Map<string, ((event: object) => void)[]>();
 
   getVersion = () => '5.2.1';
@@ -161,12 +159,8 @@ export class FakePlayer {
       getAbrController: () => ({
         // Not by bitrate: dash.js sorts by quality.
         getPossibleVoRepresentationsFilteredBySettings: () => [...representations].reverse(),
-        ...(this.canSetQuality
-          ? {
-              setPlaybackQuality: (_: string, __: object, { id }: { id: string }, reason: object) =>
-                this.qualitySet.push({ id, reason }),
-            }
-          : {}),
+        setPlaybackQuality: (_: string, __: object, { id }: { id: string }, reason: object) =>
+          this.qualitySet.push({ id, reason }),
       }),
     };
   }

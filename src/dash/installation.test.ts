@@ -85,7 +85,7 @@ describe('attachLeoAbr', () => {
       { code: 'unsupported-player', message: 'the player refused the plugin: no' },
     ]);
     again.handle.detach();
-    expect(player.rules).toHaveLength(2);
+    expect(player.rules).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Puts the core into a dash.js player, with the rules, the settings and the listeners that it needs; and takes it out. */
+/** Puts the core into a dash.js player, with the rule, the settings and the listeners that it needs; and takes it out. */
 
 import { createAdaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
@@ -7,7 +7,7 @@ import type { ResolvedOptions } from '../core/options.ts';
 import { dashPort } from './dash-port.ts';
 import { type DashPlayer, listen, whyUnsupported } from './player.ts';
 import { requestHandlers } from './requests.ts';
-import { ABANDON_RULE, abandonRule, SWITCH_RULE, switchRule } from './rules.ts';
+import { SWITCH_RULE, switchRule } from './rules.ts';
 import { applySettings } from './settings-guard.ts';
 
 /** `attachLeoAbr` (index.ts, mpc-d.ts) with resolved options. */
@@ -30,16 +30,12 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
   const adaptation = createAdaptation(port, options, events);
   const { life } = adaptation;
   const decide = switchRule(port, adaptation);
-  const reconsider = abandonRule(port, adaptation);
   let restoreSettings = () => {};
 
-  /** Adds the rules first, because dash.js then instantiates them when a setting switches one of its own rules. */
-  function addRules(): void {
+  /** Adds the rule first, because dash.js then instantiates it when a setting switches one of its own rules. */
+  function addRule(): void {
     if (isInstalled(player)) return;
     player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, decide);
-    if (life.controller().reconsider) {
-      player.addABRCustomRule('abandonFragmentRules', ABANDON_RULE, reconsider);
-    }
     restoreSettings = applySettings(player);
   }
 
@@ -50,10 +46,10 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
       streamTeardownComplete() {
         adaptation.sourceEnded();
         port.sourceEnded();
-        // player.reset(), whose last event this is, removes the rules and the settings after it.
-        queueMicrotask(() => life.guard(addRules));
+        // player.reset(), whose last event this is, removes the rule and the settings after it.
+        queueMicrotask(() => life.guard(addRule));
       },
-      manifestLoadingStarted: addRules,
+      manifestLoadingStarted: addRule,
       playbackSeeking() {
         if (life.seeked()) port.gauge.forget();
       },
@@ -65,7 +61,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
     },
     life.guard,
   );
-  addRules();
+  addRule();
 
   return {
     adaptation,
@@ -74,7 +70,6 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
         adaptation.stop,
         stopListening,
         () => player.removeABRCustomRule(SWITCH_RULE),
-        () => player.removeABRCustomRule(ABANDON_RULE),
         restoreSettings,
       ]) {
         try {

@@ -88,6 +88,47 @@ describe('bytes are counted whatever the headers say', () => {
     expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
   });
 
+  test('with low latency, parts of an attempt that failed are not those of the next one', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.ask();
+    const request = player.request(0, 0, { startDate: new Date(), retryAttempts: 0 });
+    const part = () => {
+      wait(0.25);
+      player.trigger('fragmentLoadingProgress', { request, response: { byteLength: 100e3 } });
+    };
+    part();
+    part();
+    Object.assign(request, { retryAttempts: 1, startDate: new Date() });
+    part();
+    part();
+    part();
+    Object.assign(request, { endDate: new Date() });
+    player.trigger('fragmentLoadingCompleted', { request });
+    player.ask();
+    expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 2.4e6, downloadSeconds: 0.75 }]);
+  });
+
+  test('over a line that is fast, but was slow at first, MPC-L and MPC-D go up', () => {
+    for (const controller of ['mpc-l', 'mpc-d'] as const) {
+      const { player, faults } = attached({ controller, prior: false });
+      player.ask();
+      download(player, 0, 0, 4e5, 0.8);
+      const asked: (string | null)[] = [];
+      for (let index = 1; index < 10; index++) {
+        asked.push(player.ask());
+        const startDate = new Date();
+        const request = player.request(index);
+        wait(0.005);
+        Object.assign(request, { startDate, endDate: new Date(), bytesLoaded: 5e5, bytesTotal: 5e5 });
+        player.trigger('fragmentLoadingCompleted', { request });
+        wait(4);
+      }
+      expect([controller, ...asked.slice(3)]).toEqual([controller, ...Array(6).fill('v2')]);
+      expect(faults).toEqual([]);
+    }
+  });
+
   test('where no event said anything, by the body', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });

@@ -14,11 +14,11 @@ interface RequestEvent {
 }
 
 export function requestHandlers({ downloads }: Adaptation): Handlers {
-  /** Bytes of bodies that arrived in parts. */
-  const bytesInParts = new WeakMap<FragmentRequest, number>();
+  /** Bytes of bodies that arrived in parts, of the attempt of that number. */
+  const parts = new WeakMap<FragmentRequest, { bytes: number; attempt: unknown }>();
 
   function progressed(request: FragmentRequest, bodyBytes = 0): void {
-    const bytes = Math.max(bytesLoaded(request), bytesInParts.get(request) ?? 0, bodyBytes);
+    const bytes = Math.max(bytesLoaded(request), parts.get(request)?.bytes ?? 0, bodyBytes);
     downloads.progressed(request, bytes * 8, request.bytesTotal * 8);
   }
 
@@ -39,7 +39,11 @@ export function requestHandlers({ downloads }: Adaptation): Handlers {
     loadingProgress: ({ request }: RequestEvent) => progressed(request),
     // Low latency: a part of the body.
     fragmentLoadingProgress({ request, response }: RequestEvent) {
-      bytesInParts.set(request, (bytesInParts.get(request) ?? 0) + (response?.byteLength ?? 0));
+      // dash.js counts its retries there, which its types do not know.
+      const { retryAttempts: attempt } = request as { retryAttempts?: number };
+      const before = parts.get(request);
+      const bytes = (before?.attempt === attempt ? (before?.bytes ?? 0) : 0) + (response?.byteLength ?? 0);
+      parts.set(request, { bytes, attempt });
       progressed(request);
     },
     fragmentLoadingCompleted: (event: RequestEvent) => ended(event, 'whole'),

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
 import { attached, download, useManualClock, wait } from './attached.fixture.ts';
-import { FakePlayer, fakeVideo } from './fake-player.fixture.ts';
+import { fakeVideo } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -127,7 +127,7 @@ describe('a download under way', () => {
   test('is reconsidered ten times a second, also while nothing arrives, and given up at once', () => {
     const controller = new ScriptedAbandoning();
     const { player, decisions } = attached({ controller });
-    expect(player.rules.map(({ rulename }) => rulename)).toEqual(['LeoAbrRule', 'LeoAbrAbandonRule']);
+    expect(player.rules.map(({ rulename }) => rulename)).toEqual(['LeoAbrRule']);
     player.ask();
     download(player, 0, 0, 4e6, 1);
     player.ask();
@@ -170,21 +170,6 @@ describe('a download under way', () => {
     wait(1);
     expect(controller.inFlights).toEqual([]);
     expect(player.qualitySet).toEqual([]);
-  });
-
-  test("is given up by dash.js's rule at a progress event where that is the only way", () => {
-    const controller = new ScriptedAbandoning();
-    const player = new FakePlayer();
-    player.canSetQuality = false;
-    attached({ controller }, player);
-    player.ask();
-    controller.instead = 0;
-    const request = player.request(0, 2);
-    wait(1);
-    expect(controller.inFlights).toEqual([]);
-    const ask = (about: object) => player.instances[1]!.shouldAbandon(player.rulesContext('video', about));
-    expect(ask({ ...request }).representation).toBeNull();
-    expect(ask(request)).toMatchObject({ representation: { id: 'v0' }, reason: { message: 'scripted: slow' } });
   });
 
   test('a dash.js that refuses to give it up costs one fault', async () => {
