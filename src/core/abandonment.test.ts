@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
+import { useManualClock } from './manual-clock.fixture.ts';
 import { ScriptedAbandoning } from './scripted.fixture.ts';
 
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
+useManualClock();
 
 /** A segment of the top representation in flight, which the controller would rather have at the lowest. */
 function slowDownload() {

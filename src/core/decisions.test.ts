@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
+import { useManualClock } from './manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning } from './scripted.fixture.ts';
+
+useManualClock();
 
 const REASONED = { controller: 'scripted', reason: 'told to' };
 

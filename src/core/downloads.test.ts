@@ -1,15 +1,9 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
+import { useManualClock, wait } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
 
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
-
-const wait = (seconds: number) => jest.advanceTimersByTime(seconds * 1000);
+useManualClock();
 
 function measured() {
   const steady = new Steady();

@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
+import { useManualClock } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
 
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
+useManualClock();
 
 describe('the life cycle', () => {
   test('the clock starts with the first media request, not with an init segment', () => {

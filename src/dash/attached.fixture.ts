@@ -1,7 +1,7 @@
-/** The plugin attached to a stand-in for dash.js, on a clock that tests move. */
+/** The plugin attached to a stand-in for dash.js. */
 
-import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { DecisionEvent, FaultEvent } from '../core/events.ts';
+import { wait } from '../core/manual-clock.fixture.ts';
 import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
 
@@ -15,18 +15,6 @@ export function attached(options: LeoAbrOptions = {}, player = new FakePlayer())
   player.instantiateRules();
   return { player, handle, decisions, faults };
 }
-
-export function useManualClock(): void {
-  beforeEach(() => {
-    jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-}
-
-/** Time passes. */
-export const wait = (seconds: number) => jest.advanceTimersByTime(Math.round(seconds * 1000));
 
 /** A whole segment of `bits`, first byte after 50 ms, in `seconds` from its request on, with progress every 50 ms. */
 export function download(player: FakePlayer, index: number, representation: number, bits: number, seconds: number) {

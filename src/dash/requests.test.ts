@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
-import { attached, download, useManualClock, wait } from './attached.fixture.ts';
+import { attached, download } from './attached.fixture.ts';
 import type { FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();

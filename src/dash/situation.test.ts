@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PlayerState } from '../../abr/controller.ts';
+import { useManualClock } from '../core/manual-clock.fixture.ts';
 import { Scripted } from '../core/scripted.fixture.ts';
 import { attachLeoAbr } from '../index.ts';
-import { attached, download, useManualClock } from './attached.fixture.ts';
+import { attached, download } from './attached.fixture.ts';
 import { asPlayer, FakePlayer, fakeVideo, ranges } from './fake-player.fixture.ts';
 
 useManualClock();
