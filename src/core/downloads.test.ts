@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock, wait } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
