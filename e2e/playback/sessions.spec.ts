@@ -58,8 +58,7 @@ test('another source begins another session; a reset player gets its rule back',
     return { faults, rules, settings, firsts, counts, afterDetach: player.getSettings().streaming! };
   }, manifests);
   expect(seen.faults).toEqual([]);
-  // One that chooses and one that gives up.
-  expect(seen.rules).toBe(2);
+  expect(seen.rules).toBe(1);
   expect(seen.settings!.insufficientBufferRule!.active).toBe(false);
   for (const { indices, distinct } of seen.counts) expect(distinct).toBe(indices);
   for (const state of seen.firsts) {
