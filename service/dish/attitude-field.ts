@@ -1,9 +1,15 @@
 /**
- * Finds where a dish's status holds its attitude, by asking the dish: its server describes itself (gRPC reflection). Only
- * numbers are taken from the description, no names: whoever answers there is not known, and definitions become code.
+ * Finds the field of a dish's status that holds its attitude, through gRPC reflection. It takes only numbers from the
+ * description, no names: protobufjs compiles definitions to code, and the server that answers is not trusted.
  */
 
-import { type Client, type ClientDuplexStream, credentials, loadPackageDefinition } from '@grpc/grpc-js';
+import {
+  type Client,
+  type ClientDuplexStream,
+  credentials,
+  makeClientConstructor,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
 import { fromJSON, type MessageTypeDefinition } from '@grpc/proto-loader';
 import { type AttitudeField, DEVICE_PACKAGE, STATUS_MESSAGE, STATUS_NUMBERS } from './device-api.ts';
 import { inPackage, message } from './protobuf-json.ts';
@@ -24,17 +30,18 @@ const REFLECTION = {
   Response: message({ file_descriptor_response: [4, 'Files'] }),
   Files: message({ file_descriptor_proto: [1, 'bytes[]'] }),
 };
-/** Of `google/protobuf/descriptor.proto`, what is looked at. */
+/** The part of `google/protobuf/descriptor.proto` that is read. */
 const DESCRIPTOR = {
   File: message({ package: [2, 'string'], message_type: [4, 'Message[]'] }),
   Message: message({ name: [1, 'string'], field: [2, 'Field[]'] }),
   Field: message({ name: [1, 'string'], number: [3, 'int32'], type: [5, 'int32'], type_name: [6, 'string'] }),
 };
-/** Numbers of types in descriptors. */
+/** Type numbers in descriptors. */
 const DOUBLE = 1;
 const FLOAT = 2;
-/** Of the parts: `q_scalar` or `w`, `q_x` ... */
-const PART_NAMES = { w: /^(q_?)?(scalar|w)$/i, x: /^(q_?)?x$/i, y: /^(q_?)?y$/i, z: /^(q_?)?z$/i };
+/** Names of w, x, y and z: `q_scalar` or `w`, `q_x` ... */
+const PART_NAMES = [/^(q_?)?(scalar|w)$/i, /^(q_?)?x$/i, /^(q_?)?y$/i, /^(q_?)?z$/i];
+/** Protocol buffers' limit for field numbers. */
 const GREATEST_NUMBER = 2 ** 29 - 1;
 
 interface Described {
@@ -51,7 +58,7 @@ interface DescribedMessage {
   field?: { name?: string; number?: number; type?: number; type_name?: string }[];
 }
 
-/** Undefined where the dish does not describe itself, or has no attitude in its status. Never rejects. */
+/** Undefined if the dish does not support reflection or its status has no attitude. Never rejects. */
 export async function learnAttitudeField(address: string, deadlineMs: number): Promise<AttitudeField | undefined> {
   for (const version of VERSIONS) {
     const files = await described(address, version, deadlineMs).catch(() => []);
@@ -61,7 +68,7 @@ export async function learnAttitudeField(address: string, deadlineMs: number): P
   return undefined;
 }
 
-/** The field in descriptions of files (`FileDescriptorProto`). */
+/** `files`: encoded `FileDescriptorProto`s. */
 export function attitudeIn(files: readonly Uint8Array[]): AttitudeField | undefined {
   const definitions = fromJSON(inPackage('described', DESCRIPTOR) as Parameters<typeof fromJSON>[0]);
   const file = definitions['described.File'] as unknown as MessageTypeDefinition<object, DescribedFile>;
@@ -71,40 +78,28 @@ export function attitudeIn(files: readonly Uint8Array[]): AttitudeField | undefi
       const { package: ofPackage = '', message_type = [] } = file.deserialize(Buffer.from(bytes));
       for (const one of message_type) messages.set(`${ofPackage}.${one.name ?? ''}`, one);
     } catch {
-      // Another file may tell.
+      // Another file may hold the message.
     }
   }
   for (const { number, type_name = '' } of messages.get(STATUS_MESSAGE)?.field ?? []) {
-    // Whole names begin with a dot; others are of the same package.
+    // Full names begin with a dot; others are relative to the package.
     const of = type_name.startsWith('.') ? type_name.slice(1) : `${DEVICE_PACKAGE}.${type_name}`;
     const quaternion = quaternionOf(messages.get(of));
     if (quaternion !== undefined && isNumber(number) && !STATUS_NUMBERS.includes(number)) {
-      return { number, name: 'attitude', ...quaternion };
+      return { number, ...quaternion };
     }
   }
   return undefined;
 }
 
-/** A message of four numbers of one type, called like the parts of a quaternion. */
+/** Undefined unless the message has four fields of one floating-point type with the names of a quaternion's parts. */
 function quaternionOf(described: DescribedMessage | undefined): Pick<AttitudeField, 'parts' | 'type'> | undefined {
-  const fields = described?.field ?? [];
-  const part = (pattern: RegExp) => {
-    const { number, type } = fields.find((field) => pattern.test(field.name ?? '')) ?? {};
-    return isNumber(number) ? { number, type } : undefined;
-  };
-  const [w, x, y, z] = Object.values(PART_NAMES).map(part);
-  if (w === undefined || x === undefined || y === undefined || z === undefined) return undefined;
-  const { type } = w;
-  const isOneType = [x, y, z].every((other) => other.type === type);
-  const areDistinct = new Set([w, x, y, z].map(({ number }) => number)).size === 4;
-  if (!isOneType || !areDistinct || (type !== FLOAT && type !== DOUBLE)) return undefined;
-  const parts = {
-    w: { number: w.number, name: 'w' },
-    x: { number: x.number, name: 'x' },
-    y: { number: y.number, name: 'y' },
-    z: { number: z.number, name: 'z' },
-  };
-  return { parts, type: type === FLOAT ? 'float' : 'double' };
+  const fields = PART_NAMES.map((pattern) => described?.field?.find(({ name = '' }) => pattern.test(name)));
+  const type = fields[0]?.type;
+  if ((type !== FLOAT && type !== DOUBLE) || fields.some((field) => field?.type !== type)) return undefined;
+  const [w, x, y, z] = fields.map((field) => field?.number);
+  if (!isNumber(w) || !isNumber(x) || !isNumber(y) || !isNumber(z) || new Set([w, x, y, z]).size < 4) return undefined;
+  return { parts: { w, x, y, z }, type: type === FLOAT ? 'float' : 'double' };
 }
 
 function isNumber(value: number | undefined): value is number {
@@ -113,11 +108,9 @@ function isNumber(value: number | undefined): value is number {
 
 function described(address: string, version: string, deadlineMs: number): Promise<Uint8Array[]> {
   const definitions = fromJSON(inPackage(version, REFLECTION) as Parameters<typeof fromJSON>[0]);
-  const inner = version
-    .split('.')
-    .reduce<unknown>((outer, part) => (outer as Record<string, unknown>)[part], loadPackageDefinition(definitions));
-  const { ServerReflection } = inner as { ServerReflection: typeof Client };
-  const client = new ServerReflection(address, credentials.createInsecure()) as Client & {
+  const service = definitions[`${version}.ServerReflection`] as ServiceDefinition;
+  const ServerReflection = makeClientConstructor(service, 'ServerReflection');
+  const client = new ServerReflection(address, credentials.createInsecure()) as unknown as Client & {
     ServerReflectionInfo(options: { deadline: number }): ClientDuplexStream<object, Described>;
   };
   return new Promise<Uint8Array[]>((resolve, reject) => {

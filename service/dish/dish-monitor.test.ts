@@ -13,7 +13,7 @@ import { DishMonitor } from './dish-monitor.ts';
 import type { Attitude, ObstructionMap } from './obstruction-map.ts';
 import type { LocationReading } from './read-answers.ts';
 
-// Hundreds of answers take a busy machine some seconds.
+// Hundreds of requests take seconds on a busy machine.
 jest.setTimeout(60_000);
 
 const opened: (() => void)[] = [];
@@ -55,7 +55,7 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
   return { watching, problems, seconds, states, maps, attitudes, places };
 }
 
-/** Each second has its number as usage, each seventh one a spike. */
+/** The usage of a second encodes its number, and every seventh second has a latency spike. */
 const NUMBERED: DishScript = {
   at(atMs) {
     const number = (atMs / 1000) % 100_000;
@@ -66,7 +66,7 @@ const NUMBERED: DishScript = {
 };
 
 describe('watching a dish', () => {
-  test('fills in what it has not seen from the history, once and in order', async () => {
+  test('fills gaps from the history, once and in order', async () => {
     const { watching, clock, seconds, script } = await watch();
     await watching.poll();
     expect(seconds).toHaveLength(900);
@@ -77,7 +77,7 @@ describe('watching a dish', () => {
     clock.advance(20);
     await watching.poll();
     expect(seconds).toHaveLength(923);
-    // Five seconds before each of the two that were asked for after a gap are not of the past yet.
+    // After each of the two gaps, the newest five seconds are not marked as history.
     expect(seconds.filter((second) => second.fromHistory !== true)).toHaveLength(5 + 2 * 5);
     const start = seconds[0]!.atMs;
     seconds.forEach((second, i) => {
@@ -89,12 +89,12 @@ describe('watching a dish', () => {
     });
   });
 
-  test('each second comes once, however late answers are and however they are late', async () => {
+  test('reports each second once, even if polls and answers are late', async () => {
     const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
     await watching.poll();
     seconds.length = 0;
     const random = seededRandom(4);
-    // The timer is late as well, and once the host stands still.
+    // The timer is late as well, and the host freezes once.
     const lateSeconds = () => (random() < 0.4 ? 0.75 * random() : 0);
     dish.misbehave({
       change(response) {
@@ -119,7 +119,7 @@ describe('watching a dish', () => {
     expect(Math.abs(seconds.at(-1)!.atMs - clock.utcMs())).toBeLessThan(2500);
   });
 
-  test('a history that is missing now and then leaves nothing out, and a status does where there is none', async () => {
+  test('loses no second if some histories are missing, and reports the status alone without a history', async () => {
     const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
     await watching.poll();
     seconds.length = 0;
@@ -145,7 +145,7 @@ describe('watching a dish', () => {
     expect(seconds).toHaveLength(18);
   });
 
-  test('seconds of a dish that has booted are told too, and none again while it does not count', async () => {
+  test('reports the seconds after a reboot, and none twice while the counter stands still', async () => {
     const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
     await watching.poll();
     seconds.length = 0;
@@ -168,7 +168,7 @@ describe('watching a dish', () => {
     expect(seconds).toHaveLength(6);
   });
 
-  test('reads its map and its place', async () => {
+  test('reads the map and the location', async () => {
     const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 520 };
     const { watching, clock, maps, places } = await watch({ location });
     await watching.poll();
@@ -187,7 +187,7 @@ describe('watching a dish', () => {
     ['BOOTING', 'rebooting'],
     ['NO_SATS', 'outage'],
     ['SKY_SEARCH', 'outage'],
-  ] as const)('%s is %s', async (outage, state) => {
+  ] as const)('the outage %s is the state %s', async (outage, state) => {
     const { watching, dish, clock, states } = await watch();
     await watching.poll();
     dish.misbehave({ outage });
@@ -201,7 +201,7 @@ describe('watching a dish', () => {
     expect(watching.reply().detail).toBeUndefined();
   });
 
-  test('a dish that counts its uptime anew is rebooting until pings come back', async () => {
+  test('a dish whose uptime restarts is rebooting until its pings return', async () => {
     const { watching, dish, clock, states } = await watch();
     await watching.poll();
     dish.reboot();
@@ -215,7 +215,7 @@ describe('watching a dish', () => {
     expect(states).toEqual(['online', 'rebooting', 'online']);
   });
 
-  test('a dish that has booted while nobody could ask it is rebooting, whatever its uptime', async () => {
+  test('detects a reboot between two polls, even if the new uptime is longer than the old one', async () => {
     const { watching, dish, clock } = await watch();
     await watching.poll();
     dish.reboot();
@@ -230,7 +230,7 @@ describe('watching a dish', () => {
     expect(watching.reply()).toMatchObject({ state: 'rebooting', uptimeSeconds: 30 });
   });
 
-  test('a dish that fails is unreachable at the third time, asked ever less often, and found again', async () => {
+  test('a dish is unreachable after three failures, polled with backoff, and found again', async () => {
     const { watching, dish, clock, problems, states } = await watch();
     await watching.poll();
     dish.misbehave({ failWith: status.UNAVAILABLE });
@@ -239,7 +239,7 @@ describe('watching a dish', () => {
       expect(watching.reply().state).toBe('online');
       await watching.poll();
     }
-    expect(watching.reply()).toMatchObject({ state: 'unreachable', detail: 'nobody answers there (told to fail)' });
+    expect(watching.reply()).toMatchObject({ state: 'unreachable', detail: 'nothing answers there (told to fail)' });
     expect(watching.reply().latencyMs).toBeUndefined();
     expect(problems.list()).toMatchObject([{ part: 'dish', code: 'unreachable', count: 1 }]);
     const asked: number[] = [];
@@ -258,7 +258,7 @@ describe('watching a dish', () => {
     expect(problems.list()).toEqual([]);
   });
 
-  test('nobody there is a state, not an error', async () => {
+  test('a refused connection is a state, not an error', async () => {
     const clock = new ManualClock();
     const { watching, problems } = monitor({ address: '127.0.0.1:1' }, clock);
     expect(watching.reply().state).toBe('connecting');
@@ -267,10 +267,10 @@ describe('watching a dish', () => {
       clock.advance(1);
     }
     expect(watching.reply().state).toBe('unreachable');
-    expect(problems.list()[0]!.message).toContain('127.0.0.1:1: nobody answers there');
+    expect(problems.list()[0]!.message).toContain('127.0.0.1:1: nothing answers there');
   });
 
-  test('a slow dish is not asked twice at once, and its late answer does not count', async () => {
+  test('polls a slow dish once at a time and ignores its late answers', async () => {
     const { watching, dish, seconds } = await watch({}, 30);
     dish.misbehave({ delayMs: 80 });
     await Promise.all([watching.poll(), watching.poll(), watching.poll()]);
@@ -279,7 +279,7 @@ describe('watching a dish', () => {
     expect(seconds).toEqual([]);
   });
 
-  test('an answer that is cut short is no answer, and no crash', async () => {
+  test('truncated answers neither crash it nor stop it', async () => {
     const { watching, dish, clock } = await watch();
     for (let part = 0; part < 1; part += 0.04) {
       dish.misbehave({ cutTo: part });
@@ -292,7 +292,7 @@ describe('watching a dish', () => {
     expect(watching.reply()).toMatchObject({ state: 'online', software: '2026.06.fake' });
   });
 
-  test('a leap of the clock neither makes seconds up nor loses any', async () => {
+  test('a step of the system clock neither adds nor loses seconds', async () => {
     const { watching, clock, seconds } = await watch();
     await watching.poll();
     for (const leap of [3600, -7200]) {
@@ -307,8 +307,8 @@ describe('watching a dish', () => {
   });
 });
 
-describe('a dish whose map is of its own frame', () => {
-  test('is asked where its attitude is, and its map comes with it', async () => {
+describe('a dish whose map is relative to itself', () => {
+  test('its attitude is found by reflection and reported with its map', async () => {
     const attitude: Attitude = [0.1, 0.7, -0.7, 0.1];
     const { watching, clock, attitudes } = await watch({ attitude });
     for (let i = 0; i < 3; i++) {
@@ -320,13 +320,13 @@ describe('a dish whose map is of its own frame', () => {
     expect(watching.reply()).toMatchObject({ state: 'online', malformedValues: 0 });
   });
 
-  test('has none where it does not describe itself', async () => {
+  test('has no attitude without reflection or without the field', async () => {
     expect(await learnAttitudeField('127.0.0.1:1', 500)).toBeUndefined();
     const { dish } = await watch();
     expect(await learnAttitudeField(dish.address, 2000)).toBeUndefined();
   });
 
-  test('no description of files makes the search fail', () => {
+  test('no file descriptor makes the search fail', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 3 }), (files) => {
         expect(attitudeIn(files)).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * Watches a dish: its status and history every second, its obstruction map and its place. A dish that cannot be reached,
- * sleeps or boots is a state that others see, and never an error.
+ * Polls a dish: status, history and obstruction map every second, location every ten minutes. A dish that is unreachable,
+ * asleep or booting is a state in the reply, never an error.
  */
 
 import { status as grpcStatus } from '@grpc/grpc-js';
@@ -10,7 +10,6 @@ import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { learnAttitudeField } from './attitude-field.ts';
 import {
-  type AttitudeField,
   attitudeFields,
   type DeviceClient,
   newDeviceClient,
@@ -26,37 +25,37 @@ export interface DishMonitorOptions {
   address: string;
   clock: Clock;
   problems: Problems;
-  /** Each second of the dish once, in order of time, however late its answers are. */
+  /** Receives each second of the dish once, in order, even if answers are late. */
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
-  /** Asked for every second where it is given. */
+  /** Receives the map every second. Default: the dish is not asked for it. */
   onObstructionMap?: ((map: ObstructionMap, atMs: number, attitude: Attitude | undefined) => void) | undefined;
   onLocation?: ((location: LocationReading) => void) | undefined;
   /** Uniform in [0, 1), for the jitter of retries. Default: `Math.random`. */
   random?: () => number;
-  /** Until an answer counts as missing. Default 2 s. */
+  /** Timeout of a request. Default 2 s. */
   deadlineMs?: number;
 }
 
 const PERIOD_MS = 1000;
 const DEADLINE_MS = 2000;
-/** One lost answer is no outage. */
+/** Failures in a row; one lost answer is no outage. */
 const FAILURES_UNTIL_UNREACHABLE = 3;
 const LONGEST_BACKOFF_MS = 30_000;
-/** A second that is told of so long after its end is of the past: nobody asked in time. */
+/** Seconds reported later than this after their end are marked `fromHistory`. */
 const LATE_MS = 5000;
-/** What is known of when the dish's seconds end is followed by so much a poll, so that their times stay in order. */
+/** Largest correction per poll of the estimate of when the dish's seconds end, so that their times stay in order. */
 const SLEW_MS = 100;
-/** Seconds that seem to end so much earlier or later than before are counted from another boot. */
+/** If the ends of seconds shift by more than this, the dish has rebooted. */
 const SAME_BOOT_MS = 3000;
-/** A dish whose uptime is behind by more than this has booted. */
+/** If the start of the uptime moves forward by more than this, the dish has rebooted. */
 const UPTIME_SLACK_SECONDS = 5;
-/** It is still booting for so long where no ping comes back yet. */
+/** After a boot, a dish without pings counts as booting for this long. */
 const BOOT_SECONDS = 300;
-/** Pings lost from which a second counts as an outage, whatever the dish calls it. */
+/** Seconds that lose at least this share of pings are an outage, even if the dish reports none. */
 const OUTAGE_DROP_RATE = 0.99;
 const LOCATION_PERIOD_MS = 600_000;
-/** gRPC's own attempts to connect: soon at first, no further apart than ours. */
+/** gRPC's own reconnects: soon at first, at most as far apart as the retries of this monitor. */
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': 500,
   'grpc.min_reconnect_backoff_ms': 500,
@@ -66,27 +65,26 @@ const CHANNEL = {
 export class DishMonitor {
   readonly #options: DishMonitorOptions;
   #client: DeviceClient;
-  /** Where the dish's attitude is; asked for once per firmware, where its map needs it. */
-  #attitudeField: AttitudeField | undefined;
-  #attitudeAskedOf: string | undefined;
+  /** Firmware that was searched for its attitude field. */
+  #searchedFirmware: string | undefined;
   readonly #reader = new AnswerReader();
   #timer: NodeJS.Timeout | undefined;
   #isBusy = false;
   #failures = 0;
   #retryAtMs = Number.NEGATIVE_INFINITY;
   #lastAnswerMs: number | undefined;
-  /** When the second before the dish's first one ended, on the even clock; undefined without a history. */
+  /** Monotonic time at which the dish's second 0 ended; undefined without a history. */
   #zeroMs: number | undefined;
   #historyFailures = 0;
-  /** Number and end, on the even clock, of the newest second that was told. */
-  #toldNumber = 0;
-  #toldMs = Number.NEGATIVE_INFINITY;
+  /** Number and monotonic end of the newest second that was reported. */
+  #newestNumber = 0;
+  #newestMs = Number.NEGATIVE_INFINITY;
   #locationAtMs = Number.NEGATIVE_INFINITY;
   #state: DishStateName = 'connecting';
   #sinceMs: number;
   #detail: string | undefined;
   #reading: StatusReading | undefined;
-  /** When it began to count its uptime, on the even clock. */
+  /** Monotonic time at which its uptime was 0. */
   #upSinceMs: number | undefined;
   #bootedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -96,7 +94,6 @@ export class DishMonitor {
     this.#client = newDeviceClient(options.address, CHANNEL);
   }
 
-  /** Begins to ask once a second. */
   start(): void {
     this.#timer ??= setInterval(() => void this.poll(), PERIOD_MS);
     void this.poll();
@@ -109,7 +106,7 @@ export class DishMonitor {
 
   reply(): DishReply {
     const reading = this.#reading;
-    // What was measured is of its second; the rest stays true.
+    // Without a connection, measurements are outdated; versions and the obstructed share still hold.
     const isFresh = this.#state !== 'unreachable' && this.#state !== 'connecting';
     const second = isFresh ? reading?.second : undefined;
     return {
@@ -131,7 +128,7 @@ export class DishMonitor {
     };
   }
 
-  /** Asks once, unless an answer is awaited or it is too early to try again. Never rejects. */
+  /** Does nothing while a poll is pending or a retry is not due. Never rejects. */
   async poll(): Promise<void> {
     const { clock } = this.#options;
     if (this.#isBusy || clock.monotonicMs() < this.#retryAtMs) return;
@@ -139,11 +136,11 @@ export class DishMonitor {
     try {
       const history = this.#askHistory();
       const response = await this.#ask({ get_status: {} });
-      const reading = this.#reader.status(response.dish_get_status, clock.utcMs(), this.#attitudeField);
-      if (reading === undefined) throw new Error('its answer holds no status');
+      const reading = this.#reader.status(response.dish_get_status, clock.utcMs());
+      if (reading === undefined) throw new Error('its answer has no status');
       this.#take(reading);
-      this.#tell(reading.second, await history);
-      await this.#askFurther();
+      this.#reportSeconds(reading.second, await history);
+      await this.#askMapAndLocation();
     } catch (error) {
       this.#fail(error as Error & { code?: number });
     } finally {
@@ -153,7 +150,7 @@ export class DishMonitor {
 
   #ask(request: RawRequest): Promise<RawResponse> {
     return new Promise((resolve, reject) => {
-      // gRPC's deadline goes by the clock of the machine, which may leap while it waits.
+      // A timer instead of gRPC's deadline, which uses the system clock and breaks when that is set.
       const deadlineMs = this.#options.deadlineMs ?? DEADLINE_MS;
       const call = this.#client.Handle(request, { deadline: Number.POSITIVE_INFINITY }, (error, response) => {
         clearTimeout(timer);
@@ -169,28 +166,31 @@ export class DishMonitor {
     });
   }
 
-  /** Undefined where it has none. Never rejects. */
+  /** The answer, or an empty one if the request fails. */
+  #tryAsk(request: RawRequest): Promise<RawResponse> {
+    return this.#ask(request).catch(() => ({}));
+  }
+
   async #askHistory(): Promise<TimedHistory | undefined> {
     const { clock } = this.#options;
     const askedMs = clock.monotonicMs();
-    const { dish_get_history } = await this.#ask({ get_history: {} }).catch(() => ({}) as RawResponse);
-    const reading = this.#reader.history(dish_get_history);
+    const reading = this.#reader.history((await this.#tryAsk({ get_history: {} })).dish_get_history);
     return reading && { ...reading, askedMs, answeredMs: clock.monotonicMs() };
   }
 
   /**
-   * The seconds that have not been told yet. Only the history says which these are: answers come late, so that two
-   * statuses may be of one second, or leave one out. The status alone is told of where there is no history.
+   * Reports the seconds that are new. The history identifies them: because answers come late, two statuses may show the
+   * same second or skip one. Without a history, the status alone is reported.
    */
-  #tell(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
+  #reportSeconds(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
     const { clock, onSecond } = this.#options;
     const nowMs = clock.monotonicMs();
     const utcMs = clock.utcMs();
     if (history === undefined) {
-      // A later answer has what this one lacks.
+      // The next history will contain this second as well.
       if (this.#zeroMs !== undefined && ++this.#historyFailures < FAILURES_UNTIL_UNREACHABLE) return;
       this.#zeroMs = undefined;
-      this.#toldMs = nowMs;
+      this.#newestMs = nowMs;
       onSecond(ofStatus);
       return;
     }
@@ -199,13 +199,13 @@ export class DishMonitor {
     const isSameBoot = this.#followSeconds(history);
     const endMs = (number: number) => this.#zeroMs! + number * PERIOD_MS;
     const isNew = (number: number) =>
-      isSameBoot ? number > this.#toldNumber : endMs(number) > this.#toldMs + PERIOD_MS / 2;
+      isSameBoot ? number > this.#newestNumber : endMs(number) > this.#newestMs + PERIOD_MS / 2;
     let first = current + 1;
     while (first > oldest && isNew(first - 1)) first--;
     for (let number = first; number <= current; number++) {
       const ageMs = nowMs - endMs(number);
-      this.#toldNumber = number;
-      this.#toldMs = endMs(number);
+      this.#newestNumber = number;
+      this.#newestMs = endMs(number);
       onSecond({
         atMs: Math.round(utcMs - ageMs),
         ...history.second(number),
@@ -215,17 +215,17 @@ export class DishMonitor {
     }
   }
 
-  /** Follows when the dish's seconds end. Whether it counts them from the same boot as before. */
+  /** Updates the estimate of when the dish's seconds end. False if the dish has rebooted since the last history. */
   #followSeconds({ current, askedMs, answeredMs }: TimedHistory): boolean {
-    // The newest one had ended when the answer came, the next one not yet when it was asked for.
+    // Second `current` ended before the answer came; the next one ended after the request was sent.
     const latestMs = answeredMs - current * PERIOD_MS;
     const earliestMs = askedMs - (current + 1) * PERIOD_MS;
     const beforeMs = this.#zeroMs ?? Number.NaN;
     const offMs = Math.min(latestMs, Math.max(earliestMs, beforeMs)) - beforeMs;
-    // A dish that does not count at the moment has not booted.
-    const stands = this.#zeroMs !== undefined && current === this.#toldNumber;
-    const isSameBoot = stands || (current > this.#toldNumber && Math.abs(offMs) <= SAME_BOOT_MS);
-    const laterMs = stands ? offMs : Math.min(SLEW_MS, offMs);
+    // A dish whose counter stands still has not rebooted.
+    const isStanding = this.#zeroMs !== undefined && current === this.#newestNumber;
+    const isSameBoot = isStanding || (current > this.#newestNumber && Math.abs(offMs) <= SAME_BOOT_MS);
+    const laterMs = isStanding ? offMs : Math.min(SLEW_MS, offMs);
     this.#zeroMs = isSameBoot ? beforeMs + Math.max(-SLEW_MS, laterMs) : latestMs;
     return isSameBoot;
   }
@@ -249,35 +249,30 @@ export class DishMonitor {
     this.#enter(state, detail);
   }
 
-  async #askFurther(): Promise<void> {
+  async #askMapAndLocation(): Promise<void> {
     const { clock, onObstructionMap, onLocation } = this.#options;
     if (onObstructionMap !== undefined) {
-      const { dish_get_obstruction_map } = await this.#ask({ dish_get_obstruction_map: {} }).catch(
-        () => ({}) as RawResponse,
-      );
-      const map = this.#reader.obstructionMap(dish_get_obstruction_map);
+      const response = await this.#tryAsk({ dish_get_obstruction_map: {} });
+      const map = this.#reader.obstructionMap(response.dish_get_obstruction_map);
       if (map !== undefined) onObstructionMap(map, clock.utcMs(), this.#reading?.attitude);
       if (map?.frame === 'terminal') await this.#learnAttitude();
     }
     if (onLocation === undefined || clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
-    // Most dishes do not allow it until their owner does.
-    const { get_location } = await this.#ask({ get_location: {} }).catch(() => ({}) as RawResponse);
-    const location = this.#reader.location(get_location);
+    // Fails on most dishes until their owner allows it.
+    const location = this.#reader.location((await this.#tryAsk({ get_location: {} })).get_location);
     if (location !== undefined) onLocation(location);
   }
 
-  /** A dish that moves has a map of its own frame, of no use without its attitude. */
+  /** A mobile dish's map is relative to the dish: its attitude is needed too. Searches once per firmware. */
   async #learnAttitude(): Promise<void> {
     const { address, deadlineMs = DEADLINE_MS } = this.#options;
     const firmware = this.#reading?.software ?? '';
-    if (this.#attitudeAskedOf === firmware) return;
-    this.#attitudeAskedOf = firmware;
-    this.#attitudeField = await learnAttitudeField(address, deadlineMs);
-    const before = this.#client;
-    const further = this.#attitudeField === undefined ? [] : [attitudeFields(this.#attitudeField)];
-    this.#client = newDeviceClient(address, CHANNEL, ...further);
-    before.close();
+    if (this.#searchedFirmware === firmware) return;
+    this.#searchedFirmware = firmware;
+    const field = await learnAttitudeField(address, deadlineMs);
+    this.#client.close();
+    this.#client = newDeviceClient(address, CHANNEL, ...(field === undefined ? [] : [attitudeFields(field)]));
   }
 
   #fail(error: Error & { code?: number; details?: string }): void {
@@ -293,17 +288,15 @@ export class DishMonitor {
   }
 
   #enter(state: DishStateName, detail: string | undefined): void {
-    const isChange = state !== this.#state;
-    if (isChange) {
-      this.#state = state;
-      this.#sinceMs = this.#options.clock.utcMs();
-    }
     this.#detail = detail;
-    if (isChange) this.#options.onStateChange();
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#sinceMs = this.#options.clock.utcMs();
+    this.#options.onStateChange();
   }
 }
 
-/** With when it was asked for and when it came, on the even clock. */
+/** A history with the monotonic times of its request and its answer. */
 type TimedHistory = HistoryReading & { askedMs: number; answeredMs: number };
 
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
@@ -318,17 +311,17 @@ function stateOf(reading: StatusReading, isBooting: boolean): { state: DishState
   return isDead ? { state: 'outage', detail: detail ?? 'no pings come back' } : { state: 'online', detail: undefined };
 }
 
-/** Why an answer did not come, for a person. */
+/** Why the request failed, for a person. */
 function reasonOf({ code, details, message }: Error & { code?: number; details?: string }): string {
   const text = (details ?? message).replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
-  if (code === grpcStatus.UNAVAILABLE) return `nobody answers there (${text})`;
-  if (code === grpcStatus.UNIMPLEMENTED) return `what answers there is no dish (${text})`;
-  if (code === grpcStatus.INTERNAL) return `its answer cannot be read (${text})`;
+  if (code === grpcStatus.UNAVAILABLE) return `nothing answers there (${text})`;
+  if (code === grpcStatus.UNIMPLEMENTED) return `the server there is not a dish (${text})`;
+  if (code === grpcStatus.INTERNAL) return `its answer cannot be decoded (${text})`;
   return text;
 }
 
-function defined<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
-  };
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

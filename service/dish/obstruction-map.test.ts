@@ -14,19 +14,19 @@ test('the centre is the zenith, and north is up', () => {
   expect(directionOf(EARTH, { row: 0, column: 0 })).toBeUndefined();
 });
 
-test('a dish of its own frame needs an attitude', () => {
+test('the frame "terminal" needs an attitude', () => {
   expect(directionOf(TERMINAL, { row: 40, column: 40 })).toBeUndefined();
   expect(pixelOf(TERMINAL, { azimuthDegrees: 10, elevationDegrees: 60 })).toBeUndefined();
 });
 
-test('a satellite of a recording is where its orbit says', () => {
+test('a recorded satellite is where its orbit predicts it', () => {
   // Recorded near Victoria on 2025-05-29 at 23:21:51 UTC: pixel and attitude by the dish, direction by SGP4 (STARLINK-2706).
   const attitude: Attitude = [0.0311, 0.379, 0.9223, 0.0688];
   const direction = directionOf(TERMINAL, { row: 41, column: 81 }, attitude)!;
   expect(angleBetween(direction, { azimuthDegrees: 6.8, elevationDegrees: 46.2 })).toBeLessThan(1.5);
 });
 
-test('pixels and directions belong to each other, in either frame, whatever the attitude', () => {
+test('`pixelOf` and `directionOf` are inverse in both frames for any attitude', () => {
   const component = fc.double({ min: -1, max: 1, noNaN: true });
   fc.assert(
     fc.property(

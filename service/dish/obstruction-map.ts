@@ -1,22 +1,23 @@
 /**
- * Where pixels of the dish's obstruction map lie in the sky. The map is a disk: the distance from its centre is the angle
- * from the zenith (frame "earth") or from the dish's own axis (frame "terminal"), `maxThetaDegrees` half its width away.
+ * Maps pixels of the dish's obstruction map to directions in the sky, and back. The map is a disk: the distance from its
+ * centre is the angle from the zenith (frame "earth") or from the dish's axis (frame "terminal"), and half its width is
+ * `maxThetaDegrees`.
  *
- * The frame "terminal" is checked against a recording with orbits (docs/service.md): rows grow against
- * the dish's y axis and columns against its x axis, and the attitude is the rotation from the dish to north, east, down.
- * The frame "earth" is what is published of stationary dishes: north up, east right; no recording to check it was at hand.
+ * Frame "terminal" is verified against a recording with orbits (docs/service.md): rows grow against the dish's y axis,
+ * columns against its x axis, and the attitude rotates from the dish's frame to north, east, down. Frame "earth" follows
+ * the publications on stationary dishes (north up, east right); no recording was available to verify it.
  */
 
 export interface MapGeometry {
   rows: number;
   columns: number;
   maxThetaDegrees: number;
-  /** `terminal`: relative to the dish, which may lean and turn. */
+  /** `terminal`: relative to the dish, which may be tilted and turned. */
   frame: 'earth' | 'terminal';
 }
 
 export interface ObstructionMap extends MapGeometry {
-  /** Row after row: -1 (or 0, in some firmware) never used, up to 1 clear. */
+  /** Row by row: -1 (in some firmware 0) unused, up to 1 clear. */
   snr: Float32Array;
 }
 
@@ -37,7 +38,7 @@ export interface Pixel {
 
 const DEGREES = Math.PI / 180;
 
-/** The direction of a pixel; undefined outside the disk, or where the attitude would be needed and is not known. */
+/** Undefined outside the disk, or if the frame is "terminal" and the attitude unknown. */
 export function directionOf(map: MapGeometry, pixel: Pixel, attitude?: Attitude): Direction | undefined {
   const up = (map.rows - 1) / 2 - pixel.row;
   const right = pixel.column - (map.columns - 1) / 2;
@@ -54,7 +55,7 @@ export function directionOf(map: MapGeometry, pixel: Pixel, attitude?: Attitude)
   return directionOfVector([east, north, -down]);
 }
 
-/** The pixel of a direction, in fractions; the inverse of `directionOf`. */
+/** The inverse of `directionOf`; row and column are fractional. */
 export function pixelOf(map: MapGeometry, direction: Direction, attitude?: Attitude): Pixel | undefined {
   let theta = 90 - direction.elevationDegrees;
   let up = Math.cos(direction.azimuthDegrees * DEGREES);

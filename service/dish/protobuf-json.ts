@@ -1,13 +1,6 @@
-/** Protocol-buffer definitions as protobufjs's JSON, in a short form; no `.proto` file has to be found at run time. */
+/** Builds protobufjs's JSON definitions from a short notation, so that no `.proto` file is needed at run time. */
 
-export interface FieldJson {
-  type: string;
-  id: number;
-  rule?: 'repeated';
-  options?: { packed: true };
-}
-
-/** `[number, type]`; `type[]` for repeated ones, which are packed where they are numbers. */
+/** `[number, type]`; `type[]` if repeated, which is packed for numbers. */
 export type ShortField = readonly [number, string];
 
 const PACKED = ['float', 'double', 'int32', 'uint32', 'int64', 'uint64', 'bool'];
@@ -17,7 +10,7 @@ export function message(
   fields: Record<string, ShortField>,
   oneofs: Record<string, readonly string[]> = {},
 ): { fields: object; oneofs: object } {
-  const json = Object.entries(fields).map(([name, [id, short]]): [string, FieldJson] => {
+  const json = Object.entries(fields).map(([name, [id, short]]): [string, object] => {
     const type = short.replace('[]', '');
     if (type === short) return [name, { type, id }];
     return [name, { type, id, rule: 'repeated', ...(PACKED.includes(type) && { options: { packed: true } }) }];
@@ -28,7 +21,6 @@ export function message(
   };
 }
 
-/** Definitions below a package's name. */
 export function inPackage(name: string, nested: Record<string, object>): object {
   return name
     .split('.')

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { AnswerReader } from './read-answers.ts';
 
 describe('reading answers of the dish', () => {
-  test('what is absent is zero where protocol buffers leave zeros out, and unknown elsewhere', () => {
+  test('absent values are zero where protocol buffers omit zeros, else unknown', () => {
     const reader = new AnswerReader();
     const reading = reader.status({}, 5)!;
     expect(reading.second).toEqual({
@@ -18,7 +18,7 @@ describe('reading answers of the dish', () => {
     expect(reader.malformed).toBe(0);
   });
 
-  test('a zero that is not sent is a zero all the same: an uptime right after a boot, the equator, Greenwich', () => {
+  test('reads an omitted zero as zero: uptime after a boot, the equator, Greenwich', () => {
     const reader = new AnswerReader();
     expect(reader.status({ device_state: {} }, 5)!.uptimeSeconds).toBe(0);
     const place = { latitudeDegrees: 0, longitudeDegrees: 0, altitudeMetres: 0 };
@@ -31,7 +31,7 @@ describe('reading answers of the dish', () => {
     for (const nothing of [{}, { lla: {} }, { lla: { lat: 91 } }]) expect(reader.location(nothing)).toBeUndefined();
   });
 
-  test('no ping is no malformed value', () => {
+  test('a lost ping is not malformed', () => {
     const reader = new AnswerReader();
     for (const pop_ping_latency_ms of [-1, 0]) {
       expect(reader.status({ pop_ping_latency_ms }, 5)!.second.latencyMs).toBeUndefined();
@@ -39,7 +39,7 @@ describe('reading answers of the dish', () => {
     expect(reader.malformed).toBe(0);
   });
 
-  test('values of the wrong type or size are left out and counted', () => {
+  test('omits and counts values of the wrong type or range', () => {
     const reader = new AnswerReader();
     const reading = reader.status(
       {
@@ -72,7 +72,7 @@ describe('reading answers of the dish', () => {
     expect(reader.malformed).toBe(9);
   });
 
-  test('a ring that is not full yet holds as many seconds as were counted', () => {
+  test('reads a ring buffer that is not full yet', () => {
     const latencies = new Array<number>(900).fill(0);
     latencies.splice(0, 3, 11, 12, 13);
     const history = new AnswerReader().history({ current: 3, pop_ping_latency_ms: latencies })!;
@@ -80,13 +80,13 @@ describe('reading answers of the dish', () => {
     expect([1, 2, 3].map((number) => history.second(number).latencyMs)).toEqual([11, 12, 13]);
   });
 
-  test('a ring that has gone round begins behind its newest', () => {
+  test('reads a ring buffer that has wrapped around', () => {
     const history = new AnswerReader().history({ current: 7, pop_ping_latency_ms: [6, 7, 3, 4, 5] })!;
     expect(history).toMatchObject({ current: 7, oldest: 3 });
     expect([3, 4, 5, 6, 7].map((number) => history.second(number).latencyMs)).toEqual([3, 4, 5, 6, 7]);
   });
 
-  test('a map is one only where its numbers fit each other', () => {
+  test('rejects a map whose size does not match its values', () => {
     const reader = new AnswerReader();
     const snr = new Array<number>(9).fill(-1);
     expect(reader.obstructionMap({ num_rows: 3, num_cols: 3, snr, map_reference_frame: 'FRAME_UT' })).toMatchObject({
@@ -105,7 +105,7 @@ describe('reading answers of the dish', () => {
     }
   });
 
-  test('nothing that can be decoded makes it fail', () => {
+  test('never throws', () => {
     const anything = fc.anything({ maxDepth: 3 });
     const statusOfAnything = fc.record(
       {

@@ -1,10 +1,10 @@
 /**
- * From the dish's answers to what the service works with. Firmware differs and a stranger may answer: every value is
- * checked, and one that is not what it should be is left out and counted, never trusted and never a reason to fail.
+ * Converts the dish's answers to the service's types. Firmware differs, and the server that answers is not trusted: every
+ * value is checked, and a malformed one is omitted and counted instead of failing the answer.
  */
 
 import type { TelemetrySecond } from '../telemetry.ts';
-import { type AttitudeField, MAP_FRAMES, OUTAGE_CAUSES, type OutageCause } from './device-api.ts';
+import { MAP_FRAMES, OUTAGE_CAUSES, type OutageCause } from './device-api.ts';
 import type { Attitude, ObstructionMap } from './obstruction-map.ts';
 
 export interface StatusReading {
@@ -13,18 +13,18 @@ export interface StatusReading {
   hardware: string | undefined;
   software: string | undefined;
   fractionObstructed: number | undefined;
-  /** The outage that it says is going on; a cause that is not known counts as `UNKNOWN`. */
+  /** The current outage; an unknown cause is `UNKNOWN`. */
   outage: OutageCause | undefined;
   attitude: Attitude | undefined;
 }
 
-/** The dish's ring of seconds. It counts all seconds since it booted; the newest ones are there. */
+/** The dish's ring buffer of seconds, which are numbered from 1 since the boot. */
 export interface HistoryReading {
-  /** Number of the newest second, from 1 on; 0: none yet. */
+  /** Number of the newest second; 0: none yet. */
   current: number;
-  /** Of the oldest one that is there. */
+  /** Number of the oldest second in the buffer. */
   oldest: number;
-  /** What a second that is there holds. */
+  /** `number`: from `oldest` to `current`. */
   second(number: number): Omit<TelemetrySecond, 'atMs'>;
 }
 
@@ -34,13 +34,12 @@ export interface LocationReading {
   altitudeMetres: number;
 }
 
-/** Reads values one by one, and counts those that are wrong. */
 export class AnswerReader {
-  /** Values left out because they were not what they should be. */
+  /** Values omitted so far because their type or range was wrong. */
   malformed = 0;
 
-  /** Undefined where there is no status in the answer. `attitude`: where it holds the dish's attitude, where that is known. */
-  status(raw: unknown, atMs: number, attitude?: AttitudeField): StatusReading | undefined {
+  /** Undefined if the answer has no status. */
+  status(raw: unknown, atMs: number): StatusReading | undefined {
     const status = record(raw);
     if (status === undefined) return undefined;
     const info = record(status['device_info']) ?? {};
@@ -48,13 +47,12 @@ export class AnswerReader {
     const outage = record(status['outage']);
     const cause = outage === undefined ? undefined : this.#cause(outage['cause']);
     const state = record(status['device_state']);
-    // Protocol buffers do not send a zero: absent is zero here.
-    const dropRate = this.#number(status['pop_ping_drop_rate'], { max: 1 }, 0);
+    // Protocol buffers omit zeros: an absent number is zero here.
     return {
       second: {
         atMs,
         latencyMs: this.#latency(status['pop_ping_latency_ms']),
-        dropRate,
+        dropRate: this.#number(status['pop_ping_drop_rate'], { max: 1 }, 0),
         downlinkUsageBps: this.#number(status['downlink_throughput_bps'], { max: 1e12 }, 0),
         uplinkUsageBps: this.#number(status['uplink_throughput_bps'], { max: 1e12 }, 0),
         obstructed: this.#boolean(obstruction['currently_obstructed']) || cause === 'OBSTRUCTED',
@@ -64,11 +62,11 @@ export class AnswerReader {
       software: this.#text(info['software_version']),
       fractionObstructed: this.#number(obstruction['fraction_obstructed'], { max: 1 }),
       outage: cause,
-      attitude: attitude && this.#attitude(record(status[attitude.name]), attitude),
+      attitude: this.#attitude(record(status['attitude'])),
     };
   }
 
-  /** Undefined where there is no ring in the answer. Values are checked as seconds are read. */
+  /** Undefined if the answer has no history. Values are checked when a second is read. */
   history(raw: unknown): HistoryReading | undefined {
     const history = record(raw);
     const current = this.#number(history?.['current'], { max: Number.MAX_SAFE_INTEGER }, 0) ?? 0;
@@ -95,32 +93,27 @@ export class AnswerReader {
     };
   }
 
-  /** Undefined where there is no map, or none whose size and numbers fit each other. */
+  /** Undefined if there is no map, or its size does not match its values. */
   obstructionMap(raw: unknown): ObstructionMap | undefined {
     const map = record(raw);
     const rows = this.#number(map?.['num_rows'], { max: MOST_PIXELS_ACROSS });
     const columns = this.#number(map?.['num_cols'], { max: MOST_PIXELS_ACROSS });
     const snr = numbers(map?.['snr']);
-    if (map === undefined || rows === undefined || columns === undefined || rows < 2 || rows !== columns)
-      return undefined;
+    if (map === undefined || rows === undefined || rows < 2 || rows !== columns) return undefined;
     if (snr.length !== rows * columns) {
       this.malformed++;
       return undefined;
     }
-    const maxThetaDegrees = this.#number(map['max_theta_deg'], { min: 1, max: 90 }, DEFAULT_MAX_THETA_DEGREES);
+    const maxThetaDegrees = this.#number(map['max_theta_deg'], { min: 1, max: 90 }) ?? DEFAULT_MAX_THETA_DEGREES;
     const frame = map['map_reference_frame'];
-    return {
-      rows,
-      columns,
-      snr: Float32Array.from(snr),
-      maxThetaDegrees: maxThetaDegrees ?? DEFAULT_MAX_THETA_DEGREES,
-      frame: frame === 'FRAME_UT' || frame === MAP_FRAMES.FRAME_UT ? 'terminal' : 'earth',
-    };
+    const isTerminal = frame === 'FRAME_UT' || frame === MAP_FRAMES.FRAME_UT;
+    const values = Float32Array.from(snr);
+    return { rows, columns, snr: values, maxThetaDegrees, frame: isTerminal ? 'terminal' : 'earth' };
   }
 
   location(raw: unknown): LocationReading | undefined {
     const lla = record(record(raw)?.['lla']);
-    // A zero is not sent: one is on the equator or in Greenwich, both at once are a dish that does not know.
+    // Zeros are omitted. One absent value is the equator or Greenwich; two mean that the dish has no position.
     if (lla?.['lat'] === undefined && lla?.['lon'] === undefined) return undefined;
     const latitudeDegrees = this.#number(lla['lat'], { min: -90, max: 90 }, 0);
     const longitudeDegrees = this.#number(lla['lon'], { min: -180, max: 180 }, 0);
@@ -129,7 +122,7 @@ export class AnswerReader {
     return { latitudeDegrees, longitudeDegrees, altitudeMetres };
   }
 
-  /** No ping at all is 0 or -1, depending on the firmware. */
+  /** A lost ping is 0 or -1, depending on the firmware. */
   #latency(value: unknown): number | undefined {
     const latencyMs = value === -1 ? undefined : this.#number(value, { max: 60_000 });
     return latencyMs === 0 ? undefined : latencyMs;
@@ -137,20 +130,20 @@ export class AnswerReader {
 
   #number(value: unknown, { min = 0, max }: { min?: number; max: number }, absent?: number): number | undefined {
     if (value === undefined || value === null) return absent;
-    // Single precision rounds a share of 1 to a little more.
-    if (typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6)
+    // Single precision may round a share of 1 up.
+    if (typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6) {
       return Math.min(max, Math.max(min, value));
+    }
     this.malformed++;
     return undefined;
   }
 
-  /** A part that is zero is not sent; the whole has length 1. */
-  #attitude(raw: Record<string, unknown> | undefined, { parts }: AttitudeField): Attitude | undefined {
+  /** Undefined unless it is a unit quaternion. */
+  #attitude(raw: Record<string, unknown> | undefined): Attitude | undefined {
     if (raw === undefined) return undefined;
-    const part = ({ name }: { name: string }) => this.#number(raw[name], { min: -1, max: 1 }, 0) ?? Number.NaN;
-    const attitude: Attitude = [part(parts.w), part(parts.x), part(parts.y), part(parts.z)];
-    const length = Math.hypot(...attitude);
-    return Math.abs(length - 1) < 0.01 ? attitude : undefined;
+    const part = (name: string) => this.#number(raw[name], { min: -1, max: 1 }, 0) ?? Number.NaN;
+    const attitude: Attitude = [part('w'), part('x'), part('y'), part('z')];
+    return Math.abs(Math.hypot(...attitude) - 1) < 0.01 ? attitude : undefined;
   }
 
   #boolean(value: unknown): boolean {
@@ -160,7 +153,7 @@ export class AnswerReader {
 
   #text(value: unknown): string | undefined {
     if (value === undefined) return undefined;
-    // It is shown to people: letters, digits and signs, no more than a line.
+    // It is displayed: accept one line of printable ASCII.
     if (typeof value === 'string' && /^[\x20-\x7e]{0,100}$/.test(value)) return value === '' ? undefined : value;
     this.malformed++;
     return undefined;

@@ -1,13 +1,7 @@
 import { credentials, loadPackageDefinition, status } from '@grpc/grpc-js';
 import { fromJSON, type MessageTypeDefinition } from '@grpc/proto-loader';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  type DeviceClient,
-  newDeviceClient,
-  type RawHistory,
-  type RawRequest,
-  type RawResponse,
-} from '../dish/device-api.ts';
+import { type DeviceClient, newDeviceClient, type RawRequest, type RawResponse } from '../dish/device-api.ts';
 import { pixelOf } from '../dish/obstruction-map.ts';
 import { inPackage, message } from '../dish/protobuf-json.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -39,7 +33,7 @@ function ask(client: DeviceClient, request: RawRequest): Promise<RawResponse> {
 }
 
 describe('the fake dish', () => {
-  test('shows the second of its script', async () => {
+  test('reports the current second of its script', async () => {
     const { client, clock, script } = await start();
     const second = script.at(clock.utcMs());
     const { dish_get_status: seen, api_version } = await ask(client, { get_status: {} });
@@ -53,7 +47,7 @@ describe('the fake dish', () => {
     expect(seen!.outage).toBeUndefined();
   });
 
-  test('keeps a history of 900 s in a ring', async () => {
+  test('keeps a ring buffer of 900 s', async () => {
     const { client, clock, script } = await start();
     clock.advance(37);
     const { dish_get_history: history } = await ask(client, { get_history: {} });
@@ -66,7 +60,7 @@ describe('the fake dish', () => {
     }
   });
 
-  test('paints where its satellite was, and forgets it all when it reboots', async () => {
+  test('paints the satellite track into its map and clears it at a reboot', async () => {
     const { client, clock, dish, script } = await start();
     clock.advance(5);
     const { dish_get_obstruction_map: map } = await ask(client, { dish_get_obstruction_map: {} });
@@ -80,11 +74,11 @@ describe('the fake dish', () => {
     const again = await ask(client, { dish_get_obstruction_map: {} });
     expect(again.dish_get_obstruction_map!.snr!.every((value) => value === -1)).toBe(true);
     const { dish_get_status } = await ask(client, { get_status: {} });
-    // A zero is not sent.
+    // Zeros are omitted.
     expect(dish_get_status!.device_state).toEqual({});
   });
 
-  test('says where it is only where it is allowed', async () => {
+  test('reports its location only if allowed', async () => {
     const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 520 };
     const open = await start({ location });
     const { get_location } = await ask(open.client, { get_location: {} });
@@ -93,7 +87,7 @@ describe('the fake dish', () => {
     await expect(ask(shut.client, { get_location: {} })).rejects.toMatchObject({ code: status.PERMISSION_DENIED });
   });
 
-  test('sleeps, fails, and cuts its answers short when told to', async () => {
+  test('misbehaves on request', async () => {
     const { client, dish } = await start();
     dish.misbehave({ outage: 'SLEEPING' });
     const { dish_get_status } = await ask(client, { get_status: {} });
@@ -107,7 +101,7 @@ describe('the fake dish', () => {
     expect((await ask(client, { get_status: {} })).dish_get_status).toBeDefined();
   });
 
-  test('says what other clients of a dish look at: alerts, GPS, power, obstructions', async () => {
+  test('reports the fields that other clients read: alerts, GPS, power, obstructions', async () => {
     const { client, clock, dish, script } = await start();
     dish.misbehave({ outage: 'OBSTRUCTED' });
     clock.advance(4);
@@ -133,7 +127,7 @@ describe('the fake dish', () => {
     });
     expect(dish_get_status!.outage).toBeUndefined();
     const { dish_get_history: history } = await ask(further, { get_history: {} });
-    const { power_in, outages } = history as { power_in?: number[] } & RawHistory;
+    const { power_in, outages } = history as typeof history & { power_in?: number[] };
     expect(power_in).toHaveLength(900);
     expect(Math.min(...power_in!)).toBeGreaterThan(20);
     expect(Math.max(...power_in!)).toBeLessThan(150);
@@ -144,12 +138,12 @@ describe('the fake dish', () => {
     });
   });
 
-  test('refuses what it does not know', async () => {
+  test('refuses unknown requests', async () => {
     const { client } = await start();
     await expect(ask(client, {})).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
   });
 
-  test('keeps its own time where the clock of the machine leaps', async () => {
+  test('does not follow steps of the system clock', async () => {
     const { client, clock } = await start();
     clock.leap(-7200);
     clock.advance(10);
@@ -161,11 +155,11 @@ describe('the fake dish', () => {
     expect(map!.snr!.some((value) => value === 1)).toBe(true);
   });
 
-  test.each(['grpc.reflection.v1', 'grpc.reflection.v1alpha'])('describes itself whole by %s', async (version) => {
+  test.each(['grpc.reflection.v1', 'grpc.reflection.v1alpha'])('describes its whole API by %s', async (version) => {
     const { dish } = await start();
     const { defined, used } = await reflected(dish, version);
     expect([...used].filter((name) => !defined.has(name))).toEqual([]);
-    // By name, the best known public client looks for these.
+    // The best-known public client looks these up by name.
     for (const name of ['Device', 'Request', 'DishAlerts', 'DishOutage', 'DishGetStatusResponse']) {
       expect([...defined.keys()]).toContain(`SpaceX.API.Device.${name}`);
     }
@@ -189,7 +183,7 @@ interface DescribedFile {
   service?: Described[];
 }
 
-/** What a generic client learns of the dish: lists the services, asks for the file of each and for those that these need. */
+/** Reads the API as a generic client does: lists the services, then requests their files and the files these import. */
 async function reflected(dish: FakeDish, version: string) {
   const definitions = fromJSON(
     inPackage(version, {
@@ -264,7 +258,7 @@ async function reflected(dish: FakeDish, version: string) {
   return namesIn([...files.values()]);
 }
 
-/** Full names that are defined, with the numbers of their fields, and those that fields and methods use. */
+/** The full names that are defined, with their field numbers, and the full names that fields and methods use. */
 function namesIn(files: readonly DescribedFile[]) {
   const defined = new Map<string, Record<string, number>>();
   const used: { from: string; name: string }[] = [];
@@ -280,7 +274,7 @@ function namesIn(files: readonly DescribedFile[]) {
   for (const { package: scope, message_type = [], enum_type = [], service = [] } of files) {
     for (const one of [...message_type, ...enum_type, ...service]) walk(scope, one);
   }
-  /** A name that does not begin with a dot is looked for from within outwards. */
+  /** Resolves a relative name from the innermost scope outwards. */
   const resolved = ({ from, name }: { from: string; name: string }): string => {
     if (name.startsWith('.')) return name.slice(1);
     for (let scope = from; scope !== ''; scope = scope.slice(0, Math.max(0, scope.lastIndexOf('.')))) {
@@ -292,13 +286,13 @@ function namesIn(files: readonly DescribedFile[]) {
 }
 
 describe('the script of a simulated dish', () => {
-  test('is the same whenever it is asked, and another with another seed', () => {
+  test('depends on the seed and the time only', () => {
     const atMs = Date.UTC(2026, 0, 1, 12, 0, 13);
     expect(syntheticDish({ seed: 7 }).at(atMs)).toEqual(syntheticDish({ seed: 7 }).at(atMs));
     expect(syntheticDish({ seed: 7 }).at(atMs)).not.toEqual(syntheticDish({ seed: 8 }).at(atMs));
   });
 
-  test('has a level of latency per epoch, and outages now and then', () => {
+  test('has a base latency per epoch and occasional outages', () => {
     const dish = syntheticDish({ seed: 3 });
     const start = Date.UTC(2026, 0, 1, 12, 0, 12);
     let obstructed = 0;
@@ -313,7 +307,7 @@ describe('the script of a simulated dish', () => {
     expect(obstructed).toBeLessThan(40);
   });
 
-  test('uses what a trace lets it, in phase with the trace', () => {
+  test('limits the usage to the capacity of a trace, in phase', () => {
     const startUtcMs = Date.UTC(2026, 0, 1, 12, 0, 12);
     const capacity = {
       startUtcMs,
@@ -335,7 +329,7 @@ describe('the script of a simulated dish', () => {
     }
   });
 
-  test('replays a recording over and over, what is missing as an outage', () => {
+  test('replays a recording in a loop, with missing seconds as outages', () => {
     const start = Date.UTC(2025, 5, 1, 10, 0, 0);
     const seconds = Array.from({ length: 32 }, (_, i) => ({ atMs: start + i * 1000, latencyMs: 20 + i }));
     const dish = recordedDish(

@@ -1,6 +1,6 @@
 /**
- * A dish to develop and test against: a gRPC server that speaks `SpaceX.API.Device.Device` with reflection and shows what
- * a script says. It can be told to misbehave.
+ * A dish for development and tests: a gRPC server with the API `SpaceX.API.Device.Device` and reflection. It shows the
+ * telemetry of a script and can be made to misbehave.
  */
 
 import {
@@ -15,18 +15,16 @@ import {
 import { ReflectionService } from '@grpc/reflection';
 import type { Clock } from '../clock.ts';
 import {
-  type AttitudeField,
-  attitudeFields,
   devicePackage,
   deviceService,
   type OutageCause,
-  type RawObstructionMap,
   type RawOutage,
   type RawRequest,
   type RawResponse,
 } from '../dish/device-api.ts';
 import { type Attitude, type MapGeometry, pixelOf } from '../dish/obstruction-map.ts';
-import { FURTHER_FIELDS } from './further-fields.ts';
+import type { LocationReading } from '../dish/read-answers.ts';
+import { ATTITUDE_FIELDS, FURTHER_FIELDS } from './further-fields.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
 export interface FakeDishOptions {
@@ -34,76 +32,60 @@ export interface FakeDishOptions {
   clock: Clock;
   /** Default: 127.0.0.1. */
   host?: string;
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   port?: number;
-  /** What it says of where it is; undefined: it does not allow to be asked. */
-  location?: { latitudeDegrees: number; longitudeDegrees: number; altitudeMetres: number } | undefined;
-  /** A dish that leans like this, whose map is of its own frame. Default: one whose map is of the earth's. */
+  /** Default: it refuses requests for its location. */
+  location?: LocationReading | undefined;
+  /** Makes its map relative to the dish (frame "terminal"). Default: frame "earth". */
   attitude?: Attitude | undefined;
-  /** How many seconds its history holds. Default: 900. */
+  /** Length of its history. Default: 900. */
   historySeconds?: number;
 }
 
-/** What a dish may be told to do wrong, all at once if need be. */
+/** Faults of a dish; any may be combined. */
 export interface Misbehaviour {
-  /** Answers come so much later. */
+  /** Answers are delayed by this. */
   delayMs?: number;
-  /** Answers are cut to this part of their bytes, 0 to 1. */
+  /** Answers are cut to this share of their bytes, 0 to 1. */
   cutTo?: number;
-  /** Bytes of the answer are changed, drawn with this. Uniform in [0, 1). */
+  /** Random bytes of the answer are changed. Uniform in [0, 1). */
   garble?: () => number;
-  /** Answers are handed over changed. */
+  /** Replaces the answer. */
   change?: (response: RawResponse) => unknown;
   /** Requests fail with this gRPC status. */
   failWith?: number;
-  /** The state that it says it is in. */
+  /** Cause of the outage that it reports. */
   outage?: OutageCause;
 }
 
 export interface FakeDish {
   /** `host:port`. */
   address: string;
-  /** Until told otherwise; `{}` for a dish in order. */
+  /** Holds until the next call; `{}` ends all faults. */
   misbehave(how: Misbehaviour): void;
-  /** Counts its uptime from now on, and forgets its history and map. */
+  /** Resets uptime, history and map. */
   reboot(): void;
-  /** Breaks connections off. */
+  /** Closes open connections too. */
   close(): void;
 }
 
 const HISTORY_SECONDS = 900;
 const MAP_SIZE = 123;
 const MAX_THETA_DEGREES = 80;
-/** In this dish's firmware; real ones have it elsewhere. */
-const ATTITUDE_FIELD: AttitudeField = {
-  number: 1999,
-  name: 'ned2dish_quaternion',
-  type: 'float',
-  parts: {
-    w: { number: 1, name: 'q_scalar' },
-    x: { number: 2, name: 'q_x' },
-    y: { number: 3, name: 'q_y' },
-    z: { number: 4, name: 'q_z' },
-  },
-};
 const MIN_ELEVATION_DEGREES = 10;
 const API_VERSION = 35;
-/** It has been running for an hour when it is made. */
 const UPTIME_AT_START_SECONDS = 3600;
-/** GPS time runs ahead of UTC since 1980-01-06 by this much less its leap seconds (18 since 2017). */
+/** Timestamps of outages are GPS time: since 1980-01-06, ahead of UTC by 18 leap seconds (since 2017). */
 const GPS_EPOCH_MS = Date.UTC(1980, 0, 6) - 18_000;
-/** Of pixels that no satellite has been seen in. */
+/** Value of map pixels without data. */
 const UNUSED = -1;
 
-/** Rejects where it cannot listen. */
+/** Rejects if it cannot listen. */
 export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
   const { host = '127.0.0.1', port = 0, attitude } = options;
   const dish = new ScriptedDish(options);
   const server = new Server();
-  const definitions = devicePackage(
-    FURTHER_FIELDS,
-    ...(attitude === undefined ? [] : [attitudeFields(ATTITUDE_FIELD)]),
-  );
+  const definitions = devicePackage(FURTHER_FIELDS, ...(attitude === undefined ? [] : [ATTITUDE_FIELDS]));
   let misbehaviour: Misbehaviour = {};
   server.addService(
     spoiled(deviceService(definitions), () => misbehaviour),
@@ -135,14 +117,14 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
     address: `${host}:${bound}`,
     misbehave(how) {
       misbehaviour = how;
-      dish.tell(how.outage);
+      dish.setOutage(how.outage);
     },
     reboot: () => dish.reboot(),
     close: () => server.forceShutdown(),
   };
 }
 
-/** The service with answers whose bytes can be spoiled on their way out. */
+/** The service definition with answers that `misbehaviour` may cut or garble. */
 function spoiled(definition: ServiceDefinition, misbehaviour: () => Misbehaviour): ServiceDefinition {
   const { Handle } = definition;
   const responseSerialize = (response: RawResponse): Buffer => {
@@ -158,7 +140,6 @@ function spoiled(definition: ServiceDefinition, misbehaviour: () => Misbehaviour
 
 type Refusal = Pick<StatusObject, 'code' | 'details'>;
 
-/** What the dish answers; a zero is not sent, as protocol buffers have it. */
 class ScriptedDish {
   readonly #script: DishScript;
   readonly #clock: Clock;
@@ -166,11 +147,11 @@ class ScriptedDish {
   readonly #attitude: Attitude | undefined;
   readonly #geometry: MapGeometry;
   readonly #historySeconds: number;
-  /** UTC of the dish's own clock, which does not leap with the machine's, less the even clock. */
-  readonly #utcLessEvenMs: number;
+  /** UTC minus monotonic time when it started: the dish's own clock does not follow steps of the machine's. */
+  readonly #utcOffsetMs: number;
   #bootMs: number;
-  /** Outages that it was told to have, or to end, each from a moment on; newest first. */
-  readonly #told: { fromMs: number; cause: OutageCause | undefined }[] = [];
+  /** Requested changes of the outage, newest first. */
+  readonly #outages: { fromMs: number; cause: OutageCause | undefined }[] = [];
   readonly #snr = new Float32Array(MAP_SIZE * MAP_SIZE).fill(UNUSED);
   #mapFromMs: number;
   #paintedMs: number;
@@ -183,7 +164,7 @@ class ScriptedDish {
     this.#historySeconds = historySeconds;
     const frame = attitude === undefined ? 'earth' : 'terminal';
     this.#geometry = { rows: MAP_SIZE, columns: MAP_SIZE, maxThetaDegrees: MAX_THETA_DEGREES, frame };
-    this.#utcLessEvenMs = clock.utcMs() - clock.monotonicMs();
+    this.#utcOffsetMs = clock.utcMs() - clock.monotonicMs();
     this.#bootMs = this.#nowMs() - UPTIME_AT_START_SECONDS * 1000;
     this.#mapFromMs = this.#thisSecondMs();
     this.#paintedMs = this.#mapFromMs;
@@ -195,8 +176,8 @@ class ScriptedDish {
     this.#mapFromMs = this.#thisSecondMs();
   }
 
-  tell(cause: OutageCause | undefined): void {
-    if (cause !== this.#told[0]?.cause) this.#told.unshift({ fromMs: this.#thisSecondMs(), cause });
+  setOutage(cause: OutageCause | undefined): void {
+    if (cause !== this.#outages[0]?.cause) this.#outages.unshift({ fromMs: this.#thisSecondMs(), cause });
   }
 
   answer(request: RawRequest): RawResponse | Refusal {
@@ -211,7 +192,7 @@ class ScriptedDish {
   }
 
   #nowMs(): number {
-    return this.#clock.monotonicMs() + this.#utcLessEvenMs;
+    return this.#clock.monotonicMs() + this.#utcOffsetMs;
   }
 
   #thisSecondMs(): number {
@@ -220,11 +201,11 @@ class ScriptedDish {
 
   #at(atMs: number): SimulatedSecond {
     const second = this.#script.at(atMs);
-    const outage = this.#told.find(({ fromMs }) => fromMs <= atMs)?.cause;
+    const outage = this.#outages.find(({ fromMs }) => fromMs <= atMs)?.cause;
     return outage === undefined ? second : { ...second, ...DEAD_SECOND, obstructed: outage === 'OBSTRUCTED', outage };
   }
 
-  /** The seconds of its history, newest first. */
+  /** The history, newest first. */
   #seconds(): SimulatedSecond[] {
     const newestMs = this.#thisSecondMs();
     const count = Math.floor((newestMs - this.#bootMs) / 1000);
@@ -290,13 +271,13 @@ class ScriptedDish {
       history.pop_ping_latency_ms[at] = latencyMs;
       history.downlink_throughput_bps[at] = downlinkUsageBps;
       history.uplink_throughput_bps[at] = uplinkUsageBps;
-      // What a flat dish takes: more, the more it sends and receives.
+      // In watts, as a flat dish draws: idle plus a part that grows with the traffic.
       history.power_in[at] = 45 + 30 * Math.min(1, (downlinkUsageBps + 4 * uplinkUsageBps) / 6e8);
     });
     return { ...history, outages: outagesIn(seconds) };
   }
 
-  #map(): RawObstructionMap {
+  #map(): RawResponse['dish_get_obstruction_map'] & object {
     this.#paintUntilNow();
     return {
       num_rows: MAP_SIZE,
@@ -310,7 +291,7 @@ class ScriptedDish {
 
   #paintUntilNow(): void {
     const nowMs = this.#thisSecondMs();
-    // No further back than there is anything to see of it.
+    // Bounds the work after a long pause.
     this.#paintedMs = Math.max(this.#paintedMs, nowMs - HISTORY_SECONDS * 1000);
     for (; this.#paintedMs < nowMs; this.#paintedMs += 1000) this.#paint(this.#paintedMs + 1000);
   }
@@ -326,7 +307,7 @@ class ScriptedDish {
 
 const DEAD_SECOND = { latencyMs: undefined, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0 };
 
-/** Seconds in a row with one cause, oldest first. `seconds`: newest first. */
+/** Merges consecutive seconds of one cause; oldest outage first. `seconds`: newest first. */
 function outagesIn(seconds: readonly SimulatedSecond[]): Outage[] {
   const runs: { cause: OutageCause; secondsMs: number[] }[] = [];
   for (const { atMs, outage } of [...seconds].reverse()) {
@@ -346,12 +327,11 @@ function outageOf(cause: OutageCause, secondsMs: readonly number[]): Outage {
   return { cause, start_timestamp_ns, duration_ns: secondsMs.length * 1e9, did_switch: false };
 }
 
-function attitudeOf([w, x, y, z]: Attitude): object {
-  const { name, parts } = ATTITUDE_FIELD;
-  return { [name]: { [parts.w.name]: w, [parts.x.name]: x, [parts.y.name]: y, [parts.z.name]: z } };
+function attitudeOf([q_scalar, q_x, q_y, q_z]: Attitude): object {
+  return { ned2dish_quaternion: { q_scalar, q_x, q_y, q_z } };
 }
 
-/** Fields of messages that have their default are not sent; numbers in arrays are. */
+/** Protocol buffers omit fields with their default value, but not array items. */
 function withoutZeros<Message extends object>(fields: Message): Partial<Message> {
   const entries = Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
     if (value === 0 || value === false) return [];

@@ -1,4 +1,4 @@
-/** Fields of the dish's answers that this service does not read, but other clients of the dish do. */
+/** Fields of the dish's answers that this service does not read, for other clients of the fake dish. */
 
 import type { FurtherFields } from '../dish/device-api.ts';
 
@@ -27,9 +27,15 @@ const ALERTS = [
   'upsu_router_port_slow',
 ] as const;
 
+/** The attitude, as in the firmware of mobile dishes but under a number of our own (theirs varies). */
+export const ATTITUDE_FIELDS: FurtherFields = {
+  DishGetStatusResponse: { ned2dish_quaternion: [1999, 'Quaternion'] },
+  Quaternion: { q_scalar: [1, 'float'], q_x: [2, 'float'], q_y: [3, 'float'], q_z: [4, 'float'] },
+};
+
 export const FURTHER_FIELDS: FurtherFields = {
   DishGetStatusResponse: { alerts: [1005, 'DishAlerts'], gps_stats: [1015, 'DishGpsStats'] },
-  // They are numbered in this order, from 1 on.
+  // Numbered in this order from 1.
   DishAlerts: Object.fromEntries(ALERTS.map((name, i) => [name, [i + 1, 'bool']])),
   DishGpsStats: {
     gps_valid: [1, 'bool'],

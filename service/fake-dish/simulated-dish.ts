@@ -1,14 +1,13 @@
 /**
- * What a fake dish sees from second to second: a link with 15 s epochs at seconds 12, 27, 42 and 57 of the minute, latency
- * with a level per epoch, lost pings at handovers, now and then something in the way, and a household that uses the link.
- * The same seed and second give the same numbers, whenever they are asked for.
+ * Synthetic telemetry of a dish, second by second: epochs that begin at seconds 12, 27, 42 and 57 of the minute, a base
+ * latency per epoch, lost pings at handovers, occasional obstructions, and the traffic of a household. A second depends
+ * only on the seed and its time.
  */
 
 import type { OutageCause } from '../dish/device-api.ts';
 import type { Direction } from '../dish/obstruction-map.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 
-/** A second of a fake dish; `atMs` is its end. */
 export interface SimulatedSecond extends TelemetrySecond {
   dropRate: number;
   downlinkUsageBps: number;
@@ -20,18 +19,18 @@ export interface SimulatedSecond extends TelemetrySecond {
 export interface DishScript {
   /** The second that ends at `atMs`, a multiple of 1000. */
   at(atMs: number): SimulatedSecond;
-  /** Where the serving satellite is. */
+  /** Direction of the serving satellite. */
   satellite(atMs: number): Direction | undefined;
 }
 
-/** A link's capacity by time, as a trace has it; repeats itself after `wrapSeconds`, a multiple of 15. */
+/** Capacity over time, as in a trace. Repeats after `wrapSeconds`, which must be a multiple of 15. */
 export interface SimulatedCapacity {
-  /** UTC in ms of second 0, so that epochs stay where they were. */
+  /** UTC in ms of second 0; keeps the trace's epochs in phase. */
   startUtcMs: number;
   wrapSeconds: number;
   stepEndsSeconds: readonly number[];
   ratesBps: readonly number[];
-  /** Where it was measured; NaN: unknown. */
+  /** One per step; NaN: unknown. Default: unknown. */
   rttSeconds?: readonly number[];
 }
 
@@ -39,25 +38,24 @@ export interface SyntheticOptions {
   seed: number;
   /** Default: 100 Mbit/s throughout. */
   capacity?: SimulatedCapacity;
-  /** Default: one that a track per epoch is made up for. */
+  /** Default: a random track per epoch. */
   satellite?: (atMs: number) => Direction | undefined;
 }
 
 const EPOCH_MS = 15_000;
-/** Handovers are at this second of each 15, in UTC. */
+/** Time of a handover since the full minute. */
 const PHASE_MS = 12_000;
-/** Of the epochs. */
+/** Share of epochs with an obstruction. */
 const OBSTRUCTED_SHARE = 0.03;
-/** Handovers that lose pings, and those that wait longer. */
+/** Shares of handovers with lost pings, and with raised latency. */
 const LOSSY_SHARE = 0.3;
 const SLOW_SHARE = 0.5;
-/** The household downloads for 40 s of every 2 minutes; else it reads. */
+/** The household downloads for 40 s of every 2 minutes. */
 const BUSY_PERIOD_SECONDS = 120;
 const BUSY_SECONDS = 40;
 const IDLE_BPS = 4e5;
 
-/** A dish that is made up. */
-export function syntheticDish({ seed, capacity, satellite = madeUpTrack(seed) }: SyntheticOptions): DishScript {
+export function syntheticDish({ seed, capacity, satellite = randomTrack(seed) }: SyntheticOptions): DishScript {
   return {
     satellite,
     at(atMs) {
@@ -74,9 +72,9 @@ export function syntheticDish({ seed, capacity, satellite = madeUpTrack(seed) }:
       const isFirst = second === 0;
       const measured = capacity && valueAt(capacity, capacity.rttSeconds, atMs - 500);
       // 22 to 45 ms per epoch, 2 ms of jitter, up to 40 ms more in the first second.
-      const level = 22 + 23 * ofEpoch(4) ** 2 + 4 * (ofSecond(1) - 0.5);
-      const bump = isFirst && ofEpoch(5) < SLOW_SHARE ? 15 + 25 * ofEpoch(6) : 0;
-      const latencyMs = measured !== undefined && measured > 0 ? measured * 1000 : level + bump;
+      const baseMs = 22 + 23 * ofEpoch(4) ** 2 + 4 * (ofSecond(1) - 0.5);
+      const bumpMs = isFirst && ofEpoch(5) < SLOW_SHARE ? 15 + 25 * ofEpoch(6) : 0;
+      const latencyMs = measured !== undefined && measured > 0 ? measured * 1000 : baseMs + bumpMs;
       const dropRate = isFirst && ofEpoch(7) < LOSSY_SHARE ? 0.05 + 0.25 * ofEpoch(8) : ofSecond(2) < 0.02 ? 0.05 : 0;
       const capacityBps = capacity === undefined ? 1e8 : (valueAt(capacity, capacity.ratesBps, atMs - 500) ?? 0);
       const isBusy = Math.floor(atMs / 1000) % BUSY_PERIOD_SECONDS < BUSY_SECONDS;
@@ -87,7 +85,7 @@ export function syntheticDish({ seed, capacity, satellite = madeUpTrack(seed) }:
   };
 }
 
-/** A dish that saw what another one recorded, over and over; epochs stay where they were. Seconds are a second apart. */
+/** Replays recorded seconds in a loop, with their epochs in phase. Missing seconds are outages. */
 export function recordedDish(seconds: readonly TelemetrySecond[], seed: number): DishScript {
   const made = syntheticDish({ seed });
   const first = seconds[0];
@@ -100,7 +98,6 @@ export function recordedDish(seconds: readonly TelemetrySecond[], seed: number):
     at(atMs) {
       const into = Math.round((atMs - first.atMs) / 1000);
       const recorded = bySecond.get(((into % wrap) + wrap) % wrap);
-      // What was not recorded was an outage.
       if (recorded === undefined) {
         return { atMs, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed: false, outage: 'NO_PINGS' };
       }
@@ -118,8 +115,8 @@ export function recordedDish(seconds: readonly TelemetrySecond[], seed: number):
   };
 }
 
-/** Across the sky in a straight line of half a degree a second, another one each epoch. */
-function madeUpTrack(seed: number): (atMs: number) => Direction {
+/** A straight line of half a degree per second, another one in each epoch. */
+function randomTrack(seed: number): (atMs: number) => Direction {
   return (atMs) => {
     const epoch = Math.floor((atMs - PHASE_MS) / EPOCH_MS);
     const seconds = (atMs - PHASE_MS - epoch * EPOCH_MS) / 1000 - 7.5;
@@ -148,7 +145,7 @@ function valueAt(
   return values[low];
 }
 
-/** A number in [0, 1) that depends on its arguments alone (the finalizer of MurmurHash3). */
+/** A hash of the arguments in [0, 1) (the finalizer of MurmurHash3). */
 function uniform(seed: number, index: number, what: number): number {
   let hash = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index | 0, 0xc2b2ae35) ^ Math.imul(what, 0x27d4eb2f);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
