@@ -43,11 +43,12 @@ export function pluginOptions(
     timeSource: {
       now: () => ({ utcMs: startUtcMs + nowSeconds() * 1000, uncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS }),
     },
-    // Sessions are compared: none may know of an earlier one.
-    prior: false,
     logger: null,
   };
-  if (isTunable(algorithm)) return { ...common, risk, forecasters: service === undefined ? [] : [service] };
+  if (isTunable(algorithm)) {
+    // Sessions are compared: none may know of an earlier one.
+    return { ...common, risk, prior: false, forecasters: service === undefined ? [] : [service] };
+  }
   // The plugin's own controllers are taken by name, as any page would; the others exist in replays alone.
   if (isControllerName(algorithm)) return { ...common, controller: algorithm };
   const forecasters =

@@ -30,7 +30,7 @@ export {
   type UtcReading,
 } from '../predictor/time-source.ts';
 export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './core/events.ts';
-export type { LeoAbrHandle, LeoAbrState } from './core/handle.ts';
+export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './core/handle.ts';
 export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';
 export type { TimeSource } from './core/options.ts';
 export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
@@ -45,5 +45,5 @@ export type { DashPlayer } from './dash/player.ts';
  * later of version 5, or one that has the plugin already) is left alone and reported as one `fault` event.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attach(player, resolveOptions(options));
+  return attach(player, options, resolveOptions);
 }

@@ -15,7 +15,7 @@ export type {
 } from '../abr/controller.ts';
 export { InputError } from '../abr/errors.ts';
 export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './core/events.ts';
-export type { LeoAbrHandle, LeoAbrState } from './core/handle.ts';
+export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './core/handle.ts';
 export type { TimeSource } from './core/options.ts';
 export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
 export type { DashPlayer } from './dash/player.ts';
@@ -26,5 +26,5 @@ export const CONTROLLER_NAMES = MPC_D_NAMES;
 
 /** `attachLeoAbr` of the main entry with MPC-D as its controller, and the options that MPC-D has. */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attach(player, resolveMpcDOptions(options));
+  return attach(player, options, resolveMpcDOptions);
 }

@@ -17,6 +17,13 @@ describe('events', () => {
     expect(seen).toEqual(['a', 'b', 'b']);
   });
 
+  test('an event that there is not is refused, naming those that there are', () => {
+    const events = createEvents(null);
+    expect(() => events.on('decisions' as 'decision', () => {})).toThrow(
+      'event: expected decision or fault, got "decisions"',
+    );
+  });
+
   test('a fault is told once per code and what failed, to listener and logger, after the present call', async () => {
     const warnings: string[] = [];
     const events = createEvents({ warn: (text) => warnings.push(text) });

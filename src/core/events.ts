@@ -1,6 +1,7 @@
 /** What a handle tells its listeners, and faults that are told once. */
 
 import type { Decision, InFlight, PlayerState } from '../../abr/controller.ts';
+import { InputError } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 
 /** A decision on a segment, with all that it was based on, so that it can be computed again. */
@@ -102,7 +103,8 @@ export function createEvents(logger: Logger | null): Events {
   };
   return {
     on(type, listener) {
-      const set = listeners[type] as Set<typeof listener>;
+      const set = listeners[type] as Set<typeof listener> | undefined;
+      if (set === undefined) throw new InputError('event', 'decision or fault', type);
       set.add(listener);
       return () => set.delete(listener);
     },

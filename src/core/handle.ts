@@ -1,9 +1,11 @@
 /** The handle that a page gets, whatever the player. */
 
 import type { Decision } from '../../abr/controller.ts';
+import { InputError } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from './adaptation.ts';
 import { createEvents, type Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
+import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Session } from './session.ts';
 
@@ -28,8 +30,17 @@ export interface LeoAbrState {
   faults: readonly FaultEvent[];
 }
 
+/** The options that `handle.set` changes. */
+const CHANGEABLE = ['risk', 'abandon', 'maxWastedShare', 'horizon', 'qoe'] as const;
+export type ChangeableOptions = Pick<LeoAbrOptions, (typeof CHANGEABLE)[number]>;
+
 /** What `attachLeoAbr` returns. */
 export interface LeoAbrHandle {
+  /**
+   * Changes options from the next decision on; what was measured stays. `undefined` stands for the default. Throws an
+   * `InputError`, and changes nothing, for a wrong value, and for an option that cannot change while attached.
+   */
+  set(change: ChangeableOptions): void;
   /** Gives the player back to dash.js's own rules, with the settings that it had. Safe to call twice. */
   detach(): void;
   /** Calls `listener` for each event from now on; returns what ends that. */
@@ -45,14 +56,29 @@ export interface Installation {
 }
 
 /** `install` puts the core into the player. It returns undefined where it has reported a fault instead. */
-export function createHandle(
-  options: ResolvedOptions,
-  install: (events: Events) => Installation | undefined,
+export function createHandle<O extends object>(
+  given: O | undefined,
+  resolve: (options: O | undefined) => ResolvedOptions,
+  install: (options: ResolvedOptions, events: Events) => Installation | undefined,
 ): LeoAbrHandle {
+  const options = resolve(given);
   const events = createEvents(options.logger);
-  const installation = events.attempt('unsupported-player', 'the player refused the plugin', () => install(events));
+  const installation = events.attempt('unsupported-player', 'the player refused the plugin', () =>
+    install(options, events),
+  );
   let isDetached = false;
   return {
+    set(change) {
+      for (const [name, value] of Object.entries(change)) {
+        if (!(CHANGEABLE as readonly string[]).includes(name)) {
+          throw new InputError(`options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);
+        }
+      }
+      const changed = { ...given, ...change } as O;
+      Object.assign(options, resolve(changed));
+      given = changed;
+      installation?.adaptation.life.renew();
+    },
     detach() {
       if (!isDetached) installation?.detach();
       isDetached = true;

@@ -11,14 +11,18 @@ import { isOutdated, newSession, sessionSeconds } from './session.ts';
 export type LifeCycle = ReturnType<typeof createLifeCycle>;
 
 export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, options: ResolvedOptions, events: Events) {
-  const { seed, timeSource, newController, newForecasting } = options;
+  const { seed, timeSource, newForecasting } = options;
   const sizes = new SegmentSizes();
   const forecasting = newForecasting?.({ events, origin: () => port.origin() });
   let session = newSession(1);
-  let controller = newController();
+  let controller = options.newController();
   let isForecasting = false;
   let isStopped = false;
 
+  /** Another controller, for another session or for changed options; what the session has measured stays. */
+  const renew = () => {
+    controller = options.newController();
+  };
   const nowSeconds = () => sessionSeconds(session, performance.now());
 
   function utcNow() {
@@ -70,9 +74,10 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
     next() {
       sizes.forget();
       session = newSession(session.number + 1);
-      controller = newController();
+      renew();
       isForecasting = false;
     },
+    renew,
     stop() {
       isStopped = true;
       forecasting?.stop();

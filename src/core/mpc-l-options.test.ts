@@ -76,9 +76,12 @@ describe('resolveOptions', () => {
     ['a handover in seconds', { handover: 15 }, 'options.handover'],
     ['a prior of its own', { prior: { rate: 3 } }, 'options.prior'],
     ['one forecaster', { forecasters: forecaster }, 'options.forecasters'],
-    ['a forecaster without latest()', { forecasters: [{ start() {}, observe() {} }] }, 'options.forecasters'],
+    ['a forecaster without latest()', { forecasters: [{ start() {}, observe() {} }] }, 'options.forecasters[0]'],
+    ['a risk beside another controller', { controller: 'mpc-d', risk: 0.5 }, 'options.risk'],
+    ['a prior beside an object', { controller: { name: 'own', decide }, prior: false }, 'options.prior'],
     ['a time source that is a function', { timeSource: () => 0 }, 'options.timeSource'],
     ['sizes that are a number', { sizes: 3 }, 'options.sizes'],
+    ['sizes without representations', { sizes: { a: 1 } }, 'sizes.representations'],
     ['a negative seed', { seed: -1 }, 'options.seed'],
     ['a logger that cannot warn', { logger: {} }, 'options.logger'],
   ];
@@ -91,7 +94,12 @@ describe('resolveOptions', () => {
     expect(() => resolveOptions({ horizon: 0 })).toThrow(
       'options.horizon: expected a whole number from 1 to 20, got 0',
     );
-    expect(() => resolveOptions({ controller: 'mpc-x' as 'mpc-d' })).toThrow('expected mpc-l, mpc-d, ');
+    expect(() => resolveOptions({ controller: 'mpc-x' as 'mpc-d' })).toThrow(
+      'expected mpc-l, mpc-d, mpc-d:abandon, mpc-d:cap or an object with decide(), got "mpc-x"',
+    );
+    expect(() => resolveOptions({ controller: 'mpc-d', risk: 0.5 })).toThrow(
+      'options.risk: expected controller mpc-l beside it, got "mpc-d"',
+    );
   });
 
   test('takes undefined for not given', () => {

@@ -1,6 +1,7 @@
 /** The options of the package's main entry: MPC-L and its forecasts. */
 
 import type { Controller } from '../../abr/controller.ts';
+import { InputError } from '../../abr/errors.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
@@ -63,19 +64,20 @@ const SHARE: Check = [
 ];
 const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
 
-const CHECKS: Checks<LeoAbrOptions> = {
-  ...COMMON_CHECKS,
-  controller: controllerCheck(CONTROLLER_NAMES),
+const MPC_L_CHECKS = {
   risk: SHARE,
   abandon: SWITCH,
   maxWastedShare: SHARE,
   startup: SWITCH,
   handover: SWITCH,
   prior: SWITCH,
-  forecasters: [
-    'an array of forecasters: start(), observe() and latest()',
-    (value) => Array.isArray(value) && value.every((one) => has(one, 'start', 'observe', 'latest')),
-  ],
+};
+
+const CHECKS: Checks<LeoAbrOptions> = {
+  ...COMMON_CHECKS,
+  ...MPC_L_CHECKS,
+  controller: controllerCheck(CONTROLLER_NAMES),
+  forecasters: ['an array', Array.isArray],
 };
 
 /** Throws an `InputError` (field, expected, received) for the first option that cannot be worked with. */
@@ -83,7 +85,16 @@ export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
   const common = resolveCommon(options);
+  forecasters.forEach((one, i) => {
+    const isOne = has(one, 'start', 'observe', 'latest');
+    if (!isOne) throw new InputError(`options.forecasters[${i}]`, 'start(), observe() and latest()', one);
+  });
   if (controller !== MPC_L) {
+    for (const name of Object.keys(MPC_L_CHECKS)) {
+      if (options[name as keyof LeoAbrOptions] !== undefined) {
+        throw new InputError(`options.${name}`, 'controller mpc-l beside it', controller);
+      }
+    }
     return {
       ...common,
       ...mpcDController({ ...options, controller }),

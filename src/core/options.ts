@@ -4,7 +4,7 @@ import type { Controller } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Events, Logger } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { SizesFile } from './segment-sizes.ts';
+import { parseSizes, type SizesFile } from './segment-sizes.ts';
 
 /** UTC and how far it may be off. */
 export interface TimeSource {
@@ -71,7 +71,10 @@ export const COMMON_CHECKS: Checks<CommonOptions> = {
 
 /** The check of an option `controller`. */
 export function controllerCheck(names: readonly string[]): Check {
-  return [`${names.join(', ')} or a controller`, (value) => names.includes(value as string) || has(value, 'decide')];
+  return [
+    `${names.join(', ')} or an object with decide()`,
+    (value) => names.includes(value as string) || has(value, 'decide'),
+  ];
 }
 
 /** Throws an `InputError` (field, expected, received) for the first option that cannot be worked with. */
@@ -84,11 +87,12 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>): v
   }
 }
 
-/** The options common to all with a value; `options` have been checked. */
+/** The options common to all with a value; `options` have been checked, save for what `sizes` hold. */
 export function resolveCommon(
   options: CommonOptions,
 ): Omit<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
   const { seed = 1, qoe = 'linear', logger = console, timeSource = DEVICE_CLOCK, sizes } = options;
+  if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
   return { seed, qoe, logger, timeSource, sizes };
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, Steady } from '../core/scripted.fixture.ts';
+import { attachLeoAbr, type ChangeableOptions, type DashPlayer } from '../index.ts';
 import { attached, download } from './attached.fixture.ts';
 import { FakePlayer } from './fake-player.fixture.ts';
 
@@ -87,6 +89,57 @@ describe('attachLeoAbr', () => {
     ]);
     again.handle.detach();
     expect(player.rules).toHaveLength(1);
+  });
+});
+
+describe('handle.set', () => {
+  /** One slow download on a link of which little is known. */
+  function afterOneDownload() {
+    const vague = new Steady();
+    const latest = (nowSeconds: number) => ({
+      ...Steady.prototype.latest(nowSeconds),
+      quantilesBps: [[4e6, 5e6, 3e7]],
+    });
+    const seen = attached({ forecasters: [Object.assign(vague, { latest })], prior: false });
+    seen.player.ask();
+    download(seen.player, 0, 0, 4e6, 1);
+    seen.player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
+    return seen;
+  }
+
+  test('the next decision goes by the new options, on what was measured', () => {
+    const { player, handle, decisions } = afterOneDownload();
+    handle.set({ risk: 1 });
+    player.ask();
+    const { state, forecast, decision } = decisions[1]!;
+    expect(state.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
+    expect(decision).toEqual(createMpcL({ risk: 1 }).decide(state, forecast));
+    expect(decision).not.toEqual(createMpcL().decide(state, forecast));
+    handle.set({ risk: undefined, qoe: 'log' } as unknown as ChangeableOptions);
+    player.ask();
+    expect(decisions[2]!.decision).toEqual(createMpcL().decide(decisions[2]!.state, forecast));
+    expect(decisions[2]!.state.weights.quality(state.ladderBps[0]!)).toBe(0);
+    expect(handle.state.session).toBe(1);
+  });
+
+  test.each([
+    [{ seed: 3 }, 'options.seed: expected a change of risk, abandon, maxWastedShare, horizon, qoe, got 3'],
+    [{ risk: 2 }, 'options.risk: expected a number from 0 to 1, got 2'],
+    [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
+  ])('%j is refused, and nothing changes', (change, message) => {
+    const { player, handle, decisions } = afterOneDownload();
+    player.ask();
+    expect(() => handle.set(change as ChangeableOptions)).toThrow(message);
+    player.ask();
+    expect(decisions[2]!.decision).toEqual(decisions[1]!.decision);
+  });
+
+  test('an option of mpc-l beside another controller is refused; a player that is not served takes none', () => {
+    const { handle } = attached({ controller: 'mpc-d' });
+    expect(() => handle.set({ risk: 0.5 })).toThrow('options.risk: expected controller mpc-l beside it, got "mpc-d"');
+    handle.detach();
+    handle.set({ qoe: 'log' });
+    attachLeoAbr(undefined as unknown as DashPlayer, { logger: null }).set({ risk: 1 });
   });
 });
 

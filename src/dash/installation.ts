@@ -10,9 +10,13 @@ import { requestHandlers } from './requests.ts';
 import { SWITCH_RULE, switchRule } from './rules.ts';
 import { applySettings } from './settings-guard.ts';
 
-/** `attachLeoAbr` (index.ts, mpc-d.ts) with resolved options. */
-export function attach(player: DashPlayer, options: ResolvedOptions): LeoAbrHandle {
-  return createHandle(options, (events) => {
+/** `attachLeoAbr` (index.ts, mpc-d.ts): `resolve` checks the options, now and whenever they change. */
+export function attach<O extends object>(
+  player: DashPlayer,
+  given: O | undefined,
+  resolve: (options: O | undefined) => ResolvedOptions,
+): LeoAbrHandle {
+  return createHandle(given, resolve, (options, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');

@@ -19,7 +19,7 @@ describe('whyUnsupported', () => {
 
   test('names a missing method', () => {
     expect(whyUnsupported({} as DashPlayer)).toBe('the player has no getVersion()');
-    expect(whyUnsupported(undefined as unknown as DashPlayer)).toBe('the player has no getVersion()');
+    expect(whyUnsupported(undefined as unknown as DashPlayer)).toBe('expected a dash.js player, got undefined');
     const player = Object.assign(new FakePlayer(), { addABRCustomRule: undefined });
     expect(whyUnsupported(player as unknown as DashPlayer)).toBe('the player has no addABRCustomRule()');
   });

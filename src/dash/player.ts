@@ -22,8 +22,9 @@ const METHODS =
 
 /** Why this player cannot be served, in words; undefined where it can. */
 export function whyUnsupported(player: DashPlayer): string | undefined {
+  if (!player) return `expected a dash.js player, got ${player}`;
   for (const name of METHODS.split(' ')) {
-    if (typeof player?.[name as keyof DashPlayer] !== 'function') return `the player has no ${name}()`;
+    if (typeof player[name as keyof DashPlayer] !== 'function') return `the player has no ${name}()`;
   }
   const version = player.getVersion();
   // Rule priorities came with 5.1: without them audio cannot be left to dash.js while video is decided on here.

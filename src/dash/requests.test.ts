@@ -112,7 +112,7 @@ describe('bytes are counted whatever the headers say', () => {
 
   test('over a line that is fast, but was slow at first, MPC-L and MPC-D go up', () => {
     for (const controller of ['mpc-l', 'mpc-d'] as const) {
-      const { player, faults } = attached({ controller, prior: false });
+      const { player, faults } = attached({ controller, ...(controller === 'mpc-l' && { prior: false }) });
       player.ask();
       download(player, 0, 0, 4e5, 0.8);
       const asked: (string | null)[] = [];
