@@ -5,24 +5,26 @@ export class InputError extends Error {
   override readonly name: string = 'InputError';
 
   constructor(
-    /** Path of the wrong value: `state.ladderBps[2]`, `options.horizon` ... */
+    /** Where the wrong value is: `state.ladderBps[2]`, `--seed`, `trace.csv:12: throughput_mbps` ... */
     readonly field: string,
     /** Valid values, in words. */
     readonly expected: string,
-    /** The invalid value. */
+    /** The invalid value, or the error that its use led to. */
     readonly received: unknown,
+    /** What came, in words. Default: the value. */
+    got = describeValue(received),
   ) {
-    super(`${field}: expected ${expected}, got ${describeValue(received)}`);
+    super(`${field}: expected ${expected}, got ${got}`);
   }
 }
 
-/** A value for a message: short, with an unmistakable type. */
+/** A value for a message: short, with an unmistakable type; of an error (of any realm), its message. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}...` : value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
   if (value === null) return 'null';
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'object') return String((value as Partial<Error>).message ?? 'an object');
   return String(value);
 }
 

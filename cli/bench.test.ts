@@ -56,7 +56,7 @@ describe('leo-abr bench', () => {
     const tiny = { ladderBps: [8e3], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.04 };
     writeFileSync(file, JSON.stringify(tiny));
     const { status, stderr } = await bench('--scenario', file);
-    expect(stderr).toMatch(/segmentSizesBits\[0\]\[0\]: expected whole bytes, at least \d+ .*got \d+ bytes/);
+    expect(stderr).toMatch(/segmentSizesBits\[0\]\[0\]: expected whole bytes, at least \d+ .*got "\d+ bytes"/);
     expect(status).toBe(2);
   });
 });

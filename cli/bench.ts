@@ -3,6 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { InputError } from '../abr/errors.ts';
 import type { ModelFile } from '../predictor/built-in/model-file.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
@@ -10,7 +11,7 @@ import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
 import { defaultContexts, type KernelTier, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { placeOf } from '../replay/formats/place.ts';
 import { type Impairment, NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
 import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { presentation } from '../replay/media/index.ts';
@@ -62,7 +63,7 @@ export function benchCommand(io: CommandIo): Command {
 async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   const { stderr } = io;
   if (!TIERS.includes(flags.tier)) {
-    throw new InputError({ field: '--tier', expected: `one of ${TIERS.join(', ')}`, got: quoted(flags.tier) });
+    throw new InputError('--tier', `one of ${TIERS.join(', ')}`, flags.tier);
   }
   const kernel = flags.tier === 'kernel' ? kernelOption(flags) : undefined;
   const benchmark = prepareBenchmark('bench', flags, { requireAlgorithm: browserAlgorithm, stderr });
@@ -194,24 +195,20 @@ function kernelOption({ congestion, impairment, contexts }: BenchFlags): KernelT
   const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
   if (congestionControl === undefined) {
     const expected = `one of ${CONGESTION_CONTROLS.join(', ')}`;
-    throw new InputError({ field: '--congestion', expected, got: quoted(congestion) });
+    throw new InputError('--congestion', expected, congestion);
   }
   const impairments: Readonly<Record<string, Impairment>> = { starlink: STARLINK_IMPAIRMENT, none: NO_IMPAIRMENT };
   const chosen = Object.hasOwn(impairments, impairment) ? impairments[impairment] : undefined;
   if (chosen === undefined) {
     const expected = `one of ${Object.keys(impairments).join(', ')}`;
-    throw new InputError({ field: '--impairment', expected, got: quoted(impairment) });
+    throw new InputError('--impairment', expected, impairment);
   }
   if (contexts !== undefined && contexts !== '1') {
-    throw new InputError({
-      field: '--contexts',
-      expected: '1 with --tier kernel: there is one link',
-      got: quoted(contexts),
-    });
+    throw new InputError('--contexts', '1 with --tier kernel: there is one link', contexts);
   }
   const obstacle = kernelTierObstacle() ?? allowCongestionControl(congestionControl);
   if (obstacle !== undefined) {
-    throw new InputError({ field: '--tier', expected: 'origin on this machine', got: `"kernel": ${obstacle}` });
+    throw new InputError('--tier', 'origin on this machine', undefined, `"kernel": ${obstacle}`);
   }
   return { congestionControl, impairment: chosen };
 }
@@ -223,16 +220,16 @@ function requireSameTier({ resumedTool, out }: Benchmark, tier: string, kernel: 
   const name = (one: string, control: string | undefined) => (control === undefined ? one : `${one} with ${control}`);
   const [was, is] = [name(earlier.tier, earlier.kernel?.congestionControl), name(tier, kernel?.congestionControl)];
   if (was === is && sameJson(earlier.kernel?.impairment, kernel?.impairment)) return;
-  throw new InputError({
-    file: out,
-    field: 'tool.bench',
-    expected: `sessions of tier ${is} to resume`,
-    got: `those of ${was}`,
-  });
+  throw new InputError(
+    placeOf({ file: out, field: 'tool.bench' }),
+    `sessions of tier ${is} to resume`,
+    undefined,
+    `those of ${was}`,
+  );
 }
 
 function contextsOption(text: string): number {
   const contexts = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (contexts >= 1 && contexts <= 64) return contexts;
-  throw new InputError({ field: '--contexts', expected: 'a whole number from 1 to 64', got: quoted(text) });
+  throw new InputError('--contexts', 'a whole number from 1 to 64', text);
 }

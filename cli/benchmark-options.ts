@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { describeValue, InputError } from '../abr/errors.ts';
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import {
@@ -12,7 +13,7 @@ import {
   resumePlan,
 } from '../replay/evaluation/plan.ts';
 import { parseStarts } from '../replay/evaluation/starts.ts';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
@@ -96,7 +97,7 @@ export function prepareBenchmark(
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
   const foldModels = flags.foldModels === undefined ? undefined : readFoldModels(flags.foldModels);
   if (flags.resume === true && flags.out === STANDARD_OUTPUT) {
-    throw new InputError({ field: '--resume', expected: 'an --out file to continue', got: 'standard output' });
+    throw new InputError('--resume', 'an --out file to continue', undefined, 'standard output');
   }
   requireWritable(flags.out);
 
@@ -155,7 +156,7 @@ function shortened(scenario: ResolvedScenario, text: string | undefined): Resolv
     return { ...scenario, segmentCount: segments, segmentSizesBits: segmentSizesBits.slice(0, segments) };
   }
   const expected = `a whole number from 1 to ${segmentCount} (the segments of ${scenario.name})`;
-  throw new InputError({ field: '--segments', expected, got: quoted(text) });
+  throw new InputError('--segments', expected, text);
 }
 
 /** The scenario for viewers who watch at another rate; at rate 1 it stays as it is. */
@@ -163,13 +164,13 @@ function atPlaybackRate(scenario: ResolvedScenario, text = '1'): ResolvedScenari
   const playbackRate = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   // What media elements play in all browsers.
   if (playbackRate >= 0.25 && playbackRate <= 4) return playbackRate === 1 ? scenario : { ...scenario, playbackRate };
-  throw new InputError({ field: '--playback-rate', expected: 'a number from 0.25 to 4', got: quoted(text) });
+  throw new InputError('--playback-rate', 'a number from 0.25 to 4', text);
 }
 
 function seedOption(text: string): number {
   const seed = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(seed) && seed < 2 ** 32) return seed;
-  throw new InputError({ field: '--seed', expected: 'a whole number from 0 to 4294967295', got: quoted(text) });
+  throw new InputError('--seed', 'a whole number from 0 to 4294967295', text);
 }
 
 function noteSkipped(plan: BenchmarkPlan, stderr: Output): void {
@@ -198,12 +199,11 @@ function resumed(
   const results = parseResults(readInput(file, '--out'), file);
   for (const field of ['command', 'version', 'commit'] as const) {
     if (results.tool[field] === tool[field]) continue;
-    throw new InputError({
-      file,
-      field: `tool.${field}`,
-      expected: `${quoted(tool[field])}: sessions of two programs do not belong in one file`,
-      got: quoted(results.tool[field]),
-    });
+    throw new InputError(
+      placeOf({ file, field: `tool.${field}` }),
+      `${describeValue(tool[field])}: sessions of two programs do not belong in one file`,
+      results.tool[field],
+    );
   }
   const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
   stderr.write(`${done.length} of ${plan.sessions.length} sessions were done before\n`);
@@ -214,11 +214,11 @@ function resumed(
 function requireModelOfEachGroup(models: ModelsByGroup, traces: readonly Trace[], file: string): void {
   for (const { metadata } of traces) {
     if (models[metadata.recordingGroup] !== undefined) continue;
-    throw new InputError({
-      file,
-      field: metadata.recordingGroup,
-      expected: 'a model for each recording group of the traces',
-      got: 'none for this one',
-    });
+    throw new InputError(
+      placeOf({ file, field: metadata.recordingGroup }),
+      'a model for each recording group of the traces',
+      undefined,
+      'none for this one',
+    );
   }
 }

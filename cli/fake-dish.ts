@@ -1,7 +1,7 @@
 /** `leo-abr fake-dish`: a dish to develop against, for this service or any other client of the dish's gRPC API. */
 
 import { Command } from 'commander';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
 import type { CommandIo } from './command-io.ts';
 import { interrupted, listening, locationOption, portOption } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
@@ -35,7 +35,7 @@ async function fakeDish(flags: FakeDishFlags, io: CommandIo): Promise<void> {
     } catch (error) {
       // gRPC tells of a port that is taken in words alone.
       const got = `${resolved.host} ${resolved.port} (${(error as Error).message})`;
-      throw new InputError({ field: '--port', expected: 'a free port of this machine', got: quoted(got) });
+      throw new InputError('--port', 'a free port of this machine', got);
     }
   });
   io.stderr.write(`the simulated dish is at ${dish.address}\n`);

@@ -1,8 +1,9 @@
 /** `--fold-models`: which model to use for which recording group, so that none is judged on what it learnt from. */
 
 import { dirname, resolve } from 'node:path';
+import { InputError } from '../abr/errors.ts';
 import { type ModelFile, parseModel } from '../predictor/built-in/model-file.ts';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { placeOf } from '../replay/formats/place.ts';
 import { readInput } from './results-file.ts';
 
 /**
@@ -15,15 +16,15 @@ export function readFoldModels(file: string): Record<string, ModelFile> {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new InputError({ file, expected: 'a JSON object', got: (error as Error).message }, { cause: error });
+    throw new InputError(file, 'a JSON object', error);
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new InputError({ file, expected: 'an object from recording group to model file', got: quoted(json) });
+    throw new InputError(file, 'an object from recording group to model file', json);
   }
   return Object.fromEntries(
     Object.entries(json).map(([group, name]) => {
       if (typeof name !== 'string' || name === '') {
-        throw new InputError({ file, field: group, expected: 'the name of a model file', got: quoted(name) });
+        throw new InputError(placeOf({ file, field: group }), 'the name of a model file', name);
       }
       return [group, readModel(resolve(dirname(file), name))];
     }),
@@ -33,13 +34,10 @@ export function readFoldModels(file: string): Record<string, ModelFile> {
 function readModel(file: string): ModelFile {
   try {
     const model: ModelFile = JSON.parse(readInput(file, '--fold-models'));
-    parseModel(model);
+    parseModel(model, file);
     return model;
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError(
-      { file, expected: 'a model of leo-abr train', got: (error as Error).message },
-      { cause: error },
-    );
+    throw new InputError(file, 'a model of leo-abr train', error);
   }
 }

@@ -1,7 +1,8 @@
 /** `leo-abr report`: results as a page for people, Markdown for papers and a row per session for everything else. */
 
 import { Command } from 'commander';
-import { InputError } from '../replay/formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
+import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import type { CommandIo } from './command-io.ts';
 import { readResults } from './report/read-results.ts';
@@ -34,15 +35,14 @@ async function report(
   io: CommandIo,
 ): Promise<void> {
   const twice = files.find((file, i) => files.indexOf(file) < i);
-  if (twice !== undefined)
-    throw new InputError({ field: 'results', expected: 'each file once', got: `${twice} twice` });
+  if (twice !== undefined) throw new InputError('results', 'each file once', undefined, `${twice} twice`);
   requireWritableFolder(out);
   const traces = paths && readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
   const read = [];
   for (const file of files) read.push({ file, results: await readResults(file) });
   const empty = read.find(({ results }) => results.sessions.length === 0);
   if (empty !== undefined) {
-    throw new InputError({ file: empty.file, field: 'sessions', expected: 'at least one session', got: 'none' });
+    throw new InputError(placeOf({ file: empty.file, field: 'sessions' }), 'at least one session', undefined, 'none');
   }
   const runs = runsOf(read);
 

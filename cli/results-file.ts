@@ -2,7 +2,7 @@
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { InputError } from '../replay/formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
 import { makeFolder, writeFileAtomically } from '../replay/formats/write-file.ts';
 import type { Output } from './command-io.ts';
 
@@ -12,8 +12,7 @@ export const STANDARD_OUTPUT = '-';
 /** Throws an `InputError` of the flag for a file that could not be written later. Makes its folder. */
 export function requireWritable(out: string, field = '--out'): void {
   if (out === STANDARD_OUTPUT) return;
-  const unwritable = (got: string, cause?: unknown) =>
-    new InputError({ field, expected: 'a file that can be written', got: `${out}: ${got}` }, { cause });
+  const unwritable = (got: string) => new InputError(field, 'a file that can be written', undefined, `${out}: ${got}`);
   const probe = join(dirname(out), `.${basename(out)}.${process.pid}.probe`);
   try {
     if (statSync(out, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a folder');
@@ -21,7 +20,7 @@ export function requireWritable(out: string, field = '--out'): void {
     writeFileSync(probe, '', { flag: 'wx' });
     rmSync(probe);
   } catch (error) {
-    throw unwritable((error as Error).message, error);
+    throw unwritable((error as Error).message);
   }
 }
 
@@ -35,9 +34,6 @@ export function readInput(file: string, field: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new InputError(
-      { field, expected: 'a readable file', got: `${file}: ${(error as Error).message}` },
-      { cause: error },
-    );
+    throw new InputError(field, 'a readable file', undefined, `${file}: ${(error as Error).message}`);
   }
 }

@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { InputError } from '../replay/formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
+import { placeOf } from '../replay/formats/place.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenario-file.ts';
 import { readInput } from './results-file.ts';
@@ -17,10 +18,7 @@ export function scenarioOption(value: string): ResolvedScenario {
       try {
         return readFileSync(beside, 'utf8');
       } catch (error) {
-        throw new InputError(
-          { file: value, field: 'sizesFile', expected: 'a readable file', got: (error as Error).message },
-          { cause: error },
-        );
+        throw new InputError(placeOf({ file: value, field: 'sizesFile' }), 'a readable file', error);
       }
     },
   });

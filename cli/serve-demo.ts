@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../replay/formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { startOrigin } from '../replay/origin/index.ts';
@@ -77,7 +77,7 @@ function pageFolder(given: string | undefined): string {
   const found = candidates.find((folder) => existsSync(join(folder, 'index.html')));
   if (found !== undefined) return found;
   if (given !== undefined) {
-    throw new InputError({ field: '--page', expected: 'a folder with the built page', got: `${given}: no index.html` });
+    throw new InputError('--page', 'a folder with the built page', undefined, `${given}: no index.html`);
   }
   throw new Error(`the demo page is not built (npm run build): nothing in ${PAGE_FOLDERS.join(', ')}`);
 }

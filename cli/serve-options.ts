@@ -2,7 +2,8 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
+import { placeOf } from '../replay/formats/place.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
 
@@ -17,7 +18,7 @@ export async function listening<Options extends { host?: string; port: number },
     const { code } = error as NodeJS.ErrnoException;
     const expected = LISTEN_ERRORS[code ?? ''];
     if (expected === undefined) throw error;
-    throw new InputError({ field: '--port', expected, got: `${options.host ?? ''} ${options.port} (${code})` });
+    throw new InputError('--port', expected, undefined, `${options.host ?? ''} ${options.port} (${code})`);
   }
 }
 
@@ -50,7 +51,7 @@ export async function closed(running: { close(): Promise<void> }, io: CommandIo)
 export function portOption(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65535) return port;
-  throw new InputError({ field: '--port', expected: 'a whole number from 0 to 65535', got: quoted(text) });
+  throw new InputError('--port', 'a whole number from 0 to 65535', text);
 }
 
 /** An origin of pages, as browsers write it. */
@@ -59,7 +60,7 @@ export function originOption(text: string): string {
   // `new URL` adds what browsers leave out: a path, a default port.
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text) return text;
   const expected = 'an origin like https://player.example, without a path';
-  throw new InputError({ field: '--allow-origin', expected, got: quoted(text) });
+  throw new InputError('--allow-origin', expected, text);
 }
 
 /** An address, or a network in CIDR notation; all addresses are not one. */
@@ -68,25 +69,26 @@ export function proxyOption(text: string): string {
   const most = isIP(address) === 4 ? 32 : 128;
   if (isIP(address) !== 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= most && rest.length === 0) return text;
   const expected = 'an address like 127.0.0.1, or a network like 10.0.0.0/8';
-  throw new InputError({ field: '--trust-proxy', expected, got: quoted(text) });
+  throw new InputError('--trust-proxy', expected, text);
 }
 
 /** Where a dish is. */
 export function dishAddressOption(text: string, expected = 'a host and a port like 192.168.100.1:9200'): string {
   const [, port] = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? [];
   if (Number(port) >= 1 && Number(port) <= 65535) return text;
-  throw new InputError({ field: '--dish', expected, got: quoted(text) });
+  throw new InputError('--dish', expected, text);
 }
 
 /** A text file of at most so many bytes, a mebibyte unless told otherwise. */
 export function textIn(file: string, field: string, most = 2 ** 20): string {
   try {
     const { size } = statSync(file);
-    if (size > most) throw new InputError({ file, field, expected: `at most ${most} bytes`, got: `${size} bytes` });
+    if (size > most)
+      throw new InputError(placeOf({ file, field }), `at most ${most} bytes`, undefined, `${size} bytes`);
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError({ field, expected: 'a readable file', got: `${file} (${(error as Error).message})` });
+    throw new InputError(field, 'a readable file', undefined, `${file} (${(error as Error).message})`);
   }
 }
 
@@ -106,5 +108,5 @@ export function locationOption(text: string): {
     altitudeMetres <= 20_000;
   if (isPlace) return { latitudeDegrees, longitudeDegrees, altitudeMetres };
   const expected = 'degrees north, degrees east and, if need be, metres, like 48.1,11.6,520';
-  throw new InputError({ field: '--location', expected, got: quoted(text) });
+  throw new InputError('--location', expected, text);
 }

@@ -1,7 +1,7 @@
 /** The flags that say what a simulated dish sees, for `serve --dish simulated` and `fake-dish`. */
 
 import type { Command } from 'commander';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
@@ -38,7 +38,7 @@ export async function dishScript(flags: ScriptFlags, io: CommandIo): Promise<Dis
   const { readTelemetry, recordedDish, syntheticDish } = await import('../service/index.ts');
   const seed = /^\d{1,9}$/.test(flags.seed) ? Number(flags.seed) : Number.NaN;
   if (Number.isNaN(seed)) {
-    throw new InputError({ field: '--seed', expected: 'a whole number from 0 to 999999999', got: quoted(flags.seed) });
+    throw new InputError('--seed', 'a whole number from 0 to 999999999', flags.seed);
   }
   if (flags.telemetry !== undefined) {
     const file = flags.telemetry;
@@ -53,11 +53,11 @@ function traceOption(text: string, io: CommandIo): Trace {
     const trace = traces.find(({ name }) => name === text);
     if (trace !== undefined) return trace;
     const expected = `a trace file, or one of ${traces.map(({ name }) => name).join(', ')}`;
-    throw new InputError({ field: '--trace', expected, got: quoted(text) });
+    throw new InputError('--trace', expected, text);
   }
   const [trace, another] = readTraces([text], { onNote: (note) => io.stderr.write(`${note}\n`) });
   if (trace !== undefined && another === undefined) return trace;
-  throw new InputError({ field: '--trace', expected: 'a file with one trace without gaps', got: quoted(text) });
+  throw new InputError('--trace', 'a file with one trace without gaps', text);
 }
 
 function capacityOf(trace: Trace): SimulatedCapacity {

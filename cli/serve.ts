@@ -5,7 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { describeValue, InputError } from '../abr/errors.ts';
+import { placeOf } from '../replay/formats/place.ts';
 import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
@@ -139,15 +140,15 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
   const isAddress = /^https?:\/\//i.test(source) && URL.canParse(source);
   if (!isAddress && !existsSync(source)) {
     // A mistyped address may hold a password.
-    const got = /^[a-z]{2,}:/i.test(source) ? 'an address that is none of these' : quoted(source);
-    throw new InputError({ field: '--tle', expected: 'a readable file, or an http(s) address', got });
+    const got = /^[a-z]{2,}:/i.test(source) ? 'an address that is none of these' : describeValue(source);
+    throw new InputError('--tle', 'a readable file, or an http(s) address', undefined, got);
   }
   return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
 }
 
 function recordingOption(directory: string, flags: ServeFlags, io: CommandIo): ServiceOptions['recording'] {
   if (existsSync(directory) && !statSync(directory).isDirectory()) {
-    throw new InputError({ field: '--record', expected: 'a folder, or none yet', got: quoted(directory) });
+    throw new InputError('--record', 'a folder, or none yet', directory);
   }
   return {
     directory,
@@ -159,13 +160,13 @@ function recordingOption(directory: string, flags: ServeFlags, io: CommandIo): S
 
 function modelOption(file: string): string {
   if (existsSync(file) && statSync(file).isFile()) return file;
-  throw new InputError({ field: '--model', expected: 'a readable file', got: quoted(file) });
+  throw new InputError('--model', 'a readable file', file);
 }
 
 function positive(text: string, field: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value > 0) return value;
-  throw new InputError({ field, expected: 'a number above 0', got: quoted(text) });
+  throw new InputError(field, 'a number above 0', text);
 }
 
 /** Where the operating system wants such things. */
@@ -178,14 +179,14 @@ function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
     const field = tlsCert === undefined ? '--tls-cert' : '--tls-key';
-    throw new InputError({ field, expected: '--tls-cert and --tls-key together', got: 'one of them' });
+    throw new InputError(field, '--tls-cert and --tls-key together', undefined, 'one of them');
   }
   const tls = { cert: pemIn(tlsCert, '--tls-cert'), key: pemIn(tlsKey, '--tls-key') };
   try {
     createSecureContext(tls);
   } catch (error) {
     const expected = 'a certificate and the key that belongs to it';
-    throw new InputError({ field: '--tls-cert', expected, got: `${tlsCert}, ${tlsKey} (${(error as Error).message})` });
+    throw new InputError('--tls-cert', expected, undefined, `${tlsCert}, ${tlsKey} (${(error as Error).message})`);
   }
   return tls;
 }
@@ -193,7 +194,7 @@ function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string
 function pemIn(file: string, field: string): string {
   const text = textIn(file, field);
   if (text.includes('-----BEGIN ')) return text;
-  throw new InputError({ file, field, expected: 'a PEM file', got: quoted(text.slice(0, 20)) });
+  throw new InputError(placeOf({ file, field }), 'a PEM file', text.slice(0, 20));
 }
 
 const SHORTEST_TOKEN = 16;
@@ -204,7 +205,7 @@ function tokenIn(file: string): string {
   const token = textIn(file, field).trim();
   if (token.length < SHORTEST_TOKEN || !/^[\x21-\x7e]+$/.test(token)) {
     const expected = `one line of at least ${SHORTEST_TOKEN} letters, digits and signs`;
-    throw new InputError({ file, field, expected, got: `${token.length} characters` });
+    throw new InputError(placeOf({ file, field }), expected, undefined, `${token.length} characters`);
   }
   return token;
 }

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { InputError } from '../abr/errors.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
@@ -88,5 +88,5 @@ function reportFaults(sessions: readonly SessionResult[], io: CommandIo): void {
 function jobsOption(text: string): number {
   const jobs = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (jobs >= 1 && jobs <= 1024) return jobs;
-  throw new InputError({ field: '--jobs', expected: 'a whole number from 1 to 1024', got: quoted(text) });
+  throw new InputError('--jobs', 'a whole number from 1 to 1024', text);
 }

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { InputError, quoted } from '../replay/formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
 import { readTraces, traceFileName, writeTrace } from '../replay/formats/trace-files.ts';
 import { TRACE_FORMATS, type TraceFormat } from '../replay/formats/trace-format.ts';
 import { fitMarkdown, fitTable, type ParametersOf, searchParameters } from '../replay/link-model/fit.ts';
@@ -67,7 +67,7 @@ function convertCommand(io: CommandIo): Command {
         const other = files.get(file) ?? traces.find((one) => one.file !== undefined && resolve(one.file) === file);
         if (other !== undefined) {
           const got = `${file} for ${trace.file}, which is ${other === trace ? 'the trace itself' : `also that of ${other.file}`}`;
-          throw new InputError({ field: '--out', expected: 'a place of its own for each trace', got });
+          throw new InputError('--out', 'a place of its own for each trace', undefined, got);
         }
         files.set(file, trace);
       }
@@ -148,7 +148,7 @@ function fit(flags: FitFlags, io: CommandIo): void {
   if (iterations > 0) {
     if (!(preset in STARLINK_CHARACTERS)) {
       const expected = `one of ${Object.keys(STARLINK_CHARACTERS).join(', ')} with --search`;
-      throw new InputError({ field: '--preset', expected, got: preset });
+      throw new InputError('--preset', expected, preset);
     }
     const { parameters, distance } = searchParameters({
       recordings,
@@ -182,14 +182,14 @@ function writeAll(
 
 function number(text: string, field: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) throw new InputError({ field, expected: 'a number', got: quoted(text) });
+  if (!Number.isFinite(value)) throw new InputError(field, 'a number', text);
   return value;
 }
 
 function wholeNumber(text: string, field: string, { min, max }: { min: number; max: number }): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max)) {
-    throw new InputError({ field, expected: `a whole number from ${min} to ${max}`, got: quoted(text) });
+    throw new InputError(field, `a whole number from ${min} to ${max}`, text);
   }
   return value;
 }

@@ -1,6 +1,6 @@
 /** Which forecaster an algorithm of the replay plans on: its own, or the one named behind `@`. */
 
-import { InputError, quoted } from './formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
 
 /** `oracle`: the true future. `built-in`: the plugin's, with or without what it knows of handovers. */
 export const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover'] as const;
@@ -29,7 +29,7 @@ export function splitAlgorithm(name: string, field: string): NamedAlgorithm {
   const forecaster = FORECASTER_NAMES.find((known) => known === wanted);
   if (wanted !== undefined && forecaster === undefined) {
     const known = FORECASTER_NAMES.map((forecasterName) => `${controller}@${forecasterName}`);
-    throw new InputError({ field, expected: `a forecaster that there is (${known.join(', ')})`, got: quoted(name) });
+    throw new InputError(field, `a forecaster that there is (${known.join(', ')})`, name);
   }
   return { controller, forecaster };
 }

@@ -1,6 +1,7 @@
 /** Scenarios by name or from JSON, every field checked, and with the sizes that their sessions play. Browser-safe. */
 
-import { InputError, quoted } from './formats/input-error.ts';
+import { InputError } from '../abr/errors.ts';
+import { placeOf } from './formats/place.ts';
 import type { ResolvedScenario } from './results.ts';
 import { type BrowserModel, MEASURED_BROWSER, SCENARIOS, type Scenario, segmentSizesBits } from './scenarios.ts';
 
@@ -32,7 +33,7 @@ export function scenarioNamed(name: string, field = '--scenario'): Scenario {
   const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
   if (scenario !== undefined) return scenario;
   const names = Object.keys(SCENARIOS).join(', ');
-  throw new InputError({ field, expected: `one of ${names}, or a .json file`, got: quoted(name) });
+  throw new InputError(field, `one of ${names}, or a .json file`, name);
 }
 
 /** The scenario with its sizes: its own where it holds them, else seeded ones. */
@@ -188,7 +189,7 @@ class FieldCheck {
   ) {}
 
   wrong(field: string, expected: string, got: unknown = this.fields[field]): never {
-    throw new InputError({ file: this.file, field, expected, got: quoted(got) });
+    throw new InputError(placeOf({ file: this.file, field }), expected, got);
   }
 
   known(fields: readonly string[]): void {
@@ -238,10 +239,10 @@ function jsonObject(text: string, file: string): Record<string, unknown> {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new InputError({ file, expected: 'a JSON object', got: (error as Error).message }, { cause: error });
+    throw new InputError(file, 'a JSON object', error);
   }
   if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
-  throw new InputError({ file, expected: 'a JSON object', got: quoted(json) });
+  throw new InputError(file, 'a JSON object', json);
 }
 
 function nameOf(file: string): string {

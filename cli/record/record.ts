@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { Command, Option } from 'commander';
-import { InputError, quoted } from '../../replay/formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
@@ -67,7 +67,7 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   const { out, from, place } = flags;
   const longestPauseSeconds = seconds(flags.bridge, '--bridge');
   const shortestSeconds = seconds(flags.shortest, '--shortest');
-  if (place?.trim() === '') throw new InputError({ field: '--place', expected: 'a place', got: quoted(place) });
+  if (place?.trim() === '') throw new InputError('--place', 'a place', place);
   const status = from === undefined ? await listen(flags, io) : EXIT_DONE;
   for (const path of from ?? []) requireApart(path, out);
 
@@ -77,7 +77,7 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   if (runs.length === 0) {
     const longest = Math.max(0, ...all.map(({ trace }) => trace.durationSeconds));
     const got = all.length === 0 ? 'nothing that is known of the link' : `${whole(longest)} s at most`;
-    throw new InputError({ field: '--shortest', expected: `${shortestSeconds} s without a longer pause`, got });
+    throw new InputError('--shortest', `${shortestSeconds} s without a longer pause`, undefined, got);
   }
   const recordings = runs.map((run) => recordingOf(run, place));
   requireDistinct(recordings);
@@ -111,17 +111,17 @@ function folderIn(out: string): string {
     return folder;
   } catch (error) {
     const got = `${out} (${(error as Error).message})`;
-    throw new InputError({ field: '--out', expected: 'a folder that can be written to', got }, { cause: error });
+    throw new InputError('--out', 'a folder that can be written to', undefined, got);
   }
 }
 
 /** What is read must not be what is written: `train --data` would then find it twice. */
 function requireApart(from: string, out: string): void {
-  if (!existsSync(from)) throw new InputError({ field: '--from', expected: 'a file or folder', got: quoted(from) });
+  if (!existsSync(from)) throw new InputError('--from', 'a file or folder', from);
   const real = realpathSync(from);
   const place = existsSync(out) ? realpathSync(out) : resolve(out);
   if (statSync(from).isDirectory() ? !`${place}${sep}`.startsWith(`${real}${sep}`) : dirname(real) !== place) return;
-  throw new InputError({ field: '--out', expected: `another folder than that of ${from}`, got: quoted(out) });
+  throw new InputError('--out', `another folder than that of ${from}`, out);
 }
 
 async function piecesOf(paths: readonly string[], { usage }: Flags, io: CommandIo): Promise<Trace[]> {
@@ -179,7 +179,7 @@ function requireDistinct(recordings: readonly Trace[]): void {
     const other = files.get(name);
     if (other !== undefined) {
       const got = `${name} from ${other.file} and from ${recording.file}`;
-      throw new InputError({ field: '--from', expected: 'recordings that begin at different times', got });
+      throw new InputError('--from', 'recordings that begin at different times', undefined, got);
     }
     files.set(name, recording);
   }
@@ -203,5 +203,5 @@ function whole(value: number): string {
 function seconds(text: string, field: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(value)) return value;
-  throw new InputError({ field, expected: 'a number of seconds', got: quoted(text) });
+  throw new InputError(field, 'a number of seconds', text);
 }

@@ -2,8 +2,8 @@
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { InputError } from '../../abr/errors.ts';
 import { parseResults, parseResultsLines } from '../../replay/evaluation/parse-results.ts';
-import { InputError } from '../../replay/formats/input-error.ts';
 import type { Results } from '../../replay/results.ts';
 import { readInput } from '../results-file.ts';
 
@@ -19,10 +19,7 @@ export async function readResults(file: string): Promise<Results> {
     return results ?? parseResults(readInput(file, 'results'), file);
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError(
-      { field: 'results', expected: 'a readable file', got: `${file}: ${(error as Error).message}` },
-      { cause: error },
-    );
+    throw new InputError('results', 'a readable file', undefined, `${file}: ${(error as Error).message}`);
   } finally {
     stream.destroy();
   }

@@ -2,7 +2,7 @@
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../../replay/formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import { makeFolder } from '../../replay/formats/write-file.ts';
 
 /** Pieces are gathered to about this much before they are written. */
@@ -17,10 +17,7 @@ export function requireWritableFolder(folder: string, field = '--out'): void {
     closeSync(openSync(probe, 'wx'));
     rmSync(probe);
   } catch (error) {
-    throw new InputError(
-      { field, expected: 'a folder that can be written to', got: `${folder}: ${(error as Error).message}` },
-      { cause: error },
-    );
+    throw new InputError(field, 'a folder that can be written to', undefined, `${folder}: ${(error as Error).message}`);
   }
 }
 

@@ -148,8 +148,14 @@ test.each<[string[], string]>([
   [['--scenario', 'uhd-9'], 'uhd-9'],
   [['--fold-models', 'half.json'], 'half.json: b: expected a model for each recording group'],
   [['--qoe', 'near'], '--qoe: expected <model>=<results.json>, got "near"'],
-  [['--qoe', 'near=/nowhere.json'], '/nowhere.json: --qoe: expected a file that can be read, got none'],
-  [['--latency', '/nowhere'], '--latency: expected a file or folder, got /nowhere'],
+  [
+    ['--qoe', 'near=/nowhere.json'],
+    "--qoe: expected a file that can be read, got ENOENT: no such file or directory, open '/nowhere.json'",
+  ],
+  [
+    ['--latency', '/nowhere'],
+    "--latency: expected a file or folder, got ENOENT: no such file or directory, stat '/nowhere'",
+  ],
   [['--latency', 'wrong.csv'], 'wrong.csv:3: rtt_ms: expected a number, got "slow"'],
   [['--latency', 'other.csv'], 'other.csv:1: expected a column rtt_ms or pop_ping_ms, got "time_s,weight"'],
 ])('rejects %j with status 2', async (flags, message) => {

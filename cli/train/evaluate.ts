@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { InputError } from '../../abr/errors.ts';
 import { type Model, parseModel } from '../../predictor/built-in/model-file.ts';
-import { InputError } from '../../replay/formats/input-error.ts';
+import { placeOf } from '../../replay/formats/place.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
@@ -87,12 +88,12 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   const modelOf = (group: string): Model => {
     const model = models.get(group);
     if (model !== undefined) return model;
-    throw new InputError({
-      file: flags.foldModels,
-      field: group,
-      expected: 'a model for each recording group of the traces',
-      got: 'none for this one',
-    });
+    throw new InputError(
+      placeOf({ file: flags.foldModels, field: group }),
+      'a model for each recording group of the traces',
+      undefined,
+      'none for this one',
+    );
   };
   for (const { metadata } of traces) modelOf(metadata.recordingGroup);
   const labels = datasetLabels(traces);

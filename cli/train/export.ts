@@ -1,8 +1,8 @@
 /** `leo-abr export`: a model of `leo-abr train` as an ONNX file, for `leo-abr/onnx` in a page or for any other runtime. */
 
 import { Command } from 'commander';
+import { InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/built-in/model-file.ts';
-import { InputError } from '../../replay/formats/input-error.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { readInput, requireWritable } from '../results-file.ts';
@@ -29,7 +29,7 @@ function onnxOf(file: string): Uint8Array {
   try {
     model = JSON.parse(text);
   } catch (error) {
-    throw new InputError({ file, expected: 'JSON', got: (error as Error).message }, { cause: error });
+    throw new InputError(file, 'JSON', error);
   }
   parseModel(model, file);
   requireCard(model, file);

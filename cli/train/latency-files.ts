@@ -5,7 +5,8 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { InputError, quoted } from '../../replay/formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
+import { placeOf } from '../../replay/formats/place.ts';
 import { HISTORY_SECONDS, type PointSeries } from './point-scores.ts';
 
 const TIMES = ['time_s', 'unix_s'];
@@ -23,7 +24,7 @@ function filesAt(path: string): string[] {
   try {
     isFolder = statSync(path).isDirectory();
   } catch (error) {
-    throw new InputError({ field: '--latency', expected: 'a file or folder', got: path }, { cause: error });
+    throw new InputError('--latency', 'a file or folder', error);
   }
   if (!isFolder) return [path];
   const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -32,7 +33,7 @@ function filesAt(path: string): string[] {
     if (entry.isDirectory()) return filesAt(file);
     return entry.name.endsWith('.csv') ? [file] : [];
   });
-  if (files.length === 0) throw new InputError({ file: path, expected: 'CSV files', got: 'none in it' });
+  if (files.length === 0) throw new InputError(path, 'CSV files', undefined, 'none in it');
   return files;
 }
 
@@ -42,7 +43,7 @@ function readFile(file: string): PointSeries[] {
   const columnOf = (names: readonly string[]) => {
     const column = columns.findIndex((name) => names.includes(name));
     if (column >= 0) return column;
-    throw new InputError({ file, line: 1, expected: `a column ${names.join(' or ')}`, got: quoted(header) });
+    throw new InputError(placeOf({ file, line: 1 }), `a column ${names.join(' or ')}`, header);
   };
   const [timeColumn, valueColumn] = [columnOf(TIMES), columnOf(VALUES)];
   let begin = Number.NaN;
@@ -54,20 +55,14 @@ function readFile(file: string): PointSeries[] {
     const number = (column: number) => {
       const value = Number(cells[column]);
       if (cells[column] !== undefined && Number.isFinite(value)) return value;
-      throw new InputError({
-        file,
-        line: i + 2,
-        field: columns[column],
-        expected: 'a number',
-        got: quoted(cells[column]),
-      });
+      throw new InputError(placeOf({ file, line: i + 2, field: columns[column] }), 'a number', cells[column]);
     };
     const time = number(timeColumn);
     if (Number.isNaN(begin)) begin = time;
     const second = Math.floor(time - begin);
     if (second >= LONGEST_SECONDS) break;
     if (second < 0)
-      throw new InputError({ file, line: i + 2, field: columns[timeColumn], expected: 'rising times', got: `${time}` });
+      throw new InputError(placeOf({ file, line: i + 2, field: columns[timeColumn] }), 'rising times', time);
     if (cells[valueColumn]?.trim() === '') continue;
     sums[second] = (sums[second] ?? 0) + number(valueColumn);
     counts[second] = (counts[second] ?? 0) + 1;

@@ -3,9 +3,10 @@
  * model's file for programs, and beside it as Markdown for people.
  */
 
+import { InputError } from '../../abr/errors.ts';
 import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import { FEATURES } from '../../predictor/link-history.ts';
-import { InputError } from '../../replay/formats/input-error.ts';
+import { placeOf } from '../../replay/formats/place.ts';
 import type { Trace } from '../../replay/trace.ts';
 
 /** Scores of one data set, per step of the forecast. */
@@ -129,7 +130,12 @@ export function describeModel({ trained, tool, data, leftOut }: DescribeOptions)
 /** Throws an `InputError` for a card that does not belong to its model. */
 export function requireCard(model: ModelFile & { card?: ModelCard }, file: string): ModelCard {
   const fail = (field: string, expected: string, got: unknown): never => {
-    throw new InputError({ file, field: `card${field}`, expected, got: JSON.stringify(got) ?? 'nothing' });
+    throw new InputError(
+      placeOf({ file, field: `card${field}` }),
+      expected,
+      undefined,
+      JSON.stringify(got) ?? 'nothing',
+    );
   };
   const { card } = model;
   if (typeof card !== 'object' || card === null) return fail('', 'a model card', card);

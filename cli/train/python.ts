@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { InputError } from '../../replay/formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
@@ -92,18 +92,20 @@ async function findPython(given: string | undefined): Promise<string> {
     const [major, minor] = version;
     if (major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])) return python;
     if (given !== undefined) {
-      throw new InputError({
-        field: '--python',
-        expected: `Python ${LEAST_VERSION.join('.')} or later`,
-        got: `${given}, which is ${version.join('.')}`,
-      });
+      throw new InputError(
+        '--python',
+        `Python ${LEAST_VERSION.join('.')} or later`,
+        undefined,
+        `${given}, which is ${version.join('.')}`,
+      );
     }
   }
-  throw new InputError({
-    field: '--python',
-    expected: `an interpreter of Python ${LEAST_VERSION.join('.')} or later`,
-    got: given ?? `none of ${PYTHONS.join(', ')} is one`,
-  });
+  throw new InputError(
+    '--python',
+    `an interpreter of Python ${LEAST_VERSION.join('.')} or later`,
+    undefined,
+    given ?? `none of ${PYTHONS.join(', ')} is one`,
+  );
 }
 
 async function versionOf(python: string): Promise<[number, number] | undefined> {

@@ -1,11 +1,12 @@
 /** What an algorithm's sessions come to with different models: results of `leo-abr simulate --fold-models`, one per model. */
 
 import { readFileSync } from 'node:fs';
+import { InputError } from '../../abr/errors.ts';
 import { componentDifference } from '../../replay/evaluation/component-differences.ts';
 import { parseResults } from '../../replay/evaluation/parse-results.ts';
 import { unitsByDataset } from '../../replay/evaluation/resampling-units.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
-import { InputError, quoted } from '../../replay/formats/input-error.ts';
+import { placeOf } from '../../replay/formats/place.ts';
 import type { Estimate, Results, SessionResult } from '../../replay/results.ts';
 import type { Table } from './point-scores.ts';
 
@@ -42,17 +43,17 @@ export function readModelResults(flags: readonly string[], field: string): Model
   return flags.map((flag) => {
     const [, model, file] = /^([^=]+)=(.+)$/.exec(flag) ?? [];
     if (model === undefined || file === undefined) {
-      throw new InputError({ field, expected: '<model>=<results.json>', got: quoted(flag) });
+      throw new InputError(field, '<model>=<results.json>', flag);
     }
     let text: string;
     try {
       text = readFileSync(file, 'utf8');
     } catch (error) {
-      throw new InputError({ file, field, expected: 'a file that can be read', got: 'none' }, { cause: error });
+      throw new InputError(field, 'a file that can be read', error);
     }
     const results = parseResults(text, file);
     if (!results.sessions.some(({ algorithm }) => algorithm === ALGORITHM)) {
-      throw new InputError({ file, field: 'sessions', expected: `some of ${ALGORITHM}`, got: 'none' });
+      throw new InputError(placeOf({ file, field: 'sessions' }), `some of ${ALGORITHM}`, undefined, 'none');
     }
     return { model, file, results };
   });
@@ -60,19 +61,19 @@ export function readModelResults(flags: readonly string[], field: string): Model
 
 /**
  * One entry per scenario. The first model of each is compared with, by pairs of sessions; intervals as in results.
- * `placeOf`: what a session is reported under. `InputError` where a model has no session of a place in common.
+ * `labelOf`: what a session is reported under. `InputError` where a model has no session of a place in common.
  */
-export function qoeByModel(given: readonly ModelResults[], placeOf: (session: SessionResult) => string): QoeByModel[] {
+export function qoeByModel(given: readonly ModelResults[], labelOf: (session: SessionResult) => string): QoeByModel[] {
   const scenarios = [...new Set(given.map(({ results }) => results.scenario.name))];
   return scenarios.map((name) => {
     const files = given.filter(({ results }) => results.scenario.name === name);
     const [first] = files;
     const { scenario, sessions: all, tool } = first!.results;
-    const reference = byPlace(all, placeOf);
+    const reference = byPlace(all, labelOf);
     const places: QoeByModel['places'] = {};
     for (const [place, against] of reference) {
       places[place] = files.map(({ model, file, results }) => {
-        const own = byPlace(results.sessions, placeOf).get(place) ?? [];
+        const own = byPlace(results.sessions, labelOf).get(place) ?? [];
         const difference =
           file === first!.file
             ? undefined
@@ -83,12 +84,12 @@ export function qoeByModel(given: readonly ModelResults[], placeOf: (session: Se
                 label: JSON.stringify([place, model]),
               });
         if (difference === undefined && file !== first!.file) {
-          throw new InputError({
-            file,
-            field: 'sessions',
-            expected: `those of ${first!.file} on ${place}`,
-            got: 'none',
-          });
+          throw new InputError(
+            placeOf({ file, field: 'sessions' }),
+            `those of ${first!.file} on ${place}`,
+            undefined,
+            'none',
+          );
         }
         const [row] = summarise(
           own.map((session) => ({ ...session, dataset: place })),
@@ -130,12 +131,12 @@ export function qoeTables(all: readonly QoeByModel[]): Table[] {
 
 function byPlace(
   sessions: readonly SessionResult[],
-  placeOf: (session: SessionResult) => string,
+  labelOf: (session: SessionResult) => string,
 ): Map<string, SessionResult[]> {
   const found = new Map<string, SessionResult[]>();
   for (const session of sessions) {
     if (session.algorithm !== ALGORITHM) continue;
-    const place = placeOf(session);
+    const place = labelOf(session);
     found.set(place, [...(found.get(place) ?? []), session]);
   }
   return found;

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
+import { InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/built-in/model-file.ts';
 import { FEATURES } from '../../predictor/link-history.ts';
-import { InputError, quoted } from '../../replay/formats/input-error.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
@@ -71,11 +71,11 @@ function collect(value: string, earlier: string[] | undefined): string[] {
 async function train(flags: Flags, io: CommandIo): Promise<void> {
   const { out, folds, leaveOut, name, estimator, python, environment } = flags;
   if (out === undefined && folds === undefined) {
-    throw new InputError({ field: '--out', expected: '--out, --folds or both', got: 'neither' });
+    throw new InputError('--out', '--out, --folds or both', undefined, 'neither');
   }
-  if (name.trim() === '') throw new InputError({ field: '--name', expected: 'a name', got: quoted(name) });
+  if (name.trim() === '') throw new InputError('--name', 'a name', name);
   if (estimator !== undefined && !ESTIMATORS.includes(estimator)) {
-    throw new InputError({ field: '--estimator', expected: `one of ${ESTIMATORS.join(', ')}`, got: quoted(estimator) });
+    throw new InputError('--estimator', `one of ${ESTIMATORS.join(', ')}`, estimator);
   }
   const seed = wholeNumber('--seed', flags.seed, 0, 2 ** 32 - 1);
   const jobs = wholeNumber('--jobs', flags.jobs, 1, 1024);
@@ -117,14 +117,14 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
 function wholeNumber(field: string, text: string, least: number, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
-  throw new InputError({ field, expected: `a whole number from ${least} to ${most}`, got: quoted(text) });
+  throw new InputError(field, `a whole number from ${least} to ${most}`, text);
 }
 
 function withoutLeftOut(traces: readonly Trace[], names: readonly string[]): { kept: Trace[]; leftOut: Trace[] } {
   const datasets = [...new Set(traces.map(({ metadata }) => metadata.dataset))].sort();
   for (const name of names) {
     if (datasets.includes(name)) continue;
-    throw new InputError({ field: '--leave-out', expected: `one of ${datasets.join(', ')}`, got: quoted(name) });
+    throw new InputError('--leave-out', `one of ${datasets.join(', ')}`, name);
   }
   const isLeftOut = ({ metadata }: Trace) => names.includes(metadata.dataset);
   return { kept: traces.filter((trace) => !isLeftOut(trace)), leftOut: traces.filter(isLeftOut) };
@@ -139,19 +139,21 @@ function requireEnough(traces: readonly Trace[], folds: boolean): void {
   const long = traces.filter(isLongEnough);
   if (long.length === 0) {
     const longest = Math.max(0, ...traces.map(({ durationSeconds }) => durationSeconds));
-    throw new InputError({
-      field: '--data',
-      expected: `a recording of at least ${LEAST_RECORDING_SECONDS} s to learn from`,
-      got: traces.length === 0 ? 'none that is not left out' : `${longest} s at most`,
-    });
+    throw new InputError(
+      '--data',
+      `a recording of at least ${LEAST_RECORDING_SECONDS} s to learn from`,
+      undefined,
+      traces.length === 0 ? 'none that is not left out' : `${longest} s at most`,
+    );
   }
   const groups = new Set(long.map(({ metadata }) => metadata.recordingGroup));
   if (folds && groups.size < 2) {
-    throw new InputError({
-      field: '--folds',
-      expected: 'recordings of at least two recording groups, one to judge and others to learn from',
-      got: `${[...groups].join(', ')} alone`,
-    });
+    throw new InputError(
+      '--folds',
+      'recordings of at least two recording groups, one to judge and others to learn from',
+      undefined,
+      `${[...groups].join(', ')} alone`,
+    );
   }
 }
 

@@ -1,8 +1,8 @@
 /** What `--algorithms` may name in a browser. */
 
+import { InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
-import { InputError, quoted } from '../formats/input-error.ts';
 
 export interface BrowserAlgorithm {
   /** A controller of abr/ that the plugin runs; undefined where dash.js's own rules decide. */
@@ -21,7 +21,7 @@ export function browserAlgorithm(name: string, field = '--algorithms'): BrowserA
   if (name === DASHJS_OWN) return {};
   const { controller, forecaster } = splitAlgorithm(name, field);
   if (!ALGORITHM_NAMES.includes(controller)) {
-    throw new InputError({ field, expected: `one of ${BROWSER_ALGORITHMS.join(', ')}`, got: quoted(name) });
+    throw new InputError(field, `one of ${BROWSER_ALGORITHMS.join(', ')}`, name);
   }
   return { controller, ...(forecaster !== undefined && { forecaster }) };
 }

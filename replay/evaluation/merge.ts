@@ -1,6 +1,7 @@
 /** Several results of one benchmark (shards, or algorithms run one by one) as one. */
 
-import { InputError, quoted } from '../formats/input-error.ts';
+import { describeValue, InputError } from '../../abr/errors.ts';
+import { placeOf } from '../formats/place.ts';
 import type { Results, SessionResult, ToolInfo } from '../results.ts';
 import { assembleResults } from './assemble-results.ts';
 import { placeKey, sessionKey } from './plan.ts';
@@ -19,25 +20,24 @@ export interface ResultsFile {
  */
 export function mergeResults(files: readonly ResultsFile[]): Results {
   const [first] = files;
-  if (first === undefined) throw new InputError({ expected: 'at least one results file', got: 'none' });
+  if (first === undefined) throw new InputError('results', 'at least one results file', undefined, 'none');
   const { scenario } = first.results;
   for (const { file, results } of files) {
     if (!sameJson(results.scenario, scenario)) {
-      throw new InputError({
-        file,
-        field: 'scenario',
-        expected: `that of ${first.file} (${quoted(scenario.name)})`,
-        got: firstDifference(results.scenario, scenario),
-      });
+      throw new InputError(
+        placeOf({ file, field: 'scenario' }),
+        `that of ${first.file} (${describeValue(scenario.name)})`,
+        undefined,
+        firstDifference(results.scenario, scenario),
+      );
     }
     for (const key of ['command', 'seed', 'baseline'] as const) {
       if (results.tool[key] === first.results.tool[key]) continue;
-      throw new InputError({
-        file,
-        field: `tool.${key}`,
-        expected: `that of ${first.file} (${quoted(first.results.tool[key])})`,
-        got: quoted(results.tool[key]),
-      });
+      throw new InputError(
+        placeOf({ file, field: `tool.${key}` }),
+        `that of ${first.file} (${describeValue(first.results.tool[key])})`,
+        results.tool[key],
+      );
     }
   }
   return assembleResults({
@@ -57,12 +57,12 @@ function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
       const same = byKey.get(key);
       if (same !== undefined) {
         if (sameJson(same.session, session)) continue;
-        throw new InputError({
-          file,
-          field: `sessions[${index}]`,
-          expected: `what ${same.file} has for ${key}`,
-          got: `another result: ${firstDifference(session, same.session)}`,
-        });
+        throw new InputError(
+          placeOf({ file, field: `sessions[${index}]` }),
+          `what ${same.file} has for ${key}`,
+          undefined,
+          `another result: ${firstDifference(session, same.session)}`,
+        );
       }
       byKey.set(key, { session, file });
       const place = placeKey(session);
@@ -70,12 +70,11 @@ function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
       if (paired === undefined) byPlace.set(place, { session, file });
       for (const field of ['seed', 'group'] as const) {
         if (paired === undefined || paired.session[field] === session[field]) continue;
-        throw new InputError({
-          file,
-          field: `sessions[${index}].${field}`,
-          expected: `${quoted(paired.session[field])}, as ${paired.session.algorithm} has in ${paired.file}`,
-          got: quoted(session[field]),
-        });
+        throw new InputError(
+          placeOf({ file, field: `sessions[${index}].${field}` }),
+          `${describeValue(paired.session[field])}, as ${paired.session.algorithm} has in ${paired.file}`,
+          session[field],
+        );
       }
     }
   }
@@ -107,7 +106,7 @@ function commonTool(tools: readonly ToolInfo[]): ToolInfo {
 function firstDifference(value: object, other: object): string {
   const [left, right] = [value as Record<string, unknown>, other as Record<string, unknown>];
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    if (!sameJson(left[key], right[key])) return `${key} ${quoted(left[key])}`;
+    if (!sameJson(left[key], right[key])) return `${key} ${describeValue(left[key])}`;
   }
   return 'the same';
 }

@@ -1,6 +1,7 @@
 /** Reading results JSON: every field that merging, resuming and reporting rely on is checked, by name and place. */
 
-import { InputError, quoted } from '../formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
+import { placeOf } from '../formats/place.ts';
 import type { Results, SessionResult } from '../results.ts';
 
 /** Says what is wrong with a value, or that it is right (`undefined`). */
@@ -64,7 +65,7 @@ export async function parseResultsLines(lines: AsyncIterable<string>, file: stri
   }
   if (part === 'head') return undefined;
   if (part === 'sessions')
-    throw new InputError({ file, line, expected: 'more sessions, or their end', got: 'the end of the file' });
+    throw new InputError(placeOf({ file, line }), 'more sessions, or their end', undefined, 'the end of the file');
   return { ...parseResults(`${head.join('\n')}"sessions":[],${tail.join('\n')}`, file), sessions };
 }
 
@@ -81,13 +82,10 @@ function jsonValue(text: string, { file, line }: InFile): unknown {
   } catch (error) {
     const position = Number(/at position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
     throw new InputError(
-      {
-        file,
-        line: (line ?? 1) + text.slice(0, position).split('\n').length - 1,
-        expected: 'results JSON',
-        got: text.trim() === '' ? 'an empty file' : `invalid JSON (${(error as Error).message})`,
-      },
-      { cause: error },
+      placeOf({ file, line: (line ?? 1) + text.slice(0, position).split('\n').length - 1 }),
+      'results JSON',
+      undefined,
+      text.trim() === '' ? 'an empty file' : `invalid JSON (${(error as Error).message})`,
     );
   }
 }
@@ -95,12 +93,7 @@ function jsonValue(text: string, { file, line }: InFile): unknown {
 function requireShape(check: Check, value: unknown, { field = '', ...place }: InFile): void {
   const fault = check(value, field);
   if (fault === undefined) return;
-  throw new InputError({
-    ...place,
-    ...(fault.field !== '' && { field: fault.field }),
-    expected: fault.expected,
-    got: fault.value === undefined ? 'nothing' : quoted(fault.value),
-  });
+  throw new InputError(placeOf({ ...place, field: fault.field || undefined }), fault.expected, fault.value);
 }
 
 function that(expected: string, holds: (value: unknown) => boolean): Check {
@@ -239,11 +232,7 @@ const results = object({
 function checkSegmentsAgainstLadder({ segments }: SessionResult, ladder: ReadonlySet<number>, place: InFile): void {
   for (const [i, { bitrateBps }] of segments.entries()) {
     if (ladder.has(bitrateBps)) continue;
-    throw new InputError({
-      ...place,
-      field: `${place.field}.segments[${i}].bitrateBps`,
-      expected: `one of the ladder (${[...ladder].join(', ')})`,
-      got: String(bitrateBps),
-    });
+    const field = `${place.field}.segments[${i}].bitrateBps`;
+    throw new InputError(placeOf({ ...place, field }), `one of the ladder (${[...ladder].join(', ')})`, bitrateBps);
   }
 }

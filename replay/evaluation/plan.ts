@@ -1,6 +1,7 @@
 /** What a benchmark plays: every (trace, start, algorithm) with its seed, in one order, in shards, and what is left. */
 
-import { InputError, quoted } from '../formats/input-error.ts';
+import { describeValue, InputError } from '../../abr/errors.ts';
+import { placeOf } from '../formats/place.ts';
 import { seedOf } from '../random.ts';
 import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
@@ -45,7 +46,7 @@ export function parseShard(text: string, field = '--shard'): Shard {
   const index = Number(match?.[1]);
   const count = Number(match?.[2]);
   if (!(index >= 1 && index <= count && Number.isSafeInteger(count))) {
-    throw new InputError({ field, expected: 'i/n with 1 <= i <= n', got: quoted(text) });
+    throw new InputError(field, 'i/n with 1 <= i <= n', text);
   }
   return { index, count };
 }
@@ -58,11 +59,7 @@ export function parseShard(text: string, field = '--shard'): Shard {
 export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   const { scenario, starts, algorithms, seed, shard } = options;
   if (algorithms.length === 0 || new Set(algorithms).size < algorithms.length) {
-    throw new InputError({
-      field: 'algorithms',
-      expected: 'at least one algorithm, each once',
-      got: quoted(algorithms.join(',')),
-    });
+    throw new InputError('algorithms', 'at least one algorithm, each once', algorithms.join(','));
   }
   const traces = [...options.traces].sort(
     (a, b) => compareText(a.metadata.dataset, b.metadata.dataset) || compareText(a.name, b.name),
@@ -83,11 +80,12 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
     }
   }
   if (turn === 0) {
-    throw new InputError({
-      field: 'traces',
-      expected: `at least one trace with room for a session of ${scenario.name}`,
-      got: traces.length === 0 ? 'no trace' : `${traces.length} too short: ${quoted(traces[0]!.name)} ...`,
-    });
+    throw new InputError(
+      'traces',
+      `at least one trace with room for a session of ${scenario.name}`,
+      undefined,
+      traces.length === 0 ? 'no trace' : `${traces.length} too short: ${describeValue(traces[0]!.name)} ...`,
+    );
   }
   return plan;
 }
@@ -114,12 +112,12 @@ export function resumePlan(
 ): { done: SessionResult[]; remains: PlannedSession[] } {
   const { file, results } = earlier;
   if (!sameJson(results.scenario, scenario)) {
-    throw new InputError({
-      file,
-      field: 'scenario',
-      expected: `the scenario to be resumed (${scenario.name}) with the same values`,
-      got: `${quoted(results.scenario.name)} with other values`,
-    });
+    throw new InputError(
+      placeOf({ file, field: 'scenario' }),
+      `the scenario to be resumed (${scenario.name}) with the same values`,
+      undefined,
+      `${describeValue(results.scenario.name)} with other values`,
+    );
   }
   const byKey = new Map(results.sessions.map((session, index) => [sessionKey(session), { session, index }]));
   const done: SessionResult[] = [];
@@ -134,22 +132,21 @@ export function resumePlan(
     }
     byKey.delete(key);
     if (found.session.seed !== session.seed) {
-      throw new InputError({
-        file,
-        field: `sessions[${found.index}].seed`,
-        expected: `${session.seed}, as --seed gives`,
-        got: String(found.session.seed),
-      });
+      throw new InputError(
+        placeOf({ file, field: `sessions[${found.index}].seed` }),
+        `${session.seed}, as --seed gives`,
+        found.session.seed,
+      );
     }
     done.push(found.session);
   }
   for (const [key, { index }] of byKey) {
-    throw new InputError({
-      file,
-      field: `sessions[${index}]`,
-      expected: 'only sessions of the command that is resumed',
-      got: key,
-    });
+    throw new InputError(
+      placeOf({ file, field: `sessions[${index}]` }),
+      'only sessions of the command that is resumed',
+      undefined,
+      key,
+    );
   }
   return { done, remains };
 }
@@ -179,12 +176,12 @@ function rejectNamesakes(sorted: readonly Trace[]): void {
   for (let i = 1; i < sorted.length; i++) {
     const [before, trace] = [sorted[i - 1]!, sorted[i]!];
     if (before.name !== trace.name || before.metadata.dataset !== trace.metadata.dataset) continue;
-    throw new InputError({
-      file: trace.file,
-      field: 'name',
-      expected: `each trace of data set ${quoted(trace.metadata.dataset)} to have a name of its own`,
-      got: `${quoted(trace.name)} again${before.file === undefined ? '' : `, as in ${before.file}`}`,
-    });
+    throw new InputError(
+      placeOf({ file: trace.file, field: 'name' }),
+      `each trace of data set ${describeValue(trace.metadata.dataset)} to have a name of its own`,
+      undefined,
+      `${describeValue(trace.name)} again${before.file === undefined ? '' : `, as in ${before.file}`}`,
+    );
   }
 }
 

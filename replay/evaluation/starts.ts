@@ -1,6 +1,6 @@
 /** Where in a trace sessions start, and how many segments they then play: the `--starts` rule of the protocol. */
 
-import { InputError, quoted } from '../formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import type { Scenario } from '../scenarios.ts';
 import { type Trace, wrapSeconds } from '../trace.ts';
 
@@ -25,7 +25,7 @@ const ROUNDING_SECONDS = 1e-9;
 /** Reads `every:<seconds>` or `at:<seconds>[,<seconds> ...]`; anything else is an `InputError` of the field given. */
 export function parseStarts(text: string, field = '--starts'): StartsRule {
   const fail = (expected: string, got: string): never => {
-    throw new InputError({ field, expected, got: quoted(got) });
+    throw new InputError(field, expected, got);
   };
   const colon = text.indexOf(':');
   const kind = text.slice(0, Math.max(0, colon));

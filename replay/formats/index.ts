@@ -1,5 +1,5 @@
 /** Reading and writing traces as text. Browser-safe; files and folders are in `trace-files.ts` (Node). */
-export * from './input-error.ts';
+export * from './place.ts';
 export * from './samples.ts';
 export * from './sidecar.ts';
 export * from './trace-cooked.ts';

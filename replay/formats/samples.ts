@@ -1,7 +1,7 @@
 /** Samples as a file has them, and their way to traces: split where nothing is known. */
 
+import { InputError } from '../../abr/errors.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
-import { InputError } from './input-error.ts';
 
 /** Columns of equal length. A sample holds from its time to the next one's. */
 export interface Samples {
@@ -63,7 +63,7 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
     else parts.push({ from: i, to: i + 1 });
   }
   if (parts.length === 0) {
-    throw new InputError({ file: file ?? name, expected: 'at least one known rate', got: `${n} blank samples` });
+    throw new InputError(file ?? name, 'at least one known rate', undefined, `${n} blank samples`);
   }
 
   const { samples: promised } = source.metadata.other ?? {};
@@ -115,7 +115,7 @@ export function traceFromSteps(steps: Pick<Trace, 'stepEndsSeconds' | 'ratesBps'
 }
 
 function zerosOnly({ file, name }: TraceSource): InputError {
-  return new InputError({ file: file ?? name, expected: 'at least one rate above 0', got: 'zeros only' });
+  return new InputError(file ?? name, 'at least one rate above 0', undefined, 'zeros only');
 }
 
 function knownPart(column: Float64Array | undefined, from: number, to: number): Float64Array | undefined {

@@ -1,7 +1,8 @@
 /** The JSON sidecar of a trace: what is known of where it comes from. */
 
+import { InputError } from '../../abr/errors.ts';
 import type { TraceMetadata } from '../trace.ts';
-import { InputError, quoted } from './input-error.ts';
+import { placeOf } from './place.ts';
 
 /** Keys with a meaning of their own; all others are kept in `TraceMetadata.other`. */
 const KNOWN = ['dataset', 'recording_group', 'epoch_phase_s', 'start_utc', 'location', 'licence'] as const;
@@ -17,7 +18,7 @@ export function parseSidecar(text: string, traceName: string, file: string): Tra
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new InputError({ file, expected: 'a JSON object', got: (error as Error).message }, { cause: error });
+    throw new InputError(file, 'a JSON object', error);
   }
   return metadataFromJson(json, traceName, file);
 }
@@ -25,11 +26,11 @@ export function parseSidecar(text: string, traceName: string, file: string): Tra
 /** Metadata from a sidecar's JSON value, each field checked. */
 export function metadataFromJson(json: unknown, traceName: string, file: string): TraceMetadata {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new InputError({ file, expected: 'a JSON object', got: quoted(json) });
+    throw new InputError(file, 'a JSON object', json);
   }
   const fields = json as Record<string, unknown>;
   const wrong = (field: string, expected: string): never => {
-    throw new InputError({ file, field, expected, got: quoted(fields[field]) });
+    throw new InputError(placeOf({ file, field }), expected, fields[field]);
   };
   const text = (field: string): string | undefined => {
     const value = fields[field] ?? undefined;

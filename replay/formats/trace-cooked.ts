@@ -4,11 +4,12 @@
  * line only says where the clock starts. Browser-safe.
  */
 
+import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { decimalAt } from './decimal.ts';
 import { GrowingColumn } from './growing-column.ts';
-import { InputError, quoted } from './input-error.ts';
 import { eachLine, isSpace } from './lines.ts';
+import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
 /** The trace in a cooked text. `InputError` with line and field for anything wrong. */
@@ -21,21 +22,21 @@ export function parseCooked(text: string, source: TraceSource): Trace {
     while (timeEnd < end && !isSpace(text.charCodeAt(timeEnd))) timeEnd++;
     let rateStart = timeEnd;
     while (rateStart < end && isSpace(text.charCodeAt(rateStart))) rateStart++;
-    const wrong = (field: string, expected: string, got: string): never => {
-      throw new InputError({ file, line, field, expected, got });
+    const wrong = (field: string, expected: string, got: unknown): never => {
+      throw new InputError(placeOf({ file, line, field }), expected, got);
     };
-    if (rateStart === end) wrong('Mbps', 'two columns (time Mbps)', quoted(text.slice(start, end)));
+    if (rateStart === end) wrong('Mbps', 'two columns (time Mbps)', text.slice(start, end));
     const time = decimalAt(text, start, timeEnd);
-    if (!(time >= 0)) wrong('time', 'a time in seconds, >= 0', quoted(text.slice(start, timeEnd)));
+    if (!(time >= 0)) wrong('time', 'a time in seconds, >= 0', text.slice(start, timeEnd));
     const previous = times.last();
-    if (previous !== undefined && time <= previous) wrong('time', `a time after ${previous}`, String(time));
+    if (previous !== undefined && time <= previous) wrong('time', `a time after ${previous}`, time);
     const mbps = decimalAt(text, rateStart, end);
-    if (!(mbps >= 0)) wrong('Mbps', 'a rate in Mbit/s, >= 0', quoted(text.slice(rateStart, end)));
+    if (!(mbps >= 0)) wrong('Mbps', 'a rate in Mbit/s, >= 0', text.slice(rateStart, end));
     times.push(time);
     rates.push(mbps * 1e6);
   });
   if (times.length < 2) {
-    throw new InputError({ file, expected: 'at least two lines (time Mbps)', got: String(times.length) });
+    throw new InputError(file, 'at least two lines (time Mbps)', times.length);
   }
   const timesSeconds = times.toArray();
   const stepEndsSeconds = timesSeconds.slice(1);

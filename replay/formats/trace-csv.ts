@@ -3,11 +3,12 @@
  * `rtt_ms` and `loss` (0 to 1), in any order. A sample holds until the next one's time. Browser-safe.
  */
 
+import { describeValue, InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { decimalAt } from './decimal.ts';
 import { GrowingColumn } from './growing-column.ts';
-import { InputError, quoted } from './input-error.ts';
 import { eachLine, isSpace } from './lines.ts';
+import { placeOf } from './place.ts';
 import { type TraceSource, tracesFromSamples } from './samples.ts';
 import { defaultMetadata } from './sidecar.ts';
 
@@ -41,13 +42,12 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
       const isLast = i === header.length - 1;
       if (isLast !== (comma === -1 || comma >= end)) {
         const got = text.slice(start, end).split(',').length;
-        throw new InputError({
-          file,
-          line,
-          field: isLast ? undefined : header[i + 1],
-          expected: `${header.length} columns (${header.join(',')})`,
-          got: `${got}: ${quoted(text.slice(start, end))}`,
-        });
+        throw new InputError(
+          placeOf({ file, line, field: isLast ? undefined : header[i + 1] }),
+          `${header.length} columns (${header.join(',')})`,
+          undefined,
+          `${got}: ${describeValue(text.slice(start, end))}`,
+        );
       }
       let from = at;
       let to = isLast ? end : comma;
@@ -55,12 +55,12 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
       while (to > from && isSpace(text.charCodeAt(to - 1))) to--;
       const value = from === to ? Number.NaN : decimalAt(text, from, to);
       if (Number.isNaN(value) ? from !== to || field === 'time_s' : value < 0 || (field === 'loss' && value > 1)) {
-        throw new InputError({ file, line, field, expected: EXPECTED[field], got: quoted(text.slice(from, to)) });
+        throw new InputError(placeOf({ file, line, field }), EXPECTED[field], text.slice(from, to));
       }
       if (field === 'time_s') {
         const previous = columns.time_s.last();
         if (previous !== undefined && value <= previous) {
-          throw new InputError({ file, line, field, expected: `a time after ${previous}`, got: String(value) });
+          throw new InputError(placeOf({ file, line, field }), `a time after ${previous}`, value);
         }
       }
       columns[field].push(value);
@@ -70,9 +70,8 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
     }
   });
 
-  if (header === undefined) throw new InputError({ file, expected: `a header (${COLUMNS.join(',')})`, got: 'nothing' });
-  if (columns.time_s.length === 0)
-    throw new InputError({ file, expected: 'at least one sample', got: 'a header only' });
+  if (header === undefined) throw new InputError(file, `a header (${COLUMNS.join(',')})`, '');
+  if (columns.time_s.length === 0) throw new InputError(file, 'at least one sample', undefined, 'a header only');
   const scaled = (column: GrowingColumn, factor: number) => {
     const values = column.toArray();
     for (let i = 0; i < values.length; i++) values[i] = values[i]! * factor;
@@ -101,7 +100,7 @@ function headerAt(text: string, file: string, line: number): ColumnName[] {
   const known = names.filter((name): name is ColumnName => (COLUMNS as readonly string[]).includes(name));
   const complete = known.includes('time_s') && known.includes('throughput_mbps');
   if (!complete || known.length !== names.length || new Set(names).size !== names.length) {
-    throw new InputError({ file, line, expected: `the header ${COLUMNS.join(',')}`, got: quoted(text) });
+    throw new InputError(placeOf({ file, line }), `the header ${COLUMNS.join(',')}`, text);
   }
   return known;
 }

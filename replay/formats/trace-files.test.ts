@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { InputError } from './input-error.ts';
+import { InputError } from '../../abr/errors.ts';
+import { placeOf } from './place.ts';
 import { readTraces, writeTrace } from './trace-files.ts';
 import { TRACE_FORMATS } from './trace-format.ts';
 import { writeFileAtomically } from './write-file.ts';
@@ -69,7 +70,7 @@ describe('readTraces', () => {
     try {
       readTraces([folder]);
     } catch (error) {
-      expect(error).toMatchObject({ file, field: field ?? '' });
+      expect(error).toMatchObject({ field: placeOf({ file, field }) });
     }
   });
 

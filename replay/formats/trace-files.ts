@@ -2,8 +2,8 @@
 
 import { closeSync, type Dirent, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
-import { InputError } from './input-error.ts';
 import { defaultMetadata, formatSidecar, parseSidecar } from './sidecar.ts';
 import {
   ENDING_OF_FORMAT,
@@ -32,7 +32,7 @@ export function readTraces(paths: readonly string[], options: ReadTracesOptions 
   const traces: Trace[] = [];
   for (const path of paths) {
     const files = traceFilesAt(path);
-    if (files.length === 0) throw new InputError({ file: path, expected: 'a folder with traces', got: 'none in it' });
+    if (files.length === 0) throw new InputError(path, 'a folder with traces', undefined, 'none in it');
     for (const file of files) {
       const real = realpathSync(file);
       if (seen.has(real)) continue;
@@ -93,7 +93,7 @@ function isFile(path: string): boolean {
 
 function statOf(path: string) {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new InputError({ file: path, expected: 'a file or folder', got: 'nothing there' });
+  if (stat === undefined) throw new InputError(path, 'a file or folder', undefined, 'nothing there');
   return stat;
 }
 
@@ -118,7 +118,7 @@ function readable<T>(file: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new InputError({ file, expected: 'something readable', got: (error as Error).message }, { cause: error });
+    throw new InputError(file, 'something readable', error);
   }
 }
 

@@ -1,7 +1,8 @@
 /** Which format a trace has, by the file's ending or else by its content; and one parser and writer for all. Browser-safe. */
 
+import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
-import { InputError, quoted } from './input-error.ts';
+import { placeOf } from './place.ts';
 import type { TraceSource } from './samples.ts';
 import { formatCooked, parseCooked } from './trace-cooked.ts';
 import { formatTraceCsv, parseTraceCsv } from './trace-csv.ts';
@@ -63,12 +64,11 @@ export function parseTraces(text: string, source: TraceSource, format?: TraceFor
       return [parseMahimahi(text, source)];
     case undefined: {
       const firstLine = text.slice(0, 200).trim().split('\n')[0] ?? '';
-      throw new InputError({
-        file,
-        line: 1,
-        expected: 'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds)',
-        got: firstLine === '' ? 'nothing' : quoted(firstLine),
-      });
+      throw new InputError(
+        placeOf({ file, line: 1 }),
+        'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds)',
+        firstLine,
+      );
     }
   }
 }

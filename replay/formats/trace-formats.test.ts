@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { Trace } from '../trace.ts';
-import { InputError } from './input-error.ts';
+import { placeOf } from './place.ts';
 import { formatCooked, parseCooked } from './trace-cooked.ts';
 import { formatByContent, formatByEnding, parseTraces, traceNameOf } from './trace-format.ts';
 import { formatMahimahi, MAHIMAHI_PACKET_BITS, parseMahimahi } from './trace-mahimahi.ts';
 
-const source = { name: 'x', metadata: { dataset: 'd', recordingGroup: 'g' } };
+const source = { name: 'x', file: 'x.txt', metadata: { dataset: 'd', recordingGroup: 'g' } };
 
 const anyTrace = fc
   .array(fc.record({ ms: fc.integer({ min: 1, max: 4000 }), bps: fc.integer({ min: 0, max: 20_000_000 }) }), {
@@ -30,11 +31,12 @@ const anyTrace = fc
     };
   });
 
-function faultOf(run: () => unknown): Partial<InputError> {
+/** Where something is wrong and what came. */
+function faultOf(run: () => unknown): (string | undefined)[] {
   try {
     run();
   } catch (error) {
-    if (error instanceof InputError) return { line: error.line, field: error.field, got: error.got };
+    if (error instanceof InputError) return [error.field, error.message.split(', got ').at(-1)];
     throw error;
   }
   throw new Error('no error');
@@ -76,7 +78,7 @@ describe('Pensieve cooked', () => {
     ['x 1\n2 1', 1, 'time', '"x"'],
     ['0 5\n1 0\n2 0', undefined, undefined, 'zeros only'],
   ])('rejects %j', (text, line, field, got) => {
-    expect(faultOf(() => parseCooked(text, source))).toEqual({ line, field: field ?? '', got });
+    expect(faultOf(() => parseCooked(text, source))).toEqual([placeOf({ file: 'x.txt', line, field }), got]);
   });
 });
 
@@ -117,14 +119,14 @@ describe('mahimahi', () => {
   });
 
   test.each([
-    ['', undefined, 'nothing'],
+    ['', undefined, '""'],
     ['1\n2.5', 2, '"2.5"'],
     ['1\n-2', 2, '"-2"'],
     ['5\n4', 2, '4 ms'],
     ['0\n0', undefined, '0 ms'],
     ['1\nx', 2, '"x"'],
   ])('rejects %j', (text, line, got) => {
-    expect(faultOf(() => parseMahimahi(text, source))).toEqual({ line, field: '', got });
+    expect(faultOf(() => parseMahimahi(text, source))).toEqual([placeOf({ file: 'x.txt', line }), got]);
   });
 });
 
@@ -143,8 +145,8 @@ describe('telling formats apart', () => {
     expect(formatByContent('time_s,throughput_mbps\n')).toBe('csv');
     expect(formatByContent('# Traces\n')).toBeUndefined();
     expect(parseTraces('0 1\n1 2', { ...source, file: 'trace_1' })[0]!.ratesBps[0]).toBe(2e6);
-    expect(faultOf(() => parseTraces('hello', { ...source, file: 'notes.txt' })).got).toBe('"hello"');
-    expect(faultOf(() => parseTraces('', { ...source, file: 'empty' })).got).toBe('nothing');
+    expect(faultOf(() => parseTraces('hello', { ...source, file: 'notes.txt' }))).toEqual(['notes.txt:1', '"hello"']);
+    expect(faultOf(() => parseTraces('', { ...source, file: 'empty' }))).toEqual(['empty:1', '""']);
   });
 
   test('names', () => {

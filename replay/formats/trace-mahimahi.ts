@@ -4,11 +4,12 @@
  * line's time. Browser-safe.
  */
 
+import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { decimalAt } from './decimal.ts';
 import { GrowingColumn } from './growing-column.ts';
-import { InputError, quoted } from './input-error.ts';
 import { eachLine } from './lines.ts';
+import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
 /** One delivery opportunity. */
@@ -26,10 +27,10 @@ export function parseMahimahi(text: string, source: TraceSource): Trace {
   eachLine(text, (start, end, line) => {
     const ms = decimalAt(text, start, end);
     if (!(ms >= 0 && Number.isSafeInteger(ms))) {
-      const got = quoted(text.slice(start, end));
-      throw new InputError({ file, line, expected: 'a whole number of milliseconds', got });
+      throw new InputError(placeOf({ file, line }), 'a whole number of milliseconds', text.slice(start, end));
     }
-    if (ms < lastMs) throw new InputError({ file, line, expected: `a time of at least ${lastMs} ms`, got: `${ms} ms` });
+    if (ms < lastMs)
+      throw new InputError(placeOf({ file, line }), `a time of at least ${lastMs} ms`, undefined, `${ms} ms`);
     // An opportunity at t ms belongs to the millisecond that ends there; those at 0 to the first one.
     const step = Math.max(0, Math.ceil(ms / READ_STEP_MS) - 1);
     while (packets.length <= step) packets.push(0);
@@ -37,8 +38,8 @@ export function parseMahimahi(text: string, source: TraceSource): Trace {
     lastMs = ms;
     count++;
   });
-  if (count === 0) throw new InputError({ file, expected: 'at least one line (ms)', got: 'nothing' });
-  if (lastMs === 0) throw new InputError({ file, expected: 'a last line after 0 ms', got: '0 ms' });
+  if (count === 0) throw new InputError(file, 'at least one line (ms)', '');
+  if (lastMs === 0) throw new InputError(file, 'a last line after 0 ms', undefined, '0 ms');
   const ratesBps = new Float64Array(packets.length);
   const stepEndsSeconds = new Float64Array(packets.length);
   let startMs = 0;

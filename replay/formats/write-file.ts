@@ -2,7 +2,7 @@
 
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { InputError } from './input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 
 /**
  * Writes a text (or bytes) beside its place and renames it there: the old content stays until the new one is complete. Makes the
@@ -26,10 +26,7 @@ export function writeFileAtomically(file: string, text: string | Uint8Array): vo
     renameSync(temporary, file);
   } catch (error) {
     if (opened) rmSync(temporary, { force: true });
-    throw new InputError(
-      { file, expected: 'a file that can be written', got: (error as Error).message },
-      { cause: error },
-    );
+    throw new InputError(file, 'a file that can be written', error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import { traceStartUtcMs } from '../trace.ts';
 import { autocorrelation, boundaryEffect, logRates } from './link-statistics.ts';
 import { rateSeriesOf } from './rate-series.ts';

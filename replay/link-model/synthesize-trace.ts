@@ -1,6 +1,6 @@
 /** Synthetic traces by preset: the Starlink link's characters and mixtures, and links that are none. Browser-safe. */
 
-import { InputError, quoted } from '../formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { isSimplePreset, SIMPLE_DEFAULTS, SIMPLE_PRESETS, type SimplePreset, simpleRatesBps } from './simple-links.ts';
 import {
@@ -104,7 +104,7 @@ export function synthesizeTrace(options: SynthesizeOptions): Trace {
 function validate(options: SynthesizeOptions & { durationSeconds: number; stepSeconds: number }): void {
   const { preset, seed, durationSeconds, stepSeconds, mbps, epochPhaseSeconds } = options;
   const wrong = (field: string, expected: string, got: unknown): never => {
-    throw new InputError({ field, expected, got: quoted(got) });
+    throw new InputError(field, expected, got);
   };
   if (!isStarlinkPreset(preset) && !isSimplePreset(preset)) wrong('preset', `one of ${PRESETS.join(', ')}`, preset);
   if (!(Number.isInteger(seed) && seed >= 0 && seed <= 0xffffffff))
@@ -139,5 +139,5 @@ function roundTenths(seconds: number): number {
 
 function withCapacity(trace: Trace, seed: number): Trace {
   if (trace.ratesBps.some((rate) => rate > 0)) return trace;
-  throw new InputError({ field: 'seed', expected: 'a link with capacity', got: `${seed}: blocked from start to end` });
+  throw new InputError('seed', 'a link with capacity', undefined, `${seed}: blocked from start to end`);
 }

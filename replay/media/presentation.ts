@@ -3,7 +3,7 @@
  * Pure: works in Node, a worker or a page.
  */
 
-import { InputError } from '../formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import { concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { ByteRuns } from './byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
@@ -170,7 +170,7 @@ function checkSizes(
 }
 
 function expect(holds: boolean, field: string, expected: string, got: unknown): void {
-  if (!holds) throw new InputError({ field, expected, got: String(got) });
+  if (!holds) throw new InputError(field, expected, got);
 }
 
 function contentTypeOf({ clip }: Track): string {

@@ -237,7 +237,7 @@ describe('origin', () => {
         400,
         'dead.csv: expected at least one rate above 0, got zeros only',
       ]);
-      expect(await refused({ text })).toEqual([400, 'file: expected the name of a file, got nothing']);
+      expect(await refused({ text })).toEqual([400, 'file: expected the name of a file, got undefined']);
     } finally {
       await open.close();
     }
@@ -270,7 +270,7 @@ describe('origin', () => {
     expect(await refused(`/session/${id}/time`, { method: 'PUT' })).toEqual([405, 'expected GET or HEAD, got PUT']);
     const post = (body: unknown) =>
       refused('/session', { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
-    expect(await post('nonsense')).toEqual([400, 'expected a JSON object, got "nonsense"']);
+    expect(await post('nonsense')).toEqual([400, 'body: expected a JSON object, got "nonsense"']);
     expect(await post({ trace: 'slow', scenario: 'short' })).toEqual([400, 'trace: expected one of fast, got "slow"']);
     expect(await post({ trace: 'fast', scenario: 'short', segmentCount: 5 })).toEqual([
       400,
@@ -282,7 +282,7 @@ describe('origin', () => {
     ]);
     expect(await post({ trace: 'fast', scenario: 'short', tempo: 2 })).toEqual([
       400,
-      'tempo: expected one of trace, scenario, startSeconds, segmentCount, delivery, media, got an unknown field',
+      'tempo: expected one of trace, scenario, startSeconds, segmentCount, delivery, media, got 2',
     ]);
     expect(await post({ trace: 'fast', scenario: 'short', media: { periods: 9 } })).toEqual([
       400,

@@ -1,6 +1,6 @@
 /** Reads what a page asks for when it creates a session over HTTP. */
 
-import { InputError, quoted } from '../formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import type { PresentationOptions } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
@@ -24,8 +24,8 @@ export function parseSessionRequest(text: string, { traces, scenarios }: Catalog
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new InputError({ expected: 'a JSON object', got: quoted(text) }, { cause: error });
+  } catch {
+    throw new InputError('body', 'a JSON object', text);
   }
   const request = asObject(value, '');
   rejectUnknown(request, ['trace', 'scenario', 'startSeconds', 'segmentCount', 'delivery', 'media'], '');
@@ -64,8 +64,7 @@ const asMedia: Check<NonNullable<SessionSpec['media']>> = (value, field) => {
     media,
     'audio',
     (flag, name) => {
-      if (typeof flag !== 'boolean')
-        throw new InputError({ field: name, expected: 'true or false', got: quoted(flag) });
+      if (typeof flag !== 'boolean') throw new InputError(name, 'true or false', flag);
       return flag;
     },
     field,
@@ -78,7 +77,7 @@ const asMedia: Check<NonNullable<SessionSpec['media']>> = (value, field) => {
 
 function asObject(value: unknown, field: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError({ field: field || undefined, expected: 'a JSON object', got: quoted(value) });
+    throw new InputError(field || 'body', 'a JSON object', value);
   }
   return value as Record<string, unknown>;
 }
@@ -88,14 +87,14 @@ function asName<Name extends string>(names: readonly Name[]): Check<Name> {
     const name = names.find((known) => known === value);
     if (name !== undefined) return name;
     const expected = names.length === 0 ? 'nothing (there is none to choose from)' : `one of ${names.join(', ')}`;
-    throw new InputError({ field, expected, got: quoted(value) });
+    throw new InputError(field, expected, value);
   };
 }
 
 function asNumber(expected: string, holds: (value: number) => boolean): Check<number> {
   return (value, field) => {
     if (typeof value === 'number' && holds(value)) return value;
-    throw new InputError({ field, expected, got: quoted(value) });
+    throw new InputError(field, expected, value);
   };
 }
 
@@ -114,6 +113,6 @@ function optional<K extends string, T>(
 function rejectUnknown(object: Record<string, unknown>, known: readonly string[], prefix: string): void {
   for (const key of Object.keys(object)) {
     if (known.includes(key)) continue;
-    throw new InputError({ field: `${prefix}${key}`, expected: `one of ${known.join(', ')}`, got: 'an unknown field' });
+    throw new InputError(`${prefix}${key}`, `one of ${known.join(', ')}`, object[key]);
   }
 }

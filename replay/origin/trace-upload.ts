@@ -1,6 +1,6 @@
 /** Reads a trace that a page hands in, and keeps those that pages handed in beside the origin's own. */
 
-import { InputError, quoted } from '../formats/input-error.ts';
+import { InputError } from '../../abr/errors.ts';
 import { defaultMetadata, parseSidecar } from '../formats/sidecar.ts';
 import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
 import type { Trace } from '../trace.ts';
@@ -19,20 +19,20 @@ export function parseTraceUpload(body: string): Trace[] {
   let value: unknown;
   try {
     value = JSON.parse(body);
-  } catch (error) {
-    throw new InputError({ expected: 'a JSON object', got: quoted(body) }, { cause: error });
+  } catch {
+    throw new InputError('body', 'a JSON object', body);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError({ expected: 'a JSON object', got: quoted(value) });
+    throw new InputError('body', 'a JSON object', value);
   }
   const { file, text, sidecar } = value as Record<string, unknown>;
   const name = typeof file === 'string' ? traceNameOf(file) : '';
   if (typeof file !== 'string' || name === '') {
-    throw new InputError({ field: 'file', expected: 'the name of a file', got: quoted(file) });
+    throw new InputError('file', 'the name of a file', file);
   }
-  if (typeof text !== 'string') throw new InputError({ field: 'text', expected: 'a text', got: quoted(text) });
+  if (typeof text !== 'string') throw new InputError('text', 'a text', text);
   if (sidecar !== undefined && typeof sidecar !== 'string') {
-    throw new InputError({ field: 'sidecar', expected: 'a text', got: quoted(sidecar) });
+    throw new InputError('sidecar', 'a text', sidecar);
   }
   const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, `${name}.json`);
   return parseTraces(text, { name, file, metadata });

@@ -1,10 +1,10 @@
 /** What `--algorithms` may name in the simulator, and how a session of each is played. */
 
+import { describeValue, InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import type { Model } from '../../predictor/built-in/model-file.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
-import { InputError, quoted } from '../formats/input-error.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
@@ -55,15 +55,16 @@ export function simulatedAlgorithm(name: string, field = '--algorithms'): Simula
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return { name, simulate: special };
   if (name === BROWSER_ONLY) {
-    throw new InputError({
+    throw new InputError(
       field,
-      expected: `what the simulator can play (${SIMULATED_ALGORITHMS.join(', ')})`,
-      got: `${quoted(name)}, dash.js's own rules, which only a browser runs: leo-abr bench`,
-    });
+      `what the simulator can play (${SIMULATED_ALGORITHMS.join(', ')})`,
+      undefined,
+      `${describeValue(name)}, dash.js's own rules, which only a browser runs: leo-abr bench`,
+    );
   }
   const { controller, forecaster } = splitAlgorithm(name, field);
   if (!ALGORITHM_NAMES.includes(controller)) {
-    throw new InputError({ field, expected: `one of ${SIMULATED_ALGORITHMS.join(', ')}`, got: quoted(name) });
+    throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}`, name);
   }
   return {
     name,
