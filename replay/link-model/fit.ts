@@ -1,21 +1,17 @@
-/** How well the synthetic link fits recordings: a table of statistics, and a seeded search for better parameters. */
+/** Compares the synthetic link with recordings: a table of statistics, and a seeded search for better parameters. */
 
 import { seedOf } from '../random.ts';
-import { linkStatistics, type Scale, type Statistic } from './link-statistics.ts';
+import { linkStatistics, type Statistic } from './link-statistics.ts';
 import { RandomStream } from './random-stream.ts';
 import type { RateSeries } from './rate-series.ts';
 import { synthesizeStarlinkLink } from './starlink-link.ts';
 import type { StarlinkParameters } from './starlink-parameters.ts';
 
-/** Parameters to draw the k-th link of a replicate from (a mixture gives each link its own). */
+/** The parameters of a link, by its seed (a mixture draws each link's character). */
 export type ParametersOf = (seed: number) => StarlinkParameters;
 
-/** Synthetic twins of recordings: as many, as long, in the same groups. */
-export function syntheticTwins(
-  recordings: readonly RateSeries[],
-  parametersOf: ParametersOf,
-  seed: number,
-): RateSeries[] {
+/** A synthetic twin of each recording: as long, in the same group. */
+function syntheticTwins(recordings: readonly RateSeries[], parametersOf: ParametersOf, seed: number): RateSeries[] {
   return recordings.map(({ mbps, group }, k) => {
     const linkSeed = seedOf(`twin/${seed}/${k}`);
     const link = synthesizeStarlinkLink({
@@ -27,24 +23,24 @@ export function syntheticTwins(
   });
 }
 
-export interface FitRow {
+interface FitRow {
   name: string;
   real: number;
-  /** Mean and standard deviation over replicates (those in which the statistic exists). */
+  /** Mean and standard deviation over the replicates in which the statistic exists. */
   synthetic: number;
   spread: number;
-  /** The difference in units of the statistic's tolerance; NaN where one side has none. */
+  /** The difference in units of the statistic's tolerance; NaN if either side lacks the statistic. */
   distance: number;
 }
 
-export interface FitTable {
+interface FitTable {
   rows: FitRow[];
   replicates: number;
   /** Root mean square of the rows' distances. */
   distance: number;
 }
 
-export interface FitOptions {
+interface FitOptions {
   recordings: readonly RateSeries[];
   parametersOf: ParametersOf;
   /** Sets of synthetic twins to compare with. */
@@ -52,7 +48,7 @@ export interface FitOptions {
   seed: number;
 }
 
-/** Compares recordings with synthetic twins of theirs. */
+/** Compares recordings with their synthetic twins. */
 export function fitTable({ recordings, parametersOf, replicates, seed }: FitOptions): FitTable {
   const real = linkStatistics(recordings);
   const synthetic = Array.from({ length: replicates }, (_, r) =>
@@ -76,23 +72,26 @@ export function fitTable({ recordings, parametersOf, replicates, seed }: FitOpti
 }
 
 function distanceOf({ value, scale, tolerance }: Statistic, synthetic: number): number {
-  const on = (x: number, { kind, ...of }: Scale) => (kind === 'ratio' && 'floor' in of ? Math.log(x + of.floor) : x);
-  const distance = (on(synthetic, scale) - on(value, scale)) / tolerance;
-  // Far off is far off: one hopeless row must not decide the search.
+  const scaled = (x: number) => (scale.kind === 'ratio' ? Math.log(x + scale.floor) : x);
+  const distance = (scaled(synthetic) - scaled(value)) / tolerance;
+  // Limited, so that one hopeless row does not decide the search.
   return Math.max(-5, Math.min(5, distance));
 }
 
-/** The table in Markdown, with a line on how to read it. */
+/** The table in Markdown, with a legend. */
 export function fitMarkdown({ rows, replicates, distance }: FitTable): string {
-  const lines = [
+  return [
     '| statistic | recorded | synthetic | spread | off by |',
     '|---|---:|---:|---:|---:|',
-    ...rows.map(
-      ({ name, real, synthetic, spread, distance: off }) =>
-        `| ${name} | ${digits(real)} | ${digits(synthetic)} | ${digits(spread)} | ${Number.isNaN(off) ? '-' : off.toFixed(1)} |`,
-    ),
-  ];
-  return `${lines.join('\n')}\n\nsynthetic: mean over ${replicates} sets of twins, spread: their standard deviation, off by: difference in units of the\nstatistic's tolerance (root mean square of the column: ${distance.toFixed(2)})\n`;
+    ...rows.map(({ name, real, synthetic, spread, distance: off }) => {
+      const cells = [name, digits(real), digits(synthetic), digits(spread), Number.isNaN(off) ? '-' : off.toFixed(1)];
+      return `| ${cells.join(' | ')} |`;
+    }),
+    '',
+    `synthetic: mean over ${replicates} sets of twins, spread: their standard deviation, off by: difference in units`,
+    `of the statistic's tolerance (root mean square of the column: ${distance.toFixed(2)})`,
+    '',
+  ].join('\n');
 }
 
 function digits(value: number): string {
@@ -100,7 +99,7 @@ function digits(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
-/** How a parameter is moved: by addition, by factors, or within (0, 1). */
+/** How the search changes a parameter: by addition, by factors, or within (0, 1). */
 const MOVES: Partial<Record<keyof StarlinkParameters, 'add' | 'factor' | 'share'>> = {
   ceilingMbps: 'factor',
   ceilingSpread: 'factor',
@@ -108,8 +107,8 @@ const MOVES: Partial<Record<keyof StarlinkParameters, 'add' | 'factor' | 'share'
   meanSpread: 'factor',
   variabilitySpread: 'factor',
   variabilityByMean: 'add',
-  levelSpread: 'factor',
-  levelCorrelation: 'share',
+  epochSpread: 'factor',
+  epochCorrelation: 'share',
   keepShare: 'share',
   badEpochShare: 'share',
   badEpochDepth: 'factor',
@@ -136,14 +135,14 @@ export interface SearchOptions {
   iterations: number;
   replicates: number;
   seed: number;
-  /** Is told of each improvement. */
+  /** Called after each improvement. */
   onImprovement?: (iteration: number, distance: number) => void;
 }
 
 /**
- * Looks for parameters at a smaller distance: moves three random ones at a time and keeps what is better, with steps that
- * grow on success and shrink otherwise (a (1+1) evolution strategy with the 1/5 rule). The synthetic seeds stay the same
- * throughout; judge the outcome with `fitTable` on another seed.
+ * Searches for parameters with a smaller distance: it changes three random ones at a time and keeps improvements; steps
+ * grow on success and shrink otherwise (a (1+1) evolution strategy with the 1/5 rule). All candidates use the same
+ * synthetic seeds, so evaluate the result with `fitTable` on another seed.
  */
 export function searchParameters(options: SearchOptions): { parameters: StarlinkParameters; distance: number } {
   const { recordings, start, iterations, replicates, seed } = options;
@@ -178,7 +177,7 @@ function moved(value: number, move: 'add' | 'factor' | 'share', by: number): num
   return odds / (1 + odds);
 }
 
-/** Three digits are more than the recordings can tell. */
+/** Rounded to three digits; the recordings do not determine more. */
 function rounded(parameters: StarlinkParameters): StarlinkParameters {
   return Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [name, Number((value as number).toPrecision(3))]),

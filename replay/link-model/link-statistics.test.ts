@@ -37,7 +37,7 @@ describe('autocorrelation', () => {
   });
 });
 
-test('outages are runs below 1 Mbit/s, those at the ends too', () => {
+test('outages are runs below 1 Mbit/s, also at the ends', () => {
   expect(outageRuns(Float64Array.of(0, 0.9, 5, 0.5, 5, 1, 0, 0, 0))).toEqual([2, 1, 3]);
 });
 
@@ -57,18 +57,18 @@ describe('boundaryEffect', () => {
     group: `clock ${boundary}`,
   });
 
-  test('finds the second of the change, in each group of its own', () => {
+  test('finds the second of the change per recording group', () => {
     expect(boundaryEffect([jumps(7, 12)])!.phaseSeconds).toBe(12);
     expect(boundaryEffect([jumps(7, 12), jumps(51, 12)])!.phaseSeconds).toBe(12);
     const two = boundaryEffect([jumps(7, 12), jumps(3, 4)])!;
     expect(two.phaseSeconds).toBeNaN();
     expect(two.changeAt / two.changeElsewhere).toBeGreaterThan(20);
-    // Half a boundary's window is at the other level: 0.7 of each side's share of the mean.
+    // Half of the 15 s window has the other epoch's rate, so the ratio is 0.7 x the rate / the mean of both.
     expect(two.dipDepth).toBeGreaterThan(0.2);
     expect(two.dipDepth).toBeLessThan(0.5);
   });
 
-  test('says nothing without a clock or below 30 s', () => {
+  test('is undefined without a phase or below 30 s', () => {
     expect(boundaryEffect([{ ...jumps(0, 12), epochPhaseSeconds: undefined }])).toBeUndefined();
     expect(boundaryEffect([{ ...jumps(0, 12), mbps: new Float64Array(29).fill(1) }])).toBeUndefined();
   });

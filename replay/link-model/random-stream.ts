@@ -1,4 +1,4 @@
-/** Independent streams of random numbers per purpose, so that a change in one part of the model leaves the others alone. */
+/** A stream of random numbers per purpose: a change to one part of the model does not change the others' numbers. */
 
 import { normal, type Random, seededRandom, seedOf } from '../random.ts';
 
@@ -9,7 +9,7 @@ export class RandomStream {
     this.random = seededRandom(seedOf(`${purpose}/${seed}`));
   }
 
-  /** In [from, to). */
+  /** Uniform in [from, to). */
   uniform(from = 0, to = 1): number {
     return from + (to - from) * this.random();
   }
@@ -22,11 +22,12 @@ export class RandomStream {
     return -mean * Math.log(1 - this.random());
   }
 
-  /** Mean 1 whatever the spread (standard deviation of ln). */
+  /** Log-normal with mean 1; `spread` is the standard deviation of the ln. */
   lognormalOfMeanOne(spread: number): number {
     return Math.exp(spread * this.normal() - spread ** 2 / 2);
   }
 
+  /** A whole number in [0, below). */
   whole(below: number): number {
     return Math.floor(below * this.random());
   }

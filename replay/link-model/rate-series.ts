@@ -1,4 +1,4 @@
-/** A trace as mean rates per second: what statistics are taken on, whatever the trace's own steps. */
+/** A trace as mean rates per second, so that statistics do not depend on the trace's own steps. */
 
 import { PiecewisePath } from '../../abr/index.ts';
 import type { Trace } from '../trace.ts';
@@ -12,7 +12,7 @@ export interface RateSeries {
   group: string;
 }
 
-/** The series of a trace; a last incomplete second is left out (a trace shorter than a second is one). */
+/** The series of a trace, without an incomplete last second; a trace shorter than a second gives one value. */
 export function rateSeriesOf(trace: Trace): RateSeries {
   const { stepEndsSeconds, ratesBps, durationSeconds, metadata } = trace;
   const path = new PiecewisePath({ stepEndsSeconds, ratesBps });

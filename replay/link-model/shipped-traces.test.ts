@@ -10,19 +10,19 @@ const FOLDER = fileURLToPath(new URL('../traces/', import.meta.url));
 const fileText = (name: string) => readFileSync(`${FOLDER}${name}`, 'utf8');
 
 describe('the shipped traces', () => {
-  test.each(SHIPPED_TRACES)('$name is drawn again byte for byte', (recipe) => {
+  test.each(SHIPPED_TRACES)('$name equals its file byte for byte', (recipe) => {
     const trace = synthesizeTrace(recipe);
     expect(formatTraceCsv(trace)).toBe(fileText(`${recipe.name}.csv`));
     expect(formatSidecar(trace.metadata)).toBe(fileText(`${recipe.name}.json`));
   });
 
-  test('are all that lies there', () => {
+  test('are the only files of the folder', () => {
     const names = SHIPPED_TRACES.map(({ name }) => name);
     const expected = ['README.md', ...names.map((name) => `${name}.csv`), ...names.map((name) => `${name}.json`)];
     expect(readdirSync(FOLDER).sort()).toEqual(expected.sort());
   });
 
-  test('are read from text alone, as a page does, into what was drawn', () => {
+  test('parse from text, as in a page, to the synthesized traces', () => {
     for (const drawn of synthesizeShippedTraces()) {
       const { name } = drawn;
       const metadata = metadataFromJson(JSON.parse(fileText(`${name}.json`)), name, `${name}.json`);
@@ -36,7 +36,7 @@ describe('the shipped traces', () => {
     }
   });
 
-  test('say that they are synthetic, and are groups of their own', () => {
+  test('are marked as synthetic, each with a recording group of its own', () => {
     const traces = synthesizeShippedTraces();
     expect(new Set(traces.map(({ metadata }) => metadata.recordingGroup)).size).toBe(traces.length);
     for (const { metadata } of traces)

@@ -1,11 +1,12 @@
-/** Links that are not in low Earth orbit: what a controller must not take for one. Seeded. Browser-safe. */
+/** Terrestrial links, which a controller must not mistake for low-Earth-orbit links. Seeded. Browser-safe. */
 
 import { RandomStream } from './random-stream.ts';
+import { FINE_STEP_SECONDS } from './starlink-link.ts';
 
 export const SIMPLE_PRESETS = ['constant', 'cable', 'square', 'lte'] as const;
 export type SimplePreset = (typeof SIMPLE_PRESETS)[number];
 
-/** Rate (Mbit/s) in the mean, round-trip time (ms) and loss of each, where nothing else is asked for. */
+/** Default mean rate (Mbit/s), round-trip time (ms) and loss of each preset. */
 export const SIMPLE_DEFAULTS: Readonly<Record<SimplePreset, { mbps: number; rttMs: number; loss: number }>> = {
   constant: { mbps: 50, rttMs: 20, loss: 0 },
   cable: { mbps: 100, rttMs: 15, loss: 0 },
@@ -13,21 +14,19 @@ export const SIMPLE_DEFAULTS: Readonly<Record<SimplePreset, { mbps: number; rttM
   lte: { mbps: 25, rttMs: 45, loss: 0.001 },
 };
 
-/** Standard deviation of a cable link's rate as a share of it. */
+/** Standard deviation of a cable link's rate as a share of its mean. */
 const CABLE_NOISE = 0.05;
-/** A square wave is so much above and below its mean, half a period each; 40 s is no multiple of an epoch. */
+/** Amplitude of the square wave as a share of its mean. Its period must not be a multiple of an epoch. */
 const SQUARE_SWING = 0.6;
-export const SQUARE_PERIOD_SECONDS = 40;
+const SQUARE_PERIOD_SECONDS = 40;
 /** LTE-like: ln rate has a slow part (shadowing, load) and a fast one (scheduling); cells change at random moments. */
 const LTE = { slowSpread: 0.5, slowSeconds: 20, fastSpread: 0.25, fastSeconds: 1.5, cellSeconds: 45, cellSpread: 0.35 };
-/** The grid of the LTE-like link, as of the Starlink link. */
-const FINE_STEP_SECONDS = 0.1;
 
 export function isSimplePreset(preset: string): preset is SimplePreset {
   return (SIMPLE_PRESETS as readonly string[]).includes(preset);
 }
 
-/** Rates in bit/s (whole 10 kbit/s) per step. `mbps` is the mean that the link is drawn around. */
+/** Rates in bit/s (whole 10 kbit/s) per step. `mbps` is the mean of the model, not of the drawn link. */
 export function simpleRatesBps(options: {
   preset: SimplePreset;
   seed: number;

@@ -11,7 +11,7 @@ import { PRESETS, synthesizeTrace } from './synthesize-trace.ts';
 const anySeed = fc.integer({ min: 0, max: 0xffffffff });
 
 describe('every preset', () => {
-  test.each(PRESETS)('%s: the same seed is the same trace, and a valid one', (preset) => {
+  test.each(PRESETS)('%s: a seed always gives the same, valid trace', (preset) => {
     fc.assert(
       fc.property(anySeed, (seed) => {
         const options = { preset, seed, durationSeconds: 120 };
@@ -26,7 +26,7 @@ describe('every preset', () => {
           licence: 'Apache-2.0',
           other: { synthetic: true, preset, seed },
         });
-        // The clock of the replay and the phase say the same.
+        // The start's second of the minute equals the phase.
         const second = (traceStartUtcMs(trace.metadata) % 60_000) / 1000;
         expect(second).toBeCloseTo(trace.metadata.epochPhaseSeconds!, 9);
       }),
@@ -66,8 +66,8 @@ describe('the Starlink link', () => {
     );
   });
 
-  test('levels change at seconds 12, 27, 42 and 57 of the minute, with a dip', () => {
-    // Without anything else, only boundaries move the rate.
+  test('the rate changes at seconds 12, 27, 42 and 57 of the minute, with a dip', () => {
+    // All other variation is off, so only boundaries change the rate.
     const parameters = {
       ...STARLINK_CHARACTERS['stationary-calm'],
       keepShare: 0,
@@ -93,12 +93,12 @@ describe('the Starlink link', () => {
         if (link.ratesBps[i] === link.ratesBps[i - 1]) continue;
         changed.add(Math.floor((Math.round(epochPhaseSeconds * 10) + i) / 10) % 60);
       }
-      // 1 s of dip after each boundary (ending at the next whole second), and nothing else.
+      // Each dip lasts 1 s, to the next whole second.
       expect([...changed].sort((a, b) => a - b)).toEqual([12, 13, 27, 28, 42, 43, 57, 58]);
     }
   });
 
-  test('handovers show in the round-trip time; blockages in loss, without one', () => {
+  test('handovers raise the round-trip time; blockages lose everything and have no round-trip time', () => {
     const link = synthesizeStarlinkLink({
       parameters: { ...STARLINK_CHARACTERS['driving-udp'], blockagesPerHour: 300, blockageSeconds: 5 },
       seed: 3,
@@ -122,7 +122,7 @@ describe('the Starlink link', () => {
     expect(median).toBeLessThan(0.025);
   });
 
-  test('an hour of each character has a boundary effect where it belongs', () => {
+  test('an hour of each character shows the boundary effect at second 11 or 12 of the epoch', () => {
     for (const preset of Object.keys(STARLINK_CHARACTERS) as (keyof typeof STARLINK_CHARACTERS)[]) {
       const series = Array.from({ length: 6 }, (_, seed) => ({
         ...rateSeriesOf(synthesizeTrace({ preset, seed, durationSeconds: 600 })),

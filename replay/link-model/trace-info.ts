@@ -1,10 +1,18 @@
-/** What a trace looks like, in one row of numbers: the content of `leo-abr trace info`. */
+/** The statistics of a trace that `leo-abr trace info` prints. */
 
 import type { Trace } from '../trace.ts';
-import { autocorrelation, boundaryEffect, logRates, OUTAGE_MBPS, outageRuns, quantileOf } from './link-statistics.ts';
+import {
+  autocorrelation,
+  boundaryEffect,
+  logRates,
+  meanOf,
+  OUTAGE_MBPS,
+  outageRuns,
+  quantileOf,
+} from './link-statistics.ts';
 import { rateSeriesOf } from './rate-series.ts';
 
-/** All but `stepSeconds` on means per second; null is what the trace cannot say. */
+/** All but `stepSeconds` are taken on means per second; null: unknown, or the trace is too short. */
 export interface TraceInfo {
   name: string;
   dataset: string;
@@ -22,17 +30,17 @@ export interface TraceInfo {
   /** Runs of seconds without any capacity, and the longest of them. */
   zeroRuns: number;
   longestZeroRunSeconds: number;
-  /** Runs of seconds below 1 Mbit/s, the longest, and the share of the time. */
+  /** Runs of seconds below 1 Mbit/s, the longest of them, and their share of the time. */
   outages: number;
   longestOutageSeconds: number;
   outageShare: number;
   /** Of ln max(rate, 0.5 Mbit/s). */
   autocorrelation: { lagSeconds: number; value: number | null }[];
-  /** What the metadata say. */
+  /** From the metadata. */
   epochPhaseSeconds: number | null;
   /**
-   * Where the rate itself changes most, over two neighbouring seconds: second of the UTC epoch (of the trace modulo 15
-   * where its phase is unknown), and how much more it changes there than elsewhere. Null below 60 s.
+   * The second of the UTC epoch (of the trace modulo 15 if its phase is unknown) at which the mean change of the rate
+   * over two seconds is largest, and the ratio of that change to the mean change elsewhere. Null below 60 s.
    */
   boundary: { second: number; changeRatio: number } | null;
 }
@@ -60,7 +68,7 @@ export function traceInfo(trace: Trace): TraceInfo {
     recordingGroup: trace.metadata.recordingGroup,
     durationSeconds: trace.durationSeconds,
     stepSeconds: Number(quantileOf(steps, 0.5).toPrecision(6)),
-    meanMbps: sumOf(ascending) / ascending.length,
+    meanMbps: meanOf(ascending),
     p5Mbps: quantileOf(ascending, 0.05),
     p25Mbps: quantileOf(ascending, 0.25),
     p50Mbps: quantileOf(ascending, 0.5),
@@ -82,49 +90,38 @@ export function traceInfo(trace: Trace): TraceInfo {
   };
 }
 
-function sumOf(values: Float64Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum;
-}
-
-/** The infos as a table of text, with a line on what the columns are. */
-export function traceInfoTable(infos: readonly TraceInfo[]): string {
-  const header = [
-    'trace',
-    'dataset',
-    'seconds',
-    'step',
-    'mean',
-    'p5',
-    'p25',
-    'p50',
-    'p75',
-    'p95',
-    '<1 %',
-    'outages',
-    'longest',
-    'zero',
-    ...LAGS_SECONDS.map((lag) => `r${lag}`),
-    'phase',
+const COLUMNS: readonly (readonly [title: string, cell: (info: TraceInfo) => string])[] = [
+  ['trace', ({ name }) => name],
+  ['dataset', ({ dataset }) => dataset],
+  ['seconds', ({ durationSeconds }) => String(Number(durationSeconds.toFixed(1)))],
+  ['step', ({ stepSeconds }) => String(stepSeconds)],
+  ['mean', ({ meanMbps }) => rate(meanMbps)],
+  ['p5', ({ p5Mbps }) => rate(p5Mbps)],
+  ['p25', ({ p25Mbps }) => rate(p25Mbps)],
+  ['p50', ({ p50Mbps }) => rate(p50Mbps)],
+  ['p75', ({ p75Mbps }) => rate(p75Mbps)],
+  ['p95', ({ p95Mbps }) => rate(p95Mbps)],
+  ['<1 %', ({ outageShare }) => (100 * outageShare).toFixed(1)],
+  ['outages', ({ outages }) => String(outages)],
+  ['longest', ({ longestOutageSeconds }) => String(longestOutageSeconds)],
+  ['zero', ({ longestZeroRunSeconds }) => String(longestZeroRunSeconds)],
+  ...LAGS_SECONDS.map(
+    (lag, i) => [`r${lag}`, (info: TraceInfo) => info.autocorrelation[i]!.value?.toFixed(2) ?? '-'] as const,
+  ),
+  ['phase', ({ epochPhaseSeconds }) => String(epochPhaseSeconds ?? '-')],
+  [
     'boundary',
-  ];
-  const rows = infos.map((info) => [
-    info.name,
-    info.dataset,
-    String(Number(info.durationSeconds.toFixed(1))),
-    String(info.stepSeconds),
-    ...[info.meanMbps, info.p5Mbps, info.p25Mbps, info.p50Mbps, info.p75Mbps, info.p95Mbps].map(short),
-    (100 * info.outageShare).toFixed(1),
-    String(info.outages),
-    String(info.longestOutageSeconds),
-    String(info.longestZeroRunSeconds),
-    ...info.autocorrelation.map(({ value }) => value?.toFixed(2) ?? '-'),
-    info.epochPhaseSeconds === null ? '-' : String(info.epochPhaseSeconds),
-    info.boundary === null
-      ? '-'
-      : `${info.epochPhaseSeconds === null ? '+' : ''}${info.boundary.second} (x${info.boundary.changeRatio.toFixed(1)})`,
-  ]);
+    ({ boundary, epochPhaseSeconds }) =>
+      boundary === null
+        ? '-'
+        : `${epochPhaseSeconds === null ? '+' : ''}${boundary.second} (x${boundary.changeRatio.toFixed(1)})`,
+  ],
+];
+
+/** A table in text, with a legend. */
+export function traceInfoTable(infos: readonly TraceInfo[]): string {
+  const header = COLUMNS.map(([title]) => title);
+  const rows = infos.map((info) => COLUMNS.map(([, cell]) => cell(info)));
   const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)));
   const line = (cells: string[]) =>
     cells
@@ -135,12 +132,12 @@ export function traceInfoTable(infos: readonly TraceInfo[]): string {
 }
 
 const LEGEND = `
-Rates in Mbit/s, times in seconds, all on means per second. outages: runs below 1 Mbit/s, the longest of them, and the
-longest run without anything (zero). rN: autocorrelation of ln rate (floor 0.5 Mbit/s) at N s. phase: second of the minute
-of sample 0. boundary: second of the 15 s epoch (+: of the trace) where the rate changes most, and how many times more than
-elsewhere there; below about x1.5 it may be chance.
+Rates in Mbit/s, times in seconds, all on means per second. outages: runs below 1 Mbit/s; longest: the longest of them;
+zero: the longest run without capacity. rN: autocorrelation of ln rate (floor 0.5 Mbit/s) at N s. phase: second of the
+minute at sample 0. boundary: second of the 15 s epoch (+: of the trace) at which the rate changes most, and the ratio
+of that change to the change elsewhere; a ratio below about 1.5 may be chance.
 `;
 
-function short(mbps: number): string {
+function rate(mbps: number): string {
   return mbps < 10 ? mbps.toFixed(2) : mbps.toFixed(1);
 }
