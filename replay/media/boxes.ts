@@ -1,13 +1,13 @@
-/** ISO base media file format (ISO/IEC 14496-12): finding boxes in bytes, and writing them. */
+/** Finds and writes boxes of the ISO base media file format (ISO/IEC 14496-12). */
 
-/** A box in a buffer; `start` is the first byte of its content, `end` the byte after its last. */
+/** A box in a buffer: its content's first byte, and the byte after its last. */
 export interface Box {
   type: string;
   start: number;
   end: number;
 }
 
-/** The boxes within `[start, end)` of a buffer. @throws {Error} where one runs past the end. */
+/** The boxes within `[start, end)` of a buffer. @throws {Error} if one exceeds `end`. */
 export function boxesIn(bytes: Uint8Array, start = 0, end = bytes.length): Box[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const boxes: Box[] = [];
@@ -28,7 +28,7 @@ export function boxesIn(bytes: Uint8Array, start = 0, end = bytes.length): Box[]
   return boxes;
 }
 
-/** The first box along a path such as `moov/trak/mdia/mdhd`. @throws {Error} where there is none. */
+/** The first box along a path such as `moov/trak/mdia/mdhd`. @throws {Error} if there is none. */
 export function findBox(bytes: Uint8Array, path: string): Box {
   let within: Box = { type: '', start: 0, end: bytes.length };
   for (const type of path.split('/')) {
@@ -65,7 +65,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
 
 const ascii = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** The 8 bytes before a box's content of `contentBytes`. */
+/** The 8 bytes in front of `contentBytes` of content. */
 export function boxHeader(type: string, contentBytes: number): Uint8Array {
   return concatBytes([u32(8 + contentBytes), ascii(type)]);
 }
@@ -75,7 +75,7 @@ export function box(type: string, ...content: readonly Uint8Array[]): Uint8Array
   return concatBytes([boxHeader(type, body.length), body]);
 }
 
-/** A box that begins with a version (one byte) and flags (three). */
+/** A box that begins with a version (one byte) and flags (three bytes). */
 export function fullBox(type: string, version: number, flags: number, ...content: readonly Uint8Array[]): Uint8Array {
   return box(type, u32(((version << 24) | flags) >>> 0), ...content);
 }

@@ -10,7 +10,7 @@ const plain = (runs: readonly ByteRun[]): number[] =>
   runs.flatMap((run) => (run instanceof Uint8Array ? [...run] : Array<number>(run.count).fill(run.fill)));
 
 describe('ByteRuns', () => {
-  test('any range reads as the plain bytes would', () => {
+  test('any range equals that of the plain bytes', () => {
     fc.assert(
       fc.property(fc.array(runArbitrary, { maxLength: 8 }), fc.nat(120), fc.nat(120), (runs, start, end) => {
         const bytes = plain(runs);
@@ -21,7 +21,7 @@ describe('ByteRuns', () => {
     );
   });
 
-  test('a long run comes in small pieces of one shared block', () => {
+  test('a long run is read in small pieces of one shared block', () => {
     const runs = new ByteRuns([{ fill: 0, count: 3 * READ_BYTES + 5 }]);
     const pieces = [...runs.read()];
     expect(pieces.map(({ length }) => length)).toEqual([READ_BYTES, READ_BYTES, READ_BYTES, 5]);

@@ -1,29 +1,22 @@
 /**
- * Bytes of a file that is mostly padding: stretches of real bytes and runs of one repeated byte. A 60 MB segment costs
- * a few kB of memory, and any range of it can be read.
+ * The bytes of a file that is mostly padding: real bytes and runs of one repeated byte. A 60 MB segment takes a few kB
+ * of memory, and any range of it can be read.
  */
 
-/** `count` times the same byte. */
-export interface FillRun {
-  fill: number;
-  count: number;
-}
+import { concatBytes } from './boxes.ts';
 
-export type ByteRun = Uint8Array | FillRun;
+/** Real bytes, or one byte repeated `count` times. */
+export type ByteRun = Uint8Array | { fill: number; count: number };
 
-/** Longest piece that `ByteRuns.read` yields. */
+/** The longest piece that `ByteRuns.read` yields. */
 export const READ_BYTES = 64 * 1024;
 
 /** One shared block per fill byte; its readers must not write to it. */
-const fillBlocks = new Map<number, Uint8Array>();
+const fillBlocks: Uint8Array[] = [];
 
 function fillBlock(fill: number): Uint8Array {
-  let block = fillBlocks.get(fill);
-  if (!block) {
-    block = new Uint8Array(READ_BYTES).fill(fill);
-    fillBlocks.set(fill, block);
-  }
-  return block;
+  fillBlocks[fill] ??= new Uint8Array(READ_BYTES).fill(fill);
+  return fillBlocks[fill];
 }
 
 const lengthOf = (run: ByteRun): number => (run instanceof Uint8Array ? run.length : run.count);
@@ -47,7 +40,7 @@ export class ByteRuns {
     return new ByteRuns(parts.flatMap(({ runs }) => runs));
   }
 
-  /** The bytes from `start` up to `end`, in pieces of at most `READ_BYTES` that must not be written to. */
+  /** The bytes from `start` up to `end`, in read-only pieces of at most `READ_BYTES`. */
   *read(start = 0, end = this.length): Generator<Uint8Array, void, void> {
     let at = Math.max(0, start);
     const stop = Math.min(end, this.length);
@@ -65,15 +58,9 @@ export class ByteRuns {
     }
   }
 
-  /** All of it in one piece: for small files and tests. */
+  /** All bytes in one piece, for small files and tests. */
   toBytes(): Uint8Array {
-    const bytes = new Uint8Array(this.length);
-    let at = 0;
-    for (const piece of this.read()) {
-      bytes.set(piece, at);
-      at += piece.length;
-    }
-    return bytes;
+    return concatBytes([...this.read()]);
   }
 
   /** Index of the run that holds byte `at`. */

@@ -5,13 +5,13 @@ import { AUDIO_FIXTURE, VIDEO_FIXTURES } from './fixtures/fixtures.ts';
 
 const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-/** How many representations a ladder may have: each shows its own picture size. */
+/** The most representations of a ladder: each needs its own picture size. */
 export const MAX_REPRESENTATIONS = VIDEO_FIXTURES.length;
 
 const videos: Clip[] = [];
 let audio: Clip | undefined;
 
-/** Clip `index`, 0 the smallest picture: 64x36, 96x54, 128x72, 160x90 ... */
+/** The clips in ascending picture size: 64x36, 96x54, 128x72, 160x90 ... */
 export function videoClip(index: number): Clip {
   const fixture = VIDEO_FIXTURES[index];
   if (fixture === undefined) throw new RangeError(`video clip: expected 0 to ${MAX_REPRESENTATIONS - 1}, got ${index}`);

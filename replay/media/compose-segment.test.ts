@@ -5,7 +5,7 @@ import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
 import { composeSegment, naturalSegmentBytes, SegmentSizeError } from './compose-segment.ts';
 import { type Clip, readClip } from './fixture.ts';
 
-/** A segment read back as the browser would. */
+/** Parses a segment as a browser does. */
 function readBack(clip: Clip, segment: Uint8Array) {
   const tfdt = findBox(segment, 'moof/traf/tfdt').start;
   const startTicks = Number(new DataView(segment.buffer, segment.byteOffset).getBigUint64(tfdt + 4));
@@ -72,7 +72,7 @@ describe('composeSegment', () => {
     expect(readBack(clip, segment).samples.map(({ bytes }) => bytes)).toEqual(clip.samples.map(({ bytes }) => bytes));
   });
 
-  test('filler data are NAL units of type 12 behind the pictures, spread over all of them', () => {
+  test('every picture is followed by a share of the filler data, in NAL units of type 12', () => {
     const clip = videoClip(0);
     const sizeBytes = 100_003;
     const segment = composeSegment({ clip, index: 0, segmentSeconds: 2, sizeBytes, padding: 'filler-data' }).toBytes();
@@ -83,7 +83,7 @@ describe('composeSegment', () => {
     expect(Math.max(...sizes)).toBeLessThan(4 * Math.min(...sizes));
   });
 
-  test('a size that the pictures do not fit in is an error that says what would', () => {
+  test('a size smaller than the pictures is an error', () => {
     const clip = videoClip(9);
     expect(() => composeSegment({ clip, index: 2, segmentSeconds: 4, sizeBytes: 1000 })).toThrow(SegmentSizeError);
     expect(() => composeSegment({ clip, index: 2, segmentSeconds: 4, sizeBytes: 1000 })).toThrow(

@@ -1,16 +1,13 @@
 /**
  * Composes media segments (`moof` + `mdat`) from the samples of a clip, at any duration, position and byte size.
- *
- * Two ways to reach a size: an ISO BMFF `free` box in front of the `moof`, which a browser receives and then forgets;
- * or H.264 filler-data NAL units (type 12) inside the samples, which it keeps, so that they count against the
- * source-buffer quota as real media of that bitrate would.
+ * Padding is an ISO BMFF `free` box in front of the `moof`, which a browser drops after parsing, or H.264 filler-data
+ * NAL units (type 12) inside the samples, which count against the source-buffer quota like real media.
  */
 
 import { box, boxHeader, concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { type ByteRun, ByteRuns } from './byte-runs.ts';
 import type { Clip, Sample } from './fixture.ts';
 
-/** What makes a segment as long as prescribed. */
 export type Padding = 'free-box' | 'filler-data';
 
 export interface SegmentRequest {
@@ -18,13 +15,13 @@ export interface SegmentRequest {
   /** Counted from 0. */
   index: number;
   segmentSeconds: number;
-  /** Exact size in bytes. Default: as the samples make it. */
+  /** Exact size. Default: the samples' own. */
   sizeBytes?: number;
   /** Default: `free-box`. */
   padding?: Padding;
 }
 
-/** A segment that cannot be as small, or cannot be padded, as asked. */
+/** The prescribed size is smaller than the pictures, or too close to their size for padding. */
 export class SegmentSizeError extends Error {
   override readonly name = 'SegmentSizeError';
 }
@@ -34,7 +31,7 @@ const FREE_BOX_HEADER_BYTES = 8;
 const FILLER_OVERHEAD_BYTES = 6;
 const FILLER_NAL_TYPE = 12;
 
-/** The segment's bytes. @throws {SegmentSizeError} where the size cannot be met. */
+/** The segment's bytes. @throws {SegmentSizeError} for a size that cannot be met. */
 export function composeSegment(request: SegmentRequest): ByteRuns {
   const { clip, sizeBytes, padding = 'free-box' } = request;
   const { samples, startTicks } = samplesOf(request);
@@ -44,25 +41,21 @@ export function composeSegment(request: SegmentRequest): ByteRuns {
   if (!Number.isInteger(extra)) throw new SegmentSizeError(`segment size: expected whole bytes, got ${sizeBytes}`);
 
   const runs: ByteRun[] = [];
-  if (extra === 0) {
-    runs.push(moof(request, samples, sizes, startTicks), boxHeader('mdat', sum(sizes)));
-    runs.push(...samples.map(({ bytes }) => bytes));
-    return new ByteRuns(runs);
-  }
   const smallestExtra = padding === 'free-box' ? FREE_BOX_HEADER_BYTES : FILLER_OVERHEAD_BYTES;
-  if (extra < smallestExtra) {
+  if (extra !== 0 && extra < smallestExtra) {
     throw new SegmentSizeError(
       `segment ${request.index}: ${sizeBytes} bytes prescribed, but ${clip.width}x${clip.height} pictures of ` +
         `${request.segmentSeconds} s take ${natural} bytes, or at least ${natural + smallestExtra} with padding`,
     );
   }
-  if (padding === 'free-box') {
-    runs.push(boxHeader('free', extra - FREE_BOX_HEADER_BYTES), { fill: 0, count: extra - FREE_BOX_HEADER_BYTES });
+  if (extra === 0 || padding === 'free-box') {
+    const fillBytes = extra - FREE_BOX_HEADER_BYTES;
+    if (extra > 0) runs.push(boxHeader('free', fillBytes), { fill: 0, count: fillBytes });
     runs.push(moof(request, samples, sizes, startTicks), boxHeader('mdat', sum(sizes)));
     runs.push(...samples.map(({ bytes }) => bytes));
     return new ByteRuns(runs);
   }
-  // Even shares, the remainder to the first; too little for all goes to the first alone.
+  // Equal shares, the remainder to the first sample; if a share is too small, all goes to the first sample.
   const share = Math.floor(extra / samples.length);
   const shares = samples.map((_, i) => {
     if (share < FILLER_OVERHEAD_BYTES) return i === 0 ? extra : 0;
@@ -80,14 +73,14 @@ export function composeSegment(request: SegmentRequest): ByteRuns {
   return new ByteRuns(runs);
 }
 
-/** Bytes that the segment has without padding. */
+/** The segment's bytes without padding. */
 export function naturalSegmentBytes(request: Omit<SegmentRequest, 'sizeBytes' | 'padding'>): number {
   return segmentBytes(samplesOf(request).samples.map(({ bytes }) => bytes.length));
 }
 
 /**
- * The samples of segment `index`: the clip goes round and round. Video begins at a sync sample and its last picture is
- * stretched or cut to end with the segment; audio frames go to the segment in which they begin.
+ * The samples of segment `index`; the clip repeats. Video begins at a sync sample, and its last picture is stretched or
+ * cut to end with the segment. An audio frame belongs to the segment in which it begins.
  */
 function samplesOf({ clip, index, segmentSeconds }: Pick<SegmentRequest, 'clip' | 'index' | 'segmentSeconds'>) {
   const frameTicks = clip.samples[0]!.durationTicks;
@@ -95,7 +88,7 @@ function samplesOf({ clip, index, segmentSeconds }: Pick<SegmentRequest, 'clip' 
   if (clip.kind === 'audio') {
     const firstFrame = (i: number) => Math.ceil((i * segmentSeconds * clip.timescale) / frameTicks);
     const first = firstFrame(index);
-    // Every frame decodes to the same number of samples; only the clip's end was cut to its duration.
+    // All frames have equal durations; only the clip's last one was cut to the clip's duration.
     const frame = (i: number): Sample => ({ ...clip.samples[i % count]!, durationTicks: frameTicks });
     const samples = Array.from({ length: firstFrame(index + 1) - first }, (_, i) => frame(first + i));
     return { samples, startTicks: first * frameTicks };

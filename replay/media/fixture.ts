@@ -1,4 +1,4 @@
-/** One encoded clip, taken apart: its initialisation segment and its samples, from which segments are composed. */
+/** Parses an encoded clip into its initialisation segment and its samples, from which segments are composed. */
 
 import { boxesIn, findBox } from './boxes.ts';
 
@@ -8,7 +8,6 @@ export interface Sample {
   durationTicks: number;
   /** ISO BMFF sample flags. */
   flags: number;
-  /** Playback can begin here. */
   isSync: boolean;
 }
 
@@ -31,13 +30,12 @@ const AAC_LC = 'mp4a.40.2';
 
 /**
  * Reads a fragmented MP4 file of one track and one fragment.
- * @throws {Error} where a box that is needed is missing or the file has several fragments.
+ * @throws {Error} for a missing box and for several fragments.
  */
 export function readClip(file: Uint8Array): Clip {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const top = boxesIn(file);
   const moovEnd = findBox(file, 'moov').end;
-  const fragments = top.filter(({ type }) => type === 'moof');
+  const fragments = boxesIn(file).filter(({ type }) => type === 'moof');
   if (fragments.length !== 1) throw new Error(`MP4: expected one fragment, got ${fragments.length}`);
 
   const mdhd = findBox(file, 'moov/trak/mdia/mdhd').start;
@@ -55,7 +53,8 @@ export function readClip(file: Uint8Array): Clip {
   } as const;
   if (kind === 'audio') return { ...clip, codec: AAC_LC, width: 0, height: 0 };
 
-  // An avc1 sample entry has 78 bytes of fields before its boxes; the avcC's bytes 1 to 3 name profile and level.
+  // An avc1 sample entry has 78 bytes of fields before its boxes; bytes 1 to 3 of avcC are the codec's profile and
+  // level.
   const avc1 = boxesIn(file, findBox(file, 'moov/trak/mdia/minf/stbl/stsd').start + 8, moovEnd)[0]!;
   const avcC = boxesIn(file, avc1.start + 78, avc1.end).find(({ type }) => type === 'avcC')!;
   const profile = [...file.subarray(avcC.start + 1, avcC.start + 4)].map((byte) => byte.toString(16).padStart(2, '0'));

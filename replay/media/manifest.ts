@@ -8,7 +8,7 @@ export interface ManifestTrack {
   height: number;
   timescale: number;
   codec: string;
-  /** Byte ranges of initialisation segment and index in `<id>.mp4`; undefined: a file per segment. */
+  /** Byte ranges of the initialisation segment and the index in `<id>.mp4`; undefined: a file per segment. */
   ranges: { init: string; index: string } | undefined;
 }
 
@@ -60,7 +60,7 @@ interface Span {
 }
 
 function adaptationSet(tracks: readonly ManifestTrack[], span: Span): string[] {
-  // One codec string for the whole set: the most demanding one, so that a switch never changes the type.
+  // The most demanding codec string for the whole set, so that a switch never changes the type.
   const codec = tracks
     .map((track) => track.codec)
     .sort()
@@ -72,9 +72,10 @@ function adaptationSet(tracks: readonly ManifestTrack[], span: Span): string[] {
   return [
     `    <AdaptationSet id="${span.kind === 'video' ? 1 : 2}" ${head} segmentAlignment="true" startWithSAP="1">`,
     ...tracks.flatMap((track) => {
+      const bandwidth = Math.round(track.bandwidthBps);
       const size = span.kind === 'video' ? ` width="${track.width}" height="${track.height}"` : '';
       return [
-        `      <Representation id="${track.id}" bandwidth="${Math.round(track.bandwidthBps)}" codecs="${codec}"${size}>`,
+        `      <Representation id="${track.id}" bandwidth="${bandwidth}" codecs="${codec}"${size}>`,
         ...segments(track, span),
         '      </Representation>',
       ];
