@@ -1,13 +1,13 @@
-/** Time as the origin sees it; tests hand in one of their own. */
+/** The origin's source of time; tests replace it. */
 
 export interface Clock {
   /** Monotonic milliseconds. */
   nowMs(): number;
-  /** Calls back once, `delayMs` from now or a little later; returns what calls it off. */
+  /** Calls back once, after `delayMs` or slightly later. The returned function cancels it. */
   schedule(callback: () => void, delayMs: number): () => void;
 }
 
-/** Node's. Its timers count whole milliseconds and fire up to one late. */
+/** Node's clock. Its timers have a resolution of 1 ms and fire up to 1 ms late. */
 export const REAL_CLOCK: Clock = {
   nowMs: () => performance.now(),
   schedule(callback, delayMs) {

@@ -1,20 +1,20 @@
-/** The ways in which servers hand media over, for tests of what a player can make of each. */
+/** Ways in which servers frame media responses, for tests of a player with each. */
 
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { pipeline, type Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 
 /**
- * - `length`: Content-Length, not to be kept;
- * - `cacheable`: the same, to be kept for an hour;
- * - `chunked`: without Content-Length, as servers do that do not know the end yet;
- * - `gzip`: compressed on the way, so also without Content-Length (stored blocks: deflated padding would take no time);
- * - `http-1.0`: without Content-Length, its end is the connection's.
+ * - `length`: Content-Length, not cacheable;
+ * - `cacheable`: Content-Length, cacheable for an hour;
+ * - `chunked`: without Content-Length, as from a server that does not know the length yet;
+ * - `gzip`: content-encoded, without Content-Length (stored blocks, because padding would compress to almost nothing);
+ * - `http-1.0`: without Content-Length; the end of the connection ends the body.
  */
 export const DELIVERIES = ['length', 'cacheable', 'chunked', 'gzip', 'http-1.0'] as const;
 export type Delivery = (typeof DELIVERIES)[number];
 
-/** Headers of a body of `bytes` that is delivered so. */
+/** The headers of this delivery for a body of `bytes`. */
 export function deliveryHeaders(delivery: Delivery, bytes: number): OutgoingHttpHeaders {
   switch (delivery) {
     case 'length':
@@ -28,7 +28,7 @@ export function deliveryHeaders(delivery: Delivery, bytes: number): OutgoingHttp
   }
 }
 
-/** Sends the head of a response; its body is to be written to what is returned. */
+/** Sends the head of a response and returns the stream for its body. */
 export function beginBody(
   response: ServerResponse,
   delivery: Delivery,
@@ -37,7 +37,7 @@ export function beginBody(
 ): Writable {
   const { socket } = response;
   if (delivery === 'http-1.0' && socket !== null) {
-    // Node's responses are HTTP/1.1 whatever was asked for.
+    // Node writes HTTP/1.1 responses only.
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`HTTP/1.0 ${status} OK\r\n${lines.join('')}connection: close\r\n\r\n`);
     return socket;
@@ -45,7 +45,7 @@ export function beginBody(
   response.writeHead(status, headers);
   if (delivery !== 'gzip') return response;
   const gzip = createGzip({ level: constants.Z_NO_COMPRESSION, flush: constants.Z_SYNC_FLUSH });
-  // Where the client goes away both end.
+  // `pipeline` ends both streams if the client disconnects.
   pipeline(gzip, response, () => {});
   return gzip;
 }

@@ -8,7 +8,7 @@ import type { Trace } from '../trace.ts';
 import { type RunningOrigin, startOrigin, UTC_HEADER } from './origin.ts';
 import type { RequestLogEntry } from './request-log.ts';
 
-/** Fast enough that nothing here waits; no figure is asserted. */
+/** So fast that no test waits for it. */
 const trace: Trace = {
   name: 'fast',
   stepEndsSeconds: Float64Array.of(30, 60),
@@ -41,7 +41,7 @@ describe('origin', () => {
   const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
   const log = async (id: string) => (await (await fetch(at(id, 'log'))).json()) as RequestLogEntry[];
 
-  test('unpaced, it hands everything over at once, whatever the trace, and tells when the clock starts', async () => {
+  test('unpaced, it delivers at once whatever the trace, and reports the start of the clock', async () => {
     let starts = 0;
     const onStart = () => {
       starts++;
@@ -59,7 +59,7 @@ describe('origin', () => {
     expect(entries.filter(({ prescribedEndSeconds }) => prescribedEndSeconds !== undefined)).toEqual([]);
   });
 
-  test('listens on a socket that it is given', async () => {
+  test('listens on a given socket', async () => {
     const socket = createServer().listen(0, '127.0.0.1');
     await once(socket, 'listening');
     const given = await startOrigin({ traces: [trace], socket });
@@ -108,13 +108,13 @@ describe('origin', () => {
     expect(entries.every((entry) => entry.bytes === entry.sentBytes)).toBe(true);
   });
 
-  test('UTC stands at the start of the session until the first segment is asked for', async () => {
+  test('UTC stays at the start of the session until the first request for a segment', async () => {
     const id = open();
     const startMs = Date.UTC(2025, 5, 1, 12, 0, 17);
     const time = async () => Number(await (await fetch(at(id, 'time'))).text());
     await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
     expect(await time()).toBe(startMs);
-    expect(origin.session(id)!.hasStarted).toBe(false);
+    expect(origin.session(id)!.nowSeconds).toBe(0);
     const first = await fetch(at(id, 'video-0/1.m4s'));
     await first.arrayBuffer();
     expect(Number(first.headers.get(UTC_HEADER))).toBe(startMs);
@@ -125,7 +125,7 @@ describe('origin', () => {
     expect(init!.requestedAtSeconds).toBeLessThan(0);
   });
 
-  test('ranges of a single file, and HEAD, which neither waits nor counts', async () => {
+  test('ranges of a single file; HEAD is neither paced nor logged', async () => {
     const id = open({ media: { addressing: 'base' } });
     const url = at(id, 'video-2.mp4');
     const head = await fetch(url, { method: 'HEAD' });
@@ -151,7 +151,7 @@ describe('origin', () => {
     expect([outside.status, outside.range]).toEqual([416, `bytes */${length}`]);
   });
 
-  test('a client that goes away frees the link, and the log says so', async () => {
+  test('a client that disconnects frees the link and is logged as aborted', async () => {
     const id = open({ trace: dead, startSeconds: 0 });
     const session = origin.session(id)!;
     await new Promise<void>((resolve) => {
@@ -166,7 +166,7 @@ describe('origin', () => {
     expect(session.isActive).toBe(false);
   });
 
-  test('so does one that has asked for more on the same connection', async () => {
+  test('so does a client with pipelined requests', async () => {
     const id = open({ trace: dead, startSeconds: 1 });
     const socket = connect(origin.port, '127.0.0.1');
     socket.write(`GET /session/${id}/video-5/1.m4s HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(3));
@@ -201,7 +201,7 @@ describe('origin', () => {
     expect((await fetch(at(id, 'manifest.mpd'))).status).toBe(404);
   });
 
-  test('a trace can be handed in where the origin accepts them, and then asked for', async () => {
+  test('with `acceptTraces` a page can upload a trace and play it', async () => {
     const post = (url: string, body: unknown) => fetch(`${url}/traces`, { method: 'POST', body: JSON.stringify(body) });
     const text = 'time_s,throughput_mbps\n0,100\n1,200\n2,\n3,300\n4,300\n';
     expect((await post(origin.url, { file: 'mine.csv', text })).status).toBe(405);
@@ -243,7 +243,7 @@ describe('origin', () => {
     }
   });
 
-  test('pages cannot fill the memory with traces', async () => {
+  test('keeps a limited number of uploaded traces', async () => {
     const open = await startOrigin({ traces: [trace], acceptTraces: true });
     try {
       for (let i = 0; i < 52; i++) {
@@ -257,7 +257,7 @@ describe('origin', () => {
     }
   });
 
-  test('what cannot be done is refused with a status and a reason', async () => {
+  test('refuses invalid requests with a status and a reason', async () => {
     const id = open();
     const refused = async (path: string, init?: RequestInit) => {
       const response = await fetch(origin.url + path, init);
@@ -291,7 +291,7 @@ describe('origin', () => {
     expect((await fetch(`${origin.url}/session`, { method: 'POST', body: 'x'.repeat(2 ** 20 + 1) })).status).toBe(413);
   });
 
-  test('answers whatever a client asks for, and goes on', async () => {
+  test('responds to any target and stays available', async () => {
     const id = open();
     const { hostname, port } = new URL(origin.url);
     const statusOf = (path: string, method = 'GET') =>
@@ -312,7 +312,7 @@ describe('origin', () => {
     expect(await statusOf('/traces', 'PROPFIND')).toBe(405);
   });
 
-  test('a fault in one answer is that answer alone', async () => {
+  test('an error in one response does not affect others', async () => {
     const faulty = await startOrigin({
       fallback() {
         throw new Error('out of order');
@@ -390,7 +390,7 @@ describe('origin', () => {
     expect((await response.arrayBuffer()).byteLength).toBe(segmentSizesBits(one)[3]![0]! / 8);
   });
 
-  test('what a scenario or trace does not allow is an error at creation', () => {
+  test('creation throws for an impossible scenario or trace', () => {
     const tiny: Scenario = { ...scenario, ladderBps: [100, 200] };
     expect(() => open({ scenario: tiny })).toThrow(/segmentSizesBits\[0\]\[0\]/);
     expect(() => open({ trace: { ...trace, ratesBps: Float64Array.of(0, 0) } })).toThrow(/expected a rate above 0/);

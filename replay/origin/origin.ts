@@ -1,4 +1,4 @@
-/** The origin's HTTP side: many sessions at once, each below `/session/<id>/`. Node only; README.md lists the paths. */
+/** The origin's HTTP server: many sessions, each below `/session/<id>/`. Node only; README.md lists the paths. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer } from 'node:net';
@@ -15,55 +15,51 @@ import { parseSessionRequest } from './session-request.ts';
 import { LARGEST_TRACE_BYTES, parseTraceUpload, TraceShelf } from './trace-upload.ts';
 
 export interface OriginOptions {
-  /** Traces that sessions may be asked for by name over HTTP. Default: none. */
+  /** Traces that clients may name when they create a session. Default: none. */
   traces?: readonly Trace[];
-  /** Pages may hand in traces of their own (`POST /traces`), for all to ask for. Default false. */
+  /** Whether pages may upload traces (`POST /traces`), for all clients. Default false. */
   acceptTraces?: boolean;
-  /** Scenarios that sessions may be asked for by name over HTTP. Default: the named ones. */
+  /** Scenarios that clients may name when they create a session. Default: `SCENARIOS`. */
   scenarios?: Readonly<Record<string, Scenario | ResolvedScenario>>;
-  /** Sessions kept; beyond it the oldest one without a transfer is forgotten. Default 1000. */
+  /** Beyond this number the oldest session without a transfer is deleted. Default 1000. */
   maxSessions?: number;
   /** Default: real time. */
   clock?: Clock;
+  /** Default: a free one. */
+  port?: number;
+  /** Default: 127.0.0.1. */
+  host?: string;
+  /** A listening socket, maybe in another network namespace; replaces `port` and `host`. */
+  socket?: NetServer;
+  /** Responds to paths that are not the origin's; returns whether it did. */
+  fallback?(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-/** An origin without a server of its own, to be mounted in one. */
-export interface Origin {
-  /** Answers requests for `/session...` and `/traces`; false (and nothing done) for any other path. */
+interface Origin {
+  /** Responds to `/session...` and `/traces`; returns false for any other path. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   /** @throws {InputError | RangeError} for a scenario or trace that cannot be served. */
   createSession(spec: SessionSpec): ReplaySession;
   session(id: string): ReplaySession | undefined;
-  /** Forgets a session; transfers under way go on. */
+  /** Deletes a session; active transfers continue. */
   removeSession(id: string): void;
 }
 
 /** An origin that listens. */
 export interface RunningOrigin extends Origin {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
   port: number;
   /** The URL of a session's manifest. */
   manifestUrl(session: ReplaySession): string;
-  /** Breaks all connections off and stops listening. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 }
 
-export interface ListenOptions extends OriginOptions {
-  /** Default: a free one. */
-  port?: number;
-  /** Default: 127.0.0.1. */
-  host?: string;
-  /** Listens already, maybe in another network namespace; instead of `port` and `host`. */
-  socket?: NetServer;
-  /** Answers what the origin does not; true where it did. */
-  fallback?(request: IncomingMessage, response: ServerResponse): boolean;
-}
-
-/** Headers of media responses: where UTC, trace and session were when the request came. Pages may read them. */
+/** Headers of media responses: UTC, trace and session time of the request. Pages may read them. */
 export const UTC_HEADER = 'x-trace-utc-ms';
-export const TRACE_SECONDS_HEADER = 'x-trace-seconds';
-export const SESSION_SECONDS_HEADER = 'x-session-seconds';
+const TRACE_SECONDS_HEADER = 'x-trace-seconds';
+const SESSION_SECONDS_HEADER = 'x-session-seconds';
 const EXPOSED = [UTC_HEADER, TRACE_SECONDS_HEADER, SESSION_SECONDS_HEADER, 'content-range', 'content-length', 'date'];
 
 const OPEN_HEADERS = {
@@ -79,10 +75,10 @@ const PREFLIGHT_HEADERS = {
 };
 const LARGEST_BODY_BYTES = 2 ** 20;
 const DEFAULT_MAX_SESSIONS = 1000;
-/** Longer than any pause of a player with a full buffer, so that no request meets a connection that is closing. */
+/** Longer than a player with a full buffer waits, so that no request is sent on a connection that is closing. */
 const KEEP_ALIVE_MS = 10 * 60_000;
 
-/** An answer with a status of 4xx. */
+/** A response with status 4xx. */
 class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -93,8 +89,7 @@ class Refusal extends Error {
   }
 }
 
-/** An origin to be mounted in a server. */
-export function createOrigin(options: OriginOptions = {}): Origin {
+function createOrigin(options: OriginOptions): Origin {
   const sessions = new Map<string, ReplaySession>();
   const ticker = new Ticker(options.clock ?? REAL_CLOCK);
   const shelf = new TraceShelf(options.traces ?? []);
@@ -177,8 +172,8 @@ export function createOrigin(options: OriginOptions = {}): Origin {
   }
 }
 
-/** Starts a server. Rejects where it cannot listen. */
-export async function startOrigin(options: ListenOptions = {}): Promise<RunningOrigin> {
+/** Starts a server. Rejects if it cannot listen. */
+export async function startOrigin(options: OriginOptions = {}): Promise<RunningOrigin> {
   const { port = 0, host = '127.0.0.1', socket, fallback } = options;
   const origin = createOrigin(options);
   const server: Server = createServer({ noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
@@ -189,7 +184,7 @@ export async function startOrigin(options: ListenOptions = {}): Promise<RunningO
       refuse(request, response, error);
     }
   });
-  // Downloads last as long as the trace wants.
+  // No limit: the trace determines the duration of downloads.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -214,12 +209,12 @@ export async function startOrigin(options: ListenOptions = {}): Promise<RunningO
 
 function describeTrace({ name, durationSeconds, metadata }: Trace) {
   const { dataset, recordingGroup, location, startUtcMs, epochPhaseSeconds } = metadata;
-  // Without a clock nobody knows where the trace's handovers are.
+  // Without a clock the trace's handovers are unknown.
   const hasClock = startUtcMs !== undefined || epochPhaseSeconds !== undefined;
   return { name, dataset, recordingGroup, durationSeconds, hasClock, ...(location !== undefined && { location }) };
 }
 
-/** What a session has beside its media: neither paced nor counted. */
+/** The files of a session that are neither paced nor logged. */
 const DOCUMENTS: ReadonlyMap<string, { contentType: string; body(session: ReplaySession): string }> = new Map([
   ['manifest.mpd', { contentType: 'application/dash+xml', body: ({ presentation }) => presentation.manifest }],
   ['sizes.json', { contentType: 'application/json', body: ({ presentation }) => JSON.stringify(presentation.sizes) }],
@@ -265,8 +260,8 @@ function serveFile(session: ReplaySession, path: string, request: IncomingMessag
 }
 
 /**
- * A single range as RFC 9110 has it, `end` exclusive; the whole file where there is no range, several, or one that
- * cannot be read. Throws a 416 for one that lies outside.
+ * A single range as in RFC 9110, `end` exclusive; the whole file if there is no range, an invalid one or several.
+ * Throws a 416 for a range outside the file.
  */
 function parseRange(header: string | undefined, length: number): { start: number; end: number; isPart: boolean } {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
@@ -316,20 +311,14 @@ function respond(request: IncomingMessage, response: ServerResponse, answer: Ans
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-/** An error as JSON: `{"error": "..."}`. */
+/** Responds with `{"error": "..."}`. */
 function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   const isInput = error instanceof InputError || error instanceof RangeError;
-  const status = error instanceof Refusal ? error.status : isInput ? 400 : 500;
-  const message = error instanceof Error ? error.message : String(error);
-  const headers = error instanceof Refusal ? error.headers : {};
-  respond(request, response, {
-    contentType: 'application/json',
-    body: JSON.stringify({ error: message }),
-    status,
-    headers,
-  });
+  const { status, headers } = error instanceof Refusal ? error : { status: isInput ? 400 : 500, headers: {} };
+  const body = JSON.stringify({ error: error instanceof Error ? error.message : String(error) });
+  respond(request, response, { contentType: 'application/json', body, status, headers });
 }

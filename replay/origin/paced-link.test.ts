@@ -3,7 +3,7 @@ import { PiecewisePath } from '../../abr/index.ts';
 import type { Clock } from './clock.ts';
 import { PacedLink, TICK_MS, Ticker } from './paced-link.ts';
 
-/** Virtual time: timers fire in order, as late as `lateMs` says. */
+/** Virtual time: timers fire in order, each late by `lateMs()`. */
 class VirtualClock implements Clock {
   private now = 1234.5;
   private timers: { atMs: number; callback: () => void }[] = [];
@@ -26,7 +26,7 @@ class VirtualClock implements Clock {
     return this.timers.length;
   }
 
-  /** Fires timers until there are none left, or time is up. */
+  /** Fires timers until none is left or time has reached `untilMs`. */
   run(untilMs = Number.POSITIVE_INFINITY) {
     for (;;) {
       this.timers.sort((a, b) => a.atMs - b.atMs);
@@ -43,20 +43,18 @@ class VirtualClock implements Clock {
 const RTT_SECONDS = 0.04;
 const step = new PiecewisePath({ stepEndsSeconds: [2, 3, 5], ratesBps: [8e6, 0, 80e6], tail: 'repeat' });
 
-/** Downloads `bytes` now and records when how many bytes had come. */
+/** Downloads `bytes` now and records the number of arrived bytes over time. */
 function download(link: PacedLink, clock: Clock, bytes: number) {
   const startMs = clock.nowMs();
   const record: { seconds: number; bytes: number }[] = [];
-  const handle = link.request(bytes, {
-    onDelivered(count) {
-      record.push({ seconds: (clock.nowMs() - startMs) / 1000, bytes: count });
-    },
+  const handle = link.request(bytes, (count) => {
+    record.push({ seconds: (clock.nowMs() - startMs) / 1000, bytes: count });
   });
   return { handle, record };
 }
 
 describe('PacedLink', () => {
-  test('keeps to a path that is seen from later on', () => {
+  test('follows a path that was shifted with `from`', () => {
     const clock = new VirtualClock();
     const link = new PacedLink(new Ticker(clock), step.from(3, 0), RTT_SECONDS);
     link.start();
@@ -98,7 +96,7 @@ describe('PacedLink', () => {
     expect(record.at(-1)!.seconds - prescribed).toBeLessThan(0.0101);
   });
 
-  test('transfers of a session share; one that is cancelled leaves its share at once', () => {
+  test('concurrent transfers share the link; a cancelled one frees its share at once', () => {
     const clock = new VirtualClock();
     const link = new PacedLink(new Ticker(clock), new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }), 0);
     link.start();
@@ -132,7 +130,7 @@ describe('PacedLink', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('the clock stands until it is started', () => {
+  test('the clock stays at 0 until it is started', () => {
     const clock = new VirtualClock();
     const link = new PacedLink(new Ticker(clock), step, RTT_SECONDS);
     clock.run(clock.nowMs() + 500);

@@ -1,52 +1,45 @@
 /**
- * A session's link in real time: tells each transfer, tick by tick, how many of its bytes are here by now. The exact
- * arithmetic is `SharedLink`'s; a late tick delivers late, but never moves the link's own time.
+ * A session's link in real time: at each tick it reports to each transfer how many of its bytes have arrived.
+ * `SharedLink` does the exact arithmetic, so a late tick delivers late but does not shift the link's time.
  */
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { Clock } from './clock.ts';
 import { type LinkTransfer, SharedLink } from './shared-link.ts';
 
-/** Bytes are released at least so often while there is a transfer. */
+/** The longest time between two deliveries of a transfer. */
 export const TICK_MS = 4;
 
-export interface PacedTransfer {
-  /** All bytes from the first to this number are here; `ended` with the last. */
-  onDelivered(bytes: number, ended: boolean): void;
-}
+/** Called with the number of bytes that have arrived so far. */
+type OnDelivered = (bytes: number) => void;
 
-/** A transfer under way. */
-export interface PacedHandle {
-  /** Second of the link at which its last byte came by the link's arithmetic; undefined before. */
+interface PacedHandle {
+  /** Second of the link at which the last byte was due; undefined before. */
   readonly prescribedEndSeconds: number | undefined;
-  /** Gives its share up at once. */
   cancel(): void;
 }
 
 interface Flow extends PacedHandle {
   transfer: LinkTransfer;
-  receiver: PacedTransfer;
+  onDelivered: OnDelivered;
   deliveredBytes: number;
 }
 
-/** Ticks all links of an origin with one timer, which runs only while there is something to deliver. */
+/** Ticks all links of an origin with one timer, which runs only while a transfer is active. */
 export class Ticker {
-  readonly clock: Clock;
   private readonly busy = new Set<PacedLink>();
   private wakeAtMs = Number.POSITIVE_INFINITY;
-  private callOff = () => {};
+  private cancelTimer = () => {};
 
-  constructor(clock: Clock) {
-    this.clock = clock;
-  }
+  constructor(readonly clock: Clock) {}
 
-  /** Sees to it that the link is ticked at `atMs` at the latest. */
+  /** Ticks the link at `atMs` or before. */
   wake(link: PacedLink, atMs: number): void {
     this.busy.add(link);
     if (atMs >= this.wakeAtMs) return;
-    this.callOff();
+    this.cancelTimer();
     this.wakeAtMs = atMs;
-    this.callOff = this.clock.schedule(() => this.tick(), Math.max(0, atMs - this.clock.nowMs()));
+    this.cancelTimer = this.clock.schedule(() => this.tick(), Math.max(0, atMs - this.clock.nowMs()));
   }
 
   private tick(): void {
@@ -58,20 +51,20 @@ export class Ticker {
 }
 
 export class PacedLink {
-  private readonly ticker: Ticker;
   private readonly link: SharedLink;
-  private readonly latencySeconds: number;
   private readonly flows = new Set<Flow>();
   private startedAtMs: number | undefined;
 
-  /** `path` counts from the session's second 0; `latencySeconds` is the RTT that each request costs. */
-  constructor(ticker: Ticker, path: PiecewisePath, latencySeconds: number) {
-    this.ticker = ticker;
+  /** `path` begins at the session's second 0; `latencySeconds` is the RTT of each request. */
+  constructor(
+    private readonly ticker: Ticker,
+    path: PiecewisePath,
+    private readonly latencySeconds: number,
+  ) {
     this.link = new SharedLink(path);
-    this.latencySeconds = latencySeconds;
   }
 
-  /** The link's second 0 is now, unless it was before. */
+  /** Makes now the link's second 0; a second call does nothing. */
   start(): void {
     this.startedAtMs ??= this.ticker.clock.nowMs();
   }
@@ -85,13 +78,13 @@ export class PacedLink {
     return this.startedAtMs === undefined ? 0 : (this.ticker.clock.nowMs() - this.startedAtMs) / 1000;
   }
 
-  /** Requests `bytes` > 0 now: they begin to come one latency later. The link must have been started. */
-  request(bytes: number, receiver: PacedTransfer): PacedHandle {
+  /** Requests `bytes` > 0, which begin to arrive after the latency. The link must have been started. */
+  request(bytes: number, onDelivered: OnDelivered): PacedHandle {
     this.tick();
     const transfer = this.link.add(bytes * 8, this.link.nowSeconds + this.latencySeconds);
     const flow: Flow = {
       transfer,
-      receiver,
+      onDelivered,
       deliveredBytes: 0,
       get prescribedEndSeconds() {
         return transfer.endedAtSeconds;
@@ -107,18 +100,18 @@ export class PacedLink {
     return flow;
   }
 
-  /** Delivers what is due by now. */
+  /** Delivers the bytes that are due by now. */
   tick(): void {
     this.link.advanceTo(this.nowSeconds);
     for (const flow of [...this.flows]) {
       const { deliveredBits, endedAtSeconds, sizeBits } = flow.transfer;
       const ended = endedAtSeconds !== undefined;
-      // The last byte comes with the end alone, so that rounding never completes a transfer early.
+      // The last byte arrives at the end only, so that rounding cannot complete a transfer early.
       const bytes = ended ? sizeBits / 8 : Math.min(Math.floor(deliveredBits / 8), sizeBits / 8 - 1);
       if (ended) this.flows.delete(flow);
       if (bytes === flow.deliveredBytes) continue;
       flow.deliveredBytes = bytes;
-      flow.receiver.onDelivered(bytes, ended);
+      flow.onDelivered(bytes);
     }
     this.scheduleTick();
   }

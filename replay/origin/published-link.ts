@@ -1,10 +1,10 @@
-/** A session's link as a player's forecaster may be told it, in the form in which the origin serves it. */
+/** A session's link as the origin publishes it, for an oracle forecaster. */
 export interface PublishedLink {
   /** Ends of the steps in seconds of the trace; it repeats from its start after the last one. */
   stepEndsSeconds: number[];
-  /** With scale and payload share. */
+  /** Rates x scale x payload share. */
   ratesBps: number[];
-  /** What each request costs. */
+  /** The latency of each request. */
   rttSeconds: number;
   /** Second of the trace at the session's second 0. */
   startSeconds: number;

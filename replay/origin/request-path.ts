@@ -1,10 +1,10 @@
-/** The path that a request asks for, for routing. */
+/** The path of a request, for routing. */
 
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Path of the request's target, still percent-encoded, without query. Never throws: a client may send any target, and
- * `new URL` fails for some, `//` for one. An absolute target counts by its path (RFC 9112, section 3.2.2).
+ * The path of the request's target, percent-encoded, without query; of an absolute target its path (RFC 9112, section
+ * 3.2.2). Never throws, unlike `new URL`, which rejects targets such as `//`.
  */
 export function requestPath({ url = '/' }: IncomingMessage): string {
   return url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] || '/';

@@ -16,7 +16,7 @@ const pathArbitrary = fc
   });
 
 describe('SharedLink', () => {
-  test('a transfer alone ends when the path says, however often time is moved on', () => {
+  test('a single transfer takes the downloadSeconds of the path, for any steps of time', () => {
     fc.assert(
       fc.property(
         pathArbitrary,
@@ -44,7 +44,7 @@ describe('SharedLink', () => {
     );
   });
 
-  test('together they get what the link delivers, never more, and it is never idle while one waits', () => {
+  test('transfers together get exactly the capacity of the link while one of them is active', () => {
     fc.assert(
       fc.property(
         pathArbitrary,
@@ -54,12 +54,10 @@ describe('SharedLink', () => {
           const transfers = sizes.map(([bits, tenths]) => link.add(bits, tenths / 10));
           const first = Math.min(...transfers.map(({ startsAtSeconds }) => startsAtSeconds));
           link.advanceTo(first);
-          // Until the first pause without any transfer, everything that the path delivers is delivered.
-          let busy = true;
           while (!link.isIdle) {
             const before = link.nowSeconds;
             const bitsBefore = transfers.reduce((sum, { deliveredBits }) => sum + deliveredBits, 0);
-            busy = transfers.some((t) => t.startsAtSeconds <= before && t.endedAtSeconds === undefined);
+            const busy = transfers.some((t) => t.startsAtSeconds <= before && t.endedAtSeconds === undefined);
             link.advanceTo(link.nextEventSeconds());
             const delivered = transfers.reduce((sum, { deliveredBits }) => sum + deliveredBits, 0) - bitsBefore;
             const due = path.cumulativeBits(link.nowSeconds) - path.cumulativeBits(before);
@@ -73,7 +71,7 @@ describe('SharedLink', () => {
     );
   });
 
-  test('two transfers have half each, and the one that stays has all of it', () => {
+  test('two transfers get half each; when one is removed the other gets all', () => {
     const link = new SharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
     const stays = link.add(8e6, 0);
     const leaves = link.add(8e6, 0);
@@ -86,7 +84,7 @@ describe('SharedLink', () => {
     expect(leaves.deliveredBits).toBe(2e6);
   });
 
-  test('on a link that is dead for ever a transfer never ends', () => {
+  test('on a link without capacity a transfer never ends', () => {
     const link = new SharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] }));
     const transfer = link.add(8, 0.5);
     expect(link.nextEventSeconds()).toBe(0.5);

@@ -1,17 +1,16 @@
 /**
- * A link that several transfers share equally at each moment (processor sharing), exact and without a clock: it is told
- * how far time has come. One transfer alone gets precisely the link's `downloadSeconds`.
+ * A link that concurrent transfers share equally (processor sharing). Exact and without a clock: the caller advances
+ * its time. A single transfer takes exactly the path's `downloadSeconds`.
  */
 
 import type { PiecewisePath } from '../../abr/index.ts';
 
 export interface LinkTransfer {
   readonly sizeBits: number;
-  /** Second at which it begins to take part. */
+  /** From this second it shares the link. */
   readonly startsAtSeconds: number;
-  /** Bits delivered until the moment that the link was advanced to. */
   readonly deliveredBits: number;
-  /** When its last bit came; undefined before. */
+  /** When its last bit arrived; undefined before. */
   readonly endedAtSeconds: number | undefined;
 }
 
@@ -20,16 +19,15 @@ interface Transfer extends LinkTransfer {
   endedAtSeconds: number | undefined;
 }
 
-/** Less than this is rounding: at 1 Gbit/s, seconds late in a long session are about 0.01 bit apart. */
+/** Tolerance for rounding: at 1 Gbit/s, neighbouring floating-point seconds of a long session are 0.01 bit apart. */
 const ROUNDING_BITS = 0.5;
 
 export class SharedLink {
-  /** How far the link was advanced. */
   nowSeconds = 0;
   private readonly path: PiecewisePath;
   private readonly transfers = new Set<Transfer>();
 
-  /** `path` counts from the link's second 0; its request latency is not used. */
+  /** `path` begins at the link's second 0; its request latency is ignored. */
   constructor(path: PiecewisePath) {
     this.path = path.from(0, 0);
   }
@@ -38,19 +36,18 @@ export class SharedLink {
     return this.transfers.size === 0;
   }
 
-  /** Takes part from `startsAtSeconds` (>= now) on until its end or its removal. */
+  /** Adds a transfer that shares the link from `startsAtSeconds` (>= now) until it ends or is removed. */
   add(sizeBits: number, startsAtSeconds: number): LinkTransfer {
     const transfer: Transfer = { sizeBits, startsAtSeconds, deliveredBits: 0, endedAtSeconds: undefined };
     this.transfers.add(transfer);
     return transfer;
   }
 
-  /** Leaves its share to the others from now on. */
   remove(transfer: LinkTransfer): void {
     this.transfers.delete(transfer as Transfer);
   }
 
-  /** Moves time on to `seconds`; transfers that end on the way leave the link. */
+  /** Advances time to `seconds`; transfers that end before leave the link. */
   advanceTo(seconds: number): void {
     while (this.nowSeconds < seconds) {
       const { active, untilSeconds } = this.interval(seconds);
@@ -69,12 +66,12 @@ export class SharedLink {
     }
   }
 
-  /** When the next transfer starts or ends, if none is added or removed before; `Infinity` on an idle link. */
+  /** When the next transfer starts or ends, unless one is added or removed before; `Infinity` on an idle link. */
   nextEventSeconds(): number {
     return this.interval(Number.POSITIVE_INFINITY).untilSeconds;
   }
 
-  /** The transfers that share the link now, and how long these and no others will, at most until `limit`. */
+  /** The transfers that share the link now, and until when this set stays the same, at most `limit`. */
   private interval(limit: number): { active: Transfer[]; untilSeconds: number } {
     const active: Transfer[] = [];
     let untilSeconds = limit;

@@ -1,18 +1,18 @@
-/** Reads a trace that a page hands in, and keeps those that pages handed in beside the origin's own. */
+/** Parses uploaded traces, and keeps them beside the origin's own. */
 
 import { InputError } from '../../abr/errors.ts';
 import { defaultMetadata, parseSidecar } from '../formats/sidecar.ts';
 import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
 import type { Trace } from '../trace.ts';
 
-/** Enough for a day of samples each second, with all columns. */
+/** Enough for a day of one-second samples with all columns. */
 export const LARGEST_TRACE_BYTES = 8 * 2 ** 20;
-/** Traces from pages that are kept; beyond it the oldest is forgotten. */
+/** Beyond this number the oldest upload is deleted. */
 const MAX_UPLOADED = 50;
 
 /**
- * `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`, `file` naming it and deciding its format. Several traces where
- * the text has gaps.
+ * `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`; `file` gives the trace's name and format. A text with gaps
+ * gives several traces.
  * @throws {InputError} that names file, line and field.
  */
 export function parseTraceUpload(body: string): Trace[] {
@@ -38,7 +38,7 @@ export function parseTraceUpload(body: string): Trace[] {
   return parseTraces(text, { name, file, metadata });
 }
 
-/** The origin's traces by name: its own for good, those of pages for a while. */
+/** The origin's traces by name: its own ones and recent uploads. */
 export class TraceShelf {
   readonly byName: Map<string, Trace>;
   private readonly own: ReadonlySet<string>;
@@ -48,7 +48,7 @@ export class TraceShelf {
     this.own = new Set(this.byName.keys());
   }
 
-  /** Takes a trace in, in place of one that was handed in under the same name. False where it is the name of an own one. */
+  /** Adds or replaces an upload. Returns false if one of the origin's own traces has the name. */
   add(trace: Trace): boolean {
     if (this.own.has(trace.name)) return false;
     this.byName.delete(trace.name);
