@@ -1,4 +1,4 @@
-/** Synthetic traces by preset: the Starlink link's characters and mixtures, and links that are none. Browser-safe. */
+/** Synthetic traces by preset: characters and mixtures of the Starlink link, and terrestrial links. Browser-safe. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
@@ -32,11 +32,11 @@ export interface SynthesizeOptions {
   seed: number;
   /** Default 600; at most a week. */
   durationSeconds?: number;
-  /** A multiple of 0.1 that divides the duration. A Starlink link of one seed is the same link at every step. Default 1. */
+  /** A multiple of 0.1 that divides the duration. A seed gives the same Starlink link at every step. Default 1. */
   stepSeconds?: number;
   /** Default `<preset>-<seed>`. */
   name?: string;
-  /** Mean rate in Mbit/s of the links that are not Starlink. Default: the preset's. */
+  /** Mean rate in Mbit/s, for terrestrial links only. Default: the preset's. */
   mbps?: number;
   /** Second of the minute (UTC) of second 0, a multiple of 0.1 below 60. Default: drawn. */
   epochPhaseSeconds?: number;
@@ -44,7 +44,7 @@ export interface SynthesizeOptions {
 
 const MAX_DURATION_SECONDS = 7 * 86_400;
 
-/** Draws a trace. Its metadata say that it is synthetic, of which preset and seed. `InputError` for wrong options. */
+/** Draws a trace; its metadata record the preset and the seed. @throws {InputError} for wrong options. */
 export function synthesizeTrace(options: SynthesizeOptions): Trace {
   const {
     preset,
@@ -127,7 +127,7 @@ function validate(options: SynthesizeOptions & { durationSeconds: number; stepSe
   }
 }
 
-/** Whether a number is `unit` times a whole number of at least `least`, up to rounding. */
+/** Whether a number is a whole multiple (at least `least`) of `unit`, up to rounding. */
 function isMultiple(value: number, unit: number, least = 1): boolean {
   const times = Math.round(value / unit);
   return times >= least && Math.abs(value - times * unit) < 1e-6;

@@ -1,7 +1,4 @@
-/**
- * A DASH presentation whose segments have exactly the sizes that a scenario prescribes: every file of it, by path.
- * Pure: works in Node, a worker or a page.
- */
+/** A DASH presentation whose segments have the sizes that a scenario prescribes: its files by path. Pure. */
 
 import { InputError } from '../../abr/errors.ts';
 import { concatBytes, fullBox, u32, u64 } from './boxes.ts';
@@ -19,7 +16,7 @@ export interface PresentationOptions {
   segmentSizesBits: readonly (readonly number[])[];
   /** `template`: a file per segment; `base`: one file per representation with a `sidx` index. Default: `template`. */
   addressing?: 'template' | 'base';
-  /** Periods that the segments are dealt to as evenly as possible; more than one only with `template`. Default: 1. */
+  /** Number of periods, with nearly equal numbers of segments; more than one only with `template`. Default: 1. */
   periods?: number;
   /** Adds an audio track. Default: false. */
   audio?: boolean;
@@ -27,29 +24,23 @@ export interface PresentationOptions {
   padding?: Padding;
 }
 
-/** One file (or one part of a file) that is asked for. */
-export interface PresentationFile {
-  contentType: string;
-  body: ByteRuns;
-}
-
-/** Which part of a track a byte range belongs to. */
 export type PartKind = 'init' | 'index' | 'segment';
 
-/** A file that counts as media: its download takes its time on the link. */
-export interface MediaFile extends PresentationFile {
-  /** The `id` of its Representation. */
+/** A file whose download takes time on the link. */
+export interface MediaFile {
+  contentType: string;
+  body: ByteRuns;
   representationId: string;
-  /** The parts, in order of their bytes; a segment's index counts from 0. */
+  /** In order of their bytes, `end` exclusive; a segment's index counts from 0. */
   parts: readonly { kind: PartKind; start: number; end: number; segmentIndex?: number }[];
 }
 
 export interface Presentation {
-  /** What `manifest.mpd` holds. */
+  /** The content of `manifest.mpd`. */
   manifest: string;
-  /** What `sizes.json` holds: bytes per segment, by Representation id. */
+  /** The content of `sizes.json`: bytes per segment, by Representation id. */
   sizes: { representations: Record<string, number[]> };
-  /** A media file by its path relative to the manifest, or undefined. */
+  /** A media file by its path relative to the manifest. */
   find(path: string): MediaFile | undefined;
   /** Representation ids, ascending by bitrate. */
   videoIds: readonly string[];
@@ -63,17 +54,10 @@ interface Track {
   segment: (index: number) => ByteRuns;
 }
 
-const VIDEO_TYPE = 'video/mp4';
-const AUDIO_TYPE = 'audio/mp4';
-const AUDIO_ID = 'audio';
 const AUDIO_BPS = 32e3;
 const SMALLEST_PADDING_BYTES = 8;
 
-/**
- * The presentation.
- * @throws {InputError} for a size below what the pictures need, and for a ladder, a duration or a combination of options
- * that is not possible.
- */
+/** @throws {InputError} for a size smaller than the pictures, and for impossible options. */
 export function presentation(options: PresentationOptions): Presentation {
   const { ladderBps, segmentSeconds, segmentSizesBits, addressing = 'template', periods = 1, padding } = options;
   const segmentCount = segmentSizesBits.length;
@@ -96,8 +80,17 @@ export function presentation(options: PresentationOptions): Presentation {
       composeSegment({ clip, index, segmentSeconds, sizeBytes: sizeBytes(index), ...(padding && { padding }) });
     return { id: `video-${representation}`, clip, bandwidthBps, sizeBytes, segment };
   });
-  videos.forEach((track, representation) => {
-    checkSizes(track, { representation, segmentSeconds, segmentCount });
+  videos.forEach(({ clip, sizeBytes }, representation) => {
+    for (let index = 0; index < segmentCount; index++) {
+      const size = sizeBytes(index);
+      const smallest = naturalSegmentBytes({ clip, index, segmentSeconds }) + SMALLEST_PADDING_BYTES;
+      expect(
+        Number.isInteger(size) && size >= smallest,
+        `segmentSizesBits[${index}][${representation}]`,
+        `whole bytes, at least ${smallest} for ${segmentSeconds} s of ${clip.width}x${clip.height}`,
+        size,
+      );
+    }
   });
   const audios = options.audio ? [audioTrack(segmentSeconds)] : [];
 
@@ -144,29 +137,7 @@ function audioTrack(segmentSeconds: number): Track {
   const clip = audioClip();
   const segment = (index: number) => composeSegment({ clip, index, segmentSeconds });
   const sizeBytes = (index: number) => naturalSegmentBytes({ clip, index, segmentSeconds });
-  return { id: AUDIO_ID, clip, bandwidthBps: AUDIO_BPS, sizeBytes, segment };
-}
-
-/** Says before anything is served which sizes cannot be met. */
-function checkSizes(
-  track: Track,
-  {
-    representation,
-    segmentSeconds,
-    segmentCount,
-  }: Record<'representation' | 'segmentSeconds' | 'segmentCount', number>,
-): void {
-  for (let index = 0; index < segmentCount; index++) {
-    const size = track.sizeBytes(index);
-    const natural = naturalSegmentBytes({ clip: track.clip, index, segmentSeconds });
-    const { width, height } = track.clip;
-    expect(
-      Number.isInteger(size) && size >= natural + SMALLEST_PADDING_BYTES,
-      `segmentSizesBits[${index}][${representation}]`,
-      `whole bytes, at least ${natural + SMALLEST_PADDING_BYTES} for ${segmentSeconds} s of ${width}x${height}`,
-      `${size} bytes`,
-    );
-  }
+  return { id: 'audio', clip, bandwidthBps: AUDIO_BPS, sizeBytes, segment };
 }
 
 function expect(holds: boolean, field: string, expected: string, got: unknown): void {
@@ -174,7 +145,7 @@ function expect(holds: boolean, field: string, expected: string, got: unknown): 
 }
 
 function contentTypeOf({ clip }: Track): string {
-  return clip.kind === 'video' ? VIDEO_TYPE : AUDIO_TYPE;
+  return `${clip.kind}/mp4`;
 }
 
 function initFile(track: Track): MediaFile {
@@ -203,7 +174,7 @@ function wholeFile(track: Track, segmentSeconds: number, segmentCount: number) {
   const segments = Array.from({ length: segmentCount }, (_, i) => track.segment(i));
   const ticksAt = (index: number) => Math.round(index * segmentSeconds * clip.timescale);
   const references = segments.map((segment, i) =>
-    // reference type 0 (media) and size; duration; starts with a sync sample of type 1
+    // reference type 0 (media) and size; duration; begins with a stream access point of type 1
     concatBytes([u32(segment.length), u32(ticksAt(i + 1) - ticksAt(i)), u32(0x90000000)]),
   );
   const sidx = fullBox(

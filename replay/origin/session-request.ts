@@ -1,4 +1,4 @@
-/** Reads what a page asks for when it creates a session over HTTP. */
+/** Parses the body of a request to create a session. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { PresentationOptions } from '../media/index.ts';
@@ -34,16 +34,10 @@ export function parseSessionRequest(text: string, { traces, scenarios }: Catalog
   const traceName = asName([...traces.keys()])(trace, 'trace');
   const scenarioName = asName(Object.keys(scenarios))(scenarioField, 'scenario');
   const scenario = scenarios[scenarioName]!;
-  const startSeconds = optional(
-    request,
-    'startSeconds',
-    asNumber('a number >= 0', (n) => n >= 0),
-  );
-  const segmentCount = optional(
-    request,
-    'segmentCount',
-    asNumber(`1 to ${scenario.segmentCount}`, (n) => Number.isInteger(n) && n >= 1 && n <= scenario.segmentCount),
-  );
+  const asStart = asNumber('a number >= 0', (n) => n >= 0);
+  const startSeconds = optional(request, 'startSeconds', asStart);
+  const isCount = (n: number) => Number.isInteger(n) && n >= 1 && n <= scenario.segmentCount;
+  const segmentCount = optional(request, 'segmentCount', asNumber(`1 to ${scenario.segmentCount}`, isCount));
   const delivery = optional(request, 'delivery', asName(DELIVERIES));
   const media = optional(request, 'media', asMedia);
   return { trace: traces.get(traceName)!, scenario, ...startSeconds, ...segmentCount, ...delivery, ...media };
@@ -54,25 +48,15 @@ const asMedia: Check<NonNullable<SessionSpec['media']>> = (value, field) => {
   rejectUnknown(media, ['addressing', 'periods', 'audio', 'padding'], `${field}.`);
   const addressing = optional(media, 'addressing', asName(['template', 'base']), field);
   const padding = optional(media, 'padding', asName(['free-box', 'filler-data']), field);
-  const periods = optional(
-    media,
-    'periods',
-    asNumber('a whole number >= 1', (n) => Number.isInteger(n) && n >= 1),
-    field,
-  );
-  const audio = optional(
-    media,
-    'audio',
-    (flag, name) => {
-      if (typeof flag !== 'boolean') throw new InputError(name, 'true or false', flag);
-      return flag;
-    },
-    field,
-  );
-  return { ...addressing, ...padding, ...periods, ...audio } as Pick<
-    PresentationOptions,
-    'addressing' | 'periods' | 'audio' | 'padding'
-  >;
+  const asCount = asNumber('a whole number >= 1', (n) => Number.isInteger(n) && n >= 1);
+  const periods = optional(media, 'periods', asCount, field);
+  const audio = optional(media, 'audio', asFlag, field);
+  return { ...addressing, ...padding, ...periods, ...audio } as ReturnType<typeof asMedia>;
+};
+
+const asFlag: Check<boolean> = (value, field) => {
+  if (typeof value !== 'boolean') throw new InputError(field, 'true or false', value);
+  return value;
 };
 
 function asObject(value: unknown, field: string): Record<string, unknown> {
@@ -86,8 +70,7 @@ function asName<Name extends string>(names: readonly Name[]): Check<Name> {
   return (value, field) => {
     const name = names.find((known) => known === value);
     if (name !== undefined) return name;
-    const expected = names.length === 0 ? 'nothing (there is none to choose from)' : `one of ${names.join(', ')}`;
-    throw new InputError(field, expected, value);
+    throw new InputError(field, `one of ${names.join(', ') || '(none available)'}`, value);
   };
 }
 
@@ -98,7 +81,7 @@ function asNumber(expected: string, holds: (value: number) => boolean): Check<nu
   };
 }
 
-/** `{ key: value }`, or nothing where the object lacks it. */
+/** `{ key: value }`, or `{}` if the object lacks the key. */
 function optional<K extends string, T>(
   object: Record<string, unknown>,
   key: K,

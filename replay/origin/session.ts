@@ -1,4 +1,4 @@
-/** One replayed session: a trace's clock, the link that its requests share, the media that it serves and their log. */
+/** One replayed session: its trace's clock, the link that its requests share, its media and their log. */
 
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
@@ -22,13 +22,13 @@ export interface SessionSpec {
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
   /**
-   * `link` (default): bytes go along the trace, a request costs an RTT. `none`: at once, because something else is the
-   * link (`replay/kernel`); then nothing has a prescribed end.
+   * `link` (default): bytes arrive at the trace's rate, after an RTT. `none`: at once, because another component is the
+   * link (`replay/kernel`); then no request has a prescribed end.
    */
   pacing?: 'link' | 'none';
   /** How media responses are framed. Default `length`. */
   delivery?: Delivery;
-  /** Told of the first request for a segment, the clock's second 0, before it is answered. */
+  /** Called at the first request for a segment, the clock's second 0, before the response. */
   onStart?: () => void;
   /** Form of the media, see `replay/media`. */
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
@@ -40,31 +40,30 @@ export interface ByteRange {
   end: number;
 }
 
-/** Bytes that wait in a connection beyond this are held back until it has taken some. */
+/** With more unsent bytes in the connection, writing pauses until it drains. */
 const LARGEST_BACKLOG_BYTES = 8 * 2 ** 20;
-/** What an unpaced session delivers at. */
+/** The rate of an unpaced session. */
 const UNPACED_BPS = 1e12;
 
 export class ReplaySession {
-  readonly id: string;
-  readonly spec: SessionSpec;
   readonly presentation: Presentation;
   readonly startSeconds: number;
-  private readonly ticker: Ticker;
+  /** In the order of arrival. */
+  readonly log: RequestLogEntry[] = [];
   private readonly link: PacedLink;
   private readonly latencySeconds: number;
-  private readonly entries: RequestLogEntry[] = [];
-  /** Requests from before the clock's start, with the clock's time at which they came. */
+  /** Requests before the clock's start, with their real time. */
   private readonly early: { entry: RequestLogEntry; atMs: number }[] = [];
   private active = 0;
 
-  /** @throws {InputError} for sizes that cannot be served, {RangeError} for a trace that delivers nothing. */
-  constructor(id: string, spec: SessionSpec, ticker: Ticker) {
+  /** @throws {InputError} for sizes that cannot be served, {RangeError} for a trace without capacity. */
+  constructor(
+    readonly id: string,
+    readonly spec: SessionSpec,
+    private readonly ticker: Ticker,
+  ) {
     const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
-    this.id = id;
-    this.spec = spec;
     this.startSeconds = startSeconds;
-    this.ticker = ticker;
     const isPaced = spec.pacing !== 'none';
     this.latencySeconds = isPaced ? scenario.rttSeconds : 0;
     const path = isPaced
@@ -84,7 +83,7 @@ export class ReplaySession {
     return this.link.nowSeconds;
   }
 
-  /** The trace's UTC in ms now; it stands at the session's start until the first media request. */
+  /** The trace's UTC in ms now; until the first media request the UTC of the session's start. */
   get utcMs(): number {
     return this.utcMsAt(this.nowSeconds);
   }
@@ -94,17 +93,8 @@ export class ReplaySession {
     return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + sessionSeconds) * 1000;
   }
 
-  get hasStarted(): boolean {
-    return this.link.isStarted;
-  }
-
   get isActive(): boolean {
     return this.active > 0;
-  }
-
-  /** Requests in the order in which they came. */
-  get log(): readonly RequestLogEntry[] {
-    return this.entries;
   }
 
   get publishedLink(): PublishedLink {
@@ -118,9 +108,9 @@ export class ReplaySession {
   }
 
   /**
-   * Answers with a range of a file at the link's pace. The first request for a segment starts the clock. What is asked
-   * for before costs an RTT alone, because the trace stands. `begin` is called just before the first byte, with the
-   * session's second at which the request came; it sends the head and returns what the body is written to.
+   * Responds with a range of a file at the link's rate. The first request for a segment starts the clock; earlier
+   * requests only cost an RTT. `begin` is called just before the first byte with the session's time of the request; it
+   * sends the head and returns the stream for the body.
    */
   serve(
     file: MediaFile,
@@ -129,7 +119,7 @@ export class ReplaySession {
     options: { path: string; begin(requestedAtSeconds: number): Writable },
   ): void {
     const { entry, isSegment } = describeRequest(file, range, options.path);
-    this.entries.push(entry);
+    this.log.push(entry);
     if (isSegment && !this.link.isStarted) this.startClock();
     else entry.requestedAtSeconds = this.nowSeconds;
     const { requestedAtSeconds } = entry;
@@ -153,7 +143,7 @@ export class ReplaySession {
       writer.writeUpTo(bytes);
       entry.sentBytes = writer.sentBytes;
     };
-    // Called by a timer: what is thrown there would end the process and all other sessions.
+    // Called by a timer: an uncaught error would end the process and all other sessions.
     const onDelivered = (bytes: number) => {
       if (response.destroyed) return;
       try {
@@ -164,9 +154,9 @@ export class ReplaySession {
       }
     };
     const handle = this.link.isStarted
-      ? this.link.request(entry.bytes, { onDelivered })
+      ? this.link.request(entry.bytes, onDelivered)
       : this.requestWithoutClock(entry.bytes, onDelivered);
-    // A response that waits behind another one on its connection is not told of the connection's end; its request is.
+    // Of a pipelined response only the request emits `close` when the connection ends.
     response.req.once('close', () => {
       this.active--;
       if (entry.outcome === 'complete') return;
@@ -184,7 +174,7 @@ export class ReplaySession {
     for (const { entry, atMs } of this.early) {
       const offset = (atMs - nowMs) / 1000;
       entry.requestedAtSeconds = offset;
-      // Noted while the clock stood at 0.
+      // Logged while the clock was 0.
       if (entry.firstByteAtSeconds !== undefined) entry.firstByteAtSeconds = offset + this.latencySeconds;
       if (entry.endedAtSeconds !== undefined) entry.endedAtSeconds = offset + this.latencySeconds;
     }
@@ -192,9 +182,8 @@ export class ReplaySession {
   }
 
   private requestWithoutClock(bytes: number, onDelivered: (bytes: number) => void) {
-    const { clock } = this.ticker;
-    const callOff = clock.schedule(() => onDelivered(bytes), this.latencySeconds * 1000);
-    return { prescribedEndSeconds: undefined, cancel: callOff };
+    const cancel = this.ticker.clock.schedule(() => onDelivered(bytes), this.latencySeconds * 1000);
+    return { prescribedEndSeconds: undefined, cancel };
   }
 }
 
@@ -215,22 +204,19 @@ function describeRequest(file: MediaFile, { start, end }: ByteRange, path: strin
   return { entry, isSegment: segment !== undefined };
 }
 
-/** Writes a range of a file to the body of a response, as far as it may and as the connection takes it. */
+/** Writes a range of a file to the body of a response, up to the allowed byte and with backpressure. */
 class RangeWriter {
   sentBytes = 0;
   private allowedBytes = 0;
-  private readonly file: MediaFile;
-  private readonly range: ByteRange;
-  private readonly body: Writable;
   private waitsForDrain = false;
 
-  constructor(file: MediaFile, range: ByteRange, body: Writable) {
-    this.file = file;
-    this.range = range;
-    this.body = body;
-  }
+  constructor(
+    private readonly file: MediaFile,
+    private readonly range: ByteRange,
+    private readonly body: Writable,
+  ) {}
 
-  /** All bytes of the range up to this number may go. */
+  /** Allows the first `bytes` of the range. */
   writeUpTo(bytes: number): void {
     this.allowedBytes = bytes;
     this.write();
