@@ -5,6 +5,11 @@
 
 import type { CapacityPath } from './capacity-path.ts';
 
+/** Length of Starlink's epochs: a handover is possible between two of them. */
+export const EPOCH_SECONDS = 15;
+/** Epochs begin at this second of the minute (UTC), and every `EPOCH_SECONDS` from there. */
+export const HANDOVER_SECOND = 12;
+
 /** An expected handover. */
 export interface ExpectedHandover {
   /** UTC of the forecaster's time source, in ms. */

@@ -2,14 +2,11 @@
 
 import type { Forecast } from 'leo-abr';
 import { PiecewisePath } from '../abr/capacity-path.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND } from '../abr/forecast.ts';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
-import { EPOCH_SECONDS } from '../replay/trace.ts';
 import { measuredBps, type SessionRecord } from './session-record.ts';
 
 export const GRID_SECONDS = 0.25;
-
-/** Starlink reassigns satellites at seconds 12, 27, 42 and 57 of each minute (UTC). */
-const HANDOVER_SECOND = 12;
 
 /** Null where there is nothing. */
 export type Series = (number | null)[];

@@ -4,8 +4,13 @@
  * forecast, and the controller does without (MPC-L then decides like MPC-D).
  */
 
-import type { Forecast, Forecaster, Observation, SessionContext } from '../abr/forecast.ts';
-import { EPOCH_SECONDS } from './link-history.ts';
+import {
+  EPOCH_SECONDS,
+  type Forecast,
+  type Forecaster,
+  type Observation,
+  type SessionContext,
+} from '../abr/forecast.ts';
 import { validateForecast } from './validate-forecast.ts';
 
 export interface ForecasterFault {

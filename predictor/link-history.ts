@@ -6,7 +6,7 @@
  * where it is not known they say so (`FEATURES[..].unknown`), they do not say zero.
  */
 
-import type { Observation } from '../abr/forecast.ts';
+import { EPOCH_SECONDS, type Observation } from '../abr/forecast.ts';
 
 /** Time constants of the averages kept, in seconds of downloading. */
 const AVERAGE_SECONDS = [0.4, 2, 8, 30, 120] as const;
@@ -29,7 +29,6 @@ const GREATEST_RATE_BPS = 1e15;
 const LATEST_SECONDS = 1e8;
 /** Times may overlap by this much (timers round). */
 const SLACK_SECONDS = 0.05;
-export const EPOCH_SECONDS = 15;
 /** Epochs looked back on for the spread of their levels. */
 const EPOCHS = 8;
 /** Less downloading than this tells nothing of an epoch's level. */

@@ -1,9 +1,6 @@
 /** A recorded or synthetic link: its rate over time and what is known of where it comes from. */
 
-import { PiecewisePath, type ResponseTime } from '../abr/index.ts';
-
-/** Starlink's reconfiguration interval; a replayed trace wraps at a multiple of it so that epochs stay in phase. */
-export const EPOCH_SECONDS = 15;
+import { EPOCH_SECONDS, PiecewisePath, type ResponseTime } from '../abr/index.ts';
 
 export interface TraceMetadata {
   /** Data set, the unit of reporting. Default: `unknown`. */

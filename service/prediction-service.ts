@@ -3,7 +3,7 @@
  * come out. It has no timers of its own; `tick` is called ten times a second.
  */
 
-import type { Observation } from '../abr/forecast.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
 import { EventLog } from './api/event-log.ts';
 import { EventStream } from './api/event-stream.ts';
 import type { ServiceView } from './api/server.ts';
@@ -63,11 +63,8 @@ export interface Listener {
   leap?(): void;
 }
 
-const EPOCH_SECONDS = 15;
 const MOST_PLAYERS = 64;
 const MOST_PLAYERS_OF_ADDRESS = 32;
-/** Handovers are at seconds 12, 27, 42 and 57 of the minute where nothing else is known. */
-const SCHEDULE_SECONDS = 12;
 /** Probability of a LEO link from which its own epochs are used. */
 const LEO_PROBABILITY = 0.7;
 /** A dish that answers is one of Starlink's, whose links have epochs; the schedule is known to a second or so. */
@@ -288,7 +285,7 @@ export class PredictionService implements ServiceView {
   #followClock(): void {
     const leap = this.session.check();
     if (leap === undefined) return;
-    this.#forecaster.onLeap(leap);
+    this.#forecaster.updateUtc();
     for (const listener of this.#listeners) listener.leap?.();
     this.#nextHandoverMs = Number.POSITIVE_INFINITY;
     this.#leaptSeconds = this.session.nowSeconds();
@@ -329,7 +326,7 @@ export class PredictionService implements ServiceView {
 /** UTC in ms of the next handover by the schedule. */
 function nextScheduled(utcMs: number): number {
   const period = EPOCH_SECONDS * 1000;
-  return Math.ceil((utcMs - SCHEDULE_SECONDS * 1000) / period) * period + SCHEDULE_SECONDS * 1000;
+  return Math.ceil((utcMs - HANDOVER_SECOND * 1000) / period) * period + HANDOVER_SECOND * 1000;
 }
 
 /** Differs from start to start: two within a millisecond would have to share a port. */

@@ -6,7 +6,14 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createController, type Forecaster, type Observation, type PiecewisePath } from '../../abr/index.ts';
+import {
+  createController,
+  EPOCH_SECONDS,
+  type Forecaster,
+  HANDOVER_SECOND,
+  type Observation,
+  type PiecewisePath,
+} from '../../abr/index.ts';
 import { FEATURES, LinkHistory } from '../../predictor/link-history.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
@@ -14,7 +21,7 @@ import { type Random, seededRandom, seedOf } from '../../replay/random.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
-import { EPOCH_SECONDS, type Trace, traceStartUtcMs, wrapSeconds } from '../../replay/trace.ts';
+import { type Trace, traceStartUtcMs, wrapSeconds } from '../../replay/trace.ts';
 
 /** Steps of the forecast: fine where a decision is due, the last long enough for an outage to end in it. */
 export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
@@ -284,8 +291,7 @@ function handoverOf(trace: Trace, startSeconds: number, random: Random): number 
   return phase + HANDOVER_LAG_SECONDS + error - (traceStartUtcMs(trace.metadata) / 1000 + startSeconds);
 }
 
-/** Schedule (seconds of the minute, modulo 15) and how far recordings' clocks and sampling move it. */
-const SCHEDULE_SECONDS = 12;
+/** How far recordings' clocks and sampling move the schedule. */
 const GREATEST_SHIFT_SECONDS = 2;
 /** Mean |change of ln rate| by which another second than the schedule's must lead. */
 const SCHEDULE_BONUS = 0.02;
@@ -303,10 +309,10 @@ export function handoverPhase(trace: Trace): number {
     changes[phase]! += Math.abs(Math.log((ratesBps[i]! + floor) / (ratesBps[i - 1]! + floor)));
     counts[phase]!++;
   }
-  let best = SCHEDULE_SECONDS;
+  let best = HANDOVER_SECOND;
   let most = Number.NEGATIVE_INFINITY;
   for (let shift = -GREATEST_SHIFT_SECONDS; shift <= GREATEST_SHIFT_SECONDS; shift++) {
-    const phase = (SCHEDULE_SECONDS + shift + EPOCH_SECONDS) % EPOCH_SECONDS;
+    const phase = (HANDOVER_SECOND + shift + EPOCH_SECONDS) % EPOCH_SECONDS;
     const mean = changes[phase]! / Math.max(1, counts[phase]!) + (shift === 0 ? SCHEDULE_BONUS : 0);
     if (mean > most) {
       most = mean;

@@ -4,8 +4,8 @@
  * docs/handover-clock.md has the method and how well it does. Pure, deterministic, constant memory.
  */
 
-import type { Observation, SessionContext } from '../../abr/forecast.ts';
-import { CELLS, EPOCH_SECONDS, type Level, LevelFilters, type LevelParameters } from './level-filters.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../abr/forecast.ts';
+import { CELLS, type Level, LevelFilters, type LevelParameters } from './level-filters.ts';
 import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './level-parameters.ts';
 import { isMoment, RateBins } from './rate-bins.ts';
 import { Repeats } from './repeats.ts';
@@ -44,8 +44,6 @@ export interface HandoverEstimate {
   isLeo: boolean;
 }
 
-/** Reconfigurations are at seconds 12, 27, 42 and 57 of the minute (UTC), as several public data sets show. */
-const SCHEDULE_SECONDS = 12;
 /** Spread of where they show in recordings, beside the time source's uncertainty. */
 const SCHEDULE_SPREAD_SECONDS = 0.8;
 /** A time source's uncertainty is so many standard deviations. */
@@ -140,7 +138,7 @@ export class HandoverClock {
     this.#utcSecondsAtStart = utcSecondsAtStart;
     this.#utcUncertaintySeconds = uncertaintySeconds;
     const spread = hypot(SCHEDULE_SPREAD_SECONDS, uncertaintySeconds / UNCERTAINTY_DEVIATIONS);
-    const near = nearness(SCHEDULE_SECONDS - modulo(utcSecondsAtStart, EPOCH_SECONDS), spread);
+    const near = nearness(HANDOVER_SECOND - modulo(utcSecondsAtStart, EPOCH_SECONDS), spread);
     const weights = this.positionProbabilities();
     const leapt = abs(leapSeconds) >= leastLeap;
     for (let cell = 0; cell < CELLS; cell++) {

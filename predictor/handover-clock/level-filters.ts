@@ -8,10 +8,11 @@
  * 3 degrees of freedom, because outages and steps of another cause are frequent.
  */
 
+import { EPOCH_SECONDS } from '../../abr/forecast.ts';
+
 // Bound once: the loop over the cells is what the clock costs.
 const { floor, log, max, min, sqrt } = Math;
 
-export const EPOCH_SECONDS = 15;
 /** Hypotheses on the boundary's position in the epoch, 0.25 s apart. */
 export const CELLS = 60;
 

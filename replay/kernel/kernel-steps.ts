@@ -1,8 +1,9 @@
 /** A trace as the emulated link plays it: rates, and what a handover does to packets. */
 
+import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceScaleOf } from '../scenarios.ts';
-import { EPOCH_SECONDS, linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../trace.ts';
+import { linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../trace.ts';
 
 /** What holds until `endSeconds` of the session. */
 export interface KernelStep {
@@ -43,9 +44,6 @@ export const STARLINK_IMPAIRMENT: Impairment = {
   handoverLoss: 0.01,
   handoverDelaySeconds: 0.04,
 };
-
-/** Starlink changes satellites and routes at seconds 12, 27, 42 and 57 of the minute. */
-const HANDOVER_SECOND = 12;
 
 /**
  * The session's link from `startSeconds` of the trace on, around its wrap. Rates are those of the trace in the scenario,

@@ -5,7 +5,7 @@
  * Logarithms are taken of max(rate, 0.5 Mbit/s): an outage is "half a megabit", not minus infinity.
  */
 
-import { EPOCH_SECONDS } from '../trace.ts';
+import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import type { RateSeries } from './rate-series.ts';
 
 /** The floor of logarithms, in Mbit/s. */

@@ -3,7 +3,8 @@
  * and blockages, with round-trip time and loss. Seeded; docs/link-model.md compares it with recordings. Browser-safe.
  */
 
-import { EPOCH_SECONDS, type Trace } from '../trace.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
+import type { Trace } from '../trace.ts';
 import { RandomStream } from './random-stream.ts';
 import {
   STARLINK_CHARACTERS,
@@ -17,8 +18,6 @@ import {
 export const FINE_STEP_SECONDS = 0.1;
 const FINE_STEPS_PER_SECOND = 10;
 const FINE_STEPS_PER_EPOCH = EPOCH_SECONDS * FINE_STEPS_PER_SECOND;
-/** Boundaries are at seconds 12, 27, 42 and 57 of a minute (UTC). */
-export const BOUNDARY_SECOND = 12;
 
 const FAST_SECONDS = 0.4;
 const MAX_BLOCKAGE_SECONDS = 60;
@@ -76,7 +75,7 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
   const start = startOfLink(seed, options.epochPhaseSeconds);
   const phase = Math.round(start.epochPhaseSeconds * FINE_STEPS_PER_SECOND);
   const boundaryOffset =
-    (((BOUNDARY_SECOND * FINE_STEPS_PER_SECOND - phase) % FINE_STEPS_PER_EPOCH) + FINE_STEPS_PER_EPOCH) %
+    (((HANDOVER_SECOND * FINE_STEPS_PER_SECOND - phase) % FINE_STEPS_PER_EPOCH) + FINE_STEPS_PER_EPOCH) %
     FINE_STEPS_PER_EPOCH;
 
   const mbps = fineRatesMbps({ parameters, seed, n, boundaryOffset });

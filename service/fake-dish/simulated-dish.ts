@@ -4,6 +4,7 @@
  * only on the seed and its time.
  */
 
+import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { OutageCause } from '../dish/device-api.ts';
 import type { Direction } from '../dish/obstruction-map.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
@@ -42,9 +43,8 @@ export interface SyntheticOptions {
   satellite?: (atMs: number) => Direction | undefined;
 }
 
-const EPOCH_MS = 15_000;
-/** Time of a handover since the full minute. */
-const PHASE_MS = 12_000;
+const EPOCH_MS = EPOCH_SECONDS * 1000;
+const PHASE_MS = HANDOVER_SECOND * 1000;
 /** Share of epochs with an obstruction. */
 const OBSTRUCTED_SHARE = 0.03;
 /** Shares of handovers with lost pings, and with raised latency. */

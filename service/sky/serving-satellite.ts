@@ -3,6 +3,7 @@
  * within an epoch are a track across the sky, and the satellite that flies along it is the one.
  */
 
+import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import type { SatelliteInView } from '../api/wire.ts';
 import {
   type Attitude,
@@ -35,7 +36,7 @@ const MOST_NEW_PIXELS = 60;
 const SETTLE_MS = 1200;
 /** Candidates have to be above this. */
 export const LEAST_CANDIDATE_DEGREES = 15;
-const EPOCH_MS = 15_000;
+const EPOCH_MS = EPOCH_SECONDS * 1000;
 
 interface Point {
   direction: Direction;
