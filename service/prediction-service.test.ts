@@ -97,7 +97,7 @@ describe('the service', () => {
     clock.advance(61);
     expect(service.forecast()).toMatchObject({
       forecast: null,
-      because: 'nothing was reported of the capacity for 60 s',
+      because: 'no throughput was observed for 60 s',
     });
   });
 });

@@ -70,7 +70,7 @@ describe('the API', () => {
       serverUtcMs: expect.any(Number),
       observedSeconds: 0,
       forecast: null,
-      because: 'nothing was reported of the capacity yet',
+      because: 'no throughput was observed yet',
     });
   });
 

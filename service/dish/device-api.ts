@@ -141,7 +141,7 @@ export type RawOutage = Decoded<'DishOutage'>;
 /** Fields by message, in addition to those above. */
 export type FurtherFields = Record<string, Record<string, ShortField>>;
 
-/** Where the status holds the dish's attitude quaternion. `attitude-field.ts` asks the dish, because firmware differs. */
+/** Where the status holds the dish's attitude quaternion. It is not published: `attitude-field.ts` asks the dish. */
 export interface AttitudeField {
   number: number;
   /** Field numbers within the quaternion's message. */

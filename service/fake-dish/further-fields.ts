@@ -27,7 +27,7 @@ const ALERTS = [
   'upsu_router_port_slow',
 ] as const;
 
-/** The attitude, as in the firmware of mobile dishes but under a number of our own (theirs varies). */
+/** The attitude. The number is made up, because the number in real firmware is not published. */
 export const ATTITUDE_FIELDS: FurtherFields = {
   DishGetStatusResponse: { ned2dish_quaternion: [1999, 'Quaternion'] },
   Quaternion: { q_scalar: [1, 'float'], q_x: [2, 'float'], q_y: [3, 'float'], q_z: [4, 'float'] },

@@ -4,7 +4,7 @@ import { ManualClock } from '../manual-clock.fixture.ts';
 import { PredictionService } from '../prediction-service.ts';
 import { ChangeDetector } from './change-detector.ts';
 
-test('finds steps of the latency within a second, and hardly any where there is none', () => {
+test('finds latency steps within a second, with few false alarms', () => {
   const random = seededRandom(2);
   const detector = new ChangeDetector();
   const found: number[] = [];
@@ -23,7 +23,7 @@ test('finds steps of the latency within a second, and hardly any where there is 
   expect(found.length - right.length).toBeLessThan(6);
 });
 
-test('tells of lost pings when they begin, and remembers the newest evidence', () => {
+test('reports the start of ping loss and keeps the newest evidence', () => {
   const detector = new ChangeDetector();
   const found = [0, 0.02, 0.4, 1, 0, 0.3].flatMap((dropRate, i) => detector.observe({ atMs: i * 1000, dropRate }, i));
   expect(found.map(({ atMs, detail }) => [atMs, detail])).toEqual([
@@ -35,7 +35,7 @@ test('tells of lost pings when they begin, and remembers the newest evidence', (
   expect(detector.list()).toHaveLength(20);
 });
 
-test('sees steps whichever way the clock of the machine was set, and says when they were by its time', () => {
+test('finds steps after the system clock was set, with times of the new clock', () => {
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0' });
   const pass = (seconds: number, latencyMs: number) => {
@@ -49,7 +49,7 @@ test('sees steps whichever way the clock of the machine was set, and says when t
   clock.leap(-3600);
   pass(20, 50);
   pass(20, 40);
-  // The clock is set again between a step and the pings that show it.
+  // The clock is set between a step and the pings that confirm it.
   pass(1, 30);
   clock.leap(3600);
   pass(10, 30);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../replay/random.ts';
 import { EpochModel } from './epoch-model.ts';
 
-/** Fifteen seconds of an epoch, the third to fifth without pings where it is bad. */
+/** Observes one epoch; a bad one loses the pings of its third to fifth second. */
 function epoch(model: EpochModel, index: number, { bad = false, latencyMs = 30, seconds = 15 } = {}) {
   for (let i = 0; i < seconds; i++) {
     const isLost = bad && i >= 2 && i < 5;
@@ -10,8 +10,8 @@ function epoch(model: EpochModel, index: number, { bad = false, latencyMs = 30, 
   }
 }
 
-describe('the model of bad epochs', () => {
-  test('says nothing before it has seen some', () => {
+describe('the model of degraded epochs', () => {
+  test('gives no probability before the fifth epoch', () => {
     const model = new EpochModel();
     for (let i = 0; i < 4; i++) epoch(model, i);
     expect(model.nextDegradedProbability()).toBeUndefined();
@@ -19,7 +19,7 @@ describe('the model of bad epochs', () => {
     expect(model.nextDegradedProbability()).toBeLessThan(0.1);
   });
 
-  test('sees lost pings, obstruction and an unusual latency', () => {
+  test('classifies by lost pings, latency and obstruction', () => {
     const model = new EpochModel();
     for (let i = 0; i < 6; i++) epoch(model, i);
     expect(model.isDegraded).toBe(false);
@@ -33,14 +33,14 @@ describe('the model of bad epochs', () => {
     expect(model.isDegraded).toBe(true);
   });
 
-  test('a handover that loses some pings is no bad epoch', () => {
+  test('does not count the lost pings of a normal handover', () => {
     const model = new EpochModel();
     for (let i = 0; i < 6; i++) epoch(model, i);
     model.observe({ atMs: 0, dropRate: 0.4, latencyMs: 80 }, 6);
     expect(model.isDegraded).toBe(false);
   });
 
-  test('learns that bad epochs follow each other where they do', () => {
+  test('learns that degraded epochs come in runs', () => {
     const model = new EpochModel();
     for (let i = 0; i < 60; i++) epoch(model, i, { bad: Math.floor(i / 6) % 5 === 0 });
     epoch(model, 60, { bad: true });
@@ -51,7 +51,7 @@ describe('the model of bad epochs', () => {
     expect(afterGood).toBeLessThan(0.15);
   });
 
-  test('comes close to the true probability of epochs that know nothing of each other', () => {
+  test('estimates the probability of independent epochs', () => {
     const random = seededRandom(4);
     const model = new EpochModel();
     let sum = 0;
@@ -63,7 +63,7 @@ describe('the model of bad epochs', () => {
     expect(sum).toBeLessThan(0.3);
   });
 
-  test('an epoch of which little was seen does not count, and what is old is ignored', () => {
+  test('ignores epochs with few seconds, and seconds of older epochs', () => {
     const model = new EpochModel();
     for (let i = 0; i < 6; i++) epoch(model, i, { seconds: 5 });
     expect(model.epochs).toBe(0);

@@ -1,28 +1,28 @@
 /**
- * How likely is it that the next epoch is a bad one? Epochs are classed by what the dish saw in them, and a chain of two
- * states with fading memory says how often a good or a bad one is followed by a bad one: obstructions and overloaded
- * satellites last longer than an epoch. T3P proposes such a model in its section 7. Geometry does not enter: there is no
- * recording with geometry and quality to learn it from.
+ * Estimates the probability that the next epoch is degraded. It classifies epochs by their telemetry and models them as a
+ * two-state Markov chain with fading counts, because obstructions and overloaded satellites outlast an epoch (proposed in
+ * section 7 of T3P). Satellite geometry is not used: no recording has both geometry and link quality.
  */
 
+import { median } from '../median.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 
-/** An epoch that loses the pings of so many seconds in all (5 %), or is obstructed for so long, or waits so much longer, is degraded. */
+/** An epoch is degraded from this sum of its drop rates (5 % of 15 s), this obstructed time or this latency ratio. */
 const DEGRADED_LOST_SECONDS = 0.75;
 const DEGRADED_OBSTRUCTED_SECONDS = 2;
 const DEGRADED_LATENCY_RATIO = 1.8;
-/** Pings of an epoch from which its latency says something. */
+/** An epoch's latency needs this many pings. */
 const LEAST_PINGS = 5;
-/** Seconds seen of an epoch from which it counts. */
+/** Epochs observed for less than this are ignored. */
 const LEAST_SECONDS = 8;
-/** Latency is compared with the median of so many epochs. */
+/** The latency ratio is relative to the median of this many epochs. */
 const EPOCHS_COMPARED = 40;
-/** What was learnt fades by this factor per epoch: half in 35 epochs, nine minutes. */
+/** Counts fade by this factor per epoch: the half-life is 35 epochs, nine minutes. */
 const FADE = 0.98;
-/** What is believed before: one epoch in ten, with the weight of four. */
+/** Prior: one epoch in ten is degraded, with the weight of four epochs. */
 const PRIOR_WEIGHT = 4;
 const PRIOR_RATE = 0.1;
-/** Epochs from which a probability is given. */
+/** Epochs needed before a probability is given. */
 const LEAST_EPOCHS = 4;
 
 interface Epoch {
@@ -36,23 +36,17 @@ interface Epoch {
 export class EpochModel {
   #current: Epoch | undefined;
   #wasDegraded: boolean | undefined;
-  /** Faded counts: by state of the epoch before, epochs and those of them that were degraded. */
+  /** Faded counts of epochs, and of degraded epochs among them, by the state of the previous epoch. */
   readonly #after = { good: { all: 0, bad: 0 }, bad: { all: 0, bad: 0 } };
   readonly #medians: number[] = [];
-  /** Epochs classed so far. */
+  /** Epochs classified so far. */
   epochs = 0;
 
-  /** `epochIndex` counts epochs, in order; a second of an older epoch than the newest is ignored. */
+  /** Seconds of epochs before the newest are ignored. */
   observe(second: TelemetrySecond, epochIndex: number): void {
     if (this.#current === undefined || epochIndex > this.#current.index) {
       this.#close(epochIndex);
-      this.#current = {
-        index: epochIndex,
-        seconds: 0,
-        lostSeconds: 0,
-        obstructedSeconds: 0,
-        latenciesMs: [],
-      };
+      this.#current = { index: epochIndex, seconds: 0, lostSeconds: 0, obstructedSeconds: 0, latenciesMs: [] };
     } else if (epochIndex < this.#current.index) return;
     const epoch = this.#current;
     epoch.seconds++;
@@ -61,23 +55,20 @@ export class EpochModel {
     if (second.latencyMs !== undefined) epoch.latenciesMs.push(second.latencyMs);
   }
 
-  /** Whether the epoch under way is degraded by what was seen of it. */
+  /** Whether the current epoch counts as degraded so far. */
   get isDegraded(): boolean {
     return this.#current !== undefined && this.#isDegraded(this.#current);
   }
 
-  /** Undefined before there were enough epochs. */
+  /** Undefined until enough epochs were observed. */
   nextDegradedProbability(): number | undefined {
     if (this.epochs < LEAST_EPOCHS) return undefined;
-    const rate = this.#current === undefined || !this.#counts(this.#current) ? this.#wasDegraded : this.isDegraded;
-    const { all, bad } = rate === true ? this.#after.bad : this.#after.good;
-    const both = {
-      all: this.#after.good.all + this.#after.bad.all,
-      bad: this.#after.good.bad + this.#after.bad.bad,
-    };
-    // Towards how often epochs are bad at all, and that towards what is believed before.
-    const overall = (both.bad + PRIOR_RATE * PRIOR_WEIGHT) / (both.all + PRIOR_WEIGHT);
-    return (bad + overall * PRIOR_WEIGHT) / (all + PRIOR_WEIGHT);
+    const { good, bad } = this.#after;
+    const state = this.#current === undefined || !this.#counts(this.#current) ? this.#wasDegraded : this.isDegraded;
+    const counts = state === true ? bad : good;
+    // Shrink the conditional rate towards the overall rate, and that towards the prior.
+    const overall = (good.bad + bad.bad + PRIOR_RATE * PRIOR_WEIGHT) / (good.all + bad.all + PRIOR_WEIGHT);
+    return (counts.bad + overall * PRIOR_WEIGHT) / (counts.all + PRIOR_WEIGHT);
   }
 
   #close(nextIndex: number): void {
@@ -97,7 +88,7 @@ export class EpochModel {
       counts.all++;
       if (isDegraded) counts.bad++;
     }
-    // Over a gap nothing follows anything.
+    // After a gap, the previous epoch is unknown.
     this.#wasDegraded = nextIndex === epoch.index + 1 ? isDegraded : undefined;
     this.epochs++;
     if (epoch.latenciesMs.length > 0) this.#medians.push(median(epoch.latenciesMs));
@@ -114,10 +105,4 @@ export class EpochModel {
     if (this.#medians.length < LEAST_EPOCHS || epoch.latenciesMs.length < LEAST_PINGS) return false;
     return median(epoch.latenciesMs) >= DEGRADED_LATENCY_RATIO * median(this.#medians);
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

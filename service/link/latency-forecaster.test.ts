@@ -11,12 +11,12 @@ function forecastAfter(latencies: readonly number[]) {
 }
 
 describe('latency forecasts', () => {
-  test('a constant latency is forecast as it is', () => {
+  test('a constant latency is a fixed point', () => {
     const { quantilesMs } = forecastAfter(new Array(60).fill(31))!;
     expect(quantilesMs.flat().every((value) => value === 31)).toBe(true);
   });
 
-  test('are quantiles: ascending in level, wider where more may happen', () => {
+  test('are ascending quantiles that widen with the horizon', () => {
     const random = seededRandom(1);
     const values = Array.from({ length: 200 }, (_, i) => 30 + 8 * (Math.floor(i / 15) % 3) + normal(random));
     const { quantilesMs, levels } = forecastAfter(values)!;
@@ -25,7 +25,7 @@ describe('latency forecasts', () => {
     expect(spread(quantilesMs[3]!)).toBeGreaterThan(spread(quantilesMs[0]!));
   });
 
-  test('hold about as often as they say', () => {
+  test('are calibrated', () => {
     const random = seededRandom(9);
     const forecaster = new LatencyForecaster();
     let below = 0;
@@ -43,7 +43,7 @@ describe('latency forecasts', () => {
     expect(below / count).toBeLessThan(0.95);
   });
 
-  test('there are none without pings, or with old ones, and nonsense is ignored', () => {
+  test('need recent pings and ignore invalid ones', () => {
     expect(forecastAfter([30, 30, 30])).toBeUndefined();
     const forecaster = new LatencyForecaster();
     for (let i = 0; i < 10; i++) forecaster.observe(i, 30);

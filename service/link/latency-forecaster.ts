@@ -1,11 +1,11 @@
 /**
- * Latency to come, as quantiles per step: the pings of the last minutes, weighted. Within the epoch the last seconds
- * count most; beyond the next handover the level may be another one, so that the more distant past counts as well.
+ * Forecasts latency as quantiles per step: weighted quantiles of the last minutes' pings. Near steps weight the last
+ * seconds most; steps beyond the next handover weight older pings too, because the base latency may change there.
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
 
-/** In seconds; the weight of a ping fades by e in so long, per step. */
+/** `memorySeconds`: time constant of the exponential weights. */
 const STEPS: readonly { endSeconds: number; memorySeconds: number }[] = [
   { endSeconds: 1, memorySeconds: 4 },
   { endSeconds: 4, memorySeconds: 6 },
@@ -13,17 +13,17 @@ const STEPS: readonly { endSeconds: number; memorySeconds: number }[] = [
   { endSeconds: 48, memorySeconds: 45 },
 ];
 const LEVELS = [0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
-/** Pings looked back on: four minutes. */
+/** Pings kept: four minutes. */
 const KEPT = 240;
-/** Fewer than this are no distribution. */
+/** Pings needed for a forecast. */
 const LEAST = 5;
-/** Older than this they tell nothing of now. */
+/** No forecast if the newest ping is older than this. */
 const STALE_SECONDS = 15;
 
 export class LatencyForecaster {
   readonly #pings: { atSeconds: number; latencyMs: number }[] = [];
 
-  /** In order of time; others are ignored. */
+  /** Invalid pings and pings out of order are ignored. */
   observe(atSeconds: number, latencyMs: number): void {
     const last = this.#pings.at(-1);
     if (!(latencyMs > 0 && latencyMs < 60_000) || (last !== undefined && atSeconds <= last.atSeconds)) return;

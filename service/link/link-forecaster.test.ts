@@ -3,12 +3,12 @@ import { ManualClock } from '../manual-clock.fixture.ts';
 import { SessionClock } from '../session-clock.ts';
 import { LinkForecaster } from './link-forecaster.ts';
 
-test('a second that the dish and a player show counts once, and the forecast does not become older by it', () => {
+test('a second observed by the dish and a player counts once and does not set the forecast back', () => {
   const clock = new ManualClock();
   const forecaster = new LinkForecaster(new SessionClock(clock));
   const startMs = clock.utcMs();
   clock.advance(10);
-  // The usage of a whole second comes at its end, the player's tenths of it after that.
+  // The dish's usage of a second arrives at its end, before the player's tenths of it.
   forecaster.observe({ kind: 'throughput', startSeconds: 9, endSeconds: 10, bits: 50e6 });
   for (let tenth = 90; tenth < 103; tenth++) {
     if (tenth === 95) expect(forecaster.latest()).toMatchObject({ issuedAtMs: startMs + 10_000 });

@@ -1,43 +1,42 @@
 /**
- * The service's forecast: the plugin's forecasters (a model, if there is one, then the built-in one), told what all
- * players report (or what the dish's busy seconds show), with latency from the dish's pings, on the wire in UTC.
+ * The service's forecast. The plugin's forecasters (a model, if configured, then the built-in one) observe the reports of
+ * all players or the dish's busy seconds; latency comes from the dish's pings. Times are converted to UTC for the API.
  */
 
 import type { ExpectedHandover, Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import { ForecastChain, type ForecasterFault } from '../../predictor/chain.ts';
 import type { HandoverClock, HandoverEstimate } from '../../predictor/handover-clock/handover-clock.ts';
-import type { Leap, SessionClock } from '../session-clock.ts';
+import type { SessionClock } from '../session-clock.ts';
 import { LatencyForecaster } from './latency-forecaster.ts';
 
-/** The service's machine is taken to be on time to so much (NTP over the link that it watches). */
+/** Assumed error of the machine's clock (NTP over the observed link). */
 const UTC_UNCERTAINTY_SECONDS = 0.5;
-/** Nothing was seen of the link for so long: a forecast would be of another time. */
+/** No forecast if the link was not observed for this long. */
 const STALE_SECONDS = 60;
-/** Reports come in so late at most. */
+/** Largest delay of reports. */
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
-/** A model that has had nothing new for so long is passed over. */
+/** A model's forecast of this age is stale: use the next forecaster's. */
 const STALE_MODEL_SECONDS = 2;
 
-/** A forecaster of capacity that may be told where handovers are. */
 export interface CapacityForecaster extends Forecaster {
   readonly handoverClock?: HandoverClock | undefined;
-  /** Begins to make a forecast of this moment, where that does not happen at once when it is asked for. */
+  /** Starts to compute a forecast for this moment, if `latest` does not compute it at once. */
   prepare?(nowSeconds: number): void;
 }
 
 export interface LinkForecasterOptions {
-  /** Asked before the built-in one, the most trusted first. Default: none. */
+  /** Used before the built-in one, the most trusted first. Default: none. */
   forecasters?: readonly CapacityForecaster[] | undefined;
-  /** Told once per forecaster what is wrong with it. Default: nobody. */
+  /** Receives the first fault of each forecaster. */
   onFault?: (fault: ForecasterFault) => void;
-  /** Told when it forecasts again. Default: nobody. */
+  /** Called when a failed forecaster forecasts again. */
   onRecovery?: () => void;
 }
 
-/** A hint at where handovers are, from the dish or the sky; see `HandoverClock.hint`. */
+/** Evidence of a handover's time, from the dish or the sky; see `HandoverClock.hint`. */
 export interface HandoverHint {
   atMs: number;
   uncertaintySeconds: number;
@@ -50,14 +49,15 @@ export class LinkForecaster {
   readonly #all: readonly CapacityForecaster[];
   readonly #capacity: ForecastChain;
   readonly #latency = new LatencyForecaster();
-  #lastSeenSeconds = Number.NEGATIVE_INFINITY;
-  /** Of the last call of `prepare`, and what models have ready since then. */
+  /** End of the newest throughput observation. */
+  #observedUntilSeconds = Number.NEGATIVE_INFINITY;
+  /** The values of `#observedUntilSeconds` at the last two calls of `prepare`. */
   #preparingSeconds = Number.NEGATIVE_INFINITY;
   #preparedSeconds = Number.NEGATIVE_INFINITY;
-  #askedSeconds = 0;
-  /** Seconds of throughput told so far. */
+  #issuedSeconds = 0;
+  /** Seconds of throughput observed so far. */
   observedSeconds = 0;
-  /** Whose the newest forecast was: `built-in`, `model:<name>`; undefined before there was one. */
+  /** Source of the newest forecast: `built-in` or `model:<name>`; undefined before the first one. */
   source: string | undefined;
 
   constructor(clock: SessionClock, { forecasters = [], onFault = () => {}, onRecovery }: LinkForecasterOptions = {}) {
@@ -71,13 +71,10 @@ export class LinkForecaster {
     });
   }
 
-  /** Up to when the link is known to what `latest` gives; -Infinity before anything was seen. */
+  /** End of the observations that `latest` is based on; -Infinity before the first one. */
   get preparedSeconds(): number {
-    return this.#hasModels ? this.#preparedSeconds : this.#lastSeenSeconds;
-  }
-
-  get #hasModels(): boolean {
-    return this.#all.some(({ prepare }) => prepare !== undefined);
+    const hasModels = this.#all.some(({ prepare }) => prepare !== undefined);
+    return hasModels ? this.#preparedSeconds : this.#observedUntilSeconds;
   }
 
   observe(observation: Observation): void {
@@ -85,16 +82,16 @@ export class LinkForecaster {
       this.#capacity.observe(observation);
       return;
     }
-    // The dish's usage and what players report of the same second would count twice: the first that comes counts.
-    if (observation.startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return;
+    // The dish's usage and the players' reports may cover the same time: the first one counts.
+    if (observation.startSeconds < this.#observedUntilSeconds - SLACK_SECONDS) return;
     this.#capacity.observe(observation);
-    this.#lastSeenSeconds = observation.endSeconds;
+    this.#observedUntilSeconds = observation.endSeconds;
     this.observedSeconds += observation.endSeconds - observation.startSeconds;
   }
 
   /**
-   * A ping of the dish. The handover clock is not told: the dish averages its pings, so that their steps come up to 2 s
-   * after the handovers that the pings of others show (docs/service.md).
+   * A ping of the dish. It does not reach the handover clock: the dish averages its pings, so their steps lag the
+   * handovers by up to 2 s (docs/service.md).
    */
   observePing(atSeconds: number, latencyMs: number): void {
     this.#latency.observe(atSeconds, latencyMs);
@@ -105,18 +102,18 @@ export class LinkForecaster {
     for (const { handoverClock } of this.#all) handoverClock?.hint(atSeconds, uncertaintySeconds, confidence);
   }
 
-  /** UTC has leapt; what was learnt stays true on the session's clock. */
-  onLeap(_leap: Leap): void {
+  /** Call it after a leap of UTC. What was learnt on the session clock stays valid. */
+  updateUtc(): void {
     const nowSeconds = this.#clock.nowSeconds();
     this.#capacity.tellTime(nowSeconds, this.#clock.utcMsAt(nowSeconds), UTC_UNCERTAINTY_SECONDS);
   }
 
-  /** Where handovers are, on the session's clock. */
+  /** On the session clock. */
   handoverEstimate(): HandoverEstimate | undefined {
     return this.#builtIn.handoverClock?.estimate(this.#clock.nowSeconds());
   }
 
-  /** The next handovers in UTC; none where the link is not known to be LEO. */
+  /** In UTC; empty unless the link is known to be LEO. */
   nextHandovers(): ExpectedHandover[] {
     return (this.handoverEstimate()?.nextHandovers ?? []).map(({ atSeconds, confidence }) => ({
       atMs: Math.round(this.#clock.utcMsAt(atSeconds)),
@@ -128,24 +125,24 @@ export class LinkForecaster {
     return this.#latency.latest(this.#clock.nowSeconds());
   }
 
-  /** To be called often: models need a moment, and `latest` is to find something fresh. */
+  /** Call it several times a second: models compute in the background, so that `latest` finds a fresh forecast. */
   prepare(): void {
     const nowSeconds = this.#clock.nowSeconds();
     this.#preparedSeconds = this.#preparingSeconds;
-    this.#preparingSeconds = this.#lastSeenSeconds;
-    if (this.observedSeconds === 0 || nowSeconds - this.#lastSeenSeconds > STALE_SECONDS) return;
-    for (const forecaster of this.#all) forecaster.prepare?.(this.#knownUntil(nowSeconds));
+    this.#preparingSeconds = this.#observedUntilSeconds;
+    if (this.observedSeconds === 0 || nowSeconds - this.#observedUntilSeconds > STALE_SECONDS) return;
+    for (const forecaster of this.#all) forecaster.prepare?.(this.#issueTime(nowSeconds));
   }
 
-  /** In UTC, as the API gives it; where there is none, why. */
+  /** In UTC, as in the API, or the reason why there is none. */
   latest(): QuantileForecast | { because: string } {
     const nowSeconds = this.#clock.nowSeconds();
-    if (this.observedSeconds === 0) return { because: 'nothing was reported of the capacity yet' };
-    if (nowSeconds - this.#lastSeenSeconds > STALE_SECONDS) {
-      return { because: `nothing was reported of the capacity for ${STALE_SECONDS} s` };
+    if (this.observedSeconds === 0) return { because: 'no throughput was observed yet' };
+    if (nowSeconds - this.#observedUntilSeconds > STALE_SECONDS) {
+      return { because: `no throughput was observed for ${STALE_SECONDS} s` };
     }
-    const forecast = this.#capacity.latest(this.#knownUntil(nowSeconds));
-    if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bit has come through yet' };
+    const forecast = this.#capacity.latest(this.#issueTime(nowSeconds));
+    if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bits were received yet' };
     this.source = forecast.source;
     const latency = this.latency();
     return {
@@ -159,17 +156,17 @@ export class LinkForecaster {
   }
 
   /**
-   * Reports are a second late. What is not known of that second is not a pause of the link's: the forecast is of the
-   * moment up to which it is known, and whoever reads it knows its age.
+   * Reports are up to a second late, which must not look like an idle link. Forecasts are therefore issued for the end of
+   * the observations, not for now; their readers see the age.
    */
-  #knownUntil(nowSeconds: number): number {
-    const isLate = nowSeconds - this.#lastSeenSeconds < LATEST_REPORT_SECONDS;
-    this.#askedSeconds = Math.max(this.#askedSeconds, isLate ? this.#lastSeenSeconds : nowSeconds);
-    return this.#askedSeconds;
+  #issueTime(nowSeconds: number): number {
+    const isLate = nowSeconds - this.#observedUntilSeconds < LATEST_REPORT_SECONDS;
+    this.#issuedSeconds = Math.max(this.#issuedSeconds, isLate ? this.#observedUntilSeconds : nowSeconds);
+    return this.#issuedSeconds;
   }
 }
 
-/** To four digits: more is noise, and bytes to every subscriber each second. Order is kept. */
+/** To four significant digits: more would be noise that every subscriber receives each second. Keeps the order. */
 function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }

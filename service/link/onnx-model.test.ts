@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A service that asks the model, and a player that downloads for so many tenths of a second: whose forecasts come of it. */
+/** Runs a service with the model and a downloading player; returns the source of the forecast at each tenth of a second. */
 async function served(model: InProcessForecaster, tenths: number, before: (tenth: number) => void = () => {}) {
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0', forecasters: [model] });
@@ -33,7 +33,7 @@ async function served(model: InProcessForecaster, tenths: number, before: (tenth
     const endMs = clock.utcMs();
     service.observe({ player: 'p', observations: [{ kind: 'throughput', startMs: endMs - 100, endMs, bits: 5e6 }] });
     service.tick();
-    // An evaluation takes some turns of the loop.
+    // Let the evaluation finish, which takes some turns of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     sources.push(service.state().link.forecaster);
   }
@@ -41,7 +41,7 @@ async function served(model: InProcessForecaster, tenths: number, before: (tenth
 }
 
 describe('a model in ONNX', () => {
-  test('forecasts what the same networks do in the built-in forecaster', async () => {
+  test('forecasts the same as the built-in forecaster with the same networks', async () => {
     const model = await loadOnnxForecaster(MODEL);
     const builtIn = createBuiltInForecaster();
     for (const forecaster of [model, builtIn]) {
@@ -60,12 +60,12 @@ describe('a model in ONNX', () => {
     forecast.quantilesBps.flat().forEach((bps, i) => {
       expect(bps / other.quantilesBps.flat()[i]!).toBeCloseTo(1, 2);
     });
-    // Another session knows nothing of this one.
+    // A new session starts without history.
     model.start({ seed: 1 });
     expect(model.latest(0)).toBeUndefined();
   });
 
-  test('makes the forecasts of the service, and where it has none the built-in forecaster does', async () => {
+  test('makes the forecasts of the service, with the built-in forecaster as fallback', async () => {
     const model = await loadOnnxForecaster(MODEL);
     const { sources } = await served(model, 100, (tenth) => {
       if (tenth === 60) model.prepare = async () => {};
@@ -74,7 +74,7 @@ describe('a model in ONNX', () => {
     expect(sources[99]).toBe('built-in');
   });
 
-  test('that fails is one problem, and the built-in forecaster goes on', async () => {
+  test('is one problem if it fails, with the built-in forecaster as fallback', async () => {
     const evaluate = () => Promise.reject(new Error('out of memory'));
     const { sources, service } = await served(new InProcessForecaster({ card: CARD, evaluate }), 30);
     expect(sources[29]).toBe('built-in');
@@ -84,15 +84,15 @@ describe('a model in ONNX', () => {
   });
 
   test.each<[string, () => Uint8Array, string]>([
-    ['no model at all', () => new TextEncoder().encode('<!doctype html>'), 'expected an ONNX file'],
+    ['not a model', () => new TextEncoder().encode('<!doctype html>'), 'expected an ONNX file'],
     [
       'a model without a card',
-      // The card's key, one letter off.
+      // One letter of the card's key is wrong.
       () => Buffer.from(readFileSync(MODEL).toString('latin1').replaceAll('leo_abr_card', 'leo_abr_care'), 'latin1'),
       'expected a model card in its metadata',
     ],
     [
-      'a model whose card is not its own',
+      'a model with an invalid card',
       () =>
         Buffer.from(
           readFileSync(MODEL).toString('latin1').replace('"rankCorrelation":0.', '"rankCorrelation":7.'),
@@ -100,7 +100,7 @@ describe('a model in ONNX', () => {
         ),
       'card.rankCorrelation: expected a number from 0 to below 1',
     ],
-  ])('is one problem where the file is %s, and the service does without', async (_, bytes, message) => {
+  ])('is one problem if the file is %s, and the service starts without it', async (_, bytes, message) => {
     const file = join(folder, 'wrong.onnx');
     writeFileSync(file, bytes());
     const faults: string[] = [];

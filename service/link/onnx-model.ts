@@ -1,7 +1,4 @@
-/**
- * A model in ONNX for the service: the same file and the same code as in a page (predictor/onnx), on the files of an installed
- * onnxruntime-web instead of their URLs.
- */
+/** Loads an ONNX model as a page does (predictor/onnx), but with the files of an installed onnxruntime-web. */
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -12,8 +9,8 @@ import { loadModel, type Runtime } from '../../predictor/onnx/inference.ts';
 const PACKAGE = 'onnxruntime-web';
 
 /**
- * A forecaster by the model of a file. Rejects, saying what is wrong, where the file cannot be read, is no model, has no card
- * or one that does not fit it or this version, or where onnxruntime-web is not installed.
+ * Rejects with a reason if the file cannot be read or is not a model, its card is missing or does not fit the model or
+ * this version, or onnxruntime-web is not installed.
  */
 export async function loadOnnxForecaster(file: string): Promise<InProcessForecaster> {
   const wasmFile = installedWasm();

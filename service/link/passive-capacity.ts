@@ -1,24 +1,24 @@
 /**
- * Capacity from the dish's usage, where no player reports: usage is at most the capacity, and close to it while somebody
- * downloads as fast as it goes. A second counts as such when it comes near the greatest usage of the last minutes.
+ * Estimates capacity from the dish's usage when no player reports. Usage is a lower bound of the capacity and close to it
+ * during bulk downloads: seconds whose usage is near the maximum of the last minutes count as busy.
  */
 
 import type { Observation } from '../../abr/forecast.ts';
 
-/** Share of the greatest recent usage from which a second counts as busy. */
+/** A second is busy from this share of the recent maximum, */
 const BUSY_SHARE = 0.5;
-/** Less is somebody reading: 10 Mbit/s. */
+/** and from this rate: less is web browsing. */
 const LEAST_BUSY_BPS = 10e6;
-/** The greatest usage is remembered for so long. */
+/** Window of the maximum. */
 const MEMORY_SECONDS = 180;
-/** Where players have reported within so many seconds, they know better. */
+/** Ignore the usage for this long after a player's report, which is more accurate. */
 const PLAYERS_KNOW_SECONDS = 5;
 
 export class PassiveCapacity {
-  /** Descending in usage, ascending in time: the first is the greatest of the memory. */
+  /** Ascending in time, descending in usage: the first is the maximum of the window. */
   #greatest: { atSeconds: number; bps: number }[] = [];
 
-  /** The second that ended at `atSeconds` as an observation; undefined where it says nothing of the capacity. */
+  /** The second that ended at `atSeconds` as an observation; undefined if players have reported. */
   observe(atSeconds: number, usageBps: number, lastReportedSeconds: number): Observation | undefined {
     while (this.#greatest.length > 0 && this.#greatest.at(-1)!.bps <= usageBps) this.#greatest.pop();
     this.#greatest.push({ atSeconds, bps: usageBps });

@@ -4,8 +4,8 @@ import type { Observation } from '../../abr/forecast.ts';
 import { type Reported, SharedLink } from './shared-link.ts';
 
 function link(mostPlayers = 8, mostPlayersOfAddress = mostPlayers) {
-  const told: Observation[] = [];
-  const link = new SharedLink({ mostPlayers, mostPlayersOfAddress, emit: (observation) => told.push(observation) });
+  const emitted: Observation[] = [];
+  const link = new SharedLink({ mostPlayers, mostPlayersOfAddress, emit: (observation) => emitted.push(observation) });
   const shared = {
     link,
     report: (name: string, observations: readonly Reported[], nowSeconds: number, address = 'a') =>
@@ -13,8 +13,8 @@ function link(mostPlayers = 8, mostPlayersOfAddress = mostPlayers) {
     advance: (nowSeconds: number) => link.advance(nowSeconds),
     share: (name: string) => link.share(name),
   };
-  const bits = () => told.reduce((sum, one) => sum + (one.kind === 'throughput' ? one.bits : 0), 0);
-  return { shared, told, bits };
+  const bits = () => emitted.reduce((sum, one) => sum + (one.kind === 'throughput' ? one.bits : 0), 0);
+  return { shared, emitted, bits };
 }
 
 const idle = (startSeconds: number, endSeconds: number) => ({ kind: 'idle', startSeconds, endSeconds }) as const;
@@ -22,27 +22,27 @@ const throughput = (startSeconds: number, endSeconds: number, bits: number) =>
   ({ kind: 'throughput', startSeconds, endSeconds, bits }) as const;
 
 describe('a link that players share', () => {
-  test('adds up what they report, in order of time', () => {
-    const { shared, told, bits } = link();
+  test('adds up their reports, in order of time', () => {
+    const { shared, emitted, bits } = link();
     shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
     shared.report('b', [throughput(10.2, 10.5, 9e6)], 10.5);
     shared.advance(10.6);
     expect(bits()).toBeCloseTo(14e6, -1);
-    const busy = told.filter((one) => one.kind === 'throughput');
+    const busy = emitted.filter((one) => one.kind === 'throughput');
     expect(busy).toHaveLength(5);
     expect(busy[0]).toMatchObject({ startSeconds: 10, bits: expect.closeTo(1e6, -1) });
     expect(busy[4]).toMatchObject({ bits: expect.closeTo(4e6, -1) });
   });
 
-  test('takes reports in its first second', () => {
-    const { shared, told, bits } = link();
+  test('accepts reports in its first second', () => {
+    const { shared, emitted, bits } = link();
     shared.report('a', [throughput(-0.2, 0.1, 3e6), throughput(0.1, 0.3, 2e6)], 0.3);
     shared.advance(0.4);
     expect(bits()).toBeCloseTo(3e6, -1);
-    for (const one of told) expect(one).toMatchObject({ startSeconds: expect.closeTo(0.1, 0), kind: 'throughput' });
+    for (const one of emitted) expect(one).toMatchObject({ startSeconds: expect.closeTo(0.1, 0), kind: 'throughput' });
   });
 
-  test('waits for a player that is downloading, but not for long', () => {
+  test('waits briefly for a player that is downloading', () => {
     const { shared, bits } = link();
     shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
     shared.report('b', [throughput(9.5, 10, 0)], 10.5);
@@ -53,51 +53,56 @@ describe('a link that players share', () => {
     expect(bits()).toBeCloseTo(5e6, -1);
   });
 
-  /** Of the newest bits that were emitted, at each tenth while `a` downloads and reports twice a second; seconds. */
+  /** Largest age of the newest emitted bits in seconds, while `a` downloads and reports twice a second. */
   function oldestNews(other: (shared: ReturnType<typeof link>['shared'], nowSeconds: number) => void) {
-    const { shared, told } = link();
+    const { shared, emitted } = link();
     let oldest = 0;
     for (let tenth = 100; tenth < 300; tenth++) {
       const now = tenth / 10;
       if (tenth % 5 === 0) shared.report('a', [throughput(now - 0.5, now, 5e6)], now);
       other(shared, now);
       shared.advance(now);
-      const ends = told.map((one) => (one.kind === 'throughput' ? one.endSeconds : 0));
+      const ends = emitted.map((one) => (one.kind === 'throughput' ? one.endSeconds : 0));
       if (tenth > 150) oldest = Math.max(oldest, now - Math.max(...ends));
     }
     return oldest;
   }
 
   test.each<[string, (shared: ReturnType<typeof link>['shared'], nowSeconds: number) => void]>([
-    ['alone', () => {}],
-    ['beside one that has paused', (shared, now) => now === 10 && shared.report('b', [throughput(9.9, 10, 1e6)], now)],
-    ['beside one that reports pauses', (shared, now) => now % 2 === 0 && shared.report('b', [idle(now - 2, now)], now)],
-    ['beside one that was idle once', (shared, now) => now % 5 === 0 && shared.report('b', [idle(now - 1, now)], now)],
-  ])('what a player reports is emitted at once: %s', (_, other) => {
-    // It was 1.5 s beside each of the others.
+    ['one player', () => {}],
+    ['another that has paused', (shared, now) => now === 10 && shared.report('b', [throughput(9.9, 10, 1e6)], now)],
+    ['another that reports pauses', (shared, now) => now % 2 === 0 && shared.report('b', [idle(now - 2, now)], now)],
+    [
+      'another that reports pauses less often',
+      (shared, now) => now % 5 === 0 && shared.report('b', [idle(now - 1, now)], now),
+    ],
+  ])('emits a report at once: %s', (_, other) => {
+    // The report interval less one bin; a full hold-back would be 1.5 s.
     expect(oldestNews(other)).toBeCloseTo(0.4, 1);
   });
 
-  test('bits of a player that begins count once, though others have been emitted, and for its share too', () => {
-    const { shared, told, bits } = link();
+  test('counts the late bits of a new player once, and for its share', () => {
+    const { shared, emitted, bits } = link();
     for (let tenth = 100; tenth <= 160; tenth++) {
       const now = tenth / 10;
       if (tenth % 5 === 0) shared.report('a', [throughput(now - 0.5, now, 5e6)], now);
-      // It begins at 11.9, and what it reports at 12.4 was emitted for the other one up to 12.
+      // It begins at 11.9 and first reports at 12.4, when the bins up to 12 have been emitted.
       const begins = [119, 120, 121, 122, 123].map((at) => throughput(at / 10, (at + 1) / 10, 1e6));
       if (tenth === 124) expect(shared.report('b', begins, now)).toEqual(new Array(5).fill('accepted'));
       if (tenth > 124 && tenth % 5 === 4) shared.report('b', [throughput(now - 0.5, now, 5e6)], now);
       shared.advance(now);
     }
     shared.advance(18);
-    // 6.5 s of one and 4 s of the other.
+    // 6.5 s of `a` and 4 s of `b`.
     expect(bits()).toBeCloseTo(6.5 * 10e6 + 4 * 10e6, -1);
-    const rates = told.map((one) => (one.kind === 'throughput' ? one.bits / (one.endSeconds - one.startSeconds) : 0));
+    const rates = emitted.map((one) =>
+      one.kind === 'throughput' ? one.bits / (one.endSeconds - one.startSeconds) : 0,
+    );
     expect(Math.max(...rates)).toBeLessThanOrEqual(30e6 + 1);
     expect(shared.share('b')).toBeCloseTo(0.5, 6);
   });
 
-  test('says what came too late, or cannot be', () => {
+  test('gives a verdict on each observation', () => {
     const { shared } = link();
     shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
     shared.advance(14);
@@ -115,7 +120,7 @@ describe('a link that players share', () => {
     expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted']);
   });
 
-  test('a player alone has the whole link, a second one the same share until it is known', () => {
+  test('divides the link equally until shares are known', () => {
     const { shared } = link();
     expect(shared.share('a')).toBe(1);
     shared.report('a', [idle(9.5, 10)], 10);
@@ -132,7 +137,7 @@ describe('a link that players share', () => {
     expect(shared.share('b')).toBeCloseTo(0.25, 6);
   });
 
-  test('forgets players that are gone, and takes no more than it may', () => {
+  test('limits the number of players and forgets silent ones', () => {
     const { shared } = link(2);
     const heard = (name: string, atSeconds: number) =>
       shared.report(name, [idle(atSeconds - 0.5, atSeconds)], atSeconds);
@@ -144,7 +149,7 @@ describe('a link that players share', () => {
     expect(heard('c', 21)).toEqual(['accepted']);
   });
 
-  test('one address does not get all places', () => {
+  test('limits the players of one address', () => {
     const { shared } = link(4, 2);
     for (const name of ['a', 'b']) shared.report(name, [idle(9.5, 10)], 10, 'near');
     expect(shared.report('c', [idle(9.5, 10)], 10, 'near')).toBe('too-many-players-of-address');
@@ -152,7 +157,7 @@ describe('a link that players share', () => {
     expect(shared.report('c', [idle(9.5, 10)], 10, 'far')).toEqual(['accepted']);
   });
 
-  test('reports of which nothing counts neither take a place nor keep it', () => {
+  test('reports without accepted observations neither register nor keep a player', () => {
     const { shared } = link(1);
     expect(shared.report('a', [], 10)).toEqual([]);
     expect(shared.report('b', [idle(30, 31)], 10)).toEqual(['ahead']);
@@ -164,7 +169,7 @@ describe('a link that players share', () => {
     expect(shared.link.players).toBe(0);
   });
 
-  test('goes on after the machine slept', () => {
+  test('resumes after the machine slept', () => {
     const { shared, bits } = link();
     shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
     shared.advance(10.6);
@@ -174,7 +179,7 @@ describe('a link that players share', () => {
     expect(bits()).toBeCloseTo(12e6, -1);
   });
 
-  test('no bit is lost or made, and time runs forward, whatever one player reports', () => {
+  test('conserves bits and order for any reports of one player', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -188,7 +193,7 @@ describe('a link that players share', () => {
           },
         ),
         (pieces) => {
-          const { shared, told, bits } = link();
+          const { shared, emitted, bits } = link();
           let at = 3;
           let sent = 0;
           for (const piece of pieces) {
@@ -202,7 +207,7 @@ describe('a link that players share', () => {
           for (let rest = 0; rest < 30; rest++) shared.advance(at + rest / 10);
           expect(Math.abs(bits() - sent)).toBeLessThan(1 + sent * 1e-6);
           let last = 0;
-          for (const one of told) {
+          for (const one of emitted) {
             if (one.kind === 'request-latency') continue;
             expect(one.startSeconds).toBeGreaterThanOrEqual(last - 1e-9);
             last = one.startSeconds;

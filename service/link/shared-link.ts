@@ -1,46 +1,45 @@
 /**
- * The link that several players share, as one timeline of throughput: what they report is added up in tenths of a second,
- * held back until all that are downloading have reported, and emitted in order of time. It also knows what share of the
- * link a player gets.
+ * Merges the reports of all players into one throughput timeline of the link: it adds them up in bins of 0.1 s, holds each
+ * bin back until all downloading players have reported, and emits bins in order. It also computes each player's share.
  */
 
 import type { Observation } from '../../abr/forecast.ts';
 
-/** What one player reports, on the service's session clock. */
+/** An observation of one player, on the session clock. */
 export type Reported =
   | { kind: 'throughput'; startSeconds: number; endSeconds: number; bits: number }
   | { kind: 'idle'; startSeconds: number; endSeconds: number }
   | { kind: 'request-latency'; atSeconds: number; latencySeconds: number };
 
 /**
- * What became of an observation. `late`: it is older than anything is held back for. `ahead`: it ends after the clock of
- * the service. `impossible`: it is reversed, or longer than an observation may be.
+ * `late`: it ends before all bins that still accept bits. `ahead`: it ends after the service's clock. `impossible`: it is reversed or
+ * longer than 10 s.
  */
 export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 
-/** Why there is no place for another player: all are taken, or the address has as many as one may have. */
+/** The limit that a new player exceeds: of all players, or of those of one address. */
 export type Refusal = 'too-many-players' | 'too-many-players-of-address';
 
 const BIN_SECONDS = 0.1;
-/** Bins kept: 20 s, more than is held back and than shares look back on. */
+/** Bins kept: 20 s, more than the longest hold-back and the window of shares. */
 const BINS = 200;
-/** A bin is emitted this long after its end even if a player has not reported on it; what comes later is `late`. */
+/** Longest hold-back of a bin; observations of earlier bins are `late`. */
 const HELD_BACK_SECONDS = 1.5;
-/** Players report twice a second. One that has not for this long has paused or is gone: nobody waits for it. */
+/** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
 /**
- * Bits of a bin that has been emitted already, of a player that has just begun, count on the bins that come next. They
- * raise the rate of a bin by at most this share, because a rate far above the link's would be believed.
+ * A new player's bits in bins that were already emitted are added to the next bins. They raise a bin's rate by at most
+ * this share, because forecasters would believe a rate far above the link's.
  */
 const LATE_SHARE = 0.5;
-/** Players silent for so long count as gone. */
+/** Silence after which a player is forgotten. */
 const GONE_SECONDS = 10;
-/** How far ahead of the clock an observation may end: clocks are learnt to some milliseconds. */
+/** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
 const FUTURE_SLACK_SECONDS = 0.3;
 const LONGEST_SECONDS = 10;
-/** Shares look back on the last 8 s. */
+/** Window of shares: 8 s. */
 const SHARE_BINS = 80;
-/** A player has a share of its own once it was seen downloading for so many bins in that time. */
+/** Busy bins in the window that a player needs for a share of its own. */
 const LEAST_SHARE_BINS = 10;
 
 interface Player {
@@ -48,18 +47,16 @@ interface Player {
   /** By bin number modulo `BINS`. */
   bits: Float64Array;
   busySeconds: Float64Array;
-  /** Until when it has reported, and whether it was downloading then. */
+  /** End of its newest observation, and whether it was downloading then. */
   reportedSeconds: number;
   isDownloading: boolean;
   lastSeenSeconds: number;
 }
 
 export interface SharedLinkOptions {
-  /** Told each tenth of a second in which something was downloaded, and pauses, in order of time. */
+  /** Receives request latencies at once, and one throughput or idle observation per bin, in order of time. */
   emit(observation: Observation): void;
-  /** Players remembered at once. */
   mostPlayers: number;
-  /** Those of one address among them. */
   mostPlayersOfAddress: number;
 }
 
@@ -68,29 +65,22 @@ export class SharedLink {
   readonly #players = new Map<string, Player>();
   /** First bin that has not been emitted. */
   #open: number | undefined;
-  /** Bits and busy seconds of all players per bin that was told. */
+  /** Bits of all players, per emitted bin. */
   readonly #allBits = new Float64Array(BINS);
   #lateBits = 0;
-  #lastBusySeconds = Number.NEGATIVE_INFINITY;
+  /** End of the newest download of any player; -Infinity before the first one. */
+  lastBusySeconds = Number.NEGATIVE_INFINITY;
 
   constructor(options: SharedLinkOptions) {
     this.#options = options;
   }
 
-  /** Players heard of in the last seconds. */
+  /** Players that have reported within the last 10 s. */
   get players(): number {
     return this.#players.size;
   }
 
-  /** When something was downloaded last by any of them; -Infinity before. */
-  get lastBusySeconds(): number {
-    return this.#lastBusySeconds;
-  }
-
-  /**
-   * A verdict per observation. Only a report with an accepted observation takes a place, or keeps it; refused where there
-   * is none.
-   */
+  /** One verdict per observation. A report without an accepted observation neither registers a player nor keeps it. */
   report(
     name: string,
     observations: readonly Reported[],
@@ -125,7 +115,7 @@ export class SharedLink {
     return verdicts;
   }
 
-  /** Emits what is complete, and forgets players that are gone. Call several times a second. */
+  /** Emits complete bins and forgets silent players. Call it several times a second. */
   advance(nowSeconds: number): void {
     for (const [name, player] of this.#players) {
       if (nowSeconds - player.lastSeenSeconds > GONE_SECONDS) this.#players.delete(name);
@@ -136,24 +126,24 @@ export class SharedLink {
       const isAwaited = isDownloading && nowSeconds - lastSeenSeconds <= REPORT_EXPECTED_SECONDS;
       if (isAwaited) reported = Math.min(reported, reportedSeconds);
     }
-    // Where nobody downloads there is no news to hold back, and whoever begins is not late.
+    // While nobody downloads, hold back as long as possible, so that a new player is not late.
     const heldBack = nowSeconds - HELD_BACK_SECONDS;
     const until = reported === Number.POSITIVE_INFINITY ? heldBack : Math.max(heldBack, Math.min(nowSeconds, reported));
     const end = Math.floor(until / BIN_SECONDS + 1e-6);
     if (end - this.#open > BINS / 2) {
-      // The machine slept: there is nothing to tell of that time, and what the rings hold is of before.
+      // The machine slept: nothing is known about that time, and the ring buffers are outdated.
       this.#players.clear();
       this.#open = undefined;
       this.#lateBits = 0;
       return;
     }
-    for (; this.#open < end; this.#open++) this.#tell(this.#open);
+    for (; this.#open < end; this.#open++) this.#emitBin(this.#open);
     if (this.#players.size === 0) this.#open = undefined;
   }
 
   /**
-   * What part of the link's capacity a player may count on, above 0 and at most 1: its part of what came while it was
-   * downloading; as much as any other before it is known.
+   * Share of the capacity that a player may expect, above 0 and at most 1: its share of all bits while it was downloading,
+   * or an equal share until that is known.
    */
   share(name: string): number {
     const player = this.#players.get(name);
@@ -199,15 +189,15 @@ export class SharedLink {
     }
   }
 
-  #tell(bin: number): void {
+  #emitBin(bin: number): void {
     const at = bin % BINS;
     let bits = 0;
     let busySeconds = 0;
     for (const player of this.#players.values()) {
       bits += player.bits[at]!;
-      // Downloads of several players mostly overlap.
+      // Assume that the downloads of several players overlap.
       busySeconds = Math.max(busySeconds, player.busySeconds[at]!);
-      // The place of the bin that comes next, which is not open to reports yet.
+      // Clear a later bin, which is not open to reports yet.
       player.bits[(bin + BINS / 2) % BINS] = 0;
       player.busySeconds[(bin + BINS / 2) % BINS] = 0;
     }
@@ -220,13 +210,13 @@ export class SharedLink {
     }
     const lateBits = Math.min(this.#lateBits, LATE_SHARE * bits);
     this.#lateBits -= lateBits;
-    this.#lastBusySeconds = startSeconds + busySeconds;
     const endSeconds = startSeconds + busySeconds;
+    this.lastBusySeconds = endSeconds;
     this.#options.emit({ kind: 'throughput', startSeconds, endSeconds, bits: bits + lateBits });
   }
 }
 
-/** `first`: the first bin that bits still count for. */
+/** `first`: the first bin that still accepts bits. */
 function verdictOn(observation: Reported, { nowSeconds, first }: { nowSeconds: number; first: number }): Verdict {
   const isLatency = observation.kind === 'request-latency';
   const endSeconds = isLatency ? observation.atSeconds : observation.endSeconds;

@@ -1,12 +1,12 @@
 /**
- * The service's config file (JSON): triggers, and where they are sent. A trigger compares a metric, averaged over windows,
- * with a number or with a multiple of what the windows before had (T3P: "if latency > 10 x its moving average over the
- * last ten windows").
+ * The service's config file (JSON): triggers and the webhook that receives them. A trigger compares a metric, aggregated
+ * over a window, with a number or with a multiple of a statistic of the previous windows (T3P: "if latency > 10 x its
+ * moving average over the last ten windows").
  */
 
 import { InputError } from '../../abr/errors.ts';
 
-/** What can be looked at; those of a second or not (0 or 1) count as their greatest within a window. */
+/** Each metric with its aggregation over a window: the mean, or the maximum for those that are 0 or 1 per second. */
 export const METRICS = {
   latencyMs: 'mean',
   dropRate: 'mean',
@@ -24,91 +24,58 @@ export type Comparison = (typeof COMPARISONS)[number];
 export const STATISTICS = ['mean', 'median', 'max', 'min'] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
-/** Either a number, or so many times a statistic of the windows before. */
+/** A number, or a multiple of a statistic of the previous windows. */
 export type Threshold = number | { times: number; of: Statistic; windows: number };
 
 export interface Trigger {
-  /** For events and logs: letters, digits and dashes. */
+  /** Letters, digits and dashes. */
   name: string;
   metric: Metric;
   comparison: Comparison;
   threshold: Threshold;
   /** Length of a window. Default 1. */
   windowSeconds: number;
-  /** Windows in a row for which it has to hold. Default 1. */
+  /** Consecutive windows in which the comparison must hold. Default 1. */
   forWindows: number;
-  /** It does not fire again for so long. Default 15. */
+  /** Shortest time between two firings. Default 15. */
   holdOffSeconds: number;
 }
 
 export interface ServiceConfig {
   triggers: Trigger[];
-  /** Triggers are posted there. Default: nowhere. */
+  /** URL that triggers are posted to. Default: none. */
   webhook?: string;
 }
 
-/** Without a config file. */
+const DEFAULTS = { windowSeconds: 1, forWindows: 1, holdOffSeconds: 15 };
+
 export const BUILT_IN_TRIGGERS: readonly Trigger[] = [
   {
+    ...DEFAULTS,
     name: 'latency',
     metric: 'latencyMs',
     comparison: '>',
     threshold: { times: 2, of: 'mean', windows: 10 },
-    windowSeconds: 1,
-    forWindows: 1,
-    holdOffSeconds: 15,
   },
-  {
-    name: 'drops',
-    metric: 'dropRate',
-    comparison: '>=',
-    threshold: 0.2,
-    windowSeconds: 1,
-    forWindows: 1,
-    holdOffSeconds: 15,
-  },
-  {
-    name: 'obstruction',
-    metric: 'obstructed',
-    comparison: '>',
-    threshold: 0,
-    windowSeconds: 1,
-    forWindows: 1,
-    holdOffSeconds: 15,
-  },
-  {
-    name: 'handover',
-    metric: 'handover',
-    comparison: '>',
-    threshold: 0,
-    windowSeconds: 1,
-    forWindows: 1,
-    holdOffSeconds: 5,
-  },
-  {
-    name: 'degraded-epoch',
-    metric: 'degradedEpoch',
-    comparison: '>',
-    threshold: 0,
-    windowSeconds: 1,
-    forWindows: 1,
-    holdOffSeconds: 15,
-  },
+  { ...DEFAULTS, name: 'drops', metric: 'dropRate', comparison: '>=', threshold: 0.2 },
+  { ...DEFAULTS, name: 'obstruction', metric: 'obstructed', comparison: '>', threshold: 0 },
+  { ...DEFAULTS, name: 'handover', metric: 'handover', comparison: '>', threshold: 0, holdOffSeconds: 5 },
+  { ...DEFAULTS, name: 'degraded-epoch', metric: 'degradedEpoch', comparison: '>', threshold: 0 },
 ];
 
 const MOST_TRIGGERS = 100;
 
 /**
- * Reads a config file's text. `{"builtIn": false}` leaves the built-in triggers out; a trigger of the same name takes the
- * place of a built-in one. Throws an `InputError` with file and field for what cannot be worked with.
+ * Parses the text of a config file. A trigger replaces a built-in one of the same name; `{"builtIn": false}` disables all
+ * built-in ones. Throws an `InputError` with file and field.
  */
 export function parseConfig(text: string, file: string): ServiceConfig {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    // What the parser says quotes the text, which may hold a secret.
-    throw new InputError(file, 'JSON', text.length);
+    // The parser's message quotes the text, which may contain a secret.
+    throw new InputError(file, 'JSON', 'text that cannot be parsed');
   }
   const config = record(json, { file, path: '', known: ['triggers', 'webhook', 'builtIn'] });
   const at = (path: string) => `${file}: ${path}`;
@@ -120,7 +87,7 @@ export function parseConfig(text: string, file: string): ServiceConfig {
   const own = triggers.map((trigger: unknown, i) => triggerOf(trigger, { file, path: `triggers[${i}]` }));
   own.forEach(({ name }, i) => {
     if (own.findIndex((other) => other.name === name) !== i) {
-      throw new InputError(at(`triggers[${i}].name`), 'a name of its own', name);
+      throw new InputError(at(`triggers[${i}].name`), 'a unique name', name);
     }
   });
   const kept = builtIn ? BUILT_IN_TRIGGERS.filter(({ name }) => own.every((trigger) => trigger.name !== name)) : [];
@@ -134,9 +101,9 @@ interface Place {
 
 function triggerOf(value: unknown, { file, path }: Place): Trigger {
   const known = ['name', 'metric', 'comparison', 'threshold', 'windowSeconds', 'forWindows', 'holdOffSeconds'];
-  const trigger = record(value, { file, path, known });
+  const trigger: Record<string, unknown> = { ...DEFAULTS, ...record(value, { file, path, known }) };
   const at = (field: string) => `${file}: ${path}.${field}`;
-  const { name, windowSeconds = 1, forWindows = 1, holdOffSeconds = 15 } = trigger;
+  const { name, windowSeconds, forWindows, holdOffSeconds } = trigger;
   if (typeof name !== 'string' || !/^[A-Za-z0-9-]{1,50}$/.test(name)) {
     throw new InputError(at('name'), '1 to 50 letters, digits and dashes', name);
   }
@@ -168,7 +135,7 @@ function thresholdOf(value: unknown, place: Place): Threshold {
 function webhookOf(value: unknown, field: string): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url.href;
-  // It may hold a secret: it is not shown.
+  // Not quoted, because it may contain a secret.
   throw new InputError(field, 'an http or https address', typeof value === 'string' ? 'another text' : value);
 }
 

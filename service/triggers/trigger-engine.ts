@@ -1,10 +1,10 @@
-/** Looks at metrics second by second and says which triggers fire. */
+/** Evaluates triggers, second by second. */
 
+import { median } from '../median.ts';
 import { type Comparison, METRICS, type Metric, type Statistic, type Trigger } from './config.ts';
 
 export type MetricValues = { readonly [Name in Metric]?: number | undefined };
 
-/** As it goes out as an event and to the webhook. */
 export interface FiredTrigger {
   name: string;
   atMs: number;
@@ -16,13 +16,13 @@ export interface FiredTrigger {
 
 interface Watch {
   trigger: Trigger;
-  /** Number of the newest window, and whether it still counts seconds. */
+  /** Number of the newest window, and whether it is still open. */
   window: number;
   isOpen: boolean;
   values: number[];
-  /** Of closed windows, newest last; those without a value are left out. */
+  /** Aggregates of closed windows with values, newest last. */
   past: number[];
-  /** Windows in a row for which it held. */
+  /** Consecutive windows in which the comparison held. */
   held: number;
   silentUntilSeconds: number;
 }
@@ -43,19 +43,18 @@ export class TriggerEngine {
   }
 
   /**
-   * The metrics of the second that ended at `atSeconds` of an even clock; each metric in order of time. Triggers of metrics
-   * that are not among the values are left alone; one whose value is undefined was not known in that second.
+   * Observes the second that ended at `atSeconds` of an even clock, which must ascend per metric. A metric whose value is
+   * undefined was unknown in this second; triggers of absent metrics are not evaluated.
    */
   observe(values: MetricValues, { atSeconds, atMs }: { atSeconds: number; atMs: number }): FiredTrigger[] {
     return this.#watches.flatMap((watch) => {
       const { trigger } = watch;
       if (!(trigger.metric in values)) return [];
       const value = values[trigger.metric];
-      // The second belongs to the window that it ends in.
       const window = Math.ceil(atSeconds / trigger.windowSeconds - 1e-6);
       const fired: FiredTrigger[] = [];
       if (window > watch.window) {
-        // The last second of the one before did not come.
+        // Still open if the last second of the previous window is missing.
         if (watch.isOpen) fired.push(...this.#close(watch, { atSeconds, atMs }));
         if (window > watch.window + 1) watch.held = 0;
         watch.window = window;
@@ -75,7 +74,7 @@ export class TriggerEngine {
       watch.held = 0;
       return [];
     }
-    const value = METRICS[trigger.metric] === 'max' ? Math.max(...values) : statistic('mean', values);
+    const value = statistic(METRICS[trigger.metric], values);
     watch.values = [];
     const threshold = thresholdNow(trigger, past);
     if (typeof trigger.threshold !== 'number') {
@@ -92,19 +91,16 @@ export class TriggerEngine {
   }
 }
 
-/** Undefined while there are not enough windows to compare with. */
+/** Undefined until there are enough past windows. */
 function thresholdNow({ threshold }: Trigger, past: readonly number[]): number | undefined {
   if (typeof threshold === 'number') return threshold;
   return past.length < threshold.windows ? undefined : threshold.times * statistic(threshold.of, past);
 }
 
 function statistic(of: Statistic, values: readonly number[]): number {
-  if (of === 'mean') return values.reduce((sum, value) => sum + value, 0) / values.length;
-  const sorted = [...values].sort((a, b) => a - b);
-  if (of === 'min') return sorted[0]!;
-  if (of === 'max') return sorted.at(-1)!;
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  if (of === 'min') return Math.min(...values);
+  if (of === 'max') return Math.max(...values);
+  return of === 'median' ? median(values) : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function compare(value: number, comparison: Comparison, threshold: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * Brings the metrics to the triggers, each second once: the dish's as its seconds are told, however late that is, and
- * handovers by the session's clock, however late the timer is.
+ * Feeds each second to the triggers once: metrics of the dish when its seconds arrive, even late, and handovers by the
+ * session clock, even if the timer is late.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,17 +14,17 @@ export interface TriggerWatchOptions {
   triggers: readonly Trigger[];
   session: SessionClock;
   isEpochDegraded(): boolean;
-  /** `id` is of this firing alone, so that whoever is told twice can leave one out. */
+  /** The `id` is unique, so that receivers can drop duplicates. */
   onFired(fired: FiredTrigger & { id: string }): void;
 }
 
 export class TriggerWatch {
   readonly #options: TriggerWatchOptions;
   readonly #engine: TriggerEngine;
-  /** The newest second of the dish: its end, and its number in the order of seconds. */
+  /** The dish's newest second. */
   #newest: { endSeconds: number; number: number } | undefined;
   #tickedSeconds: number;
-  /** Numbers of seconds that are not evaluated yet. */
+  /** Ends of the seconds with a handover that are not evaluated yet. */
   readonly #handovers = new Set<number>();
 
   constructor(options: TriggerWatchOptions) {
@@ -33,12 +33,12 @@ export class TriggerWatch {
     this.#tickedSeconds = Math.floor(options.session.nowSeconds());
   }
 
-  /** A second of the dish, in order of time; those from before the session do not count. */
+  /** In order of time; seconds before the session are ignored. */
   telemetry({ atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed }: TelemetrySecond): void {
     const endSeconds = this.#options.session.secondsAt(atMs);
     if (endSeconds <= 0) return;
     const before = this.#newest;
-    // The ends of seconds are known to some tenths; the next one is the next one all the same.
+    // Their ends are estimated to some tenths of a second, but consecutive seconds need consecutive numbers.
     const number =
       before === undefined
         ? Math.round(endSeconds)
@@ -52,25 +52,25 @@ export class TriggerWatch {
       obstructed: obstructed === undefined ? undefined : Number(obstructed),
       degradedEpoch: Number(this.#options.isEpochDegraded()),
     };
-    this.#tell(this.#engine.observe(values, { atSeconds: number, atMs }));
+    this.#fire(this.#engine.observe(values, { atSeconds: number, atMs }));
   }
 
   event(type: EventType): void {
     if (type === 'handover') this.#handovers.add(Math.ceil(this.#options.session.nowSeconds()));
   }
 
-  /** Evaluates the seconds that have ended since the last call. To be called about once a second. */
+  /** Evaluates the seconds that ended since the last call. Call it about once a second. */
   tick(): void {
     const { session } = this.#options;
     const endSeconds = Math.floor(session.nowSeconds());
     while (this.#tickedSeconds < endSeconds) {
       const atSeconds = ++this.#tickedSeconds;
       const handover = Number(this.#handovers.delete(atSeconds));
-      this.#tell(this.#engine.observe({ handover }, { atSeconds, atMs: Math.round(session.utcMsAt(atSeconds)) }));
+      this.#fire(this.#engine.observe({ handover }, { atSeconds, atMs: Math.round(session.utcMsAt(atSeconds)) }));
     }
   }
 
-  #tell(fired: readonly FiredTrigger[]): void {
+  #fire(fired: readonly FiredTrigger[]): void {
     for (const one of fired) this.#options.onFired({ id: randomUUID(), ...one });
   }
 }

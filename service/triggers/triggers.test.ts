@@ -20,7 +20,7 @@ const BASE: Trigger = {
   holdOffSeconds: 0,
 };
 
-/** Seconds at which a trigger fires for these values of its metric, one a second from second 1. */
+/** Firings for these values of the metric, one per second from second 1. */
 function firings(trigger: Partial<Trigger>, values: readonly (number | undefined)[]) {
   const whole = { ...BASE, ...trigger };
   const engine = new TriggerEngine([whole]);
@@ -33,7 +33,7 @@ function firings(trigger: Partial<Trigger>, values: readonly (number | undefined
 const seconds = (...args: Parameters<typeof firings>) => firings(...args).map(({ second }) => second);
 
 describe('triggers', () => {
-  test('fire when a number is passed, and say what they saw', () => {
+  test('fire when the threshold is passed, with value and threshold', () => {
     expect(firings({}, [30, 60, 40])).toEqual([
       { second: 2, name: 'test', atMs: 1, metric: 'latencyMs', value: 60, threshold: 50, message: 'latencyMs 60 > 50' },
     ]);
@@ -42,7 +42,7 @@ describe('triggers', () => {
     expect(seconds({ comparison: '<=' }, [50, 51])).toEqual([1]);
   });
 
-  test('compare with what the windows before had, once there are enough', () => {
+  test('compare with a statistic of the previous windows, once there are enough', () => {
     const threshold = { times: 10, of: 'mean', windows: 10 } as const;
     const calm = new Array<number>(10).fill(20);
     expect(seconds({ threshold }, [...calm.slice(1), 500, 20])).toEqual([]);
@@ -53,40 +53,40 @@ describe('triggers', () => {
     expect(seconds({ threshold: { times: 1, of: 'min', windows: 2 }, comparison: '<' }, [10, 30, 9])).toEqual([3]);
   });
 
-  test('look at windows of several seconds, and at several windows in a row', () => {
+  test('evaluate windows of several seconds, and consecutive windows', () => {
     expect(seconds({ windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60])).toEqual([3]);
     expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3]);
     expect(seconds({ forWindows: 3 }, [60, 60, 40, 60, 60, 60, 60])).toEqual([6, 7]);
   });
 
-  test('hold off after they fired', () => {
+  test('hold off after firing', () => {
     expect(seconds({ holdOffSeconds: 5 }, new Array(12).fill(60))).toEqual([1, 6, 11]);
   });
 
-  test('say nothing of a metric that is not known', () => {
+  test('do not fire on unknown values', () => {
     expect(seconds({}, [undefined, Number.NaN, 60])).toEqual([3]);
     expect(seconds({ forWindows: 2 }, [60, undefined, 60])).toEqual([]);
   });
 });
 
-describe('seconds', () => {
+describe('evaluation of seconds', () => {
   const opened: { close(): Promise<void> }[] = [];
   afterEach(async () => {
     for (const one of opened.splice(0)) await one.close();
   });
 
-  test('a window whose last second is missing is evaluated with the next one', () => {
+  test('closes a window whose last second is missing at the next second', () => {
     const engine = new TriggerEngine([{ ...BASE, windowSeconds: 3, forWindows: 2 }]);
     const at = (atSeconds: number, latencyMs = 60) =>
       engine.observe({ latencyMs }, { atSeconds, atMs: atSeconds * 1000 }).map(({ atMs }) => atMs);
     expect([1, 2, 4, 5].flatMap((second) => at(second))).toEqual([]);
     expect(at(8)).toEqual([8000]);
-    // A whole window is missing: there are no two in a row.
+    // A whole window is missing, so no two are consecutive.
     expect([9, 13, 15].flatMap((second) => at(second))).toEqual([9000]);
     expect(at(18)).toEqual([18_000]);
   });
 
-  test('each of the dish is evaluated once, when it is told, and has an id of its own', async () => {
+  test('evaluates each second of the dish once, with a unique id per firing', async () => {
     const clock = new ManualClock();
     const config = { triggers: [{ ...BASE, threshold: 200 }] };
     const running = await startService({ version: '0', port: 0, clock, config });
@@ -100,11 +100,11 @@ describe('seconds', () => {
     });
     const start = clock.utcMs();
     const second = (number: number) => ({ atMs: start + number * 1000, latencyMs: number % 7 === 0 ? 300 : 30 });
-    // From before the service: nobody needs to hear of them now.
+    // Seconds before the start of the service do not fire.
     for (let number = -20; number <= 0; number++) service.observeTelemetry({ ...second(number), fromHistory: true });
     expect(fired).toEqual([]);
     for (let number = 1; number <= 140; number++) {
-      // Some come several at once, and their times are not quite even.
+      // Seconds arrive in bursts of four, with jittered times.
       if (number % 4 === 0) clock.advance(4);
       const { atMs, latencyMs } = second(number);
       service.observeTelemetry({ atMs: atMs + (number % 3) * 100, latencyMs });
@@ -116,7 +116,7 @@ describe('seconds', () => {
     for (const { id } of fired) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('those of handovers are evaluated once, however late the timer is', () => {
+  test('evaluates each handover once, even if the timer is late', () => {
     const clock = new ManualClock();
     const fired: number[] = [];
     const watch = new TriggerWatch({
@@ -126,7 +126,7 @@ describe('seconds', () => {
       onFired: ({ atMs }) => fired.push(atMs),
     });
     const start = clock.utcMs();
-    // The host stands still: two handovers, and no timer in between.
+    // The host freezes: handovers without a tick in between.
     for (const seconds of [3.2, 4.1, 0.1]) {
       clock.advance(seconds);
       watch.event('handover');
@@ -142,7 +142,7 @@ describe('seconds', () => {
 });
 
 describe('the config file', () => {
-  test('adds triggers to the built-in ones, or takes their place', () => {
+  test('adds to the built-in triggers or replaces them', () => {
     const own = {
       name: 'latency',
       metric: 'latencyMs',
@@ -159,9 +159,9 @@ describe('the config file', () => {
 
   const trigger = { name: 'a', metric: 'latencyMs', comparison: '>', threshold: 1 };
   test.each<[string, unknown, string]>([
-    ['no object', [], 'c.json: expected an object, got an empty array'],
+    ['an array', [], 'c.json: expected an object, got an empty array'],
     ['an unknown field', { tea: 1 }, 'c.json: tea: expected one of triggers, webhook, builtIn, got "tea"'],
-    ['no array', { triggers: {} }, 'c.json: triggers: expected an array of at most 100, got an object'],
+    ['an object of triggers', { triggers: {} }, 'c.json: triggers: expected an array of at most 100, got an object'],
     [
       'a wrong metric',
       { triggers: [{ ...trigger, metric: 'tea' }] },
@@ -173,7 +173,7 @@ describe('the config file', () => {
       'triggers[0].comparison: expected one of >, >=, <, <=, got "="',
     ],
     [
-      'a threshold of nothing',
+      'a null threshold',
       { triggers: [{ ...trigger, threshold: null }] },
       'triggers[0].threshold: expected a number, or {"times", "of", "windows"}, got null',
     ],
@@ -183,22 +183,22 @@ describe('the config file', () => {
       'triggers[0].threshold.of: expected one of mean, median, max, min, got "tea"',
     ],
     [
-      'half a window',
+      'a fractional window',
       { triggers: [{ ...trigger, windowSeconds: 0.5 }] },
       'triggers[0].windowSeconds: expected a whole number from 1 to 3600, got 0.5',
     ],
-    ['a name twice', { triggers: [trigger, trigger] }, 'c.json: triggers[1].name: expected a name of its own, got "a"'],
+    ['a duplicate name', { triggers: [trigger, trigger] }, 'c.json: triggers[1].name: expected a unique name, got "a"'],
     [
       'a misspelt field',
       { triggers: [{ ...trigger, holdoff: 1 }] },
       'c.json: triggers[0].holdoff: expected one of name, ',
     ],
-  ])('with %s is refused', (_, config, message) => {
+  ])('rejects %s', (_, config, message) => {
     expect(() => parseConfig(JSON.stringify(config), 'c.json')).toThrow(message);
   });
 
-  test('that is no JSON is refused, and a wrong webhook without showing it', () => {
-    expect(() => parseConfig('{', 'c.json')).toThrow('c.json: expected JSON, got 1');
+  test('rejects text that is not JSON, and a wrong webhook without quoting it', () => {
+    expect(() => parseConfig('{', 'c.json')).toThrow('c.json: expected JSON, got "text that cannot be parsed"');
     for (const webhook of ['file:///secret', 'secret', 5]) {
       const text = JSON.stringify({ webhook });
       expect(() => parseConfig(text, 'c.json')).toThrow('c.json: webhook: expected an http or https address');
@@ -208,7 +208,7 @@ describe('the config file', () => {
 });
 
 describe('the webhook', () => {
-  test('gets triggers as JSON, in order', async () => {
+  test('receives triggers as JSON, in order', async () => {
     const got: unknown[] = [];
     const server = createServer((request, response) => {
       let body = '';
@@ -232,7 +232,7 @@ describe('the webhook', () => {
     server.closeAllConnections();
   });
 
-  test('that fails is tried again, given up, and a problem without its path', async () => {
+  test('reports a failing webhook after retries, without its path', async () => {
     const problems = new Problems(new ManualClock());
     let tries = 0;
     const webhook = new Webhook({

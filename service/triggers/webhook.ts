@@ -1,4 +1,4 @@
-/** Posts triggers to one address from the config file. What does not get through is tried twice again, then dropped. */
+/** Posts triggers to the config file's URL, each at most three times. */
 
 import type { Problems } from '../problems.ts';
 
@@ -7,14 +7,14 @@ export interface WebhookOptions {
   problems: Problems;
   /** Default: the global one. */
   fetch?: typeof globalThis.fetch;
-  /** Between tries. Default 2 s. */
+  /** Pause between tries. Default 2 s. */
   retryMs?: number;
 }
 
 const TIMEOUT_MS = 5000;
 const TRIES = 3;
 const RETRY_MS = 2000;
-/** Waiting to be sent; further ones are dropped. */
+/** Longest queue; further triggers are dropped. */
 const MOST_WAITING = 50;
 
 export class Webhook {
@@ -38,7 +38,7 @@ export class Webhook {
     });
   }
 
-  /** Resolves when nothing waits any more; never rejects. */
+  /** Resolves when the queue is empty; never rejects. */
   async idle(): Promise<void> {
     await this.#sending;
   }
@@ -59,7 +59,7 @@ export class Webhook {
           problems.clear('webhook', 'dropped');
           break;
         }
-        // The address may hold a secret: only its host is shown.
+        // Only the host is shown, because the URL may contain a secret.
         problems.report('webhook', 'failed', `${new URL(this.#options.url).host}: ${fault}`);
         if (tries === TRIES) break;
         await new Promise((resolve) => setTimeout(resolve, retryMs));
@@ -74,7 +74,7 @@ export class Webhook {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
-        // Where it leads is not in the config file.
+        // Triggers go only to the configured URL.
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
