@@ -13,6 +13,7 @@ import {
   type QuantileForecast,
   type SessionContext,
 } from '../../abr/index.ts';
+import { weightedQuantiles } from '../../abr/quantile.ts';
 import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
@@ -23,7 +24,7 @@ import type { ResolvedScenario } from '../../replay/results.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
 import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
-import { normalScore, quantilesOfSorted } from './quantile-math.ts';
+import { normalScore } from './normal-score.ts';
 import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
 
 /** The built-in forecaster in the variants that are judged. */
@@ -268,7 +269,7 @@ function fittedErrors(moments: readonly Moment[], levels: readonly number[]): Er
         .sort((one, other) => one.value - other.value);
       for (const group of groups) {
         const others = known.filter(({ moment }) => moment.group !== group);
-        errors.get(group)![b]!.push(quantilesOfSorted(others, levels));
+        errors.get(group)![b]!.push(weightedQuantiles(others, levels));
       }
     }
   }

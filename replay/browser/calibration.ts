@@ -4,7 +4,7 @@
  */
 
 import type { Browser } from 'playwright-core';
-import { quantile } from '../evaluation/quantiles.ts';
+import { quantile } from '../../abr/quantile.ts';
 import type { RunningOrigin } from '../origin/index.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import { linkOf } from '../simulator/session-setup.ts';

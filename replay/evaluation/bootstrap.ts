@@ -3,8 +3,8 @@
  * number of units that a data set has. README.md has the method, its sources and its measured coverage.
  */
 
+import { quantile } from '../../abr/quantile.ts';
 import { type Random, seededRandom } from '../random.ts';
-import { quantile } from './quantiles.ts';
 import { studentQuantile } from './student-t.ts';
 
 /** Resamples per interval. */

@@ -1,16 +1,4 @@
-/** Quantiles and tail means, of plain samples and of samples in which each value counts a whole number of times. */
-
-/**
- * The quantile at `level` (0 to 1) of values in ascending order: linear between order statistics, the sample's ends at
- * 0 and 1 (type 7 of Hyndman and Fan, 1996; the default of R and NumPy). NaN for an empty sample.
- */
-export function quantile(ascending: ArrayLike<number>, level: number): number {
-  const position = (ascending.length - 1) * level;
-  const below = Math.floor(position);
-  const value = ascending[below] ?? Number.NaN;
-  const next = ascending[below + 1];
-  return next === undefined ? value : value + (position - below) * (next - value);
-}
+/** Means, medians and tail means of samples, also of samples in which each value counts a whole number of times. */
 
 /** Arithmetic mean; NaN for an empty sample. */
 export function mean(values: ArrayLike<number>): number {
@@ -66,7 +54,7 @@ export class UnitSample {
     return sum / this.sizeOf(counts);
   }
 
-  /** As `quantile(.., 0.5)`. */
+  /** Linear between the two middle values, as `median` in abr/quantile.ts. */
   median(counts: ArrayLike<number>): number {
     const { descending, unitOfDescending } = this;
     const last = this.sizeOf(counts) - 1;

@@ -1,10 +1,11 @@
 /** The summary of a benchmark: a row per data set and algorithm, and where there are several data sets, rows over all. */
 
+import { quantile } from '../../abr/quantile.ts';
 import { seedOf } from '../random.ts';
 import { ALL_DATASETS, type BaselineComparison, type SessionResult, type SummaryRow } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { compareWithBaseline } from './comparison.ts';
-import { mean, quantile, tailSize } from './quantiles.ts';
+import { mean, tailSize } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
 /** More stall seconds make a session a severe one. */

@@ -1,22 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  autocorrelation,
-  boundaryEffect,
-  linkStatistics,
-  logRates,
-  outageRuns,
-  quantileOf,
-} from './link-statistics.ts';
+import { autocorrelation, boundaryEffect, linkStatistics, logRates, outageRuns } from './link-statistics.ts';
 import { RandomStream } from './random-stream.ts';
-
-describe('quantileOf', () => {
-  test('interpolates between order statistics', () => {
-    expect(quantileOf([1, 2, 3, 4], 0)).toBe(1);
-    expect(quantileOf([1, 2, 3, 4], 1)).toBe(4);
-    expect(quantileOf([1, 2, 3, 4], 0.5)).toBe(2.5);
-    expect(quantileOf([], 0.5)).toBeNaN();
-  });
-});
 
 describe('autocorrelation', () => {
   test('is 1 at lag 0 and phi^k for an AR(1) process', () => {

@@ -6,6 +6,7 @@
  */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
+import { quantile } from '../../abr/quantile.ts';
 import type { RateSeries } from './rate-series.ts';
 
 /** The floor of logarithms, in Mbit/s. */
@@ -22,15 +23,6 @@ export interface Statistic {
   scale: Scale;
   /** A difference on that scale of this size counts 1 in the fit. */
   tolerance: number;
-}
-
-/** Value at a share (0 to 1) of ascending numbers, interpolated; NaN of none. */
-export function quantileOf(ascending: ArrayLike<number>, share: number): number {
-  if (ascending.length === 0) return Number.NaN;
-  const at = share * (ascending.length - 1);
-  const below = Math.floor(at);
-  const low = ascending[below]!;
-  return low + (at - below) * ((ascending[below + 1] ?? low) - low);
 }
 
 /** ln of the rates with the floor. */
@@ -175,7 +167,7 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
   pooled.sort();
   changes.sort();
   const ascending = (values: number[]) => values.sort((a, b) => a - b);
-  const medians = ascending(series.map(({ mbps }) => quantileOf(Float64Array.from(mbps).sort(), 0.5)));
+  const medians = ascending(series.map(({ mbps }) => quantile(Float64Array.from(mbps).sort(), 0.5)));
   const spreads = ascending(logs.map(spreadOf));
   const runs = ascending(series.flatMap(({ mbps }) => outageRuns(mbps)));
   const outageSeconds = runs.reduce((sum, run) => sum + run, 0);
@@ -195,23 +187,23 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
     ...[1, 5, 10, 25, 50, 75, 90, 95, 99].map((percent) =>
       row(
         `p${percent}, Mbit/s`,
-        quantileOf(pooled, percent / 100),
+        quantile(pooled, percent / 100),
         ratio(1),
         percent < 5 ? 0.3 : percent < 25 ? 0.15 : 0.1,
       ),
     ),
     row('share below 1 Mbit/s, %', (100 * outageSeconds) / seconds, ratio(0.05), 0.3),
-    row('trace median p10, Mbit/s', quantileOf(medians, 0.1), ratio(1), 0.2),
-    row('trace median p90, Mbit/s', quantileOf(medians, 0.9), ratio(1), 0.15),
-    row('sd of ln rate in a trace, p10', quantileOf(spreads, 0.1), ratio(0), 0.2),
-    row('sd of ln rate in a trace, p50', quantileOf(spreads, 0.5), ratio(0), 0.1),
-    row('sd of ln rate in a trace, p90', quantileOf(spreads, 0.9), ratio(0), 0.2),
+    row('trace median p10, Mbit/s', quantile(medians, 0.1), ratio(1), 0.2),
+    row('trace median p90, Mbit/s', quantile(medians, 0.9), ratio(1), 0.15),
+    row('sd of ln rate in a trace, p10', quantile(spreads, 0.1), ratio(0), 0.2),
+    row('sd of ln rate in a trace, p50', quantile(spreads, 0.5), ratio(0), 0.1),
+    row('sd of ln rate in a trace, p90', quantile(spreads, 0.9), ratio(0), 0.2),
     ...[1, 5, 15, 30].map((lag) =>
       row(`autocorrelation at ${lag} s`, autocorrelation(logs, lag), difference, lag === 1 ? 0.03 : 0.05),
     ),
-    row('change per second p50', quantileOf(changes, 0.5), ratio(0.01), 0.1),
-    row('change per second p90', quantileOf(changes, 0.9), ratio(0.01), 0.1),
-    row('change per second p99', quantileOf(changes, 0.99), ratio(0.01), 0.2),
+    row('change per second p50', quantile(changes, 0.5), ratio(0.01), 0.1),
+    row('change per second p90', quantile(changes, 0.9), ratio(0.01), 0.1),
+    row('change per second p99', quantile(changes, 0.99), ratio(0.01), 0.2),
     row('mean change at a boundary', boundary?.changeAt ?? Number.NaN, ratio(0.01), 0.08),
     row('mean change elsewhere', boundary?.changeElsewhere ?? Number.NaN, ratio(0.01), 0.08),
     row(
@@ -223,8 +215,8 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
     row('dip at a boundary, %', 100 * (boundary?.dipDepth ?? Number.NaN), difference, 2),
     row('outages per hour', runs.length / hours, ratio(0.5), 0.25),
     row('outage mean, s', runs.length === 0 ? Number.NaN : meanOf(runs), ratio(0), 0.2),
-    row('outage p50, s', quantileOf(runs, 0.5), ratio(0), 0.4),
-    row('outage p90, s', quantileOf(runs, 0.9), ratio(0), 0.3),
+    row('outage p50, s', quantile(runs, 0.5), ratio(0), 0.4),
+    row('outage p90, s', quantile(runs, 0.9), ratio(0), 0.3),
     row('outage longest, s', runs.length === 0 ? Number.NaN : runs[runs.length - 1]!, ratio(0), 0.5),
   ];
 }

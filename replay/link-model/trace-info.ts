@@ -1,15 +1,8 @@
 /** The statistics of a trace that `leo-abr trace info` prints. */
 
+import { quantile } from '../../abr/quantile.ts';
 import type { Trace } from '../trace.ts';
-import {
-  autocorrelation,
-  boundaryEffect,
-  logRates,
-  meanOf,
-  OUTAGE_MBPS,
-  outageRuns,
-  quantileOf,
-} from './link-statistics.ts';
+import { autocorrelation, boundaryEffect, logRates, meanOf, OUTAGE_MBPS, outageRuns } from './link-statistics.ts';
 import { rateSeriesOf } from './rate-series.ts';
 
 /** All but `stepSeconds` are taken on means per second; null: unknown, or the trace is too short. */
@@ -67,13 +60,13 @@ export function traceInfo(trace: Trace): TraceInfo {
     dataset: trace.metadata.dataset,
     recordingGroup: trace.metadata.recordingGroup,
     durationSeconds: trace.durationSeconds,
-    stepSeconds: Number(quantileOf(steps, 0.5).toPrecision(6)),
+    stepSeconds: Number(quantile(steps, 0.5).toPrecision(6)),
     meanMbps: meanOf(ascending),
-    p5Mbps: quantileOf(ascending, 0.05),
-    p25Mbps: quantileOf(ascending, 0.25),
-    p50Mbps: quantileOf(ascending, 0.5),
-    p75Mbps: quantileOf(ascending, 0.75),
-    p95Mbps: quantileOf(ascending, 0.95),
+    p5Mbps: quantile(ascending, 0.05),
+    p25Mbps: quantile(ascending, 0.25),
+    p50Mbps: quantile(ascending, 0.5),
+    p75Mbps: quantile(ascending, 0.75),
+    p95Mbps: quantile(ascending, 0.95),
     maxMbps: ascending[ascending.length - 1]!,
     zeroRuns: zeros.length,
     longestZeroRunSeconds: Math.max(0, ...zeros),

@@ -1,6 +1,6 @@
 /** Distributions of QoE over sessions, and mean against tail. */
 
-import { quantile } from '../../../replay/evaluation/quantiles.ts';
+import { quantile } from '../../../abr/quantile.ts';
 import { distributionChart, tailChart } from '../charts.ts';
 import type { Block, LegendEntry, SeriesStyle, Table } from '../document.ts';
 import { fixed, qoeDigits } from '../format.ts';

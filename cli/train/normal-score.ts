@@ -1,24 +1,6 @@
-/** Quantiles of samples, and where a value lies among quantiles. */
+/** Where a value lies among quantiles. */
 
 import { normalQuantile } from '../../abr/mpc-l/normal-distribution.ts';
-
-/**
- * Quantiles of weighted values (in ascending order) at ascending levels: the least value with at least that share of the
- * weight up to it; NaN of nothing.
- */
-export function quantilesOfSorted(
-  sorted: readonly { value: number; weight: number }[],
-  levels: readonly number[],
-): number[] {
-  if (sorted.length === 0) return levels.map(() => Number.NaN);
-  const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
-  let i = 0;
-  let below = sorted[0]!.weight;
-  return levels.map((level) => {
-    while (below < level * total && i < sorted.length - 1) below += sorted[++i]!.weight;
-    return sorted[i]!.value;
-  });
-}
 
 /** Normal score of a value among quantiles at levels: linear between them, and beyond them by the outermost two. */
 export function normalScore(quantiles: ArrayLike<number>, levels: readonly number[], value: number): number {

@@ -1,22 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { normalQuantile } from '../../abr/mpc-l/normal-distribution.ts';
-import { normalScore, quantilesOfSorted } from './quantile-math.ts';
-
-describe('quantilesOfSorted', () => {
-  test('is the least value with that share of the weight up to it', () => {
-    const sorted = [1, 2, 3, 4].map((value) => ({ value, weight: 1 }));
-    expect(quantilesOfSorted(sorted, [0.25, 0.26, 0.5, 0.9, 1])).toEqual([1, 2, 2, 4, 4]);
-  });
-
-  test('counts weights, and knows nothing of nothing', () => {
-    const sorted = [
-      { value: -1, weight: 9 },
-      { value: 5, weight: 1 },
-    ];
-    expect(quantilesOfSorted(sorted, [0.1, 0.9, 0.95])).toEqual([-1, -1, 5]);
-    expect(quantilesOfSorted([], [0.5])).toEqual([Number.NaN]);
-  });
-});
+import { normalScore } from './normal-score.ts';
 
 describe('normalScore', () => {
   const levels = [0.1, 0.5, 0.9];

@@ -1,0 +1,36 @@
+/** Quantiles of samples. */
+
+/**
+ * The quantile at `level` (0 to 1) of values in ascending order: linear between order statistics, the sample's ends at
+ * 0 and 1 (type 7 of Hyndman and Fan, 1996; the default of R and NumPy). NaN for an empty sample.
+ */
+export function quantile(ascending: ArrayLike<number>, level: number): number {
+  const position = (ascending.length - 1) * level;
+  const below = Math.floor(position);
+  const value = ascending[below] ?? Number.NaN;
+  const next = ascending[below + 1];
+  return next === undefined ? value : value + (position - below) * (next - value);
+}
+
+/** Of values in any order; NaN for none. */
+export function median(values: ArrayLike<number>): number {
+  return quantile(Float64Array.from(values).sort(), 0.5);
+}
+
+/**
+ * Quantiles of weighted values (in ascending order) at ascending levels: the least value with at least that share of the
+ * weight up to it; NaN of nothing.
+ */
+export function weightedQuantiles(
+  sorted: readonly { value: number; weight: number }[],
+  levels: readonly number[],
+): number[] {
+  if (sorted.length === 0) return levels.map(() => Number.NaN);
+  const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
+  let i = 0;
+  let below = sorted[0]!.weight;
+  return levels.map((level) => {
+    while (below < level * total && i < sorted.length - 1) below += sorted[++i]!.weight;
+    return sorted[i]!.value;
+  });
+}
