@@ -1,6 +1,7 @@
 /** From what a page recorded to the row of results that the simulator gives for the same session. */
 
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
 import type { RequestRecord, SessionRecord } from './session-record.ts';
@@ -42,7 +43,7 @@ export function browserSessionResult({ planned, scenario, record, timings }: Bro
       },
       scenario,
     ),
-    ...(timings && record.decisionMillis.length > 0 && { decisionMicros: percentiles(record.decisionMillis) }),
+    ...(timings && decisionMicros(record.decisionMillis)),
   });
 }
 
@@ -88,10 +89,4 @@ function reasonOf(index: number, { decisions }: SessionRecord): string {
 
 function lastMoment({ requests }: SessionRecord): number {
   return Math.max(0, ...requests.map(({ endedAtSeconds }) => endedAtSeconds));
-}
-
-function percentiles(millis: readonly number[]): { p50: number; p99: number } {
-  const sorted = Float64Array.from(millis).sort();
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]! * 1000;
-  return { p50: at(0.5), p99: at(0.99) };
 }

@@ -1,10 +1,19 @@
 /** Means, medians and tail means of samples, also of samples in which each value counts a whole number of times. */
 
+import { quantile } from '../../abr/quantile.ts';
+
 /** Arithmetic mean; NaN for an empty sample. */
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]!;
   return sum / values.length;
+}
+
+/** Of decisions that took so many ms; nothing without any. */
+export function decisionMicros(millis: readonly number[]): { decisionMicros?: { p50: number; p99: number } } {
+  if (millis.length === 0) return {};
+  const ascending = Float64Array.from(millis, (ms) => ms * 1000).sort();
+  return { decisionMicros: { p50: quantile(ascending, 0.5), p99: quantile(ascending, 0.99) } };
 }
 
 /** Share of a sample that counts as its tail. */

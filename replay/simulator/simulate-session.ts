@@ -15,6 +15,7 @@ import {
   type QoeWeights,
   qoeWeights,
 } from '../../abr/index.ts';
+import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { type Trace, traceStartUtcMs } from '../trace.ts';
@@ -401,15 +402,9 @@ class Session {
         },
         this.scenario,
       ),
-      ...(this.decisionMillis.length > 0 && { decisionMicros: percentiles(this.decisionMillis) }),
+      ...decisionMicros(this.decisionMillis),
     };
   }
-}
-
-function percentiles(millis: readonly number[]): { p50: number; p99: number } {
-  const sorted = Float64Array.from(millis).sort();
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]! * 1000;
-  return { p50: at(0.5), p99: at(0.99) };
 }
 
 function expect(holds: boolean, field: string, expected: string, got: unknown): void {
