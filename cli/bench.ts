@@ -66,7 +66,10 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     throw new InputError('--tier', `one of ${TIERS.join(', ')}`, flags.tier);
   }
   const kernel = flags.tier === 'kernel' ? kernelOption(flags) : undefined;
-  const benchmark = prepareBenchmark('bench', flags, { requireAlgorithm: browserAlgorithm, stderr });
+  const benchmark = await prepareBenchmark('bench', flags, {
+    requireAlgorithm: (name, _, flag) => browserAlgorithm(name, flag),
+    stderr,
+  });
   requireMedia(benchmark.scenario);
   const contexts =
     kernel !== undefined
@@ -114,6 +117,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       sessions,
       scenario,
       pageDirectory,
+      own: benchmark.own,
       ...(kernel && { kernel }),
       // For this command none but the built-in forecaster's are read.
       ...(benchmark.foldModels && { models: benchmark.foldModels as Readonly<Record<string, ModelFile>> }),

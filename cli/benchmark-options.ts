@@ -1,8 +1,10 @@
 /** The flags that `simulate` and `bench` share, and the validated, fully specified benchmark that they become. */
 
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
+import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import {
@@ -12,9 +14,17 @@ import {
   planBenchmark,
   resumePlan,
 } from '../replay/evaluation/plan.ts';
+import { sameJson } from '../replay/evaluation/same-json.ts';
 import { parseStarts } from '../replay/evaluation/starts.ts';
+import { splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
+import {
+  importOwnAlgorithms,
+  isOwnAlgorithm,
+  type OwnAlgorithm,
+  type OwnControllers,
+} from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
@@ -45,6 +55,8 @@ interface Flags {
 export interface Benchmark {
   scenario: ResolvedScenario;
   algorithms: readonly string[];
+  /** Files among them. */
+  own: readonly OwnAlgorithm[];
   plan: BenchmarkPlan;
   /** Sessions that `--resume` found done, and those left to play. */
   done: SessionResult[];
@@ -61,7 +73,10 @@ export interface Benchmark {
 export function addBenchmarkOptions(command: Command): Command {
   return command
     .requiredOption('--traces <file|folder>', 'traces to replay, folders with all below them (repeatable)', collect)
-    .requiredOption('--algorithms <names>', 'what to compare, separated by commas')
+    .requiredOption(
+      '--algorithms <names>',
+      'what to compare, separated by commas; a path (./mine.ts) is an algorithm of your own',
+    )
     .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a named set-up or a file of one')
     .option('--segments <n>', 'play only the first n segments of the scenario')
     .option('--starts <rule>', 'where in a trace sessions start: every:<seconds> or at:<seconds>,...', 'at:0')
@@ -82,15 +97,22 @@ function collect(value: string, earlier: string[] | undefined): string[] {
  * Checks every flag, and that the output can be written, before anything is played; `requireAlgorithm` throws for a
  * name that the command cannot play. Notes for the user go to `stderr`.
  */
-export function prepareBenchmark(
+export async function prepareBenchmark(
   command: 'simulate' | 'bench',
   given: unknown,
-  { requireAlgorithm, stderr }: { requireAlgorithm(name: string, flag: string): void; stderr: Output },
-): Benchmark {
+  surroundings: { requireAlgorithm(name: string, own: OwnControllers, flag: string): void; stderr: Output },
+): Promise<Benchmark> {
   const flags = given as Flags;
+  const { requireAlgorithm, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => name.trim());
-  for (const name of algorithms) requireAlgorithm(name, '--algorithms');
-  requireAlgorithm(flags.baseline, '--baseline');
+  const named = [
+    ...algorithms.map((name) => splitAlgorithm(name, '--algorithms')),
+    splitAlgorithm(flags.baseline, '--baseline'),
+  ];
+  const own = await bundleAlgorithms(named.map(({ controller }) => controller).filter(isOwnAlgorithm));
+  const controllers = await importOwnAlgorithms(own);
+  for (const name of algorithms) requireAlgorithm(name, controllers, '--algorithms');
+  requireAlgorithm(flags.baseline, controllers, '--baseline');
   const scenario = atPlaybackRate(shortened(scenarioOption(flags.scenario), flags.segments), flags.playbackRate);
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
@@ -115,11 +137,13 @@ export function prepareBenchmark(
     starts: flags.starts,
     ...(flags.foldModels !== undefined && { foldModels: flags.foldModels }),
     ...(shard && { shard: `${shard.index}/${shard.count}` }),
+    ...(own.length > 0 && { algorithmFiles: Object.fromEntries(own.map((one) => [one.name, sha256(one.source)])) }),
   };
   const { done, remains, resumedTool } = resumed(flags, plan, scenario, tool, stderr);
   return {
     scenario,
     algorithms,
+    own,
     plan,
     done,
     remains,
@@ -197,8 +221,8 @@ function resumed(
   }
   const file = flags.out;
   const results = parseResults(readInput(file, '--out'), file);
-  for (const field of ['command', 'version', 'commit'] as const) {
-    if (results.tool[field] === tool[field]) continue;
+  for (const field of ['command', 'version', 'commit', 'algorithmFiles'] as const) {
+    if (sameJson(results.tool[field], tool[field])) continue;
     throw new InputError(
       placeOf({ file, field: `tool.${field}` }),
       `${describeValue(tool[field])}: sessions of two programs do not belong in one file`,
@@ -208,6 +232,10 @@ function resumed(
   const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
   stderr.write(`${done.length} of ${plan.sessions.length} sessions were done before\n`);
   return { done, remains, resumedTool: results.tool };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** A group without a model of its own would be judged by the shipped one, which has learnt from it. */

@@ -1,7 +1,7 @@
 /** The command as it is built and run: threads, real signals, real pipes. */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -69,6 +69,82 @@ describe('the built command', () => {
     const whole = parseResults(readFileSync(out, 'utf8'), out);
     expect(whole.tool).not.toHaveProperty('complete');
     expect(whole.sessions.length).toBeGreaterThan(partial.sessions.length);
+  });
+
+  describe('an algorithm of the user', () => {
+    const TEMPLATE = './docs/examples/my-algorithm.ts';
+    const played = (algorithms: string, ...flags: string[]) =>
+      spawnSync(process.execPath, simulate('--algorithms', algorithms, '--segments', '6', ...flags), {
+        cwd: ROOT,
+        encoding: 'utf8',
+        maxBuffer: 2 ** 28,
+      });
+    const file = (name: string, text: string) => {
+      writeFileSync(at(name), text);
+      return at(name);
+    };
+
+    test('plays under its path, in several threads: the template, alone and with forecasts', () => {
+      const out = ['1', '2'].map((jobs) =>
+        played(`${TEMPLATE},${TEMPLATE}@oracle`, '--jobs', jobs, '--baseline', TEMPLATE),
+      );
+      expect(out[0]).toMatchObject({ status: 0, stdout: out[1]!.stdout });
+      const { sessions, tool } = parseResults(out[0]!.stdout, 'stdout');
+      expect(sessions.slice(0, 2)).toMatchObject([
+        { algorithm: TEMPLATE, endedBy: 'end', segments: { 0: { bitrateBps: 3e6 } } },
+        { algorithm: `${TEMPLATE}@oracle`, endedBy: 'end' },
+      ]);
+      expect(sessions[0]!.segments.some(({ bitrateBps }) => bitrateBps > 3e6)).toBe(true);
+      expect(Object.keys(tool.algorithmFiles!)).toEqual([TEMPLATE]);
+    });
+
+    test('may be JavaScript in several files, and is not resumed once one of them has changed', () => {
+      const part =
+        'export const always = (representation, reason) => ({ representation, controller: "mine", reason });';
+      file('part.mjs', part);
+      const mine = file(
+        'mine.js',
+        `import { always } from './part.mjs';
+         export const createController = ({ seed }) => ({ name: 'mine', decide: () => always(0, String(seed)) });`,
+      );
+      const out = at('mine.json');
+      expect(played(mine, '--out', out)).toMatchObject({ status: 0 });
+      for (const { seed, segments } of parseResults(readFileSync(out, 'utf8'), out).sessions) {
+        expect(segments.every(({ reason }) => reason === String(seed))).toBe(true);
+      }
+      file('part.mjs', part.replace('({ representation,', '({ representation: 1,'));
+      const { status, stderr } = played(mine, '--out', out, '--resume');
+      expect({ status, stderr }).toMatchObject({ status: 2 });
+      expect(stderr).toContain('mine.json: tool.algorithmFiles: expected');
+    });
+
+    test('that fails in a session ends it, with status 1, and says where', () => {
+      const decide = "decide(state) { if (state.segmentIndex > 1) throw new Error('out of ideas'); return low; }";
+      const low = "const low: object = { representation: 0, controller: 'x', reason: '' };";
+      const mine = file('throws.ts', `${low} export const createController = () => ({ name: 'mine', ${decide} });`);
+      const { status, stdout, stderr } = played(mine);
+      expect(status).toBe(1);
+      expect(parseResults(stdout, 'stdout').sessions[0]).toMatchObject({ endedBy: 'fault', segments: { length: 2 } });
+      expect(stderr).toMatch(
+        /sessions ended by a fault, the first: \S+throws\.ts on golden at 0 s: Error: out of ideas\n +at .*throws\.ts\?bundled:\d+/,
+      );
+    });
+
+    test.each([
+      ['no file', undefined, 'a readable file, got ENOENT'],
+      ['no TypeScript', 'export const', 'a module that vite can bundle, got '],
+      ['no such import', "import './not-there.ts'", 'a module that vite can bundle, got '],
+      [
+        'no controller',
+        'export function createController() {}',
+        'createController to return { name, decide(state, forecast) }, got undefined',
+      ],
+    ])('%s: status 2, with file, expectation and what came', (_, text, message) => {
+      const name = text === undefined ? './no-such-file.ts' : file('wrong.ts', text);
+      const { status, stderr } = played(name);
+      expect({ status, stderr }).toMatchObject({ status: 2 });
+      expect(stderr).toContain(`leo-abr: ${name}: expected ${message}`);
+    });
   });
 
   test('--out - goes through a pipe whole', () => {

@@ -32,7 +32,7 @@ export function simulateCommand(io: CommandIo): Command {
 async function simulate(flags: unknown, io: CommandIo): Promise<void> {
   const { stderr } = io;
   const jobs = jobsOption((flags as { jobs: string }).jobs);
-  const benchmark = prepareBenchmark('simulate', flags, { requireAlgorithm: simulatedAlgorithm, stderr });
+  const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm: simulatedAlgorithm, stderr });
 
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
@@ -45,6 +45,7 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
       sessions: benchmark.remains,
       scenario: benchmark.scenario,
       timings: benchmark.timings,
+      own: benchmark.own,
       ...(benchmark.foldModels && { models: benchmark.foldModels }),
       jobs,
       ...(existsSync(WORKER_FILE) && { workerFile: WORKER_FILE }),

@@ -8,14 +8,17 @@ import { createController, qoeWeights } from '../abr/index.ts';
 import { SHIPPED_MODEL } from '../predictor/built-in/shipped-model.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
+import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
 import { STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
 import { allowCongestionControl, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
+import { importOwnAlgorithms } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
 import type { Trace } from '../replay/trace.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const TEMPLATE = path('../docs/examples/my-algorithm.ts');
 const PAGE_DIRECTORY = path('../build/bench-page-test');
 
 const short: Scenario = {
@@ -80,9 +83,11 @@ test('a session whose stream dash.js never ends is over at its last picture', as
   expect(played[0]?.record.fault).toBeUndefined();
 });
 
-test('sessions of the plugin, of the oracle and of dash.js itself', async () => {
+test('sessions of the plugin, of the oracle, of a file and of dash.js itself', async () => {
   test.setTimeout(120_000);
-  const sessions = ['mpc-d', 'mpc-l', 'mpc-o', 'throughput', 'dynamic'].map(
+  const own = await bundleAlgorithms([TEMPLATE]);
+  const ownControllers = await importOwnAlgorithms(own);
+  const sessions = ['mpc-d', 'mpc-l', 'mpc-o', TEMPLATE, 'dynamic'].map(
     (algorithm): PlannedSession => ({ trace, startSeconds: 2, segmentCount: 7, algorithm, seed: 3 }),
   );
   const played: PlayedSession[] = [];
@@ -92,6 +97,7 @@ test('sessions of the plugin, of the oracle and of dash.js itself', async () => 
     sessions,
     scenario,
     pageDirectory: PAGE_DIRECTORY,
+    own,
     maxAttempts: 1,
     timings: true,
     calibrationSeconds: 0.5,
@@ -149,7 +155,8 @@ test('sessions of the plugin, of the oracle and of dash.js itself', async () => 
   for (const { planned, record } of JSON.parse(JSON.stringify(played)) as PlayedSession[]) {
     // dash.js decides for itself, and forecasts are logged by their source alone.
     if (['dynamic', 'mpc-o', 'mpc-l'].includes(planned.algorithm)) continue;
-    const controller = createController(planned.algorithm, { seed: planned.seed });
+    const { algorithm, seed } = planned;
+    const controller = ownControllers.get(algorithm)?.({ seed }) ?? createController(algorithm, { seed });
     const weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
     const again = record.decisions.map(({ state }) => controller.decide({ ...state, weights } as never).representation);
     expect(again).toEqual(record.decisions.map(({ decision }) => decision.representation));

@@ -19,11 +19,11 @@ export interface NamedAlgorithm {
 }
 
 /**
- * `<controller>` or `<controller>@<forecaster>` in its parts; the caller knows the controllers. `InputError` of `field`
- * for a forecaster that there is not.
+ * `<controller>` or `<controller>@<forecaster>` in its parts; the caller knows the controllers, and a file's path may
+ * have an `@`. `InputError` of `field` for a forecaster that there is not.
  */
 export function splitAlgorithm(name: string, field: string): NamedAlgorithm {
-  const at = name.indexOf('@');
+  const at = /\.(ts|js|mjs)$/.test(name) ? -1 : name.lastIndexOf('@');
   const controller = at < 0 ? name : name.slice(0, at);
   const wanted = at < 0 ? ownForecaster(controller) : name.slice(at + 1);
   const forecaster = FORECASTER_NAMES.find((known) => known === wanted);

@@ -123,6 +123,8 @@ export interface ToolInfo {
   baseline: string;
   /** `--shard`; absent in results that are whole. */
   shard?: string;
+  /** SHA-256 of the algorithms that are files, each with all that it imports. */
+  algorithmFiles?: Readonly<Record<string, string>>;
   [key: string]: unknown;
 }
 

@@ -11,6 +11,7 @@ import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
 import type { CongestionControl } from '../kernel/kernel-support.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
 import { type RequestLogEntry, type RunningOrigin, type SessionSpec, startOrigin } from '../origin/index.ts';
+import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import type { BenchPart } from './bench-notes.ts';
@@ -31,6 +32,8 @@ export interface BenchOptions {
   pageDirectory: string;
   /** Default: the origin paces bytes along the trace. */
   kernel?: KernelTier;
+  /** Files among the algorithms. */
+  own?: readonly OwnAlgorithm[];
   /** Models of the built-in forecaster by recording group; the shipped one for a group that has none. */
   models?: Readonly<Record<string, ModelFile>>;
   /** Sessions side by side. Default: 4 where the ladder goes beyond 30 Mbit/s, else 8; there is but one kernel link. */
@@ -253,6 +256,8 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
   const { scenario, timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
+  const { controller } = browserAlgorithm(algorithm);
+  const own = options.own?.find(({ name }) => name === controller);
   const session = origin.createSession({
     ...{ trace, scenario, startSeconds, segmentCount },
     ...(link && kernelSession(link, planned, options)),
@@ -260,6 +265,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
   const config: SessionConfig = {
     sessionUrl: `${origin.url}/session/${session.id}/`,
     algorithm,
+    ...(own && { own }),
     seed,
     scenario,
     segmentCount,
@@ -293,7 +299,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
         inconsistencies: inconsistencies(record, {
           segmentSeconds: scenario.segmentSeconds,
           segmentCount,
-          hasDecisions: browserAlgorithm(algorithm).controller !== undefined,
+          hasDecisions: controller !== undefined,
         }),
         originLog: session.log,
         ...(linkStatistics && { linkStatistics }),

@@ -2,6 +2,7 @@
 
 import type { Decision, InFlight, PlayerState } from '../../abr/index.ts';
 import type { ModelFile } from '../../predictor/built-in/model-file.ts';
+import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { Scenario } from '../scenarios.ts';
 
 /** One session for a page to play. */
@@ -9,6 +10,8 @@ export interface SessionConfig {
   /** The session's folder at the origin, with a slash at its end. */
   sessionUrl: string;
   algorithm: string;
+  /** The file of an algorithm that is one. */
+  own?: OwnAlgorithm;
   seed: number;
   scenario: Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'rttSeconds' | 'mu' | 'lambda'>;
   segmentCount: number;

@@ -6,6 +6,7 @@ import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forec
 import type { Model } from '../../predictor/built-in/model-file.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
+import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { optimalSession } from './optimal.ts';
@@ -49,9 +50,13 @@ export const SIMULATED_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...O
 
 /**
  * The algorithm of a name: a controller of abr/ (`mpc-d`, `mpc-o` ...), one with a forecaster of choice
- * (`<controller>@oracle`), or `optimal`. `InputError` that lists what there is for any other.
+ * (`<controller>@oracle`), one of `own`, or `optimal`. `InputError` that lists what there is for any other.
  */
-export function simulatedAlgorithm(name: string, field = '--algorithms'): SimulatedAlgorithm {
+export function simulatedAlgorithm(
+  name: string,
+  own: OwnControllers = new Map(),
+  field = '--algorithms',
+): SimulatedAlgorithm {
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return { name, simulate: special };
   if (name === BROWSER_ONLY) {
@@ -63,8 +68,9 @@ export function simulatedAlgorithm(name: string, field = '--algorithms'): Simula
     );
   }
   const { controller, forecaster } = splitAlgorithm(name, field);
-  if (!ALGORITHM_NAMES.includes(controller)) {
-    throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}`, name);
+  const create = own.get(controller);
+  if (create === undefined && !ALGORITHM_NAMES.includes(controller)) {
+    throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
   }
   return {
     name,
@@ -72,7 +78,7 @@ export function simulatedAlgorithm(name: string, field = '--algorithms'): Simula
       simulateSession({
         ...task,
         algorithm: name,
-        controller: createController(controller, { seed: task.seed }),
+        controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
         ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }) }),
       }),
   };

@@ -6,6 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { type ModelFile, parseModel } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
@@ -21,6 +22,8 @@ export interface RunSessionsOptions {
   timings?: boolean;
   /** Models by recording group, instead of the shipped one of the built-in forecaster; that for a group that has none. */
   models?: ModelsByGroup;
+  /** Files among the algorithms. */
+  own?: readonly OwnAlgorithm[];
   /** Threads. Default 1: this one. */
   jobs?: number;
   /** The built `session-worker.ts`, needed for more than one job. */
@@ -37,6 +40,7 @@ export interface WorkerSetup {
   scenario: ResolvedScenario;
   timings: boolean;
   models: ModelsByGroup;
+  own: readonly OwnAlgorithm[];
 }
 
 export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex: number })[];
@@ -50,27 +54,33 @@ const LARGEST_TASK = 256;
  * out. Rejects with an `InputError` for an unknown algorithm before it plays anything.
  */
 export async function runSessions(options: RunSessionsOptions): Promise<SessionResult[]> {
-  const { sessions, jobs = 1, workerFile } = options;
-  for (const algorithm of new Set(sessions.map((session) => session.algorithm))) simulatedAlgorithm(algorithm);
+  const { sessions, own = [], jobs = 1, workerFile } = options;
+  const controllers = await importOwnAlgorithms(own);
+  for (const algorithm of new Set(sessions.map((session) => session.algorithm))) {
+    simulatedAlgorithm(algorithm, controllers);
+  }
   const workers = Math.min(jobs, sessions.length);
   const results = new Array<SessionResult | undefined>(sessions.length);
   if (workers > 1 && workerFile !== undefined) await runInWorkers(options, results, { workers, workerFile });
-  else await runHere(options, results);
+  else await runHere(options, controllers, results);
   return results.filter((result) => result !== undefined);
 }
 
 /** A function that plays one session of a plan; keeps what sessions can share. */
-export function sessionPlayer(
-  scenario: ResolvedScenario,
-  timings: boolean,
-  models: ModelsByGroup = {},
-): (session: PlannedSession) => SessionResult {
+export function sessionPlayer({
+  scenario,
+  timings = false,
+  models = {},
+  controllers,
+}: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
+  controllers: OwnControllers;
+}): (session: PlannedSession) => SessionResult {
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
   return ({ trace, startSeconds, segmentCount, algorithm: name, seed }) => {
     let algorithm = algorithms.get(name);
     if (algorithm === undefined) {
-      algorithm = simulatedAlgorithm(name);
+      algorithm = simulatedAlgorithm(name, controllers);
       algorithms.set(name, algorithm);
     }
     const model = parsed.get(trace.metadata.recordingGroup);
@@ -78,9 +88,13 @@ export function sessionPlayer(
   };
 }
 
-async function runHere(options: RunSessionsOptions, results: (SessionResult | undefined)[]): Promise<void> {
-  const { sessions, scenario, timings = false, models, signal, onProgress } = options;
-  const play = sessionPlayer(scenario, timings, models);
+async function runHere(
+  options: RunSessionsOptions,
+  controllers: OwnControllers,
+  results: (SessionResult | undefined)[],
+): Promise<void> {
+  const { sessions, signal, onProgress } = options;
+  const play = sessionPlayer({ ...options, controllers });
   let breatheAt = performance.now() + TASK_MS;
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
     results[i] = play(sessions[i]!);
@@ -97,12 +111,12 @@ async function runInWorkers(
   results: (SessionResult | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
-  const { sessions, scenario, timings = false, models = {}, signal, onProgress } = options;
+  const { sessions, scenario, timings = false, models = {}, own = [], signal, onProgress } = options;
   const traces = [...new Set(sessions.map((session) => session.trace))];
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
   let done = 0;
-  const workerData: WorkerSetup = { traces, scenario, timings, models };
+  const workerData: WorkerSetup = { traces, scenario, timings, models, own };
   const ending: Promise<unknown>[] = [];
 
   const work = (): Promise<void> =>

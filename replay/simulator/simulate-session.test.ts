@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type Controller,
   createController,
+  type Decision,
   type Forecast,
   type InFlight,
   type Observation,
@@ -269,6 +270,14 @@ describe('how a session ends', () => {
     expect(thrown.segments).toHaveLength(2);
     const nonsense = simulateSession({ trace: traceOf([2]), scenario: PAPER, controller: always(7) });
     expect(nonsense.fault).toMatch(/expected a representation from 0 to 1, got 7/);
+
+    for (const [answer, fault] of [
+      [undefined, 'decision at 0 s: expected a representation from 0 to 1, got undefined'],
+      [{ representation: 0 }, 'decision at 0 s: expected a reason in words, got undefined'],
+    ]) {
+      const controller = { name: 'mute', decide: () => answer as Decision };
+      expect(simulateSession({ trace: traceOf([2]), scenario: PAPER, controller }).fault).toBe(fault);
+    }
   });
 
   test('impossible options are refused', () => {

@@ -339,11 +339,13 @@ class Session {
   }
 
   private check(decision: Decision): void {
-    const { representation } = decision;
-    if (Number.isInteger(representation) && this.scenario.ladderBps[representation] !== undefined) return;
-    throw new ControllerFault(
-      `decision at ${this.playback.nowSeconds} s: expected a representation from 0 to ${this.scenario.ladderBps.length - 1}, got ${representation}`,
-    );
+    const { representation, reason }: Partial<Decision> = decision ?? {};
+    const wrong = (expected: string, got: unknown) =>
+      new ControllerFault(`decision at ${this.playback.nowSeconds} s: expected ${expected}, got ${got}`);
+    if (this.scenario.ladderBps[representation!] === undefined) {
+      throw wrong(`a representation from 0 to ${this.scenario.ladderBps.length - 1}`, representation);
+    }
+    if (typeof reason !== 'string') throw wrong('a reason in words', reason);
   }
 
   private state(index: number): PlayerState {

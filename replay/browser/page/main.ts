@@ -6,6 +6,7 @@ import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
+import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
 import { PlaybackEnd } from './playback-end.ts';
@@ -52,11 +53,14 @@ async function prepareSession(config: SessionConfig) {
   }
   if (name !== undefined) {
     const sizes = await (await fetch(`${sessionUrl}sizes.json`)).json();
+    const { seed, own } = config;
+    const create = own && (await importOwnAlgorithms([own])).get(name);
+    const controller = create?.({ seed }) ?? createController(name, { seed });
     const handle = attachLeoAbr(player, {
-      controller: judged(createController(name, { seed: config.seed }), config, decisionMillis),
+      controller: judged(controller, config, decisionMillis),
       sizes,
       timeSource: clock,
-      seed: config.seed,
+      seed,
       ...(oracle && { forecasters: [oracle.forecaster] }),
       ...(forecaster?.startsWith('built-in') && {
         forecasters: [

@@ -1,0 +1,48 @@
+/** Reads algorithms of the user's own and checks them before anything is played. Node only. */
+
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { InputError } from '../abr/errors.ts';
+import { importOwnAlgorithms, type OwnAlgorithm } from './own-algorithm.ts';
+
+/**
+ * The files of these names, each with all that it imports as one module; TypeScript becomes JavaScript. Throws an
+ * `InputError` for a file that cannot be read or bundled, or that makes no controller.
+ */
+export async function bundleAlgorithms(names: readonly string[]): Promise<OwnAlgorithm[]> {
+  const algorithms = await Promise.all([...new Set(names)].map(bundled));
+  const controllers = await importOwnAlgorithms(algorithms);
+  for (const create of controllers.values()) create({ seed: 1 });
+  return algorithms;
+}
+
+async function bundled(name: string): Promise<OwnAlgorithm> {
+  const file = resolve(name);
+  try {
+    readFileSync(file);
+  } catch (error) {
+    throw new InputError(name, 'a readable file', error);
+  }
+  try {
+    // A development dependency: there is none beside an installed command.
+    const { build } = await import('vite');
+    const built = await build({
+      root: dirname(file),
+      configFile: false,
+      logLevel: 'silent',
+      publicDir: false,
+      build: {
+        write: false,
+        target: 'es2022',
+        minify: false,
+        lib: { entry: file, formats: ['es'], fileName: 'algorithm' },
+      },
+    });
+    const [library] = built as Extract<typeof built, unknown[]>;
+    // Names the file in stack traces; their lines are the bundle's.
+    return { name, source: `${library!.output[0].code}\n//# sourceURL=${encodeURI(name)}?bundled` };
+  } catch (error) {
+    throw new InputError(name, 'a module that vite can bundle', error, stripVTControlCharacters(String(error)));
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals';
+import { splitAlgorithm } from './forecasters.ts';
+import { importOwnAlgorithms, isOwnAlgorithm } from './own-algorithm.ts';
+
+const loaded = async (source: string) => (await importOwnAlgorithms([{ name: './mine.ts', source }])).get('./mine.ts')!;
+
+describe('importOwnAlgorithms', () => {
+  test('gives what makes a controller for each session', async () => {
+    const create = await loaded(
+      'export const createController = ({ seed }) => ({ name: "mine", decide: () => ({ reason: String(seed) }) });',
+    );
+    const [one, other] = [create({ seed: 3 }), create({ seed: 4 })];
+    expect(one.decide(undefined as never).reason).toBe('3');
+    expect(other.decide(undefined as never).reason).toBe('4');
+  });
+
+  test.each([
+    ['a module that throws', 'throw new Error("at once")', 'a module that loads, got Error: at once at '],
+    ['no export', '', 'an export createController({ seed }), got exports: nothing'],
+    ['another export', 'export default {}', 'an export createController({ seed }), got exports: default'],
+    [
+      'no function',
+      'export const createController = {}',
+      'an export createController({ seed }), got exports: createController',
+    ],
+  ])('refuses %s', async (_, source, message) => {
+    await expect(loaded(source)).rejects.toThrow(`./mine.ts: expected ${message}`);
+  });
+
+  test.each([
+    ['throws', '{ throw new TypeError("no") }', 'TypeError: no at '],
+    ['returns nothing', '{}', 'undefined'],
+    ['returns a controller without decide', '{ return { name: "x", decid() {} } }', '{ name, decid }'],
+    ['returns one without a name', '{ return { decide() {} } }', '{ decide }'],
+  ])('refuses a createController that %s', async (_, body, message) => {
+    const create = await loaded(`export function createController() ${body}`);
+    expect(() => create({ seed: 1 })).toThrow(
+      `./mine.ts: expected createController to return { name, decide(state, forecast) }, got ${message}`,
+    );
+  });
+});
+
+test('what has a slash or ends as a script does is a file; its forecaster comes after the last @', () => {
+  expect(['./mine', 'mine.ts', 'mine.js', 'a/mine.mjs', 'mpc-d', 'mpc-l:risk-0.5'].map(isOwnAlgorithm)).toEqual([
+    ...[true, true, true, true, false, false],
+  ]);
+  expect(splitAlgorithm('./@me/mine.ts@built-in', '')).toEqual({
+    controller: './@me/mine.ts',
+    forecaster: 'built-in',
+  });
+  expect(splitAlgorithm('./@me/mine.ts', '')).toEqual({ controller: './@me/mine.ts', forecaster: undefined });
+});

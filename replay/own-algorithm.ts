@@ -1,0 +1,65 @@
+/**
+ * Algorithms of the user's own: a file in place of a name (docs/own-algorithm.md). A file travels as the text of one
+ * module, so that threads and pages import the same code. Browser-safe.
+ */
+
+import type { Controller } from '../abr/controller.ts';
+import { describeValue, InputError } from '../abr/errors.ts';
+
+/** What a file exports as `createController`: called once per session. */
+export type CreateController = (options: { seed: number }) => Controller;
+
+export interface OwnAlgorithm {
+  /** The path as the user gave it. */
+  name: string;
+  /** The file, and all that it imports, as one ES module. */
+  source: string;
+}
+
+/** By name. */
+export type OwnControllers = ReadonlyMap<string, CreateController>;
+
+/** Whether a controller's name means a file. */
+export function isOwnAlgorithm(controller: string): boolean {
+  return controller.includes('/') || /\.(ts|js|mjs)$/.test(controller);
+}
+
+/** Throws an `InputError` for a module that cannot be loaded or has no `createController`. */
+export async function importOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<OwnControllers> {
+  return new Map(await Promise.all(algorithms.map(async (one) => [one.name, await importOwn(one)] as const)));
+}
+
+async function importOwn({ name, source }: OwnAlgorithm): Promise<CreateController> {
+  let module: Record<string, unknown>;
+  try {
+    module = await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(source)}`);
+  } catch (error) {
+    throw new InputError(name, 'a module that loads', error, thrown(error));
+  }
+  const { createController: create } = module;
+  if (typeof create !== 'function') {
+    const exported = Object.keys(module).join(', ') || 'nothing';
+    throw new InputError(name, 'an export createController({ seed })', create, `exports: ${exported}`);
+  }
+  return (options) => created(name, () => create(options));
+}
+
+function created(name: string, create: () => unknown): Controller {
+  const expected = 'createController to return { name, decide(state, forecast) }';
+  let controller: unknown;
+  try {
+    controller = create();
+  } catch (error) {
+    throw new InputError(name, expected, error, thrown(error));
+  }
+  const { name: own, decide } = (controller ?? {}) as Partial<Controller>;
+  if (typeof own === 'string' && typeof decide === 'function') return controller as Controller;
+  const keys = typeof controller === 'object' && controller !== null && Object.keys(controller).join(', ');
+  throw new InputError(name, expected, controller, keys ? `{ ${keys} }` : describeValue(controller));
+}
+
+/** With the line that threw. */
+function thrown(error: unknown): string {
+  const where = error instanceof Error && /^ +at .*$/m.exec(error.stack ?? '')?.[0].trim();
+  return where ? `${error} ${where}` : String(error);
+}
