@@ -1,7 +1,7 @@
 /** Detects evidence of handovers in the dish's telemetry: latency steps and bursts of lost pings. */
 
+import { median } from '../../abr/quantile.ts';
 import type { HandoverEvidence } from '../api/wire.ts';
-import { median } from '../median.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 
 /** Pings compared before and after a possible step. */

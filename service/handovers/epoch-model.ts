@@ -4,7 +4,7 @@
  * section 7 of T3P). Satellite geometry is not used: no recording has both geometry and link quality.
  */
 
-import { median } from '../median.ts';
+import { median } from '../../abr/quantile.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 
 /** An epoch is degraded from this sum of its drop rates (5 % of 15 s), this obstructed time or this latency ratio. */

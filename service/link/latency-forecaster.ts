@@ -4,6 +4,7 @@
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
+import { weightedQuantiles } from '../../abr/quantile.ts';
 
 /** `memorySeconds`: time constant of the exponential weights. */
 const STEPS: readonly { endSeconds: number; memorySeconds: number }[] = [
@@ -41,16 +42,9 @@ export class LatencyForecaster {
       stepEndsSeconds: STEPS.map((step) => step.endSeconds),
       levels: LEVELS,
       quantilesMs: STEPS.map(({ memorySeconds }) => {
-        const weights = sorted.map(({ atSeconds }) => Math.exp((atSeconds - nowSeconds) / memorySeconds));
-        const total = weights.reduce((sum, weight) => sum + weight, 0);
-        return LEVELS.map((level) => {
-          let sum = 0;
-          for (let i = 0; i < sorted.length; i++) {
-            sum += weights[i]!;
-            if (sum >= level * total) return sorted[i]!.latencyMs;
-          }
-          return sorted[sorted.length - 1]!.latencyMs;
-        });
+        const weight = (atSeconds: number) => Math.exp((atSeconds - nowSeconds) / memorySeconds);
+        const weighted = sorted.map(({ atSeconds, latencyMs }) => ({ value: latencyMs, weight: weight(atSeconds) }));
+        return weightedQuantiles(weighted, LEVELS);
       }),
     };
   }

@@ -1,6 +1,6 @@
 /** Evaluates triggers, second by second. */
 
-import { median } from '../median.ts';
+import { median } from '../../abr/quantile.ts';
 import { type Comparison, METRICS, type Metric, type Statistic, type Trigger } from './config.ts';
 
 export type MetricValues = { readonly [Name in Metric]?: number | undefined };
