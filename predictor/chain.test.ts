@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath } from '../abr/capacity-path.ts';
 import type { Forecast, Forecaster, QuantileForecast } from '../abr/forecast.ts';
+import { validateForecast } from '../abr/validate-forecast.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
-import { validateForecast } from './validate-forecast.ts';
 
 const FORECAST: QuantileForecast = {
   issuedAtMs: 10_000,

@@ -11,7 +11,7 @@ import {
   type Observation,
   type SessionContext,
 } from '../abr/forecast.ts';
-import { validateForecast } from './validate-forecast.ts';
+import { validateForecast } from '../abr/validate-forecast.ts';
 
 export interface ForecasterFault {
   /** Name of the forecaster. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
-import { validateForecast } from '../validate-forecast.ts';
+import { validateForecast } from '../../abr/validate-forecast.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { validateForecast } from '../../abr/validate-forecast.ts';
 import { createBuiltInForecaster } from '../built-in/built-in-forecaster.ts';
 import { parseModel } from '../built-in/model-file.ts';
 import { QuantileNetworks } from '../built-in/quantile-network.ts';
 import { SHIPPED_MODEL } from '../built-in/shipped-model.ts';
 import { ForecastChain } from '../chain.ts';
 import { FEATURES } from '../link-history.ts';
-import { validateForecast } from '../validate-forecast.ts';
 import { CARD } from './card.fixture.ts';
 import { createOnnxForecaster } from './index.ts';
 import type { ModelCard } from './model-card.ts';

@@ -6,7 +6,7 @@
 
 import { InputError, requirePositive } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { validateForecast } from '../validate-forecast.ts';
+import { validateForecast } from '../../abr/validate-forecast.ts';
 import { ForecastGate } from './forecast-gate.ts';
 import { type After, type ConnectionState, type Fetch, ServiceConnection } from './service-connection.ts';
 

@@ -1,6 +1,7 @@
 /** Whether a forecast can be planned on. */
 
-import { describeValue } from '../abr/errors.ts';
+import type { CapacityPath } from './capacity-path.ts';
+import { describeValue } from './errors.ts';
 
 /** Faster than any link. */
 const GREATEST_RATE_BPS = 1e15;
@@ -11,6 +12,8 @@ const MOST_STEPS = 128;
 const MOST_LEVELS = 64;
 const MOST_PATHS = 1024;
 const MOST_HANDOVERS = 1024;
+/** Where a path is probed for NaN and for running backwards. */
+const PROBED_SECONDS = [20, 40] as const;
 /** Sums of weights may be off by rounding. */
 const WEIGHT_SLACK = 1e-6;
 
@@ -92,9 +95,13 @@ function faultOfPaths(paths: unknown): string | undefined {
       return fault(`paths[${i}].weight`, 'a number above 0, at most 1', weight);
     }
     sum += weight as number;
-    const { cumulativeBits, downloadSeconds } = (path ?? {}) as Record<string, unknown>;
+    const { cumulativeBits, downloadSeconds } = (path ?? {}) as Partial<CapacityPath>;
     if (typeof cumulativeBits !== 'function' || typeof downloadSeconds !== 'function') {
       return fault(`paths[${i}].path`, 'a capacity path', path);
+    }
+    const [soon, later] = PROBED_SECONDS.map((at) => (path as CapacityPath).cumulativeBits(at));
+    if (!(soon! >= 0 && later! >= soon! && later! < Number.POSITIVE_INFINITY)) {
+      return fault(`paths[${i}].path`, 'bits that never fall', `${soon}, then ${later}`);
     }
   }
   return Math.abs(sum - 1) > WEIGHT_SLACK ? fault('paths', 'weights that sum to 1', sum) : undefined;
