@@ -6,7 +6,6 @@
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
 import { EventLog } from './api/event-log.ts';
 import { EventStream } from './api/event-stream.ts';
-import type { ServiceView } from './api/server.ts';
 import type {
   DishReply,
   EventType,
@@ -22,7 +21,7 @@ import { ChangeDetector } from './handovers/change-detector.ts';
 import { EpochModel } from './handovers/epoch-model.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import { type Reported, SharedLink } from './link/shared-link.ts';
+import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
 import { Problems } from './problems.ts';
 import { SessionClock } from './session-clock.ts';
 import type { TelemetrySecond } from './telemetry.ts';
@@ -76,7 +75,7 @@ const HEARTBEAT_SECONDS = 15;
 /** A leap of the clock is told of for so long. */
 const LEAP_SHOWN_SECONDS = 600;
 
-export class PredictionService implements ServiceView {
+export class PredictionService {
   readonly clock: Clock;
   readonly session: SessionClock;
   readonly problems: Problems;
@@ -253,7 +252,11 @@ export class PredictionService implements ServiceView {
     };
   }
 
-  observe(request: ObservationsRequest, address = ''): ReturnType<ServiceView['observe']> {
+  /** A verdict per observation, or the limit that the report's player would exceed. */
+  observe(
+    request: ObservationsRequest,
+    address = '',
+  ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | Refusal {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();
@@ -263,6 +266,7 @@ export class PredictionService implements ServiceView {
     return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };
   }
 
+  /** Resolves once all reports so far are recorded, if anything is. */
   async recorded(): Promise<void> {
     await this.#parts.recording?.written();
   }

@@ -1,7 +1,6 @@
-/** Puts the service together: parts, timers, HTTP. */
+/** Assembles the service: parts, timers, HTTP. */
 
 import type { AddressInfo } from 'node:net';
-import { createMetrics } from './api/metrics.ts';
 import { type ApiLimits, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { DishMonitor } from './dish/dish-monitor.ts';
@@ -130,31 +129,12 @@ export async function openApiDocument(version: string): Promise<object> {
 }
 
 function apiOf(service: PredictionService, options: Omit<ServiceOptions, 'port'>): ReturnType<typeof createApi> {
-  const { log, stream, clock } = service;
-  const { version, tls, trustedProxies = [], onFault = () => {} } = options;
-  const metrics = createMetrics(service);
-  const security = {
-    allowedHosts: (options.allowedHosts ?? []).map((name) => name.toLowerCase()),
-    allowedOrigins: options.allowedOrigins ?? [],
-    token: options.token,
-  };
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  return createApi({
-    view: service,
-    log,
-    stream,
-    metrics,
-    security,
-    trustedProxies,
-    limits,
-    clock,
-    version,
-    tls,
-    onFault,
-  });
+  const { allowedHosts = [], allowedOrigins = [], token } = options;
+  const security = { allowedHosts: allowedHosts.map((name) => name.toLowerCase()), allowedOrigins, token };
+  return createApi(service, { ...options, security, limits: { ...DEFAULT_LIMITS, ...options.limits } });
 }
 
-/** What is wrong with it, where it cannot be used. */
+/** The model, or the reason why it cannot be used. */
 async function modelOf(file: string): Promise<CapacityForecaster | Error> {
   try {
     return await loadOnnxForecaster(file);

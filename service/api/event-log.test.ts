@@ -9,32 +9,32 @@ function filled(count: number, kept = 10): EventLog {
 }
 
 describe('the event log', () => {
-  test('frames an event as it goes over the wire', () => {
+  test('formats a server-sent event', () => {
     const { frame } = filled(3).at(2)!;
     expect(frame.toString()).toBe('id: boot.2\nevent: forecast\ndata: {"i":2}\n\n');
   });
 
-  test('begins with what comes next for a client without an id', () => {
+  test('a client without an id begins with the next event', () => {
     expect(filled(3).resume(undefined)).toEqual({ next: 3 });
     expect(filled(3).resume('')).toEqual({ next: 3 });
   });
 
-  test('goes on after the last id', () => {
+  test('resumes after the last id', () => {
     expect(filled(5).resume('boot.2')).toEqual({ next: 3 });
     expect(filled(5).resume('boot.4')).toEqual({ next: 5 });
   });
 
-  test('says that events are not kept any more', () => {
+  test('reports a gap if events are no longer kept', () => {
     expect(filled(30).resume('boot.18')).toEqual({ next: 20, missed: 'gap' });
     expect(filled(30).resume('boot.19')).toEqual({ next: 20 });
   });
 
   test.each(['other.2', 'boot.7', 'boot.-1', 'boot.1e1', 'boot', '2', 'boot.99999999999999999999', '\n'])(
-    'begins anew for the id %j of another boot, of the future or of nobody',
+    'reports a restart for the foreign or invalid id %j',
     (id) => expect(filled(5).resume(id)).toEqual({ next: 5, missed: 'restarted' }),
   );
 
-  test('a client gets each event once, wherever it is interrupted', () => {
+  test('a client gets each event once, wherever it reconnects', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 20 }), (reads) => {
         const log = new EventLog('b', 10);

@@ -1,25 +1,24 @@
 /**
- * The newest events under ascending ids, so that a client that comes back gets what it missed. An id is
- * `<boot>.<sequence>`: after a restart of the service the boot differs, and a client knows to begin anew.
+ * Keeps the newest events, so that a client that reconnects gets those it missed. An event's id is `<boot>.<sequence>`; the
+ * boot changes when the service restarts.
  */
 
 export interface LoggedEvent {
   /** From 0, without gaps. */
   sequence: number;
   type: string;
-  /** As it goes over the wire: `id:`, `event:`, `data:` and the blank line. */
+  /** The whole server-sent event: `id:`, `event:`, `data:` and the blank line. */
   frame: Buffer;
 }
 
-/** Where a client goes on, and whether it has missed events that are not kept any more. */
 export interface Resumption {
   /** Sequence of the next event to send. */
   next: number;
-  /** `restarted`: the id is another boot's. `gap`: events between were dropped. */
+  /** Why events are missing. `restarted`: the id is not of this boot. `gap`: they are no longer kept. */
   missed?: 'restarted' | 'gap';
 }
 
-/** Ten minutes of one forecast a second, and as much again for all else. */
+/** Ten minutes of one forecast per second, and as many other events. */
 const KEPT = 1200;
 
 export class EventLog {
@@ -28,13 +27,13 @@ export class EventLog {
   readonly #kept: number;
   #next = 0;
 
-  /** `boot`: letters and digits that differ from one start of the service to the next. */
+  /** `boot`: letters and digits, unique to this start of the service. */
   constructor(boot: string, kept = KEPT) {
     this.#boot = boot;
     this.#kept = kept;
   }
 
-  /** Sequence that the next event gets. */
+  /** Sequence of the next event to be appended. */
   get next(): number {
     return this.#next;
   }
@@ -47,7 +46,6 @@ export class EventLog {
     return `${this.#boot}.${sequence}`;
   }
 
-  /** `data` has to be JSON. */
   append(type: string, data: unknown): LoggedEvent {
     const sequence = this.#next++;
     const frame = Buffer.from(`id: ${this.idOf(sequence)}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -56,12 +54,12 @@ export class EventLog {
     return event;
   }
 
-  /** Undefined where it is not kept any more, or not there yet. */
+  /** Undefined if it is no longer kept or does not exist yet. */
   at(sequence: number): LoggedEvent | undefined {
     return sequence >= this.oldest && sequence < this.#next ? this.#ring[sequence % this.#kept] : undefined;
   }
 
-  /** Where a client whose newest event had the id `lastId` goes on; without one: with what comes next. */
+  /** `lastId`: the newest event that the client has; undefined or empty: none, begin with the next event. */
   resume(lastId: string | undefined): Resumption {
     if (lastId === undefined || lastId === '') return { next: this.#next };
     const [boot, digits = ''] = lastId.split('.', 2);

@@ -1,7 +1,7 @@
 /**
- * Server-sent events to many subscribers. Each has a cursor into the event log and no queue of its own: a reader that is
- * slow costs no memory, is sent on when it has caught up, and is broken off when it takes too long or falls out of the
- * log; it then comes back with its last id. Writing to many is cut into slices, so that requests are answered in between.
+ * Sends server-sent events to many subscribers. Each has a cursor into the event log instead of a queue, so that slow
+ * readers cost no memory. A reader that stalls too long or falls behind the log is disconnected; it may reconnect with its
+ * last id. Events are written to a few subscribers at a time, so that requests are answered in between.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -10,36 +10,36 @@ import type { Clock } from '../clock.ts';
 import type { EventLog } from './event-log.ts';
 
 export interface Subscriber {
-  /** Types of event that it wants; undefined: all. */
+  /** Event types to send; undefined: all. */
   types: ReadonlySet<string> | undefined;
   response: ServerResponse;
-  /** The stream ends with it: a response that waits behind another one on it is not told of its end. */
+  /** Its `close` ends the stream: a response queued behind another one has no such event. */
   socket: Socket;
-  /** Of the client. */
+  /** The client's address. */
   address: string;
-  /** Sequence of the next event that it is sent. */
+  /** Sequence of the next event to send. */
   next: number;
 }
 
 interface Connection extends Subscriber {
-  /** Monotonic ms since which the socket has not taken what it was given; undefined while it does. */
+  /** Monotonic ms at which the socket's buffer filled; undefined while it accepts data. */
   stalledSinceMs: number | undefined;
 }
 
-/** Subscribers written to before others get a turn, and how long theirs is: 500 are written to within 50 ms. */
+/** Subscribers per slice, and the pause between slices: 500 subscribers are served within 50 ms. */
 const SLICE = 25;
 const SLICE_PAUSE_MS = 2;
-/** A reader that takes nothing for so long is broken off. */
+/** A reader whose buffer stays full for this long is disconnected. */
 const STALL_MS = 20_000;
 
 export class EventStream {
   readonly #log: EventLog;
   readonly #clock: Clock;
   readonly #connections = new Map<Socket, Connection>();
-  /** Those still to be written to in this round. */
+  /** Connections that still have to be served. */
   #round: Connection[] = [];
   #isScheduled = false;
-  /** Broken off because they were too slow. */
+  /** Readers disconnected so far because they were too slow. */
   slowReaders = 0;
 
   constructor(log: EventLog, clock: Clock) {
@@ -53,24 +53,21 @@ export class EventStream {
 
   /** Streams of one address. */
   sizeOf(address: string): number {
-    let size = 0;
-    for (const connection of this.#connections.values()) if (connection.address === address) size++;
-    return size;
+    return [...this.#connections.values()].filter((connection) => connection.address === address).length;
   }
 
-  /** Whether there is a stream on this socket: whatever comes after it on the same one is never sent. */
+  /** Whether the socket has a stream. Responses queued behind it would never be sent. */
   has(socket: Socket): boolean {
     return this.#connections.has(socket);
   }
 
-  /** Takes over a response whose head has been written. `opening` goes first. */
+  /** Takes over a response whose head has been written, and sends `opening` first. */
   add(subscriber: Subscriber, opening: string): void {
     const connection: Connection = { ...subscriber, stalledSinceMs: undefined };
     const { response, socket } = subscriber;
     if (socket.destroyed) return;
     this.#connections.set(socket, connection);
     socket.on('close', () => this.#connections.delete(socket));
-    // A reset by the peer ends in `close`.
     response.on('error', () => socket.destroy());
     response.on('drain', () => {
       connection.stalledSinceMs = undefined;
@@ -86,12 +83,12 @@ export class EventStream {
     this.#schedule();
   }
 
-  /** Comments keep proxies and half-open connections from looking alive; call every few seconds. */
+  /** Writes comments, which reveal half-open connections and keep proxies from timing out. Call it every few seconds. */
   heartbeat(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const connection of this.#connections.values()) {
       if (connection.stalledSinceMs === undefined) this.#write(connection, ': \n\n');
-      else if (nowMs - connection.stalledSinceMs > STALL_MS) this.#breakOff(connection);
+      else if (nowMs - connection.stalledSinceMs > STALL_MS) this.#disconnect(connection);
     }
   }
 
@@ -113,10 +110,10 @@ export class EventStream {
     else setImmediate(writeSlice);
   }
 
-  /** Sends what there is, as far as the socket takes it. */
+  /** Writes pending events until the socket's buffer is full. */
   #pump(connection: Connection): void {
     if (connection.next < this.#log.oldest) {
-      this.#breakOff(connection);
+      this.#disconnect(connection);
       return;
     }
     while (connection.stalledSinceMs === undefined && connection.next < this.#log.next) {
@@ -131,7 +128,7 @@ export class EventStream {
     if (!connection.response.write(chunk)) connection.stalledSinceMs = this.#clock.monotonicMs();
   }
 
-  #breakOff(connection: Connection): void {
+  #disconnect(connection: Connection): void {
     this.slowReaders++;
     this.#connections.delete(connection.socket);
     connection.socket.destroy();

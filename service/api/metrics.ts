@@ -1,11 +1,11 @@
-/** What the service counts and measures, for Prometheus. */
+/** Metrics of the service for Prometheus. */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { PredictionService } from '../prediction-service.ts';
 
 export interface Metrics {
   registry: Registry;
-  /** `route` is the pattern, not the address, so that the number of series is bounded. */
+  /** `route` is the route's pattern, not the path, so that the number of series is bounded. */
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void;
 }
 
@@ -20,7 +20,7 @@ export function createMetrics(service: PredictionService): Metrics {
   });
   const durations = new Histogram({
     name: 'leo_abr_http_request_seconds',
-    help: 'Time to answer, event streams excepted.',
+    help: 'Time to answer, without event streams.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1],
     registers: [registry],
   });
@@ -35,7 +35,7 @@ export function createMetrics(service: PredictionService): Metrics {
 
 function watch(service: PredictionService, registry: Registry): void {
   const registers = [registry];
-  /** Undefined: there is no sample. */
+  /** Without a sample while `read` returns undefined. */
   const gauge = (name: string, help: string, read: () => number | undefined) =>
     new Gauge({
       name: `leo_abr_${name}`,
@@ -47,14 +47,14 @@ function watch(service: PredictionService, registry: Registry): void {
         else this.set(value);
       },
     });
-  gauge('event_subscribers', 'Event streams open.', () => service.stream.size);
-  gauge('players', 'Players heard of in the last seconds.', () => service.players);
-  gauge('problems', 'Problems at the moment.', () => service.problems.list().length);
+  gauge('event_subscribers', 'Open event streams.', () => service.stream.size);
+  gauge('players', 'Players that reported in the last seconds.', () => service.players);
+  gauge('problems', 'Current problems.', () => service.problems.list().length);
   gauge('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => service.state().dish.latencyMs);
   gauge('dish_drop_rate', 'Share of pings lost, newest second.', () => service.state().dish.dropRate);
   new Gauge({
     name: 'leo_abr_dish_state',
-    help: '1 for the state that the dish is in.',
+    help: "1 for the dish's current state.",
     labelNames: ['state'],
     registers,
     collect() {
@@ -71,7 +71,7 @@ function watch(service: PredictionService, registry: Registry): void {
   service.listen({ event: (type) => events.inc({ type }) });
   new Counter({
     name: 'leo_abr_slow_readers_total',
-    help: 'Event streams broken off because they were not read.',
+    help: 'Event streams closed because their readers were too slow.',
     registers,
     collect() {
       this.reset();

@@ -1,4 +1,4 @@
-/** Observations of a report, judged one by one: a bad one costs itself, not the report. */
+/** Validates the observations of a report one by one: an invalid one does not spoil the report. */
 
 import type { FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
@@ -6,12 +6,12 @@ import type { Verdict } from '../link/shared-link.ts';
 import { validationMessage } from './validation-message.ts';
 import { OBSERVATION_KINDS, type Rejection, type WireObservation } from './wire.ts';
 
-/** What is to be said about those that are not taken: a reason once, with its first observation. */
-export class ReportJudge {
+/** Valid observations, and one rejection per reason with the message of its first observation. */
+export class ReportReader {
   readonly #rejected = new Map<Rejection['reason'], Rejection>();
-  /** Place in the report of those that are well formed. */
+  /** Paths of the valid observations in the request. */
   readonly #places: string[] = [];
-  /** Those that are well formed, without properties that this service does not know. */
+  /** The valid observations, without unknown properties. */
   readonly observations: WireObservation[] = [];
 
   constructor(given: readonly unknown[], request: FastifyRequest) {
@@ -35,7 +35,7 @@ export class ReportJudge {
     });
   }
 
-  /** Of the verdicts on `observations`. */
+  /** All rejections, including those by `verdicts` on `observations`. */
   rejections(verdicts: readonly Verdict[], serverUtcMs: number): Rejection[] {
     verdicts.forEach((verdict, i) => {
       if (verdict === 'accepted') return;

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the service: made of the routes, checked in as `openapi.json`, served at `/openapi.json`. */
+/** The service's OpenAPI 3.1 document, generated from the routes, checked in as `openapi.json`, served at `/openapi.json`. */
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema, RouteShorthandOptions } from 'fastify';
@@ -17,37 +17,32 @@ import {
 type Json = Record<string, unknown>;
 
 const integer = (description: string): Json => ({ type: 'integer', minimum: 1, description });
-const RETRY_AFTER = { 'Retry-After': integer('Seconds until it makes sense to ask again') };
+const RETRY_AFTER = { 'Retry-After': integer('Seconds to wait before the next request') };
 const ERRORS: Record<number, { description: string; headers?: Json }> = {
-  400: { description: 'The request is not what this document says' },
+  400: { description: 'The request does not match this document' },
   401: {
     description: 'The bearer token is missing or wrong',
     headers: { 'WWW-Authenticate': { type: 'string', description: 'The scheme: `Bearer`' } },
   },
-  403: { description: 'Host or origin are not allowed' },
+  403: { description: 'Host or origin is not allowed' },
   413: { description: 'The body is too large' },
   415: { description: 'The body is not JSON' },
-  429: { description: 'Too much from this address: requests, event streams or players', headers: RETRY_AFTER },
+  429: { description: 'Too many requests, event streams or players of this address', headers: RETRY_AFTER },
   503: { description: 'Too many players or event streams', headers: RETRY_AFTER },
 };
 
 interface Operation extends Omit<FastifySchema, 'response'> {
-  /** Of status 200: what it is, and its schema. */
+  /** The reply with status 200. */
   reply: readonly [description: string, schema: unknown];
-  /** Default: JSON. */
+  /** Media type of the reply. Default: JSON. */
   type?: string;
-  /** Statuses of errors beside 401, 403 and 429. */
+  /** Error statuses in addition to 401, 403 and 429. */
   errors?: readonly number[];
   links?: NonNullable<RouteShorthandOptions['links']>[string];
 }
 
-function operation({
-  reply,
-  type = 'application/json',
-  errors = [],
-  links,
-  ...rest
-}: Operation): RouteShorthandOptions {
+function operation(given: Operation): RouteShorthandOptions {
+  const { reply, type = 'application/json', errors = [], links, ...rest } = given;
   const [description, schema] = reply;
   const refused = [401, 403, 429, ...errors].map((status) => [
     status,
@@ -57,51 +52,48 @@ function operation({
   return { schema: { ...rest, response }, ...(links && { links: { 200: links } }) };
 }
 
-/** What the document says about the routes; requests are validated by it. */
+/** The routes' operations, which also validate requests. */
 export const OPERATIONS = {
   forecast: operation({
     operationId: 'getForecast',
     summary: 'The newest forecast of the link',
-    reply: ['The forecast, or why there is none', FORECAST_REPLY],
+    reply: ['The forecast, or the reason why there is none', FORECAST_REPLY],
     links: { events: { operationId: 'getEvents', parameters: { 'query.types': 'forecast' } } },
   }),
   handovers: operation({
     operationId: 'getHandovers',
-    summary: 'When handovers are expected, and what that goes by',
+    summary: 'Expected handovers and the evidence for them',
     reply: ['Handovers', HANDOVERS_REPLY],
   }),
   state: operation({
     operationId: 'getState',
-    summary: 'State of the service and of what it watches, problems included',
+    summary: 'State of service, dish, sky and link, with current problems',
     reply: ['State', STATE_REPLY],
   }),
   observations: operation({
     operationId: 'postObservations',
-    summary: 'What a player has seen of the link',
+    summary: "A player's observations of the link",
     body: OBSERVATIONS_REQUEST,
-    reply: ['What became of it', OBSERVATIONS_REPLY],
+    reply: ['The accepted and rejected observations', OBSERVATIONS_REPLY],
     errors: [400, 413, 415, 503],
     links: {
-      next: {
-        operationId: 'postObservations',
-        requestBody: { player: '$request.body#/player', observations: [] },
-      },
+      next: { operationId: 'postObservations', requestBody: { player: '$request.body#/player', observations: [] } },
       forecast: { operationId: 'getForecast' },
       state: { operationId: 'getState' },
     },
   }),
   events: {
-    // It would not end.
+    // A HEAD request would not end.
     exposeHeadRoute: false,
     ...operation({
       operationId: 'getEvents',
       summary: 'Server-sent events',
       description:
-        'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, once a ' +
-        'second while there is news), `handover` (Handover or evidence of one), `state` (StateReply, on changes), ' +
-        '`trigger` (Trigger) and `clock` (the clock of the service has leapt). A client that comes back with ' +
-        '`Last-Event-ID` gets what it missed; where that is not kept any more, `missed` comes first ' +
-        '(`{reason: "restarted" | "gap"}`, without an id).',
+        'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, about ' +
+        'once a second while the link is observed), `handover` (Handover or evidence of one), `state` (StateReply, on ' +
+        "changes), `trigger` (Trigger) and `clock` (the service's clock was set). A client that reconnects with " +
+        '`Last-Event-ID` gets the events that it missed. If they are no longer kept, `missed` ' +
+        '(`{reason: "restarted" | "gap"}`, without an id) comes first.',
       querystring: EVENTS_QUERY,
       headers: EVENTS_HEADERS,
       reply: ['Events until the connection ends', { type: 'string' }],
@@ -111,9 +103,9 @@ export const OPERATIONS = {
   },
   health: operation({
     operationId: 'getHealth',
-    summary: 'Whether the service answers; needs no token',
+    summary: 'Liveness; needs no token',
     security: [{}],
-    reply: ['It does', { const: 'ok\n' }],
+    reply: ['The service is alive', { const: 'ok\n' }],
     type: 'text/plain',
   }),
   metrics: operation({
@@ -129,7 +121,7 @@ export const OPERATIONS = {
   }),
 };
 
-/** Before the routes are added; then `app.swagger()` is the document. */
+/** Call it before the routes are added; `app.swagger()` then returns the document. */
 export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -139,13 +131,13 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
-          'Forecasts of the capacity and the handovers of a low-Earth-orbit link, for every player behind it. All times ' +
-          'are UTC of the service in ms; `serverUtcMs` in replies lets a client learn how far its own clock is off.',
+          'Forecasts the capacity and the handovers of a low-Earth-orbit link for all players behind it. All times are ' +
+          "the service's UTC in ms; `serverUtcMs` in replies lets a client estimate the offset of its own clock.",
       },
       security: [{}, { bearer: [] }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'Where the service was started with a token' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'Required if the service was started with a token' },
         },
       },
     },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { RateLimit } from './rate-limit.ts';
 
-test('a burst passes, then so many a second, for each address', () => {
+test('each address may send a burst, then the sustained rate', () => {
   const limit = new RateLimit({ perSecond: 10, burst: 3 });
   for (let i = 0; i < 3; i++) expect(limit.take('a', 0)).toBe(0);
   expect(limit.take('a', 0)).toBeCloseTo(0.1);
@@ -10,7 +10,7 @@ test('a burst passes, then so many a second, for each address', () => {
   expect(limit.take('a', 100)).toBeGreaterThan(0);
 });
 
-test('the memory of addresses is bounded', () => {
+test('remembers a bounded number of addresses', () => {
   const limit = new RateLimit({ perSecond: 1, burst: 1 });
   limit.take('first', 0);
   expect(limit.take('first', 0)).toBeGreaterThan(0);

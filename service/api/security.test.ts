@@ -12,7 +12,7 @@ describe('the Host header', () => {
     '192.168.1.5:8080',
     '[::1]:8080',
     'DISH.lan:1',
-  ])('%s names this service', (host) => expect(isHostAllowed(host, options)).toBe(true));
+  ])('allows %s', (host) => expect(isHostAllowed(host, options)).toBe(true));
   test.each([
     undefined,
     '',
@@ -25,7 +25,7 @@ describe('the Host header', () => {
     'dish.lan.evil.example',
     'x'.repeat(300),
     '::1',
-  ])('%s does not', (host) => expect(isHostAllowed(host, options)).toBe(false));
+  ])('refuses %s', (host) => expect(isHostAllowed(host, options)).toBe(false));
 });
 
 describe('the origin of a page', () => {
@@ -35,7 +35,7 @@ describe('the origin of a page', () => {
     'http://127.0.0.1:1',
     'http://[::1]:3',
     'https://player.example',
-  ])('%s may read', (origin) => expect(isOriginAllowed(origin, options)).toBe(true));
+  ])('allows %s', (origin) => expect(isOriginAllowed(origin, options)).toBe(true));
   test.each([
     'null',
     'http://player.example',
@@ -46,10 +46,10 @@ describe('the origin of a page', () => {
     'chrome-extension://localhost',
     'http://localhost.evil.example',
     '',
-  ])('%s may not', (origin) => expect(isOriginAllowed(origin, options)).toBe(false));
+  ])('refuses %s', (origin) => expect(isOriginAllowed(origin, options)).toBe(false));
 });
 
-test('a token is right or not', () => {
+test('checks bearer tokens', () => {
   expect(isTokenRight('Bearer secret', 'secret')).toBe(true);
   expect(isTokenRight('bearer secret', 'secret')).toBe(true);
   for (const wrong of [
@@ -66,6 +66,6 @@ test('a token is right or not', () => {
   }
 });
 
-test('places are rounded to a tenth of a degree', () => {
+test('rounds locations to a tenth of a degree', () => {
   expect([48.5137, -124.2935, 0.04].map(roundedDegrees)).toEqual([48.5, -124.3, 0]);
 });

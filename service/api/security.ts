@@ -1,25 +1,21 @@
 /**
- * Who may talk to the service. A page on any site can send requests to addresses of its visitor's network, so: the Host
- * header must not be a name that somebody else's DNS could point here (DNS rebinding), pages of other origins must be on
- * a list, and where a token is set it has to be sent.
+ * Decides which requests are allowed. Any web page can send requests into its visitor's network, so the Host header must
+ * not be a name that foreign DNS can point here (DNS rebinding), other origins must be listed, and a token may be required.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 
 export interface SecurityOptions {
-  /** Names beside `localhost` and IP addresses that the Host header may have, lower case, without a port. */
+  /** Host names, in addition to `localhost` and IP addresses; lower case, without a port. */
   allowedHosts: readonly string[];
-  /** Origins (`https://player.example`) beside those on loopback. */
+  /** Origins (`https://player.example`), in addition to those on loopback. */
   allowedOrigins: readonly string[];
-  /** Bearer token; undefined: none is asked for. */
+  /** Required bearer token; undefined: none. */
   token?: string | undefined;
 }
 
-/**
- * Whether a Host header names this service. Addresses always do: rebinding needs a name. `localhost` and names below it
- * never leave the machine.
- */
+/** IP addresses are always allowed, because DNS rebinding needs a name; `localhost` never leaves the machine. */
 export function isHostAllowed(header: string | undefined, { allowedHosts }: SecurityOptions): boolean {
   if (header === undefined) return false;
   const host = hostnameOf(`http://${header}`);
@@ -27,25 +23,24 @@ export function isHostAllowed(header: string | undefined, { allowedHosts }: Secu
   return isIP(unbracketed(host)) !== 0 || isLocalhost(host) || allowedHosts.includes(host);
 }
 
-/** Whether a page of this origin may read and write. */
 export function isOriginAllowed(origin: string, { allowedOrigins }: SecurityOptions): boolean {
   if (allowedOrigins.includes(origin)) return true;
   const host = /^https?:\/\//.test(origin) ? hostnameOf(origin) : undefined;
   return host !== undefined && isLoopback(host);
 }
 
-/** Compared as digests, so that the time taken says neither where they differ nor how long the token is. */
+/** Compares digests, so that the duration reveals neither the first difference nor the token's length. */
 export function isTokenRight(header: string | undefined, token: string): boolean {
   const given = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1] ?? '';
   return timingSafeEqual(digest(given), digest(token)) && given.length > 0;
 }
 
-/** An address of this machine, or a name that browsers resolve to one. */
+/** Accepts loopback addresses and the names that browsers resolve to them. */
 export function isLoopback(host: string): boolean {
   return isLocalhost(host) || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Latitude and longitude to a tenth of a degree, about 10 km: enough for satellites, too little to find a house. */
+/** To a tenth of a degree, about 10 km: enough for satellites, too little to find a house. */
 export function roundedDegrees(degrees: number): number {
   return Math.round(degrees * 10) / 10;
 }
@@ -57,7 +52,7 @@ function isLocalhost(host: string): boolean {
 function hostnameOf(url: string): string | undefined {
   try {
     const { hostname, username, pathname, search, hash } = new URL(url);
-    // `Host: localhost@evil` and the like.
+    // Rejects `Host: localhost@evil` and the like.
     return username === '' && pathname === '/' && search === '' && hash === '' ? hostname : undefined;
   } catch {
     return undefined;

@@ -24,7 +24,7 @@ const report = (observations: unknown, player: unknown = 'p1') => ({
   body: JSON.stringify({ player, observations }),
 });
 
-/** With headers that `fetch` does not let one set. */
+/** Sends headers that `fetch` forbids. */
 function raw(url: string, headers: Record<string, string>, method = 'GET') {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
     const sent = httpRequest(url, { headers, method }, (response) => {
@@ -39,7 +39,7 @@ function raw(url: string, headers: Record<string, string>, method = 'GET') {
   });
 }
 
-/** Throughput of 40 Mbit/s in the last `seconds` until now, in tenths of a second. */
+/** Observations of 40 Mbit/s during the last `seconds`, 0.1 s each. */
 function downloaded(utcMs: number, seconds: number) {
   return Array.from({ length: seconds * 10 }, (_, i) => ({
     kind: 'throughput',
@@ -49,7 +49,7 @@ function downloaded(utcMs: number, seconds: number) {
   }));
 }
 
-/** A service on a clock of the test, to which a player has reported ten seconds of 40 Mbit/s. */
+/** A service with a manual clock, to which a player has reported ten seconds of 40 Mbit/s. */
 async function startWithObservations() {
   const clock = new ManualClock();
   const { service, url } = await start({ clock });
@@ -63,7 +63,7 @@ async function startWithObservations() {
 }
 
 describe('the API', () => {
-  test('has no forecast at first, and says why', async () => {
+  test('gives the reason while it has no forecast', async () => {
     const { url } = await start();
     const reply = await (await fetch(`${url}/v1/forecast`)).json();
     expect(reply).toEqual({
@@ -74,7 +74,7 @@ describe('the API', () => {
     });
   });
 
-  test('forecasts what players report, in UTC', async () => {
+  test('forecasts from reports, in UTC', async () => {
     const { clock, url } = await startWithObservations();
     const { serverUtcMs, forecast } = (await (await fetch(`${url}/v1/forecast`)).json()) as {
       serverUtcMs: number;
@@ -88,7 +88,7 @@ describe('the API', () => {
     expect(median).toBeLessThan(50e6);
   });
 
-  test('answers as its OpenAPI document says', async () => {
+  test('conforms to its OpenAPI document', async () => {
     const { url } = await startWithObservations();
     const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')));
     const problems = report([{ kind: 'tea' }, { kind: 'idle' }]);
@@ -107,7 +107,7 @@ describe('the API', () => {
     }
   });
 
-  test('shows health, metrics and its document', async () => {
+  test('serves health, metrics and its OpenAPI document', async () => {
     const { url } = await start();
     expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
     const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -118,12 +118,16 @@ describe('the API', () => {
   });
 
   test.each<[string, ReturnType<typeof report>, string]>([
-    ['no array', report({}), 'body.observations: must be array, got an object'],
-    ['none', report(undefined), "body: must have required property 'observations', got an object"],
-    ['too many', report(Array(201).fill({ kind: 'idle' })), 'body.observations: must NOT have more than 200 items'],
-    ['no player', report([], null), 'body.player: must be string, got null'],
+    ['an object as observations', report({}), 'body.observations: must be array, got an object'],
+    ['no observations', report(undefined), "body: must have required property 'observations', got an object"],
+    [
+      'too many observations',
+      report(Array(201).fill({ kind: 'idle' })),
+      'body.observations: must NOT have more than 200 items',
+    ],
+    ['a null player', report([], null), 'body.player: must be string, got null'],
     ['a player with spaces', report([], 'a b'), 'body.player: must match pattern'],
-  ])('refuses reports with %s', async (_, given, message) => {
+  ])('rejects a report with %s', async (_, given, message) => {
     const { url } = await start();
     const response = await fetch(`${url}/v1/observations`, given);
     expect(response.status).toBe(400);
@@ -132,7 +136,7 @@ describe('the API', () => {
     expect(error.message).toContain(message);
   });
 
-  test('judges each observation by itself, and says which were not taken and why', async () => {
+  test('validates observations one by one and reports the rejected ones with reasons', async () => {
     const clock = new ManualClock();
     const { service, url } = await start({ clock });
     clock.advance(10);
@@ -188,11 +192,11 @@ describe('the API', () => {
       ],
       share: 1,
     });
-    // Of those that are well formed, what this service knows is handed on, and no more.
+    // Listeners receive the valid observations without unknown properties.
     expect(reports).toEqual([{ player: 'p1', observations: [...observations.slice(6, 10), ...good] }]);
   });
 
-  test('a device whose clock stands in 1970 is told so, and is heard once it has set its clock', async () => {
+  test('a device whose clock is in 1970 can correct it by the reply', async () => {
     const clock = new ManualClock();
     const { service, url } = await start({ clock });
     clock.advance(10);
@@ -209,7 +213,7 @@ describe('the API', () => {
     expect(await send(ownMs + (first.serverUtcMs - ownMs))).toMatchObject({ accepted: 10, rejected: [] });
   });
 
-  test('methods that a path does not have are answered with those that it has', async () => {
+  test('answers unsupported methods with the supported ones', async () => {
     const { url } = await start();
     for (const method of ['PUT', 'DELETE', 'PATCH', 'POST', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH']) {
       const { status, headers, body } = await raw(`${url}/v1/state?a=1`, { 'content-type': 'text/plain' }, method);
@@ -223,7 +227,7 @@ describe('the API', () => {
   });
 
   test.each(['/v1/((', '/*x', '/:a(', '/v1/state/:x', '//', '/%', '/%ff', 'http://a/b', '*', '/__proto__'])(
-    'answers a request for %s, whatever its method',
+    'answers a request for %s with any method',
     async (path) => {
       const { port } = await start();
       for (const [method, status] of Object.entries({ GET: 404, PUT: 404, OPTIONS: 204 })) {
@@ -237,7 +241,7 @@ describe('the API', () => {
     },
   );
 
-  test('refuses bodies that are too large, no JSON, or of another type', async () => {
+  test('refuses bodies that are too large, not JSON, or of another type', async () => {
     const { url } = await start();
     const post = (body: string, type = 'application/json') =>
       fetch(`${url}/v1/observations`, { method: 'POST', body, headers: { 'content-type': type } });
@@ -250,7 +254,7 @@ describe('the API', () => {
     expect((await fetch(`${url}/v1/observations`)).status).toBe(405);
   });
 
-  test('has no place for all players of one address, but for those of others', async () => {
+  test('limits the players of one address and of all addresses', async () => {
     const clock = new ManualClock();
     const { url } = await start({ clock, trustedProxies: ['127.0.0.0/8'] });
     clock.advance(10);
@@ -268,21 +272,21 @@ describe('the API', () => {
     const refused = await send('c', '10.0.0.3');
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('10');
-    // Those that have a place keep it, and whoever has nothing to report is answered.
+    // Known players and empty reports are still answered.
     expect((await send('a0', '10.0.0.1')).status).toBe(200);
     expect((await send('c', '10.0.0.3', [])).status).toBe(200);
   });
 });
 
 describe('security', () => {
-  test('a name that DNS may point here is no host of ours', async () => {
+  test('refuses foreign host names (DNS rebinding)', async () => {
     const { url } = await start({ allowedHosts: ['Dish.lan'] });
     expect((await raw(`${url}/v1/state`, { host: 'evil.example' })).status).toBe(403);
     expect((await raw(`${url}/v1/state`, { host: 'dish.lan:80' })).status).toBe(200);
     expect((await raw(`${url}/v1/state`, { host: 'localhost' })).status).toBe(200);
   });
 
-  test('pages of other origins may neither read nor write nor ask whether they may', async () => {
+  test('refuses pages of other origins, preflights included', async () => {
     const { url } = await start({ allowedOrigins: ['https://player.example'] });
     const evil = { origin: 'https://evil.example' };
     expect((await raw(`${url}/v1/state`, evil)).status).toBe(403);
@@ -298,7 +302,7 @@ describe('security', () => {
     expect(own.headers['access-control-allow-origin']).toBe('http://localhost:5173');
   });
 
-  test('a preflight into the private network is answered', async () => {
+  test('answers preflights into the private network', async () => {
     const { url } = await start();
     const { status, headers } = await raw(
       `${url}/v1/observations`,
@@ -320,7 +324,7 @@ describe('security', () => {
     expect(headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  test('with a token, everything but health and preflights needs it', async () => {
+  test('requires the token for everything but health and preflights', async () => {
     const { url } = await start({ token: 'secret' });
     for (const path of ['/healthz', '/healthz?now']) expect((await fetch(`${url}${path}`)).status).toBe(200);
     for (const path of ['/v1/state', '/v1/events', '/metrics', '/openapi.json', '/nothing', '/%']) {
@@ -333,7 +337,7 @@ describe('security', () => {
     expect((await fetch(`${url}/v1/state`, { headers: { authorization: 'Bearer secret' } })).status).toBe(200);
   });
 
-  test('too many requests are told when to come again', async () => {
+  test('limits the request rate, with the time to wait', async () => {
     const { url } = await start({ limits: { rate: { perSecond: 1, burst: 3 } }, clock: new ManualClock() });
     for (let i = 0; i < 3; i++) expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const refused = await fetch(`${url}/healthz`);
@@ -341,19 +345,19 @@ describe('security', () => {
     expect(refused.headers.get('retry-after')).toBe('1');
   });
 
-  test('pages that may use the service can read why it refuses', async () => {
+  test('allowed pages can read the reason of a refusal', async () => {
     const origin = 'https://player.example';
     const readable = { 'access-control-allow-origin': origin, 'access-control-expose-headers': 'retry-after' };
     const options = { clock: new ManualClock(), allowedOrigins: [origin] };
     const rated = await start({ ...options, limits: { rate: { perSecond: 1, burst: 1 } } });
-    // Those of other origins use nothing up.
+    // Forbidden origins do not use up the rate.
     for (let i = 0; i < 3; i++) await raw(`${rated.url}/v1/state`, { origin: 'https://evil.example' });
     expect((await raw(`${rated.url}/v1/state`, { origin })).status).toBe(200);
     const often = await raw(`${rated.url}/v1/state`, { origin });
     expect(often).toMatchObject({ status: 429, headers: { ...readable, 'retry-after': '1' } });
     const wrongHost = await raw(`${rated.url}/v1/state`, { origin, host: 'evil.example' });
     expect(wrongHost).toMatchObject({ status: 403, headers: readable });
-    // Browsers show no page a preflight that fails.
+    // A failed preflight would hide the reason from the page.
     const preflight = { origin, 'access-control-request-method': 'GET' };
     expect((await raw(`${rated.url}/v1/state`, preflight, 'OPTIONS')).status).toBe(204);
 
@@ -366,7 +370,7 @@ describe('security', () => {
     expect(refused.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('whom a request is from is the word of trusted proxies alone', async () => {
+  test('believes X-Forwarded-For of trusted proxies only', async () => {
     const options = { clock: new ManualClock(), limits: { rate: { perSecond: 1, burst: 1 } } };
     const status = async (url: string, forwarded: string) =>
       (await raw(`${url}/healthz`, { 'x-forwarded-for': forwarded })).status;
@@ -379,12 +383,12 @@ describe('security', () => {
     const behind = await start({ ...options, trustedProxies: ['127.0.0.0/8', '192.168.1.5'] });
     expect(await status(behind.url, '10.0.0.1')).toBe(200);
     expect(await status(behind.url, '10.0.0.2')).toBe(200);
-    // What a client claims stands before what the proxy adds.
+    // The client's own claim precedes the address that the proxy appends.
     expect(await status(behind.url, '10.0.0.3, 10.0.0.2')).toBe(429);
     expect(await status(behind.url, '10.0.0.2, 192.168.1.5')).toBe(429);
   });
 
-  test('what is no HTTP is answered with 400 and forgotten', async () => {
+  test('answers a request that is not HTTP with 400', async () => {
     const { port, url } = await start();
     const answer = await new Promise<string>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => socket.write('\u0000\u0001 nonsense\r\n\r\n'));
@@ -400,7 +404,7 @@ describe('security', () => {
 });
 
 describe('events', () => {
-  test('come with ids, and what was missed comes after a reconnect', async () => {
+  test('have ids, and missed ones follow after a reconnect', async () => {
     const { service, url } = await start({ clock: new ManualClock() });
     const first = await eventReader(`${url}/v1/events`);
     expect(await first.next()).toMatchObject({
@@ -423,7 +427,7 @@ describe('events', () => {
     again.close();
   });
 
-  test('begin with `missed` after a restart, and for wrong types not at all', async () => {
+  test('begin with `missed` after a restart, and invalid parameters are rejected', async () => {
     const { url } = await start();
     const reader = await eventReader(`${url}/v1/events`, { 'last-event-id': 'other.5' });
     expect((await reader.next()).event).toBe('hello');
@@ -441,7 +445,7 @@ describe('events', () => {
     });
   });
 
-  test('can be chosen by type', async () => {
+  test('can be filtered by type', async () => {
     const { service, url } = await start({ clock: new ManualClock() });
     const reader = await eventReader(`${url}/v1/events?types=trigger,clock,clock`);
     await reader.next();
@@ -451,7 +455,7 @@ describe('events', () => {
     reader.close();
   });
 
-  test('carry a forecast a second, once each', async () => {
+  test('carry each forecast once', async () => {
     const { clock, service, url } = await startWithObservations();
     const reader = await eventReader(`${url}/v1/events?types=forecast`);
     await reader.next();
@@ -466,7 +470,7 @@ describe('events', () => {
     reader.close();
   });
 
-  test('go to so many and no more', async () => {
+  test('are limited in subscribers', async () => {
     const { url } = await start({ limits: { subscribers: 2 } });
     const readers = [await eventReader(`${url}/v1/events`), await eventReader(`${url}/v1/events`)];
     for (const reader of readers) await reader.next();
@@ -474,7 +478,7 @@ describe('events', () => {
     for (const reader of readers) reader.close();
   });
 
-  test('go to so many of one address and no more', async () => {
+  test('are limited in subscribers of one address', async () => {
     const { url } = await start({ limits: { subscribersOfAddress: 1 }, trustedProxies: ['127.0.0.1'] });
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const reader = await eventReader(`${url}/v1/events`, from('10.0.0.1'));
@@ -485,39 +489,36 @@ describe('events', () => {
     for (const one of [reader, other]) one.close();
   });
 
-  test.each([0, 1])(
-    'requests in a row on one socket, after %i others, get one stream, which ends with it',
-    async (n) => {
-      const { service, port } = await start();
-      const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-      const socket = connect(port, '127.0.0.1', () => {
-        socket.write(get('/v1/state').repeat(n) + get('/v1/events').repeat(100));
+  test.each([0, 1])('pipelined requests, after %i others, get one stream, which ends with the socket', async (n) => {
+    const { service, port } = await start();
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(get('/v1/state').repeat(n) + get('/v1/events').repeat(100));
+    });
+    let text = '';
+    await new Promise<void>((resolve) => {
+      socket.on('data', (chunk) => {
+        text += chunk;
+        if (text.includes('event: hello')) resolve();
       });
-      let text = '';
-      await new Promise<void>((resolve) => {
-        socket.on('data', (chunk) => {
-          text += chunk;
-          if (text.includes('event: hello')) resolve();
-        });
-      });
-      expect(service.stream.size).toBe(1);
-      socket.destroy();
-      while (service.stream.size > 0) await new Promise((resolve) => setImmediate(resolve));
-      expect(text.split('event: hello')).toHaveLength(2);
-    },
-  );
+    });
+    expect(service.stream.size).toBe(1);
+    socket.destroy();
+    while (service.stream.size > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(text.split('event: hello')).toHaveLength(2);
+  });
 });
 
-test('the document that is checked in is the one that is served', async () => {
+test('the checked-in OpenAPI document is up to date', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
   const checkedIn: unknown = JSON.parse(readFileSync(new URL('openapi.json', import.meta.url), 'utf8'));
-  // `npx leo-abr serve --print-openapi > service/api/openapi.json` renews it.
+  // Update it with `npx leo-abr serve --print-openapi > service/api/openapi.json`.
   expect(checkedIn).toEqual(JSON.parse(JSON.stringify(await openApiDocument(version))));
 });
 
-/** What is wrong with a reply by a schema of the document, in words of the validator; null where nothing is. */
+/** The validator's error for a reply against a schema of the document; null if there is none. */
 async function faultOf(
   schema: object,
   { document, value }: { document: { components: { schemas: object } }; value: unknown },

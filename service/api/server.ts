@@ -1,46 +1,30 @@
-/** The HTTP side of the service: routes, limits, who may talk to it. What is answered comes from a `ServiceView`. */
+/** The HTTP API of the service: routes, limits and access. */
 
 import cors from '@fastify/cors';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
-import type { Refusal, Verdict } from '../link/shared-link.ts';
-import type { EventLog } from './event-log.ts';
-import type { EventStream } from './event-stream.ts';
-import type { Metrics } from './metrics.ts';
-import { ReportJudge } from './observations.ts';
+import type { PredictionService } from '../prediction-service.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { ReportReader } from './observations.ts';
 import { describeApi, OPERATIONS } from './openapi.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
 import { validationMessage } from './validation-message.ts';
-import type { ForecastReply, HandoversReply, ObservationsReply, ObservationsRequest, StateReply } from './wire.ts';
-
-/** What the API shows. None of these may throw, and only `recorded` may wait. */
-export interface ServiceView {
-  forecast(): ForecastReply;
-  handovers(): HandoversReply;
-  state(): StateReply;
-  /** What became of each observation of a report from `address`; refused where there is no place for the player. */
-  observe(
-    request: ObservationsRequest,
-    address: string,
-  ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | Refusal;
-  /** Resolves once what was observed so far is recorded, where anything is. */
-  recorded(): Promise<void>;
-}
+import type { ObservationsReply, ObservationsRequest } from './wire.ts';
 
 export interface ApiLimits {
-  /** Largest body in bytes. */
+  /** Largest request body. */
   bodyBytes: number;
   /** Requests per address. */
   rate: RateLimitOptions;
-  /** TCP connections at once; further ones are refused. */
+  /** Open TCP connections; further ones are refused. */
   connections: number;
-  /** Event streams at once. */
+  /** Open event streams. */
   subscribers: number;
-  /** Those of one address among them. */
+  /** Open event streams of one address. */
   subscribersOfAddress: number;
-  /** A request has to be in within so long, headers and body: a half-open connection takes a place no longer. */
+  /** Time to receive headers and body, which bounds half-open connections. */
   requestTimeoutMs: number;
 }
 
@@ -54,51 +38,40 @@ export const DEFAULT_LIMITS: ApiLimits = {
 };
 
 export interface ApiOptions {
-  view: ServiceView;
-  log: EventLog;
-  stream: EventStream;
-  metrics: Metrics;
   security: SecurityOptions;
-  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` says which address a request is from. */
-  trustedProxies: readonly string[];
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` names the client. Default: none. */
+  trustedProxies?: readonly string[] | undefined;
   limits: ApiLimits;
-  clock: Clock;
   version: string;
-  /** PEM; undefined: plain HTTP. */
+  /** PEM. Default: plain HTTP. */
   tls?: { cert: string; key: string } | undefined;
-  /** Told of faults of the program. Default: nobody. */
-  onFault?: (error: Error) => void;
+  /** Receives internal errors. */
+  onFault?: ((error: Error) => void) | undefined;
 }
 
-/** A connection on which nothing moves; event streams have heartbeats. */
+/** For connections without traffic; event streams have heartbeats. */
 const IDLE_TIMEOUT_MS = 60_000;
 /** Longer than the pause between two reports of a player. */
 const KEEP_ALIVE_MS = 30_000;
-/** TCP asks a peer that is silent for so long whether it is still there. */
+/** Silence after which TCP probes the peer. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 const CHECK_MS = 2000;
 
 const EVENTS = '/v1/events';
 const HEALTH = '/healthz';
 
-const TOO_MANY: Record<Refusal, Refused> = {
-  'too-many-players': {
-    status: 503,
-    code: 'too-many-players',
-    message: 'expected fewer players at once',
-    retryAfterSeconds: 10,
-  },
-  'too-many-players-of-address': {
-    status: 429,
-    code: 'too-many-players-of-address',
-    message: 'expected fewer players of one address at once',
-    retryAfterSeconds: 10,
-  },
-};
+/** Status and subject of each exceeded limit, by error code. */
+const TOO_MANY = {
+  'too-many-players': [503, 'players'],
+  'too-many-players-of-address': [429, 'players of one address'],
+  'too-many-streams': [503, 'event streams'],
+  'too-many-streams-of-address': [429, 'event streams of one address'],
+} as const;
 
-/** Does not listen yet. */
-export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
-  const { view, log, stream, metrics, security, trustedProxies, limits, clock, tls } = options;
+/** Creates the server, which does not listen yet. */
+export async function createApi(service: PredictionService, options: ApiOptions): Promise<FastifyInstance> {
+  const { log, stream, clock } = service;
+  const { security, trustedProxies = [], limits, tls } = options;
   const { requestTimeoutMs } = limits;
   const timeouts = {
     headersTimeout: requestTimeoutMs,
@@ -111,7 +84,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: true,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    // Properties that are not known are ignored, these too.
+    // Unknown properties are ignored, and these are no exception.
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'remove',
     routerOptions: { maxParamLength: 64 },
@@ -122,18 +95,18 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.server.maxConnections = limits.connections;
   app.removeContentTypeParser('text/plain');
 
-  // Replies are what their types say: no serializer of the schemas' drops what it does not know.
+  // Replies are typed, so they need no serializers that enforce the schemas.
   app.setSerializerCompiler(() => JSON.stringify);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     const { origin, 'access-control-request-private-network': isPrivate } = request.headers;
-    // Chromium asks so before a page of the internet reaches into a private network.
+    // Chromium's preflight before a public page may access a private network.
     if (isPrivate === 'true' && origin !== undefined && isOriginAllowed(origin, security)) {
       reply.header('access-control-allow-private-network', 'true');
     }
   });
-  // Before anything is refused, so that pages that may use the service can read why.
+  // Before any refusal, so that allowed pages can read the reason.
   await app.register(cors, {
     origin: (origin, done) => done(null, origin !== undefined && isOriginAllowed(origin, security)),
     methods: ['GET', 'POST'],
@@ -142,6 +115,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     strictPreflight: false,
     maxAge: 600,
   });
+  const metrics = createMetrics(service);
   const notFound = notFoundHandler(app);
   guard(app, { security, clock, rate: new RateLimit(limits.rate), notFound });
   count(app, metrics);
@@ -149,44 +123,34 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   answerErrors(app, options.onFault ?? (() => {}));
   await describeApi(app, options.version);
 
-  app.get('/v1/forecast', OPERATIONS.forecast, () => view.forecast());
-  app.get('/v1/handovers', OPERATIONS.handovers, () => view.handovers());
-  app.get('/v1/state', OPERATIONS.state, () => view.state());
+  app.get('/v1/forecast', OPERATIONS.forecast, () => service.forecast());
+  app.get('/v1/handovers', OPERATIONS.handovers, () => service.handovers());
+  app.get('/v1/state', OPERATIONS.state, () => service.state());
   app.post<{ Body: ObservationsRequest }>('/v1/observations', OPERATIONS.observations, async (request, reply) => {
     const { player, observations } = request.body;
-    const judge = new ReportJudge(observations, request);
-    const answer = view.observe({ player, observations: judge.observations }, request.ip);
-    if (typeof answer === 'string') return refuse(reply, TOO_MANY[answer]);
+    const report = new ReportReader(observations, request);
+    const answer = service.observe({ player, observations: report.observations }, request.ip);
+    if (typeof answer === 'string') return refuseTooMany(reply, answer);
     const { serverUtcMs, verdicts, share } = answer;
     const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
-    if (accepted > 0) await view.recorded();
-    return {
-      serverUtcMs,
-      accepted,
-      rejected: judge.rejections(verdicts, serverUtcMs),
-      share,
-    } satisfies ObservationsReply;
+    if (accepted > 0) await service.recorded();
+    const rejected = report.rejections(verdicts, serverUtcMs);
+    return { serverUtcMs, accepted, rejected, share } satisfies ObservationsReply;
   });
   app.get<{ Querystring: { types?: string } }>(EVENTS, OPERATIONS.events, (request, reply) => {
-    const {
-      ip: address,
-      raw: { socket },
-    } = request;
+    const address = request.ip;
+    const { socket } = request.raw;
     if (stream.has(socket)) {
       const message = 'expected an event stream to be the last request of its connection';
       return refuse(reply, { status: 400, code: 'bad-request', message });
     }
-    if (stream.size >= limits.subscribers) {
-      const message = 'expected fewer event streams at once';
-      return refuse(reply, { status: 503, code: 'too-many-streams', message, retryAfterSeconds: 10 });
-    }
+    if (stream.size >= limits.subscribers) return refuseTooMany(reply, 'too-many-streams');
     if (stream.sizeOf(address) >= limits.subscribersOfAddress) {
-      const message = 'expected fewer event streams of one address at once';
-      return refuse(reply, { status: 429, code: 'too-many-streams-of-address', message, retryAfterSeconds: 10 });
+      return refuseTooMany(reply, 'too-many-streams-of-address');
     }
     reply.hijack();
     const { raw } = reply;
-    // Proxies (nginx) would hold events back until a buffer is full.
+    // nginx would otherwise buffer events.
     const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
     raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
@@ -207,7 +171,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   return app;
 }
 
-/** Everything that is refused before a request is looked into. */
+/** Refuses requests by host, origin, rate and token, in this order, before their bodies are read. */
 function guard(
   app: FastifyInstance,
   { security, clock, rate, notFound }: { security: SecurityOptions; clock: Clock; rate: RateLimit; notFound: Handler },
@@ -215,14 +179,14 @@ function guard(
   app.addHook('onRequest', async (request, reply) => {
     const { host, origin, authorization } = request.headers;
     if (!isHostAllowed(host, security)) {
-      const message = `Host: expected localhost, an IP address or a name that the service was told of, got ${describeValue(host)}`;
+      const message = `Host: expected localhost, an IP address or an allowed name, got ${describeValue(host)}`;
       return refuse(reply, { status: 403, code: 'host-not-allowed', message });
     }
     if (origin !== undefined && !isOriginAllowed(origin, security)) {
-      const message = `Origin: expected one on loopback or one that the service was told of, got ${describeValue(origin)}`;
+      const message = `Origin: expected a loopback or an allowed origin, got ${describeValue(origin)}`;
       return refuse(reply, { status: 403, code: 'origin-not-allowed', message });
     }
-    // Pages that are refused above cannot use up what the others of their address may send.
+    // After the origin, so that forbidden pages cannot use up the rate of their visitor's address.
     const waitSeconds = rate.take(request.ip, clock.monotonicMs());
     if (waitSeconds > 0) {
       const message = 'expected fewer requests per second';
@@ -234,7 +198,7 @@ function guard(
       reply.header('www-authenticate', 'Bearer');
       return refuse(reply, { status: 401, code: 'unauthorized', message: 'expected the bearer token of the service' });
     }
-    // Before a body is looked for. What is a preflight has been answered.
+    // Preflights have been answered already.
     if (request.is404 || request.method === 'OPTIONS') return notFound(request, reply);
   });
 }
@@ -266,7 +230,7 @@ function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): vo
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** 405 where the path has other methods: those of the routes that are added from now on. */
+/** Answers 405 if the path exists with other methods, else 404. Knows only the routes that are added later. */
 function notFoundHandler(app: FastifyInstance): Handler {
   const methods = new Map<string, string[]>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -289,7 +253,6 @@ interface Refused {
   status: number;
   code: string;
   message: string;
-  /** When to ask again. */
   retryAfterSeconds?: number;
 }
 
@@ -298,7 +261,12 @@ function refuse(reply: FastifyReply, { status, code, message, retryAfterSeconds 
   return reply.code(status).send({ error: { code, message } });
 }
 
-/** Fastify refuses what it cannot decode on its own: before any hook, without headers. */
+function refuseTooMany(reply: FastifyReply, code: keyof typeof TOO_MANY): FastifyReply {
+  const [status, what] = TOO_MANY[code];
+  return refuse(reply, { status, code, message: `expected fewer ${what} at once`, retryAfterSeconds: 10 });
+}
+
+/** Escapes a malformed URL, which Fastify would refuse before any hook and without CORS headers. */
 function decodable(url: string): string {
   try {
     decodeURI(url);
@@ -312,7 +280,7 @@ function single(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : header?.[0];
 }
 
-/** An event without an id: it tells of the connection, and is not to be had again. */
+/** An event without an id, which is not repeated after a reconnect. */
 function frame(type: string, data: unknown): string {
   return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

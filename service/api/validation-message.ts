@@ -1,9 +1,7 @@
-/** What the validator found, in words: where in the value, what was expected, what came. */
-
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import { describeValue } from '../../abr/errors.ts';
 
-/** `place`: what the value is called, `body` for one. */
+/** A validation error with the path, the expectation and the received value. `place`: name of `value`, such as `body`. */
 export function validationMessage(
   { instancePath, message }: Pick<FastifySchemaValidationError, 'instancePath' | 'message'>,
   { value, place }: { value: unknown; place: string },
