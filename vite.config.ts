@@ -78,8 +78,8 @@ const cli: UserConfig = {
 
 /** The demo page; in development and preview with the origin that its players stream from. */
 async function demo(): Promise<UserConfig> {
-  const { replayOrigin, tracePaths } = await import('./demo/server/replay-origin.ts');
-  const { LEO_ABR_TRACES } = process.env;
+  const { replayOrigin, pathsIn } = await import('./demo/server/replay-origin.ts');
+  const { LEO_ABR_TRACES, LEO_ABR_ALGORITHMS } = process.env;
   const { version } = JSON.parse(readFileSync(here('package.json'), 'utf8')) as { version: string };
   return {
     root: here('demo'),
@@ -92,7 +92,12 @@ async function demo(): Promise<UserConfig> {
     define: { __LEO_ABR_VERSION__: JSON.stringify(version) },
     build: { outDir: '../build/demo', emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 1500 },
     optimizeDeps: { include: ['dashjs', 'uplot'] },
-    plugins: [replayOrigin({ traces: [here('replay/traces'), ...tracePaths(LEO_ABR_TRACES)] })],
+    plugins: [
+      replayOrigin({
+        traces: [here('replay/traces'), ...pathsIn(LEO_ABR_TRACES)],
+        algorithms: pathsIn(LEO_ABR_ALGORITHMS),
+      }),
+    ],
   };
 }
 

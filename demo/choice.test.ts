@@ -56,6 +56,7 @@ describe('parseChoice', () => {
   test.each([
     ['?players=mpc-q', 'player “mpc-q”'],
     ['?players=mpc-d@nobody', 'player “mpc-d@nobody”'],
+    ['?players=./mine.ts', 'player “./mine.ts”'],
     ['?trace=x', 'trace “x”; there is first, a b&c#1'],
     ['?scenario=toString', 'scenario “toString”'],
     ['?start=300', 'start “300”; there is 0 to 299 s'],

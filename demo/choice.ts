@@ -2,7 +2,7 @@
 
 import { resolveMpcLOptions } from '../abr/mpc-l/options.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { COMPETITORS, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
+import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 import { parseServiceAddress } from './service-address.ts';
 
 /** More would wait for one another: browsers open six connections to an origin. */
@@ -62,7 +62,14 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   if (players !== undefined) {
     const known = players.filter((name) => isCompetitor(name));
     for (const name of players) {
-      if (!known.includes(name)) reject('player', name, COMPETITORS.map((one) => one.name).join(', '));
+      if (!known.includes(name))
+        reject(
+          'player',
+          name,
+          competitors()
+            .map((one) => one.name)
+            .join(', '),
+        );
     }
     if (known.length > MAX_PLAYERS) problems.push(`The address asks for ${known.length} players; ${MAX_PLAYERS} fit.`);
     if (known.length > 0) choice.players = known.slice(0, MAX_PLAYERS);

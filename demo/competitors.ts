@@ -1,6 +1,12 @@
 /** The algorithms that a player of the page can be given: every one that the benchmark knows for browsers. */
 
 import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
+import {
+  type CreateController,
+  importOwnAlgorithms,
+  isOwnAlgorithm,
+  type OwnAlgorithm,
+} from '../replay/own-algorithm.ts';
 
 export interface Competitor {
   /** As on the command line and in the address bar. */
@@ -34,7 +40,25 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
   },
 };
 
-/** All that there are; those the page has words for first, in its order. */
+/** Those of the user's own, by path. */
+const OWN = new Map<string, CreateController>();
+
+/** Takes in algorithms of the user's own. Throws an `InputError` for a file that cannot be one. */
+export async function addOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<void> {
+  for (const [name, create] of await importOwnAlgorithms(algorithms)) OWN.set(name, create);
+}
+
+/** What makes controllers of a file; undefined for any other name. */
+export function ownAlgorithm(controller: string): CreateController | undefined {
+  return OWN.get(controller);
+}
+
+/** All that there are, the user's own last. */
+export function competitors(): readonly Competitor[] {
+  return [...COMPETITORS, ...[...OWN.keys()].map(competitor)];
+}
+
+/** All that the page brings along; those it has words for first, in its order. */
 export const COMPETITORS: readonly Competitor[] = [
   ...Object.keys(KNOWN).filter((name) => BROWSER_ALGORITHMS.includes(name)),
   // Points of the trade-off curve are for the benchmark.
@@ -49,14 +73,15 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'].fi
 /** Any name that can play, `<controller>@<forecaster>` among them. */
 export function isCompetitor(name: string): boolean {
   try {
-    browserAlgorithm(name);
-    return true;
+    const { controller = '' } = browserAlgorithm(name);
+    return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;
   }
 }
 
 export function competitor(name: string): Competitor {
+  if (isOwnAlgorithm(name)) return { name, title: name, about: 'Your own: edit the file and reload the page.' };
   const [controller, forecaster] = name.split('@');
   const known = Object.hasOwn(KNOWN, controller!) ? KNOWN[controller!] : undefined;
   const title = known?.title ?? controller!;

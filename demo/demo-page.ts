@@ -2,7 +2,7 @@
 
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { type Choice, formatChoice, parseChoice } from './choice.ts';
-import { COMPETITORS } from './competitors.ts';
+import { addOwnAlgorithms, competitors } from './competitors.ts';
 import { Controls } from './controls.ts';
 import { byId, nextTask } from './dom.ts';
 import { Notices } from './notices.ts';
@@ -46,6 +46,7 @@ export class DemoPage {
     const notices = new Notices(byId('notices'));
     try {
       const origin = await OriginClient.find();
+      await addOwnAlgorithms(origin.algorithms);
       const page = new DemoPage(origin, await origin.traces(), notices);
       await page.#start();
     } catch (error) {
@@ -139,7 +140,8 @@ export class DemoPage {
 
   #addPlayer(): void {
     const { players } = this.#choice;
-    const next = COMPETITORS.find(({ name }) => !players.includes(name)) ?? COMPETITORS[0]!;
+    const all = competitors();
+    const next = all.find(({ name }) => !players.includes(name)) ?? all[0]!;
     this.#choice = { ...this.#choice, players: [...players, next.name] };
     this.#makePanels();
     void this.#start();
@@ -163,14 +165,14 @@ export class DemoPage {
     this.#service.connect(service, takers.length > 0);
     const scenario = SCENARIOS[scenarioName]!;
     const trace = this.#traces.find(({ name }) => name === traceName)!;
+    const panels = this.#panels;
     try {
       const spec = { trace: traceName, scenario: scenarioName, startSeconds };
-      const sessions = await Promise.all(this.#panels.map(() => this.#origin.createSession(spec)));
+      const sessions = await this.#origin.createSessions(spec, panels.length);
       // Another choice was made in the meantime.
-      if (start !== this.#starts) return this.#forget(sessions);
+      if (start !== this.#starts) return void this.#origin.removeSessions(sessions);
       const mediaSeconds = scenario.segmentCount * scenario.segmentSeconds;
       const timeline = new Timeline(sessions[0]!.link, mediaSeconds + SLACK_SECONDS, trace.hasClock);
-      const panels = this.#panels;
       this.#sessions = [...this.#sessions, ...sessions];
       const players: RunPlayer[] = [];
       // Each step is a task of its own: together they would hold the page for too long.
@@ -190,8 +192,8 @@ export class DemoPage {
         panel.play();
       }
       if (await isOvertaken()) return;
-      // Only now does nobody stream from those before any more.
-      this.#forget(this.#sessions.filter((session) => !sessions.includes(session)));
+      // The previous sessions are unused now: delete them.
+      void this.#origin.removeSessions(this.#sessions.filter((session) => !sessions.includes(session)));
       this.#sessions = sessions;
       const run = { trace, scenario, startSeconds, seed: SEED, risk, service, timeline, players, ended: false };
       this.#run = run;
@@ -202,6 +204,9 @@ export class DemoPage {
       if (start !== this.#starts) return;
       // Those that have started would play on without being watched.
       this.#endRun();
+      for (const panel of panels) panel.clear();
+      void this.#origin.removeSessions(this.#sessions);
+      this.#sessions = [];
       if (error instanceof OriginLostError) this.#watch.lost();
       else {
         const text = `The players cannot start: ${messageOf(error)}.`;
@@ -222,11 +227,6 @@ export class DemoPage {
     for (const panel of this.#panels) panel.stop();
     this.#service.rest();
     if (this.#run !== undefined) this.#run.ended = true;
-  }
-
-  #forget(sessions: readonly OriginSession[]): void {
-    // An origin that is gone has forgotten them anyway.
-    for (const { id } of sessions) this.#origin.removeSession(id).catch(() => {});
   }
 
   #playerEnded(): void {

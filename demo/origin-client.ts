@@ -2,6 +2,7 @@
 
 import type { SizesFile } from 'leo-abr';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
+import type { OwnAlgorithm } from '../replay/own-algorithm.ts';
 import type { OriginAddress } from './server/replay-origin.ts';
 
 /** A trace that sessions can replay, as `GET /traces` lists it. */
@@ -13,6 +14,12 @@ export interface TraceListing {
   /** Its UTC is known, and with it where its handovers are. */
   hasClock: boolean;
   location?: string;
+}
+
+export interface SessionSpec {
+  trace: string;
+  scenario: string;
+  startSeconds: number;
 }
 
 export interface OriginSession {
@@ -40,17 +47,21 @@ const ANSWERS_WITHIN_MS = 5000;
 export class OriginClient {
   /** Without a slash at its end. */
   readonly url: string;
+  /** Of the user's own. */
+  readonly algorithms: readonly OwnAlgorithm[];
 
-  constructor(url: string) {
+  constructor(url: string, algorithms: readonly OwnAlgorithm[] = []) {
     this.url = url;
+    this.algorithms = algorithms;
   }
 
   /** Asks the page's own server where the origin is. */
   static async find(): Promise<OriginClient> {
-    const { url } = (await answerOf(new URL('origin.json', document.baseURI).href)) as OriginAddress;
+    const address = await answerOf(new URL('origin.json', document.baseURI).href);
+    const { url, algorithms } = address as OriginAddress;
     // From another machine only the page's own server can be reached; it answers for the origin too.
     const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
-    return new OriginClient(isHere ? url : location.origin);
+    return new OriginClient(isHere ? url : location.origin, algorithms);
   }
 
   async traces(): Promise<TraceListing[]> {
@@ -65,19 +76,37 @@ export class OriginClient {
     })) as TraceListing[];
   }
 
-  /** A session of its own: its link, its clock. Rejects with the reason where the origin refuses. */
-  async createSession(spec: { trace: string; scenario: string; startSeconds: number }): Promise<OriginSession> {
+  /**
+   * As many sessions as there are players, each with a link and a clock of its own. Rejects with the reason where the
+   * origin refuses one; none is left then.
+   */
+  async createSessions(spec: SessionSpec, count: number): Promise<OriginSession[]> {
+    const created = await Promise.allSettled(Array.from({ length: count }, () => this.#createSession(spec)));
+    const sessions = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failure = created.find((one) => one.status === 'rejected');
+    if (failure === undefined) return sessions;
+    await this.removeSessions(sessions);
+    throw failure.reason;
+  }
+
+  async #createSession(spec: SessionSpec): Promise<OriginSession> {
     const { id } = (await answerOf(`${this.url}/session`, {
       method: 'POST',
       body: JSON.stringify(spec),
     })) as { id: string };
     const url = `${this.url}/session/${id}/`;
-    const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);
-    return { id, url, link: link as PublishedLink, sizes: sizes as SizesFile };
+    try {
+      const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);
+      return { id, url, link: link as PublishedLink, sizes: sizes as SizesFile };
+    } catch (error) {
+      await this.removeSessions([{ id }]);
+      throw error;
+    }
   }
 
-  async removeSession(id: string): Promise<void> {
-    await fetch(`${this.url}/session/${id}`, { method: 'DELETE' });
+  /** Never rejects: an origin that is gone has forgotten them anyway. */
+  async removeSessions(sessions: readonly { id: string }[]): Promise<void> {
+    await Promise.allSettled(sessions.map(({ id }) => fetch(`${this.url}/session/${id}`, { method: 'DELETE' })));
   }
 
   async isAlive(): Promise<boolean> {

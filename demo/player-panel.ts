@@ -4,7 +4,7 @@ import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
 import { attachLeoAbr, type Forecaster, type LeoAbrHandle } from 'leo-abr';
 import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-settings.ts';
 import type { Scenario } from '../replay/scenarios.ts';
-import { COMPETITORS, competitor } from './competitors.ts';
+import { competitor, competitors } from './competitors.ts';
 import { element, options, setText } from './dom.ts';
 import { bitrate, megabits, seconds } from './format.ts';
 import { icon } from './icons.ts';
@@ -65,7 +65,7 @@ export class PlayerPanel {
       'select',
       { id: `${heading}-algorithm`, 'aria-label': `Algorithm of player ${number}` },
       ...options(
-        COMPETITORS.map(({ name, title }) => ({ value: name, label: title })),
+        competitors().map(({ name, title }) => ({ value: name, label: title })),
         panel.algorithm,
       ),
     );
@@ -127,7 +127,6 @@ export class PlayerPanel {
     this.#fault.hidden = true;
     this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const player = MediaPlayer().create();
-    this.#player = player;
     const settings = playerSettings({
       sessionUrl: session.url,
       algorithm: this.#algorithm,
@@ -168,6 +167,7 @@ export class PlayerPanel {
     });
     on('playbackEnded', () => this.#options.onEnded());
     on('error', (event) => this.#options.onFault(errorMessage(event)));
+    this.#player = player;
     this.#readied = { manifestUrl: `${session.url}manifest.mpd`, handle };
     return recorder.record;
   }

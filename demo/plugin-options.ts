@@ -5,6 +5,7 @@ import { createController } from '../abr/algorithms.ts';
 import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { browserOracle } from '../replay/oracle/browser-oracle.ts';
+import { ownAlgorithm } from './competitors.ts';
 import type { OriginSession } from './origin-client.ts';
 
 export interface PluginSession {
@@ -59,7 +60,8 @@ export function pluginOptions(
             ? browserOracle(link).forecaster
             : createBuiltInForecaster({ handover: forecaster === 'built-in' }),
         ];
-  return { ...common, controller: createController(controller, { seed, outlook: true }), forecasters };
+  const own = ownAlgorithm(controller)?.({ seed });
+  return { ...common, controller: own ?? createController(controller, { seed, outlook: true }), forecasters };
 }
 
 function isControllerName(name: string): name is ControllerName {

@@ -17,11 +17,15 @@ export interface DemoServer {
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Starts what `npm start` starts, on this port or a free one, and waits for the address that it prints. */
-export async function startDemo(port = 0): Promise<DemoServer> {
+export async function startDemo(port = 0, variables: Record<string, string> = {}): Promise<DemoServer> {
   const vite: ChildProcess = spawn(
     process.execPath,
     [join(ROOT, 'node_modules/vite/bin/vite.js'), '--port', String(port), '--strictPort', '--clearScreen', 'false'],
-    { cwd: ROOT, env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined }, stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      cwd: ROOT,
+      env: { ...process.env, ...variables, NO_COLOR: '1', FORCE_COLOR: undefined },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   );
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {

@@ -135,6 +135,25 @@ test('a start that another one overtakes leaves no session at the origin', async
   await untilPlayed(page, 1);
   await expect.poll(() => sessions.size).toBe(2);
   for (const number of [1, 2]) await expect(player(page, number)).toContainText('playing');
+
+  await test.step('nor does one in which a player fails', async () => {
+    const second = page.locator('video').nth(1);
+    await second.evaluate((video) => {
+      video.setAttribute = () => {
+        throw new Error('no picture');
+      };
+    });
+    await restart.click();
+    await expect(page.getByRole('alert')).toContainText('The players cannot start: no picture.');
+    await expect.poll(() => sessions.size).toBe(0);
+    expect(
+      await page.locator('video').evaluateAll((videos) => videos.map((video) => video.getAttribute('src') ?? '')),
+    ).toEqual(['', '']);
+    await second.evaluate((video) => Reflect.deleteProperty(video, 'setAttribute'));
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await untilPlayed(page, 1);
+    await expect.poll(() => sessions.size).toBe(2);
+  });
 });
 
 test('any moment can be read, by pointer and by keyboard, and each decision opened', async ({ open }) => {
@@ -249,11 +268,17 @@ test('fits a phone and has no barrier that axe knows of, light and dark', async 
   }
 });
 
-test('says so when the origin is lost, and begins again when it is back', async ({ page }) => {
-  const demo = await startDemo();
+test("plays an algorithm of the user's own; says so when the origin is lost, and begins again when it is back", async ({
+  page,
+}) => {
+  const own = 'docs/examples/my-algorithm.ts';
+  const demo = await startDemo(0, { LEO_ABR_ALGORITHMS: own });
   try {
-    await page.goto(`${demo.url}${CALM}`);
+    await page.goto(`${demo.url}${CALM.replace('mpc-d', own)}`);
     await untilPlayed(page, 1);
+    expect(new URL(page.url()).searchParams.get('players')).toBe(own);
+    await expect(page.getByRole('combobox', { name: 'Algorithm of player 1' })).toHaveValue(own);
+    await expect(page.getByText(/Mbit\/s on [\d.]+ Mbit\/s with [\d.]+ s in the buffer/)).toBeVisible();
   } finally {
     await demo.stop();
   }

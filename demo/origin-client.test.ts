@@ -1,0 +1,48 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { OriginClient } from './origin-client.ts';
+
+/** An origin that refuses what `isRefused` says, and the sessions that it has. */
+async function origin(isRefused: (method: string, path: string) => boolean) {
+  const sessions = new Set<string>();
+  let created = 0;
+  const server = createServer(({ method = '', url = '' }, response) => {
+    const [, , id = ''] = url.split('/');
+    const isWrong = isRefused(method, method === 'POST' ? `${url}/${created++}` : url);
+    const newId = String(created - 1);
+    if (method === 'POST' && !isWrong) sessions.add(newId);
+    if (method === 'DELETE') sessions.delete(id);
+    response.writeHead(isWrong ? 400 : 200).end(JSON.stringify(isWrong ? { error: 'too many' } : { id: newId }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { sessions, client: new OriginClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`) };
+}
+
+let close = () => {};
+afterEach(() => close());
+
+const SPEC = { trace: 'a', scenario: 'hd-16', startSeconds: 0 };
+
+describe('createSessions', () => {
+  test('makes one for each player', async () => {
+    const { sessions, client } = await origin(() => false);
+    const made = await client.createSessions(SPEC, 3);
+    expect(made.map(({ id }) => id).sort()).toEqual(['0', '1', '2']);
+    await client.removeSessions(made.slice(1));
+    expect([...sessions]).toEqual([made[0]!.id]);
+  });
+
+  test.each([
+    ['the origin refuses one', (method: string, path: string) => method === 'POST' && path.endsWith('/1')],
+    ['the link of one cannot be had', (_: string, path: string) => path === '/session/1/link'],
+  ])('leaves none where %s', async (_, isRefused) => {
+    const { sessions, client } = await origin(isRefused);
+    await expect(client.createSessions(SPEC, 3)).rejects.toThrow('too many');
+    expect([...sessions]).toEqual([]);
+  });
+});
