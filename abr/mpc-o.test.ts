@@ -2,7 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type CapacityPath, PiecewisePath } from './capacity-path.ts';
 import type { PathForecast } from './forecast.ts';
+import { horizonOf } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
+import { Futures } from './mpc-l/futures.ts';
+import { LaterSegments } from './mpc-l/later-segments.ts';
+import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { Planner } from './planner.ts';
 import { anyDownloads, anyPath, anyState } from './random-states.fixture.ts';
@@ -18,12 +22,36 @@ describe('mpc-o', () => {
   test('plans on the true path with the buffer cap', () => {
     fc.assert(
       fc.property(anyState(), anyPath(), (state, path) => {
-        const plan = new Planner({ horizon: 5, bufferCap: true }).plan(state, path);
+        const plan = new Planner({ horizon: horizonOf(state), bufferCap: true }).plan(state, path);
         const decision = controller.decide(state, forecastOf(path, state.nowSeconds));
         expect(decision.representation).toBe(plan.representation);
         expect(decision).toMatchObject({ controller: 'mpc-o', forecastSource: 'oracle', forecastAgeSeconds: 0 });
       }),
       { numRuns: 500, seed: 1 },
+    );
+  });
+
+  // The named scenarios of the benchmark.
+  test.each([
+    { bufferCapSeconds: 8, segmentSeconds: 4, horizon: 5 },
+    { bufferCapSeconds: 16, segmentSeconds: 4, horizon: 6 },
+    { bufferCapSeconds: 30, segmentSeconds: 4, horizon: 10 },
+    { bufferCapSeconds: 60, segmentSeconds: 4, horizon: 16 },
+    { bufferCapSeconds: 6, segmentSeconds: 2, horizon: 5 },
+  ])('plans $horizon segments, as mpc-l does, with a cap of $bufferCapSeconds s', ({ horizon, ...sizes }) => {
+    const futures = new Futures(24, 8, 1);
+    const path = new PiecewisePath({ stepEndsSeconds: [5, 10], ratesBps: [5e6, 2e6], tail: 'repeat' });
+    fc.assert(
+      fc.property(anyState(), (any) => {
+        const state = { ...any, ...sizes, segmentsRemaining: 48 };
+        const forecast = forecastOf(path, state.nowSeconds);
+        futures.draw(forecast, 0);
+        const { stages } = new LaterSegments(resolveMpcLOptions({})).problem(state, futures, 0);
+        expect(stages).toHaveLength(horizon - 1);
+        expect(controller.decide(state, forecast).reason).toMatch(new RegExp(`over ${horizon} segments$`));
+        expect(createMpcO({ horizon: 3 }).decide(state, forecast).reason).toMatch(/over 3 segments$/);
+      }),
+      { numRuns: 20, seed: 4 },
     );
   });
 

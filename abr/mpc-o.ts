@@ -1,17 +1,18 @@
 /**
- * MPC-O: MPC on the true future, the yardstick for what forecasts can bring. It plans on the forecast's only path, knows
- * the buffer cap and never abandons. It is no upper bound, because its horizon is finite.
+ * MPC-O: MPC on the true future, the yardstick for what forecasts can bring. It plans on the forecast's only path as many
+ * segments ahead as MPC-L, knows the buffer cap and never abandons. It is no upper bound, because its horizon is finite.
  */
 
 import { ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import type { Forecast } from './forecast.ts';
+import { horizonOf } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
 import { outlookOnPath } from './outlook.ts';
 import { Planner } from './planner.ts';
 
 export interface MpcOOptions {
-  /** Planned segments. Default 5. */
+  /** Planned segments. Default: MPC-L's (horizon.ts). */
   horizon?: number;
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
@@ -24,13 +25,13 @@ export function createMpcO(options: MpcOOptions = {}): Controller {
 
 class MpcO implements Controller {
   readonly name = 'mpc-o';
-  private readonly planner: Planner;
-  private readonly outlook: boolean;
+  private readonly options: MpcOOptions;
   private readonly fallback: Controller;
+  private horizon = 0;
+  private planner = new Planner();
 
   constructor(options: MpcOOptions) {
-    this.planner = new Planner({ horizon: options.horizon ?? 5, bufferCap: true });
-    this.outlook = options.outlook ?? false;
+    this.options = options;
     this.fallback = createMpcD(options);
   }
 
@@ -43,16 +44,27 @@ class MpcO implements Controller {
     const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
     const issued = forecast.paths[0]!.path;
     const path = ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued;
-    this.planner.prepare(state);
-    const plan = this.planner.best(path);
+    const planner = this.plannerFor(state);
+    planner.prepare(state);
+    const plan = planner.best(path);
     const decision: Decision = {
       representation: plan.representation,
       controller: this.name,
-      reason: `true path: ${this.planner.describe(plan)}`,
+      reason: `true path: ${planner.describe(plan)}`,
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSeconds,
     };
-    if (this.outlook) decision.candidates = outlookOnPath(state, path);
+    if (this.options.outlook) decision.candidates = outlookOnPath(state, path);
     return decision;
+  }
+
+  /** The last planner, unless the buffer cap has changed since. */
+  private plannerFor(state: PlayerState): Planner {
+    const horizon = horizonOf(state, this.options);
+    if (horizon !== this.horizon) {
+      this.horizon = horizon;
+      this.planner = new Planner({ horizon, bufferCap: true });
+    }
+    return this.planner;
   }
 }

@@ -100,16 +100,20 @@ describe('Planner', () => {
     });
   }
 
-  test('equals brute force where it prunes most: 46,656 plans each', () => {
-    const states = anyState().filter((state) => state.ladderBps.length === 6 && state.segmentsRemaining >= 6);
+  // Where it prunes most, and as far as MPC-L and MPC-O plan.
+  test.each([
+    { count: 6, horizon: 6, numRuns: 60 },
+    { count: 2, horizon: 16, numRuns: 15 },
+  ])('equals brute force: $count representations, $horizon segments', ({ count, horizon, numRuns }) => {
+    const states = anyState().filter((state) => state.ladderBps.length === count && state.segmentsRemaining >= horizon);
     fc.assert(
       fc.property(states, anyPath(), fc.boolean(), (state, path, bufferCap) => {
-        const plan = new Planner({ horizon: 6, bufferCap }).plan(state, path);
-        const expected = bruteForce(state, path, 6, bufferCap);
+        const plan = new Planner({ horizon, bufferCap }).plan(state, path);
+        const expected = bruteForce(state, path, horizon, bufferCap);
         expect(plan.representation).toBe(expected.representation);
         expect(isClose(plan.value, Math.max(...expected.values))).toBe(true);
       }),
-      { numRuns: 60, seed: 5 },
+      { numRuns, seed: 5 },
     );
   });
 

@@ -1,25 +1,15 @@
 /** The segments after the one to decide on, as a problem for the value function. */
 
 import type { PlayerState } from '../controller.ts';
+import { horizonOf } from '../horizon.ts';
 import { QOE_UNIT_SECONDS } from '../qoe.ts';
 import type { Futures } from './futures.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import { rankTransitions } from './rank-chain.ts';
 import type { ValueProblem, ValueStage } from './value-function.ts';
 
-/** Default horizon: two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
-const BEYOND_BUFFER_SEGMENTS = 2;
-/** RobustMPC's horizon is the least. More than 16 segments take long and gain nothing (docs/mpc-l.md). */
-const LEAST_HORIZON = 5;
-const LARGEST_HORIZON = 16;
 /** Transitions are cached for correlations rounded to 1 / this; 1 itself is excluded, so that ranks mix. */
 const CORRELATION_STEPS = 100;
-
-/** Segments in the plan, including the one to decide on; the stream may end before. */
-export function horizonOf(state: PlayerState, { horizon }: Pick<ResolvedMpcLOptions, 'horizon'>): number {
-  const held = Math.ceil(state.bufferCapSeconds / state.segmentSeconds) + BEYOND_BUFFER_SEGMENTS;
-  return horizon ?? Math.min(LARGEST_HORIZON, Math.max(LEAST_HORIZON, held));
-}
 
 /** Sizes of the k-th segment from now. Unknown ones are those of the last known segment, or bitrate * duration. */
 export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: PlayerState, k: number) {

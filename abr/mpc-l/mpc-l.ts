@@ -5,9 +5,10 @@
 
 import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';
+import { horizonOf } from '../horizon.ts';
 import { createMpcD } from '../mpc-d.ts';
 import { Futures } from './futures.ts';
-import { horizonOf, LaterSegments, lastIndexAtMost } from './later-segments.ts';
+import { LaterSegments, lastIndexAtMost } from './later-segments.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
 import { isPlausible } from './plausibility.ts';
 import { type Evaluation, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';

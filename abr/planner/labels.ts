@@ -15,7 +15,7 @@
  */
 
 /** Nodes kept per number of segments and last representation; the oldest is overwritten. */
-const KEPT = 16;
+const KEPT = 64;
 /** Numbers per node; the fourth is the first representation. */
 export const STRIDE = 4;
 

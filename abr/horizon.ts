@@ -1,0 +1,18 @@
+/** The horizon of MPC-L and MPC-O: the oracle looks as far ahead as the algorithm that is compared with it. */
+
+import type { PlayerState } from './controller.ts';
+
+/** Two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
+const BEYOND_BUFFER_SEGMENTS = 2;
+/** RobustMPC's horizon is the least. More than 16 segments take long and gain nothing (docs/mpc-l.md). */
+const LEAST_HORIZON = 5;
+const LARGEST_HORIZON = 16;
+
+/** Segments in the plan, including the one to decide on; the stream may end before. An own `horizon` takes precedence. */
+export function horizonOf(
+  { bufferCapSeconds, segmentSeconds }: PlayerState,
+  { horizon }: { horizon?: number | undefined } = {},
+): number {
+  const held = Math.ceil(bufferCapSeconds / segmentSeconds) + BEYOND_BUFFER_SEGMENTS;
+  return horizon ?? Math.min(LARGEST_HORIZON, Math.max(LEAST_HORIZON, held));
+}
