@@ -1,4 +1,4 @@
-/** The emulated link as a running thing: two namespaces, a place to listen in one and a way to start programs in the other. */
+/** Runs the link emulator: two network namespaces, a socket in the server's and programs in the client's. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,37 +9,29 @@ import { createInterface } from 'node:readline';
 import type { KernelSteps } from './kernel-steps.ts';
 import { allowCongestionControl, type CongestionControl, linkEmulator } from './kernel-support.ts';
 
-export const SERVER_ADDRESS = '10.77.0.1';
-/** The namespace is ours: nobody else listens there. */
+const SERVER_ADDRESS = '10.77.0.1';
 const SERVER_PORT = 8080;
 
-export interface KernelLinkOptions {
-  congestionControl: CongestionControl;
-  rttSeconds: number;
-  /** Bytes that wait in front of the link at most. Default `DEFAULT_QUEUE_BYTES`. */
-  queueBytes?: number;
-}
-
-/** Since they were asked for last. */
+/** Counts since the previous query. */
 export interface LinkStatistics {
   packets: number;
   bytes: number;
-  /** For want of room in the queue. */
+  /** By the full queue. */
   dropped: number;
   /** At random. */
   lost: number;
 }
 
-/** A queue that holds 100 ms of a Starlink downlink of 120 Mbit/s. */
-export const DEFAULT_QUEUE_BYTES = (0.1 * 120e6) / 8;
+/** The queue in front of the link holds 100 ms of a Starlink downlink of 120 Mbit/s. */
+const QUEUE_BYTES = (0.1 * 120e6) / 8;
 
-/** In the server's namespace: sets its TCP up, listens, and hands the listening socket to its parent. */
+/** Runs in the server's namespace: configures its TCP, listens, and sends the listening socket to its parent. */
 const LISTENER = `
 const { writeFileSync } = require('node:fs');
 const { createServer } = require('node:net');
 const [control, address, port] = process.argv.slice(1);
 writeFileSync('/proc/sys/net/ipv4/tcp_congestion_control', control);
-// What one session learnt of the path must not help the next one.
+// No path metrics from one session to the next.
 writeFileSync('/proc/sys/net/ipv4/tcp_no_metrics_save', '1');
 const server = createServer().listen(Number(port), address, () => {
   process.send('listening', server, () => server.close(() => process.disconnect()));
@@ -54,12 +46,13 @@ export class KernelLink {
     private readonly folder: string,
   ) {}
 
-  /** Rejects with an `Error` where the machine does not let it (`kernelTierObstacle` asks before). */
-  static async start({ congestionControl, rttSeconds, queueBytes }: KernelLinkOptions): Promise<KernelLink> {
+  /** Rejects with an `Error` on machines that cannot run it; `kernelTierObstacle` checks this in advance. */
+  static async start(options: { congestionControl: CongestionControl; rttSeconds: number }): Promise<KernelLink> {
+    const { congestionControl, rttSeconds } = options;
     const obstacle = allowCongestionControl(congestionControl);
     if (obstacle !== undefined) throw new Error(obstacle);
     const emulator = spawn(linkEmulator(), { stdio: ['pipe', 'pipe', 'inherit'] });
-    // A write to an emulator that has ended is told by its end.
+    // Ignored: the emulator's `close` event reports that it has ended.
     emulator.stdin.on('error', () => {});
     const answers = createInterface({ input: emulator.stdout })[Symbol.asyncIterator]();
     const { value } = await answers.next();
@@ -68,11 +61,11 @@ export class KernelLink {
     const [server, client] = ready.slice(1).map((fd) => `/proc/${emulator.pid}/fd/${fd}`) as [string, string];
     const folder = mkdtempSync(join(tmpdir(), 'leo-abr-link-'));
     const link = new KernelLink(emulator, { server, client }, answers, congestionControl, folder);
-    link.command(`link ${micros(rttSeconds)} ${Math.round(queueBytes ?? DEFAULT_QUEUE_BYTES)}`);
+    link.command(`link ${micros(rttSeconds)} ${QUEUE_BYTES}`);
     return link;
   }
 
-  /** A socket that listens at `SERVER_ADDRESS` in the server's namespace, for an HTTP server of this process to serve. */
+  /** A listening socket in the server's namespace, for an HTTP server of this process. */
   listen(): Promise<Server> {
     const { congestionControl } = this;
     const args = [process.execPath, '-e', LISTENER, congestionControl, SERVER_ADDRESS, String(SERVER_PORT)];
@@ -85,7 +78,7 @@ export class KernelLink {
     });
   }
 
-  /** A program that starts another one in the client's namespace, with its arguments and streams. */
+  /** The path of a script that runs an executable in the client's namespace, with its arguments and streams. */
   clientProgram(executable: string): string {
     const file = join(this.folder, 'in-client-namespace');
     writeFileSync(
@@ -96,7 +89,7 @@ export class KernelLink {
     return file;
   }
 
-  /** The trace begins now; `seed` is that of the packets lost. */
+  /** Starts the trace now; `seed` determines the lost packets. */
   play({ steps, wrapSeconds }: KernelSteps, seed: number): void {
     const lines = steps.map(
       ({ endSeconds, bps, loss, extraDelaySeconds }) =>
@@ -105,7 +98,7 @@ export class KernelLink {
     this.command([`steps ${steps.length} ${micros(wrapSeconds)} ${seed >>> 0}`, ...lines].join('\n'));
   }
 
-  /** No rate and no loss until the next `play`; the delay stays. */
+  /** Removes the limits of rate and loss until the next `play`; the delay stays. */
   open(): void {
     this.command('open');
   }
@@ -113,16 +106,11 @@ export class KernelLink {
   async statistics(): Promise<LinkStatistics> {
     this.command('stats');
     const { value } = await this.answers.next();
-    const [packets, bytes, dropped, lost] = String(value).split(' ').slice(1).map(Number) as [
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [packets = 0, bytes = 0, dropped = 0, lost = 0] = String(value).split(' ').slice(1).map(Number);
     return { packets, bytes, dropped, lost };
   }
 
-  /** Ends the emulator, and with it both namespaces once nothing runs in them. */
+  /** Ends the emulator; the namespaces end with their last process. */
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.emulator.once('close', resolve));
     this.emulator.stdin!.end();

@@ -24,7 +24,7 @@ const totalBits = ({ steps }: ReturnType<typeof kernelSteps>) => {
 };
 
 describe('kernelSteps', () => {
-  test('is the trace where nothing impairs it', () => {
+  test('equals the trace without impairment', () => {
     const found = kernelSteps(trace, scenario, { startSeconds: 0, impairment: NO_IMPAIRMENT });
     expect(found).toEqual({
       wrapSeconds: 30,
@@ -36,7 +36,7 @@ describe('kernelSteps', () => {
     });
   });
 
-  test('begins where the session does, and wraps', () => {
+  test('begins at the start of the session, and wraps', () => {
     const { steps } = kernelSteps(trace, scenario, { startSeconds: 55, impairment: NO_IMPAIRMENT });
     expect(steps.map(({ endSeconds, bps }) => [endSeconds, bps])).toEqual([
       [5, 30e6],
@@ -46,7 +46,7 @@ describe('kernelSteps', () => {
     ]);
   });
 
-  test('loses more and waits longer at handovers, at any start; the rates stay', () => {
+  test('adds loss and delay at handovers, for any start; the rates stay', () => {
     for (const startSeconds of [0, 7, 14.98, 15.02]) {
       const found = kernelSteps(trace, scenario, { startSeconds, impairment: STARLINK_IMPAIRMENT });
       const ends = found.steps.map(({ endSeconds }) => endSeconds);
@@ -65,7 +65,7 @@ describe('kernelSteps', () => {
     }
   });
 
-  test("takes the trace's own loss where it knows it; without a clock there are no handovers", () => {
+  test("uses the trace's own loss; without a clock there are no handovers", () => {
     const lossy: Trace = {
       ...trace,
       loss: Float64Array.of(0.05, Number.NaN, 0),

@@ -1,4 +1,4 @@
-/** Whether this machine can replay traces under the kernel's own TCP, and the emulator's program where it can. Linux only. */
+/** Checks whether this machine can run the kernel tier, and compiles the link emulator. Linux only. */
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,17 +8,17 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from '../formats/write-file.ts';
 
-/** The kernel's congestion controls that a server's TCP can be given here. */
+/** The values of `--congestion`. */
 export const CONGESTION_CONTROLS = ['cubic', 'bbr'] as const;
 export type CongestionControl = (typeof CONGESTION_CONTROLS)[number];
 
 const ALLOWED_FILE = '/proc/sys/net/ipv4/tcp_allowed_congestion_control';
 const AVAILABLE_FILE = '/proc/sys/net/ipv4/tcp_available_congestion_control';
 
-/** Beside this file; the build puts it beside the built one. */
+/** Beside this file; the build copies it. */
 const SOURCE_FILE = join(dirname(fileURLToPath(import.meta.url)), 'link-emulator.c');
 
-/** Why the kernel tier cannot be had here, in words for the user; undefined where it can. */
+/** Why this machine cannot run the kernel tier, for the user; undefined if it can. */
 export function kernelTierObstacle(): string | undefined {
   if (process.platform !== 'linux') return `it needs Linux, this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'it needs root, for network namespaces and a TUN device';
@@ -37,8 +37,8 @@ export function kernelTierObstacle(): string | undefined {
 }
 
 /**
- * Sees to it that namespaces may use a congestion control: it must be in the machine's list of those allowed to all, and is
- * added where the kernel has it. Returns why it cannot be used, or undefined. The list stays as it then is.
+ * Allows a congestion control in namespaces by adding it to the machine's list, where it stays. Returns why this is not
+ * possible, or undefined.
  */
 export function allowCongestionControl(name: CongestionControl): string | undefined {
   const listIn = (file: string) => readFileSync(file, 'utf8').trim().split(/\s+/);
@@ -53,8 +53,11 @@ export function allowCongestionControl(name: CongestionControl): string | undefi
   }
 }
 
-/** The emulator, built at its first use and kept by the hash of its source. Throws an `Error` with cc's output. */
-export function linkEmulator(cacheFolder: string = join(tmpdir(), `leo-abr-${process.getuid?.() ?? 0}`)): string {
+/**
+ * The emulator's path; compiled at first use and cached by the hash of its source. @throws {Error} with cc's output.
+ */
+export function linkEmulator(): string {
+  const cacheFolder = join(tmpdir(), `leo-abr-${process.getuid?.() ?? 0}`);
   const source = readFileSync(SOURCE_FILE);
   const hash = createHash('sha256').update(source).digest('hex').slice(0, 16);
   const program = join(cacheFolder, `link-emulator-${hash}`);

@@ -1,18 +1,19 @@
 /*
- * Two network namespaces of its own, a server's and a client's, and the link between them, in user space: what a server's
- * kernel sends with its real TCP passes a bounded queue, a rate that follows a trace, random loss and a delay.
- * Linux and root only. Namespaces and interfaces end with the process.
+ * A link in user space between two network namespaces, a server's and a client's: packets of the server's real TCP pass
+ * a bounded queue, a rate that follows a trace, random loss and a delay. Linux and root only. The namespaces and
+ * interfaces end with the process.
  *
  *     server namespace, 10.77.0.1 -- tun -> [queue -> rate -> loss -> delay] -> tun -- client namespace, 10.77.0.2
  *                                    tun <- [                         delay] <- tun
  *
- * On standard output: "ready <fd of the server's namespace> <fd of the client's>", as in /proc/<pid>/fd/<fd>. Commands on
- * standard input, a line each; its end ends the process:
+ * Prints "ready <fd of the server's namespace> <fd of the client's>", as in /proc/<pid>/fd/<fd>. Commands on standard
+ * input, a line each; the end of the input ends the process:
  *
- *     link <rtt us> <queue bytes>            before anything else; the link is then open: no rate, no loss
- *     steps <count> <wrap us> <seed>         the trace begins now, and again after <wrap us>; followed by <count> lines
+ *     link <rtt us> <queue bytes>            the first command; the link is then open: unlimited rate, no loss
+ *     steps <count> <wrap us> <seed>         starts the trace, with period <wrap us>; followed by <count> lines of
  *     <end us> <bit/s> <loss ppm> <extra delay us>
- *     stats                                  answers "stats <packets delivered> <bytes> <dropped in the queue> <lost>", and sets them to 0
+ *     stats                                  prints "stats <packets delivered> <bytes> <dropped by the queue> <lost>"
+ *                                            and resets the counts
  *     open                                   as after "link"
  */
 #define _GNU_SOURCE
@@ -35,12 +36,12 @@
 #include <unistd.h>
 
 #define MTU 1500
-#define SLOTS 32768 /* packets under way per direction, a power of two: 400 ms at 1 Gbit/s */
+#define SLOTS 32768 /* packets in flight per direction, a power of two: 400 ms at 1 Gbit/s */
 #define LINE 256
 #define TX_QUEUE 10000
 
 typedef struct {
-    int64_t departs_ns; /* out of the queue */
+    int64_t departs_ns; /* from the queue */
     int64_t arrives_ns; /* at the other end */
     int length;
     unsigned char data[MTU];
@@ -48,7 +49,7 @@ typedef struct {
 
 typedef struct {
     packet *slots;
-    uint32_t first, departed, next; /* delivered up to, out of the queue up to, received up to */
+    uint32_t first, departed, next; /* slots before these are delivered, out of the queue, received */
     int64_t queued_bytes;
 } pipe_line;
 
@@ -91,7 +92,7 @@ static uint32_t random_ppm(void) {
     return (uint32_t)((random_state * 2685821657736338717ULL >> 33) % 1000000);
 }
 
-/* The step at a moment of the trace, and when it ends. Moments mostly ascend: the search begins where the last one ended. */
+/* The step at a time, and its end. Times mostly ascend, so the search begins at the previous result. */
 static const step *step_at(int64_t at_ns, int64_t *ends_ns) {
     static int last;
     int64_t turn = (at_ns - origin_ns) / wrap_ns, within = (at_ns - origin_ns) % wrap_ns;
@@ -101,7 +102,7 @@ static const step *step_at(int64_t at_ns, int64_t *ends_ns) {
     return &steps[last];
 }
 
-/* When so many bits that begin to leave at a moment have left. */
+/* When the last of `bits` is sent, if the first is sent at `from_ns`. */
 static int64_t sent_at(int64_t from_ns, double bits) {
     if (step_count == 0) return from_ns;
     for (;;) {
@@ -147,7 +148,7 @@ static void configure(const char *name, const char *address) {
     close(control);
 }
 
-/* A namespace with a loopback and one end of the link; gives the tunnel, and the namespace's descriptor. */
+/* Creates a namespace with a loopback and one end of the link; returns the tunnel, and sets the namespace's fd. */
 static int make_end(const char *name, const char *address, int *namespace) {
     int tun;
     if (unshare(CLONE_NEWNET) < 0) fail("a network namespace (are you root?)");
@@ -159,7 +160,7 @@ static int make_end(const char *name, const char *address, int *namespace) {
     return tun;
 }
 
-/* Takes in all that has come; `shaped`: through queue, rate and loss. */
+/* Receives all waiting packets; `shaped`: with queue, rate and loss. */
 static void receive(int from, pipe_line *line, int shaped) {
     for (;;) {
         packet *slot = &line->slots[line->next & (SLOTS - 1)];
@@ -193,7 +194,7 @@ static void receive(int from, pipe_line *line, int shaped) {
         slot->length = length;
         slot->departs_ns = shaped ? sent_at(starts_ns, 8.0 * length) : at_ns;
         slot->arrives_ns = slot->departs_ns + one_way_ns + extra_ns;
-        /* A delay that ends does not let packets overtake each other. */
+        /* Packets do not overtake each other when an extra delay ends. */
         if (line->next != line->first) {
             int64_t before_ns = line->slots[(line->next - 1) & (SLOTS - 1)].arrives_ns;
             if (slot->arrives_ns < before_ns) slot->arrives_ns = before_ns;
@@ -203,12 +204,13 @@ static void receive(int from, pipe_line *line, int shaped) {
     }
 }
 
-/* Hands over what is due; gives when the next one will be, or INT64_MAX. */
+/* Delivers the packets that are due; returns when the next one is, or INT64_MAX. */
 static int64_t deliver(int to, pipe_line *line, int is_counted) {
     while (line->first != line->next) {
         packet *slot = &line->slots[line->first & (SLOTS - 1)];
         if (slot->arrives_ns > now_ns()) return slot->arrives_ns;
-        if (write(to, slot->data, slot->length) < 0 && errno != EAGAIN && errno != EINVAL && errno != EIO) fail("write");
+        if (write(to, slot->data, slot->length) < 0 && errno != EAGAIN && errno != EINVAL && errno != EIO)
+            fail("write");
         if (is_counted) {
             stat_packets++;
             stat_bytes += slot->length;
@@ -225,12 +227,12 @@ static int64_t deliver(int to, pipe_line *line, int is_counted) {
 static char input[65536];
 static size_t input_begin, input_end;
 
-/* Whether a whole line has been read that nobody has taken yet. */
+/* Whether a complete line is buffered. */
 static int has_line(void) {
     return memchr(input + input_begin, '\n', input_end - input_begin) != NULL;
 }
 
-/* The next line of standard input, waited for; 0 at the input's end. */
+/* Waits for the next line of standard input; returns 0 at the end of the input. */
 static int read_line(char *line) {
     while (!has_line()) {
         ssize_t got;
@@ -268,7 +270,7 @@ static void read_steps(int count, long long wrap_us) {
     }
     if (!(total > 0) || wrap_us <= 0) {
         errno = EINVAL;
-        fail("a trace that delivers nothing");
+        fail("a trace without capacity");
     }
     free(steps);
     steps = given;
@@ -277,7 +279,8 @@ static void read_steps(int count, long long wrap_us) {
     origin_ns = now_ns();
 }
 
-static int obey(const char *line) {
+/* Returns 0 for an unknown command. */
+static int execute(const char *line) {
     long long rtt_us, queue, wrap_us;
     unsigned long long seed;
     int count;
@@ -288,9 +291,9 @@ static int obey(const char *line) {
     } else if (sscanf(line, "steps %d %lld %llu", &count, &wrap_us, &seed) == 3 && count > 0) {
         random_state = seed * 2 + 1;
         read_steps(count, wrap_us);
-    }
-    else if (strcmp(line, "open") == 0) step_count = 0;
-    else if (strcmp(line, "stats") == 0) {
+    } else if (strcmp(line, "open") == 0) {
+        step_count = 0;
+    } else if (strcmp(line, "stats") == 0) {
         printf("stats %llu %llu %llu %llu\n", (unsigned long long)stat_packets, (unsigned long long)stat_bytes,
                (unsigned long long)stat_dropped, (unsigned long long)stat_lost);
         fflush(stdout);
@@ -331,7 +334,7 @@ int main(void) {
             char line[LINE];
             do {
                 if (!read_line(line)) return 0;
-                if (!obey(line)) {
+                if (!execute(line)) {
                     errno = EINVAL;
                     fail("command \"%s\"", line);
                 }
