@@ -1,25 +1,24 @@
-/** What `--algorithms` may name in a browser. */
+/** The names that `--algorithms` accepts for a browser. */
 
 import { InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { isOwnAlgorithm } from '../own-algorithm.ts';
 
-export interface BrowserAlgorithm {
-  /** A controller that the plugin runs, of abr/ or a file; undefined where dash.js's own rules decide. */
+interface BrowserAlgorithm {
+  /** A controller of abr/ or a file; undefined: dash.js's own rules. */
   controller?: string;
-  /** Its forecaster, where it has one. */
   forecaster?: ForecasterName;
 }
 
-/** dash.js as it comes, throughput and BOLA by turns. */
+/** dash.js with its default rules, which alternate between throughput and BOLA. */
 const DASHJS_OWN = 'dynamic';
 
 export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, DASHJS_OWN];
 
 /**
  * The algorithm of a name: `dynamic`, a controller of abr/ or a file, or one with a forecaster
- * (`<controller>@<forecaster>`). Whether there is the file is for the caller to know.
+ * (`<controller>@<forecaster>`). Does not check that the file exists.
  */
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
   if (name === DASHJS_OWN) return {};

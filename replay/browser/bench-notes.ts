@@ -1,22 +1,21 @@
-/** What `leo-abr bench` notes of how its sessions were played, in the results' `tool.bench`: for the report, and for reviewers. */
+/** `tool.bench` of the results: how `leo-abr bench` played its sessions. */
 
 import type { Impairment } from '../kernel/kernel-steps.ts';
 import type { CongestionControl } from '../kernel/kernel-support.ts';
 import type { CalibrationRow } from './calibration.ts';
 import type { BenchEnvironment } from './environment.ts';
 
-/** `tool.bench`. */
 export interface BenchNotes {
   tier: string;
-  /** Tier kernel alone. */
+  /** Of the tier `kernel` only. */
   kernel?: { congestionControl: CongestionControl; impairment: Impairment };
-  /** Sessions side by side. */
+  /** Concurrent sessions. */
   contexts: number;
-  /** Runs of sessions that were rejected and repeated, in all parts together. */
+  /** Rejected and repeated runs of sessions, in all parts. */
   rejectedRuns: number;
   userAgent?: string;
   dashVersion?: string;
-  /** One per call of the command: `--resume` adds another. */
+  /** One per call of the command; `--resume` adds another. */
   parts: BenchPart[];
 }
 
@@ -25,17 +24,17 @@ export interface BenchPart {
   /** UTC, ISO 8601. */
   startedAt: string;
   endedAt: string;
-  /** Sessions that count. */
+  /** Accepted sessions. */
   sessions: number;
   environment: BenchEnvironment;
-  /** The system's load (mean of runnable threads over 1, 5, 15 minutes) before, after, and the highest 1-minute one in between. */
+  /** The system's load averages (1, 5, 15 minutes) before and after, and the highest 1-minute load. */
   load: { before: number[]; after: number[]; highest: number };
-  /** How true the origin kept to known traces, in this browser. Absent where it was broken off before. */
+  /** The origin's accuracy on known traces, in this browser. Absent if the run was aborted before. */
   calibration: { before?: CalibrationRow[]; after?: CalibrationRow[] };
   rejections: Rejection[];
 }
 
-/** One run of a session that does not count. */
+/** A rejected run of a session. */
 export interface Rejection {
   dataset: string;
   trace: string;
@@ -46,7 +45,7 @@ export interface Rejection {
   reason: string;
 }
 
-/** The notes of results, as far as they are there: older results know less. */
+/** The notes of results, with defaults for fields that older results lack. */
 export function benchNotesOf(tool: { readonly [key: string]: unknown }): BenchNotes | undefined {
   const notes = tool['bench'];
   if (typeof notes !== 'object' || notes === null || Array.isArray(notes)) return undefined;

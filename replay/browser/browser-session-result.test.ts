@@ -22,7 +22,7 @@ const planned: PlannedSession = {
 };
 
 describe('browserSessionResult', () => {
-  test('has one row per segment, with what its requests and stalls cost', () => {
+  test('has one row per segment, with the downloads and stalls of all its requests', () => {
     const result = browserSessionResult({ planned, scenario, record: recordedSession(), timings: false });
     expect(result.segments).toEqual([
       {
@@ -79,7 +79,7 @@ describe('browserSessionResult', () => {
     expect(result).not.toHaveProperty('decisionMicros');
   });
 
-  test('a session that was broken off keeps what it cost', () => {
+  test('an unfinished session keeps its stalls and received bits', () => {
     const whole = recordedSession();
     const record = { ...whole, endedBy: 'cutoff' as const, requests: whole.requests.slice(0, 2) };
     const result = browserSessionResult({ planned, scenario, record, timings: true });
@@ -89,7 +89,7 @@ describe('browserSessionResult', () => {
     expect(Number.isFinite(result.qoe.linear)).toBe(true);
   });
 
-  test('one in which nothing was ever shown has waited to its end', () => {
+  test('without any picture the startup delay lasts to the end of the session', () => {
     const { startupSeconds, ...rest } = recordedSession();
     const record = { ...rest, endedBy: 'fault' as const, fault: 'why', stalls: [] };
     expect(browserSessionResult({ planned, scenario, record, timings: false })).toMatchObject({

@@ -1,4 +1,4 @@
-/** From what a page recorded to the row of results that the simulator gives for the same session. */
+/** Converts a page's record of a session into the row of results that the simulator gives too. */
 
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
@@ -6,16 +6,18 @@ import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts'
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
 import type { RequestRecord, SessionRecord } from './session-record.ts';
 
-export interface BrowserSession {
+/** The session's rounded result; `timings` adds the durations of decisions. */
+export function browserSessionResult({
+  planned,
+  scenario,
+  record,
+  timings,
+}: {
   planned: PlannedSession;
   scenario: ResolvedScenario;
   record: SessionRecord;
-  /** With the time that decisions took. */
   timings: boolean;
-}
-
-/** The session's result, rounded as results are written. */
-export function browserSessionResult({ planned, scenario, record, timings }: BrowserSession): SessionResult {
+}): SessionResult {
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
   const segments = segmentRows(scenario, record);
   const stallSeconds = record.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);
@@ -47,7 +49,7 @@ export function browserSessionResult({ planned, scenario, record, timings }: Bro
   });
 }
 
-/** One row per segment that came; all its requests are in it. */
+/** One row per received segment, with all its requests. */
 function segmentRows(scenario: ResolvedScenario, record: SessionRecord): SegmentRow[] {
   const byIndex = new Map<number, RequestRecord[]>();
   for (const request of [...record.requests].sort((a, b) => a.requestedAtSeconds - b.requestedAtSeconds)) {
@@ -75,14 +77,14 @@ function segmentRows(scenario: ResolvedScenario, record: SessionRecord): Segment
   return rows;
 }
 
-/** The element stalls a little before the end of what it has, so half a segment on lies the one that it waited for. */
+/** The element stalls slightly before the end of its buffer, so the missing segment is the one half a segment ahead. */
 function stallOf(index: number, segmentSeconds: number, { stalls }: SessionRecord): number {
   return stalls
     .filter(({ mediaSeconds }) => Math.floor(mediaSeconds / segmentSeconds + 0.5) === index)
     .reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
 }
 
-/** The reason of the last decision on the segment; '' where dash.js decided. */
+/** The reason of the last decision on the segment; '' if dash.js decided. */
 function reasonOf(index: number, { decisions }: SessionRecord): string {
   return decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '';
 }

@@ -1,6 +1,6 @@
 /**
- * How true the origin keeps to a trace, measured by a page of the browser under test: one download after the other on a
- * link that is known exactly (a step down and up; a level per 15 s epoch with a dip at the boundary).
+ * Measures how exactly the origin follows a trace: a page of the browser under test downloads segments one after
+ * another on a known link (a step down and up; a rate per 15 s epoch with a dip at the boundary).
  */
 
 import type { Browser } from 'playwright-core';
@@ -15,83 +15,80 @@ import { PAGE_PATH } from './page-files.ts';
 export interface CalibrationRow {
   trace: string;
   downloads: number;
-  /** Bits that came over those that the link carries in the same time. */
+  /** Received bits / the link's capacity in the same time. */
   goodputShare: number;
-  /** Of download times against the link's, the browser's own time for a response taken off: signed median, 95th percentile of the absolute. */
+  /** Relative error of download times, without the browser's own response time: median, 95th percentile of |error|. */
   errorMedian: number;
   errorP95: number;
 }
 
-/** A trace to calibrate on and what is downloaded on it. */
-export interface CalibrationCase {
+interface CalibrationCase {
   trace: Trace;
   scenario: Scenario;
+  /** The representation to download. */
   representation: number;
+  /** The first change of the trace's rate. */
+  changeSeconds: number;
 }
 
-/** On each trace; both are measured one after the other. */
-const SECONDS = 4;
-const SMALL_LADDER_BPS = 5e6;
-const MEDIUM_LADDER_BPS = 30e6;
 const SEGMENTS = 2000;
 
-/** The scales of ladders: `small` to 5 Mbit/s, `medium` to 30, `large` beyond. */
-export type CalibrationScale = 'small' | 'medium' | 'large';
+/**
+ * Links for ladders up to a bitrate, in Mbit/s: rates of the step and of the epochs. Downloads of the two
+ * representations (on the step, on the epochs) take a fraction of a second to a few seconds.
+ */
+const SCALES = [
+  { topMbps: 5, scenario: 'pensieve-60', high: 8, low: 2, epochs: [5, 12, 3, 8], representations: [2, 1] },
+  { topMbps: 30, scenario: 'hd-16', high: 50, low: 8, epochs: [30, 62, 15, 45], representations: [2, 2] },
+  {
+    topMbps: Number.POSITIVE_INFINITY,
+    scenario: 'uhd-8',
+    high: 200,
+    low: 30,
+    epochs: [120, 250, 60, 180],
+    representations: [2, 3],
+  },
+] as const;
 
-/** Links as those ladders meet them, and segments that take part of a second to a few on them. */
-export function calibrationCases(scale: CalibrationScale): CalibrationCase[] {
-  const { scenario: name, high, low, levels, representations } = SCALES[scale];
-  const scenario: Scenario = { ...SCENARIOS[name]!, traceScale: { factor: 1 }, segmentCount: SEGMENTS };
-  const mbps = (rates: readonly number[]) => rates.map((rate) => rate * 1e6);
+/** The links to calibrate on for a scenario's ladder. */
+function calibrationCases({ ladderBps }: Pick<Scenario, 'ladderBps'>): CalibrationCase[] {
+  const scale = SCALES.find(({ topMbps }) => ladderBps.at(-1)! <= topMbps * 1e6)!;
+  const { high, low, epochs, representations } = scale;
+  const scenario: Scenario = { ...SCENARIOS[scale.scenario]!, traceScale: { factor: 1 }, segmentCount: SEGMENTS };
+  const step: [number, number][] = [
+    [10, high],
+    [20, low],
+    [60, high],
+  ];
+  const epochSteps = epochs.flatMap((rate, i): [number, number][] => [
+    [15 * i + 1, 0.75 * rate],
+    [15 * i + 15, rate],
+  ]);
+  const epochsName = `epochs ${Math.min(...epochs)} to ${Math.max(...epochs)} Mbit/s`;
   return [
     {
-      trace: steps(`step ${high}/${low} Mbit/s`, step(high * 1e6, low * 1e6)),
+      trace: stepTrace(`step ${high}/${low} Mbit/s`, step),
       scenario,
       representation: representations[0],
+      changeSeconds: 10,
     },
-    {
-      trace: steps(`epochs ${Math.min(...levels)} to ${Math.max(...levels)} Mbit/s`, epochs(mbps(levels))),
-      scenario,
-      representation: representations[1],
-    },
+    { trace: stepTrace(epochsName, epochSteps), scenario, representation: representations[1], changeSeconds: 15 },
   ];
 }
 
-interface ScaleRecipe {
-  scenario: string;
-  high: number;
-  low: number;
-  levels: readonly number[];
-  representations: readonly [number, number];
-}
-
-/** Rates in Mbit/s; the representation that is downloaded on the step and on the epochs. */
-const SCALES: Readonly<Record<CalibrationScale, ScaleRecipe>> = {
-  small: { scenario: 'pensieve-60', high: 8, low: 2, levels: [5, 12, 3, 8], representations: [2, 1] },
-  medium: { scenario: 'hd-16', high: 50, low: 8, levels: [30, 62, 15, 45], representations: [2, 2] },
-  large: { scenario: 'uhd-8', high: 200, low: 30, levels: [120, 250, 60, 180], representations: [2, 3] },
-};
-
-/** The scale that a benchmark of a scenario is calibrated at. */
-export function calibrationScale({ ladderBps }: Pick<Scenario, 'ladderBps'>): CalibrationScale {
-  const top = ladderBps.at(-1)!;
-  return top <= SMALL_LADDER_BPS ? 'small' : top <= MEDIUM_LADDER_BPS ? 'medium' : 'large';
-}
-
-/** Each case in a page of its own, started so that its first change of rate falls into the time measured. */
+/** Downloads on each link for `seconds`, each in its own page, with the first change of rate in the middle. */
 export async function calibrate(options: {
   browser: Browser;
   origin: RunningOrigin;
-  cases: readonly CalibrationCase[];
-  /** Per case. Default 4. */
-  seconds?: number;
+  scenario: Pick<Scenario, 'ladderBps'>;
+  seconds: number;
   signal?: AbortSignal | undefined;
 }): Promise<CalibrationRow[]> {
-  const { browser, origin, cases, seconds = SECONDS, signal } = options;
+  const { browser, origin, seconds, signal } = options;
   const rows: CalibrationRow[] = [];
-  for (const { trace, scenario, representation } of cases) {
+  for (const { trace, scenario, representation, changeSeconds } of calibrationCases(options.scenario)) {
     if (signal?.aborted === true) break;
-    const startSeconds = Math.max(0, firstChangeSeconds(trace) - seconds / 2);
+    const startSeconds = Math.max(0, changeSeconds - seconds / 2);
     const session = origin.createSession({
       trace,
       scenario: { ...scenario, segmentSizesBits: segmentSizesBits(scenario) },
@@ -115,13 +112,13 @@ export async function calibrate(options: {
 }
 
 interface Download {
-  /** The session's second at which the origin had the request. */
+  /** When the origin received the request, on the session's clock. */
   startSeconds: number;
   seconds: number;
   sizeBits: number;
 }
 
-/** Runs in the page. */
+/** Runs in the page, so it must not use anything of this module. */
 async function downloadFor({ folder, milliseconds }: { folder: string; milliseconds: number }): Promise<Download[]> {
   const downloads: Download[] = [];
   const begin = performance.now();
@@ -162,31 +159,13 @@ function rowOf(
   };
 }
 
-function firstChangeSeconds({ stepEndsSeconds }: Trace): number {
-  return stepEndsSeconds[0]! < 2 ? stepEndsSeconds[1]! : stepEndsSeconds[0]!;
-}
-
-function step(high: number, low: number): [number, number][] {
-  return [
-    [10, high],
-    [20, low],
-    [60, high],
-  ];
-}
-
-function epochs(levels: readonly number[]): [number, number][] {
-  return levels.flatMap((level, i): [number, number][] => [
-    [15 * i + 1, 0.75 * level],
-    [15 * i + 15, level],
-  ]);
-}
-
-function steps(name: string, ends: readonly [number, number][]): Trace {
+/** A trace of steps: end in seconds, rate in Mbit/s. */
+function stepTrace(name: string, steps: readonly [number, number][]): Trace {
   return {
     name,
-    stepEndsSeconds: Float64Array.from(ends, ([end]) => end),
-    ratesBps: Float64Array.from(ends, ([, rate]) => rate),
-    durationSeconds: ends.at(-1)![0],
+    stepEndsSeconds: Float64Array.from(steps, ([end]) => end),
+    ratesBps: Float64Array.from(steps, ([, mbps]) => mbps * 1e6),
+    durationSeconds: steps.at(-1)![0],
     metadata: { dataset: 'calibration', recordingGroup: 'calibration' },
   };
 }

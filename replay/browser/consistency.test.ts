@@ -7,33 +7,35 @@ const check = (change: Partial<SessionRecord> = {}, hasDecisions = true) =>
   inconsistencies({ ...recordedSession(), ...change }, { segmentSeconds: 4, segmentCount: 3, hasDecisions });
 
 describe('inconsistencies', () => {
-  test('none where rule, requests and element say the same', () => {
+  test('none if decisions, requests and element agree', () => {
     expect(check()).toEqual([]);
     expect(check({ decisions: [] }, false)).toEqual([]);
   });
 
-  test('another picture on screen than was loaded', () => {
+  test('a picture on screen that was not loaded', () => {
     expect(check({ widthsOnScreen: [[64], [64], [64]] })).toEqual([
-      'segment 2: video-1 is 96 wide, on screen were [64]',
+      'segment 2: video-1 is 96 pixels wide, the widths on screen were [64]',
     ]);
     expect(check({ widthsOnScreen: [[64], [], [96]] })[0]).toContain('on screen were []');
   });
 
-  test('something else loaded than was decided, or not loaded once', () => {
+  test('a request that differs from the decision, and a segment without exactly one', () => {
     const { decisions, requests } = recordedSession();
     const [first, ...others] = decisions;
     expect(check({ decisions: [{ ...first!, representationId: 'video-1' }, ...others] })).toEqual([
-      'segment 0: decided was video-1, loaded video-0',
+      'segment 0: the decision was video-1, the request video-0',
     ]);
     expect(check({ requests: [...requests, requests[0]!] })).toEqual(['segment 0 was loaded 2 times']);
   });
 
-  test('stalls that the log of the rule knows nothing of, and stops without an event', () => {
-    expect(check({ stalls: [] })).toEqual(["at 6.60 s: stalled 1.500 s by the rule's log, 0.000 s by the element"]);
+  test('a stall that the decisions contradict, and lost time without an event', () => {
+    expect(check({ stalls: [] })).toEqual([
+      'at 6.60 s: stalled 1.500 s according to the decisions, 0.000 s according to the element',
+    ]);
     expect(check({ unaccountedSeconds: 0.4 })).toEqual(['the playhead lost 0.400 s without a waiting event']);
   });
 
-  test('a session that was broken off is not judged', () => {
+  test('none for an unfinished session', () => {
     expect(check({ endedBy: 'fault', widthsOnScreen: [] })).toEqual([]);
   });
 });

@@ -1,20 +1,16 @@
-/** Whether a session's three witnesses agree: what the rule logged, what dash.js asked for, what the element showed. */
+/** Checks that a session's three records agree: the rule's decisions, dash.js's requests, the element's pictures. */
 
 import { videoClip } from '../media/index.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** The rule's log and the element may differ by this much in what was stalled: one looks before, one after a frame. */
+/** The most that stalled time may differ between decisions and element, which look before and after a frame. */
 const STALL_TOLERANCE_SECONDS = 0.2;
 
-export interface ConsistencyOptions {
-  segmentSeconds: number;
-  segmentCount: number;
-  /** What the plugin decided; false for dash.js's own rules, which log nothing. */
-  hasDecisions: boolean;
-}
-
-/** What does not agree, in words; empty where all does. Segments of a session that was broken off are not looked at. */
-export function inconsistencies(record: SessionRecord, options: ConsistencyOptions): string[] {
+/** The disagreements in words. None for sessions that did not end; `hasDecisions` is false for dash.js's own rules. */
+export function inconsistencies(
+  record: SessionRecord,
+  options: { segmentSeconds: number; segmentCount: number; hasDecisions: boolean },
+): string[] {
   if (record.endedBy !== 'end') return [];
   const found: string[] = [];
   const complete = record.requests.filter(({ outcome }) => outcome === 'complete');
@@ -28,11 +24,11 @@ export function inconsistencies(record: SessionRecord, options: ConsistencyOptio
     const width = videoClip(Number(id.replace('video-', ''))).width;
     const shown = record.widthsOnScreen[index] ?? [];
     if (shown.length !== 1 || shown[0] !== width) {
-      found.push(`segment ${index}: ${id} is ${width} wide, on screen were [${shown.join(', ')}]`);
+      found.push(`segment ${index}: ${id} is ${width} pixels wide, the widths on screen were [${shown.join(', ')}]`);
     }
     if (!options.hasDecisions) continue;
     const decided = record.decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.representationId;
-    if (decided !== id) found.push(`segment ${index}: decided was ${decided}, loaded ${id}`);
+    if (decided !== id) found.push(`segment ${index}: the decision was ${decided}, the request ${id}`);
   }
   if (options.hasDecisions) found.push(...stallDifferences(record, options.segmentSeconds));
   if (Math.abs(record.unaccountedSeconds) > STALL_TOLERANCE_SECONDS) {
@@ -42,8 +38,8 @@ export function inconsistencies(record: SessionRecord, options: ConsistencyOptio
 }
 
 /**
- * At each decision the rule's log says how long playback was stalled: what was loaded less the buffer was played, the
- * rest of the time was waited. The element's `waiting` and `playing` must say the same.
+ * Compares the stalled time at each decision: elapsed time minus played media (loaded media minus buffer) must equal
+ * the duration of the element's stalls so far.
  */
 function stallDifferences(record: SessionRecord, segmentSeconds: number): string[] {
   const { startupSeconds } = record;
@@ -58,8 +54,8 @@ function stallDifferences(record: SessionRecord, segmentSeconds: number): string
     );
     if (Math.abs(byLog - byElement) > STALL_TOLERANCE_SECONDS) {
       return [
-        `at ${nowSeconds.toFixed(2)} s: stalled ${byLog.toFixed(3)} s by the rule's log, ` +
-          `${byElement.toFixed(3)} s by the element`,
+        `at ${nowSeconds.toFixed(2)} s: stalled ${byLog.toFixed(3)} s according to the decisions, ` +
+          `${byElement.toFixed(3)} s according to the element`,
       ];
     }
   }

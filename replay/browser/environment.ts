@@ -1,16 +1,16 @@
-/** The machine and the programs that a benchmark runs on. Node only. */
+/** Describes the machine and the programs of a benchmark. Node only. */
 
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 
 export interface BenchEnvironment {
   node: string;
-  /** Kernel and its release, and the processor's architecture. */
+  /** Kernel, its release and the architecture. */
   system: string;
   processor: string;
-  /** Threads that this process may use at a time. */
+  /** Threads that this process can use at a time. */
   cores: number;
   memoryBytes: number;
-  /** The browser's version, and where it was found. */
+  /** The browser's version. */
   browser: string;
   browserSource: string;
 }
@@ -27,7 +27,7 @@ export function benchEnvironment(browser: { version: string; source: string }): 
   };
 }
 
-/** Mean of runnable threads over 1, 5 and 15 minutes, to hundredths; zeros on systems that do not say. */
+/** Load averages of 1, 5 and 15 minutes, rounded to hundredths; zeros on systems without them. */
 export function systemLoad(): number[] {
   return loadavg().map((load) => Math.round(load * 100) / 100);
 }

@@ -11,7 +11,7 @@ describe('findBrowser', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('CHROME_PATH comes first, with the environment passed on', async () => {
+  test('prefers CHROME_PATH and passes the environment on', async () => {
     const found = await findBrowser({ env: { CHROME_PATH: process.execPath, HELLO: 'there' } });
     expect(found.source).toBe('CHROME_PATH');
     expect(found.executablePath).toBe(process.execPath);
@@ -19,7 +19,7 @@ describe('findBrowser', () => {
     expect(found.args).toContain('--disable-background-networking');
   });
 
-  test('a CHROME_PATH that does not run is an error, not a reason to look elsewhere', async () => {
+  test('throws for a CHROME_PATH that is not executable', async () => {
     const path = join(folder, 'not-executable');
     writeFileSync(path, '', { mode: 0o644 });
     await expect(findBrowser({ env: { CHROME_PATH: path } })).rejects.toThrow(BrowserNotFoundError);

@@ -1,6 +1,6 @@
 /**
  * Finds a Chromium for the benchmark and the browser tests, in this order: `CHROME_PATH`, Playwright's own, the
- * system's chromium or chrome, the one inside the npm package `@sparticuz/chromium` (so `npm ci` alone is enough).
+ * system's chromium or chrome, the one of the npm package `@sparticuz/chromium` (so `npm ci` suffices).
  */
 
 import { spawnSync } from 'node:child_process';
@@ -28,32 +28,23 @@ import { readArchive } from './unpack-archive.ts';
 
 export interface FoundBrowser {
   executablePath: string;
-  /** Switches that every run of it wants; add your own behind them. */
+  /** Switches for every run; add your own behind them. */
   args: string[];
-  /** The whole environment to start it with. */
+  /** The complete environment of the browser. */
   env: Record<string, string>;
-  /** Where it was found. */
   source: 'CHROME_PATH' | 'playwright' | 'system' | '@sparticuz/chromium';
 }
 
-export interface FindBrowserOptions {
-  /** Default: `process.env`. */
-  env?: NodeJS.ProcessEnv;
-  /** Where `@sparticuz/chromium` is unpacked. Default: `node_modules/.cache/leo-abr`, else the temporary folder. */
-  cacheDirectory?: string;
-}
-
-/** No browser anywhere; its message says in one line what to install. */
+/** No usable browser; the message says what to install. */
 export class BrowserNotFoundError extends Error {
   override readonly name = 'BrowserNotFoundError';
 }
 
 /**
  * The browser to use. Unpacks `@sparticuz/chromium` at its first use (about 3 s, 200 MB in the cache).
- * @throws {BrowserNotFoundError} where there is none, or where `CHROME_PATH` names something that does not run.
+ * @throws {BrowserNotFoundError} if there is none, or if `CHROME_PATH` is not executable.
  */
-export async function findBrowser(options: FindBrowserOptions = {}): Promise<FoundBrowser> {
-  const env = options.env ?? process.env;
+export async function findBrowser({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<FoundBrowser> {
   const found = (source: FoundBrowser['source'], executablePath: string, libraries?: LibraryPaths): FoundBrowser => ({
     source,
     executablePath,
@@ -70,9 +61,9 @@ export async function findBrowser(options: FindBrowserOptions = {}): Promise<Fou
   }
   const playwrights = await playwrightBrowser();
   if (playwrights) return found('playwright', playwrights);
-  const system = systemCandidates(env, searchPath).find((path) => isExecutable(path) && answersVersion(path));
+  const system = systemCandidates(env, searchPath).find((path) => isExecutable(path) && printsVersion(path));
   if (system) return found('system', system);
-  const packaged = await packagedBrowser(options.cacheDirectory);
+  const packaged = await packagedBrowser();
   if (packaged) return found('@sparticuz/chromium', packaged.executablePath, packaged);
 
   throw new BrowserNotFoundError(
@@ -81,7 +72,7 @@ export async function findBrowser(options: FindBrowserOptions = {}): Promise<Fou
   );
 }
 
-/** Quiet, deterministic, and allowed to start a video without a click. The sandbox cannot be set up by root. */
+/** Without background traffic, and with autoplay. Root cannot use the sandbox. */
 function browserArguments(): string[] {
   const isRoot = process.getuid?.() === 0;
   return [
@@ -91,7 +82,7 @@ function browserArguments(): string[] {
     '--no-first-run',
     '--no-default-browser-check',
     '--autoplay-policy=no-user-gesture-required',
-    // Several pages play side by side, and only one of them is in front.
+    // Several pages play at the same time, but only one is in the foreground.
     '--disable-background-timer-throttling',
     '--disable-backgrounding-occluded-windows',
     '--disable-renderer-backgrounding',
@@ -129,14 +120,14 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Tells a browser from a stub that only points at a store (Ubuntu's `chromium-browser`). */
-function answersVersion(path: string): boolean {
+/** False for a stub that only refers to a store (Ubuntu's `chromium-browser`). */
+function printsVersion(path: string): boolean {
   if (process.platform === 'win32') return true;
   const { status } = spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 10_000 });
   return status === 0;
 }
 
-/** Playwright's own Chromium, or its headless shell where only that was installed. */
+/** Playwright's own Chromium, or its headless shell if only that is installed. */
 async function playwrightBrowser(): Promise<string | undefined> {
   const { chromium } = await import('playwright-core');
   let full: string;
@@ -179,8 +170,8 @@ interface PackagedBrowser extends LibraryPaths {
   executablePath: string;
 }
 
-/** The Chromium inside `@sparticuz/chromium` (Linux on x64), unpacked with the libraries that it carries. */
-async function packagedBrowser(cacheDirectory: string | undefined): Promise<PackagedBrowser | undefined> {
+/** The Chromium of `@sparticuz/chromium` (Linux on x64), unpacked with its libraries. */
+async function packagedBrowser(): Promise<PackagedBrowser | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
   const packageDirectory = findPackage('@sparticuz/chromium');
   if (!packageDirectory) return undefined;
@@ -188,14 +179,12 @@ async function packagedBrowser(cacheDirectory: string | undefined): Promise<Pack
   if (!existsSync(join(archives, 'chromium.br'))) return undefined;
   const { version } = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as { version: string };
 
-  const parents = cacheDirectory
-    ? [cacheDirectory]
-    : [join(dirname(dirname(packageDirectory)), '.cache', 'leo-abr'), join(tmpdir(), 'leo-abr')];
+  const parents = [join(dirname(dirname(packageDirectory)), '.cache', 'leo-abr'), join(tmpdir(), 'leo-abr')];
   const parent = parents.find(isWritableDirectory);
   if (!parent) throw new BrowserNotFoundError(`no writable folder to unpack Chromium in: tried ${parents.join(', ')}`);
   const home = join(parent, `chromium-${version}`);
   if (!existsSync(home)) await unpackInto(home, archives);
-  pointToFonts(join(home, 'fonts'));
+  configureFonts(join(home, 'fonts'));
   return {
     executablePath: join(home, 'chromium'),
     libraryDirectory: join(home, 'lib'),
@@ -229,7 +218,7 @@ function isWritableDirectory(path: string): boolean {
   }
 }
 
-/** Unpacks beside `home` and renames, so that `home` is whole whenever it exists, however many start at once. */
+/** Unpacks beside `home` and renames, so that `home` is always complete, even with several processes at once. */
 async function unpackInto(home: string, archives: string): Promise<void> {
   const beside = mkdtempSync(`${home}.`);
   try {
@@ -243,19 +232,19 @@ async function unpackInto(home: string, archives: string): Promise<void> {
     renameSync(beside, home);
   } catch (error) {
     rmSync(beside, { recursive: true, force: true });
-    // Somebody else was faster.
+    // Another process was faster.
     if (existsSync(join(home, 'chromium'))) return;
     throw error;
   }
 }
 
-/** The fonts lie beside their configuration. The one in the package names folders of AWS Lambda: without others no text would show. */
+/** Replaces the package's configuration, which names folders of AWS Lambda: no text would be visible with it. */
 const FONTS_CONF = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>
 `;
 
-function pointToFonts(folder: string): void {
+function configureFonts(folder: string): void {
   const file = join(folder, 'fonts.conf');
   if (readFileSync(file, 'utf8') === FONTS_CONF) return;
   const beside = `${file}.${process.pid}`;

@@ -19,7 +19,7 @@ const served = (segmentIndex: number, representation: number, [from, to]: [numbe
 });
 
 describe('lateness', () => {
-  test('the page and the origin are compared download by download; what was abandoned is left out', () => {
+  test('pairs the downloads of page and origin, without abandoned ones', () => {
     const { prescribedEndSeconds, ...abandoned } = served(1, 1, [1, 3]);
     const log = [served(0, 0, [0, 0.99]), abandoned, served(1, 0, [3.001, 6.4]), served(2, 1, [6.6, 7.99])];
     const timings = downloadTimings(recordedSession(), log);
@@ -34,7 +34,7 @@ describe('lateness', () => {
     expect(prescribedEndSeconds).toBe(3);
   });
 
-  test('late is more than 3 % and more than 50 ms beyond what the browser takes for the response', () => {
+  test('late is more than 3 % and more than 50 ms beyond the usual time of the browser', () => {
     const timing = (prescribedSeconds: number, measuredSeconds: number, sizeBits = 0) =>
       ({
         prescribedSeconds,

@@ -1,22 +1,22 @@
 /**
- * How late downloads ended in a browser against what the trace prescribes, and when that spoils a session: the machine
- * was then busy with something else, and its figures say nothing of the algorithm.
+ * Compares the ends of downloads in a browser with those that the trace prescribes. A session with too many late
+ * downloads is rejected: the machine was busy, and its figures do not describe the algorithm.
  *
- * A browser always needs a while between the last byte and the page's hearing of it, mostly to put a large response
- * together. That is no lateness (docs/decisions/lateness-beyond-the-browsers-own.md).
+ * The browser's usual time between the last byte and the page's event, mostly to assemble a large response, does not
+ * count as lateness (docs/decisions/lateness-beyond-the-browsers-own.md).
  */
 
 import type { RequestLogEntry } from '../origin/index.ts';
 import type { BrowserModel } from '../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** A download is late when it took longer than prescribed by more than the larger of these. */
+/** A download is late if its excess over the prescribed duration is larger than both. */
 const LATE_SHARE = 0.03;
 const LATE_SECONDS = 0.05;
 /** A session with more late downloads than this is rejected. */
 export const TOLERATED_LATE_SHARE = 0.02;
 
-/** One download, as the page measured it and as the trace prescribes it. */
+/** One download: the page's measurement and the trace's prescription. */
 export interface DownloadTiming {
   index: number;
   representationId: string;
@@ -27,7 +27,7 @@ export interface DownloadTiming {
   prescribedSeconds: number;
 }
 
-/** Pairs the page's complete downloads with the origin's log, both in order of their requests. */
+/** Pairs the page's complete downloads with the origin's log, in the order of requests. */
 export function downloadTimings(record: SessionRecord, log: readonly RequestLogEntry[]): DownloadTiming[] {
   const served = new Map<string, RequestLogEntry[]>();
   for (const entry of log) {
@@ -52,7 +52,7 @@ export function downloadTimings(record: SessionRecord, log: readonly RequestLogE
   return timings;
 }
 
-/** What the browser takes for a response of this size after its last byte, when it has nothing else to do. */
+/** The time that an idle browser takes after the last byte of a response of this size. */
 export function responseSeconds(browser: BrowserModel, sizeBits: number): number {
   return browser.responseSeconds + browser.responseSecondsPerBit * sizeBits;
 }
@@ -65,7 +65,7 @@ export function isLate(
   return lateSeconds > Math.max(LATE_SHARE * prescribedSeconds, LATE_SECONDS);
 }
 
-/** Share of late downloads; 0 of none. */
+/** Share of late downloads; 0 if there are none at all. */
 export function lateShare(timings: readonly DownloadTiming[], browser: BrowserModel): number {
   return timings.length === 0 ? 0 : timings.filter((timing) => isLate(timing, browser)).length / timings.length;
 }

@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The page's folder in URLs. */
 export const PAGE_PATH = '/page/';
 
-/** Answers what lies below `/page/`; false for anything else. */
+/** Responds to paths below `/page/`; false for anything else. */
 export function servePageFiles(directory: string) {
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     const pathname = requestPath(request);
@@ -31,7 +31,7 @@ export function servePageFiles(directory: string) {
       'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
       'content-length': content.length,
       'cache-control': 'no-store',
-      // An isolated page has a clock of 5 microseconds instead of 100.
+      // The clock of an isolated page has a resolution of 5 instead of 100 microseconds.
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-embedder-policy': 'require-corp',
     });

@@ -1,4 +1,4 @@
-/** Builds the page of the benchmark: `vite build --config replay/browser/page.config.ts`, at `npm run build`. */
+/** Builds the page of the benchmark: `npm run build:bench-page`. */
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
@@ -16,7 +16,7 @@ export default defineConfig({
     outDir: path('../../cli/dist/bench-page'),
     emptyOutDir: true,
     target: 'es2022',
-    // dash.js is what it is.
+    // dash.js is large.
     chunkSizeWarningLimit: 1500,
   },
 });

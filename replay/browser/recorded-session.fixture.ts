@@ -1,4 +1,4 @@
-/** A small session as a page would record it: three segments of 4 s, one stall, one abandoned request. For tests. */
+/** A small session record for tests: three segments of 4 s, one stall, one abandoned request. */
 
 import type { DecisionRecord, RequestRecord, SessionRecord } from './session-record.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Plays a plan's sessions in a browser, several side by side: all pages of a batch are loaded before the first one
- * starts, starts are staggered, and a session whose downloads came late is played again. Node only.
+ * Plays a plan's sessions in a browser, in concurrent batches: all pages of a batch are loaded before the first one
+ * starts, starts are staggered, and a session with late downloads is played again. Node only.
  */
 
 import type { Browser } from 'playwright-core';
@@ -16,7 +16,7 @@ import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import type { BenchPart } from './bench-notes.ts';
 import { browserSessionResult } from './browser-session-result.ts';
-import { calibrate, calibrationCases, calibrationScale } from './calibration.ts';
+import { calibrate } from './calibration.ts';
 import { inconsistencies } from './consistency.ts';
 import { benchEnvironment, systemLoad } from './environment.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
@@ -28,31 +28,30 @@ import { inTurns } from './turns.ts';
 export interface BenchOptions {
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
-  /** The built page (`vite build --mode bench-page`). */
+  /** The built page (`npm run build:bench-page`). */
   pageDirectory: string;
-  /** Default: the origin paces bytes along the trace. */
+  /** Default: the origin paces the responses. */
   kernel?: KernelTier;
-  /** Files among the algorithms. */
+  /** The algorithms that are files. */
   own?: readonly OwnAlgorithm[];
-  /** Models of the built-in forecaster by recording group; the shipped one for a group that has none. */
+  /** Models of the built-in forecaster by recording group. Default: the shipped one. */
   models?: Readonly<Record<string, ModelFile>>;
-  /** Sessions side by side. Default: 4 where the ladder goes beyond 30 Mbit/s, else 8; there is but one kernel link. */
+  /** Concurrent sessions; always 1 with `kernel`. Default: `defaultContexts`. */
   contexts?: number;
-  /** Times that a session is played at most. Default 4. */
+  /** The most runs of a session. Default 4. */
   maxAttempts?: number;
-  /** Waiting after which a session is given up. Default 600. */
+  /** A session is abandoned after this much waiting. Default 600. */
   cutoffSeconds?: number;
   timings?: boolean;
-  /** Ends the run early; sessions under way are dropped. */
+  /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
   /**
-   * Seconds that the origin is calibrated for on each of two traces, before the sessions and after. Default: not at all;
-   * behind a kernel link there is nothing to calibrate.
+   * Duration of calibration on each of two traces, before and after the sessions. Default: none; none with `kernel`.
    */
   calibrationSeconds?: number;
-  /** Given what is noted of this call, before anything is played; it is kept up to date until the end. */
+  /** Receives the notes of this call before the first session; they are updated until the end. */
   onPart?(part: BenchPart): void;
-  /** Told of every session played, accepted or not. */
+  /** Receives every played session, accepted or not. */
   onSession?(played: PlayedSession): void | Promise<void>;
 }
 
@@ -62,27 +61,26 @@ export interface KernelTier {
   impairment: Impairment;
 }
 
-/** One session as it was played, whether or not it counts. */
+/** One played session, accepted or not. */
 export interface PlayedSession {
   planned: PlannedSession;
   /** From 1. */
   attempt: number;
-  /** Why it does not count; undefined where it does. */
+  /** Why it was rejected; absent if it was accepted. */
   rejected?: string;
   result: SessionResult;
   record: SessionRecord;
   timings: DownloadTiming[];
-  /** What the witnesses of the session disagree on (`consistency.ts`). */
+  /** From `consistency.ts`. */
   inconsistencies: string[];
   originLog: readonly RequestLogEntry[];
-  /** Of a kernel link: what it delivered, dropped and lost from the page's loading to the session's end. */
+  /** Of a kernel link, from the loading of the page to the end of the session. */
   linkStatistics?: LinkStatistics;
 }
 
 export interface BenchOutcome {
-  /** Sessions that count, in the plan's order. */
+  /** Accepted sessions, in the plan's order. */
   results: SessionResult[];
-  /** Runs that were rejected and repeated. */
   rejectedRuns: number;
   /** Sessions that were rejected at every attempt. */
   givenUp: PlannedSession[];
@@ -92,10 +90,10 @@ export interface BenchOutcome {
 const DEFAULT_MAX_ATTEMPTS = 4;
 const DEFAULT_CUTOFF_SECONDS = 600;
 const LARGE_LADDER_BPS = 30e6;
-/** In CSS pixels: the page's video and its margin. A larger page is composed anew with every picture, which costs time. */
+/** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
-/** How many sessions this machine's size and the scenario allow side by side without disturbing each other. */
+/** The number of concurrent sessions that do not disturb each other: 4 for ladders above 30 Mbit/s, else 8. */
 export function defaultContexts({ ladderBps }: Pick<ResolvedScenario, 'ladderBps'>): number {
   return ladderBps.at(-1)! > LARGE_LADDER_BPS ? 4 : 8;
 }
@@ -106,8 +104,8 @@ interface Task {
 }
 
 /**
- * Plays everything. Rejects with an `InputError` for an algorithm that no browser can play before it starts one, and
- * with a `BrowserNotFoundError` where there is none.
+ * Plays all sessions. Rejects with an `InputError` for an unknown algorithm, before it starts a browser, and with a
+ * `BrowserNotFoundError` if there is no browser.
  */
 export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   const { sessions, scenario, signal, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
@@ -128,7 +126,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
     ...found,
     ...(link && {
       executablePath: link.clientProgram(found.executablePath),
-      // To a browser only loopback is as good as https; without that its clocks are coarser.
+      // Without a secure context the page's clocks are coarser. Only loopback is secure without https.
       args: [...found.args, `--unsafely-treat-insecure-origin-as-secure=${origin.url}`],
     }),
     headless: true,
@@ -139,8 +137,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   const calibration = async (when: 'before' | 'after') => {
     const { calibrationSeconds: seconds } = options;
     if (seconds === undefined || link !== undefined || signal?.aborted === true) return;
-    const cases = calibrationCases(calibrationScale(scenario));
-    part.calibration[when] = await calibrate({ browser, origin, cases, seconds, signal });
+    part.calibration[when] = await calibrate({ browser, origin, scenario, seconds, signal });
   };
   try {
     options.onPart?.(part);
@@ -169,7 +166,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
     await calibration('after');
     update(part);
   } catch (error) {
-    // The browser was closed on purpose, while it was calibrated.
+    // `abort` has closed the browser during a calibration.
     if (signal?.aborted !== true) throw error;
   } finally {
     signal?.removeEventListener('abort', abort);
@@ -194,36 +191,37 @@ function newPart(environment: BenchPart['environment']): BenchPart {
   };
 }
 
-/** Time and load as they are now. */
+/** Sets the end and the load to the current ones. */
 function update(part: BenchPart): void {
   part.endedAt = new Date().toISOString();
   part.load.after = systemLoad();
   part.load.highest = Math.max(part.load.highest, part.load.after[0]!);
 }
 
-/** A browser without the codecs would fail at every session, and say less why. */
+/** Fails early with a clear message if the browser lacks the codec. */
 async function requireMedia(browser: Browser, source: string): Promise<void> {
-  const types = [`video/mp4; codecs="${videoClip(MAX_REPRESENTATIONS - 1).codec}"`];
+  const type = `video/mp4; codecs="${videoClip(MAX_REPRESENTATIONS - 1).codec}"`;
   const page = await browser.newPage();
-  const missing = await page.evaluate(
-    (asked) => asked.filter((type) => typeof MediaSource === 'undefined' || !MediaSource.isTypeSupported(type)),
-    types,
+  const isSupported = await page.evaluate(
+    (asked) => typeof MediaSource !== 'undefined' && MediaSource.isTypeSupported(asked),
+    type,
   );
   await page.close();
-  if (missing.length === 0) return;
+  if (isSupported) return;
   throw new BrowserNotFoundError(
-    `the browser that was found (${source}) cannot play ${missing.join(', ')}: set CHROME_PATH to one that can`,
+    `the browser that was found (${source}) cannot play ${type}: set CHROME_PATH to one that can`,
   );
 }
 
-interface Surroundings {
+/** What all sessions of a run share. */
+interface Run {
   browser: Browser;
   origin: RunningOrigin;
   link: KernelLink | undefined;
   options: BenchOptions;
 }
 
-/** Its module is for Linux alone. */
+/** Imported on demand, because the module is for Linux only. */
 async function startKernelLink(
   { congestionControl }: KernelTier,
   { rttSeconds }: ResolvedScenario,
@@ -232,11 +230,10 @@ async function startKernelLink(
   return link.start({ congestionControl, rttSeconds });
 }
 
-async function playBatch(batch: readonly Task[], surroundings: Surroundings): Promise<PlayedSession[]> {
-  const { options } = surroundings;
-  const { scenario, signal } = options;
+async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSession[]> {
+  const { scenario, signal } = run.options;
   try {
-    const loaded = await Promise.all(batch.map((task) => loadPage(task, surroundings)));
+    const loaded = await Promise.all(batch.map((task) => loadPage(task, run)));
     const staggerMs = (scenario.segmentSeconds * 1000) / loaded.length;
     return await Promise.all(
       loaded.map(async (page, i) => {
@@ -245,14 +242,14 @@ async function playBatch(batch: readonly Task[], surroundings: Surroundings): Pr
       }),
     );
   } catch (error) {
-    // The browser was closed on purpose.
+    // `abort` has closed the browser.
     if (signal?.aborted === true) return [];
     throw error;
   }
 }
 
-/** Opens a page of its own for one session; `play` ends with the page closed. */
-async function loadPage({ planned, attempt }: Task, { browser, origin, link, options }: Surroundings) {
+/** Opens a page for one session; `play` closes it at the end. */
+async function loadPage({ planned, attempt }: Task, { browser, origin, link, options }: Run) {
   const { scenario, timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
@@ -308,7 +305,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
   };
 }
 
-/** The origin hands everything to the kernel at once, and the link plays the trace from the first request for a segment on. */
+/** The origin responds at once; the kernel link starts the trace at the first request for a segment. */
 function kernelSession(
   link: KernelLink,
   { trace, startSeconds, seed }: PlannedSession,
@@ -318,7 +315,7 @@ function kernelSession(
   return { pacing: 'none', onStart: () => link.play(steps, seed) };
 }
 
-/** A fault is a result, a busy machine is none. */
+/** A session with a fault counts as a result. */
 function reasonToReject(
   record: SessionRecord,
   timings: readonly DownloadTiming[],

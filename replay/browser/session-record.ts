@@ -1,4 +1,4 @@
-/** What the runner tells a page and what the page reports: plain JSON, the contract between the two. */
+/** The interface between the runner and a page, in JSON: the configuration of a session and its record. */
 
 import type { Decision, InFlight, PlayerState } from '../../abr/index.ts';
 import type { ModelFile } from '../../predictor/built-in/model-file.ts';
@@ -7,7 +7,7 @@ import type { Scenario } from '../scenarios.ts';
 
 /** One session for a page to play. */
 export interface SessionConfig {
-  /** The session's folder at the origin, with a slash at its end. */
+  /** The session's folder at the origin, with a trailing slash. */
   sessionUrl: string;
   algorithm: string;
   /** The file of an algorithm that is one. */
@@ -15,26 +15,26 @@ export interface SessionConfig {
   seed: number;
   scenario: Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'rttSeconds' | 'mu' | 'lambda'>;
   segmentCount: number;
-  /** Waiting (startup and stalls) after which the session is given up. */
+  /** The session is abandoned after this much waiting (startup and stalls). */
   cutoffSeconds: number;
-  /** What the built-in forecaster runs on. Default: the shipped one. */
+  /** The built-in forecaster's model. Default: the shipped one. */
   model?: ModelFile;
 }
 
-/** One request for a segment of video; times are seconds of the session's clock (0 is the first of them). */
+/** One request for a segment of video; times are of the session's clock (0 is the first request). */
 export interface RequestRecord {
   index: number;
   representationId: string;
   bitrateBps: number;
   requestedAtSeconds: number;
-  /** What the element had ahead of the playhead at that moment. */
+  /** The element's media ahead of the playhead at the request. */
   bufferLevelSeconds: number;
   endedAtSeconds: number;
   receivedBits: number;
   outcome: 'complete' | 'abandoned' | 'failed';
 }
 
-/** A decision with all that it was based on; of the forecast its source alone, because paths are no JSON. */
+/** A decision with its inputs; of the forecast only the source, because its paths cannot be written as JSON. */
 export interface DecisionRecord {
   kind: 'decide' | 'abandon';
   representationId: string;
@@ -45,11 +45,11 @@ export interface DecisionRecord {
   forecast?: { source: string; issuedAtMs: number };
 }
 
-/** A time in which the playhead stood still, as the element's own clock has it. */
+/** A stall of the playhead, on the session's clock. */
 export interface StallRecord {
   startSeconds: number;
   endSeconds: number;
-  /** Position of the playhead. */
+  /** The position of the playhead. */
   mediaSeconds: number;
 }
 
@@ -57,35 +57,32 @@ export interface SessionRecord {
   endedBy: 'end' | 'cutoff' | 'fault';
   fault?: string;
   requests: RequestRecord[];
-  /** None for algorithms that are not the plugin's. */
+  /** Empty for dash.js's own rules. */
   decisions: DecisionRecord[];
-  /** From the first media request to the first movement of the playhead; undefined where it never moved. */
+  /** From the first media request to the first movement of the playhead; absent if it never moved. */
   startupSeconds?: number;
   stalls: StallRecord[];
-  /** Elapsed since the first movement, less media played and stalls: what the element lost without saying so. */
+  /** Elapsed time since the first movement minus played media and stalls: time lost without a `waiting` event. */
   unaccountedSeconds: number;
   /** Per segment, the picture widths that were on screen. */
   widthsOnScreen: number[][];
   droppedFrames: number;
   presentedFrames: number;
-  /** Milliseconds that each decision took; only where decisions were timed. */
+  /** Durations of the decisions. */
   decisionMillis: number[];
-  /** Trace seconds minus session seconds that an oracle went by. */
+  /** An oracle's trace time minus session time. */
   oracleOffsetSeconds?: number;
   userAgent: string;
   dashVersion: string;
 }
 
-/** What a page offers to the runner. */
-export interface BenchPage {
-  /** Loads what the session needs beforehand. */
-  prepare(config: SessionConfig): Promise<void>;
-  /** Plays it to its end. */
-  play(): Promise<SessionRecord>;
-}
-
 declare global {
   interface Window {
-    leoAbrBench: BenchPage;
+    leoAbrBench: {
+      /** Loads all that the session needs before its start. */
+      prepare(config: SessionConfig): Promise<void>;
+      /** Plays the session to its end. */
+      play(): Promise<SessionRecord>;
+    };
   }
 }

@@ -5,7 +5,7 @@ import { inTurns } from './turns.ts';
 describe('inTurns', () => {
   const traces = ['a', 'b'].map((name) => ({ name }) as Trace);
 
-  test('each start begins with the next algorithm, and nothing is lost', () => {
+  test('each start begins with the next algorithm, and all sessions stay', () => {
     const sessions = traces.flatMap((trace) =>
       [0, 61].flatMap((startSeconds) => ['x', 'y', 'z'].map((algorithm) => ({ trace, startSeconds, algorithm }))),
     );

@@ -1,8 +1,10 @@
-/** In which order sessions are played, so that no algorithm has a place of its own among those side by side. */
+/** The order in which sessions are played: the algorithms take turns, so that none has a fixed place in a batch. */
 
 import type { PlannedSession } from '../evaluation/plan.ts';
 
-/** A plan has all algorithms of a start one after the other; from start to start they take turns at being first. */
+/**
+ * Rotates the algorithms of each start (they are neighbours in a plan) by one more than those of the previous start.
+ */
 export function inTurns<T extends Pick<PlannedSession, 'trace' | 'startSeconds'>>(sessions: readonly T[]): T[] {
   const order: T[] = [];
   let from = 0;

@@ -18,7 +18,7 @@ function entry(path: string, content: string, type = '0'): Uint8Array {
 const join = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
 describe('readArchive', () => {
-  test('reads regular files and passes over folders', () => {
+  test('reads regular files and skips folders', () => {
     const archive = join(
       entry('lib/', '', '5'),
       entry('lib/a.so', 'x'.repeat(600)),
@@ -32,7 +32,7 @@ describe('readArchive', () => {
     ]);
   });
 
-  test('a file that is cut short is an error', () => {
+  test('throws for a truncated file', () => {
     expect(() => readArchive(entry('a', 'x'.repeat(600)).subarray(0, 700))).toThrow(/"a" at byte 0/);
   });
 });

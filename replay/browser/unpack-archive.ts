@@ -1,8 +1,6 @@
-/** Reads the brotli-compressed ustar archives that `@sparticuz/chromium` carries, without a `tar` command. */
+/** Reads ustar archives, as in `@sparticuz/chromium`, without a `tar` command. */
 
-/** A regular file of an archive. */
-export interface ArchivedFile {
-  /** As the archive has it, `/` between folders. */
+interface ArchivedFile {
   path: string;
   /** Permission bits. */
   mode: number;
@@ -13,8 +11,8 @@ const BLOCK_BYTES = 512;
 const REGULAR_FILE = new Set(['0', '\0', '']);
 
 /**
- * The regular files of an uncompressed ustar archive (POSIX.1-1988), in their order.
- * @throws {Error} where a header's size is no octal number or a file is cut short.
+ * The regular files of an uncompressed ustar archive (POSIX.1-1988), in order.
+ * @throws {Error} for a size that is not octal and for a truncated file.
  */
 export function readArchive(bytes: Uint8Array): ArchivedFile[] {
   const files: ArchivedFile[] = [];
@@ -31,7 +29,7 @@ export function readArchive(bytes: Uint8Array): ArchivedFile[] {
     const size = Number.parseInt(field(124, 12), 8);
     const start = offset + BLOCK_BYTES;
     if (!(size >= 0) || start + size > bytes.length) {
-      throw new Error(`archive: "${path}" at byte ${offset} is cut short or has no valid size`);
+      throw new Error(`archive: "${path}" at byte ${offset} is truncated or has no valid size`);
     }
     if (REGULAR_FILE.has(field(156, 1))) {
       files.push({

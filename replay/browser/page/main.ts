@@ -17,7 +17,7 @@ import { ScreenRecorder } from './screen-recorder.ts';
 import { TraceClock } from './trace-clock.ts';
 
 const SAMPLE_MS = 25;
-/** A session that neither ends nor waits for so long beyond its media is stuck. */
+/** A session is stuck if it exceeds media + cutoff by this. */
 const STUCK_SECONDS = 60;
 
 let play: (() => Promise<SessionRecord>) | undefined;
@@ -28,7 +28,7 @@ window.leoAbrBench = {
     play = () => session.play();
   },
   play() {
-    if (play === undefined) throw new Error('prepare() comes first');
+    if (play === undefined) throw new Error('play(): call prepare() first');
     return play();
   },
 };
@@ -57,7 +57,7 @@ async function prepareSession(config: SessionConfig) {
     const create = own && (await importOwnAlgorithms([own])).get(name);
     const controller = create?.({ seed }) ?? createController(name, { seed });
     const handle = attachLeoAbr(player, {
-      controller: judged(controller, config, decisionMillis),
+      controller: withWeights(controller, config, decisionMillis),
       sizes,
       timeSource: clock,
       seed,
@@ -144,8 +144,8 @@ async function prepareSession(config: SessionConfig) {
   };
 }
 
-/** The controller with the scenario's weights, whatever the plugin would take, and timed. */
-function judged(controller: Controller, { scenario }: SessionConfig, decisionMillis: number[]): Controller {
+/** The controller with the scenario's weights instead of the plugin's, and with timed decisions. */
+function withWeights(controller: Controller, { scenario }: SessionConfig, decisionMillis: number[]): Controller {
   const { ladderBps, mu, lambda } = scenario;
   const weights = { ...qoeWeights('linear', ladderBps), mu, lambda };
   const { reconsider } = controller;
@@ -163,7 +163,7 @@ function judged(controller: Controller, { scenario }: SessionConfig, decisionMil
   };
 }
 
-/** The origin says in each media response where the trace was when it had the request. */
+/** Gives the oracle the trace's time at the first media request, from a header of the origin's response. */
 function anchorAtFirstResponse(player: object, oracle: BrowserOracle, requests: RequestRecorder): void {
   interface MediaResponse {
     request: { customData?: { request?: { type?: string; startDate?: Date } } };
@@ -184,6 +184,6 @@ function anchorAtFirstResponse(player: object, oracle: BrowserOracle, requests: 
 }
 
 function listen(player: object, type: string, listener: (event: unknown) => void): void {
-  // dash.js's types know the names of some events only.
+  // dash.js's types list only some of the events.
   (player as { on(type: string, listener: (event: unknown) => void): void }).on(type, listener);
 }

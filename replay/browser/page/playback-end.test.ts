@@ -4,11 +4,11 @@ import { PlaybackEnd } from './playback-end.ts';
 describe('PlaybackEnd', () => {
   const element = (currentTime: number, { duration = 96, ended = false } = {}) => ({ currentTime, duration, ended });
 
-  test('an element that has ended is over at once', () => {
+  test('is over at once when the element has ended', () => {
     expect(new PlaybackEnd(element(95.9, { ended: true })).isOver(1)).toBe(true);
   });
 
-  test('one that stands at its end is over soon, one that stalls before it never', () => {
+  test('is over soon when the element stays at its end, never when it stalls before', () => {
     const video = element(95.99);
     const end = new PlaybackEnd(video);
     expect(end.isReached).toBe(true);
@@ -18,7 +18,7 @@ describe('PlaybackEnd', () => {
     expect([100, 200, 300].some((now) => stalled.isOver(now))).toBe(false);
   });
 
-  test('whoever seeks away from the end begins anew', () => {
+  test('a seek away from the end resets the wait', () => {
     const video = element(96);
     const end = new PlaybackEnd(video);
     expect(end.isOver(100)).toBe(false);
@@ -28,7 +28,7 @@ describe('PlaybackEnd', () => {
     expect([150, 150.5].map((now) => end.isOver(now))).toEqual([false, true]);
   });
 
-  test('before there is a duration, nothing is over', () => {
+  test('is not over without a duration', () => {
     const end = new PlaybackEnd(element(0, { duration: Number.NaN }));
     expect([0, 10].some((now) => end.isOver(now))).toBe(false);
     const empty = new PlaybackEnd(element(0, { duration: 0 }));

@@ -1,41 +1,30 @@
 /**
- * When a session is over: the element has ended, or stands at the end of its media and nobody ends it.
+ * Detects the end of a session: the element has ended, or stays at the end of its media.
  *
- * dash.js 5.2.1 at times never ends its stream. It does so once, when the last segment is in the buffer, and leaves it out
- * where a source buffer is busy at that moment (`MediaSourceController.signalEndOfStream`). The element then waits at its
- * last picture, the gap controller seeks to the end to help it on, and seeks there lead half a second back
- * (`seekDurationBackoff`): half a second of video over and over, and a stall each time, that no viewer of a
- * whole video would count.
+ * dash.js 5.2.1 sometimes never ends its stream: it tries once, when the last segment is in the buffer, and gives up if
+ * a source buffer is busy then (`MediaSourceController.signalEndOfStream`). The element waits at its last picture, the
+ * gap controller seeks to the end, and that seek leads half a second back (`seekDurationBackoff`): the last half second
+ * repeats, with a stall each time that a viewer would not count.
  */
 
-/** What is read of the element. */
-export interface EndingPlayhead {
-  readonly currentTime: number;
-  readonly duration: number;
-  readonly ended: boolean;
-}
-
-/** Closer to its end than this there is no other picture to come. */
+/** The last picture is closer to the end than this. */
 const END_SECONDS = 0.06;
-/** An element that stands there ends within this, if it does. dash.js seeks back after some two seconds. */
+/** An element normally ends within this time after its last picture. dash.js seeks back after about two seconds. */
 const PATIENCE_SECONDS = 0.4;
 
 export class PlaybackEnd {
-  private readonly element: EndingPlayhead;
   private reachedAtSeconds: number | undefined;
 
-  constructor(element: EndingPlayhead) {
-    this.element = element;
-  }
+  constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime' | 'duration' | 'ended'>) {}
 
-  /** No other picture is to come: waiting here is no stall. */
+  /** Whether the last picture is reached, so that waiting is no stall. */
   get isReached(): boolean {
     const { ended, currentTime, duration } = this.element;
-    // The duration is NaN before there is one.
+    // The duration is NaN before the metadata are loaded.
     return ended || (duration > 0 && currentTime >= duration - END_SECONDS);
   }
 
-  /** To be asked often, with the session's clock. */
+  /** Call it often, with the session's clock. */
   isOver(nowSeconds: number): boolean {
     if (this.element.ended) return true;
     this.reachedAtSeconds = this.isReached ? (this.reachedAtSeconds ?? nowSeconds) : undefined;

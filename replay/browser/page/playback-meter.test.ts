@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PlaybackMeter } from './playback-meter.ts';
 
-/** An element that starts at `startup` and stands still during `stalls`, and says so `late` seconds later. */
+/** An element that starts at `startup` and stalls during `stalls`, with events `late` seconds later. */
 function play(options: {
   startup: number;
   stalls: readonly [start: number, seconds: number][];
@@ -38,7 +38,7 @@ function play(options: {
 }
 
 describe('PlaybackMeter', () => {
-  test('startup and stalls are exact, however late they are announced and however rarely it looks', () => {
+  test('startup and stalls are exact for any delay of events and any sampling period', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -75,12 +75,12 @@ describe('PlaybackMeter', () => {
     );
   });
 
-  test('a wait that cost no time is no stall', () => {
+  test('a `waiting` event without lost time is no stall', () => {
     const meter = play({ startup: 0.5, stalls: [[2, 0]], period: 0.01, late: 0.02, until: 5 });
     expect(meter.stalls).toEqual([]);
   });
 
-  test('while it waits, the wait counts', () => {
+  test('an ongoing wait counts as waited time', () => {
     const meter = play({ startup: 1, stalls: [[3, 100]], period: 0.05, late: 0.1, until: 8 });
     expect(meter.stalls).toEqual([]);
     expect(meter.waitedSeconds(8)).toBeCloseTo(6, 1);
@@ -88,7 +88,7 @@ describe('PlaybackMeter', () => {
     expect([never.startedAtSeconds, never.waitedSeconds(8)]).toEqual([undefined, 8]);
   });
 
-  test('what is not announced is no stall, but is not lost either', () => {
+  test('lost time without an event is unaccounted, not a stall', () => {
     const meter = play({ startup: 1, stalls: [[3, 0.4]], period: 0.05, late: 0, until: 8, silent: true });
     expect(meter.stalls).toEqual([]);
     expect(meter.unaccountedSeconds()).toBeCloseTo(0.4, 2);

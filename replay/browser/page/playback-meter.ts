@@ -1,51 +1,43 @@
 /**
- * Startup and stalls of a media element by its own clock. What the element announces (`waiting`, `playing`) comes late;
- * for how long its `currentTime` stood is exact, because it moves one second per second while it plays. So the events say
- * that there was a stall, and the lag of `currentTime` behind the clock says when and how long.
+ * Measures startup and stalls of a media element. Its events (`waiting`, `playing`) are late, but `currentTime` is
+ * exact: during playback it advances one second per second. So events detect a stall, and the lag of `currentTime`
+ * behind the clock gives its start and duration.
  */
 
 import type { StallRecord } from '../session-record.ts';
 
-/** What is read of the element. */
-export interface Playhead {
-  readonly currentTime: number;
-}
-
-/** Movements of the playhead, and changes of its lag, below this are jitter. */
+/** Smaller movements of the playhead, and smaller changes of its lag, are jitter. */
 const JITTER_SECONDS = 0.005;
 
 export class PlaybackMeter {
   readonly stalls: StallRecord[] = [];
-  /** Seconds of the session's clock at which the playhead began to move. */
+  /** When the playhead began to move, on the session's clock. */
   startedAtSeconds: number | undefined;
-  private readonly element: Playhead;
   private readonly startPosition: number;
   private position: number;
   private lagSeconds = 0;
-  /** The lag when the playhead was last seen to move at full speed. */
+  /** The lag when the playhead last moved at full speed. */
   private steadyLagSeconds = 0;
   private waiting = false;
 
-  constructor(element: Playhead) {
-    this.element = element;
+  constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime'>) {
     this.startPosition = element.currentTime;
     this.position = this.startPosition;
   }
 
-  /** Waited in all by now, startup included. */
+  /** Total time of startup and stalls so far. */
   waitedSeconds(nowSeconds: number): number {
     if (this.startedAtSeconds === undefined) return nowSeconds;
     const since = this.waiting ? this.lagAt(nowSeconds) - this.steadyLagSeconds : 0;
     return this.startedAtSeconds + this.stalledSeconds() + since;
   }
 
-  /** The element says that it waits for data. */
   onWaiting(nowSeconds: number): void {
     this.sample(nowSeconds);
     if (this.startedAtSeconds !== undefined) this.waiting = true;
   }
 
-  /** To be called often, and at every event of the element. */
+  /** Call it often, and at every event of the element. */
   sample(nowSeconds: number): void {
     const before = this.position;
     this.position = this.element.currentTime;
@@ -57,10 +49,10 @@ export class PlaybackMeter {
     const lag = this.lagAt(nowSeconds);
     const moved = this.position - before;
     if (this.waiting && moved >= JITTER_SECONDS) {
-      // It went on, `moved` seconds ago.
+      // Playback resumed `moved` seconds ago.
       const endSeconds = nowSeconds - moved;
       const lostSeconds = lag - this.steadyLagSeconds;
-      // A `waiting` that cost no time was no stall.
+      // A `waiting` without lost time is no stall.
       if (lostSeconds >= JITTER_SECONDS) {
         this.stalls.push({ startSeconds: endSeconds - lostSeconds, endSeconds, mediaSeconds: before });
       }
@@ -73,12 +65,12 @@ export class PlaybackMeter {
     this.lagSeconds = lag;
   }
 
-  /** What the playhead lost without a `waiting`; 0 where every stop was announced. */
+  /** Time that the playhead lost without a `waiting` event. */
   unaccountedSeconds(): number {
     return this.startedAtSeconds === undefined ? 0 : this.steadyLagSeconds;
   }
 
-  /** Elapsed since the start, less media played and stalls. */
+  /** Elapsed time since the start minus played media and stalls. */
   private lagAt(nowSeconds: number): number {
     return nowSeconds - this.startedAtSeconds! - (this.position - this.startPosition) - this.stalledSeconds();
   }

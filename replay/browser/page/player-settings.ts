@@ -1,8 +1,8 @@
-/** The dash.js settings of a benchmark: the same player for every algorithm, free of what would disturb the comparison. */
+/** The dash.js settings of a benchmark: the same for every algorithm. */
 
 import type { SessionConfig } from '../session-record.ts';
 
-/** Downloads last as long as the trace wants; dash.js would give up after 20 s. */
+/** Longer than any outage of a trace; the default is 20 s. */
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
 
 export function playerSettings({ scenario }: SessionConfig): object {
@@ -15,10 +15,10 @@ export function playerSettings({ scenario }: SessionConfig): object {
         bufferTimeAtTopQuality: bufferCapSeconds,
         bufferTimeAtTopQualityLongForm: bufferCapSeconds,
         bufferToKeep: 4,
-        // A switch up must not load again what is buffered.
+        // A switch up must not download buffered segments again.
         fastSwitchEnabled: false,
       },
-      // With 500 ms requests would leave up to half a second late when the buffer is full.
+      // With the default of 500 ms and a full buffer, requests would be up to half a second late.
       scheduling: { defaultTimeout: 20 },
       // A switch back to a known representation costs no request.
       cacheInitSegments: true,
@@ -29,14 +29,14 @@ export function playerSettings({ scenario }: SessionConfig): object {
       saveLastMediaSettingsForCurrentStreamingSession: false,
       utcSynchronization: { enabled: false },
       abr: {
-        // dash.js begins at the lowest.
+        // The lowest representation.
         initialBitrate: { video: ladderBps[0]! / 1000 },
-        // Resource timing finds the first entry of a URL, which may be an abandoned request's.
+        // Resource timing gives the first entry of a URL, which may be that of an abandoned request.
         throughput: { useResourceTimingApi: false },
       },
     },
   };
 }
 
-/** To be set once dash.js has begun at the lowest representation: from here on the algorithm chooses. */
+/** Set this once dash.js has begun at the lowest representation; from then on the algorithm decides. */
 export const FREE_CHOICE = { streaming: { abr: { initialBitrate: { video: -1 } } } };

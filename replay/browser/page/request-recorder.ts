@@ -1,9 +1,9 @@
-/** Follows dash.js's requests for video segments on the session's clock, which the first of them starts. */
+/** Records dash.js's requests for video segments. The first one starts the session's clock. */
 
 import type { MediaPlayerClass } from 'dashjs';
 import type { RequestRecord } from '../session-record.ts';
 
-/** What is read of dash.js's request. */
+/** The used fields of dash.js's request. */
 interface SegmentRequest {
   type: string;
   mediaType: string;
@@ -18,21 +18,18 @@ type OpenRequest = Omit<RequestRecord, 'endedAtSeconds' | 'receivedBits' | 'outc
 export class RequestRecorder {
   readonly requests: RequestRecord[] = [];
   private readonly open = new Map<SegmentRequest, OpenRequest>();
-  private readonly element: HTMLMediaElement;
   private zeroMs: number | undefined;
 
-  constructor(player: MediaPlayerClass, element: HTMLMediaElement) {
-    this.element = element;
+  constructor(
+    player: MediaPlayerClass,
+    private readonly element: HTMLMediaElement,
+  ) {
     const on = (type: string, listener: (event: { request: SegmentRequest; error?: unknown }) => void) =>
-      // dash.js's types know the names of some events only.
+      // dash.js's types list only some of the events.
       (player as unknown as { on(type: string, listener: object): void }).on(type, listener);
     on('fragmentLoadingStarted', ({ request }) => this.started(request));
     on('fragmentLoadingCompleted', ({ request, error }) => this.ended(request, error ? 'failed' : 'complete'));
     on('fragmentLoadingAbandoned', ({ request }) => this.ended(request, 'abandoned'));
-  }
-
-  get hasStarted(): boolean {
-    return this.zeroMs !== undefined;
   }
 
   /** Seconds since the first request for a segment; 0 before. */
@@ -40,7 +37,7 @@ export class RequestRecorder {
     return this.zeroMs === undefined ? 0 : (performance.now() - this.zeroMs) / 1000;
   }
 
-  /** Requests under way are given up with the session. */
+  /** Ends the session; active requests are recorded as abandoned. */
   end(): void {
     for (const request of [...this.open.keys()]) this.ended(request, 'abandoned');
   }

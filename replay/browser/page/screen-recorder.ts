@@ -1,15 +1,15 @@
-/** Which picture widths were on screen in each segment: the proof of what was shown. */
+/** Records the picture widths on screen per segment; they identify the shown representations. */
 
 export class ScreenRecorder {
   /** By segment. */
   readonly widths: number[][];
-  private readonly element: HTMLVideoElement;
-  private readonly segmentSeconds: number;
   private handle = 0;
 
-  constructor(element: HTMLVideoElement, segmentSeconds: number, segmentCount: number) {
-    this.element = element;
-    this.segmentSeconds = segmentSeconds;
+  constructor(
+    private readonly element: HTMLVideoElement,
+    private readonly segmentSeconds: number,
+    segmentCount: number,
+  ) {
     this.widths = Array.from({ length: segmentCount }, () => []);
     this.next();
   }
