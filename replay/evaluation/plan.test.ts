@@ -49,7 +49,9 @@ describe('planBenchmark', () => {
       'name: expected each trace of data set "set" to have a name of its own, got "a" again',
     );
     expect(() => planBenchmark({ ...options, algorithms: ['mpc-d', 'mpc-d'] })).toThrow(/each once/);
-    expect(() => planBenchmark({ ...options, traces: [testTrace('a', 8)] })).toThrow(/room for a session of uhd-8/);
+    expect(() => planBenchmark({ ...options, traces: [testTrace('a', 8)] })).toThrow(
+      'traces: expected a trace of 12 s or more, of 232 s from its start on for a whole session of uhd-8, got 1 too short: "a" of 8 s',
+    );
   });
 });
 

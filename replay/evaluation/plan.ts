@@ -7,7 +7,7 @@ import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { sameJson } from './same-json.ts';
-import { type SessionStart, type StartsRule, sessionStarts } from './starts.ts';
+import { neededOfTraces, type SessionStart, type StartsRule, sessionStarts } from './starts.ts';
 
 export interface PlannedSession extends SessionStart {
   trace: Trace;
@@ -82,9 +82,11 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   if (turn === 0) {
     throw new InputError(
       'traces',
-      `at least one trace with room for a session of ${scenario.name}`,
+      neededOfTraces(scenario),
       undefined,
-      traces.length === 0 ? 'no trace' : `${traces.length} too short: ${describeValue(traces[0]!.name)} ...`,
+      traces.length === 0
+        ? 'none'
+        : `${traces.length} too short: ${describeValue(traces[0]!.name)} of ${traces[0]!.durationSeconds} s ...`,
     );
   }
   return plan;

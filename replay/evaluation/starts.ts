@@ -83,6 +83,13 @@ export function sessionStarts(
   return starts;
 }
 
+/** What `sessionStarts` asks of a trace, in words. */
+export function neededOfTraces({ name, segmentSeconds, segmentCount, playbackRate = 1 }: Scenario): string {
+  const least = ((SPARE_SEGMENTS + 1) * segmentSeconds) / playbackRate;
+  const whole = (segmentCount * segmentSeconds) / playbackRate + SLACK_SECONDS;
+  return `a trace of ${least} s or more, of ${whole} s from its start on for a whole session of ${name}`;
+}
+
 function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, segmentSeconds: number): number {
   const whole = (seconds: number) => Math.floor((seconds + ROUNDING_SECONDS) / segmentSeconds);
   // The second bound matters where the trace wraps more than two segments before its end.

@@ -103,6 +103,12 @@ describe('parseTraceCsv', () => {
     expect(notes).toEqual(['x#1: left out, it has nothing but zeros (samples: 2)']);
   });
 
+  test('says which columns may be missing', () => {
+    expect(() => parseTraceCsv('seconds,rate\n0,1', 'a.csv')).toThrow(
+      'a.csv:1: expected the header time_s,throughput_mbps, with or without rtt_ms and loss, got "seconds,rate"',
+    );
+  });
+
   test.each([
     ['', undefined, undefined, '""'],
     ['\n\n', undefined, undefined, '""'],

@@ -100,7 +100,11 @@ function headerAt(text: string, file: string, line: number): ColumnName[] {
   const known = names.filter((name): name is ColumnName => (COLUMNS as readonly string[]).includes(name));
   const complete = known.includes('time_s') && known.includes('throughput_mbps');
   if (!complete || known.length !== names.length || new Set(names).size !== names.length) {
-    throw new InputError(placeOf({ file, line }), `the header ${COLUMNS.join(',')}`, text);
+    throw new InputError(
+      placeOf({ file, line }),
+      'the header time_s,throughput_mbps, with or without rtt_ms and loss',
+      text,
+    );
   }
   return known;
 }
