@@ -1,19 +1,18 @@
 /**
- * A file that lines are added to and nothing is ever changed in. What could not be written (a full disk) waits and is
- * tried again from the very byte where it stopped; a crash can cost no more than the end of the last line, which
- * `repairEnd` cuts off.
+ * An append-only file of lines. If a write fails (full disk), the rest waits, and the next flush continues at the exact
+ * byte. A crash can only truncate the last line, which `repairEnd` removes.
  */
 
 import * as nodeFiles from 'node:fs/promises';
 
-/** What is needed of a file; that of `node:fs/promises` has it. */
+/** The part of `FileHandle` of `node:fs/promises` that is used. */
 export interface FileHandle {
   write(buffer: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }>;
   datasync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What is needed of `node:fs/promises` where a disk may be full. */
+/** The part of `node:fs/promises` that is used and that tests replace by a full disk. */
 export interface FileSystem {
   open(path: string, flags: 'a'): Promise<FileHandle>;
   writeFile(path: string, text: string): Promise<void>;
@@ -23,7 +22,7 @@ export interface FileSystem {
   stat(path: string): Promise<{ size: number }>;
 }
 
-/** Lines are small: so many bytes of them are written at once. */
+/** Chunks are joined to writes of about this size. */
 const WRITE_BYTES = 256 * 1024;
 const LINE_END = 0x0a;
 
@@ -32,14 +31,13 @@ export class AppendFile {
   readonly #files: Pick<FileSystem, 'open'>;
   #handle: FileHandle | undefined;
   #waiting: Buffer[] = [];
-  /** Bytes of the first chunk that are in the file already. */
+  /** Bytes of the first waiting chunk that are already in the file. */
   #written = 0;
-  /** Chunks that are being written. */
-  #underWay = 0;
-  /** Lines and bytes that wait to be written. */
+  /** Chunks of the current write. */
+  #writingChunks = 0;
   waitingLines = 0;
   waitingBytes = 0;
-  /** What is in the file by now. */
+  /** Lines and bytes in the file. */
   lines = 0;
   bytes = 0;
 
@@ -48,7 +46,7 @@ export class AppendFile {
     this.#files = files;
   }
 
-  /** `text` ends with a line end. */
+  /** `text` must end with a newline. */
   append(text: string): void {
     const bytes = Buffer.from(text);
     this.#waiting.push(bytes);
@@ -56,13 +54,13 @@ export class AppendFile {
     this.waitingBytes += bytes.length;
   }
 
-  /** Writes all that waits. Rejects if the disk does not take it; the rest keeps waiting. Not twice at once. */
+  /** Writes all waiting chunks. Rejects if a write fails; the rest keeps waiting. Do not call it concurrently. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0) {
       this.#handle ??= await this.#files.open(this.path, 'a');
       const bytes = this.#next();
       const { bytesWritten } = await this.#handle.write(bytes, 0, bytes.length).finally(() => {
-        this.#underWay = 0;
+        this.#writingChunks = 0;
       });
       if (bytesWritten === 0) throw Object.assign(new Error('nothing could be written'), { code: 'ENOSPC' });
       const lines = lineEnds(bytes.subarray(0, bytesWritten));
@@ -77,27 +75,27 @@ export class AppendFile {
     }
   }
 
-  /** Forgets the oldest waiting chunk that no write has begun, and returns its lines; `''` if there is none. */
+  /** Drops the oldest waiting chunk that is not partly written and returns its text; `''` if there is none. */
   dropOldest(): string {
-    const [bytes] = this.#waiting.splice(Math.max(this.#underWay, this.#written > 0 ? 1 : 0), 1);
+    const [bytes] = this.#waiting.splice(Math.max(this.#writingChunks, this.#written > 0 ? 1 : 0), 1);
     if (bytes === undefined) return '';
     this.waitingLines -= lineEnds(bytes);
     this.waitingBytes -= bytes.length;
     return bytes.toString();
   }
 
-  /** The waiting lines; one of which a part is in the file counts as waiting. */
+  /** The waiting lines, including one that is partly in the file. */
   waitingText(): string {
     return Buffer.concat(this.#waiting).toString('utf8', this.#begun());
   }
 
-  /** Bytes of the lines that are wholly in the file. */
+  /** Bytes of the complete lines in the file. */
   wholeBytes(): number {
     return this.bytes - this.#written + this.#begun();
   }
 
-  /** To be called when the file has been closed and deleted: the waiting lines begin a new one of the same name. */
-  beginAnew(): void {
+  /** Call it after the file was closed and deleted: the waiting lines will start a new file at the same path. */
+  restart(): void {
     const begun = this.#begun();
     this.waitingBytes += this.#written - begun;
     this.#written = begun;
@@ -105,7 +103,7 @@ export class AppendFile {
     this.lines = 0;
   }
 
-  /** Onto the disk itself, so that a power cut costs nothing written before. */
+  /** Flushes to the disk itself, so that written lines survive a power cut. */
   async sync(): Promise<void> {
     await this.#handle?.datasync();
   }
@@ -116,26 +114,25 @@ export class AppendFile {
     await handle?.close();
   }
 
-  /** Where the line that is being written begins in the first chunk. */
+  /** Start of the partly written line in the first chunk. */
   #begun(): number {
     return this.#written === 0 ? 0 : this.#waiting[0]!.lastIndexOf(LINE_END, this.#written - 1) + 1;
   }
 
-  /** What is to be written next: several chunks at once. */
+  /** The bytes of the next write. */
   #next(): Buffer {
-    for (let bytes = 0; this.#underWay < this.#waiting.length && bytes < WRITE_BYTES; this.#underWay++) {
-      bytes += this.#waiting[this.#underWay]!.length;
+    for (let bytes = 0; this.#writingChunks < this.#waiting.length && bytes < WRITE_BYTES; this.#writingChunks++) {
+      bytes += this.#waiting[this.#writingChunks]!.length;
     }
-    return Buffer.concat(this.#waiting.slice(0, this.#underWay)).subarray(this.#written);
+    return Buffer.concat(this.#waiting.slice(0, this.#writingChunks)).subarray(this.#written);
   }
 }
 
-/** Whether a file system refused to take more. */
 export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Cuts off a last line that has no end, as a crash leaves it; gives how many bytes that were. */
+/** Removes a last line without a newline, which a crash leaves. Returns the number of bytes removed. */
 export async function repairEnd(path: string): Promise<number> {
   const handle = await nodeFiles.open(path, 'r');
   try {

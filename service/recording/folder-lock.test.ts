@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The lock of this process, changed: as another process would leave it. */
+/** Leaves a lock of this process with the given changes, as another process would. */
 async function left(change: object, ageSeconds = 0): Promise<void> {
   const lock = await lockFolder(directory);
   const own = JSON.parse(readFileSync(path, 'utf8'));
@@ -38,7 +38,7 @@ async function isTakenOver(): Promise<boolean> {
 }
 
 describe('the lock of a folder', () => {
-  test('is for one at a time, and says whose it is', async () => {
+  test('is exclusive, and the error names its owner', async () => {
     const first = await lockFolder(directory);
     await expect(lockFolder(directory)).rejects.toMatchObject({
       name: 'InputError',
@@ -49,23 +49,23 @@ describe('the lock of a folder', () => {
     expect(await isTakenOver()).toBe(true);
   });
 
-  test('of a process that has ended is taken over', async () => {
-    // No process has this id: it is beyond what systems give.
+  test('is taken over if the process has ended', async () => {
+    // Larger than any process id.
     await left({ pid: 2 ** 30 });
     expect(await isTakenOver()).toBe(true);
   });
 
-  test('of an earlier process with the same id is taken over', async () => {
-    // Systems that do not say when a process began need the lock to be old.
+  test('is taken over if the process id was reused', async () => {
+    // If the system does not reveal the start of processes, the lock must be old.
     const { started } = JSON.parse(await ownLock());
     await left({ started: started && 'another boot 1' }, started === null ? 100 : 0);
     expect(await isTakenOver()).toBe(true);
   });
 
   test.each([
-    ['a system that does not say when processes began', { started: null }],
+    ['a system without start times of processes', { started: null }],
     ['another host or container', { host: 'elsewhere pid:[1]', pid: 2 ** 30 }],
-  ])('of %s is taken over once it has not been touched for a minute', async (_, change) => {
+  ])('of %s is taken over after a minute without `touch`', async (_, change) => {
     await left(change);
     expect(await isTakenOver()).toBe(false);
     await left({}, 0).catch(() => {});
@@ -73,14 +73,14 @@ describe('the lock of a folder', () => {
     expect(await isTakenOver()).toBe(true);
   });
 
-  test.each(['', '{"pid":', 'null', '[1]'])('that a crash cut to %j is taken over after a minute', async (text) => {
+  test.each(['', '{"pid":', 'null', '[1]'])('truncated to %j is taken over after a minute', async (text) => {
     writeFileSync(path, text);
     expect(await isTakenOver()).toBe(false);
     utimesSync(path, Date.now() / 1000 - 100, Date.now() / 1000 - 100);
     expect(await isTakenOver()).toBe(true);
   });
 
-  test('goes to one of those that find it stale at once', async () => {
+  test('goes to one of several concurrent processes that find it stale', async () => {
     await left({ pid: 2 ** 30 });
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(directory)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);

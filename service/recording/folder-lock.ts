@@ -1,6 +1,6 @@
 /**
- * One service at a time records in a folder: a file in it names the process that does. The file outlives a crash; the next
- * service finds that its process is gone and takes the folder over.
+ * Ensures that one service at a time records in a folder, by a lock file that names its process. After a crash, the next
+ * service finds that the process is gone and takes the folder over.
  */
 
 import { open, readFile, readlink, rename, stat, unlink, utimes } from 'node:fs/promises';
@@ -9,24 +9,24 @@ import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 
 const LOCK_FILE = 'recording.lock';
-/** `touch` is called every few seconds. */
+/** A lock touched within this time is alive. */
 const FRESH_MS = 60_000;
 
 interface Owner {
   pid: number;
-  /** When the process began, which tells it from a later one with the same id; null on systems that do not say. */
+  /** Start of the process, because its id may be reused; null if the system does not reveal it. */
   started: string | null;
-  /** Where its id means something: host and container. */
+  /** Host and container, the scope of the process id. */
   host: string;
 }
 
 export interface FolderLock {
-  /** Shows that the owner lives, to those who cannot see its process. */
+  /** Call it every few seconds: it shows other hosts and containers that the owner is alive. */
   touch(): Promise<void>;
   release(): Promise<void>;
 }
 
-/** `InputError` if another service that is alive records in the folder. */
+/** Throws an `InputError` if another live service records in the folder. */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const path = join(directory, LOCK_FILE);
   const own = JSON.stringify(await ownerOf(process.pid));
@@ -67,12 +67,12 @@ async function isAlive(path: string, text: string): Promise<boolean> {
     if (owner.started !== null) return (await startOf(owner.pid)) === owner.started;
     if (!isRunning(owner.pid)) return false;
   }
-  // Another host or container, or a system on which a process may have got the id of one that has ended.
+  // The process is on another host or in another container, or its id may have been reused.
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.NaN }));
   return Math.abs(Date.now() - mtimeMs) < FRESH_MS;
 }
 
-/** Removes a lock whose owner is gone, unless somebody else has taken it over by now. */
+/** Removes a stale lock, unless another process has replaced it meanwhile. */
 async function discard(path: string, text: string): Promise<void> {
   const aside = `${path}.${process.pid}`;
   await rename(path, aside).catch(ifMissing);
@@ -88,7 +88,7 @@ function taken(directory: string, text: string): InputError {
   return new InputError(directory, 'a folder that no other service records in', `${who}, by its ${LOCK_FILE}`);
 }
 
-/** Undefined for what a crash or a full disk cut short. */
+/** Undefined if a crash or a full disk has truncated the text. */
 function parsed(text: string): Owner | undefined {
   try {
     const { pid, started, host } = JSON.parse(text) as Owner;
@@ -102,17 +102,17 @@ async function ownerOf(pid: number): Promise<Owner> {
   return { pid, started: await startOf(pid), host: await hostOf() };
 }
 
-/** Containers of one host have process ids of their own. */
+/** Hostname and namespace of process ids, which containers of one host do not share. */
 async function hostOf(): Promise<string> {
   return `${hostname()} ${await readlink('/proc/self/ns/pid').catch(() => process.platform)}`;
 }
 
-/** Boot of the machine and time since then; null if the system does not say, or the process has ended. */
+/** Boot id and start time of the process; null if the system does not reveal it or the process has ended. */
 async function startOf(pid: number): Promise<string | null> {
   try {
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
     const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ').at(-1)!.split(' ');
-    // A process that was killed stays until its parent looks.
+    // Z: a zombie, which has ended.
     return fields[0] === 'Z' ? null : `${boot.trim()} ${fields[19]}`;
   } catch {
     return null;

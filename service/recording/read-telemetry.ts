@@ -1,9 +1,9 @@
-/** The telemetry of a recording (`records-*.jsonl`), for a simulated dish that replays it. */
+/** Reads the telemetry of a recording (`records-*.jsonl`), for a simulated dish. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 
-/** In order of time, one per second; other records are skipped, as is a last line that a crash cut short. */
+/** In order of time, at most one per second. Skips other records and a truncated last line. */
 export function readTelemetry(text: string, file: string): TelemetrySecond[] {
   const lines = text.split('\n');
   const seconds: TelemetrySecond[] = [];
@@ -28,9 +28,9 @@ function telemetryOf(record: unknown, place: string): TelemetrySecond | undefine
   const fields = record as Record<string, unknown> | null;
   if (typeof fields !== 'object' || fields === null) throw new InputError(place, 'an object', record);
   if (fields['kind'] !== 'telemetry') return undefined;
-  const number = (name: string, isNeeded = false): number | undefined => {
+  const number = (name: string, isRequired = false): number | undefined => {
     const value = fields[name];
-    if (value === undefined && !isNeeded) return undefined;
+    if (value === undefined && !isRequired) return undefined;
     if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
     throw new InputError(`${place}: ${name}`, 'a number of at least 0', value);
   };

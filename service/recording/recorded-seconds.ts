@@ -1,18 +1,18 @@
-/** Which seconds of the dish the folder holds already: at each start the dish tells of its last quarter of an hour again. */
+/** Knows which seconds are already recorded, because at each start the dish's history repeats its last 15 minutes. */
 
 import { open } from 'node:fs/promises';
 import type { TelemetrySecond } from '../telemetry.ts';
 import type { RecordingFile } from './recording-folder.ts';
 
-/** What the dish remembers, and some more. */
+/** Slightly longer than the dish's history. */
 const HISTORY_MS = 960_000;
-/** So much is read of the newest records; what is older is then recorded twice. */
+/** Read at most this much of the newest records; older seconds may be recorded twice. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** When the dish's seconds end is learnt anew at each start. */
+/** A second's time may differ by this much between two starts, because the ends of seconds are estimated. */
 const SLACK_MS = 1000;
 
 export class RecordedSeconds {
-  /** UTC in ms, by what the dish measured. */
+  /** UTC in ms, by the measured values. */
   readonly #atMs = new Map<string, number[]>();
 
   /** `files`: oldest first. */
@@ -33,23 +33,20 @@ export class RecordedSeconds {
   }
 
   has(second: TelemetrySecond): boolean {
-    const atMs = this.#atMs.get(measured(second)) ?? [];
-    return atMs.some((one) => Math.abs(one - second.atMs) < SLACK_MS);
-  }
-
-  clear(): void {
-    this.#atMs.clear();
+    return this.#of(second).some((atMs) => Math.abs(atMs - second.atMs) < SLACK_MS);
   }
 
   #add(second: TelemetrySecond): void {
-    const key = measured(second);
-    const atMs = this.#atMs.get(key);
-    if (atMs === undefined) this.#atMs.set(key, [second.atMs]);
-    else atMs.push(second.atMs);
+    this.#atMs.set(measured(second), [...this.#of(second), second.atMs]);
+  }
+
+  /** Times of the recorded seconds with the same values. */
+  #of(second: TelemetrySecond): readonly number[] {
+    return this.#atMs.get(measured(second)) ?? [];
   }
 }
 
-/** Undefined for a line that somebody has changed. */
+/** Undefined for a line that is not JSON, because it was edited. */
 function parsed(line: string): TelemetrySecond | undefined {
   try {
     return JSON.parse(line);

@@ -1,4 +1,4 @@
-/** What a recorder does when the disk is full, when it is ended, and when it is started again. */
+/** Tests of the recorder with a full disk, at its end and after a restart. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import type { TelemetrySecond } from '../telemetry.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
 import { SmallDisk } from './small-disk.fixture.ts';
 
-// Thousands of writes take a busy machine some seconds.
+// Thousands of writes take seconds on a busy machine.
 jest.setTimeout(60_000);
 
 let directory: string;
@@ -28,7 +28,7 @@ async function recorder(options: Partial<RecorderOptions> = {}) {
   return { made, clock: clock as ManualClock, problems };
 }
 
-/** So many seconds of downloading, from second `from` of the clock's start. */
+/** Observes downloads from second `from` to second `to` of the clock. */
 function download(made: Recorder, startMs: number, { from, to }: { from: number; to: number }): void {
   for (let second = from; second < to; second++) {
     const observation = { kind: 'throughput', startSeconds: second, endSeconds: second + 1, bits: 4e7 } as const;
@@ -36,7 +36,7 @@ function download(made: Recorder, startMs: number, { from, to }: { from: number;
   }
 }
 
-/** Those that are whole. */
+/** The complete lines of all records. */
 function lines(): Record<string, unknown>[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.jsonl'))
@@ -45,7 +45,7 @@ function lines(): Record<string, unknown>[] {
 }
 
 describe('a full disk', () => {
-  test('costs a trace that begins on it neither its rows nor its sidecar', async () => {
+  test('loses neither rows nor sidecar of a trace that begins meanwhile', async () => {
     const disk = new SmallDisk();
     const { made, clock, problems } = await recorder({ files: disk, place: () => '48.1, 11.6' });
     const startMs = clock.utcMs();
@@ -63,11 +63,11 @@ describe('a full disk', () => {
     ]);
   });
 
-  test('costs no file that is ended meanwhile', async () => {
+  test('loses no file that is finished meanwhile', async () => {
     const disk = new SmallDisk({ room: 30 });
     const { made, clock } = await recorder({ files: disk });
     const startMs = clock.utcMs();
-    // Leaps of the clock end traces; after hours the records are ended too.
+    // Each leap finishes the trace, and after 7 hours the records are rotated.
     for (let n = 0; n < 4; n++) {
       download(made, startMs, { from: n * 100, to: n * 100 + 11 });
       made.event('trigger', { n });
@@ -77,7 +77,7 @@ describe('a full disk', () => {
     }
     expect(made.status().waiting).toBeGreaterThan(40);
     disk.room = 1e6;
-    // One of them fails even so.
+    // One sync fails in addition.
     let syncs = 0;
     disk.sync = () => (++syncs === 10 ? Promise.reject(new Error('EIO')) : Promise.resolve());
     for (let n = 0; n < 8; n++) {
@@ -92,7 +92,7 @@ describe('a full disk', () => {
     expect(readTraces([directory]).map(({ durationSeconds }) => durationSeconds)).toEqual([10, 10, 10, 10]);
   });
 
-  test('that stays full to the end: what is lost is said', async () => {
+  test('reports the lost lines if it stays full to the end', async () => {
     const disk = new SmallDisk({ room: 150 });
     const { made, clock } = await recorder({ files: disk });
     for (let n = 0; n < 3; n++) made.report({ player: 'p', observations: [] });
@@ -105,7 +105,7 @@ describe('a full disk', () => {
     expect(disk.opened).toBe(0);
   });
 
-  test('gives up old recordings for the lines that wait at the end', async () => {
+  test('deletes old recordings for the waiting lines at the end', async () => {
     writeFileSync(join(directory, 'records-20251225T000000Z_1.jsonl'), 'x\n'.repeat(500));
     const disk = new SmallDisk();
     const { made } = await recorder({ files: disk });
@@ -115,7 +115,7 @@ describe('a full disk', () => {
     expect(lines()).toMatchObject([{ data: { n: 1 } }]);
   });
 
-  test('that has no room for one whole file: the newest lines stay, and the trace', async () => {
+  test('smaller than one file keeps the newest lines and the trace', async () => {
     const disk = new SmallDisk({ room: 80_000 });
     const onNotice = jest.fn();
     const { made, clock } = await recorder({ files: disk, maxBytes: 800_000, onNotice });
@@ -125,7 +125,7 @@ describe('a full disk', () => {
       clock.advance(1);
       await made.flush();
     }
-    // Older lines are deleted as recordings, before any that waits is lost.
+    // Older recordings are deleted before waiting lines are lost.
     expect(made.status()).toMatchObject({ lost: 0 });
     expect(made.status().deletedFiles).toBeGreaterThan(5);
     await expect(made.close()).rejects.toThrow('the disk is full');
@@ -136,7 +136,7 @@ describe('a full disk', () => {
     expect(disk.opened).toBe(0);
   });
 
-  test('at the end: a long recording is not given up for a few lines', async () => {
+  test('does not delete a long recording for a few lines at the end', async () => {
     const disk = new SmallDisk({ room: 8000 });
     const { made, clock } = await recorder({ files: disk });
     download(made, clock.utcMs(), { from: 0, to: 11 });
@@ -152,7 +152,7 @@ describe('a full disk', () => {
     expect(made.status().deletedFiles).toBe(0);
   });
 
-  test('for too long: the oldest lines are lost, which is a problem until it is over', async () => {
+  test('loses the oldest lines if it lasts too long, and reports that for ten minutes', async () => {
     const disk = new SmallDisk();
     const { made, clock, problems } = await recorder({ files: disk, maxBytes: 20_000 });
     for (let n = 0; n < 500; n++) {
@@ -178,9 +178,9 @@ describe('a full disk', () => {
   });
 });
 
-describe('a recorder that is started again', () => {
-  /** The dish's last 900 s as it tells them at the start of a service, and the newest second. */
-  function tell(made: Recorder, endMs: number, phaseMs = 0): void {
+describe('a restarted recorder', () => {
+  /** The dish's history of 900 s as at the start of a service; its newest second is live. */
+  function observeHistory(made: Recorder, endMs: number, phaseMs = 0): void {
     for (let ago = 899; ago >= 0; ago--) {
       const number = Math.round(endMs / 1000) - ago;
       const second: TelemetrySecond = { atMs: number * 1000 + phaseMs, latencyMs: 20 + ((number * 7919) % 1009) / 100 };
@@ -188,12 +188,12 @@ describe('a recorder that is started again', () => {
     }
   }
 
-  test('records of the history of the dish only what it does not have yet', async () => {
+  test("records only new seconds of the dish's history", async () => {
     const clock = new ManualClock();
     for (let start = 0; start < 10; start++) {
       const { made } = await recorder({ clock });
-      // When its seconds end is learnt anew each time.
-      tell(made, clock.utcMs(), (start % 3) * 400);
+      // The estimated ends of seconds differ between starts.
+      observeHistory(made, clock.utcMs(), (start % 3) * 400);
       await made.flush();
       await made.close();
       clock.advance(7);
@@ -204,23 +204,23 @@ describe('a recorder that is started again', () => {
     expect(new Set(seconds).size).toBe(900 + 9 * 7);
   });
 
-  test('records all of the history that it does not have', async () => {
+  test('records the whole history after long gaps and clock changes', async () => {
     const clock = new ManualClock();
     const first = await recorder({ clock });
-    tell(first.made, clock.utcMs());
+    observeHistory(first.made, clock.utcMs());
     await first.made.close();
     clock.advance(600);
     const second = await recorder({ clock });
-    tell(second.made, clock.utcMs());
+    observeHistory(second.made, clock.utcMs());
     await second.made.close();
     clock.leap(-86_400);
     const third = await recorder({ clock });
-    tell(third.made, clock.utcMs());
+    observeHistory(third.made, clock.utcMs());
     await third.made.close();
     expect(lines()).toHaveLength(900 + 600 + 900);
   });
 
-  test('on a full disk, waits for room', async () => {
+  test('starts on a full disk and waits for space', async () => {
     const disk = new SmallDisk();
     const { made, clock } = await recorder({ files: disk });
     made.event('trigger', { n: 1 });
@@ -231,7 +231,7 @@ describe('a recorder that is started again', () => {
     expect(lines()).toMatchObject([{ data: { n: 1 } }]);
   });
 
-  test('does not record where another one does', async () => {
+  test('refuses a folder in which another one records', async () => {
     const first = await recorder();
     await expect(recorder()).rejects.toMatchObject({
       name: 'InputError',
@@ -247,7 +247,7 @@ describe('a recorder that is started again', () => {
     expect(lines()).toHaveLength(2);
   });
 
-  test('refuses a folder that cannot be made', async () => {
+  test('refuses a folder that cannot be created', async () => {
     writeFileSync(join(directory, 'file'), '');
     await expect(recorder({ directory: join(directory, 'file', 'below') })).rejects.toMatchObject({
       name: 'InputError',
@@ -256,18 +256,18 @@ describe('a recorder that is started again', () => {
   });
 });
 
-test('lines are with the operating system as soon as that is said', async () => {
+test('`written` resolves when the operating system has the lines', async () => {
   const { made } = await recorder();
   for (let n = 0; n < 50; n++) {
     made.report({ player: `p${n}`, observations: [] });
-    // Many ask at once.
+    // Concurrent calls.
     await Promise.all([made.written(), made.written()]);
     expect(lines()).toHaveLength(n + 1);
   }
   await made.close();
 });
 
-test('whoever waits for lines is not held up by a full disk', async () => {
+test('`written` is not blocked by a full disk', async () => {
   const { made } = await recorder({ files: new SmallDisk() });
   made.report({ player: 'p', observations: [] });
   await made.written();
@@ -275,11 +275,11 @@ test('whoever waits for lines is not held up by a full disk', async () => {
   await expect(made.close()).rejects.toThrow('1 line is lost');
 });
 
-test('whoever waits for lines is not held up by a disk that hangs', async () => {
+test('`written` is not blocked by a hanging disk', async () => {
   const disk = new SmallDisk({ room: 1e6 });
-  let goOn = () => {};
+  let resume = () => {};
   const hangs = new Promise<void>((resolve) => {
-    goOn = resolve;
+    resume = resolve;
   });
   const open = disk.open.bind(disk);
   disk.open = async (path, flags) => {
@@ -290,7 +290,7 @@ test('whoever waits for lines is not held up by a disk that hangs', async () => 
   made.report({ player: 'p', observations: [] });
   await made.written();
   expect(made.status().waiting).toBe(1);
-  goOn();
+  resume();
   await made.close();
   expect(lines()).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 /**
- * Keeps what the service saw, in a folder: `records-<UTC>_<n>.jsonl` with everything, a line each, and `trace-<UTC>_<n>.csv`
- * with its sidecar, the capacity that players reported second by second, which `leo-abr trace`, `simulate` and `train` read.
- * New files are begun by size and time; the oldest are deleted when there are too many or they are too old.
+ * Records what the service observes in a folder: all records as lines of `records-<UTC>_<n>.jsonl`, and the reported
+ * capacity per second as `trace-<UTC>_<n>.csv` with a sidecar, for `leo-abr trace`, `simulate` and `train`. Files are
+ * rotated by size and time; the oldest are deleted when there are too many or they are too old.
  */
 
 import * as nodeFiles from 'node:fs/promises';
@@ -20,39 +20,39 @@ import { TraceRows } from './trace-rows.ts';
 
 export interface RecorderOptions {
   directory: string;
-  /** All files of the folder that are the recorder's, together. */
+  /** Limit of all recordings together. */
   maxBytes: number;
   maxAgeDays: number;
   clock: Clock;
   problems: Problems;
-  /** For the sidecar of traces: a place in words or rounded degrees. */
+  /** Location for the sidecars of traces, in words or rounded degrees. */
   place?: () => string | undefined;
-  /** Told which recordings were deleted, and why. Default: nobody. */
+  /** Receives which recordings were deleted, and why. */
   onNotice?: ((message: string) => void) | undefined;
   /** Default: `node:fs/promises`. */
   files?: FileSystem;
 }
 
-/** Lines that were to be recorded are lost for good. The message says how many, of what, and why. */
+/** Lines could not be recorded. The message says how many, of which kinds, and why. */
 export class LostLinesError extends Error {
   override readonly name = 'LostLinesError';
 }
 
 const FILE_MS = 6 * 3_600_000;
-/** Files are begun anew at this part of the limit, so that deleting one leaves most of what there is. */
+/** Files are rotated at this fraction of the limit, so that deleting one keeps most of the recordings. */
 const FILES_WITHIN_LIMIT = 8;
 const SYNC_MS = 5000;
 const RETRY_MS = 5000;
-/** Lines that wait for a full disk to have room again: hours of them. */
+/** Lines that may wait for a full disk: hours of them. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 /**
- * Nothing is deleted where all of it is less than this part of what waits; nor, at the end, the file that is being written
- * for less than this part of it.
+ * Delete recordings only if they free at least this share of the waiting bytes; at the end, delete an open file only if at
+ * least this share of its bytes waits.
  */
 const WORTH_DELETING = 1 / 8;
-/** That lines were lost is shown as a problem for so long. */
+/** Time for which lost lines are shown as a problem. */
 const LOSS_SHOWN_MS = 600_000;
-/** An answer waits no longer than this for the disk. */
+/** Longest wait of a reply for the disk. */
 const MOST_ANSWER_DELAY_MS = 100;
 
 export class Recorder {
@@ -63,12 +63,12 @@ export class Recorder {
   #records: AppendFile | undefined;
   #recordsBeganMs = Number.NaN;
   #rows: TraceRows | undefined;
-  /** From the first row on: a trace of nothing is no trace. */
+  /** Created with the first row. */
   #trace: AppendFile | undefined;
   #traceBeganMs = Number.NaN;
   /** Sidecars that are not on the disk yet, by the path of the trace. */
   readonly #sidecars = new Map<string, string>();
-  /** Files that nothing is added to any more, until all of them is on the disk. */
+  /** Finished files that are not yet completely on the disk. */
   #closing: AppendFile[] = [];
   #writing: Promise<void> | undefined;
   #flushing: Promise<void> | undefined;
@@ -79,8 +79,8 @@ export class Recorder {
   /** Lines lost, by kind. */
   readonly #lost = new Map<string, number>();
   #lostMs = Number.NEGATIVE_INFINITY;
-  /** Why the disk did not take lines last. */
-  #reason = 'more came at once than the folder may hold';
+  /** Reason of the last failed write. */
+  #reason = 'more arrived at once than the folder may hold';
   #newestPing: TelemetrySecond | undefined;
 
   constructor(options: RecorderOptions) {
@@ -90,15 +90,15 @@ export class Recorder {
   }
 
   /**
-   * Makes the folder, and mends what a crash left. `InputError` where another service records there, or nothing can be
-   * written; a full disk is waited for.
+   * Creates the folder and repairs files after a crash. Throws an `InputError` if another service records there or the
+   * folder is not writable, but not if the disk is full.
    */
   async open(): Promise<void> {
     const { directory, clock } = this.#options;
     try {
       await nodeFiles.mkdir(directory, { recursive: true });
       await this.#takeFolder().catch((error: unknown) => {
-        // The lock may find no room: it is taken before the first line is written.
+        // Without space for the lock file, the lock is taken before the first line is written.
         if (!isDiskFull(error)) throw error;
         this.#fail(error);
       });
@@ -126,8 +126,8 @@ export class Recorder {
   telemetry(second: TelemetrySecond): void {
     this.#newestPing = second;
     if (second.fromHistory === true && this.#known.has(second)) return;
-    // From now on the dish's history only fills gaps.
-    if (second.fromHistory !== true) this.#known.clear();
+    // After the first live second, the history contains only new seconds.
+    if (second.fromHistory !== true) this.#known = new RecordedSeconds();
     this.#add({ kind: 'telemetry', ...second });
   }
 
@@ -139,7 +139,7 @@ export class Recorder {
     this.#add({ kind: type, atMs: this.#options.clock.utcMs(), data });
   }
 
-  /** What the link delivered, in order of time; `utcMsAt` gives the UTC of a second of it. */
+  /** An observation of the whole link, in order of time; `utcMsAt` converts its seconds to UTC. */
   observation(observation: Observation, utcMsAt: (seconds: number) => number): void {
     if (observation.kind === 'request-latency') return;
     if (this.#trace !== undefined && this.#isFull(this.#trace, this.#traceBeganMs)) this.#endTrace();
@@ -152,14 +152,14 @@ export class Recorder {
     this.#trace.append(text);
   }
 
-  /** UTC has leapt: a trace is of one clock. */
+  /** Call it after a leap of UTC: the times of a trace must be of one clock. */
   onLeap(): void {
     this.#endTrace();
   }
 
   /**
-   * Resolves once the operating system has all lines so far, so that a crash of the process costs none of them; sooner if
-   * the disk does not take them, or takes its time. Never rejects.
+   * Resolves once the operating system has all lines so far, which then survive a crash of the process. Resolves without
+   * them if the disk fails or takes longer than 0.1 s. Never rejects.
    */
   written(): Promise<void> {
     return new Promise((done) => {
@@ -171,7 +171,7 @@ export class Recorder {
     });
   }
 
-  /** Writes what waits, and ends files that are full. To be called once a second; never rejects: problems are reported. */
+  /** Writes waiting lines and closes finished files. Call it once a second. Reports problems and never rejects. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;
@@ -179,7 +179,7 @@ export class Recorder {
     return this.#flushing;
   }
 
-  /** Writes out and ends all files. `LostLinesError` if lines were lost, now or before. */
+  /** Writes and closes all files. Rejects with a `LostLinesError` if lines were lost now or before. */
   async close(): Promise<void> {
     await this.#flushing;
     this.#isEnding = true;
@@ -212,7 +212,7 @@ export class Recorder {
     return bytes + waitingBytes >= maxBytes / FILES_WITHIN_LIMIT || clock.monotonicMs() - beganMs >= FILE_MS;
   }
 
-  /** `startMs`: UTC of its first row. */
+  /** `startMs`: UTC of the first row. */
   #beginTrace(startMs: number): AppendFile {
     const { clock, files, place } = this.#options;
     const path = `${this.#folder.newPath('trace', startMs)}.csv`;
@@ -255,12 +255,12 @@ export class Recorder {
     return this.#files().reduce((sum, file) => sum + file.waitingBytes, sidecars);
   }
 
-  /** More than the limit would only be written to be deleted. */
+  /** At most the limit of the folder: more would be deleted as soon as it was written. */
   #mostWaitingBytes(): number {
     return Math.min(MOST_WAITING_BYTES, this.#options.maxBytes);
   }
 
-  /** False if there is nothing to drop. */
+  /** Drops the oldest waiting records; traces are kept. False if there are none. */
   #dropOldest(): boolean {
     for (const file of this.#files()) {
       const text = file.path.endsWith('.jsonl') ? file.dropOldest() : '';
@@ -292,7 +292,7 @@ export class Recorder {
     return `${total} ${total === 1 ? 'line is' : 'lines are'} lost (${kinds}): ${this.#reason}`;
   }
 
-  /** Including lines that came while a write was under way. */
+  /** Also writes lines that arrived during the current write. */
   async #writeAll(): Promise<void> {
     await this.#writing;
     this.#writing ??= this.#write().finally(() => {
@@ -318,7 +318,7 @@ export class Recorder {
     }
   }
 
-  /** Writes to all files, also where one fails. */
+  /** Writes to all files, even if one fails. */
   async #writeFiles(): Promise<void> {
     await this.#takeFolder();
     let failure: unknown;
@@ -353,15 +353,15 @@ export class Recorder {
   }
 
   /**
-   * Deletes the oldest recordings before waiting lines are lost: one, or at the end as many as those lines need. False if
-   * that would not help.
+   * Frees space for waiting lines by deleting the oldest recording, or at the end as many as the lines need. False if that
+   * does not help.
    */
   async #giveUpOldest(): Promise<boolean> {
     if (!this.#isEnding && this.#waitingBytes() < this.#mostWaitingBytes() / 2) return false;
     try {
-      // At the end, a trace that has just been ended is no older than the lines that wait.
+      // At the end, the trace that was just finished stays protected as an open file.
       if (!this.#isEnding) await this.#closeWritten();
-      const open = this.#files().filter((file) => this.#canBeginAnew(file));
+      const open = this.#files().filter((file) => this.#canRestart(file));
       const keep = this.#paths();
       for (const { path } of open) keep.delete(path);
       const deletable = await this.#folder.deletable(keep);
@@ -369,7 +369,7 @@ export class Recorder {
       const openFile = ({ path }: RecordingFile) => open.find((file) => file.path === path);
       const roomOf = (recording: RecordingFile) => openFile(recording)?.wholeBytes() ?? recording.bytes;
       const room = deletable.reduce((sum, recording) => sum + roomOf(recording), 0);
-      // At the end, what does not fit is lost: the oldest lines rather than the newest.
+      // At the end, drop the oldest lines that do not fit.
       while (this.#isEnding && this.#waitingBytes() > room && this.#dropOldest());
       const needed = this.#isEnding ? this.#waitingBytes() : this.#waitingBytes() * WORTH_DELETING;
       if (room < needed) return false;
@@ -378,11 +378,11 @@ export class Recorder {
         const oldest = deletable.shift()!;
         freed += roomOf(oldest);
         const file = openFile(oldest);
-        // A file that is open keeps its room, and some systems do not delete it.
+        // Deleting an open file would not free its space, and fails on some systems.
         await file?.close();
         await this.#folder.giveUp(oldest);
         this.#linesBefore += file?.lines ?? 0;
-        file?.beginAnew();
+        file?.restart();
       } while (this.#isEnding && freed < needed);
       return true;
     } catch {
@@ -390,8 +390,8 @@ export class Recorder {
     }
   }
 
-  /** Whether records that are being written may be deleted so far, for newer lines. */
-  #canBeginAnew({ path, lines, bytes }: AppendFile): boolean {
+  /** Whether the written part of an open records file may be deleted for newer lines. */
+  #canRestart({ path, lines, bytes }: AppendFile): boolean {
     const isWorthIt = !this.#isEnding || this.#waitingBytes() >= bytes * WORTH_DELETING;
     return path.endsWith('.jsonl') && lines > 0 && isWorthIt;
   }
@@ -420,7 +420,7 @@ export class Recorder {
   async #closeWritten(): Promise<void> {
     for (const file of this.#closing.filter(({ waitingBytes }) => waitingBytes === 0)) {
       await file.sync();
-      // A write that makes room closes files too.
+      // A concurrent write that freed space may have closed it.
       if (!this.#closing.includes(file)) continue;
       this.#closing = this.#closing.filter((other) => other !== file);
       this.#linesBefore += file.lines;
@@ -437,7 +437,7 @@ export class Recorder {
   }
 }
 
-/** There whole or not at all. */
+/** Writes the file atomically. */
 async function writeWhole(path: string, text: string, files: FileSystem): Promise<void> {
   try {
     await files.writeFile(`${path}.new`, text);

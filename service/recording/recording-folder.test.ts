@@ -7,7 +7,7 @@ import { Problems } from '../problems.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
 import { SmallDisk } from './small-disk.fixture.ts';
 
-// Thousands of writes take a busy machine some seconds.
+// Thousands of writes take seconds on a busy machine.
 jest.setTimeout(60_000);
 
 let directory: string;
@@ -27,7 +27,7 @@ function recorder(options: Partial<RecorderOptions> = {}) {
   return { made, problems, notices };
 }
 
-/** A file of the folder, from so many days before the clock. */
+/** Creates a file that is `days` old. */
 function old(name: string, clock: ManualClock, { days, bytes = 100 }: { days: number; bytes?: number }): string {
   const beganMs = clock.utcMs() - days * DAY_SECONDS * 1000;
   const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
@@ -42,7 +42,7 @@ const recordings = () =>
     .filter((name) => name !== 'recording.lock')
     .sort();
 
-/** What the events of the folder's records say, oldest file first. */
+/** The numbers in all records, oldest file first. */
 function numbers(): number[] {
   return recordings()
     .filter((name) => name.endsWith('.jsonl'))
@@ -54,7 +54,7 @@ function numbers(): number[] {
 const bytesInFolder = () => recordings().reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
 
 describe('recordings that are too old', () => {
-  test('are deleted, which is said; nothing else in the folder is touched', async () => {
+  test('are deleted with a notice; other files are kept', async () => {
     const clock = new ManualClock();
     for (let day = 34; day > 0; day--) old('records-<UTC>.jsonl', clock, { days: day });
     const trace = old('trace-<UTC>_1.csv', clock, { days: 0.5 });
@@ -71,11 +71,11 @@ describe('recordings that are too old', () => {
     await made.close();
   });
 
-  test.each([31, 400, 20_000])('are not told by a clock that is %i days ahead at the start', async (days) => {
+  test.each([31, 400, 20_000])('are not determined by a clock that is %i days ahead at the start', async (days) => {
     const clock = new ManualClock();
     const before = [3, 2, 1].map((day) => old('records-<UTC>.jsonl', clock, { days: day }));
     clock.leap(days * DAY_SECONDS);
-    // It is ahead for some starts and some hours, and is set right then.
+    // It is ahead for two starts of a day, then it is corrected.
     for (let start = 0; start < 3; start++) {
       const { made, notices } = recorder({ clock });
       await made.open();
@@ -92,8 +92,8 @@ describe('recordings that are too old', () => {
   });
 });
 
-describe('the limit of the size', () => {
-  test('holds at all times, and the newest lines are the last to go', async () => {
+describe('the size limit', () => {
+  test('holds at all times and keeps the newest lines', async () => {
     const clock = new ManualClock();
     const maxBytes = 200_000;
     const { made, problems, notices } = recorder({ clock, maxBytes });
@@ -117,7 +117,7 @@ describe('the limit of the size', () => {
     expect(problems.list()).toEqual([]);
   });
 
-  test('does not take the only file at the next start, even if it alone is larger', async () => {
+  test('does not delete the only file at a restart, even if it exceeds the limit', async () => {
     const clock = new ManualClock();
     const only = old('records-<UTC>.jsonl', clock, { days: 1, bytes: 3_000_000 });
     const { made } = recorder({ clock, maxBytes: 1_000_000 });
@@ -132,7 +132,7 @@ describe('the limit of the size', () => {
     expect(numbers()).toEqual(Array.from({ length: 900 }, (_, n) => n));
   });
 
-  test('takes the file first that was begun first, also after a clock that was ahead', async () => {
+  test('deletes in order of creation, even if the clock was ahead', async () => {
     const clock = new ManualClock();
     clock.leap(40 * DAY_SECONDS);
     const ahead = recorder({ clock, maxBytes: 100_000 });
@@ -151,7 +151,7 @@ describe('the limit of the size', () => {
     expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => 120 - kept.length + i));
   });
 
-  test('counts small files as what they take on the disk', async () => {
+  test('counts the disk usage of small files', async () => {
     const clock = new ManualClock();
     for (let hour = 100; hour > 0; hour--) old(`records-<UTC>_${101 - hour}.jsonl`, clock, { days: hour / 24 });
     const { made } = recorder({ clock, maxBytes: 4096 * 50 });
@@ -160,7 +160,7 @@ describe('the limit of the size', () => {
     await made.close();
   });
 
-  test('cannot be held where old files cannot be deleted: that is a problem, and recording goes on', async () => {
+  test('is reported as exceeded if files cannot be deleted, and recording continues', async () => {
     const clock = new ManualClock();
     const disk = new SmallDisk({ room: 1e9 });
     disk.unlink = () => Promise.reject(Object.assign(new Error('EPERM: not allowed'), { code: 'EPERM' }));
@@ -179,7 +179,7 @@ describe('the limit of the size', () => {
 });
 
 describe('a full disk', () => {
-  test('gets room from the oldest recordings before new lines are lost', async () => {
+  test('makes it delete the oldest recordings before it loses new lines', async () => {
     const clock = new ManualClock();
     const disk = new SmallDisk({ room: 300_000 });
     const { made, problems, notices } = recorder({ clock, maxBytes: 400_000, files: disk });

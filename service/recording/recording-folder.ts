@@ -1,6 +1,6 @@
 /**
- * The folder of recordings: the names of its files, the order in which they were begun, and what is deleted when they are
- * too many or too old. The oldest goes first, by a number in its name: the clock may have been wrong when it was begun.
+ * Manages the folder of recordings: names and orders files, and deletes the oldest ones when there are too many or they
+ * are too old. Their order is a number in the name, because the clock may have been wrong when they were created.
  */
 
 import { join } from 'node:path';
@@ -9,22 +9,22 @@ import type { FileSystem } from './append-file.ts';
 
 export interface RecordingFolderOptions {
   directory: string;
-  /** All recordings together. */
+  /** Limit of all recordings together. */
   maxBytes: number;
   maxAgeDays: number;
   clock: Clock;
   files: FileSystem;
-  /** Told what was deleted, and why. */
+  /** Receives what was deleted, and why. */
   onNotice: (message: string) => void;
 }
 
-/** A recording in the folder: records, a trace, or the sidecar of one. */
+/** Records, a trace, or the sidecar of a trace. */
 export interface RecordingFile {
   path: string;
   kind: 'records' | 'trace';
-  /** UTC in ms, by the clock of that time. */
+  /** Creation time, UTC in ms by the clock of that time. */
   beganMs: number;
-  /** Ascending in order of beginning; a trace and its sidecar share one. */
+  /** Order of creation; a trace and its sidecar share one. */
   order: number;
   bytes: number;
 }
@@ -32,29 +32,28 @@ export interface RecordingFile {
 const DAY_MS = 86_400_000;
 const PERIOD_MS = DAY_MS / 96;
 const NAME = /^(records|trace)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_(\d{1,15}))?\.(?:jsonl|csv|json)(\.new)?$/;
-/** What a file takes at least: many starts leave many small ones. */
+/** Files take whole blocks on the disk, and many restarts leave many small files. */
 const BLOCK_BYTES = 4096;
 
 export class RecordingFolder {
   readonly #options: RecordingFolderOptions;
   #nextOrder = 1;
-  /** As of the last look, plus what was written since. */
+  /** Size at the last check, plus the bytes written since. */
   #bytes = 0;
-  #lookedMs = Number.NEGATIVE_INFINITY;
-  /** Since the start. */
+  #checkedMs = Number.NEGATIVE_INFINITY;
   deletedFiles = 0;
 
   constructor(options: RecordingFolderOptions) {
     this.#options = options;
   }
 
-  /** Path of a new recording, without its ending. */
+  /** Path of a new recording, without its extension. */
   newPath(kind: RecordingFile['kind'], beganMs: number): string {
     const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
     return join(this.#options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
   }
 
-  /** Oldest first; those that were begun by an earlier version, without a number, go by their time. */
+  /** Oldest first; files of earlier versions have no number and are ordered by time. */
   async list(): Promise<RecordingFile[]> {
     const { directory, files } = this.#options;
     const found: RecordingFile[] = [];
@@ -64,7 +63,7 @@ export class RecordingFolder {
       const [, kind, year, month, day, hour, minute, second, order = '0', isTorn] = match;
       const path = join(directory, name);
       if (isTorn !== undefined) {
-        // A sidecar that a crash left half written; nobody else writes here.
+        // A partial sidecar, left by a crash.
         await files.unlink(path);
         continue;
       }
@@ -72,21 +71,21 @@ export class RecordingFolder {
       const { size } = await files.stat(path);
       found.push({ path, kind: kind as RecordingFile['kind'], beganMs, order: Number(order), bytes: size });
     }
-    // A sidecar comes after its trace, which would be of no use without it.
+    // A trace before its sidecar: it is deleted first, because it is useless without the sidecar.
     found.sort((a, b) => a.order - b.order || a.beganMs - b.beganMs || (a.path < b.path ? -1 : 1));
     this.#nextOrder = Math.max(this.#nextOrder, (found.at(-1)?.order ?? 0) + 1);
     return found;
   }
 
   /**
-   * Deletes the oldest recordings until `coming` more bytes have a place within the limit, and those that are too old.
-   * Looks only if there may be something to do. `keep`: paths of what is being written.
+   * Deletes recordings that are too old, and the oldest ones until `coming` more bytes fit the limit. Lists the folder only
+   * when needed. `keep`: paths of open files.
    */
   async makeRoom(coming: number, keep: ReadonlySet<string>): Promise<void> {
     const { clock, maxBytes, maxAgeDays } = this.#options;
     this.#bytes += coming;
-    if (this.#bytes <= maxBytes && clock.monotonicMs() - this.#lookedMs < PERIOD_MS) return;
-    this.#lookedMs = clock.monotonicMs();
+    if (this.#bytes <= maxBytes && clock.monotonicMs() - this.#checkedMs < PERIOD_MS) return;
+    this.#checkedMs = clock.monotonicMs();
     const all = await this.list();
     let bytes = coming + all.reduce((sum, file) => sum + bytesOnDisk(file), 0);
     const ages = agesMs(all, clock.utcMs());
@@ -95,7 +94,7 @@ export class RecordingFolder {
     for (const file of all) {
       if (isKept(file, keep)) continue;
       if (ages.get(file)! > maxAgeDays * DAY_MS) tooOld.push(file);
-      // What a greater limit has left in one file is not given up for a few new lines.
+      // Do not delete a huge file, left by a larger limit, for a few new lines.
       else if (bytes > maxBytes && bytes - bytesOnDisk(file) >= maxBytes / 2) tooMany.push(file);
       else break;
       bytes -= bytesOnDisk(file);
@@ -105,12 +104,12 @@ export class RecordingFolder {
     this.#bytes = bytes;
   }
 
-  /** What may be deleted, oldest first. `keep`: paths of what is being written. */
+  /** Oldest first. `keep`: paths of open files. */
   async deletable(keep: ReadonlySet<string>): Promise<RecordingFile[]> {
     return (await this.list()).filter((file) => !isKept(file, keep));
   }
 
-  /** Deletes a recording because the disk has no room for newer ones. */
+  /** Deletes a recording because the disk is full. */
   async giveUp(file: RecordingFile): Promise<void> {
     await this.#delete([file], 'the disk is full');
     this.#bytes -= bytesOnDisk(file);
@@ -134,14 +133,14 @@ function bytesOnDisk({ bytes }: RecordingFile): number {
   return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/** A trace that is being written keeps its sidecar. */
+/** An open trace keeps its sidecar. */
 function isKept({ path }: RecordingFile, keep: ReadonlySet<string>): boolean {
   return keep.has(path) || keep.has(path.replace(/\.json$/, '.csv'));
 }
 
 /**
- * Time between two files counts for a day at most, and none where it goes backwards: if it is longer, the clock may be
- * wrong, and a wrong clock must not delete anything. While the service runs, files follow each other within hours.
+ * Ages that a wrong clock cannot inflate: the time between two files counts at least 0 and at most a day. While the service
+ * runs, files follow each other within hours.
  */
 function agesMs(files: readonly RecordingFile[], nowMs: number): Map<RecordingFile, number> {
   const ages = new Map<RecordingFile, number>();

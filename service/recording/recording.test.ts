@@ -36,8 +36,8 @@ function recorder(options: Partial<RecorderOptions> = {}) {
   return { made, clock, problems, directory, read };
 }
 
-describe('a file that lines are added to', () => {
-  test('loses and doubles nothing, however the disk fails', async () => {
+describe('an append-only file', () => {
+  test('neither loses nor repeats bytes when writes fail', async () => {
     const disk = new SmallDisk({ piece: 7 });
     const path = join(folder, 'lines');
     const file = new AppendFile(path, disk);
@@ -54,7 +54,7 @@ describe('a file that lines are added to', () => {
     expect(file).toMatchObject({ lines: 60, waitingLines: 0, waitingBytes: 0, bytes: lines.join('').length });
   });
 
-  test('knows which lines are not wholly on the disk', async () => {
+  test('knows the lines that are not completely written', async () => {
     const disk = new SmallDisk({ room: 12 });
     const file = new AppendFile(join(folder, 'cut'), disk);
     for (const line of ['one\n', 'two\n', 'three\n', 'four\n']) file.append(line);
@@ -67,7 +67,7 @@ describe('a file that lines are added to', () => {
     await file.close();
   });
 
-  test('is mended after a crash: the last line goes where it has no end', async () => {
+  test('is repaired after a crash by removing a truncated last line', async () => {
     const path = join(folder, 'torn');
     for (const [text, left] of [
       ['a\nb\nhalf', 'a\nb\n'],
@@ -84,7 +84,7 @@ describe('a file that lines are added to', () => {
 });
 
 describe('a recording', () => {
-  test('holds everything as lines of JSON', async () => {
+  test('contains all records as lines of JSON', async () => {
     const { made, clock, read } = recorder();
     await made.open();
     made.telemetry({ atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 });
@@ -100,7 +100,7 @@ describe('a recording', () => {
     ]);
   });
 
-  test('survives a full disk without losing a line, and says so meanwhile', async () => {
+  test('survives a full disk without loss and reports the problem', async () => {
     const disk = new SmallDisk({ room: 100, piece: 7 });
     const { made, clock, problems, read } = recorder({ files: disk });
     await made.open();
@@ -121,8 +121,8 @@ describe('a recording', () => {
     expect(read().map(({ data }) => (data as { i: number }).i)).toEqual(Array.from({ length: 200 }, (_, i) => i));
   });
 
-  test('of a real full device is the same', async () => {
-    // Linux has a device that is always full; elsewhere this shows a writable file, which is as good.
+  test('survives a real full device', async () => {
+    // Only Linux has a device that is always full.
     const device = existsSync('/dev/full') ? '/dev/full' : join(folder, 'file');
     const files = { ...nodeFiles, open: (_: string, flags: 'a') => nodeFiles.open(device, flags) };
     const { made, problems, clock } = recorder({ files });
@@ -138,12 +138,12 @@ describe('a recording', () => {
     await closing.catch(() => {});
   });
 
-  test('gives traces that the other commands read, in UTC and with the ping', async () => {
+  test('contains traces that other commands can read, in UTC and with pings', async () => {
     const { made, clock, directory } = recorder({ place: () => '48.1, 11.6' });
     await made.open();
     const zeroMs = clock.utcMs();
     const utcMsAt = (seconds: number) => zeroMs + seconds * 1000;
-    // Forty seconds of downloading, ten of nothing, ten more.
+    // 40 s of downloading, a pause of 10 s, and 10 s of downloading.
     for (let tenth = 300; tenth < 900; tenth++) {
       const startSeconds = tenth / 10;
       const isBusy = tenth < 700 || tenth >= 800;
@@ -164,7 +164,7 @@ describe('a recording', () => {
     });
   });
 
-  test('has no trace of a player that only waits, and counts one from the first second that is known', async () => {
+  test('has no trace of idle players, and begins one with the first busy second', async () => {
     const { made, clock, directory } = recorder();
     await made.open();
     const zeroMs = clock.utcMs();
@@ -188,7 +188,7 @@ describe('a recording', () => {
     expect(trace).toMatchObject({ durationSeconds: 10, metadata: { startUtcMs: utcMsAt(10) } });
   });
 
-  test('mends the end of what a crash left, and begins a file of its own', async () => {
+  test('repairs files after a crash and begins a new one', async () => {
     const first = recorder();
     await first.made.open();
     first.made.event('trigger', { n: 1 });
@@ -204,7 +204,7 @@ describe('a recording', () => {
 });
 
 describe('telemetry of a recording', () => {
-  test('is read in order, without the rest', () => {
+  test('is read in order, without other records', () => {
     const text =
       '{"kind":"telemetry","atMs":1000,"latencyMs":30}\n{"kind":"report"}\n{"kind":"telemetry","atMs":2000}\n{"kind":"te';
     expect(readTelemetry(text, 'r.jsonl').map(({ atMs, latencyMs }) => [atMs, latencyMs])).toEqual([
@@ -218,11 +218,11 @@ describe('telemetry of a recording', () => {
     ['tea\n\n', 'r.jsonl:1: expected a line of JSON, got "tea"'],
     ['{"kind":"telemetry","atMs":"1"}\n', 'r.jsonl:1: atMs: expected a number of at least 0, got "1"'],
     ['5\n', 'r.jsonl:1: expected an object, got 5'],
-  ])('%j is refused', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(() => readTelemetry(text, 'r.jsonl')).toThrow(message);
   });
 
-  test('no text makes it fail in another way', () => {
+  test('throws only InputErrors', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.json()), { maxLength: 5 }), (lines) => {
         try {

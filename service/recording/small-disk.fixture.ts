@@ -1,14 +1,14 @@
-/** A disk that may be full, on top of the real one, in tests. */
+/** A file system with limited space on top of the real one. */
 
 import * as nodeFiles from 'node:fs/promises';
 import type { FileHandle, FileSystem } from './append-file.ts';
 
 export class SmallDisk implements FileSystem {
-  /** Bytes that it still takes; what is deleted makes room. */
+  /** Free bytes; deleting a file frees its bytes. */
   room: number;
-  /** So many at once. */
+  /** Most bytes per write. */
   piece: number;
-  /** Handles that have not been closed. */
+  /** Open handles. */
   opened = 0;
   readonly readdir = nodeFiles.readdir;
   readonly stat = nodeFiles.stat;
@@ -41,7 +41,7 @@ export class SmallDisk implements FileSystem {
 
   async writeFile(path: string, text: string): Promise<void> {
     const isWhole = text.length <= this.room;
-    // A full disk leaves what it took.
+    // A full disk leaves a truncated file.
     await nodeFiles.writeFile(path, text.slice(0, this.room));
     this.room -= Math.min(this.room, text.length);
     if (!isWhole) throw full();

@@ -1,30 +1,29 @@
 /**
- * The rows of a recorded trace (`time_s,throughput_mbps,rtt_ms,loss`, a second each): the rate while something was
- * downloaded; a blank one ends what is known where nothing was.
+ * Builds the rows of a recorded trace (`time_s,throughput_mbps,rtt_ms,loss`), one per second: the throughput while players
+ * were downloading. A blank row begins a gap.
  */
 
 import type { Observation } from '../../abr/forecast.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 
-/** A second is known where it was used for so much of it. */
+/** A second's throughput is known if downloads took at least this much of it. */
 const LEAST_BUSY_SECONDS = 0.5;
 
 const HEADER = 'time_s,throughput_mbps,rtt_ms,loss\n';
 
 export class TraceRows {
-  /** The second of the first row, from which times count; undefined before there is one. */
+  /** Time of the first row, which is 0 in the trace; undefined before it. */
   startSecond: number | undefined;
   #second = Number.NaN;
   #bits = 0;
   #busySeconds = 0;
-  /** The second after the last row; blank rows are only needed once. */
+  /** `time_s` after the last row; NaN after a blank row. */
   #knownUntil = Number.NaN;
 
-  /** In order of time, none longer than a second. The rows that this completes, the header before the first; `''` for none. */
+  /** Observations in order of time, at most a second long. Returns the completed rows, the header first; `''` if none. */
   add(observation: Observation, ping: TelemetrySecond | undefined): string {
     if (observation.kind === 'request-latency') return '';
     const { startSeconds, endSeconds } = observation;
-    // It belongs to the second that it begins in.
     const second = Math.floor(startSeconds + 1e-6);
     let rows = '';
     if (second !== this.#second) {
