@@ -39,7 +39,7 @@ describe('leo-abr bench', () => {
     [['--segments', '0'], '--segments: expected a whole number from 1 to 48 (the segments of uhd-8), got "0"'],
     [['--segments', '49'], '--segments: expected a whole number from 1 to 48'],
     [['--algorithms', 'mpc-d,optimal'], '--algorithms: expected one of'],
-    [['--algorithms', 'mpc-d@moon'], '--algorithms: expected a forecaster that there is (mpc-d@oracle, mpc-d@built-in'],
+    [['--algorithms', 'mpc-d@moon'], '--algorithms: expected one of mpc-d@oracle, mpc-d@built-in'],
     [['--baseline', 'nothing'], '--baseline: expected one of'],
     [['--raw', tmpdir()], '--raw: expected a file that can be written'],
     [['--out', tmpdir()], '--out: expected a file that can be written'],
@@ -56,7 +56,7 @@ describe('leo-abr bench', () => {
     const tiny = { ladderBps: [8e3], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.04 };
     writeFileSync(file, JSON.stringify(tiny));
     const { status, stderr } = await bench('--scenario', file);
-    expect(stderr).toMatch(/segmentSizesBits\[0\]\[0\]: expected whole bytes, at least \d+ .*got "\d+ bytes"/);
+    expect(stderr).toMatch(/segmentSizesBits\[0\]\[0\]: expected whole bytes, at least \d+ .*got \d+/);
     expect(status).toBe(2);
   });
 });

@@ -1,4 +1,4 @@
-/** Reads algorithms of the user's own and checks them before anything is played. Node only. */
+/** Reads and checks the user's own algorithms. Node only. */
 
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -7,8 +7,8 @@ import { InputError } from '../abr/errors.ts';
 import { importOwnAlgorithms, type OwnAlgorithm } from './own-algorithm.ts';
 
 /**
- * The files of these names, each with all that it imports as one module; TypeScript becomes JavaScript. Throws an
- * `InputError` for a file that cannot be read or bundled, or that makes no controller.
+ * Bundles each file and its imports into one JavaScript module. Rejects with an `InputError` for a file that cannot be
+ * read or bundled, or that creates no controller.
  */
 export async function bundleAlgorithms(names: readonly string[]): Promise<OwnAlgorithm[]> {
   const algorithms = await Promise.all([...new Set(names)].map(bundled));
@@ -25,7 +25,7 @@ async function bundled(name: string): Promise<OwnAlgorithm> {
     throw new InputError(name, 'a readable file', error);
   }
   try {
-    // A development dependency: there is none beside an installed command.
+    // A development dependency, which an installed command lacks.
     const { build } = await import('vite');
     const built = await build({
       root: dirname(file),
@@ -40,7 +40,7 @@ async function bundled(name: string): Promise<OwnAlgorithm> {
       },
     });
     const [library] = built as Extract<typeof built, unknown[]>;
-    // Names the file in stack traces; their lines are the bundle's.
+    // Stack traces name the file, but with lines of the bundle.
     return { name, source: `${library!.output[0].code}\n//# sourceURL=${encodeURI(name)}?bundled` };
   } catch (error) {
     throw new InputError(name, 'a module that vite can bundle', error, stripVTControlCharacters(String(error)));

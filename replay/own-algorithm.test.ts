@@ -5,7 +5,7 @@ import { importOwnAlgorithms, isOwnAlgorithm } from './own-algorithm.ts';
 const loaded = async (source: string) => (await importOwnAlgorithms([{ name: './mine.ts', source }])).get('./mine.ts')!;
 
 describe('importOwnAlgorithms', () => {
-  test('gives what makes a controller for each session', async () => {
+  test('creates a controller per session', async () => {
     const create = await loaded(
       'export const createController = ({ seed }) => ({ name: "mine", decide: () => ({ reason: String(seed) }) });',
     );
@@ -40,7 +40,7 @@ describe('importOwnAlgorithms', () => {
   });
 });
 
-test('what has a slash or ends as a script does is a file; its forecaster comes after the last @', () => {
+test('a name with a slash or an ending of scripts is a file; its forecaster follows the last @', () => {
   expect(['./mine', 'mine.ts', 'mine.js', 'a/mine.mjs', 'mpc-d', 'mpc-l:risk-0.5'].map(isOwnAlgorithm)).toEqual([
     ...[true, true, true, true, false, false],
   ]);

@@ -1,6 +1,6 @@
 /**
- * Algorithms of the user's own: a file in place of a name (docs/own-algorithm.md). A file travels as the text of one
- * module, so that threads and pages import the same code. Browser-safe.
+ * The user's own algorithms: a file instead of a name (docs/own-algorithm.md), passed on as the text of one module, so
+ * that threads and pages import the same code. Browser-safe.
  */
 
 import type { Controller } from '../abr/controller.ts';
@@ -10,21 +10,21 @@ import { describeValue, InputError } from '../abr/errors.ts';
 export type CreateController = (options: { seed: number }) => Controller;
 
 export interface OwnAlgorithm {
-  /** The path as the user gave it. */
+  /** The path as given. */
   name: string;
-  /** The file, and all that it imports, as one ES module. */
+  /** The file with all its imports, as one ES module. */
   source: string;
 }
 
 /** By name. */
 export type OwnControllers = ReadonlyMap<string, CreateController>;
 
-/** Whether a controller's name means a file. */
+/** Whether a controller's name is the path of a file. */
 export function isOwnAlgorithm(controller: string): boolean {
   return controller.includes('/') || /\.(ts|js|mjs)$/.test(controller);
 }
 
-/** Throws an `InputError` for a module that cannot be loaded or has no `createController`. */
+/** Rejects with an `InputError` for a module that cannot be loaded or has no `createController`. */
 export async function importOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<OwnControllers> {
   return new Map(await Promise.all(algorithms.map(async (one) => [one.name, await importOwn(one)] as const)));
 }
@@ -58,7 +58,7 @@ function created(name: string, create: () => unknown): Controller {
   throw new InputError(name, expected, controller, keys ? `{ ${keys} }` : describeValue(controller));
 }
 
-/** With the line that threw. */
+/** An error with the line that threw it. */
 function thrown(error: unknown): string {
   const where = error instanceof Error && /^ +at .*$/m.exec(error.stack ?? '')?.[0].trim();
   return where ? `${error} ${where}` : String(error);

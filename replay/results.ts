@@ -11,9 +11,9 @@ export interface SegmentRow {
   downloadSeconds: number;
   /** At the moment of the request. */
   bufferLevelSeconds: number;
-  /** What this download cost (startup is not a stall). */
+  /** Stalls that this download caused (startup is not a stall). */
   stallSeconds: number;
-  /** Bits that came and were thrown away before this segment's final download. */
+  /** Received bits of abandoned requests for this segment. */
   abandonedBits: number;
   reason: string;
 }
@@ -33,7 +33,7 @@ export interface SessionResult {
   algorithm: string;
   seed: number;
   endedBy: 'end' | 'cutoff' | 'fault';
-  /** What went wrong, where `endedBy` is `fault`. */
+  /** The error, if `endedBy` is `fault`. */
   fault?: string;
   segments: SegmentRow[];
   qoe: QoeForms;
@@ -55,15 +55,15 @@ export interface Estimate {
   ci95: [number, number] | null;
 }
 
-/** What the bootstrap resamples: recording groups, recordings, or (all data sets together) what each of them does. */
+/** The bootstrap's units: recording groups, recordings, or a mixture over several data sets. */
 export type ResampledBy = 'groups' | 'recordings' | 'mixed';
 
-/** One algorithm on one data set, or on `ALL_DATASETS`. How each figure is made: replay/evaluation/README.md. */
+/** One algorithm on one data set, or on `ALL_DATASETS`. replay/evaluation/README.md defines the figures. */
 export interface SummaryRow {
   dataset: string;
   algorithm: string;
   sessions: number;
-  /** Sessions among them that were cut off, and that ended by a fault. */
+  /** How many of them were cut off, and how many ended by a fault. */
   cutoffs: number;
   faults: number;
   /** QoE-linear. */
@@ -73,25 +73,24 @@ export interface SummaryRow {
   qoeP95: number;
   /** Mean of the upper bounds of QoE-linear; `optimal` only. */
   qoeUpperBoundMean?: number;
-  /** Stalls without startup. */
+  /** Without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
   severeShare: number;
   startupSecondsMean: number;
   meanBitrateBps: number;
-  /** Bits thrown away of all that came. */
+  /** Discarded bits / received bits. */
   wastedShare: number;
-  /** Null for the baseline itself, and where no session of it is paired with one of the algorithm. */
+  /** Null for the baseline itself, and without pairs of sessions. */
   vsBaseline: BaselineComparison | null;
 }
 
-/** Over the pairs of sessions, algorithm minus baseline. */
+/** Algorithm minus baseline, over pairs of sessions of the same trace and start. */
 export interface BaselineComparison {
   baseline: string;
-  /** Pairs of sessions of the same trace and start. */
   pairs: number;
   resampledBy: ResampledBy;
-  /** How many of those units hold the pairs; with fewer than two there are no intervals. */
+  /** Number of units with pairs; with fewer than two there are no intervals. */
   units: number;
   qoeDiff: Estimate;
   /** Null unless the baseline's mean is clearly positive. */
@@ -99,11 +98,11 @@ export interface BaselineComparison {
   /** Null unless the baseline's median is clearly positive. */
   qoeMedianRatio: Estimate | null;
   worst5pctDiff: Estimate;
-  /** Null without `mpc-o`, and where its lead on the baseline is under 2 % of the top bitrate's QoE. */
+  /** Null without `mpc-o`, and if its gain over the baseline is below 2 % of the top bitrate's QoE. */
   oracleGapClosed: Estimate | null;
 }
 
-/** `dataset` of the rows over all data sets together; there are none where there is one data set. */
+/** `dataset` of the rows over all data sets; results of a single data set have no such rows. */
 export const ALL_DATASETS = 'all';
 
 export interface ResolvedScenario extends Scenario {
@@ -111,7 +110,7 @@ export interface ResolvedScenario extends Scenario {
   segmentSizesBits: number[][];
 }
 
-/** What made the results, and with which flags. */
+/** The command that made the results, and its flags. */
 export interface ToolInfo {
   name: string;
   version: string;
@@ -121,9 +120,9 @@ export interface ToolInfo {
   /** `--seed`, `--baseline`. */
   seed: number;
   baseline: string;
-  /** `--shard`; absent in results that are whole. */
+  /** `--shard`; absent in complete results. */
   shard?: string;
-  /** SHA-256 of the algorithms that are files, each with all that it imports. */
+  /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;
   [key: string]: unknown;
 }

@@ -9,7 +9,7 @@ function parse(scenario: unknown, files: Record<string, string> = {}) {
 }
 
 describe('parseScenario', () => {
-  test('fills in what may be left out', () => {
+  test('fills in the defaults', () => {
     expect(parse(MINIMAL)).toMatchObject({
       ...MINIMAL,
       name: 'mine',
@@ -23,13 +23,13 @@ describe('parseScenario', () => {
     expect(parse({ ...MINIMAL, browser: { stallLevelSeconds: 0.5 } }).browser).toEqual(browser);
   });
 
-  test.each(Object.keys(SCENARIOS))('reads back %s as it stands in results', (name) => {
+  test.each(Object.keys(SCENARIOS))('reads %s as it is written in results', (name) => {
     const resolved = resolveScenario(scenarioNamed(name));
     expect(parse(resolved)).toEqual(resolved);
     expect(parse(SCENARIOS[name])).toEqual(resolved);
   });
 
-  test('takes sizes of its own, inside or beside', () => {
+  test('accepts given sizes, in the scenario or in a file', () => {
     const segmentSizesBits = [
       [8e6, 16e6],
       [4e6, 8e6],
@@ -62,13 +62,13 @@ describe('parseScenario', () => {
     [{ ...MINIMAL, payloadShare: 1.2 }, /payloadShare: expected a number above 0 to 1, got 1.2/],
     [{ ...MINIMAL, segmentSizesBits: [[1, 2], [1]] }, /segmentSizesBits\[1\]: expected 2 sizes/],
     [{ ...MINIMAL, segmentSizesBits: [[1, 0]] }, /segmentSizesBits\[0\]\[1\]: expected a number above 0, got 0/],
-    [{ ...MINIMAL, segmentSizesBits: [[1, 2]] }, /segmentCount: expected at most the 1 segments/],
+    [{ ...MINIMAL, segmentSizesBits: [[1, 2]] }, /segmentCount: expected at most 1, the number of segments with sizes/],
     [[], /folder\/mine.json: expected a JSON object, got an empty array/],
   ])('refuses %j', (scenario, message) => {
     expect(() => parse(scenario)).toThrow(message);
   });
 
-  test('refuses what is not JSON, and sizes that do not fit', () => {
+  test('refuses text that is not JSON, and sizes of another ladder', () => {
     expect(() => parseScenario('{', { file: 'x.json' })).toThrow(/x.json: expected a JSON object/);
     expect(() => parseSizes('{"representations": {"a": [1]}}', 's.json', 2)).toThrow(
       /s.json: representations: expected 2/,

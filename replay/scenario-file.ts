@@ -1,11 +1,11 @@
-/** Scenarios by name or from JSON, every field checked, and with the sizes that their sessions play. Browser-safe. */
+/** Scenarios by name or from JSON, validated and with their segment sizes. Browser-safe. */
 
 import { InputError } from '../abr/errors.ts';
 import { placeOf } from './formats/place.ts';
 import type { ResolvedScenario } from './results.ts';
 import { type BrowserModel, MEASURED_BROWSER, SCENARIOS, type Scenario, segmentSizesBits } from './scenarios.ts';
 
-/** What a scenario's JSON may leave out. */
+/** Defaults of optional fields. */
 const DEFAULTS = {
   lambda: 1,
   payloadShare: 0.95,
@@ -28,7 +28,7 @@ const FIELDS = [
   'sizesFile',
 ];
 
-/** The named scenario, or an `InputError` that lists those there are. */
+/** @throws {InputError} with the known names. */
 export function scenarioNamed(name: string, field = '--scenario'): Scenario {
   const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
   if (scenario !== undefined) return scenario;
@@ -36,24 +36,25 @@ export function scenarioNamed(name: string, field = '--scenario'): Scenario {
   throw new InputError(field, `one of ${names}, or a .json file`, name);
 }
 
-/** The scenario with its sizes: its own where it holds them, else seeded ones. */
+/** The scenario with segment sizes: its own if it has any, else seeded ones. */
 export function resolveScenario(scenario: Scenario | ResolvedScenario): ResolvedScenario {
   return 'segmentSizesBits' in scenario ? scenario : { ...scenario, segmentSizesBits: segmentSizesBits(scenario) };
 }
 
-export interface ScenarioSource {
-  /** For messages, and the default of `name` (without folder and ending). */
+interface ScenarioSource {
+  /** For messages; without folder and ending the default of `name`. */
   file: string;
-  /** Reads a file that the scenario names, relative to its own. Without it `sizesFile` is an error. */
+  /** Reads `sizesFile`, relative to the scenario's file. Default: `sizesFile` is an error. */
   readBeside?(path: string): string;
 }
 
 /**
- * A scenario from the text of a JSON file: the form of `Scenario`, with `segmentSizesBits` (`[segment][representation]`)
- * or `sizesFile` (a `sizes.json`: `{"representations": {"<id>": [bytes per segment]}}`) where the sizes are not to be
- * seeded ones. Defaults: `name` the file's, `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95, `traceScale`
- * `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, `browser` the measured one (also field by field), `segmentCount` the
- * number of sizes where there are any. `InputError` with file and field for anything else, unknown fields included.
+ * A scenario from the text of a JSON file: the fields of `Scenario`, and optionally sizes that replace the seeded ones:
+ * `segmentSizesBits` (`[segment][representation]`) or `sizesFile` (a `sizes.json`: `{"representations": {"<id>": [bytes
+ * per segment]}}`). Defaults: `name` the file's, `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95,
+ * `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, each field of `browser` the measured one,
+ * `segmentCount` the number of given sizes.
+ * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseScenario(text: string, source: ScenarioSource): ResolvedScenario {
   const { file } = source;
@@ -78,7 +79,7 @@ export function parseScenario(text: string, source: ScenarioSource): ResolvedSce
     check.wrong('bufferCapSeconds', `more than segmentSeconds + browser.stallLevelSeconds (${least})`);
   }
   if (sizes !== undefined && sizes.length < segmentCount) {
-    check.wrong('segmentCount', `at most the ${sizes.length} segments that sizes are given for`);
+    check.wrong('segmentCount', `at most ${sizes.length}, the number of segments with sizes`);
   }
   const scenario: Scenario = {
     name: check.text('name', nameOf(file)),
@@ -127,7 +128,7 @@ function browserFrom(check: FieldCheck, value: unknown): BrowserModel {
 function sizesFrom(check: FieldCheck, source: ScenarioSource, ladderBps: readonly number[]): number[][] | undefined {
   const own = check.fields['segmentSizesBits'];
   const beside = check.fields['sizesFile'];
-  if (own !== undefined && beside !== undefined) check.wrong('sizesFile', 'either it or segmentSizesBits');
+  if (own !== undefined && beside !== undefined) check.wrong('sizesFile', 'no sizesFile beside segmentSizesBits');
   if (own !== undefined) {
     if (!Array.isArray(own) || own.length === 0) check.wrong('segmentSizesBits', 'a row of sizes per segment');
     return (own as unknown[]).map((row, segment) => {
@@ -140,13 +141,13 @@ function sizesFrom(check: FieldCheck, source: ScenarioSource, ladderBps: readonl
   }
   if (beside === undefined) return undefined;
   const path = check.text('sizesFile', '');
-  if (source.readBeside === undefined) check.wrong('sizesFile', 'no other file here');
+  if (source.readBeside === undefined) check.wrong('sizesFile', 'no reference to another file');
   return parseSizes(source.readBeside!(path), path, ladderBps.length);
 }
 
 /**
- * Sizes in bits, `[segment][representation]`, from the text of a `sizes.json`; representations are ordered by their
- * total, as a ladder is by bitrate.
+ * Sizes in bits, `[segment][representation]`, from the text of a `sizes.json`; representations are sorted by total
+ * size, as a ladder is by bitrate.
  */
 export function parseSizes(text: string, file: string, representations: number): number[][] {
   const check = new FieldCheck(file, jsonObject(text, file));
@@ -157,16 +158,13 @@ export function parseSizes(text: string, file: string, representations: number):
     return (bytes as unknown[]).map((size, i) => check.number(`${field}[${i}]`, { above: 0 }, size) * 8);
   });
   if (columns.length !== representations) {
-    check.wrong('representations', `${representations}, as many as the ladder has`, columns.length);
+    check.wrong('representations', `${representations}, as in the ladder`, columns.length);
   }
   const segments = columns[0]!.length;
   const ragged = columns.findIndex((column) => column.length !== segments);
   if (ragged > 0) {
-    check.wrong(
-      `representations.${Object.keys(byId)[ragged]}`,
-      `${segments} sizes, as in the first`,
-      columns[ragged]!.length,
-    );
+    const id = Object.keys(byId)[ragged];
+    check.wrong(`representations.${id}`, `${segments} sizes, as in the first`, columns[ragged]!.length);
   }
   const total = (column: readonly number[]) => column.reduce((sum, bits) => sum + bits, 0);
   columns.sort((a, b) => total(a) - total(b));
@@ -181,7 +179,7 @@ interface NumberRule {
   default?: number | undefined;
 }
 
-/** Reads fields of one JSON object and complains with file and field. */
+/** Reads the fields of a JSON object; errors name file and field. */
 class FieldCheck {
   constructor(
     readonly file: string,

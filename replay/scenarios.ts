@@ -1,4 +1,4 @@
-/** The named set-ups that sessions are replayed in, each with the paper or limit that it comes from. */
+/** The named scenarios of replayed sessions: ladder, segments, buffer, link and QoE weights. */
 
 import { normal, seededRandom, seedOf } from './random.ts';
 
@@ -10,7 +10,7 @@ export interface Scenario {
   segmentCount: number;
   /** A request is sent when buffer level + segment duration < this. */
   bufferCapSeconds: number;
-  /** Seconds of media that play per second. Default 1. Only the simulator plays at other rates (`--playback-rate`). */
+  /** Default 1. Only the simulator supports other playback rates (`--playback-rate`). */
   playbackRate?: number;
   rttSeconds: number;
   /** Cost of a second of stall in units of QoE-linear (Mbit/s): the top bitrate. */
@@ -18,34 +18,35 @@ export interface Scenario {
   lambda: number;
   /** Share of the link's capacity that carries media. */
   payloadShare: number;
-  /** What the trace's rates are multiplied by, or the mean in bit/s that each trace is brought to. */
+  /** The factor of the trace's rates, or the mean in bit/s to which each trace is scaled. */
   traceScale: { factor: number } | { meanBps: number };
-  /** Spread (standard deviation of ln) of the seeded per-segment factor of sizes; its mean is 1. */
+  /** Standard deviation of the ln of the seeded size factors per segment; their mean is 1. */
   sizeSpread: number;
   /** Seed of the sizes, the same for all sessions. */
   sizeSeed: number;
-  /** What a browser adds to the model (replay/simulator/README.md says how each was measured). */
   browser: BrowserModel;
 }
 
-/** What dash.js in Chromium adds to the textbook player, measured with tier 1. */
+/**
+ * The delays that dash.js in Chromium adds to the textbook player; replay/simulator/README.md tells their measurement.
+ */
 export interface BrowserModel {
-  /** A request leaves this much later than buffer level and cap allow, in seconds, when the buffer was full. */
+  /** Delay of a request after the buffer has room for it, if the buffer was full. */
   requestLatenessSeconds: number;
-  /** The same between two requests when the buffer is not full. */
+  /** Delay between two requests if the buffer is not full. */
   requestGapSeconds: number;
-  /** Bits of the initialisation segment that each representation costs at its first use (and one more RTT). */
+  /** Size of the initialisation segment, which the first use of each representation requests (and one RTT). */
   initSegmentBits: number;
-  /** Buffer level at which the media element stalls, in seconds. */
+  /** The buffer level at which the media element stalls. */
   stallLevelSeconds: number;
-  /** Seconds from the last byte of a segment to its being in the buffer. */
+  /** From the last byte of a segment to its place in the buffer. */
   appendSeconds: number;
-  /** Seconds from a response's last byte to the page's having it: at least, and beside that per bit of its size. */
+  /** From the last byte of a response to the page's event: a constant, and an addition per bit. */
   responseSeconds: number;
   responseSecondsPerBit: number;
 }
 
-/** A player without a browser's delays: the textbook model. */
+/** The textbook player, without delays. */
 export const IDEAL_BROWSER: BrowserModel = {
   requestLatenessSeconds: 0,
   requestGapSeconds: 0,
@@ -56,7 +57,7 @@ export const IDEAL_BROWSER: BrowserModel = {
   responseSecondsPerBit: 0,
 };
 
-/** Measured with `leo-abr bench` in Chromium 147 and dash.js 5.2.1 on two cores (docs/simulator-vs-browser.md). */
+/** Chromium 147 and dash.js 5.2.1 on two cores, measured with `leo-abr bench` (docs/simulator-vs-browser.md). */
 export const MEASURED_BROWSER: BrowserModel = {
   requestLatenessSeconds: 0.133,
   requestGapSeconds: 0.002,
@@ -67,12 +68,8 @@ export const MEASURED_BROWSER: BrowserModel = {
   responseSecondsPerBit: 0.12e-9,
 };
 
-const UHD_LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
-const HD_LADDER_BPS = [1e6, 2.5e6, 5e6, 8e6, 16e6, 30e6];
-const PENSIEVE_LADDER_BPS = [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3];
-
 const UHD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
-  ladderBps: UHD_LADDER_BPS,
+  ladderBps: [3e6, 8e6, 15e6, 30e6, 60e6, 120e6],
   segmentSeconds: 4,
   segmentCount: 48,
   rttSeconds: 0.04,
@@ -86,12 +83,12 @@ const UHD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
 };
 const HD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
   ...UHD,
-  ladderBps: HD_LADDER_BPS,
+  ladderBps: [1e6, 2.5e6, 5e6, 8e6, 16e6, 30e6],
   mu: 30,
   traceScale: { factor: 0.25 },
 };
 
-/** The named scenarios. Sources: DESIGN of the project; SafeSABR (2026) for `uhd-8`; Pensieve and T3P for `pensieve-60`. */
+/** Sources: SafeSABR (2026) for `uhd-8`; Pensieve and T3P for `pensieve-60`; the others are the project's own. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'uhd-8': { ...UHD, name: 'uhd-8', bufferCapSeconds: 8 },
   'uhd-16': { ...UHD, name: 'uhd-16', bufferCapSeconds: 16 },
@@ -101,7 +98,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'pensieve-60': {
     ...UHD,
     name: 'pensieve-60',
-    ladderBps: PENSIEVE_LADDER_BPS,
+    ladderBps: [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3],
     bufferCapSeconds: 60,
     rttSeconds: 0.08,
     mu: 4.3,
@@ -111,8 +108,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 };
 
 /**
- * Sizes in bits, `[segment][representation]`: bitrate x duration x a seeded factor of mean 1 per segment, the same for
- * all representations of a segment (a hard scene is hard at every bitrate) and for all algorithms. Whole bytes.
+ * Sizes in bits, `[segment][representation]`, whole bytes: bitrate x duration x a seeded factor per segment with mean
+ * 1. All representations of a segment have the same factor, because a complex scene is complex at every bitrate.
  */
 export function segmentSizesBits(scenario: Scenario): number[][] {
   const random = seededRandom(scenario.sizeSeed ^ seedOf('segment sizes'));
@@ -125,7 +122,7 @@ export function segmentSizesBits(scenario: Scenario): number[][] {
   );
 }
 
-/** What the trace's rates are multiplied by in this scenario (without the payload share). */
+/** The factor of the trace's rates in this scenario, without the payload share. */
 export function traceScaleOf(scenario: Scenario, traceMeanBps: number): number {
   return 'factor' in scenario.traceScale ? scenario.traceScale.factor : scenario.traceScale.meanBps / traceMeanBps;
 }

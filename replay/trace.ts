@@ -1,4 +1,4 @@
-/** A recorded or synthetic link: its rate over time and what is known of where it comes from. */
+/** A recorded or synthetic link: its rate over time and its metadata. */
 
 import { EPOCH_SECONDS, PiecewisePath, type ResponseTime } from '../abr/index.ts';
 
@@ -13,36 +13,35 @@ export interface TraceMetadata {
   startUtcMs?: number;
   location?: string;
   licence?: string;
-  /** Everything else that the sidecar said, untouched. */
+  /** All other fields of the sidecar, unchanged. */
   other?: Readonly<Record<string, unknown>>;
 }
 
 export interface Trace {
-  /** The file's name without folder and ending; parts of a split trace carry `#1`, `#2` ... */
+  /** The file's name without folder and ending; parts of a split trace end in `#1`, `#2` ... */
   name: string;
-  /** Where it was read from. */
   file?: string;
   /** Ends of the steps in seconds, ascending, > 0; the first step starts at 0. */
   stepEndsSeconds: Float64Array;
   /** Rate within each step in bit/s, >= 0, at least one > 0. */
   ratesBps: Float64Array;
   durationSeconds: number;
-  /** Round-trip time per step in seconds where it was measured (NaN = unknown). Tiers 0 and 1 ignore it. */
+  /** Round-trip time per step in seconds (NaN = unknown). The simulator and the paced origin ignore it. */
   rttSeconds?: Float64Array;
-  /** Packet loss per step, 0 to 1, where it was measured (NaN = unknown). */
+  /** Packet loss per step, 0 to 1 (NaN = unknown). */
   loss?: Float64Array;
   metadata: TraceMetadata;
 }
 
-/** Traces without `start_utc` are replayed as if they had begun within this minute. */
-export const FALLBACK_START_UTC_MS = Date.UTC(2025, 0, 1);
+/** Traces without `start_utc` are replayed as if they began within this minute. */
+const FALLBACK_START_UTC_MS = Date.UTC(2025, 0, 1);
 
 /** UTC in ms of the trace's second 0: `start_utc`, else a fixed date at second `epoch_phase_s`. */
 export function traceStartUtcMs(metadata: TraceMetadata): number {
   return metadata.startUtcMs ?? FALLBACK_START_UTC_MS + (metadata.epochPhaseSeconds ?? 0) * 1000;
 }
 
-/** Seconds after which a replayed trace begins again: its duration, cut to a multiple of 15 s where it is that long. */
+/** The period of a replayed trace: its duration, reduced to a multiple of 15 s if it has at least 15 s. */
 export function wrapSeconds(trace: Pick<Trace, 'durationSeconds'>): number {
   const { durationSeconds } = trace;
   return durationSeconds >= EPOCH_SECONDS
@@ -50,7 +49,7 @@ export function wrapSeconds(trace: Pick<Trace, 'durationSeconds'>): number {
     : durationSeconds;
 }
 
-/** The steps of the trace that are replayed, up to where it wraps; rates times `scale`. */
+/** The replayed steps of a trace (one period), with rates x `scale`. */
 export function linkSteps(trace: Trace, scale: number): { stepEndsSeconds: number[]; ratesBps: number[] } {
   const end = wrapSeconds(trace);
   const stepEndsSeconds: number[] = [];
@@ -66,8 +65,8 @@ export function linkSteps(trace: Trace, scale: number): { stepEndsSeconds: numbe
 
 /**
  * The trace as an endless link from its second 0.
- * `scale` multiplies the rates (scenario and payload share together); `latencySeconds` is added to each request;
- * `response` is what the receiver takes after the last bit (default: nothing).
+ * `scale` multiplies the rates (scenario x payload share); `latencySeconds` is added to each request; `response` is the
+ * receiver's time after the last bit (default: none).
  */
 export function linkPath(trace: Trace, scale: number, latencySeconds: number, response?: ResponseTime): PiecewisePath {
   return new PiecewisePath({
@@ -78,7 +77,7 @@ export function linkPath(trace: Trace, scale: number, latencySeconds: number, re
   });
 }
 
-/** Mean rate in bit/s over the part that is replayed. */
+/** Mean rate in bit/s of one period. */
 export function meanRateBps(trace: Trace): number {
   const end = wrapSeconds(trace);
   return linkPath(trace, 1, 0).cumulativeBits(end) / end;

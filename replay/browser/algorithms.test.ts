@@ -12,7 +12,7 @@ describe('browserAlgorithm', () => {
   test('the error for an unknown name lists the known ones', () => {
     expect(() => browserAlgorithm('optimal')).toThrow(/--algorithms: expected one of .*mpc-d.*dynamic.*got "optimal"/);
     expect(() => browserAlgorithm('mpc-d@moon', '--baseline')).toThrow(
-      /--baseline: expected a forecaster that there is .*mpc-d@oracle.*got "mpc-d@moon"/,
+      /--baseline: expected one of mpc-d@oracle.*got "mpc-d@moon"/,
     );
   });
 });

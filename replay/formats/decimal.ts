@@ -1,12 +1,12 @@
-/** Decimal numbers straight out of a long text, without a string per number. */
+/** Parses decimal numbers within a long text, without a string per number. */
 
 /** 10^0 .. 10^22: the powers of ten that a double holds exactly. */
 const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /**
- * The finite decimal number in `text[start, end)`, or NaN where there is none. Plain decimals of up to 15 digits are
- * exact this way (Clinger, PLDI'90: an integer below 2^53 divided by an exact power of ten is correctly rounded);
- * everything else goes through `Number`. Spaces around it are the caller's to trim.
+ * The finite decimal number in `text[start, end)` without surrounding spaces; NaN for anything else. Plain decimals of
+ * up to 15 digits are an integer below 2^53 divided by an exact power of ten, which is correctly rounded (Clinger,
+ * PLDI'90); all others go through `Number`.
  */
 export function decimalAt(text: string, start: number, end: number): number {
   let at = start;
@@ -32,10 +32,7 @@ export function decimalAt(text: string, start: number, end: number): number {
 }
 
 function slowDecimal(text: string): number {
-  // Number() would also take '', '0x10' and 'Infinity'.
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? finite(Number(text)) : Number.NaN;
-}
-
-function finite(value: number): number {
+  // Number() alone would accept '', '0x10' and 'Infinity'.
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : Number.NaN;
 }

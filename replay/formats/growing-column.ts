@@ -1,4 +1,4 @@
-/** A column of numbers that grows as it is read: 8 bytes a number, no array of strings or boxes. */
+/** A growing column of numbers, 8 bytes each. */
 export class GrowingColumn {
   private values = new Float64Array(1024);
   length = 0;
@@ -16,7 +16,7 @@ export class GrowingColumn {
     return this.length === 0 ? undefined : this.values[this.length - 1];
   }
 
-  /** A view of what was pushed; valid until the next push. */
+  /** A view of the pushed numbers, valid until the next push. */
   toArray(): Float64Array {
     return this.values.subarray(0, this.length);
   }

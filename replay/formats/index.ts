@@ -1,4 +1,4 @@
-/** Reading and writing traces as text. Browser-safe; files and folders are in `trace-files.ts` (Node). */
+/** Reads and writes traces as text. Browser-safe; `trace-files.ts` (Node) handles files and folders. */
 export * from './place.ts';
 export * from './samples.ts';
 export * from './sidecar.ts';

@@ -1,8 +1,8 @@
-/** Walks over the lines of a text without splitting it. */
+/** Iterates over the lines of a text without splitting it. */
 
 /**
- * Calls `onLine(start, end, line)` for each line of `text`, with spaces and the line ending trimmed from
- * `text[start, end)`; `line` counts from 1. Empty lines at the end of the text are not reported.
+ * Calls `onLine(start, end, line)` for each line of `text`: `text[start, end)` without surrounding spaces, `line` from
+ * 1. Skips empty lines at the end of the text.
  */
 export function eachLine(text: string, onLine: (start: number, end: number, line: number) => void): void {
   let textEnd = text.length;

@@ -1,6 +1,6 @@
 /**
- * Where in the input something is wrong, as the `field` of an `InputError`: `trace.csv:12: throughput_mbps`.
- * `line` counts from 1; `field` is the column of a table, the key of a JSON document (`a.b[2]`) or a flag.
+ * The place of an invalid value in the input, for the `field` of an `InputError`: `trace.csv:12: throughput_mbps`.
+ * `line` counts from 1; `field` is a column of a table, a key of a JSON document (`a.b[2]`) or a flag.
  */
 export function placeOf({
   file,

@@ -1,15 +1,13 @@
-/** Samples as a file has them, and their way to traces: split where nothing is known. */
+/** Converts the samples of a file into traces, split where the rate is unknown. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 
-/** Columns of equal length. A sample holds from its time to the next one's. */
+/** Columns of equal length; NaN = unknown. A sample holds from its time to the next one's. */
 export interface Samples {
   /** Ascending. */
   timesSeconds: Float64Array;
-  /** NaN = unknown. */
   ratesBps: Float64Array;
-  /** NaN = unknown; absent where the file has none. */
   rttSeconds?: Float64Array | undefined;
   loss?: Float64Array | undefined;
 }
@@ -18,18 +16,18 @@ export interface TraceSource {
   name: string;
   file?: string | undefined;
   metadata: TraceMetadata;
-  /** Is told what was left out and why. Default: nobody. */
+  /** Receives a note on each omission, with its reason. */
   onNote?: ((note: string) => void) | undefined;
 }
 
-/** A spacing beyond this many steps is a gap in a regular file. */
+/** In a regular file, a larger spacing (in steps) is a gap. */
 const GAP_STEPS = 1.5;
-/** A file is regular when at least this share of its spacings is within 10 % of the median. */
+/** A file is regular if at least this share of its spacings is within 10 % of the median. */
 const REGULAR_SHARE = 0.75;
 const REGULAR_TOLERANCE = 0.1;
 
-/** The file's own step in seconds: the median spacing (1 s for a single sample), and whether most spacings are that. */
-export function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regular: boolean } {
+/** The file's median spacing in seconds (1 s for a single sample), and whether the file is regular. */
+function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regular: boolean } {
   const n = timesSeconds.length - 1;
   if (n < 1) return { stepSeconds: 1, regular: false };
   const spacings = new Float64Array(n);
@@ -37,16 +35,17 @@ export function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regul
   const median = spacings.sort()[n >> 1]!;
   let near = 0;
   for (const spacing of spacings) if (Math.abs(spacing - median) <= REGULAR_TOLERANCE * median) near++;
-  // Differences of decimal times carry rounding noise: 9 digits are finer than any clock here.
+  // 9 digits remove the rounding noise of differences, and are finer than any clock.
   return { stepSeconds: Number(median.toPrecision(9)), regular: near >= REGULAR_SHARE * n };
 }
 
 /**
- * Traces from samples. The last sample of a part lasts one step (the median spacing). In a regular file a spacing of
- * more than 1.5 steps is a gap and splits like a blank rate; in an irregular one (change points) samples hold however
- * long the next one takes. Parts are called `name#1`, `name#2` ... and keep the recording group; their epoch phase and
- * UTC start are moved by their offset. A file of one part keeps its name. A part without any capacity cannot be
- * replayed: it is left out with a note, and counted in the numbering. `InputError` when nothing is left.
+ * Traces from samples. Blank rates split a file, and in a regular file also spacings of more than 1.5 steps; in an
+ * irregular one (change points) a sample holds until the next one. The last sample of a part lasts one step (the median
+ * spacing). Several parts are named `name#1`, `name#2` ...; they keep the recording group, and their epoch phase and
+ * UTC start are shifted. A part without capacity cannot be replayed: it is omitted with a note, but counts in the
+ * numbering.
+ * @throws {InputError} if no part remains.
  */
 export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[] {
   const { timesSeconds, ratesBps } = samples;
@@ -68,7 +67,7 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
 
   const { samples: promised } = source.metadata.other ?? {};
   if (typeof promised === 'number' && n < promised) {
-    source.onNote?.(`${file ?? name}: its sidecar speaks of ${promised} samples, the file has ${n}`);
+    source.onNote?.(`${file ?? name}: the sidecar announces ${promised} samples, the file has ${n}`);
   }
 
   const traces: Trace[] = [];
@@ -77,12 +76,12 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
     const startSeconds = timesSeconds[from]!;
     const rates = ratesBps.slice(from, to);
     if (rates.every((rate) => rate === 0)) {
-      if (parts.length > 1) source.onNote?.(`${partName}: left out, it has nothing but zeros (samples: ${to - from})`);
+      if (parts.length > 1) source.onNote?.(`${partName}: omitted, its ${to - from} samples are all zeros`);
       return;
     }
     const stepEndsSeconds = new Float64Array(to - from);
     for (let i = from + 1; i < to; i++) stepEndsSeconds[i - 1 - from] = timesSeconds[i]! - startSeconds;
-    // A last sample before a blank ends where the blank begins; before a gap or the end it lasts one step.
+    // The last sample ends at a following blank; before a gap or the end it lasts one step.
     const next = timesSeconds[to];
     const blankFollows = next !== undefined && next - timesSeconds[to - 1]! <= gapSeconds;
     const endSeconds = blankFollows ? next : timesSeconds[to - 1]! + stepSeconds;
@@ -105,7 +104,7 @@ export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[
   return traces;
 }
 
-/** A trace from steps that follow one another from second 0. `InputError` where all rates are 0. */
+/** A trace from contiguous steps from second 0. @throws {InputError} if all rates are 0. */
 export function traceFromSteps(steps: Pick<Trace, 'stepEndsSeconds' | 'ratesBps'>, source: TraceSource): Trace {
   const { stepEndsSeconds, ratesBps } = steps;
   const { name, file, metadata } = source;
@@ -123,8 +122,8 @@ function knownPart(column: Float64Array | undefined, from: number, to: number): 
   return part?.some((value) => !Number.isNaN(value)) ? part : undefined;
 }
 
-/** The metadata of what begins `offsetSeconds` later. */
-export function shiftedMetadata(metadata: TraceMetadata, offsetSeconds: number): TraceMetadata {
+/** The metadata of a part that begins `offsetSeconds` later. */
+function shiftedMetadata(metadata: TraceMetadata, offsetSeconds: number): TraceMetadata {
   if (offsetSeconds === 0) return metadata;
   const shifted = { ...metadata };
   if (metadata.startUtcMs !== undefined) shifted.startUtcMs = metadata.startUtcMs + Math.round(offsetSeconds * 1000);

@@ -1,18 +1,18 @@
-/** The JSON sidecar of a trace: what is known of where it comes from. */
+/** The JSON sidecar of a trace: its metadata. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { TraceMetadata } from '../trace.ts';
 import { placeOf } from './place.ts';
 
-/** Keys with a meaning of their own; all others are kept in `TraceMetadata.other`. */
+/** All other keys are kept in `TraceMetadata.other`. */
 const KNOWN = ['dataset', 'recording_group', 'epoch_phase_s', 'start_utc', 'location', 'licence'] as const;
 
-/** What is assumed of a trace without a sidecar. */
+/** The metadata of a trace without a sidecar. */
 export function defaultMetadata(traceName: string): TraceMetadata {
   return { dataset: 'unknown', recordingGroup: traceName };
 }
 
-/** Metadata from the text of a sidecar. `file` is for messages. `null` counts as unknown, like an absent key. */
+/** Metadata from the text of a sidecar; `null` means unknown, like an absent key. `file` is for messages. */
 export function parseSidecar(text: string, traceName: string, file: string): TraceMetadata {
   let json: unknown;
   try {
@@ -23,7 +23,7 @@ export function parseSidecar(text: string, traceName: string, file: string): Tra
   return metadataFromJson(json, traceName, file);
 }
 
-/** Metadata from a sidecar's JSON value, each field checked. */
+/** Validated metadata from a sidecar's JSON value. */
 export function metadataFromJson(json: unknown, traceName: string, file: string): TraceMetadata {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new InputError(file, 'a JSON object', json);
@@ -48,7 +48,7 @@ export function metadataFromJson(json: unknown, traceName: string, file: string)
 
   const startUtc = text('start_utc');
   if (startUtc !== undefined) {
-    // Without a zone Date.parse would take the reader's own: only UTC or an explicit offset names one moment.
+    // A zone is required, because Date.parse would assume the reader's own.
     const startUtcMs = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:\d\d)$/.test(startUtc)
       ? Date.parse(startUtc)
       : Number.NaN;
@@ -67,7 +67,7 @@ export function metadataFromJson(json: unknown, traceName: string, file: string)
   return metadata;
 }
 
-/** The sidecar's text, known fields first; reading it gives the same metadata. */
+/** The sidecar's text; parsing it gives the same metadata. */
 export function formatSidecar(metadata: TraceMetadata): string {
   const { startUtcMs, epochPhaseSeconds, location, licence } = metadata;
   const json = {

@@ -1,7 +1,7 @@
 /**
- * Pensieve's "cooked" traces: lines of `time Mbps`, separated by white space. As Pensieve's simulator replays them
- * (`fixed_env.py` of hongzimao/pensieve), the rate of a line holds from the line before it to its own time, so the first
- * line only says where the clock starts. Browser-safe.
+ * Pensieve's "cooked" traces: lines of `time Mbps`, separated by white space. As in Pensieve's simulator
+ * (`fixed_env.py` of hongzimao/pensieve), the rate of a line holds from the previous line's time to its own, so the
+ * first line only gives the start of the clock. Browser-safe.
  */
 
 import { InputError } from '../../abr/errors.ts';
@@ -12,7 +12,7 @@ import { eachLine, isSpace } from './lines.ts';
 import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
-/** The trace in a cooked text. `InputError` with line and field for anything wrong. */
+/** The trace in a cooked text. @throws {InputError} with line and field. */
 export function parseCooked(text: string, source: TraceSource): Trace {
   const file = source.file ?? source.name;
   const times = new GrowingColumn();
@@ -44,7 +44,7 @@ export function parseCooked(text: string, source: TraceSource): Trace {
   return traceFromSteps({ stepEndsSeconds, ratesBps: rates.toArray().slice(1) }, source);
 }
 
-/** The trace as a cooked text; 1 us and 1 bit/s are kept. RTT, loss and metadata have no place in it. */
+/** The trace as a cooked text, with a precision of 1 us and 1 bit/s, without RTT, loss and metadata. */
 export function formatCooked(trace: Trace): string {
   const { stepEndsSeconds, ratesBps } = trace;
   const lines = [`0 ${mbps(ratesBps[0] ?? 0)}`];

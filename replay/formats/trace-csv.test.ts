@@ -8,7 +8,7 @@ import { formatTraceCsv, parseTraceCsv } from './trace-csv.ts';
 
 const HEADER = 'time_s,throughput_mbps,rtt_ms,loss';
 
-/** A trace with steps of whole ms and rates of whole bit/s, as a CSV can hold it. */
+/** A trace with steps of whole ms and rates of whole bit/s, which a CSV represents exactly. */
 const anyTrace = fc
   .record({
     stepMs: fc.integer({ min: 1, max: 5000 }),
@@ -54,14 +54,14 @@ describe('parseTraceCsv', () => {
     });
   });
 
-  test('takes two columns, any order, Windows line ends, a byte order mark, spaces and no last newline', () => {
+  test('accepts two columns, any order, Windows line ends, a byte order mark, spaces and no last newline', () => {
     const [trace] = parseTraceCsv('\ufeffthroughput_mbps, time_s\r\n5 ,0\r\n 6,0.5\r\n7,1', 'x');
     expect(trace!.ratesBps).toEqual(Float64Array.of(5e6, 6e6, 7e6));
     expect(trace!.stepEndsSeconds).toEqual(Float64Array.of(0.5, 1, 1.5));
     expect(trace!.rttSeconds).toBeUndefined();
   });
 
-  test('splits at blanks and at gaps, and moves epoch phase and start with the parts', () => {
+  test('splits at blanks and gaps, and shifts the epoch phase and start of the parts', () => {
     const metadata = metadataFromJson(
       { start_utc: '2024-01-01T00:00:50Z', recording_group: 'g', speed: 3 },
       'road',
@@ -86,13 +86,13 @@ describe('parseTraceCsv', () => {
     }
   });
 
-  test('lets the samples of an irregular file (change points) hold', () => {
+  test('samples of an irregular file (change points) hold until the next one', () => {
     const [trace, ...rest] = parseTraceCsv('time_s,throughput_mbps\n0,10\n5,2\n60,10\n70,3\n', 'steps');
     expect(rest).toEqual([]);
     expect(trace!.stepEndsSeconds).toEqual(Float64Array.of(5, 60, 70, 80));
   });
 
-  test('leaves out a part without capacity, and says so', () => {
+  test('omits a part without capacity, with a note', () => {
     const notes: string[] = [];
     const parts = parseTraceCsv('time_s,throughput_mbps\n0,0\n1,0\n2,\n3,1\n4,1\n', {
       name: 'x',
@@ -100,7 +100,7 @@ describe('parseTraceCsv', () => {
       onNote: (note) => notes.push(note),
     });
     expect(parts.map((part) => part.name)).toEqual(['x#2']);
-    expect(notes).toEqual(['x#1: left out, it has nothing but zeros (samples: 2)']);
+    expect(notes).toEqual(['x#1: omitted, its 2 samples are all zeros']);
   });
 
   test('says which columns may be missing', () => {
@@ -138,7 +138,7 @@ describe('parseTraceCsv', () => {
     expect(error.message.endsWith(`, got ${got}`)).toBe(true);
   });
 
-  test('reads what it writes', () => {
+  test('parses written traces', () => {
     fc.assert(
       fc.property(anyTrace, (trace) => {
         const [read] = parseTraceCsv(formatTraceCsv(trace), 'any');
@@ -152,7 +152,7 @@ describe('parseTraceCsv', () => {
     );
   });
 
-  test('writes the same text again after reading it', () => {
+  test('writing and parsing again gives the same text', () => {
     fc.assert(
       fc.property(anyTrace, (trace) => {
         const text = formatTraceCsv(trace);

@@ -1,6 +1,6 @@
 /**
- * Our CSV: a header, then one row per sample. Columns `time_s` and `throughput_mbps` (blank = unknown), optionally
- * `rtt_ms` and `loss` (0 to 1), in any order. A sample holds until the next one's time. Browser-safe.
+ * The project's CSV: a header, then one row per sample. Columns `time_s` and `throughput_mbps` (blank = unknown),
+ * optionally `rtt_ms` and `loss` (0 to 1), in any order. A sample holds until the next one's time. Browser-safe.
  */
 
 import { describeValue, InputError } from '../../abr/errors.ts';
@@ -16,12 +16,14 @@ const COLUMNS = ['time_s', 'throughput_mbps', 'rtt_ms', 'loss'] as const;
 type ColumnName = (typeof COLUMNS)[number];
 
 /**
- * Traces from the text of a CSV: one, or one per part where the text has gaps (see `tracesFromSamples`). `source` gives
- * the name and, where there is a sidecar, the metadata. `InputError` with line and field for anything wrong.
+ * The trace in a CSV, or one trace per part if it has gaps (see `tracesFromSamples`). `source` is the name, or the name
+ * with metadata.
+ * @throws {InputError} with line and field.
  */
 export function parseTraceCsv(text: string, source: string | TraceSource): Trace[] {
-  const of: TraceSource = typeof source === 'string' ? { name: source, metadata: defaultMetadata(source) } : source;
-  const file = of.file ?? of.name;
+  const resolved: TraceSource =
+    typeof source === 'string' ? { name: source, metadata: defaultMetadata(source) } : source;
+  const file = resolved.file ?? resolved.name;
   let header: ColumnName[] | undefined;
   const columns: Record<ColumnName, GrowingColumn> = {
     time_s: new GrowingColumn(),
@@ -64,9 +66,7 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
         }
       }
       columns[field].push(value);
-      at = to;
-      while (at < end && text.charCodeAt(at) !== 44) at++;
-      at++;
+      at = comma + 1;
     }
   });
 
@@ -84,7 +84,7 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
       rttSeconds: scaled(columns.rtt_ms, 1e-3),
       loss: columns.loss.toArray(),
     },
-    of,
+    resolved,
   );
 }
 
@@ -110,17 +110,16 @@ function headerAt(text: string, file: string, line: number): ColumnName[] {
 }
 
 /**
- * The trace as CSV; times and rates keep 1 us and 1 bit/s, RTT 1 us, loss 1e-6. Reading it gives the same steps, save
- * that a last step longer or shorter than the others takes their length (a CSV has no end time).
+ * The trace as CSV, with a precision of 1 us, 1 bit/s and 1e-6 of loss. Parsing it gives the same steps, except that
+ * the last step gets the length of the others (a CSV has no end time).
  */
 export function formatTraceCsv(trace: Trace): string {
   const { stepEndsSeconds, ratesBps, rttSeconds, loss } = trace;
   const lines = [COLUMNS.join(',')];
   let startSeconds = 0;
   for (let i = 0; i < stepEndsSeconds.length; i++) {
-    lines.push(
-      `${decimal(startSeconds)},${decimal(ratesBps[i]! / 1e6)},${decimal((rttSeconds?.[i] ?? Number.NaN) * 1e3, 3)},${decimal(loss?.[i] ?? Number.NaN)}`,
-    );
+    const rttMs = decimal((rttSeconds?.[i] ?? Number.NaN) * 1e3, 3);
+    lines.push([decimal(startSeconds), decimal(ratesBps[i]! / 1e6), rttMs, decimal(loss?.[i] ?? Number.NaN)].join(','));
     startSeconds = stepEndsSeconds[i]!;
   }
   return `${lines.join('\n')}\n`;

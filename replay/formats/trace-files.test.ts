@@ -26,7 +26,7 @@ function put(path: string, text: string): string {
 const CSV = 'time_s,throughput_mbps\n0,1\n1,2\n';
 
 describe('readTraces', () => {
-  test('reads folders recursively, sorted, and only their traces; a file once', () => {
+  test('reads the traces of folders recursively and sorted, each file once', () => {
     put('b/two.csv', CSV);
     put('b/two.json', '{"dataset":"d"}');
     put('a/one.csv', CSV);
@@ -41,7 +41,7 @@ describe('readTraces', () => {
     expect(traces[1]).toMatchObject({ file: join(folder, 'b/two.csv'), metadata: { dataset: 'd' } });
   });
 
-  test('reads the sidecar, with nulls as unknown and the rest kept', () => {
+  test('reads the sidecar: null means unknown, other fields are kept', () => {
     put('x.csv', CSV);
     const sidecar = { dataset: 'road', recording_group: 'g', start_utc: null, epoch_phase_s: 39, gapped: true };
     put('x.json', JSON.stringify(sidecar));
@@ -74,7 +74,7 @@ describe('readTraces', () => {
     }
   });
 
-  test('says what is missing', () => {
+  test('the error names the missing path or column', () => {
     mkdirSync(join(folder, 'empty'));
     expect(() => readTraces([join(folder, 'nowhere')])).toThrow(/nowhere: expected a file or folder/);
     expect(() => readTraces([join(folder, 'empty')])).toThrow(/empty: expected a folder with traces/);
@@ -83,7 +83,7 @@ describe('readTraces', () => {
     expect(() => readTraces([folder])).toThrow(`${broken}:3: throughput_mbps: expected 2 columns`);
   });
 
-  test('notes a file with fewer samples than its sidecar speaks of', () => {
+  test('notes a file with fewer samples than its sidecar announces', () => {
     put('x.csv', CSV);
     put('x.json', '{"samples":3}');
     const notes: string[] = [];
@@ -94,7 +94,7 @@ describe('readTraces', () => {
 });
 
 describe('writing', () => {
-  test('a trace and its sidecar come back the same, in every format', () => {
+  test('a written trace and its sidecar are read back the same, in every format', () => {
     const source = {
       dataset: 'd',
       recordingGroup: 'g',
@@ -120,7 +120,7 @@ describe('writing', () => {
     }
   });
 
-  test('an unwritable place is an input error and leaves nothing behind', () => {
+  test('an unwritable file is an input error and leaves no temporary file', () => {
     const file = put('file', 'old');
     expect(() => writeFileAtomically(join(file, 'below'), 'new')).toThrow(InputError);
     mkdirSync(join(folder, 'taken'));
@@ -128,7 +128,7 @@ describe('writing', () => {
       /taken: expected a file that can be written/,
     );
     expect(readdirSync(folder).sort()).toEqual(['file', 'taken']);
-    // Node's recursive mkdir would never come back from there.
+    // Node's recursive mkdir would never return.
     expect(() => writeFileAtomically('/proc/nowhere/below/file', 'new')).toThrow(InputError);
     writeFileAtomically(file, 'new');
     expect(readFileSync(file, 'utf8')).toBe('new');

@@ -1,4 +1,4 @@
-/** Traces from files and folders, and back. Node only; the parsers themselves are browser-safe. */
+/** Reads and writes traces in files and folders. Node only. */
 
 import { closeSync, type Dirent, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,6 @@ import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { defaultMetadata, formatSidecar, parseSidecar } from './sidecar.ts';
 import {
-  ENDING_OF_FORMAT,
   formatByContent,
   formatByEnding,
   formatTrace,
@@ -16,16 +15,16 @@ import {
 } from './trace-format.ts';
 import { writeFileAtomically } from './write-file.ts';
 
-export interface ReadTracesOptions {
-  /** Is told what was left out or looks odd. Default: nobody. */
+interface ReadTracesOptions {
+  /** Receives notes on omissions and oddities. */
   onNote?: (note: string) => void;
 }
 
 /**
- * Reads traces from files and folders, in the order given; folders recursively and sorted by name. In a folder only
- * trace files count: `.csv`, `.cooked`, `.mahimahi`, `.up`, `.down`, and files with no or another plain-text ending whose
- * first line looks like a trace. A file reached twice is read once. A CSV with gaps becomes several traces.
- * `InputError` for a path that does not exist or holds no trace, and for anything wrong inside.
+ * Reads traces from files and folders, in the given order; folders recursively and sorted by name. In a folder, trace
+ * files are those with an ending of a trace format, and those with another plain-text ending or none whose first line
+ * is a trace's. A file that is reached twice is read once. A CSV with gaps gives several traces.
+ * @throws {InputError} for a path that does not exist, a folder without traces, and invalid content.
  */
 export function readTraces(paths: readonly string[], options: ReadTracesOptions = {}): Trace[] {
   const seen = new Set<string>();
@@ -43,7 +42,7 @@ export function readTraces(paths: readonly string[], options: ReadTracesOptions 
   return traces;
 }
 
-/** The traces in one file, with its sidecar's metadata where there is one. */
+/** The traces in one file, with the metadata of its sidecar, if any. */
 export function readTraceFile(file: string, options: ReadTracesOptions = {}): Trace[] {
   const name = traceNameOf(file);
   const text = readText(file);
@@ -60,7 +59,7 @@ export function traceFilesAt(path: string): string[] {
 }
 
 function filesBelow(folder: string, above: ReadonlySet<string>): string[] {
-  // A link back to a folder above would never end.
+  // A symbolic link to a parent folder would never end.
   const real = realpathSync(folder);
   if (above.has(real)) return [];
   const entries = readable(folder, () => readdirSync(folder, { withFileTypes: true }));
@@ -78,9 +77,8 @@ function isFolder(entry: Dirent, path: string): boolean {
 }
 
 function looksLikeTrace(file: string): boolean {
-  const byEnding = formatByEnding(file);
-  if (byEnding.is === 'maybe') return formatByContent(beginningOf(file)) !== undefined;
-  return byEnding.is === 'known';
+  const format = formatByEnding(file);
+  return format !== undefined && (format !== 'undecided' || formatByContent(beginningOf(file)) !== undefined);
 }
 
 function sidecarOf(file: string): string {
@@ -101,7 +99,7 @@ function readText(file: string): string {
   return readable(file, () => readFileSync(file, 'utf8'));
 }
 
-/** As much of a file as its format can be told from. */
+/** The beginning of a file, which determines its format. */
 function beginningOf(file: string): string {
   return readable(file, () => {
     const descriptor = openSync(file, 'r');
@@ -122,24 +120,20 @@ function readable<T>(file: string, read: () => T): T {
   }
 }
 
-/** The file that a trace is written to: its name, with `-` for the `#` of a part. */
+/** The name of a trace's file: `-` replaces the `#` of a part. */
 export function traceFileName(trace: Trace, format: TraceFormat): string {
-  return `${trace.name.replaceAll('#', '-')}.${ENDING_OF_FORMAT[format]}`;
-}
-
-export interface WriteTraceOptions {
-  /** Default `csv`. */
-  format?: TraceFormat;
-  /** Write the metadata too, as `.json` of the same name. Default true. */
-  sidecar?: boolean;
+  return `${trace.name.replaceAll('#', '-')}.${format}`;
 }
 
 /**
- * Writes a trace into a folder, and its sidecar before it, each whole or not at all. Gives the trace file's path.
- * `InputError` where it cannot be written.
+ * Writes a trace (default format: CSV) and by default its sidecar into a folder, atomically. Returns the trace's path.
+ * @throws {InputError} if it cannot be written.
  */
-export function writeTrace(trace: Trace, folder: string, options: WriteTraceOptions = {}): string {
-  const { format = 'csv', sidecar = true } = options;
+export function writeTrace(
+  trace: Trace,
+  folder: string,
+  { format = 'csv', sidecar = true }: { format?: TraceFormat; sidecar?: boolean } = {},
+): string {
   const file = join(folder, traceFileName(trace, format));
   const text = formatTrace(trace, format);
   if (sidecar) writeFileAtomically(sidecarOf(file), formatSidecar(trace.metadata));

@@ -1,4 +1,4 @@
-/** Which format a trace has, by the file's ending or else by its content; and one parser and writer for all. Browser-safe. */
+/** Determines a trace's format from the file's ending or its content; parses and writes all formats. Browser-safe. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
@@ -8,8 +8,9 @@ import { formatCooked, parseCooked } from './trace-cooked.ts';
 import { formatTraceCsv, parseTraceCsv } from './trace-csv.ts';
 import { formatMahimahi, parseMahimahi } from './trace-mahimahi.ts';
 
-export type TraceFormat = 'csv' | 'cooked' | 'mahimahi';
-export const TRACE_FORMATS: readonly TraceFormat[] = ['csv', 'cooked', 'mahimahi'];
+/** The formats; each is also the ending of written files. */
+export const TRACE_FORMATS = ['csv', 'cooked', 'mahimahi'] as const;
+export type TraceFormat = (typeof TRACE_FORMATS)[number];
 
 const FORMAT_OF_ENDING: Readonly<Record<string, TraceFormat>> = {
   csv: 'csv',
@@ -20,28 +21,19 @@ const FORMAT_OF_ENDING: Readonly<Record<string, TraceFormat>> = {
   down: 'mahimahi',
 };
 
-/** Endings of files that may be traces of any format: their content decides. `''`: no ending at all. */
+/** Files with these endings (`''`: none) may be traces of any format. */
 const UNDECIDED_ENDINGS = ['', 'txt', 'log', 'dat', 'trace'];
 
-/** The ending of each format's files when written. */
-export const ENDING_OF_FORMAT: Readonly<Record<TraceFormat, string>> = {
-  csv: 'csv',
-  cooked: 'cooked',
-  mahimahi: 'mahimahi',
-};
-
-/** `known`: the ending says the format; `maybe`: the content must; `no`: never a trace (a sidecar, a picture ...). */
-export function formatByEnding(
-  fileName: string,
-): { is: 'known'; format: TraceFormat } | { is: 'maybe' } | { is: 'no' } {
+/** `undecided`: the content determines the format; undefined: not a trace (a sidecar, a picture ...). */
+export function formatByEnding(fileName: string): TraceFormat | 'undecided' | undefined {
   const ending = endingOf(fileName);
   const format = FORMAT_OF_ENDING[ending];
-  if (format !== undefined) return { is: 'known', format };
+  if (format !== undefined) return format;
   // Names such as Pensieve's `report.2010-09-28_1407CEST` have dots but no ending.
-  return UNDECIDED_ENDINGS.includes(ending) || !/^[a-z]\w{0,9}$/.test(ending) ? { is: 'maybe' } : { is: 'no' };
+  return UNDECIDED_ENDINGS.includes(ending) || !/^[a-z]\w{0,9}$/.test(ending) ? 'undecided' : undefined;
 }
 
-/** The format that the first non-empty line looks like; undefined where it is none. */
+/** The format of the first non-empty line; undefined for no trace. */
 export function formatByContent(text: string): TraceFormat | undefined {
   const firstLine = /\S[^\n]*/.exec(text.slice(0, 4096).replace(/^\ufeff/, ''))?.[0].trim() ?? '';
   if (/^\d+$/.test(firstLine)) return 'mahimahi';
@@ -50,12 +42,11 @@ export function formatByContent(text: string): TraceFormat | undefined {
   return undefined;
 }
 
-/** The traces in a text (several where a CSV has gaps). Without `format` the name's ending decides, else the content. */
-export function parseTraces(text: string, source: TraceSource, format?: TraceFormat): Trace[] {
+/** The traces in a text (several for a CSV with gaps). The file's ending determines the format, else the content. */
+export function parseTraces(text: string, source: TraceSource): Trace[] {
   const file = source.file ?? source.name;
-  const byEnding = formatByEnding(file);
-  const decided = format ?? (byEnding.is === 'known' ? byEnding.format : formatByContent(text));
-  switch (decided) {
+  const byEnding = formatByEnding(file) ?? 'undecided';
+  switch (byEnding === 'undecided' ? formatByContent(text) : byEnding) {
     case 'csv':
       return parseTraceCsv(text, source);
     case 'cooked':
@@ -73,13 +64,12 @@ export function parseTraces(text: string, source: TraceSource, format?: TraceFor
   }
 }
 
-/** The trace as a text of that format. */
 export function formatTrace(trace: Trace, format: TraceFormat): string {
   if (format === 'csv') return formatTraceCsv(trace);
   return format === 'cooked' ? formatCooked(trace) : formatMahimahi(trace);
 }
 
-/** A file's name without folder and ending: what a trace is called. */
+/** The trace's name: the file's name without folder and ending. */
 export function traceNameOf(file: string): string {
   const fileName = file.replace(/^.*[/\\]/, '');
   const ending = endingOf(fileName);

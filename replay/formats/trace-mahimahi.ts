@@ -1,7 +1,6 @@
 /**
- * mahimahi's traces (Netravali et al., USENIX ATC'15): one whole number of milliseconds per line, each the chance to
- * deliver one packet of 1500 bytes; several lines may name the same millisecond. The trace repeats after the last
- * line's time. Browser-safe.
+ * mahimahi's traces (Netravali et al., USENIX ATC'15): each line is the time of an opportunity to deliver one packet of
+ * 1500 bytes, in whole milliseconds, ascending, with repetitions. The trace repeats after its last line. Browser-safe.
  */
 
 import { InputError } from '../../abr/errors.ts';
@@ -12,13 +11,13 @@ import { eachLine } from './lines.ts';
 import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
-/** One delivery opportunity. */
+/** The size of one delivery opportunity. */
 export const MAHIMAHI_PACKET_BITS = 1500 * 8;
 
-/** Opportunities are counted in steps of this length when read. */
+/** The steps of parsed traces. */
 const READ_STEP_MS = 100;
 
-/** The trace in a mahimahi text, in steps of 0.1 s (the last one to the last line's time). `InputError` for anything wrong. */
+/** The trace in a mahimahi text, in steps of 0.1 s; the last one ends at the last line. @throws {InputError} */
 export function parseMahimahi(text: string, source: TraceSource): Trace {
   const file = source.file ?? source.name;
   const packets = new GrowingColumn();
@@ -31,7 +30,7 @@ export function parseMahimahi(text: string, source: TraceSource): Trace {
     }
     if (ms < lastMs)
       throw new InputError(placeOf({ file, line }), `a time of at least ${lastMs} ms`, undefined, `${ms} ms`);
-    // An opportunity at t ms belongs to the millisecond that ends there; those at 0 to the first one.
+    // An opportunity at t ms belongs to the millisecond that ends at t; one at 0 to the first millisecond.
     const step = Math.max(0, Math.ceil(ms / READ_STEP_MS) - 1);
     while (packets.length <= step) packets.push(0);
     packets.toArray()[step]! += 1;
@@ -53,9 +52,8 @@ export function parseMahimahi(text: string, source: TraceSource): Trace {
 }
 
 /**
- * The trace as a mahimahi text. Up to every millisecond it has delivered what the trace has, within 1.5 packets and
- * one millisecond. Its duration becomes a whole number of milliseconds, and because mahimahi repeats after the last
- * line there is always an opportunity at the very end.
+ * The trace as a mahimahi text. At each millisecond, the delivered data differ from the trace's by at most 1.5 packets
+ * and 1 ms. The duration is rounded to 1 ms; the last opportunity is at the end, because mahimahi repeats after it.
  */
 export function formatMahimahi(trace: Trace): string {
   const { stepEndsSeconds, ratesBps } = trace;
@@ -66,7 +64,7 @@ export function formatMahimahi(trace: Trace): string {
   for (let i = 0; i < stepEndsSeconds.length; i++) {
     const rate = ratesBps[i]!;
     const endBits = bits + rate * (stepEndsSeconds[i]! - startSeconds);
-    // Packet k comes when k + 1/2 packets have passed: rounding to nearest, not down.
+    // Packet k is due after k + 1/2 packets: rounding to nearest, not down.
     for (let next = (lines.length + 0.5) * MAHIMAHI_PACKET_BITS; next <= endBits; next += MAHIMAHI_PACKET_BITS) {
       lines.push(Math.min(durationMs, Math.max(1, Math.ceil((startSeconds + (next - bits) / rate) * 1000 - 1e-6))));
     }

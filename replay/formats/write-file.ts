@@ -1,12 +1,13 @@
-/** Writing files so that nobody ever sees half of one. Node only. */
+/** Writes files atomically. Node only. */
 
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 
 /**
- * Writes a text (or bytes) beside its place and renames it there: the old content stays until the new one is complete. Makes the
- * folder where it is missing. `InputError` where that cannot be done.
+ * Writes a temporary file and renames it, so that a reader sees either the old content or the new one. Makes missing
+ * folders.
+ * @throws {InputError} if the file cannot be written.
  */
 export function writeFileAtomically(file: string, text: string | Uint8Array): void {
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
@@ -31,8 +32,8 @@ export function writeFileAtomically(file: string, text: string | Uint8Array): vo
 }
 
 /**
- * Makes a folder and those above it where they are missing. Node's own recursive `mkdir` never returns for a folder below
- * /proc (it takes the ENOENT for a missing parent, again and again).
+ * Makes a folder and its missing parents. Node's recursive `mkdir` never returns for a folder below /proc, because it
+ * retries on ENOENT.
  */
 export function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
@@ -41,7 +42,7 @@ export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
