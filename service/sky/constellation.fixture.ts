@@ -1,4 +1,4 @@
-/** A made-up constellation: circular orbits of one shell, spread evenly, as two-line elements. */
+/** A synthetic constellation as two-line elements: evenly spread circular orbits of one shell. */
 
 export interface ShellOptions {
   planes: number;
@@ -8,7 +8,7 @@ export interface ShellOptions {
   revolutionsPerDay?: number;
 }
 
-/** 550 km up, as most of Starlink. */
+/** At an altitude of 550 km, like most of Starlink. */
 const REVOLUTIONS_PER_DAY = 15.06;
 
 export function shellText(options: ShellOptions): string {

@@ -1,9 +1,9 @@
 /**
- * Where elements come from: a file, or a URL with a copy on disk, so that a start without the internet has the last
- * ones. They are asked for again every few hours, and refused when they are so old that satellites are elsewhere.
+ * Loads orbital elements from a file, or from a URL with a copy on disk for starts without internet. Refreshes them every
+ * few hours and rejects those that are too old to locate satellites.
  *
- * Everybody in the network may read what is reported here, and addresses may hold passwords: messages are made of words
- * of this file, codes of errors, and addresses without credentials and query; never of what a library or a server says.
+ * Everybody in the network can read its problems, and URLs may contain passwords. Messages therefore consist of texts of
+ * this file, error codes, and URLs without credentials and query, never of messages of a library or a server.
  */
 
 import { createHash } from 'node:crypto';
@@ -19,11 +19,11 @@ import type { Problems } from '../problems.ts';
 import { type ElementSet, parseElements } from './elements.ts';
 
 export interface ElementSourceOptions {
-  /** A file or an http(s) URL, gzip or not. A name and a password in a URL are sent as `Authorization: Basic`. */
+  /** A file or an http(s) URL, gzip or not. Name and password in a URL are sent as `Authorization: Basic`. */
   source: string;
-  /** Folder for the copies of what URLs gave. */
+  /** Folder for copies of downloaded elements. */
   cacheDirectory: string;
-  /** Elements whose newest epoch is older are refused. Days. */
+  /** Largest age of the newest epoch. */
   maxAgeDays: number;
   clock: Clock;
   problems: Problems;
@@ -31,11 +31,11 @@ export interface ElementSourceOptions {
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** CelesTrak makes new ones a few times a day, and asks not to be asked more often. */
+/** CelesTrak updates a few times a day and asks clients not to download more often. */
 const REFRESH_MS = 6 * HOUR_MS;
 const RETRY_MS = HOUR_MS / 4;
 const TIMEOUT_MS = 30_000;
-/** Five times all satellites that are catalogued; as it is sent, and decompressed. */
+/** Limit before and after decompression: five times the whole catalogue. */
 const LARGEST_BYTES = 32 * 1024 * 1024;
 const TOO_LARGE = `at most ${LARGEST_BYTES} bytes`;
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
@@ -50,7 +50,7 @@ export class ElementSource {
     this.#options = options;
   }
 
-  /** The newest ones, whatever their age; undefined before any were read. */
+  /** The newest elements, of any age; undefined before the first success. */
   get set(): ElementSet | undefined {
     return this.#set;
   }
@@ -59,12 +59,12 @@ export class ElementSource {
     return this.#options.clock.utcMs() - (this.#set?.newestMs ?? Number.NaN);
   }
 
-  /** Whether satellites would be where these say. Elements of the future are as wrong as old ones. */
+  /** Also false for elements from the future, which are as inaccurate as old ones. */
   get isFresh(): boolean {
     return Math.abs(this.ageMs) <= this.#options.maxAgeDays * DAY_MS;
   }
 
-  /** Reads them where it is time to; true where there are other ones now. Never rejects: problems are reported. */
+  /** Loads elements when due. True if they have changed. Reports problems and never rejects. */
   async refresh(): Promise<boolean> {
     const { clock, problems, source } = this.#options;
     if (this.#isBusy || clock.monotonicMs() < this.#nextMs) {
@@ -81,7 +81,7 @@ export class ElementSource {
       for (const code of ['no-elements', 'elements-not-renewed']) problems.clear('sky', code);
       this.#nextMs = clock.monotonicMs() + REFRESH_MS;
     } catch (error) {
-      // Those that are there, or on disk, serve on until they are too old.
+      // Continue with the previous elements, or with the copy.
       this.#set ??= await this.#copied();
       if (this.#set !== undefined) problems.clear('sky', 'no-elements');
       problems.report('sky', this.#set === undefined ? 'no-elements' : 'elements-not-renewed', reason(error, name));
@@ -104,7 +104,7 @@ export class ElementSource {
   async #fromUrl(name: string): Promise<ElementSet> {
     const { clock, source } = this.#options;
     if (!URL.canParse(source)) throw new InputError('source', 'an http(s) address', 'another one');
-    // A restart is no reason to ask again.
+    // After a restart, use a recent copy instead of a download.
     if (this.#set === undefined) {
       const { mtimeMs = Number.NaN } = await stat(this.#copy).catch(() => ({}) as { mtimeMs?: number });
       const copied = Math.abs(clock.utcMs() - mtimeMs) < REFRESH_MS ? await this.#copied() : undefined;
@@ -114,7 +114,7 @@ export class ElementSource {
     const headers: Record<string, string> = {};
     if (url.username !== '' || url.password !== '') {
       const credentials = `${decoded(url.username)}:${decoded(url.password)}`;
-      // `fetch` takes none in addresses, and does not send this header on to another origin.
+      // `fetch` rejects credentials in URLs, and does not forward this header to another origin.
       headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`;
       url.username = '';
       url.password = '';
@@ -126,16 +126,16 @@ export class ElementSource {
       if (length > LARGEST_BYTES) throw new InputError(name, TOO_LARGE, length);
       const text = response.body === null ? '' : await textOf(response.body, name);
       const set = parseElements(text, name);
-      // Only what can be read replaces the copy.
+      // After parsing, so that only valid elements replace the copy.
       await this.#keep(text);
       return set;
     } finally {
-      // Of an answer that is refused the rest is not wanted; one that was read has none.
+      // Closes the connection if the body was not read to its end.
       await response.body?.cancel().catch(() => {});
     }
   }
 
-  /** One per address: a corrected one has other elements. Credentials are no part of its name. */
+  /** Path of the copy, one per URL without its credentials. */
   get #copy(): string {
     const { source, cacheDirectory } = this.#options;
     const url = new URL(source);
@@ -156,7 +156,7 @@ export class ElementSource {
     }
   }
 
-  /** What a URL gave last, in this run or in one before; undefined where there is nothing that can be read. */
+  /** The copy of the URL's elements, possibly of an earlier run; undefined if there is no valid one. */
   async #copied(): Promise<ElementSet | undefined> {
     const { source } = this.#options;
     if (!isUrl(source) || !URL.canParse(source)) return undefined;
@@ -172,7 +172,7 @@ function isUrl(source: string): boolean {
   return /^https?:\/\//i.test(source);
 }
 
-/** Text, gzip or not; no more of it is taken into memory than there may be. */
+/** Text, gzip or not. Reads and decompresses at most `LARGEST_BYTES`. */
 async function textOf(pieces: AsyncIterable<Uint8Array>, name: string): Promise<string> {
   const taken: Uint8Array[] = [];
   let length = 0;
@@ -186,7 +186,7 @@ async function textOf(pieces: AsyncIterable<Uint8Array>, name: string): Promise<
   return (await promisify(gunzip)(bytes, { maxOutputLength: LARGEST_BYTES })).toString('utf8');
 }
 
-/** A source as others may see it: credentials, query and fragment may hold secrets. */
+/** The source without credentials, query and fragment, which may contain secrets. */
 function shown(source: string): string {
   if (!isUrl(source) || !URL.canParse(source)) return isUrl(source) ? 'the address' : source;
   const { origin, pathname } = new URL(source);

@@ -1,4 +1,4 @@
-/** Two-line elements (TLE) of satellites: text in, what SGP4 starts from out. Garbage between them is skipped and counted. */
+/** Parses two-line elements (TLE) of satellites. Skips and counts invalid lines. */
 
 import { InputError } from '../../abr/errors.ts';
 
@@ -6,26 +6,26 @@ export interface Elements {
   name: string;
   line1: string;
   line2: string;
-  /** UTC in ms of the moment that they were made for. */
+  /** UTC in ms. */
   epochMs: number;
 }
 
 export interface ElementSet {
   /** The newest of each satellite. */
   elements: Elements[];
-  /** Epoch of the newest one, UTC in ms. */
+  /** Newest epoch, UTC in ms. */
   newestMs: number;
   /** Lines that belong to no valid elements. */
   skippedLines: number;
 }
 
-/** All of Starlink and more; beyond that it is another file. */
+/** More than twice all catalogued satellites. */
 const MOST_SATELLITES = 100_000;
 const LINE_LENGTH = 69;
 
 /**
- * Reads elements with or without a line of name before them, as CelesTrak and Space-Track give them. `source` is named in
- * the error for a text without any valid ones.
+ * Parses elements with or without name lines, as CelesTrak and Space-Track publish them. Throws an `InputError` with
+ * `source` if the text has no valid elements.
  */
 export function parseElements(text: string, source: string): ElementSet {
   const lines = text.split(/\r?\n/).map((line) => line.trimEnd());
@@ -51,7 +51,7 @@ export function parseElements(text: string, source: string): ElementSet {
   }
   if (byNumber.size === 0) {
     const expected = 'two-line elements (lines of 69 characters that begin with 1 and 2)';
-    // What it says instead is nobody's business: it may be a page that repeats a password, or another file.
+    // Not quoted: the text may be a page that repeats a password.
     throw new InputError(source, expected, `none in ${lines.filter((line) => line !== '').length} lines`);
   }
   return {
@@ -61,7 +61,7 @@ export function parseElements(text: string, source: string): ElementSet {
   };
 }
 
-/** A line of its kind whose last digit is the sum of the others (a minus counts as one) modulo ten. */
+/** Checks kind, length and checksum: the last digit is the sum of the others (a minus counts as one) modulo ten. */
 function isLine(line: string, kind: '1' | '2'): boolean {
   if (line.length !== LINE_LENGTH || !line.startsWith(`${kind} `)) return false;
   let sum = 0;
@@ -73,7 +73,7 @@ function isLine(line: string, kind: '1' | '2'): boolean {
   return line.charCodeAt(LINE_LENGTH - 1) - 48 === sum % 10;
 }
 
-/** Columns 19 to 32: two digits of the year (57 to 56 are 1957 to 2056) and the day of it with its fraction. */
+/** Columns 19 to 32: two digits of the year (1957 to 2056) and the fractional day of the year. */
 function epochOf(line1: string): number {
   const text = line1.slice(18, 32);
   if (!/^\d{2}[ \d]\d{2}\.\d{8}$/.test(text)) return Number.NaN;

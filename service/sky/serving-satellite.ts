@@ -1,6 +1,6 @@
 /**
- * Which satellite serves: the dish does not say, but its obstruction map is painted where it looks. The pixels that change
- * within an epoch are a track across the sky, and the satellite that flies along it is the one.
+ * Identifies the serving satellite. The dish does not report it, but paints its obstruction map where it looks: the pixels
+ * that change within an epoch are the satellite's track across the sky.
  */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
@@ -15,32 +15,32 @@ import {
 
 export interface ServingSatellite {
   name: string;
-  /** Probability that it is this one, 0 to 1. */
+  /** Probability that this satellite serves, 0 to 1. */
   confidence: number;
-  /** Root of the mean squared angle between its track and the painted one, in degrees. */
+  /** Root mean square angle between its track and the painted one, in degrees. */
   offDegrees: number;
-  /** UTC in ms of the beginning of the epoch that the track was taken in. */
+  /** Start of the track's epoch, UTC in ms. */
   epochStartMs: number;
 }
 
-/** A pixel is 1.3 degrees wide, and is painted within the second before it is seen. */
+/** Standard deviation of a painted direction: a pixel is 1.3 degrees wide and painted up to a second before it is read. */
 const SPREAD_DEGREES = 1.2;
-/** A track so far off every satellite is of none that there are elements for. */
+/** Deviation that is assumed of a satellite without elements. */
 const NONE_DEGREES = 3.5 * SPREAD_DEGREES;
-/** Pixels of a track lie on one line and share their errors: no more of them count as independent. */
+/** Most points that count as independent, because the points of a track share their errors. */
 const MOST_INDEPENDENT = 6;
 const LEAST_POINTS = 3;
-/** More pixels than this at once are a new map, not a track. */
+/** More new pixels than this are a new map, not a track. */
 const MOST_NEW_PIXELS = 60;
-/** In the first moments of an epoch pixels of the one before still come. */
+/** At the start of an epoch, pixels of the previous satellite are still painted. */
 const SETTLE_MS = 1200;
-/** Candidates have to be above this. */
+/** Smallest elevation of candidates. */
 export const LEAST_CANDIDATE_DEGREES = 15;
 const EPOCH_MS = EPOCH_SECONDS * 1000;
 
 interface Point {
   direction: Direction;
-  /** Direction by name at that moment. */
+  /** Directions of the candidates at that moment, by name. */
   sky: ReadonlyMap<string, Direction>;
 }
 
@@ -50,8 +50,8 @@ export class ServingSatelliteFinder {
   #points: Point[] = [];
 
   /**
-   * A map as it was at `atMs`, once a second or more often, with the satellites above `LEAST_CANDIDATE_DEGREES` at that
-   * moment. `handoverMs`: any one handover. Undefined while nothing can be said of this epoch.
+   * Observes the map at `atMs`, at least once a second, with the satellites above `LEAST_CANDIDATE_DEGREES`. `handoverMs`:
+   * the time of any handover. Undefined until the epoch's track has enough points.
    */
   observe(observed: {
     map: ObstructionMap;
@@ -81,16 +81,16 @@ export class ServingSatelliteFinder {
 
   #best(): ServingSatellite | undefined {
     const independent = Math.min(MOST_INDEPENDENT, this.#points.length);
-    const weigh = (offDegrees: number) => Math.exp(-0.5 * independent * (offDegrees / SPREAD_DEGREES) ** 2);
+    const likelihood = (offDegrees: number) => Math.exp(-0.5 * independent * (offDegrees / SPREAD_DEGREES) ** 2);
     let best: { name: string; offDegrees: number } | undefined;
-    let weights = weigh(NONE_DEGREES);
+    let total = likelihood(NONE_DEGREES);
     for (const name of this.#points[0]!.sky.keys()) {
       const offDegrees = this.#offDegrees(name);
-      weights += weigh(offDegrees);
+      total += likelihood(offDegrees);
       if (best === undefined || offDegrees < best.offDegrees) best = { name, offDegrees };
     }
     if (best === undefined) return undefined;
-    const confidence = weigh(best.offDegrees) / weights;
+    const confidence = likelihood(best.offDegrees) / total;
     return confidence > 0 ? { ...best, confidence, epochStartMs: this.#epochStartMs } : undefined;
   }
 
@@ -105,7 +105,7 @@ export class ServingSatelliteFinder {
   }
 }
 
-/** The middle of the pixels that have come to be clear or obstructed; undefined where none have, or a map is new. */
+/** The mean position of newly painted pixels; undefined if there are none or too many. */
 function newlyPainted(before: ObstructionMap, map: ObstructionMap): { row: number; column: number } | undefined {
   let count = 0;
   let rows = 0;

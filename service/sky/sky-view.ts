@@ -1,4 +1,4 @@
-/** Where satellites are, as seen from the dish: SGP4 for all of them at once, in WebAssembly. */
+/** Computes the directions to all satellites with SGP4 in WebAssembly. */
 
 import {
   BulkPropagator,
@@ -17,18 +17,18 @@ import type { Elements } from './elements.ts';
 const DEGREES = Math.PI / 180;
 
 export interface SkyView {
-  /** Satellites that elements were given for and SGP4 takes. */
+  /** Satellites with elements that SGP4 accepts. */
   readonly size: number;
-  /** Those above an elevation, highest first. */
+  /** Highest first. */
   inView(utcMs: number, from: LocationReading, minElevationDegrees: number): SatelliteInView[];
-  /** Gives the memory back; the view is of no use afterwards. */
+  /** Frees the memory; do not use the view afterwards. */
   dispose(): void;
 }
 
-/** One for the process: it cannot be ended without ending the process (Emscripten's `exit`). */
+/** One per process: ending it would end the process (Emscripten's `exit`). */
 let runtime: ReturnType<typeof createSingleThreadRuntime> | undefined;
 
-/** Elements that SGP4 refuses are left out. */
+/** Omits elements that SGP4 rejects. */
 export async function createSkyView(elements: readonly Elements[]): Promise<SkyView> {
   const names: string[] = [];
   const records: SatRec[] = [];
@@ -62,13 +62,13 @@ export async function createSkyView(elements: readonly Elements[]): Promise<SkyV
       };
       propagator.setDates([new Date(utcMs)]);
       propagator.run({ lookAngles: { observer } });
-      // Azimuth, elevation and distance of one after the other.
+      // Azimuth, elevation and distance of each satellite.
       const angles = propagator.getRawOutput().lookAngles;
       const least = minElevationDegrees * DEGREES;
       const found: SatelliteInView[] = [];
       for (let i = 0; i < records.length; i++) {
         const elevation = angles[3 * i + 1]!;
-        // One that has decayed is nowhere.
+        // NaN for decayed satellites.
         if (!(elevation >= least) || !Number.isFinite(angles[3 * i]!)) continue;
         found.push({
           name: names[i]!,

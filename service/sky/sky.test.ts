@@ -43,7 +43,7 @@ function source(options: Partial<ElementSourceOptions> = {}) {
 }
 
 describe('satellites in view', () => {
-  test('are where a satellite of a textbook is', async () => {
+  test("match Vallado's reference case", async () => {
     // Vallado's test case of SGP4 for satellite 00005 at its epoch: 7022.465, -1400.083, 0.040 km in TEME.
     const text = [
       '1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753',
@@ -51,13 +51,13 @@ describe('satellites in view', () => {
     ].join('\n');
     const { elements } = parseElements(text, 'x');
     const view = await createSkyView(elements);
-    // From the centre of the earth (almost) it is straight above the point below it: 7161 km less the earth's radius.
     const [satellite] = view.inView(
       elements[0]!.epochMs,
       { latitudeDegrees: 0, longitudeDegrees: 0, altitudeMetres: 0 },
       -90,
     );
     expect(satellite!.name).toBe('NORAD 00005');
+    // Seen from the point of the equator below it, it is near the zenith.
     const highest = Math.max(
       ...Array.from({ length: 360 }, (_, longitudeDegrees) => {
         const from = { latitudeDegrees: 0, longitudeDegrees: longitudeDegrees - 180, altitudeMetres: 0 };
@@ -68,7 +68,7 @@ describe('satellites in view', () => {
     view.dispose();
   });
 
-  test('come highest first, and none below the limit', async () => {
+  test('are sorted by elevation and above the limit', async () => {
     const view = await createSkyView(parseElements(SHELL, 'x').elements);
     expect(view.size).toBe(36 * 22);
     const seen = view.inView(NOW_MS, MUNICH, 25);
@@ -83,7 +83,7 @@ describe('satellites in view', () => {
 });
 
 describe('the serving satellite', () => {
-  test('is found from what is painted into the map, and a change of it is told', async () => {
+  test('is identified by the painted track, and changes are reported', async () => {
     const { source: elements, clock, problems } = source();
     const changes: { from: string; to: string; atMs: number }[] = [];
     const place = new Place({ given: MUNICH });
@@ -106,7 +106,7 @@ describe('the serving satellite', () => {
       clock.advance(1);
       const epoch = Math.floor((clock.utcMs() - 1 - firstHandoverMs) / 15_000);
       const visible = view.inView(clock.utcMs() - 500, MUNICH, 15);
-      // The dish takes one of the higher ones, another each epoch.
+      // The dish uses one of the five highest satellites, another in each epoch.
       if (served[epoch + 1] === undefined) served[epoch + 1] = visible[(epoch + 7) % 5]!.name;
       const satellite = visible.find(({ name }) => name === served[epoch + 1])!;
       const pixel = pixelOf(GEOMETRY, satellite)!;
@@ -130,7 +130,7 @@ describe('the serving satellite', () => {
     view.dispose();
   });
 
-  test('shows satellites from the place that may be shown, not from where the dish is', async () => {
+  test('the displayed directions are computed for the rounded location', async () => {
     const { source: elements, clock, problems } = source();
     const rest = { source: elements, clock, problems, handoverMs: () => 0, onChange: () => {} };
     const sky = new Sky({ ...rest, place: new Place({ given: MUNICH }) });
@@ -149,7 +149,7 @@ describe('the serving satellite', () => {
   });
 });
 
-test('elements that cannot be used are a problem until there are others', async () => {
+test('reports unusable elements until there are usable ones', async () => {
   const { source: elements, clock, problems } = source();
   await elements.refresh();
   const given = { refresh: async () => false, isFresh: true, ageMs: 0, set: { elements: null } as unknown };
@@ -170,8 +170,8 @@ test('elements that cannot be used are a problem until there are others', async 
   sky.dispose();
 });
 
-describe('where elements come from', () => {
-  test('a file; those that are too old are refused, and said to be', async () => {
+describe('the source of elements', () => {
+  test('reads a file, and reports elements that are too old', async () => {
     const { source: elements, clock, problems } = source();
     expect(await elements.refresh()).toBe(true);
     expect(elements.isFresh).toBe(true);
@@ -184,7 +184,7 @@ describe('where elements come from', () => {
     ]);
   });
 
-  test('a file that is missing, or garbage, is a problem and no more', async () => {
+  test('reports a missing or invalid file', async () => {
     for (const [name, content] of [
       ['none.tle', undefined],
       ['garbage.tle', '\u0000\u0001'],
@@ -199,7 +199,7 @@ describe('where elements come from', () => {
     }
   });
 
-  test('a URL, with a copy on disk for when it does not answer', async () => {
+  test('downloads a URL and falls back to a copy on disk', async () => {
     let isGarbage = false;
     const server = await serving((_, response) => {
       if (isGarbage) response.end('<html>');
@@ -210,7 +210,7 @@ describe('where elements come from', () => {
     await first.source.refresh();
     expect(first.source.set!.elements).toHaveLength(36 * 22);
     expect(copies('copies')).toEqual([SHELL]);
-    // Asked again only after some hours.
+    // Downloads again only after some hours.
     first.clock.advance(3600);
     await first.source.refresh();
     expect(server.requests).toHaveLength(1);
@@ -221,13 +221,13 @@ describe('where elements come from', () => {
     expect(first.source.set!.elements).toHaveLength(36 * 22);
     expect(first.problems.list()).toMatchObject([{ code: 'elements-not-renewed' }]);
     expect(copies('copies')).toEqual([SHELL]);
-    // What is wrong is tried again soon, and is forgotten when it has passed.
+    // Retries soon after a failure, and clears the problem after a success.
     isGarbage = false;
     first.clock.advance(900);
     await first.source.refresh();
     expect(server.requests).toHaveLength(3);
     expect(first.problems.list()).toEqual([]);
-    // A start without the internet, with a copy of some time ago, which is tried again soon as well.
+    // A start without internet uses an old copy and retries soon.
     isGarbage = true;
     touchCopies('copies', 0);
     const second = source(options);
@@ -238,7 +238,7 @@ describe('where elements come from', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  test('another URL, whose satellites are not those of the copy of the first', async () => {
+  test('keeps one copy per URL', async () => {
     const other = shellText({ planes: 2, perPlane: 3, epochMs: NOW_MS });
     const server = await serving(({ url }, response) => response.end(url === '/starlink' ? SHELL : other));
     const sizes: number[] = [];
@@ -249,11 +249,11 @@ describe('where elements come from', () => {
       sizes.push(elements.set!.elements.length);
     }
     expect(sizes).toEqual([36 * 22, 6, 36 * 22, 6]);
-    // The third was not asked for: a restart.
+    // The third one, as after a restart, used the copy.
     expect(server.requests.map(({ url }) => url)).toEqual(['/starlink', '/other', '/other?group=x']);
   });
 
-  test('a URL whose copy is broken, or cannot be kept', async () => {
+  test('downloads a URL if the copy is invalid or cannot be written', async () => {
     const server = await serving((_, response) => response.end(SHELL));
     const options = { source: `${server.url}/tle`, cacheDirectory: at('broken') };
     await source(options).source.refresh();
@@ -270,7 +270,7 @@ describe('where elements come from', () => {
     ]);
   });
 
-  test('a URL with a password, which is sent to its origin alone and shown to nobody', async () => {
+  test("sends a URL's password to its origin only, and shows it to nobody", async () => {
     const other = await serving((_, response) => response.end(SHELL));
     const server = await serving(({ url }, response) => {
       if (url?.startsWith('/away') === true) response.writeHead(302, { location: `${other.url}/tle` }).end();
@@ -306,7 +306,7 @@ describe('where elements come from', () => {
     ],
     ['HTTP://user:hunter2@[::1', 'source: expected an http(s) address, got "another one"'],
     ['http://user:%zz@127.0.0.1:PORT/tle', 'http://127.0.0.1:PORT/tle: it cannot be read (ECONNREFUSED)'],
-  ])('%s, of which no more is said than everybody may read', async (url, message) => {
+  ])('reports %s without secrets', async (url, message) => {
     const { port, close } = await serving(() => {});
     await close();
     const withPort = (text: string) => text.replace('PORT', String(port));
@@ -338,7 +338,7 @@ describe('where elements come from', () => {
       (response) => response.writeHead(200, { 'content-length': 99 }).write('x', () => response.destroy()),
       'it cannot be read',
     ],
-  ])('an answer that is %s', async (_, answer, message) => {
+  ])('reads or rejects an answer that is %s', async (_, answer, message) => {
     const server = await serving((__, response) => answer(response));
     const { source: elements, problems } = source({
       source: `${server.url}/tle`,
@@ -350,11 +350,11 @@ describe('where elements come from', () => {
       expect(problems.list()).toMatchObject([
         { code: 'no-elements', message: expect.stringContaining(`/tle: ${message}`) },
       ]);
-    // What was not read to its end is let go of.
+    // Connections of rejected answers are closed.
     await server.idle();
   });
 
-  test('a file as gzip, by its content, and no more of it than there may be', async () => {
+  test('detects gzip by the content of a file and limits its size', async () => {
     for (const name of ['shell.tle.gz', 'shell.zipped']) {
       writeFileSync(at(name), gzipSync(SHELL));
       const { source: elements } = source({ source: at(name) });
@@ -377,12 +377,12 @@ function copies(name: string): string[] {
   return readdirSync(at(name)).map((file) => readFileSync(at(`${name}/${file}`), 'utf8'));
 }
 
-/** Copies are looked at by the clock of the machine, which is not that of the tests. */
+/** Sets the modification time of copies, which the file system takes from the system clock. */
 function touchCopies(name: string, utcMs = NOW_MS): void {
   for (const file of readdirSync(at(name))) utimesSync(at(`${name}/${file}`), utcMs / 1000, utcMs / 1000);
 }
 
-/** Sends for as long as somebody reads. */
+/** Sends without end. */
 function endless(response: ServerResponse): void {
   const block = Buffer.alloc(2 ** 16, 'x');
   const write = () => {
@@ -396,7 +396,7 @@ interface Serving {
   url: string;
   port: number;
   requests: IncomingMessage[];
-  /** Resolves when no connection has an answer under way any more. */
+  /** Resolves when all responses have ended. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The sky of the service: elements kept fresh, satellites in view, and which of them serves. */
+/** Keeps orbital elements fresh and computes the satellites in view and the serving one. */
 
 import type { SkyReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
@@ -15,36 +15,36 @@ export interface SkyOptions {
   place: Place;
   clock: Clock;
   problems: Problems;
-  /** UTC in ms of any one handover. */
+  /** UTC in ms of any handover. */
   handoverMs(): number;
-  /** Another satellite serves than in the epoch before. */
+  /** The serving satellite has changed. */
   onChange(change: { atMs: number; from: string; to: string; confidence: number }): void;
 }
 
-/** Starlink's terminals look no lower. */
+/** Smallest elevation that Starlink's terminals use. */
 const LEAST_SHOWN_DEGREES = 25;
 const HOUR_MS = 3_600_000;
-/** How sure it has to be that a satellite serves before others are told. */
+/** Satellites identified with less confidence are ignored. */
 const LEAST_CONFIDENCE = 0.6;
-/** Nothing was painted for so long: nobody knows who serves. */
+/** The serving satellite is unknown after this time without an identification. */
 const STALE_MS = 30_000;
 
 export class Sky {
   readonly #options: SkyOptions;
   readonly #finder = new ServingSatelliteFinder();
   #view: SkyView | undefined;
-  /** What `#view` was made of. */
+  /** The elements of `#view`. */
   #viewed: ElementSet | undefined;
   #serving: (ServingSatellite & { sinceMs: number; seenMs: number }) | undefined;
   #isFresh = false;
-  /** Computed once a second, however many ask. */
+  /** Cached for a second. */
   #shownOf: { second: number; inView: SkyReply['inView'] } | undefined;
 
   constructor(options: SkyOptions) {
     this.#options = options;
   }
 
-  /** Reads elements where it is time to. To be called now and then. Never rejects. */
+  /** Reads new elements when due. Call it about once a minute. Never rejects. */
   async refresh(): Promise<void> {
     const { source, problems } = this.#options;
     await source.refresh();
@@ -62,13 +62,12 @@ export class Sky {
     }
   }
 
-  /** The dish's map as it is now. */
   observeMap(map: ObstructionMap, atMs: number, attitude?: Attitude): void {
     const { place, handoverMs, onChange } = this.#options;
     const from = place.exact;
     const view = this.#usable();
     if (view === undefined || from === undefined) return;
-    // What is painted when the map is read was seen in the second before.
+    // The newest pixel was painted within the last second.
     const satellites = view.inView(atMs - 500, from, LEAST_CANDIDATE_DEGREES);
     const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites, attitude });
     if (found === undefined || found.confidence < LEAST_CONFIDENCE) return;
@@ -86,20 +85,11 @@ export class Sky {
   }
 
   reply(): SkyReply {
-    const { source, place, clock } = this.#options;
+    const { source, clock } = this.#options;
     const nowMs = clock.utcMs();
-    const view = this.#usable();
-    const state =
-      this.#view === undefined
-        ? 'no-elements'
-        : view === undefined
-          ? 'elements-too-old'
-          : place.exact === undefined
-            ? 'no-location'
-            : 'running';
     const serving = this.#serving;
     return {
-      state,
+      state: this.#state(),
       satellites: this.#view?.size ?? 0,
       ...(source.set !== undefined && { elementsAgeHours: source.ageMs / HOUR_MS }),
       inView: this.#shown(nowMs),
@@ -115,7 +105,13 @@ export class Sky {
     this.#view = undefined;
   }
 
-  /** As seen from the place that may be shown: where satellites stand tells where somebody looks from. */
+  #state(): SkyReply['state'] {
+    if (this.#view === undefined) return 'no-elements';
+    if (this.#usable() === undefined) return 'elements-too-old';
+    return this.#options.place.exact === undefined ? 'no-location' : 'running';
+  }
+
+  /** Computed for the displayed location, because directions to satellites reveal the exact one. */
   #shown(nowMs: number): SkyReply['inView'] {
     const view = this.#usable();
     const place = this.#options.place.shown();
