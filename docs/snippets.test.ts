@@ -208,7 +208,7 @@ test('code compiles against the plugin as it is', () => {
     const isImported = (text: string) => new RegExp(`\\b${/const (\w+)/.exec(text)?.[1]}\\b`).test(imported);
     const declared = DECLARED.split('\n').filter((text) => !isImported(text));
     // In a block of its own, so that it may name anew what is given.
-    const body = `{\n${code.replaceAll(/^import .*$/gm, '')}\n}`;
+    const body = `{\n${code.replaceAll(/^(import .*$|export )/gm, '')}\n}`;
     writeFileSync(
       join(folder, `${document.replaceAll(/\W/g, '-')}-${line}.ts`),
       [imported, ...others, ...declared, body, 'export {};\n'].join('\n'),
@@ -232,7 +232,7 @@ test('code compiles against the plugin as it is', () => {
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },
       },
-      include: ['*.ts'],
+      include: ['*.ts', '../../docs/examples/*.ts'],
     }),
   );
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
