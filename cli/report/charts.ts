@@ -25,13 +25,26 @@ function svgOf(options: PlotOptions): string {
 
 /** Marks one after the other that belong to series of different looks. */
 export interface Series<Point> {
-  name: string;
   style: SeriesStyle;
   points: readonly Point[];
 }
 
 const SOFT = 'var(--text-soft)';
-const GRID = 'var(--line)';
+const BAND_STYLE = { y1: '0', y2: '1', fill: 'var(--capacity)', fillOpacity: 0.6 } as const;
+
+function grid(): Plot.Markish[] {
+  const style = { stroke: 'var(--line)', strokeOpacity: 1 };
+  return [Plot.gridX(style), Plot.gridY(style)];
+}
+
+function diagonalMark(domain: readonly [number, number]): Plot.Markish {
+  const same = (value: number) => value;
+  return Plot.line(domain, { x: same, y: same, stroke: SOFT, strokeDasharray: '4 3' });
+}
+
+function dashed({ dash }: SeriesStyle): { strokeDasharray?: string } {
+  return dash === undefined ? {} : { strokeDasharray: dash };
+}
 
 export interface ForestRow {
   algorithm: string;
@@ -91,35 +104,50 @@ export function forestChart(
   } as PlotOptions);
 }
 
-/** Cumulative distributions: share of sessions (0 to 1) at or below each value. */
-export function distributionChart(
-  series: readonly Series<{ value: number; share: number }>[],
-  options: { domain: readonly [number, number]; label: string },
+export interface LineChartOptions {
+  width: number;
+  height: number;
+  x: Axis;
+  y: Axis;
+  /** Default: linear. */
+  curve?: 'linear' | 'step-after';
+  /** Of y: shaded, what is aimed at. */
+  band?: readonly [number, number];
+  /** Draws y = x. */
+  diagonal?: boolean;
+  /** Marks the points. */
+  dots?: boolean;
+}
+
+export interface Axis {
+  label: string;
+  domain: readonly [number, number];
+  ticks?: readonly number[];
+  tickFormat?: string | ((value: number) => string);
+}
+
+/** Lines on two linear axes, broken where y is null; values beyond an axis are drawn at its end. */
+export function lineChart(
+  series: readonly Series<{ x: number; y: number | null }>[],
+  { x, y, curve = 'linear', band, diagonal, dots, ...size }: LineChartOptions,
 ): string {
   return svgOf({
-    width: 520,
-    height: 300,
-    marginLeft: 46,
-    marginBottom: 40,
-    style: { fontSize: '12px' },
-    x: { label: `${options.label} →`, domain: [...options.domain], tickFormat: tick },
-    y: { label: '↑ share of sessions', domain: [0, 1], tickFormat: '.0%' },
+    ...{ ...size, marginLeft: 46, marginBottom: 40, style: { fontSize: '12px' } },
+    x: { tickFormat: tick, ...x, label: `${x.label} →` },
+    y: { tickFormat: tick, clamp: true, ...y, label: `↑ ${y.label}` },
     marks: [
-      Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
-      Plot.gridY({ stroke: GRID, strokeOpacity: 1 }),
-      Plot.ruleY([0], { stroke: SOFT }),
+      ...(band === undefined ? [] : [Plot.rect([band], { x1: x.domain[0], x2: x.domain[1], ...BAND_STYLE })]),
+      ...grid(),
+      Plot.ruleY([y.domain[0]], { stroke: SOFT }),
+      ...(diagonal ? [diagonalMark(x.domain)] : []),
       ...series.map(({ style, points }) =>
-        Plot.line(points, {
-          x: 'value',
-          y: 'share',
-          curve: 'step-after',
-          stroke: style.color,
-          strokeWidth: 2,
-          ...(style.dash !== undefined && { strokeDasharray: style.dash }),
-        }),
+        Plot.line(points, { x: 'x', y: 'y', curve, stroke: style.color, strokeWidth: 2, ...dashed(style) }),
+      ),
+      ...(dots ? series : []).map(({ style, points }) =>
+        Plot.dot(points, { x: 'x', y: 'y', r: 3, fill: style.color, symbol: style.symbol }),
       ),
     ],
-  });
+  } as PlotOptions);
 }
 
 /** Mean against tail: a mark and its name per algorithm, up and to the right is better. */
@@ -144,8 +172,7 @@ export function tailChart(
   return svgOf({
     ...base,
     marks: [
-      Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
-      Plot.gridY({ stroke: GRID, strokeOpacity: 1 }),
+      ...grid(),
       ...withLabels(points, base).map((point) =>
         Plot.text([point], {
           x: 'mean',
@@ -218,10 +245,7 @@ function overlap(a: Box, b: Box): number {
 }
 
 /** The same sessions in two tiers; on the diagonal both agree. */
-export function tierChart(
-  series: readonly Series<{ simulator: number; browser: number }>[],
-  options: { label: string },
-): string {
+export function tierChart(series: readonly Series<{ simulator: number; browser: number }>[]): string {
   const values = series.flatMap(({ points }) => points.flatMap(({ simulator, browser }) => [simulator, browser]));
   const domain = padded(values, 0.05);
   return svgOf({
@@ -230,17 +254,11 @@ export function tierChart(
     marginLeft: 50,
     marginBottom: 40,
     style: { fontSize: '12px' },
-    x: { label: `${options.label}, simulator →`, domain, tickFormat: tick },
-    y: { label: `↑ ${options.label}, browser`, domain, tickFormat: tick },
+    x: { label: 'QoE, Mbit/s, simulator →', domain, tickFormat: tick },
+    y: { label: '↑ QoE, Mbit/s, browser', domain, tickFormat: tick },
     marks: [
-      Plot.gridX({ stroke: GRID, strokeOpacity: 1 }),
-      Plot.gridY({ stroke: GRID, strokeOpacity: 1 }),
-      Plot.line(domain, {
-        x: (value: number) => value,
-        y: (value: number) => value,
-        stroke: SOFT,
-        strokeDasharray: '4 3',
-      }),
+      ...grid(),
+      diagonalMark(domain),
       ...series.map(({ style, points }) =>
         Plot.dot(points, { x: 'simulator', y: 'browser', r: 4, stroke: style.color, symbol: style.symbol }),
       ),
@@ -301,7 +319,8 @@ export function sessionChart(
 }
 
 /** The look of a series in a legend: its line and its mark. */
-export function legendSwatch({ color, dash, symbol }: SeriesStyle): string {
+export function legendSwatch(style: SeriesStyle): string {
+  const { color, symbol } = style;
   return svgOf({
     width: 40,
     height: 14,
@@ -310,13 +329,7 @@ export function legendSwatch({ color, dash, symbol }: SeriesStyle): string {
     x: { domain: [0, 40], range: [0, 40] },
     y: { domain: [0, 14], range: [0, 14] },
     marks: [
-      Plot.line([0, 40], {
-        x: (at: number) => at,
-        y: () => 7,
-        stroke: color,
-        strokeWidth: 2,
-        ...(dash && { strokeDasharray: dash }),
-      }),
+      Plot.line([0, 40], { x: (at: number) => at, y: () => 7, stroke: color, strokeWidth: 2, ...dashed(style) }),
       Plot.dot([20], { x: (at: number) => at, y: () => 7, r: 4, fill: color, symbol }),
     ],
   });

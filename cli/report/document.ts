@@ -19,24 +19,23 @@ export interface Section {
 export type Block =
   | { kind: 'text'; text: string }
   | { kind: 'list'; items: string[] }
-  | { kind: 'table'; table: Table }
+  | Table
   | { kind: 'figures'; figures: Figure[]; width: FigureWidth; legend?: LegendEntry[] };
 
 /** Figures in a row: one, two or three. */
 export type FigureWidth = 'full' | 'half' | 'third';
 
-export interface Column {
-  title: string;
-  /** Names and text left, numbers right. Names and numbers stay on one line. */
-  align: 'left' | 'right';
-  kind?: 'text';
-}
-
 export type Cell = string | { text: string; strong: boolean };
 
+/** Names stand left, numbers after them and right; all stay on one line. */
 export interface Table {
+  kind: 'table';
   caption: string;
-  columns: Column[];
+  /** Titles of the columns. */
+  names: string[];
+  numbers?: string[];
+  /** The last column of names is text of any length. */
+  endsInText?: boolean;
   /** The first cell heads its row. */
   rows: Cell[][];
 }

@@ -71,7 +71,7 @@ function* blockHtml(block: Block, id: string): Generator<string> {
       yield `<ul>\n${block.items.map((item) => `<li>${inline(item)}</li>\n`).join('')}</ul>\n`;
       return;
     case 'table':
-      yield tableHtml(block.table, id);
+      yield tableHtml(block, id);
       return;
     case 'figures':
       if (block.legend !== undefined) yield legendHtml(block.legend);
@@ -93,12 +93,10 @@ function legendHtml(entries: readonly LegendEntry[]): string {
 }
 
 /** In a frame that scrolls where the page is narrow; reachable by keyboard for that. */
-function tableHtml({ caption, columns, rows }: Table, id: string): string {
-  const side = (i: number) => {
-    const { align, kind } = columns[i]!;
-    return align === 'right' ? ' class="number"' : kind === 'text' ? '' : ' class="name"';
-  };
-  const head = columns.map(({ title }, i) => `<th scope="col"${side(i)}>${escaped(title)}</th>`).join('');
+function tableHtml({ caption, names, numbers = [], endsInText, rows }: Table, id: string): string {
+  const side = (i: number) =>
+    i >= names.length ? ' class="number"' : endsInText && i === names.length - 1 ? '' : ' class="name"';
+  const head = [...names, ...numbers].map((title, i) => `<th scope="col"${side(i)}>${escaped(title)}</th>`).join('');
   const body = rows.map((row) => {
     const cells = row.map((cell, i) =>
       i === 0 ? `<th scope="row">${cellHtml(cell)}</th>` : `<td${side(i)}>${cellHtml(cell)}</td>`,

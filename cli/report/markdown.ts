@@ -19,18 +19,18 @@ function blockMarkdown(block: Block): string {
     case 'list':
       return `${block.items.map((item) => `- ${item}`).join('\n')}\n\n`;
     case 'table':
-      return `${tableMarkdown(block.table)}\n`;
+      return `${tableMarkdown(block)}\n`;
     case 'figures':
       return '';
   }
 }
 
-function tableMarkdown({ caption, columns, rows }: Table): string {
+function tableMarkdown({ caption, names, numbers = [], rows }: Table): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
   return [
     `${caption}\n\n`,
-    line(columns.map(({ title }) => escaped(title))),
-    line(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
+    line([...names, ...numbers].map(escaped)),
+    line([...names.map(() => '---'), ...numbers.map(() => '---:')]),
     ...rows.map((row) => line(row.map(cellMarkdown))),
   ].join('');
 }

@@ -6,7 +6,7 @@ import { unitsByDataset } from '../../replay/evaluation/resampling-units.ts';
 import { ALL_DATASETS, type ResolvedScenario, type SessionResult } from '../../replay/results.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { type Block, cellText, type ReportDocument, type Section } from './document.ts';
-import { count, estimateCell, qoeDigits, turned } from './format.ts';
+import { count, estimateCell, turned } from './format.ts';
 import { byAlgorithm, type Run } from './runs.ts';
 import { ablationBlocks } from './sections/ablation.ts';
 import { type Scope, scopesOf } from './sections/differences.ts';
@@ -134,7 +134,7 @@ function headline(
     label: scope.dataset,
   });
   if (difference === undefined) return undefined;
-  const digits = qoeDigits(scenario.ladderBps.at(-1)!);
+  const { digits } = run;
   const { qoe, quality, stalls } = difference;
   const verdict =
     qoe.ci95 === null

@@ -5,6 +5,7 @@ import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
 import { sameJson } from '../../replay/evaluation/same-json.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../replay/results.ts';
+import { qoeDigits } from './format.ts';
 
 export interface Run {
   /** `simulator`, `browser`, or `browser, <tier>` for a tier that is not the default. */
@@ -22,6 +23,8 @@ export interface Run {
   algorithms: string[];
   datasets: string[];
   baseline: string;
+  /** Of its QoE. */
+  digits: number;
 }
 
 /**
@@ -57,6 +60,7 @@ export function runsOf(files: readonly ResultsFile[]): Run[] {
       algorithms: [...new Set(results.sessions.map(({ algorithm }) => algorithm))],
       datasets: [...new Set(results.sessions.map(({ dataset }) => dataset))],
       baseline: results.tool.baseline,
+      digits: qoeDigits(scenario.ladderBps.at(-1)!),
     };
   });
 }

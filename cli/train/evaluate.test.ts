@@ -138,20 +138,17 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
   expect(stdout).toContain('| own | near | ');
 
   const page = readFileSync(at('out', 'evaluation.html'), 'utf8');
-  expect(page.match(/<svg /g)).toHaveLength(10);
-  expect(page).not.toMatch(/NaN|undefined|<script|src=|href=/);
+  expect(page.match(/<svg /g)).toHaveLength(2 * (3 + 5));
+  expect(page).not.toMatch(/NaN|undefined|<script|src=|href="[^#]/);
   expect(stdout).toContain('| own, against |');
-  expect(stdout).toContain('**throughput, own: 440 forecasts**');
+  expect(stdout).toContain('throughput, own: 440 forecasts');
 }, 30_000);
 
 test.each<[string[], string]>([
   [['--scenario', 'uhd-9'], 'uhd-9'],
   [['--fold-models', 'half.json'], 'half.json: b: expected a model for each recording group'],
   [['--qoe', 'near'], '--qoe: expected <model>=<results.json>, got "near"'],
-  [
-    ['--qoe', 'near=/nowhere.json'],
-    "--qoe: expected a file that can be read, got ENOENT: no such file or directory, open '/nowhere.json'",
-  ],
+  [['--qoe', 'near=/nowhere.json'], '--qoe: expected a readable file, got /nowhere.json: ENOENT'],
   [
     ['--latency', '/nowhere'],
     "--latency: expected a file or folder, got ENOENT: no such file or directory, stat '/nowhere'",

@@ -13,11 +13,12 @@ import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
 import { readFoldModels } from '../fold-models.ts';
 import { Progress } from '../progress.ts';
+import { markdown } from '../report/markdown.ts';
 import { requireWritable } from '../results-file.ts';
 import { scenarioOption } from '../scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
-import { bestBaseline, type Evaluation, evaluationPage, percent, signedPercent } from './evaluation-page.ts';
-import { type ForecastScores, scoreForecasts, VARIANTS } from './forecast-scores.ts';
+import type { Evaluation } from './evaluation-page.ts';
+import { type ForecastScores, scoreForecasts } from './forecast-scores.ts';
 import { readLatencySeries } from './latency-files.ts';
 import {
   builtInForecasts,
@@ -27,12 +28,11 @@ import {
   type PointSeries,
   type Predictions,
   pointScores,
-  pointTable,
   simplePredictions,
   throughputSeries,
 } from './point-scores.ts';
 import { EVALUATION_EXTRA, environmentFolder, prepareEnvironment, runTraining, TRAINING_PROJECT } from './python.ts';
-import { qoeByModel, qoeTables, readModelResults } from './qoe-by-model.ts';
+import { qoeByModel, readModelResults } from './qoe-by-model.ts';
 import { datasetLabels } from './training-rows.ts';
 
 interface Flags {
@@ -130,8 +130,13 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
     qoe,
   };
   writeFileAtomically(join(flags.out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
-  writeFileAtomically(page, evaluationPage(evaluation));
-  io.stdout.write(summary(evaluation));
+  // The plotting library is loaded where it is needed.
+  const { evaluationDocument } = await import('./evaluation-page.ts');
+  const { html } = await import('../report/html.ts');
+  const document = evaluationDocument(evaluation);
+  writeFileAtomically(page, [...html(document)].join(''));
+  const sections = document.sections.filter(({ blocks }) => blocks.every(({ kind }) => kind !== 'figures'));
+  io.stdout.write([...markdown({ ...document, sections })].join(''));
   stderr.write(`wrote ${page} and evaluation.json beside it\n`);
 }
 
@@ -189,45 +194,4 @@ async function trainedPredictions(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Markdown: what docs/predictors.md has. */
-function summary({ forecasts, points, qoe }: Evaluation): string {
-  const { stepEndsSeconds, scores } = forecasts;
-  const [builtIn, raw] = Object.keys(VARIANTS) as [string, string];
-  const steps = stepEndsSeconds.map((end) => `${end} s`);
-  const tables = [
-    {
-      title: 'Pinball loss of the built-in forecaster against the best simple estimator of each step',
-      head: ['step to', ...steps],
-      rows: Object.entries(scores).flatMap(([dataset, of]) => {
-        const best = bestBaseline(of, 'pinball');
-        return [
-          [dataset, ...of.pinball[builtIn]!.map((loss) => loss.toFixed(4))],
-          [
-            `${dataset}, against`,
-            ...best.map(({ value }, step) => signedPercent(of.pinball[builtIn]![step]! / value - 1)),
-          ],
-        ];
-      }),
-    },
-    ...(['coverage90', 'coverage50'] as const).flatMap((of) =>
-      [builtIn, raw].map((variant) => ({
-        title: `The ${of === 'coverage90' ? '90' : '50'} % interval covers, ${variant}`,
-        head: ['step to', ...steps],
-        rows: Object.entries(scores).map(([dataset, one]) => [dataset, ...one[of][variant]!.map(percent)]),
-      })),
-    ),
-    ...(points === null ? [] : pointTable(points)),
-    ...qoeTables(qoe),
-  ];
-  return `${tables
-    .map(({ title, head, rows }) =>
-      [`**${title}**`, '', line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n'),
-    )
-    .join('\n\n')}\n`;
-}
-
-function line(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
 }

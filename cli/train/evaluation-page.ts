@@ -1,9 +1,11 @@
-/** The page of `leo-abr evaluate`: one HTML file without scripts, with tables and calibration plots. */
+/** What `leo-abr evaluate` found, as a document: tables and calibration plots. */
 
+import { type Axis, type LineChartOptions, lineChart, type Series } from '../report/charts.ts';
+import type { Block, Figure, ReportDocument, Section, SeriesStyle, Table } from '../report/document.ts';
+import { fixed, percent, signed } from '../report/format.ts';
 import { BASELINES, type ForecastScores, type StepScores, VARIANTS } from './forecast-scores.ts';
-import { type PointScores, pointTable, type Table } from './point-scores.ts';
+import { type PointScores, pointTables } from './point-scores.ts';
 import { type QoeByModel, qoeTables } from './qoe-by-model.ts';
-import { type Chart, chartSvg, escaped, type Line } from './svg-chart.ts';
 
 export interface Evaluation {
   schema: 1;
@@ -17,173 +19,153 @@ export interface Evaluation {
 }
 
 const [BUILT_IN, RAW] = Object.keys(VARIANTS) as [string, string];
+const BEST = 'best simple estimator, with fitted quantiles';
 /** What is aimed at: coverage of the 90 % interval, pooled. */
 const COVERAGE_BAND = [0.87, 0.93] as const;
+const LOSSES = { pinball: 'Pinball loss', crps: 'CRPS' } as const;
+const COVERAGES = { coverage90: '90', coverage50: '50' } as const;
 
-export function evaluationPage({ tool, models, traces, forecasts, points, qoe }: Evaluation): string {
-  const datasets = Object.keys(forecasts.scores);
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Forecasts, judged on recordings left out</title>
-<style>${STYLE}</style>
-<h1>Forecasts, judged on recordings left out</h1>
-<p>${escaped(tool.name)} ${escaped(tool.version)}${tool.commit === null ? '' : ` (${escaped(tool.commit)})`}; models of
-${escaped(models)}, each for recordings that it has not learnt from; traces: ${escaped(traces.join(', '))}. Sessions of
-${escaped(forecasts.scenario)}, starts ${escaped(forecasts.starts)}, played by MPC-L; one forecast a second is judged. Losses are of natural logarithms of
-rates: 0.1 is about 10 %.</p>
-<p class="legend"><span class="built-in">built-in</span> <span class="raw">without recalibration</span>
-<span class="baseline">best simple estimator, with fitted quantiles</span></p>
-${datasets.map((dataset) => section(dataset, forecasts)).join('\n')}
-${points === null ? '' : tablesSection('One second ahead, as single values', pointTable(points))}
-${qoe.length === 0 ? '' : tablesSection('What MPC-L makes of them', qoeTables(qoe))}
-</html>
-`;
-}
+const STYLES: Readonly<Record<string, SeriesStyle>> = {
+  [BUILT_IN]: { color: 'var(--series-0)', dash: undefined, symbol: 'circle' },
+  [RAW]: { color: 'var(--series-1)', dash: '7 3', symbol: 'square' },
+  [BEST]: { color: 'var(--series-6)', dash: '2 3', symbol: 'triangle' },
+};
 
-function section(dataset: string, forecasts: ForecastScores): string {
-  const scores = forecasts.scores[dataset]!;
-  return `<h2>${escaped(dataset)}</h2>
-<div class="charts">${[coverageChart(scores, forecasts), lossChart(scores, forecasts), ...reliabilityCharts(scores, forecasts)].map(chartSvg).join('')}</div>
-${scoresTable(scores, forecasts)}`;
-}
-
-/** Horizons as the middle of each position: steps are not evenly long. */
-function byStep(values: readonly (number | null)[]): Line['points'] {
-  return values.map((value, step) => [step + 1, value] as const);
-}
-
-function stepAxis({ stepEndsSeconds }: ForecastScores): Pick<Chart, 'xLabel' | 'xDomain' | 'xTicks'> {
+export function evaluationDocument({ tool, models, traces, forecasts, points, qoe }: Evaluation): ReportDocument {
+  const made = `${tool.name} ${tool.version}${tool.commit === null ? '' : ` (${tool.commit})`}`;
+  const section = (id: string, title: string, blocks: Block[]): Section => ({ id, title, level: 2, blocks });
   return {
-    xLabel: `step, ending at ${stepEndsSeconds.join(', ')} s`,
-    xDomain: [0.5, stepEndsSeconds.length + 0.5],
-    xTicks: stepEndsSeconds.map((_, step) => step + 1),
-  };
-}
-
-function coverageChart(scores: StepScores, forecasts: ForecastScores): Chart {
-  return {
-    ...stepAxis(forecasts),
-    title: 'Coverage of the 90 % and 50 % intervals',
-    yLabel: 'share of outcomes inside',
-    yDomain: [0.3, 1],
-    yTicks: [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
-    band: COVERAGE_BAND,
-    lines: [
-      { label: `${RAW}, 90 %`, className: 'raw', points: byStep(scores.coverage90[RAW]!) },
-      { label: `${RAW}, 50 %`, className: 'raw', points: byStep(scores.coverage50[RAW]!) },
-      { label: `${BUILT_IN}, 90 %`, className: 'built-in', points: byStep(scores.coverage90[BUILT_IN]!) },
-      { label: `${BUILT_IN}, 50 %`, className: 'built-in', points: byStep(scores.coverage50[BUILT_IN]!) },
+    title: 'Forecasts, judged on recordings left out',
+    abstract: [
+      `${made}; models of ${models}, each for recordings that it has not learnt from; traces: ${traces.join(', ')}.`,
+      `Sessions of ${forecasts.scenario}, starts ${forecasts.starts}, played by MPC-L; one forecast a second is judged.`,
+      'Losses are of natural logarithms of rates: 0.1 is about 10 %.',
+    ],
+    sections: [
+      section('summary', 'Summary', summaryTables(forecasts)),
+      ...Object.entries(forecasts.scores).map(([dataset, scores], i) =>
+        section(`data-${i + 1}`, dataset, [figures(scores, forecasts), scoresTable(scores, forecasts)]),
+      ),
+      ...(points === null ? [] : [section('points', 'One second ahead, as single values', pointTables(points))]),
+      ...(qoe.length === 0 ? [] : [section('qoe', 'What MPC-L makes of them', qoeTables(qoe))]),
     ],
   };
 }
 
-function lossChart(scores: StepScores, forecasts: ForecastScores): Chart {
-  const best = bestBaseline(scores, 'pinball').map(({ value }) => value);
-  const most = Math.max(...best, ...scores.pinball[BUILT_IN]!);
-  const unit = most > 0.2 ? 0.1 : most > 0.1 ? 0.05 : 0.02;
-  const top = Math.ceil(most / unit) * unit;
+function figures(scores: StepScores, forecasts: ForecastScores): Block {
+  const { levels, stepEndsSeconds } = forecasts;
+  const steps = stepAxis(stepEndsSeconds);
+  const legend = Object.entries(STYLES).map(([name, style]) => ({ name, style }));
+  const best = bestBaseline(scores, 'pinball');
+  const top = 1.05 * Math.max(...best, ...scores.pinball[BUILT_IN]!);
+  const coverage = figure(
+    'Coverage of the 90 % and 50 % intervals; the band is what is aimed at for 90 %',
+    [scores.coverage90, scores.coverage50].flatMap((of) => [RAW, BUILT_IN].map((name) => overSteps(name, of[name]!))),
+    { x: steps, y: { label: 'share of outcomes inside', domain: [0.3, 1] }, band: COVERAGE_BAND },
+  );
+  const loss = figure(
+    'Pinball loss, mean over the levels',
+    [overSteps(BEST, best), ...[RAW, BUILT_IN].map((name) => overSteps(name, scores.pinball[name]!))],
+    { x: steps, y: { label: 'pinball loss', domain: [0, top] } },
+  );
+  // How often outcomes lie below each quantile: the first step, one in the middle, the last.
+  const calibration = [0, stepEndsSeconds.length >> 1, stepEndsSeconds.length - 1].map((step) =>
+    figure(
+      `Calibration of the step to ${stepEndsSeconds[step]} s`,
+      [RAW, BUILT_IN].map((name) => ({
+        style: STYLES[name]!,
+        points: levels.map((x, i) => ({ x, y: scores.below[name]![step]![i]! })),
+      })),
+      {
+        x: { label: 'level of the quantile', domain: [0, 1] },
+        y: { label: 'share of outcomes below', domain: [0, 1] },
+        diagonal: true,
+      },
+    ),
+  );
+  return { kind: 'figures', width: 'third', legend, figures: [coverage, loss, ...calibration] };
+}
+
+type Line = Series<{ x: number; y: number | null }>;
+
+function figure(caption: string, lines: Line[], axes: Omit<LineChartOptions, 'width' | 'height'>): Figure {
+  const draw = () => lineChart(lines, { ...axes, width: 360, height: 270, dots: true });
+  return { caption, label: caption, draw };
+}
+
+/** A point for each step, evenly apart: steps are not evenly long. */
+function overSteps(name: string, values: readonly (number | null)[]): Line {
+  return { style: STYLES[name]!, points: values.map((y, step) => ({ x: step + 1, y })) };
+}
+
+function stepAxis(stepEndsSeconds: readonly number[]): Axis {
   return {
-    ...stepAxis(forecasts),
-    title: 'Pinball loss',
-    yLabel: 'mean over the levels',
-    yDomain: [0, top],
-    yTicks: Array.from({ length: Math.round(top / unit) + 1 }, (_, i) => Math.round(i * unit * 100) / 100),
-    lines: [
-      { label: 'best simple estimator', className: 'baseline', points: byStep(best) },
-      { label: RAW, className: 'raw', points: byStep(scores.pinball[RAW]!) },
-      { label: BUILT_IN, className: 'built-in', points: byStep(scores.pinball[BUILT_IN]!) },
-    ],
+    label: 'end of the step, s',
+    domain: [0.5, stepEndsSeconds.length + 0.5],
+    ticks: stepEndsSeconds.map((_, step) => step + 1),
+    tickFormat: (step) => String(stepEndsSeconds[step - 1]),
   };
 }
 
-/** How often outcomes lie below each quantile: the first step, one in the middle, the last. */
-function reliabilityCharts(scores: StepScores, { levels, stepEndsSeconds }: ForecastScores): Chart[] {
-  return [0, stepEndsSeconds.length >> 1, stepEndsSeconds.length - 1].map((step) => ({
-    title: `Calibration of the step to ${stepEndsSeconds[step]} s`,
-    xLabel: 'level of the quantile',
-    yLabel: 'share of outcomes below',
-    xDomain: [0, 1],
-    yDomain: [0, 1],
-    xTicks: [0, 0.25, 0.5, 0.75, 1],
-    yTicks: [0, 0.25, 0.5, 0.75, 1],
-    diagonal: true,
-    lines: [RAW, BUILT_IN].map((name) => ({
-      label: name,
-      className: name === BUILT_IN ? 'built-in' : 'raw',
-      points: levels.map((level, i) => [level, scores.below[name]![step]![i]!] as const),
-    })),
-  }));
+/** The least loss of a simple estimator, per step. */
+function bestBaseline(scores: StepScores, of: keyof typeof LOSSES): number[] {
+  return scores[of][BASELINES[0]]!.map((_, step) => Math.min(...BASELINES.map((name) => scores[of][name]![step]!)));
 }
 
-export function bestBaseline(scores: StepScores, of: 'pinball' | 'crps'): { name: string; value: number }[] {
-  return scores[of][BASELINES[0]]!.map((_, step) => {
-    const all = BASELINES.map((name) => ({ name, value: scores[of][name]![step]! }));
-    return all.reduce((best, one) => (one.value < best.value ? one : best));
-  });
+/** The built-in forecaster's losses less the best simple ones, as shares of these. */
+function againstBest(scores: StepScores, of: keyof typeof LOSSES): string[] {
+  return bestBaseline(scores, of).map(
+    (least, step) => `${signed(100 * (scores[of][BUILT_IN]![step]! / least - 1), 1)} %`,
+  );
 }
 
-function scoresTable(scores: StepScores, { stepEndsSeconds }: ForecastScores): string {
-  const rows: [string, string[]][] = [];
+/** What docs/predictors.md has. */
+function summaryTables({ stepEndsSeconds, scores }: ForecastScores): Table[] {
+  const table = (caption: string, rows: Table['rows']): Table => {
+    return { kind: 'table', caption, names: ['step to'], numbers: stepEndsSeconds.map((end) => `${end} s`), rows };
+  };
+  const datasets = Object.entries(scores);
+  return [
+    table(
+      'Pinball loss of the built-in forecaster against the best simple estimator of each step',
+      datasets.flatMap(([dataset, of]) => [
+        [dataset, ...of.pinball[BUILT_IN]!.map((loss) => fixed(loss, 4))],
+        [`${dataset}, against`, ...againstBest(of, 'pinball')],
+      ]),
+    ),
+    ...Object.entries(COVERAGES).flatMap(([of, width]) =>
+      [BUILT_IN, RAW].map((variant) =>
+        table(
+          `The ${width} % interval covers, ${variant}`,
+          datasets.map(([dataset, one]) => [
+            dataset,
+            ...one[of as keyof typeof COVERAGES][variant]!.map((share) => percent(share, 1)),
+          ]),
+        ),
+      ),
+    ),
+  ];
+}
+
+function scoresTable(scores: StepScores, { stepEndsSeconds }: ForecastScores): Table {
+  const rows: string[][] = [];
   for (const loss of ['pinball', 'crps'] as const) {
-    const title = loss === 'pinball' ? 'Pinball loss' : 'CRPS';
-    const best = bestBaseline(scores, loss);
-    rows.push([`${title}, built-in`, scores[loss][BUILT_IN]!.map(decimals)]);
-    rows.push([`${title}, without recalibration`, scores[loss][RAW]!.map(decimals)]);
-    for (const name of BASELINES) rows.push([`${title}, ${name}`, scores[loss][name]!.map(decimals)]);
-    rows.push([
-      `${title}, built-in against the best simple one`,
-      best.map(({ value }, step) => signedPercent(scores[loss][BUILT_IN]![step]! / value - 1)),
-    ]);
+    for (const name of [BUILT_IN, RAW, ...BASELINES]) {
+      rows.push([`${LOSSES[loss]}, ${name}`, ...scores[loss][name]!.map((value) => fixed(value, 4))]);
+    }
+    rows.push([`${LOSSES[loss]}, built-in against the best simple one`, ...againstBest(scores, loss)]);
   }
   for (const name of [BUILT_IN, RAW]) {
-    rows.push([`90 % interval covers, ${name}`, scores.coverage90[name]!.map(percent)]);
-    rows.push([`50 % interval covers, ${name}`, scores.coverage50[name]!.map(percent)]);
+    for (const share of ['coverage90', 'coverage50'] as const) {
+      const cells = scores[share][name]!.map((value) => percent(value, 1));
+      rows.push([`${COVERAGES[share]} % interval covers, ${name}`, ...cells]);
+    }
   }
-  const head = stepEndsSeconds.map((end, step) => `${step === 0 ? 0 : stepEndsSeconds[step - 1]}–${end} s`);
-  return `<details><summary>${scores.forecasts} forecasts, in numbers</summary><table><tr><th></th>${head
-    .map((text) => `<th>${text}</th>`)
-    .join('')}</tr>${rows
-    .map(([name, cells]) => `<tr><th>${escaped(name)}</th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`)
-    .join('')}</table></details>`;
+  return {
+    kind: 'table',
+    caption: `${scores.forecasts} forecasts, in numbers.`,
+    names: ['score'],
+    numbers: stepEndsSeconds.map((end, step) => `${stepEndsSeconds[step - 1] ?? 0}–${end} s`),
+    rows,
+  };
 }
-
-function tablesSection(heading: string, tables: readonly Table[]): string {
-  return `<h2>${escaped(heading)}</h2>${tables
-    .map(
-      ({ title, head, rows }) =>
-        `<h3>${escaped(title)}</h3><table><tr>${head.map((text) => `<th>${escaped(text)}</th>`).join('')}</tr>${rows
-          .map(
-            ([name, ...cells]) =>
-              `<tr><th>${escaped(name!)}</th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`,
-          )
-          .join('')}</table>`,
-    )
-    .join('')}`;
-}
-
-function decimals(value: number): string {
-  return value.toFixed(4);
-}
-
-export function percent(share: number | null): string {
-  return share === null ? '' : `${(100 * share).toFixed(1)} %`;
-}
-
-export function signedPercent(share: number): string {
-  return `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)} %`;
-}
-
-const STYLE = `
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1b1f24;background:#fff}
-.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(19rem,1fr));gap:1rem}
-svg{width:100%;height:auto}.title{font-size:12px;font-weight:600}.tick,.axis{font-size:9.5px;fill:#57606a}
-.grid{stroke:#d0d7de;stroke-width:.5}.diagonal{stroke:#57606a;stroke-dasharray:4 3}.band{fill:#dafbe1}
-polyline{fill:none;stroke-width:1.6}g.built-in{stroke:#0550ae;fill:#0550ae}g.raw{stroke:#bc4c00;fill:#bc4c00}
-g.baseline{stroke:#57606a;fill:#57606a}circle{stroke:none}
-.legend span{margin-right:1.2em;font-weight:600}span.built-in{color:#0550ae}span.raw{color:#bc4c00}span.baseline{color:#57606a}
-table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;margin:.6rem 0}
-td,th{padding:.15rem .6rem;border-bottom:1px solid #d0d7de;text-align:right}th:first-child{text-align:left;font-weight:500}
-summary{cursor:pointer}
-`;

@@ -5,7 +5,7 @@ import {
   latencySeries,
   type PointSeries,
   pointScores,
-  pointTable,
+  pointTables,
   simplePredictions,
   throughputSeries,
 } from './point-scores.ts';
@@ -74,8 +74,8 @@ describe('scores', () => {
   });
 
   test('become a table per data set', () => {
-    const tables = pointTable(pointScores([series], { perfect: [series.values.slice(HISTORY_SECONDS)] }));
-    expect(tables.map(({ title }) => title)).toEqual([
+    const tables = pointTables(pointScores([series], { perfect: [series.values.slice(HISTORY_SECONDS)] }));
+    expect(tables.map(({ caption }) => caption)).toEqual([
       'throughput, set: 4 forecasts',
       'throughput, pooled: 4 forecasts',
     ]);

@@ -3,12 +3,15 @@
  * share of forecasts within 5 % and 10 %, for throughput and for latency.
  */
 
-import type { QuantileForecast } from '../../abr/index.ts';
+import { EPOCH_SECONDS, type QuantileForecast } from '../../abr/index.ts';
 import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
 } from '../../predictor/built-in/built-in-forecaster.ts';
+import { mean } from '../../replay/evaluation/quantiles.ts';
 import { type Trace, traceStartUtcMs } from '../../replay/trace.ts';
+import type { Table } from '../report/document.ts';
+import { fixed, percent } from '../report/format.ts';
 
 /** Values of one recording, one a second. */
 export interface PointSeries {
@@ -67,7 +70,7 @@ function seriesOf(trace: Trace, of: Pick<PointSeries, 'dataset' | 'kind' | 'valu
   const values = hole < 0 ? of.values : of.values.slice(0, hole);
   if (values.length < 2 * HISTORY_SECONDS) return [];
   const hasClock = metadata.startUtcMs !== undefined || metadata.epochPhaseSeconds !== undefined;
-  const epochSecond = hasClock ? (traceStartUtcMs(metadata) / 1000) % 15 : null;
+  const epochSecond = hasClock ? (traceStartUtcMs(metadata) / 1000) % EPOCH_SECONDS : null;
   return [{ ...of, values, group: metadata.recordingGroup, epochSecond }];
 }
 
@@ -163,7 +166,6 @@ function errorsOf(pairs: readonly (readonly [predicted: number, actual: number])
   const shares = pairs
     .filter(([, actual]) => actual >= least)
     .map(([predicted, actual]) => Math.abs(predicted / actual - 1));
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   return {
     forecasts: pairs.length,
     mape: mean(shares),
@@ -173,24 +175,20 @@ function errorsOf(pairs: readonly (readonly [predicted: number, actual: number])
   };
 }
 
-export interface Table {
-  title: string;
-  head: string[];
-  rows: string[][];
-}
-
 /** A table per kind and data set. */
-export function pointTable(scores: PointScores): Table[] {
+export function pointTables(scores: PointScores): Table[] {
   return (['throughput', 'latency'] as const).flatMap((kind) =>
     Object.entries(scores[kind]).map(([dataset, byForecaster]) => ({
-      title: `${kind}, ${dataset}: ${Object.values(byForecaster)[0]?.forecasts ?? 0} forecasts`,
-      head: ['', 'MAPE', 'RMSE', 'within 5 %', 'within 10 %'],
+      kind: 'table' as const,
+      caption: `${kind}, ${dataset}: ${Object.values(byForecaster)[0]?.forecasts ?? 0} forecasts`,
+      names: ['forecaster'],
+      numbers: ['MAPE', 'RMSE', 'within 5 %', 'within 10 %'],
       rows: Object.entries(byForecaster).map(([name, { mape, rmse, within5, within10 }]) => [
         name,
-        `${(100 * mape).toFixed(1)} %`,
-        `${rmse.toFixed(2)} ${UNIT[kind]}`,
-        `${(100 * within5).toFixed(1)} %`,
-        `${(100 * within10).toFixed(1)} %`,
+        percent(mape, 1),
+        `${fixed(rmse, 2)} ${UNIT[kind]}`,
+        percent(within5, 1),
+        percent(within10, 1),
       ]),
     })),
   );

@@ -1,6 +1,5 @@
 /** What an algorithm's sessions come to with different models: results of `leo-abr simulate --fold-models`, one per model. */
 
-import { readFileSync } from 'node:fs';
 import { InputError } from '../../abr/errors.ts';
 import { componentDifference } from '../../replay/evaluation/component-differences.ts';
 import { parseResults } from '../../replay/evaluation/parse-results.ts';
@@ -8,7 +7,9 @@ import { unitsByDataset } from '../../replay/evaluation/resampling-units.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { Estimate, Results, SessionResult } from '../../replay/results.ts';
-import type { Table } from './point-scores.ts';
+import type { Table } from '../report/document.ts';
+import { estimateCell, fixed } from '../report/format.ts';
+import { readInput } from '../results-file.ts';
 
 /** The forecasts' user. */
 const ALGORITHM = 'mpc-l';
@@ -45,13 +46,7 @@ export function readModelResults(flags: readonly string[], field: string): Model
     if (model === undefined || file === undefined) {
       throw new InputError(field, '<model>=<results.json>', flag);
     }
-    let text: string;
-    try {
-      text = readFileSync(file, 'utf8');
-    } catch (error) {
-      throw new InputError(field, 'a file that can be read', error);
-    }
-    const results = parseResults(text, file);
+    const results = parseResults(readInput(file, field), file);
     if (!results.sessions.some(({ algorithm }) => algorithm === ALGORITHM)) {
       throw new InputError(placeOf({ file, field: 'sessions' }), `some of ${ALGORITHM}`, undefined, 'none');
     }
@@ -113,17 +108,19 @@ export function qoeByModel(given: readonly ModelResults[], labelOf: (session: Se
 
 export function qoeTables(all: readonly QoeByModel[]): Table[] {
   return all.map(({ scenario, places }) => ({
-    title: `${scenario}: MPC-L with each model; the others less the first`,
-    head: ['recordings', 'model', 'QoE', 'stall seconds', 'worst 5 % s'],
+    kind: 'table',
+    caption: `${scenario}: MPC-L with each model; the others less the first, with 95 % intervals`,
+    names: ['recordings', 'model'],
+    numbers: ['QoE', 'stall seconds', 'worst 5 % s'],
     rows: Object.entries(places).flatMap(([place, models]) => {
       // Bits of a small ladder are worth small numbers.
       const digits = Math.abs(models[0]!.qoe) < 5 ? 3 : 2;
       return models.map(({ model, qoe, stallSeconds, worst5pctStallSeconds, difference }) => [
         place,
         model,
-        difference === null ? qoe.toFixed(digits) : signed(difference.qoe, digits),
-        difference === null ? stallSeconds.toFixed(2) : signed(difference.stallSeconds, 2),
-        worst5pctStallSeconds.toFixed(2),
+        difference === null ? fixed(qoe, digits) : estimateCell(difference.qoe, { digits }),
+        difference === null ? fixed(stallSeconds, 2) : estimateCell(difference.stallSeconds, { digits: 2 }),
+        fixed(worst5pctStallSeconds, 2),
       ]);
     }),
   }));
@@ -140,9 +137,4 @@ function byPlace(
     found.set(place, [...(found.get(place) ?? []), session]);
   }
   return found;
-}
-
-function signed({ value, ci95 }: Estimate, digits: number): string {
-  const number = (x: number) => x.toFixed(digits);
-  return `${value > 0 ? '+' : ''}${number(value)}${ci95 ? ` [${ci95.map(number).join(', ')}]` : ''}`;
 }

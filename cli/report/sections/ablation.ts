@@ -4,9 +4,9 @@ import { ablationsAmong } from '../../../replay/evaluation/ablations.ts';
 import { summarise } from '../../../replay/evaluation/summary.ts';
 import { ALL_DATASETS } from '../../../replay/results.ts';
 import type { Block, Cell, Table } from '../document.ts';
-import { estimateCell, qoeDigits, turned } from '../format.ts';
+import { estimateCell } from '../format.ts';
 import type { Run } from '../runs.ts';
-import { differencesFrom, intervalsText, type Scope } from './differences.ts';
+import { COMPONENT_TITLES, componentCells, differencesFrom, intervalsText, type Scope } from './differences.ts';
 
 /** Empty where no algorithm is a variant of another. */
 export function ablationBlocks(run: Run, scopes: readonly Scope[]): Block[] {
@@ -18,12 +18,11 @@ export function ablationBlocks(run: Run, scopes: readonly Scope[]): Block[] {
       kind: 'text',
       text: 'Each variant against the algorithm it varies, on the same places. Below 0: the variant is worse, so what it lacks is worth that much (for `:no-...`), or what it has does harm.',
     },
-    ...tables.map((table): Block => ({ kind: 'table', table })),
+    ...tables,
   ];
 }
 
 function tableOf(run: Run, scope: Scope, ablations: ReturnType<typeof ablationsAmong>): Table | undefined {
-  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
   const rows: Cell[][] = [];
   let intervals = '';
   for (const base of new Set(ablations.map(({ of }) => of))) {
@@ -41,26 +40,17 @@ function tableOf(run: Run, scope: Scope, ablations: ReturnType<typeof ablationsA
       rows.push([
         variant,
         base,
-        String(difference.pairs),
-        estimateCell(difference.qoe, { digits }),
-        estimateCell(difference.quality, { digits }),
-        estimateCell(turned(difference.stalls), { digits }),
-        estimateCell(turned(difference.startup), { digits }),
-        estimateCell(turned(difference.switches), { digits }),
+        ...componentCells(difference, run.digits),
         estimateCell(row?.vsBaseline?.worst5pctDiff, { digits: 1 }),
       ]);
     }
   }
   if (rows.length === 0) return undefined;
   return {
+    kind: 'table',
     caption: `${scope.title}: variants, difference from what they vary. ${intervals}`,
-    columns: [
-      { title: 'variant', align: 'left' },
-      { title: 'of', align: 'left' },
-      ...['pairs', 'QoE', 'from bitrate', 'from stalls', 'from startup', 'from switches', 'worst 5 %, s'].map(
-        (title) => ({ title, align: 'right' as const }),
-      ),
-    ],
+    names: ['variant', 'of'],
+    numbers: [...COMPONENT_TITLES, 'worst 5 %, s'],
     rows,
   };
 }

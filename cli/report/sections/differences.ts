@@ -3,6 +3,8 @@
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/component-differences.ts';
 import { unitsByDataset } from '../../../replay/evaluation/resampling-units.ts';
 import { ALL_DATASETS, type SessionResult } from '../../../replay/results.ts';
+import type { Cell } from '../document.ts';
+import { estimateCell, turned } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 
 /** A data set of a run, or all of them together where there are several. */
@@ -44,6 +46,15 @@ export function differencesFrom(
     if (found !== undefined) differences.set(algorithm, found);
   }
   return differences;
+}
+
+/** What `componentCells` has in its columns. */
+export const COMPONENT_TITLES = ['pairs', 'QoE', 'from bitrate', 'from stalls', 'from startup', 'from switches'];
+
+/** A difference and its parts, above 0 where the algorithm is better. */
+export function componentCells(of: ComponentDifference, digits: number): Cell[] {
+  const estimates = [of.qoe, of.quality, turned(of.stalls), turned(of.startup), turned(of.switches)];
+  return [String(of.pairs), ...estimates.map((estimate) => estimateCell(estimate, { digits }))];
 }
 
 /** How the intervals of a comparison were made, for the caption of a table or of a figure. */

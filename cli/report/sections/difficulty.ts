@@ -3,10 +3,9 @@
 import { DIFFICULTIES, difficultyByPlace, FEWEST_PLACES } from '../../../replay/evaluation/difficulty.ts';
 import { placeKey } from '../../../replay/evaluation/plan.ts';
 import { mean } from '../../../replay/evaluation/quantiles.ts';
-import type { SessionResult } from '../../../replay/results.ts';
 import { ALL_DATASETS } from '../../../replay/results.ts';
 import type { Block, Cell, Table } from '../document.ts';
-import { estimateCell, fixed, qoeDigits, turned } from '../format.ts';
+import { estimateCell, fixed, turned } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 import { differencesFrom, type Scope } from './differences.ts';
 
@@ -31,12 +30,12 @@ export function difficultyBlocks(run: Run, scopes: readonly Scope[]): Block[] {
         `Thirds of each data set's places by the QoE of \`${baseline}\` there. Its luck is in that order: where it was unlucky counts as hard, ` +
         'so every other algorithm looks somewhat better in the hard third than it is, and worse in the easy one (regression to the mean).',
     },
-    ...tables.map((table): Block => ({ kind: 'table', table })),
+    ...tables,
   ];
 }
 
 function tableOf(run: Run, scope: Scope, difficulties: ReturnType<typeof difficultyByPlace>): Table | undefined {
-  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  const { digits } = run;
   const rows: Cell[][] = [];
   for (const difficulty of DIFFICULTIES) {
     const sessions = scope.sessions.filter((session) => difficulties.get(placeKey(session)) === difficulty);
@@ -47,7 +46,7 @@ function tableOf(run: Run, scope: Scope, difficulties: ReturnType<typeof difficu
       label: `${scope.dataset} ${difficulty}`,
     });
     for (const algorithm of run.algorithms) {
-      const own: readonly SessionResult[] = groups.get(algorithm) ?? [];
+      const own = groups.get(algorithm) ?? [];
       if (own.length === 0) continue;
       const difference = differences.get(algorithm);
       rows.push([
@@ -63,12 +62,10 @@ function tableOf(run: Run, scope: Scope, difficulties: ReturnType<typeof difficu
   }
   if (rows.length === 0) return undefined;
   return {
+    kind: 'table',
     caption: `${scope.title}: by difficulty; the last two columns are differences from ${run.baseline} with 95 % intervals, above 0 where the algorithm is better.`,
-    columns: [
-      { title: 'third', align: 'left' },
-      { title: 'algorithm', align: 'left' },
-      ...['n', 'QoE, mean', 'stalls, s', 'QoE', 'from stalls'].map((title) => ({ title, align: 'right' as const })),
-    ],
+    names: ['third', 'algorithm'],
+    numbers: ['n', 'QoE, mean', 'stalls, s', 'QoE', 'from stalls'],
     rows,
   };
 }

@@ -1,9 +1,9 @@
 /** Distributions of QoE over sessions, and mean against tail. */
 
 import { quantile } from '../../../abr/quantile.ts';
-import { distributionChart, tailChart } from '../charts.ts';
+import { lineChart, tailChart } from '../charts.ts';
 import type { Block, LegendEntry, SeriesStyle, Table } from '../document.ts';
-import { fixed, qoeDigits } from '../format.ts';
+import { fixed } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 import type { Scope } from './differences.ts';
 
@@ -17,7 +17,6 @@ export function distributionBlocks(
   { algorithms, styles }: { algorithms: readonly string[]; styles: ReadonlyMap<string, SeriesStyle> },
 ): Block[] {
   const wanted = new Set(algorithms);
-  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
   const all = run.results.sessions.filter(({ algorithm }) => wanted.has(algorithm)).map(({ qoe }) => qoe.linear);
   const domain = [Math.min(...extremes(all)), Math.max(...extremes(all))] as const;
   const legend: LegendEntry[] = algorithms.map((name) => ({ name, style: styles.get(name)! }));
@@ -30,14 +29,13 @@ export function distributionBlocks(
       }));
   const tables = scopes.map(
     (scope): Table => ({
+      kind: 'table',
       caption: `${scope.title}: QoE that this share of sessions does not exceed.`,
-      columns: [
-        { title: 'algorithm', align: 'left' },
-        ...LEVELS.map((level) => ({ title: levelName(level), align: 'right' as const })),
-      ],
+      names: ['algorithm'],
+      numbers: LEVELS.map(levelName),
       rows: sorted(scope).map(({ algorithm, ascending }) => [
         algorithm,
-        ...LEVELS.map((level) => fixed(quantile(ascending, level), digits - 1)),
+        ...LEVELS.map((level) => fixed(quantile(ascending, level), run.digits - 1)),
       ]),
     }),
   );
@@ -50,17 +48,21 @@ export function distributionBlocks(
         caption: `${scope.title}: share of sessions whose QoE is not above the value below. Further to the right is better.`,
         label: `Cumulative distribution of QoE, ${scope.title}; the numbers are in the table below.`,
         draw: () =>
-          distributionChart(
+          lineChart(
             sorted(scope).map(({ algorithm, ascending }) => ({
               name: algorithm,
               style: styles.get(algorithm)!,
               points: steps(ascending, domain),
             })),
-            { domain, label: 'QoE, Mbit/s' },
+            {
+              ...{ width: 520, height: 300, curve: 'step-after' },
+              x: { label: 'QoE, Mbit/s', domain },
+              y: { label: 'share of sessions', domain: [0, 1], tickFormat: '.0%' },
+            },
           ),
       })),
     },
-    ...tables.map((table): Block => ({ kind: 'table', table })),
+    ...tables,
   ];
 }
 
@@ -95,13 +97,13 @@ export function tailBlocks(run: Run, scopes: readonly Scope[], styles: ReadonlyM
 }
 
 /** From 0 to 1, a step per session, or per quantile where there are many; drawn over the whole domain. */
-function steps(ascending: Float64Array, [low, high]: readonly [number, number]): { value: number; share: number }[] {
+function steps(ascending: Float64Array, [low, high]: readonly [number, number]): { x: number; y: number }[] {
   const count = Math.min(ascending.length, MOST_STEPS);
   const inner = Array.from({ length: count }, (_, i) => ({
-    value: count === ascending.length ? ascending[i]! : quantile(ascending, count === 1 ? 0.5 : i / (count - 1)),
-    share: (i + 1) / count,
+    x: count === ascending.length ? ascending[i]! : quantile(ascending, count === 1 ? 0.5 : i / (count - 1)),
+    y: (i + 1) / count,
   }));
-  return [{ value: low, share: 0 }, ...inner, { value: high, share: 1 }];
+  return [{ x: low, y: 0 }, ...inner, { x: high, y: 1 }];
 }
 
 /** Least and greatest, without spreading a long list into arguments. */

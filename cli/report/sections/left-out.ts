@@ -51,7 +51,7 @@ export function leftOutBlocks(run: Run): Block[] {
   if (items.length === 0)
     items.push('Nothing: every session that was planned is in the figures, and all played to their end.');
   blocks.push({ kind: 'list', items });
-  if (rejections.length > 0) blocks.push({ kind: 'table', table: rejectionTable(run, algorithms, rejections) });
+  if (rejections.length > 0) blocks.push(rejectionTable(run, algorithms, rejections));
   return blocks;
 }
 
@@ -59,11 +59,10 @@ export function leftOutBlocks(run: Run): Block[] {
 function rejectionTable(run: Run, algorithms: readonly string[], rejections: readonly Rejection[]): Table {
   const accepted = byAlgorithm(run.results.sessions);
   return {
+    kind: 'table',
     caption: 'Runs rejected, by algorithm. Where the shares differ much, the sessions that count are a selection.',
-    columns: [
-      { title: 'algorithm', align: 'left' },
-      ...['sessions', 'runs rejected', 'share of runs', 'traces'].map((title) => ({ title, align: 'right' as const })),
-    ],
+    names: ['algorithm'],
+    numbers: ['sessions', 'runs rejected', 'share of runs', 'traces'],
     rows: [...new Set([...algorithms, ...rejections.map(({ algorithm }) => algorithm)])].map((algorithm) => {
       const own = rejections.filter((rejection) => rejection.algorithm === algorithm);
       const played = accepted.get(algorithm)?.length ?? 0;

@@ -12,21 +12,17 @@ export function provenanceBlocks(run: Run): Block[] {
   const blocks: Block[] = [
     {
       kind: 'table',
-      table: {
-        caption: `${run.scenarioLabel}, ${run.tier}: how it was made.`,
-        columns: [
-          { title: 'what', align: 'left' },
-          { title: 'value', align: 'left', kind: 'text' },
-        ],
-        rows: [
-          ['command', commandOf(run)],
-          ['files', run.files.join(', ')],
-          ...toolRows(run.tools),
-          ['sessions', `${count(results.sessions.length, 'session')} of ${count(run.algorithms.length, 'algorithm')}`],
-          ['traces', tracesText(run)],
-          ...scenarioRows(scenario),
-        ],
-      },
+      caption: `${run.scenarioLabel}, ${run.tier}: how it was made.`,
+      names: ['what', 'value'],
+      endsInText: true,
+      rows: [
+        ['command', commandOf(run)],
+        ['files', run.files.join(', ')],
+        ...toolRows(run.tools),
+        ['sessions', `${count(results.sessions.length, 'session')} of ${count(run.algorithms.length, 'algorithm')}`],
+        ['traces', tracesText(run)],
+        ...scenarioRows(scenario),
+      ],
     },
   ];
   for (const [i, tool] of run.tools.entries()) {
@@ -34,12 +30,9 @@ export function provenanceBlocks(run: Run): Block[] {
     if (notes === undefined) continue;
     const { parts } = notes;
     if (parts.length > 0) {
-      blocks.push({
-        kind: 'table',
-        table: partsTable(parts, { file: run.files[i]!, contexts: notes.contexts, notes }),
-      });
+      blocks.push(partsTable(parts, { file: run.files[i]!, contexts: notes.contexts, notes }));
       const calibrations = calibrationTable(parts);
-      if (calibrations !== undefined) blocks.push({ kind: 'table', table: calibrations });
+      if (calibrations !== undefined) blocks.push(calibrations);
     } else {
       const text = `\`${run.files[i]}\`: ${notes.userAgent ?? 'an unknown browser'}, dash.js ${notes.dashVersion ?? 'of an unknown version'}, ${notes.contexts} side by side; the file says nothing more of its making.`;
       blocks.push({ kind: 'text', text });
@@ -116,15 +109,19 @@ function partsTable(
 ): Table {
   const loads = (values: readonly number[]) => values.map((value) => fixed(value, 2)).join(' ');
   return {
+    kind: 'table',
     caption: `${file}: each call of the command, ${contexts} sessions side by side. Load: runnable threads, mean of 1, 5 and 15 minutes.`,
-    columns: [
-      { title: 'started (UTC)', align: 'left' },
-      ...['ended', 'sessions', 'load before', 'after', 'highest', 'browser', 'dash.js', 'Node', 'system'].map(
-        (title) => ({
-          title,
-          align: 'left' as const,
-        }),
-      ),
+    names: [
+      'started (UTC)',
+      'ended',
+      'sessions',
+      'load before',
+      'after',
+      'highest',
+      'browser',
+      'dash.js',
+      'Node',
+      'system',
     ],
     rows: parts.map(({ startedAt, endedAt, sessions, load, environment }) => [
       startedAt.slice(0, 19).replace('T', ' '),
@@ -156,16 +153,11 @@ function calibrationTable(parts: readonly BenchPart[]): Table | undefined {
   );
   if (rows.length === 0) return undefined;
   return {
+    kind: 'table',
     caption:
       'How true the origin kept to known traces in this browser: bits that came over those the link carries, and the error of download times.',
-    columns: [
-      { title: 'when', align: 'left' },
-      { title: 'trace', align: 'left' },
-      ...['downloads', 'goodput / trace', 'error, median', 'error, p95'].map((title) => ({
-        title,
-        align: 'right' as const,
-      })),
-    ],
+    names: ['when', 'trace'],
+    numbers: ['downloads', 'goodput / trace', 'error, median', 'error, p95'],
     rows,
   };
 }

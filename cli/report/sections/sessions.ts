@@ -4,7 +4,7 @@ import type { SessionResult } from '../../../replay/results.ts';
 import type { Trace } from '../../../replay/trace.ts';
 import { sessionChart } from '../charts.ts';
 import type { Block, Figure, SeriesStyle, Table } from '../document.ts';
-import { count, fixed, qoeDigits } from '../format.ts';
+import { count, fixed } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 import { sessionSeries } from '../session-series.ts';
 
@@ -27,7 +27,7 @@ export function sessionBlocks(run: Run, traces: TraceLookup, styles: ReadonlyMap
   ];
   const figures: Figure[] = [];
   const rows: Table['rows'] = [];
-  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  const { digits } = run;
   for (const [algorithm, sessions] of groups) {
     for (const { name, session } of chosen(sessions)) {
       const where = `${session.trace}${session.startSeconds > 0 ? ` from ${session.startSeconds} s` : ''}`;
@@ -63,20 +63,10 @@ export function sessionBlocks(run: Run, traces: TraceLookup, styles: ReadonlyMap
   blocks.push({ kind: 'figures', figures, width: 'third' });
   blocks.push({
     kind: 'table',
-    table: {
-      caption: 'The sessions above in numbers.',
-      columns: [
-        { title: 'algorithm', align: 'left' },
-        { title: 'session', align: 'left' },
-        { title: 'data set', align: 'left' },
-        { title: 'trace', align: 'left' },
-        ...['QoE', 'bitrate, Mbit/s', 'stalls, s', 'stalls', 'startup, s', 'switches', 'ended by'].map((title) => ({
-          title,
-          align: 'right' as const,
-        })),
-      ],
-      rows,
-    },
+    caption: 'The sessions above in numbers.',
+    names: ['algorithm', 'session', 'data set', 'trace'],
+    numbers: ['QoE', 'bitrate, Mbit/s', 'stalls, s', 'stalls', 'startup, s', 'switches', 'ended by'],
+    rows,
   });
   return blocks;
 }

@@ -2,10 +2,10 @@
 
 import type { SummaryRow } from '../../../replay/results.ts';
 import { type ForestRow, forestChart } from '../charts.ts';
-import type { Block, Cell, Figure, SeriesStyle, Table } from '../document.ts';
-import { estimateCell, fixed, percent, qoeDigits, turned } from '../format.ts';
+import type { Block, Figure, SeriesStyle, Table } from '../document.ts';
+import { estimateCell, fixed, percent, turned } from '../format.ts';
 import type { Run } from '../runs.ts';
-import { differencesFrom, intervalsText, type Scope } from './differences.ts';
+import { COMPONENT_TITLES, componentCells, differencesFrom, intervalsText, type Scope } from './differences.ts';
 
 const COMPONENTS = ['QoE', 'bitrate', 'stalls', 'startup', 'switches'] as const;
 
@@ -31,15 +31,13 @@ export function summaryBlocks(run: Run, scope: Scope, styles: ReadonlyMap<string
     };
     blocks.push({ kind: 'figures', figures: [figure], width: 'full' });
   }
-  blocks.push({ kind: 'table', table: meansTable(rows, run, scope) });
-  if (first !== undefined) {
-    blocks.push({ kind: 'table', table: differenceTable(rows, differences, run, scope) });
-  }
+  blocks.push(meansTable(rows, run, scope));
+  if (first !== undefined) blocks.push(differenceTable(rows, differences, run, scope));
   return blocks;
 }
 
 function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Table {
-  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
+  const { digits } = run;
   const hasBound = rows.some(({ qoeUpperBoundMean }) => qoeUpperBoundMean !== undefined);
   const numbers = [
     'n',
@@ -56,11 +54,10 @@ function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Ta
     ...(hasBound ? ['at most'] : []),
   ];
   return {
+    kind: 'table',
     caption: `${title}: each algorithm on its own. Stalls without startup; "worst 5 %" is the mean of the worst sessions, "over 10 s" the share of sessions with more stalls than that.`,
-    columns: [
-      { title: 'algorithm', align: 'left' },
-      ...numbers.map((name) => ({ title: name, align: 'right' as const })),
-    ],
+    names: ['algorithm'],
+    numbers,
     rows: rows.map((row) => [
       row.algorithm,
       String(row.sessions),
@@ -85,39 +82,21 @@ function differenceTable(
   run: Run,
   { title }: Scope,
 ): Table {
-  const digits = qoeDigits(run.scenario.ladderBps.at(-1)!);
   const first = [...differences.values()][0]!;
   return {
+    kind: 'table',
     caption: `${title}: difference from ${run.baseline} over the pairs of sessions of one trace and start. QoE = bitrate + stalls + startup + switches, in Mbit/s of undisturbed media, above 0 where the algorithm is better; "worst 5 %" in seconds of stalls, below 0 where it is better. ${intervalsText(first)}`,
-    columns: [
-      { title: 'algorithm', align: 'left' },
-      ...[
-        'pairs',
-        'QoE',
-        'from bitrate',
-        'from stalls',
-        'from startup',
-        'from switches',
-        'worst 5 %, s',
-        'QoE ratio',
-        'gap closed',
-      ].map((name) => ({ title: name, align: 'right' as const })),
-    ],
+    names: ['algorithm'],
+    numbers: [...COMPONENT_TITLES, 'worst 5 %, s', 'QoE ratio', 'gap closed'],
     rows: [...differences].map(([algorithm, of]) => {
       const versus = rows.find((row) => row.algorithm === algorithm)?.vsBaseline;
-      const cells: Cell[] = [
+      return [
         algorithm,
-        String(of.pairs),
-        estimateCell(of.qoe, { digits }),
-        estimateCell(of.quality, { digits }),
-        estimateCell(turned(of.stalls), { digits }),
-        estimateCell(turned(of.startup), { digits }),
-        estimateCell(turned(of.switches), { digits }),
+        ...componentCells(of, run.digits),
         estimateCell(versus?.worst5pctDiff, { digits: 1 }),
         estimateCell(versus?.qoeMeanRatio, { digits: 2, plus: false, against: 1 }),
         estimateCell(versus?.oracleGapClosed, { digits: 2, plus: false }),
       ];
-      return cells;
     }),
   };
 }

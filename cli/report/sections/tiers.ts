@@ -4,7 +4,7 @@ import { sameJson } from '../../../replay/evaluation/same-json.ts';
 import { tierAgreement } from '../../../replay/evaluation/tier-agreement.ts';
 import { tierChart } from '../charts.ts';
 import type { Block, SeriesStyle } from '../document.ts';
-import { estimateCell, fixed, percent, qoeDigits } from '../format.ts';
+import { estimateCell, fixed, percent } from '../format.ts';
 import type { Run } from '../runs.ts';
 
 /** A block list per pair of runs that share sessions; empty where there is none. */
@@ -21,7 +21,7 @@ export function tierBlocks(runs: readonly Run[], styles: ReadonlyMap<string, Ser
 function pairBlocks(simulator: Run, browser: Run, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
   const agreement = tierAgreement(simulator.results.sessions, browser.results.sessions, browser.results.tool.seed);
   if (agreement.length === 0) return [];
-  const digits = qoeDigits(browser.scenario.ladderBps.at(-1)!);
+  const { digits } = browser;
   const title = `${browser.scenarioLabel}, ${browser.tier} against simulator`;
   return [
     {
@@ -32,41 +32,25 @@ function pairBlocks(simulator: Run, browser: Run, styles: ReadonlyMap<string, Se
         {
           caption: `${title}: QoE of each session. On the dashed line both agree.`,
           label: `QoE in the browser against QoE in the simulator, a mark per session; the means are in the table below.`,
-          draw: () =>
-            tierChart(
-              agreement.map(({ algorithm, points }) => ({ name: algorithm, style: styles.get(algorithm)!, points })),
-              { label: 'QoE, Mbit/s' },
-            ),
+          draw: () => tierChart(agreement.map(({ algorithm, points }) => ({ style: styles.get(algorithm)!, points }))),
         },
       ],
     },
     {
       kind: 'table',
-      table: {
-        caption: `${title}: the sessions that both have played to their end. Differences are browser minus simulator, with 95 % intervals.`,
-        columns: [
-          { title: 'algorithm', align: 'left' },
-          ...[
-            'n',
-            'QoE, browser',
-            'QoE, simulator',
-            'difference',
-            'stalls, s',
-            'startup, s',
-            'same representation',
-          ].map((name) => ({ title: name, align: 'right' as const })),
-        ],
-        rows: agreement.map((row) => [
-          row.algorithm,
-          String(row.sessions),
-          fixed(row.browserQoe, digits),
-          fixed(row.simulatorQoe, digits),
-          estimateCell(row.qoeDiff, { digits }),
-          estimateCell(row.stallSecondsDiff, { digits: 2 }),
-          estimateCell(row.startupSecondsDiff, { digits: 2 }),
-          percent(row.sameRepresentation.value, 1),
-        ]),
-      },
+      caption: `${title}: the sessions that both have played to their end. Differences are browser minus simulator, with 95 % intervals.`,
+      names: ['algorithm'],
+      numbers: ['n', 'QoE, browser', 'QoE, simulator', 'difference', 'stalls, s', 'startup, s', 'same representation'],
+      rows: agreement.map((row) => [
+        row.algorithm,
+        String(row.sessions),
+        fixed(row.browserQoe, digits),
+        fixed(row.simulatorQoe, digits),
+        estimateCell(row.qoeDiff, { digits }),
+        estimateCell(row.stallSecondsDiff, { digits: 2 }),
+        estimateCell(row.startupSecondsDiff, { digits: 2 }),
+        percent(row.sameRepresentation.value, 1),
+      ]),
     },
   ];
 }
