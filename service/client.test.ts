@@ -1,4 +1,4 @@
-/** The client of the plugin against the service, over real connections. */
+/** The plugin's client against the service, over real connections. */
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../abr/forecast.ts';
@@ -16,27 +16,32 @@ async function start(port = 0): Promise<RunningService> {
   return running;
 }
 
-/** A session of the client that downloads at 50 Mbit/s, tenth by tenth, until `done`; fails after 10 s. */
+/** Downloads at 50 Mbit/s until `done`; throws after 10 s. */
 async function downloadUntil(
   client: ServiceForecaster,
   startedMs: number,
   done: (latest?: QuantileForecast) => boolean,
 ) {
   const nowSeconds = () => (performance.now() - startedMs) / 1000;
-  let told = nowSeconds();
-  for (const limit = told + 10; told < limit; ) {
+  let observedSeconds = nowSeconds();
+  for (const limit = observedSeconds + 10; observedSeconds < limit; ) {
     await new Promise((resolve) => setTimeout(resolve, 50));
-    for (; told + 0.1 < nowSeconds(); told += 0.1) {
-      client.observe({ kind: 'throughput', startSeconds: told, endSeconds: told + 0.1, bits: 5e6 });
+    for (; observedSeconds + 0.1 < nowSeconds(); observedSeconds += 0.1) {
+      client.observe({
+        kind: 'throughput',
+        startSeconds: observedSeconds,
+        endSeconds: observedSeconds + 0.1,
+        bits: 5e6,
+      });
     }
     const latest = client.latest(nowSeconds()) as QuantileForecast | undefined;
     if (done(latest)) return { latest, atSeconds: nowSeconds() };
   }
-  throw new Error(`nothing came of it: ${JSON.stringify(client.state)}`);
+  throw new Error(`no result within 10 s: ${JSON.stringify(client.state)}`);
 }
 
 describe('client and service', () => {
-  test('what a session reports comes back as forecasts on its own clock, over a restart of the service', async () => {
+  test('reports come back as forecasts on the clock of the session, even after a restart of the service', async () => {
     const first = await start();
     const client = createServiceForecaster(first.url, { staleSeconds: 1.5 });
     opened.push(client);
@@ -49,7 +54,7 @@ describe('client and service', () => {
     expect(latest!.quantilesBps[0]![3]).toBeGreaterThan(35e6);
     expect(latest!.quantilesBps[0]![3]).toBeLessThan(70e6);
     await opened.shift()!.close();
-    // Without the service there is nothing to be had, and nothing that is old.
+    // Without the service there is no forecast, not even a stale one.
     await downloadUntil(client, startedMs, (forecast) => forecast === undefined);
     await start(first.port);
     await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);

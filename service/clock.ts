@@ -1,9 +1,9 @@
-/** The two clocks of the service: UTC, which may leap, and one that runs evenly. Tests hand in their own. */
+/** The two clocks of the service: UTC, which may leap, and a monotonic one. Tests use their own. */
 
 export interface Clock {
-  /** ms since 1970 by the machine. Set by people and NTP, so that it may leap. */
+  /** ms since 1970; leaps when a person or NTP sets the system clock. */
   utcMs(): number;
-  /** ms since some moment; never leaps. */
+  /** ms since an arbitrary moment; never leaps. */
   monotonicMs(): number;
 }
 

@@ -1,4 +1,4 @@
-/** What may go wrong around the service: it keeps answering, says what is wrong, and gives each reader its events. */
+/** Faults around the service: it keeps answering, reports problems, and delivers its events. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
@@ -14,7 +14,7 @@ import { ManualClock } from './manual-clock.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 
-// Ten thousand requests take a busy machine some seconds.
+// Ten thousand requests take seconds on a busy machine.
 jest.setTimeout(60_000);
 
 const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 }, subscribersOfAddress: 1e9 };
@@ -44,7 +44,7 @@ const state = async (url: string) =>
   };
 
 describe('requests', () => {
-  test('10,000 bad ones, made from the document, are answered as it says', async () => {
+  test('10,000 fuzzed ones get the statuses of the OpenAPI document', async () => {
     const { url, port } = await start({ limits: UNLIMITED });
     const random = seededRandom(1);
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
@@ -63,13 +63,13 @@ describe('requests', () => {
     agent.destroy();
     expect(faults).toEqual([]);
     expect((await state(url)).problems).toEqual([]);
-    // The requests are bad enough; others are for paths, methods or bodies that are answered otherwise.
+    // Enough requests are malformed; the others get other statuses.
     expect(statuses.get(400)).toBeGreaterThan(500);
     expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
     expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
   });
 
-  test('half-open connections end, and others are answered meanwhile', async () => {
+  test('half-open connections time out while others are answered', async () => {
     const { url, port } = await start({ limits: { requestTimeoutMs: 150 } });
     const beginnings = [
       '',
@@ -79,13 +79,13 @@ describe('requests', () => {
     const sockets = await Promise.all(Array.from({ length: 30 }, (_, i) => opening(port, beginnings[i % 3]!)));
     const ended = sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve)));
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    // Those that have sent nothing at all wait for a longer time-out.
+    // Connections that have sent nothing have a longer timeout.
     await Promise.all(ended.filter((_, i) => i % 3 !== 0));
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });
 
-  test('connections beyond the limit are refused, and those within it live on', async () => {
+  test('connections beyond the limit are refused, and others continue', async () => {
     const { service, url, port } = await start({ limits: { connections: 10 } });
     const reader = await eventReader(`${url}/v1/events?types=trigger`);
     await reader.next();
@@ -93,7 +93,7 @@ describe('requests', () => {
     const refused = sockets.map(
       (socket) => new Promise<void>((resolve) => socket.resume().once('close', () => resolve())),
     );
-    // Nine beside the reader's have a place; which ones is the kernel's affair.
+    // Nine sockets are accepted besides the reader's; the kernel chooses which.
     let ended = 0;
     await new Promise<void>((resolve) => {
       for (const end of refused) void end.then(() => ++ended === 11 && resolve());
@@ -106,7 +106,7 @@ describe('requests', () => {
 });
 
 describe('readers of events', () => {
-  test('one that does not read is broken off; the others get all events, once and in order', async () => {
+  test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {
     const clock = new ManualClock();
     const { service, url, port } = await start({ clock });
     const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -130,7 +130,7 @@ describe('readers of events', () => {
     for (const reader of readers) reader.close();
   });
 
-  test('one that comes back has missed nothing and gets nothing twice', async () => {
+  test('a reader that reconnects gets each event once', async () => {
     const { service, url } = await start({ clock: new ManualClock() });
     const random = seededRandom(3);
     const got: number[] = [];
@@ -144,7 +144,7 @@ describe('readers of events', () => {
       expect((await reader.next()).event).toBe('hello');
       const count = 1 + Math.floor(random() * 5);
       for (let i = 0; i < count; i++) service.publish('trigger', { n: n++ });
-      // It may leave before it has read all.
+      // It may leave early.
       const read = round === 0 ? count : Math.floor(random() * (n - got.length + 1));
       for (let i = 0; i < read; i++) {
         const { id, data } = await reader.next();
@@ -176,7 +176,7 @@ describe('recordings', () => {
       .flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n').slice(0, -1))
       .map((line) => JSON.parse(line) as { kind: string; player?: string });
 
-  test('a report is in the file by the time it is acknowledged, so that a crash costs none', async () => {
+  test('contain a report before it is acknowledged', async () => {
     const directory = join(folder, 'crash');
     const { url } = await start({ recording: { directory, maxBytes: 1e9, maxAgeDays: 30 } });
     for (let n = 0; n < 20; n++) {
@@ -185,7 +185,7 @@ describe('recordings', () => {
     }
   });
 
-  test('what a full disk does not take by the end is said to be lost', async () => {
+  test('report the lines that a full disk has lost at the end', async () => {
     const directory = join(folder, 'full');
     const files = new SmallDisk();
     const { url, close } = await start({ recording: { directory, maxBytes: 1e9, maxAgeDays: 30, files } });
@@ -197,7 +197,7 @@ describe('recordings', () => {
 });
 
 describe('everything at once', () => {
-  test('a dish that talks nonsense, garbage for elements and a crashed recording: it answers, and says so', async () => {
+  test('answers and reports problems with a garbling dish and invalid elements', async () => {
     const elements = join(folder, 'garbage.tle');
     writeFileSync(elements, '<html>');
     const directory = join(folder, 'recording');
@@ -214,7 +214,7 @@ describe('everything at once', () => {
     while ((await state(url)).dish.state === 'connecting') await reader.next();
     expect((await state(url)).dish.state).toBe('online');
     dish.misbehave({ garble: seededRandom(5) });
-    // The garbled answers may be read as another state, or not at all; what matters is that nothing breaks.
+    // Garbled answers may change the state or be rejected; nothing must break.
     const seen = service.log.next;
     for (let n = 0; n < 200; n++) service.publish('trigger', { n });
     expect(service.log.next - seen).toBe(200);
@@ -252,7 +252,7 @@ function send({ port, agent, method, path, headers, body }: Sent & { port: numbe
   return new Promise((resolve, reject) => {
     const sent = httpRequest({ port, agent, method, path, headers }, (response) => {
       const { statusCode = 0 } = response;
-      // A stream that was opened does not end by itself.
+      // An event stream does not end by itself.
       if (statusCode === 200 && path.startsWith('/v1/events')) response.destroy();
       else response.resume();
       response.on('close', () => resolve(statusCode));
@@ -262,7 +262,7 @@ function send({ port, agent, method, path, headers, body }: Sent & { port: numbe
   });
 }
 
-/** Requests that go against the document in one way or another, with the statuses that it allows for them. */
+/** Random requests that violate the document, with the statuses that it allows for them. */
 function fuzzed(random: () => number, document: object): () => Sent & { allowed: ReadonlySet<number> } {
   type Operation = { responses: Record<string, unknown> };
   const { paths } = document as { paths: Record<string, Record<string, Operation>> };
@@ -302,7 +302,7 @@ function fuzzed(random: () => number, document: object): () => Sent & { allowed:
       { kind: 'request-latency', atMs: 1.7e12, latencyMs: 20 },
     ] as unknown[],
   });
-  /** One value somewhere in a document is replaced, removed or added to. */
+  /** Replaces, removes or adds one value somewhere in a document. */
   const mutated = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || random() < 0.3) return junk();
     const keys = Object.keys(value);

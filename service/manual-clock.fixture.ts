@@ -1,4 +1,4 @@
-/** A clock that tests turn. */
+/** A clock for tests. */
 
 import type { Clock } from './clock.ts';
 
@@ -19,13 +19,12 @@ export class ManualClock implements Clock {
     return this.#monotonicMs;
   }
 
-  /** Time passes. */
   advance(seconds: number): void {
     this.#utcMs += seconds * 1000;
     this.#monotonicMs += seconds * 1000;
   }
 
-  /** Somebody sets the clock. */
+  /** Sets UTC, but not the monotonic clock. */
   leap(seconds: number): void {
     this.#utcMs += seconds * 1000;
   }

@@ -1,13 +1,13 @@
-/** Where the dish is: as it says itself, or as the options say. Exact inside, rounded before it leaves the process. */
+/** The location of the dish: exact for computations, rounded before it leaves the process. */
 
 import { roundedDegrees } from './api/security.ts';
 import type { StateReply } from './api/wire.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 
 export interface PlaceOptions {
-  /** Goes before what the dish says. */
+  /** Default: as the dish reports it. */
   given?: LocationReading | undefined;
-  /** Show it as exactly as it is known. Default false: to a tenth of a degree. */
+  /** Show the exact location. Default false: to a tenth of a degree. */
   showExactly?: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ export class Place {
     this.#ofDish = location;
   }
 
-  /** For computing with, never for showing. */
+  /** For computations only; never show it. */
   get exact(): LocationReading | undefined {
     return this.#options.given ?? this.#ofDish;
   }
@@ -31,13 +31,8 @@ export class Place {
   shown(): StateReply['location'] {
     const { exact } = this;
     if (exact === undefined) return undefined;
-    const { latitudeDegrees, longitudeDegrees } = exact;
     const from = this.#options.given === undefined ? 'dish' : 'options';
-    if (this.#options.showExactly === true) return { latitudeDegrees, longitudeDegrees, from };
-    return {
-      latitudeDegrees: roundedDegrees(latitudeDegrees),
-      longitudeDegrees: roundedDegrees(longitudeDegrees),
-      from,
-    };
+    const shown = this.#options.showExactly === true ? (degrees: number) => degrees : roundedDegrees;
+    return { latitudeDegrees: shown(exact.latitudeDegrees), longitudeDegrees: shown(exact.longitudeDegrees), from };
   }
 }

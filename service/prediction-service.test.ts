@@ -5,7 +5,7 @@ import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 import { PredictionService } from './prediction-service.ts';
 
-/** A service whose clock the test turns: a dish that is seen and a player that downloads, for so many seconds. */
+/** Runs a service for `seconds` with a manual clock, a dish and a downloading player. */
 function served(seconds: number, { dish = true, player = true, leaps = new Map<number, number>() } = {}) {
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0' });
@@ -22,12 +22,12 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
     }
     if (dish) service.observeTelemetry(script.at(Math.floor(clock.utcMs() / 1000) * 1000));
     if (!player) continue;
-    // A level per epoch, which the leaps of this test (multiples of 15 s) leave where it is.
+    // One rate per epoch; the leaps of these tests are multiples of 15 s and keep the phase.
     const epoch = Math.floor((clock.utcMs() - 12_500) / 15_000);
-    const level = 25e6 * 3 ** seededRandom(epoch)();
+    const rateBps = 25e6 * 3 ** seededRandom(epoch)();
     const observations = Array.from({ length: 10 }, (_, i): WireObservation => {
       const endMs = clock.utcMs() - (9 - i) * 100;
-      return { kind: 'throughput', startMs: endMs - 100, endMs, bits: (level * Math.exp(normal(random) / 8)) / 10 };
+      return { kind: 'throughput', startMs: endMs - 100, endMs, bits: (rateBps * Math.exp(normal(random) / 8)) / 10 };
     });
     const reply = service.observe({ player: 'p', observations });
     if (typeof reply === 'string') throw new Error(reply);
@@ -37,7 +37,7 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
 }
 
 describe('the service', () => {
-  test('knows the handovers of a link with a dish, and says when they are due', () => {
+  test('forecasts the handovers of a link with a dish and publishes them when due', () => {
     const { service, clock, events, refused } = served(90);
     expect(refused).toEqual([]);
     const { handovers, epoch } = service.handovers();
@@ -56,24 +56,24 @@ describe('the service', () => {
     expect(service.forecast().forecast?.latency?.quantilesMs.length).toBe(4);
   });
 
-  test('knows nothing of handovers where there is neither dish nor evidence', () => {
+  test('has no handovers without dish and evidence', () => {
     const { service } = served(8, { dish: false });
     expect(service.handovers()).toMatchObject({ handovers: [], degraded: { nextProbability: null } });
   });
 
-  test('takes the usage of the dish for capacity where no player reports', () => {
+  test("uses the dish's usage as capacity if no player reports", () => {
     const { service } = served(60, { player: false });
     const { forecast } = service.forecast();
     expect(forecast!.quantilesBps[0]![3]).toBeGreaterThan(50e6);
   });
 
-  test.each([3600, -3600])('follows a leap of the clock by %i s, and says so', (seconds) => {
+  test.each([3600, -3600])('follows a leap of the clock by %i s and reports it', (seconds) => {
     const { service, clock, events, refused } = served(120, { leaps: new Map([[60, seconds]]) });
     expect(events.filter(({ type }) => type === 'clock')).toMatchObject([
       { data: { leapSeconds: expect.closeTo(seconds, 0) } },
     ]);
     expect(service.problems.list()).toMatchObject([{ part: 'clock', code: 'leapt', count: 1 }]);
-    // What was seen in the second of the leap is stamped by either clock.
+    // Observations of the leap's second have times of either clock.
     expect(refused.length).toBeLessThanOrEqual(10);
     const { forecast } = service.forecast();
     expect(Math.abs(forecast!.issuedAtMs - clock.utcMs())).toBeLessThan(2000);
@@ -86,13 +86,13 @@ describe('the service', () => {
     expect(service.problems.list()).toEqual([]);
   });
 
-  test('publishes a forecast as reports bring news, here once a second', () => {
+  test('publishes a forecast per report, here once a second', () => {
     const { events } = served(30);
     expect(events.filter(({ type }) => type === 'forecast').length).toBeGreaterThan(25);
     expect(events.filter(({ type }) => type === 'forecast').length).toBeLessThanOrEqual(31);
   });
 
-  test('has no forecast of a link that nobody has used for a minute', () => {
+  test('has no forecast after a minute without observations', () => {
     const { service, clock } = served(10, { dish: false });
     clock.advance(61);
     expect(service.forecast()).toMatchObject({

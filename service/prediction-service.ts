@@ -1,6 +1,6 @@
 /**
- * The service without its network side: what players report and the dish shows goes in, forecasts, handovers and state
- * come out. It has no timers of its own; `tick` is called ten times a second.
+ * The core of the service, without network and timers: it turns players' reports and the dish's telemetry into forecasts,
+ * handovers and state.
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
@@ -29,34 +29,25 @@ import type { TelemetrySecond } from './telemetry.ts';
 export interface PredictionServiceOptions {
   clock: Clock;
   version: string;
-  /** Players at once. Default 64. */
-  mostPlayers?: number;
-  /** Those of one address among them. Default 32. */
-  mostPlayersOfAddress?: number;
-  /** Asked for the capacity before the built-in forecaster. Default: none. */
+  /** Capacity forecasters that precede the built-in one. Default: none. */
   forecasters?: readonly CapacityForecaster[] | undefined;
 }
 
-/** A place on earth, as the state shows it. */
-export type ShownLocation = NonNullable<StateReply['location']>;
-
-/** Parts that the service may have beside its core. */
+/** Optional parts. */
 export interface Parts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
   recording?: { status(): StateReply['recording']; written(): Promise<void> };
-  location?: () => ShownLocation | undefined;
+  location?: () => StateReply['location'];
 }
 
-/** What others are told as it happens. */
 export interface Listener {
-  /** All events, whoever subscribes. */
   event?(type: EventType, data: unknown): void;
-  /** Reports of players of which something counted. */
+  /** Player reports with at least one accepted observation. */
   report?(request: ObservationsRequest): void;
-  /** Seconds of the dish, those of its history included. */
+  /** Seconds of the dish, including its history. */
   telemetry?(second: TelemetrySecond): void;
-  /** What the link delivered, all players together, in order of time on the session's clock. */
+  /** Observations of the whole link, in order of time on the session clock. */
   observation?(observation: Observation): void;
   /** UTC has leapt. */
   leap?(): void;
@@ -64,15 +55,15 @@ export interface Listener {
 
 const MOST_PLAYERS = 64;
 const MOST_PLAYERS_OF_ADDRESS = 32;
-/** Probability of a LEO link from which its own epochs are used. */
+/** From this probability of a LEO link, its estimated epochs replace the schedule. */
 const LEO_PROBABILITY = 0.7;
-/** A dish that answers is one of Starlink's, whose links have epochs; the schedule is known to a second or so. */
+/** A dish that answers is Starlink's, whose handovers follow the schedule to about a second. */
 const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
 const FORECAST_PERIOD_SECONDS = 1;
-/** Sooner than after a period where so much more is known of the link: reports come twice a second. */
+/** Publish a forecast early if this much more of the link was observed; reports come twice a second. */
 const NEWS_SECONDS = 0.4;
 const HEARTBEAT_SECONDS = 15;
-/** A leap of the clock is told of for so long. */
+/** Time for which a leap of the clock is shown as a problem. */
 const LEAP_SHOWN_SECONDS = 600;
 
 export class PredictionService {
@@ -91,7 +82,7 @@ export class PredictionService {
   readonly #listeners: Listener[] = [];
   #parts: Parts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
-  /** Up to when the link was known to the newest forecast published. */
+  /** End of the observations that the last published forecast was based on. */
   #forecastOfSeconds = Number.NEGATIVE_INFINITY;
   #heartbeatSeconds = 0;
   #leaptSeconds = Number.NEGATIVE_INFINITY;
@@ -102,14 +93,13 @@ export class PredictionService {
 
   constructor(options: PredictionServiceOptions) {
     const { clock, version, forecasters } = options;
-    const { mostPlayers = MOST_PLAYERS, mostPlayersOfAddress = MOST_PLAYERS_OF_ADDRESS } = options;
     this.clock = clock;
     this.#version = version;
     this.#startedMs = clock.utcMs();
     this.session = new SessionClock(clock);
     this.problems = new Problems(clock);
     this.problems.onChange = () => this.stateChanged();
-    this.log = new EventLog(bootName(this.#startedMs));
+    this.log = new EventLog(this.#startedMs.toString(36));
     this.stream = new EventStream(this.log, clock);
     this.#forecaster = new LinkForecaster(this.session, {
       forecasters,
@@ -117,8 +107,8 @@ export class PredictionService {
       onRecovery: () => this.problems.clear('model', 'failed'),
     });
     this.#link = new SharedLink({
-      mostPlayers,
-      mostPlayersOfAddress,
+      mostPlayers: MOST_PLAYERS,
+      mostPlayersOfAddress: MOST_PLAYERS_OF_ADDRESS,
       emit: (observation) => {
         this.#forecaster.observe(observation);
         for (const listener of this.#listeners) listener.observation?.(observation);
@@ -130,12 +120,11 @@ export class PredictionService {
     this.#listeners.push(listener);
   }
 
-  /** Parts that were made with the service at hand. */
   attach(parts: Parts): void {
     this.#parts = { ...this.#parts, ...parts };
   }
 
-  /** To be called ten times a second. */
+  /** Call it ten times a second. */
   tick(): void {
     this.#followClock();
     const nowSeconds = this.session.nowSeconds();
@@ -168,12 +157,12 @@ export class PredictionService {
     for (const listener of this.#listeners) listener.event?.(type, data);
   }
 
-  /** Subscribers are told at the next tick. */
+  /** Publishes the state at the next tick. */
   stateChanged(): void {
     this.#isStateNew = true;
   }
 
-  /** A second of the dish; those of its history come first and in order. */
+  /** Seconds of the dish, in order of time. */
   observeTelemetry(second: TelemetrySecond): void {
     this.#followClock();
     for (const listener of this.#listeners) listener.telemetry?.(second);
@@ -194,7 +183,6 @@ export class PredictionService {
     }
   }
 
-  /** Another satellite serves since `atMs`. */
   observeSatelliteChange(change: { atMs: number; from: string; to: string; confidence: number }): void {
     const { atMs, from, to, confidence } = change;
     this.#forecaster.hint({ atMs, uncertaintySeconds: 1, confidence });
@@ -271,12 +259,11 @@ export class PredictionService {
     await this.#parts.recording?.written();
   }
 
-  /** UTC in ms of one handover, by what is known of the link, else by the schedule. */
+  /** UTC in ms of a handover, as estimated, or by the schedule until then. */
   handoverMs(): number {
     return this.session.utcMsAt(this.#epochPhaseSeconds());
   }
 
-  /** Whether the epoch under way is a bad one, for triggers. */
   get isEpochDegraded(): boolean {
     return this.#epochs.isDegraded;
   }
@@ -285,7 +272,7 @@ export class PredictionService {
     return this.#link.players;
   }
 
-  /** Before anything in UTC is looked at: the clock may have leapt a moment ago. */
+  /** Call it before using UTC, which may have leapt. */
   #followClock(): void {
     const leap = this.session.check();
     if (leap === undefined) return;
@@ -306,7 +293,7 @@ export class PredictionService {
     return { ...rest, startSeconds: this.session.secondsAt(startMs), endSeconds: this.session.secondsAt(endMs) };
   }
 
-  /** Says that a handover is due, once for each, at its time. */
+  /** Publishes each handover once, when it is due. */
   #announceHandover(): void {
     const nowMs = this.clock.utcMs();
     if (nowMs >= this.#nextHandoverMs) {
@@ -314,11 +301,11 @@ export class PredictionService {
       this.#nextHandoverMs = Number.POSITIVE_INFINITY;
     }
     const next = this.#forecaster.nextHandovers()[0];
-    // The estimate moves by some milliseconds: the one that was just announced may seem to come again.
+    // At least a second ahead: the estimate varies by milliseconds, which must not announce a handover twice.
     if (next !== undefined && next.atMs > nowMs + 1000) this.#nextHandoverMs = next.atMs;
   }
 
-  /** Where in the 15 s of the session's clock epochs begin. */
+  /** Time of a handover on the session clock, modulo 15 s. */
   #epochPhaseSeconds(): number {
     const estimate = this.#forecaster.handoverEstimate();
     if (estimate !== undefined && estimate.leoProbability >= LEO_PROBABILITY) return estimate.phaseSeconds;
@@ -327,13 +314,8 @@ export class PredictionService {
   }
 }
 
-/** UTC in ms of the next handover by the schedule. */
+/** The next scheduled handover, UTC in ms. */
 function nextScheduled(utcMs: number): number {
   const period = EPOCH_SECONDS * 1000;
   return Math.ceil((utcMs - HANDOVER_SECOND * 1000) / period) * period + HANDOVER_SECOND * 1000;
-}
-
-/** Differs from start to start: two within a millisecond would have to share a port. */
-function bootName(startedMs: number): string {
-  return startedMs.toString(36);
 }

@@ -9,7 +9,7 @@ import { Problems } from './problems.ts';
 import { shellText } from './sky/constellation.fixture.ts';
 import { ElementSource } from './sky/element-source.ts';
 
-test('a model that forecasts again is no problem any more, and one that fails again is one again', () => {
+test('the problem of a failing model ends when it recovers and returns when it fails again', () => {
   const clock = new ManualClock();
   const builtIn = createBuiltInForecaster();
   let isBroken = false;
@@ -44,7 +44,7 @@ test('a model that forecasts again is no problem any more, and one that fails ag
   }
 });
 
-test('elements are too old no longer than the clock of the machine is wrong', async () => {
+test('elements are too old only while the system clock is wrong', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'leo-abr-problems-'));
   try {
     const clock = new ManualClock();
@@ -59,7 +59,7 @@ test('elements are too old no longer than the clock of the machine is wrong', as
     clock.advance(60);
     await elements.refresh();
     expect(problems.list()).toEqual([]);
-    // Nor are they fresh until they are read again.
+    // The age is checked even if the elements are not read again.
     clock.leap(20 * 86_400);
     clock.advance(60);
     await elements.refresh();

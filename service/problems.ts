@@ -1,26 +1,25 @@
-/** What is wrong at the moment, for `GET /v1/state`: each problem once, with since when and how often. */
+/** The current problems for `GET /v1/state`: at most one per part and code. */
 
 import type { Clock } from './clock.ts';
 
 export interface Problem {
-  /** Which part: `dish`, `sky`, `recording`, `webhook`, `clock`, `model`. */
+  /** `dish`, `sky`, `recording`, `webhook`, `clock` or `model`. */
   part: string;
   /** Kind of problem within the part, in kebab case. */
   code: string;
   /** For a person. */
   message: string;
-  /** UTC in ms. */
+  /** First report, UTC in ms. */
   sinceMs: number;
-  /** Last time it was noticed, UTC in ms. */
+  /** Last report, UTC in ms. */
   lastMs: number;
   count: number;
 }
 
-/** Parts report and clear; whoever shows problems lists them. At most one per part and code. */
 export class Problems {
   readonly #clock: Clock;
   readonly #problems = new Map<string, Problem>();
-  /** Told when one appears or disappears, not when one is noticed again. */
+  /** Called when a problem appears or disappears, not when it is reported again. */
   onChange: () => void = () => {};
 
   constructor(clock: Clock) {

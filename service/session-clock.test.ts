@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { ManualClock } from './manual-clock.fixture.ts';
 import { SessionClock } from './session-clock.ts';
 
-test('runs evenly, whatever UTC does', () => {
+test('runs evenly while UTC leaps', () => {
   const clock = new ManualClock();
   const session = new SessionClock(clock);
   clock.advance(10);

@@ -1,15 +1,15 @@
 /**
- * The service's own seconds, which forecasters count in, against UTC. They run evenly; where UTC leaps (somebody sets the
- * clock, the machine wakes up), only the relation between the two changes.
+ * The session clock, which forecasters use, and its offset to UTC. It runs evenly: if UTC leaps (somebody sets the clock,
+ * the machine wakes up), only the offset changes.
  */
 
 import type { Clock } from './clock.ts';
 
-/** UTC may be off the even clock by so much before it counts as a leap; NTP slews by less than 0.5 ms a second. */
+/** Smaller changes of the offset between two checks are drift: NTP slews by less than 0.5 ms per second. */
 const LEAP_MS = 100;
 
 export interface Leap {
-  /** By how much UTC is ahead of where it would have been. */
+  /** Change of UTC; positive: forwards. */
   seconds: number;
   /** UTC after it. */
   atMs: number;
@@ -18,7 +18,7 @@ export interface Leap {
 export class SessionClock {
   readonly #clock: Clock;
   readonly #startMonotonicMs: number;
-  /** UTC in ms of second 0. */
+  /** UTC of second 0. */
   #utcMsAtStart: number;
 
   constructor(clock: Clock) {
@@ -47,7 +47,7 @@ export class SessionClock {
     return this.#utcMsAtStart + seconds * 1000;
   }
 
-  /** Looks whether UTC has leapt since the last look; small drift is followed in silence. */
+  /** Updates the offset. Returns the leap of UTC since the last call, if there was one. */
   check(): Leap | undefined {
     const utcMs = this.#clock.utcMs();
     const utcMsAtStart = utcMs - this.nowSeconds() * 1000;

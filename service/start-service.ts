@@ -22,57 +22,54 @@ export interface ServiceOptions {
   version: string;
   /** Default: 127.0.0.1. */
   host?: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: number;
-  /** Names beside `localhost` and addresses that the Host header may have. Default: none. */
+  /** Allowed names in the Host header, in addition to `localhost` and IP addresses. Default: none. */
   allowedHosts?: readonly string[];
-  /** Origins of pages beside those on loopback. Default: none. */
+  /** Allowed origins of pages, in addition to those on loopback. Default: none. */
   allowedOrigins?: readonly string[];
-  /** Bearer token that requests need. Default: none. */
+  /** Required bearer token. Default: none. */
   token?: string | undefined;
-  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is believed. Default: none. */
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   trustedProxies?: readonly string[];
   /** PEM. Default: plain HTTP. */
   tls?: { cert: string; key: string } | undefined;
   limits?: Partial<ApiLimits>;
-  /** The dish to watch: its `host:port`, or what a simulated one in this process sees. Default: none. */
+  /** `host:port` of the dish, or the script of a simulated one in this process. Default: none. */
   dish?: string | DishScript | undefined;
-  /** Where the dish is; goes before what it says itself. */
+  /** Location of the dish. Default: as the dish reports it. */
   location?: LocationReading | undefined;
-  /** Show the location as exactly as it is known. Default false: to a tenth of a degree. */
+  /** Show the exact location in the state. Default false: to a tenth of a degree. */
   showExactLocation?: boolean;
-  /** Where elements of satellites come from, a file or a URL. Default: the sky is not looked at. */
+  /** Source of orbital elements, a file or a URL. Default: none, without the sky. */
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
-  /** Where what is seen is kept. Default: nowhere. */
+  /** Default: nothing is recorded. */
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays' | 'onNotice' | 'files'> | undefined;
-  /** Triggers and where they go. Default: the built-in ones, as events alone. */
+  /** Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
-  /** File of a model in ONNX that is asked for the capacity before the built-in forecaster. Default: none. */
+  /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
   model?: string | undefined;
-  /** Told why the model cannot be used, where it cannot; the service does without. Default: nobody. */
+  /** Called if the model cannot be used; the service then runs without it. */
   onUnusableModel?: (error: Error) => void;
   /** Default: the machine's. */
   clock?: Clock;
-  /** Told of faults of the program. Default: nobody. */
+  /** Receives internal errors. */
   onFault?: (error: Error) => void;
 }
 
 export interface RunningService {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
   port: number;
   service: PredictionService;
-  /** Ends connections, stops listening and writes out what is recorded. `LostLinesError` if not all of it was. */
+  /** Ends connections and finishes recordings. Rejects with a `LostLinesError` if records were lost. */
   close(): Promise<void>;
 }
 
 const TICK_MS = 100;
 const SECOND_MS = 1000;
 
-/**
- * Rejects where the port is taken, the address is not one of this machine, or the folder for recordings cannot be used or
- * is another service's.
- */
+/** Rejects if it cannot listen, or if the recordings' folder is unusable or in use by another service. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { version, port, host = '127.0.0.1', tls, clock = REAL_CLOCK, onFault = () => {} } = options;
   const model = options.model === undefined ? undefined : await modelOf(options.model);
@@ -85,7 +82,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const place = new Place({ given: options.location, showExactly: options.showExactLocation });
   service.attach({ location: () => place.shown() });
 
-  // What has been started is ended in reverse, also where a later part does not start.
+  // Closed in reverse order, also if a later part fails to start.
   const parts: { close(): void | Promise<void> }[] = [];
   const close = async () => {
     let failure: unknown;
@@ -99,7 +96,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (failure !== undefined) throw failure;
   };
   try {
-    // Before the first request is answered, and until after the last one.
+    // First, because requests are recorded from the first to the last.
     if (options.recording !== undefined) parts.push(await record(options.recording, { service, place, onFault }));
     const app = await apiOf(service, options);
     parts.push({ close: () => app.close() }, service.stream);
@@ -120,7 +117,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-/** The OpenAPI document, as the service serves it. */
 export async function openApiDocument(version: string): Promise<object> {
   const app = await apiOf(new PredictionService({ clock: REAL_CLOCK, version }), { version });
   const document = app.swagger();
@@ -150,7 +146,7 @@ interface Surroundings {
   onFault: (error: Error) => void;
 }
 
-/** Calls `act` again and again; a fault in it is told, and does not end anything. */
+/** Calls `act` periodically and reports its errors. */
 function every(ms: number, act: () => void | Promise<void>, onFault: (error: Error) => void): { close(): void } {
   const fault = (error: unknown) => onFault(error instanceof Error ? error : new Error(String(error)));
   const timer = setInterval(() => {
@@ -180,7 +176,7 @@ async function record(
     telemetry: (second) => recorder.telemetry(second),
     report: (request) => recorder.report(request),
     event(type, data) {
-      // The state is made of what is recorded anyway.
+      // The state can be derived from the other records.
       if (type !== 'state') recorder.event(type, data);
     },
     observation: (observation) => recorder.observation(observation, (seconds) => session.utcMsAt(seconds)),
@@ -243,7 +239,6 @@ function watchSky(
   });
 }
 
-/** Undefined where there is none to watch. */
 async function watchDish(
   { dish, location, clock = REAL_CLOCK }: ServiceOptions,
   { service, place, sky }: { service: PredictionService; place: Place; sky: Sky | undefined },

@@ -3,7 +3,7 @@
 export interface ReadEvent {
   id: string | undefined;
   event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into what they expect.
+  // biome-ignore lint/suspicious/noExplicitAny: its type depends on the event.
   data: any;
 }
 

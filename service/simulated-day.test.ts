@@ -1,6 +1,6 @@
 /**
- * Two hours of a made-up day, in accelerated time: players come and go, the disk fills and empties, the dish boots, the
- * clock leaps, the network stalls. Memory stays flat, nothing acknowledged is lost, each problem is reported and passes.
+ * Two simulated hours in accelerated time: players come and go, the disk fills and empties, the dish reboots, the
+ * clock leaps, the network stalls. Memory stays flat, no acknowledged report is lost, all problems are reported and pass.
  */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -20,16 +20,16 @@ import { ManualClock } from './manual-clock.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
 import { startService } from './start-service.ts';
 
-// Half a minute on a machine with nothing else to do.
+// Half a minute on an idle machine.
 jest.setTimeout(600_000);
 
 const DAY_SECONDS = 7200;
 const PLAYERS = 20;
-/** The machine is busy: what the service does once a second takes it two. */
+/** Simulates a slow machine, on which the periodic tasks take twice their period. */
 const SECONDS_PER_PERIOD = 2;
 const ROOM_BYTES = 1e12;
 
-/** What happens, from second to second. In the last quarter of an hour nothing does. */
+/** Faults as intervals of seconds. The last 15 minutes are quiet. */
 const DISK_FULL = [
   [900, 1500],
   [4000, 4900],
@@ -45,7 +45,7 @@ const PLAYERS_STALL = [
 ] as const;
 const CALM = [[6300, DAY_SECONDS]] as const;
 const DISH_BOOTS = [2000, 5500];
-/** By how many seconds. */
+/** Leap in seconds, by second. */
 const CLOCK_LEAPS = new Map([
   [2700, 3600],
   [3500, -7200],
@@ -58,7 +58,7 @@ const isDuring = (periods: readonly (readonly [number, number])[], second: numbe
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-day-'));
-  // The service's periods pass as the test says; sockets and files take the time that they take.
+  // The test drives the service's intervals; sockets and files run in real time.
   jest.useFakeTimers({
     doNotFake: [
       'Date',
@@ -78,7 +78,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('two hours of faults: memory is flat, nothing acknowledged is lost, problems come and pass', async () => {
+test('two hours of faults: memory is flat, no acknowledged report is lost, problems pass', async () => {
   const clock = new ManualClock();
   const disk = new SmallDisk({ room: ROOM_BYTES });
   const dish = await startFakeDish({ script: remembered(syntheticDish({ seed: 2 })), clock, historySeconds: 60 });
@@ -97,7 +97,7 @@ test('two hours of faults: memory is flat, nothing acknowledged is lost, problem
     happened[kind] = (happened[kind] ?? 0) + 1;
   };
   service.listen({ event: (type) => type !== 'state' && count(type), telemetry: () => count('telemetry') });
-  const players = new MadeUpPlayers(clock);
+  const players = new SimulatedPlayers(clock);
   const problems = new Set<string>();
   const most = { players: 0, openFiles: 0, waitingLines: 0 };
   let usedBefore = Number.NaN;
@@ -112,12 +112,12 @@ test('two hours of faults: memory is flat, nothing acknowledged is lost, problem
       jest.advanceTimersByTime(100);
     }
     for (const { number, request } of players.reports(second)) {
-      // Some come over the network.
+      // Some are sent over the network.
       const isTaken = number % 100 === 0 ? await post(url, request) : isAccepted(service.observe(request));
       if (isTaken) players.acknowledge(number);
     }
     await service.recorded();
-    // The dish is asked over the network; a machine that stands still costs a poll.
+    // The dish is polled over the network; on a frozen machine a poll may be missed.
     const isDishRead = () => service.state().dish.lastAnswerMs === clock.utcMs();
     for (let turn = 0; turn < 500 && !isDishRead(); turn++) await new Promise(setImmediate);
 
@@ -156,34 +156,34 @@ test('two hours of faults: memory is flat, nothing acknowledged is lost, problem
   expect(new Set(reports).size).toBe(reports.length);
   expect(kinds).toEqual(happened);
   expect(readTraces([folder]).length).toBeGreaterThan(3);
-  // Seconds of the dish are missing where it could not be asked for longer than its history is, and after it booted.
+  // Seconds are missing after stalls longer than the dish's history, and after its reboots.
   expect(happened['telemetry']).toBeGreaterThan(DAY_SECONDS - 200);
 
   expect(most.players).toBeGreaterThan(8);
   expect(most.players).toBeLessThanOrEqual(PLAYERS);
   expect(most.waitingLines).toBeGreaterThan(5000);
-  // Records and a trace, and those that are being ended.
+  // Records, a trace, and finished files that are still being written.
   expect(most.openFiles).toBeLessThanOrEqual(4);
   expect(disk.opened).toBe(0);
-  // Thousands of reports and 5000 seconds of the dish later; the players are gone by then.
+  // After thousands of reports and 5000 seconds of the dish; all players are gone.
   expect(growth).toBeLessThan(3e6);
 });
 
-/** They report while they are there; a stall of the network makes their reports late. */
-class MadeUpPlayers {
+/** Players that come and go; a network stall delays their reports. */
+class SimulatedPlayers {
   readonly #clock: ManualClock;
   readonly #random = seededRandom(13);
   readonly #players = Array.from({ length: PLAYERS }, (_, n) => ({ name: `p${n}`, isHere: false, untilSecond: 0 }));
   #held: { number: number; request: ObservationsRequest }[] = [];
   #next = 0;
-  /** 1 for the numbers of reports that were acknowledged. */
+  /** 1 at the numbers of acknowledged reports. */
   readonly acknowledged = new Uint8Array(DAY_SECONDS * PLAYERS);
 
   constructor(clock: ManualClock) {
     this.#clock = clock;
   }
 
-  /** Those that arrive in a second. The number of each is in its bits. */
+  /** The reports that arrive in a second; `bits` encodes the number. */
   reports(second: number): { number: number; request: ObservationsRequest }[] {
     for (const player of this.#players) {
       if (second >= player.untilSecond) {
@@ -204,7 +204,7 @@ class MadeUpPlayers {
   }
 }
 
-/** The dish is asked for the same seconds again and again. */
+/** Caches seconds, which the dish computes repeatedly. */
 function remembered(script: DishScript): DishScript {
   const seconds = new Map<number, SimulatedSecond>();
   const at = (atMs: number) => {
@@ -229,7 +229,7 @@ async function post(url: string, request: ObservationsRequest): Promise<boolean>
   return ((await response.json()) as { accepted: number }).accepted === 1;
 }
 
-/** What the files hold: the numbers of reports, and how many lines there are of each kind. */
+/** The numbers of the recorded reports, and the number of lines by kind. */
 function recorded(): { reports: number[]; kinds: Record<string, number> } {
   const reports: number[] = [];
   const kinds: Record<string, number> = {};
@@ -243,11 +243,11 @@ function recorded(): { reports: number[]; kinds: Record<string, number> } {
   return { reports, kinds };
 }
 
-/** Memory in use once what is not has been collected. */
+/** Memory in use after garbage collection. */
 async function usedBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // What ends a connection does so in the turns after a collection.
+  // Connections are finalized in the turns after a collection.
   for (let turn = 0; turn < 5; turn++) {
     collect();
     await new Promise(setImmediate);
