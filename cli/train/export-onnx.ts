@@ -32,7 +32,7 @@ export function exportOnnx(described: DescribedModel): Uint8Array {
       const of = `network${n}-layer${l}`;
       const inputCount = weights.length / biases.length;
       values = graph.dense(of, values, { inputCount, weights, biases });
-      if (l < network.length - 1) values = graph.add('LeakyRelu', [values], `${of}-values`, { alpha: { float: LEAK } });
+      if (l < network.length - 1) values = graph.add('LeakyRelu', [values], `${of}-values`, { alpha: LEAK });
     });
     return head(`network${n}`, values);
   });

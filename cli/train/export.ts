@@ -6,7 +6,6 @@ import { parseModel } from '../../predictor/built-in/model-file.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { readInput, requireWritable } from '../results-file.ts';
-import { exportOnnx } from './export-onnx.ts';
 import { type DescribedModel, requireCard } from './model-card.ts';
 
 export function exportCommand(io: CommandIo): Command {
@@ -14,16 +13,16 @@ export function exportCommand(io: CommandIo): Command {
     .description('write a trained model as an ONNX file, with its card inside')
     .argument('<model.json>', 'as `train` wrote it')
     .option('--out <model.onnx>', 'default: beside the model')
-    .action((file: string, flags: { out?: string }) => {
+    .action(async (file: string, flags: { out?: string }) => {
       const { out = `${file.replace(/\.json$/, '')}.onnx` } = flags;
-      const bytes = onnxOf(file);
+      const bytes = await onnxOf(file);
       requireWritable(out);
       writeFileAtomically(out, bytes);
       io.stderr.write(`wrote ${out}\n`);
     });
 }
 
-function onnxOf(file: string): Uint8Array {
+async function onnxOf(file: string): Promise<Uint8Array> {
   const text = readInput(file, '<model.json>');
   let model: DescribedModel;
   try {
@@ -33,5 +32,7 @@ function onnxOf(file: string): Uint8Array {
   }
   parseModel(model, file);
   requireCard(model, file);
+  // protobufjs is for this command alone.
+  const { exportOnnx } = await import('./export-onnx.ts');
   return exportOnnx(model);
 }

@@ -1,23 +1,63 @@
-/**
- * Writes ONNX files: as much of onnx.proto as small networks need, in the wire format of protocol buffers. Numbers behind
- * the names of messages are those of their fields there (github.com/onnx/onnx, onnx/onnx.proto).
- */
+/** Writes ONNX files: as much of onnx.proto (github.com/onnx/onnx, onnx/onnx.proto) as small networks need. */
+
+import protobuf from 'protobufjs';
+
+const { root } = protobuf.parse(`
+  syntax = "proto2";
+  message ModelProto {
+    optional int64 ir_version = 1;
+    optional string producer_name = 2;
+    optional string producer_version = 3;
+    optional string doc_string = 6;
+    optional GraphProto graph = 7;
+    repeated OperatorSetId opset_import = 8;
+    repeated Property metadata_props = 14;
+  }
+  message OperatorSetId { optional string domain = 1; optional int64 version = 2; }
+  message Property { optional string key = 1; optional string value = 2; }
+  message GraphProto {
+    repeated NodeProto node = 1;
+    optional string name = 2;
+    repeated TensorProto initializer = 5;
+    repeated ValueInfo input = 11;
+    repeated ValueInfo output = 12;
+  }
+  message NodeProto {
+    repeated string input = 1;
+    repeated string output = 2;
+    optional string name = 3;
+    optional string op_type = 4;
+    repeated Attribute attribute = 5;
+  }
+  message Attribute { optional string name = 1; optional float f = 2; optional int32 type = 20; }
+  message TensorProto {
+    repeated int64 dims = 1;
+    optional int32 data_type = 2;
+    optional string name = 8;
+    optional bytes raw_data = 9;
+  }
+  message ValueInfo { optional string name = 1; optional TypeProto type = 2; }
+  message TypeProto { optional TensorType tensor_type = 1; }
+  message TensorType { optional int32 elem_type = 1; optional Shape shape = 2; }
+  message Shape { repeated Dimension dim = 1; }
+  message Dimension { optional int64 dim_value = 1; optional string dim_param = 2; }
+`);
+const MODEL = root.lookupType('ModelProto');
 
 const IR_VERSION = 8;
 /** Of the operators: LeakyRelu is of 16, Gemm, MatMul, Slice, Mean of 13, Softplus of 1. */
 const OPSET_VERSION = 17;
+/** Of tensors; that of a float attribute is 1 too. */
 const FLOAT = 1;
 const INT64 = 7;
-
-export type Attribute = number | { float: number };
 
 export interface OnnxNode {
   type: string;
   inputs: string[];
   /** Its only one. */
   output: string;
-  /** Whole numbers unless they say otherwise. */
-  attributes?: Record<string, Attribute>;
+  /** Floats. */
+  attributes?: Record<string, number>;
 }
 
 export interface OnnxTensor {
@@ -45,90 +85,33 @@ export interface OnnxModel {
 /** The bytes of the file; the same model gives the same bytes. */
 export function onnxFile(model: OnnxModel): Uint8Array {
   const { producer, description, metadata, nodes, constants, inputs, outputs } = model;
-  const graph = message(
-    ...nodes.map((node) => bytes(1, nodeProto(node))),
-    bytes(2, producer.name),
-    ...constants.map((tensor) => bytes(5, tensorProto(tensor))),
-    ...inputs.map((value) => bytes(11, valueProto(value))),
-    ...outputs.map((value) => bytes(12, valueProto(value))),
-  );
-  return message(
-    int(1, IR_VERSION),
-    bytes(2, producer.name),
-    bytes(3, producer.version),
-    bytes(6, description),
-    bytes(7, graph),
-    bytes(8, message(bytes(1, ''), int(2, OPSET_VERSION))),
-    ...Object.entries(metadata).map(([key, value]) => bytes(14, message(bytes(1, key), bytes(2, value)))),
-  );
+  const file = {
+    irVersion: IR_VERSION,
+    producerName: producer.name,
+    producerVersion: producer.version,
+    docString: description,
+    graph: {
+      node: nodes.map(({ type, inputs: input, output, attributes = {} }) => ({
+        ...{ input, output: [output], name: output, opType: type },
+        attribute: Object.entries(attributes).map(([name, f]) => ({ name, f, type: FLOAT })),
+      })),
+      name: producer.name,
+      initializer: constants.map(({ name, shape, values }) => ({
+        dims: shape,
+        dataType: values instanceof Float32Array ? FLOAT : INT64,
+        name,
+        rawData: new Uint8Array(values.buffer),
+      })),
+      input: inputs.map(valueInfo),
+      output: outputs.map(valueInfo),
+    },
+    opsetImport: [{ domain: '', version: OPSET_VERSION }],
+    metadataProps: Object.entries(metadata).map(([key, value]) => ({ key, value })),
+  };
+  return MODEL.encode(file).finish();
 }
 
-function nodeProto({ type, inputs, output, attributes = {} }: OnnxNode): Uint8Array {
-  return message(
-    ...inputs.map((name) => bytes(1, name)),
-    bytes(2, output),
-    bytes(3, output),
-    bytes(4, type),
-    ...Object.entries(attributes).map(([name, value]) =>
-      bytes(
-        5,
-        typeof value === 'number'
-          ? message(bytes(1, name), int(3, value), int(20, 2))
-          : message(bytes(1, name), float(2, value.float), int(20, 1)),
-      ),
-    ),
-  );
-}
-
-function tensorProto({ name, shape, values }: OnnxTensor): Uint8Array {
-  const isFloat = values instanceof Float32Array;
-  const raw = new Uint8Array(values.byteLength);
-  const view = new DataView(raw.buffer);
-  values.forEach((value: number | bigint, i: number) => {
-    if (isFloat) view.setFloat32(4 * i, Number(value), true);
-    else view.setBigInt64(8 * i, BigInt(value), true);
-  });
-  return message(...shape.map((size) => int(1, size)), int(2, isFloat ? FLOAT : INT64), bytes(8, name), bytes(9, raw));
-}
-
-function valueProto({ name, shape }: OnnxValue): Uint8Array {
-  const dimensions = shape.map((size) =>
-    bytes(1, typeof size === 'number' ? message(int(1, size)) : message(bytes(2, size))),
-  );
-  const tensor = message(int(1, FLOAT), bytes(2, message(...dimensions)));
-  return message(bytes(1, name), bytes(2, message(bytes(1, tensor))));
-}
-
-const encoder = new TextEncoder();
-
-function message(...fields: Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(fields.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const field of fields) {
-    joined.set(field, at);
-    at += field.length;
-  }
-  return joined;
-}
-
-function varint(value: number): Uint8Array {
-  const digits: number[] = [];
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) digits.push((rest % 128) + 128);
-  return Uint8Array.of(...digits, rest);
-}
-
-function int(field: number, value: number): Uint8Array {
-  return message(varint(field * 8), varint(value));
-}
-
-function float(field: number, value: number): Uint8Array {
-  const raw = new Uint8Array(4);
-  new DataView(raw.buffer).setFloat32(0, value, true);
-  return message(varint(field * 8 + 5), raw);
-}
-
-function bytes(field: number, value: Uint8Array | string): Uint8Array {
-  const raw = typeof value === 'string' ? encoder.encode(value) : value;
-  return message(varint(field * 8 + 2), varint(raw.length), raw);
+function valueInfo({ name, shape }: OnnxValue) {
+  const dim = shape.map((size) => (typeof size === 'number' ? { dimValue: size } : { dimParam: size }));
+  return { name, type: { tensorType: { elemType: FLOAT, shape: { dim } } } };
 }
