@@ -161,7 +161,7 @@ describe('simulate', () => {
 
     const other = await run(simulateArgs({ ...flags, out: at('stopped.json'), resume: true, scenario: 'hd-16' }));
     expect(other.status).toBe(2);
-    expect(other.stderr).toContain('stopped.json: scenario: expected the scenario to be resumed (hd-16)');
+    expect(other.stderr).toContain('stopped.json: scenario: expected the scenario of this command (hd-16)');
   });
 
   test('an interrupt without a file writes nothing', async () => {
@@ -224,7 +224,7 @@ describe('wrong usage and input end with status 2 and say what, where, expected 
     ['an unknown algorithm', { algorithms: 'mpc-x' }, /--algorithms: expected one of mpc-d, .*mpc-o.*, got "mpc-x"/],
     ['an algorithm twice', { algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
     ['an algorithm for browsers', { algorithms: 'dynamic' }, /got "dynamic", dash.js's own rules, .*leo-abr bench/],
-    ['an unknown forecaster', { algorithms: 'mpc-d@tea' }, /expected a forecaster .*mpc-d@oracle.*, got "mpc-d@tea"/],
+    ['an unknown forecaster', { algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
     ['an unknown baseline', { baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
     ['an unknown scenario', { scenario: 'uhd-9' }, /--scenario: expected one of uhd-8, .*, got "uhd-9"/],
     [

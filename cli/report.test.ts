@@ -257,7 +257,7 @@ describe('wrong input ends with status 2 and writes nothing', () => {
   });
   test('a file cut short', async () => {
     writeFileSync(at('cut.json'), json().split('\n').slice(0, 6).join('\n'));
-    await refused(['cut.json'], /cut\.json:6: expected more sessions, or their end, got the end of the file/);
+    await refused(['cut.json'], /cut\.json:6: expected a session or the end of the list, got the end of the file/);
     writeFileSync(at('cut.json'), json().slice(0, json().indexOf('"endedBy"')));
     await refused(['cut.json'], /cut\.json:5: expected results JSON, got invalid JSON/);
   });

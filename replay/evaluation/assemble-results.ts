@@ -1,10 +1,12 @@
-/** From the sessions of a benchmark to its results document, and to the document's bytes. */
+/** Builds the results document of a benchmark, and writes it as JSON. */
 
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../results.ts';
 import { orderSessions } from './plan.ts';
 import { summarise } from './summary.ts';
 
-/** Sessions in the plan's order and their summary; `algorithms` as on the command line (default: as they appear). */
+/**
+ * Sorts the sessions into the plan's order and adds the summary. `algorithms` gives their order (default: appearance).
+ */
 export function assembleResults(options: {
   tool: ToolInfo;
   scenario: ResolvedScenario;
@@ -17,7 +19,7 @@ export function assembleResults(options: {
   return { schema: 1, tool, scenario, sessions, summary };
 }
 
-/** The document as it is written: a line per session and per row of the summary, the same bytes for the same values. */
+/** The document as JSON: a line per session and per row of the summary, the same bytes for the same values. */
 export function resultsJson(results: Results): string {
   const lines = (items: readonly unknown[]) =>
     items.length === 0 ? '[]' : `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;

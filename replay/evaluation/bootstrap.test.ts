@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { effectiveUnits, forEachResample, smallSampleStretch, stretchedInterval } from './bootstrap.ts';
 import { intervalCoverage } from './simulated-benchmarks.fixture.ts';
 
-test('a resample draws as many units as there are, the same ones for the same seed', () => {
+test('a resample has as many units as the sample, the same for the same seed', () => {
   const draw = (seed: number) => {
     const all: number[][] = [];
     forEachResample({ unitCount: 9, seed, resamples: 50 }, (counts) => all.push([...counts]));
@@ -13,7 +13,7 @@ test('a resample draws as many units as there are, the same ones for the same se
   expect(draw(1)).not.toEqual(draw(2));
 });
 
-test('equal units count fully, unequal ones less, absent ones not at all', () => {
+test('the effective number of units is their number for equal sizes and smaller for unequal ones', () => {
   expect(effectiveUnits([5, 5, 5, 5])).toBeCloseTo(4);
   expect(effectiveUnits([5, 5, 5, 5, 0])).toBeCloseTo(4);
   expect(effectiveUnits([100, 1, 1, 1])).toBeCloseTo(2.06, 2);
@@ -28,13 +28,13 @@ describe('stretchedInterval', () => {
     expect(high).toBeCloseTo(0.4 + 2 * 0.575, 9);
   });
 
-  test('is absent when too many resamples have no value', () => {
+  test('is null if too many resamples are not finite', () => {
     expect(stretchedInterval(1, Float64Array.of(1, 2, Number.NaN, 3), 1)).toBeNull();
     expect(stretchedInterval(Number.NaN, Float64Array.of(1, 2, 3), 1)).toBeNull();
   });
 });
 
-test('the stretch is Student over normal, and fades with the number of units', () => {
+test('the stretch is Student over normal, and approaches 1 for many units', () => {
   expect(smallSampleStretch(9)).toBeCloseTo((Math.sqrt(9 / 8) * 2.306) / 1.96, 3);
   expect(smallSampleStretch(1000)).toBeCloseTo(1, 2);
 });

@@ -1,10 +1,10 @@
 /**
- * Confidence intervals by resampling whole units (recording groups, or recordings): seeded, and widened for the small
- * number of units that a data set has. README.md has the method, its sources and its measured coverage.
+ * Confidence intervals by resampling whole units (recording groups or recordings), seeded, and stretched for small
+ * numbers of units. README.md describes the method, its sources and its coverage.
  */
 
 import { quantile } from '../../abr/quantile.ts';
-import { type Random, seededRandom } from '../random.ts';
+import { seededRandom } from '../random.ts';
 import { studentQuantile } from './student-t.ts';
 
 /** Resamples per interval. */
@@ -14,13 +14,10 @@ const LEVEL = 0.975;
 /** The normal distribution's quantile at `LEVEL`. */
 const NORMAL_QUANTILE = 1.959964;
 
-/** Draws `units.length` units with replacement; `counts[u]` says how often unit u came. */
-export function drawUnits(counts: Uint32Array, random: Random): void {
-  counts.fill(0);
-  for (let i = 0; i < counts.length; i++) counts[Math.floor(random() * counts.length)]! += 1;
-}
-
-/** Calls `visit` with the counts of each of `resamples` resamples of `unitCount` units; the array is reused. */
+/**
+ * Calls `visit` for each of `resamples` resamples of `unitCount` units with replacement: unit u is drawn `counts[u]`
+ * times. The array is reused.
+ */
 export function forEachResample(
   options: { unitCount: number; seed: number; resamples?: number },
   visit: (counts: Uint32Array, resample: number) => void,
@@ -29,14 +26,15 @@ export function forEachResample(
   const random = seededRandom(seed);
   const counts = new Uint32Array(unitCount);
   for (let resample = 0; resample < resamples; resample++) {
-    drawUnits(counts, random);
+    counts.fill(0);
+    for (let i = 0; i < unitCount; i++) counts[Math.floor(random() * unitCount)]! += 1;
     visit(counts, resample);
   }
 }
 
 /**
- * How many equal units are worth as much as units of these sizes: the geometric mean of their number and of Kish's
- * (sum n)^2 / sum n^2. The number alone is too hopeful when one unit holds most sessions, Kish's too cautious.
+ * The effective number of units of these sizes: the geometric mean of their number and of Kish's (sum n)^2 / sum n^2.
+ * If one unit holds most sessions, the number alone gives too narrow intervals and Kish's too wide ones.
  */
 export function effectiveUnits(unitSizes: ArrayLike<number>): number {
   let sum = 0;
@@ -51,7 +49,7 @@ export function effectiveUnits(unitSizes: ArrayLike<number>): number {
   return present === 0 ? 0 : Math.sqrt((present * sum * sum) / squares);
 }
 
-/** How much wider than its percentiles an interval from n units is made: sqrt(n / (n - 1)) t(n - 1) / z. */
+/** The factor by which an interval from n units is wider than its percentiles: sqrt(n / (n - 1)) t(n - 1) / z. */
 export function smallSampleStretch(units: number): number {
   const n = Math.max(2, units);
   return (Math.sqrt(n / (n - 1)) * studentQuantile(LEVEL, n - 1)) / NORMAL_QUANTILE;
@@ -59,8 +57,7 @@ export function smallSampleStretch(units: number): number {
 
 /**
  * The 95 % interval of a statistic: the distances from the estimate to the resamples' 2.5 % and 97.5 % quantiles, each
- * stretched by `stretch`. Null when a resample in forty has no value of the statistic (NaN or infinite), because the
- * interval's ends then have none. Sorts `resampled`.
+ * multiplied by `stretch`. Null if 2.5 % of the resamples are not finite.
  */
 export function stretchedInterval(estimate: number, resampled: Float64Array, stretch: number): [number, number] | null {
   const finite = resampled.filter((value) => Number.isFinite(value)).sort();

@@ -48,7 +48,7 @@ describe('qoeComponents', () => {
     expect(qoe).toBeCloseTo(quality - stalls - startup - switches, 9);
   });
 
-  test('of a session that was cut off count the segments that never came', () => {
+  test('of an unfinished session include the missing segments', () => {
     const cut = session({ bitratesBps: [low, high], stallSeconds: 600, segmentCount: 24, endedBy: 'cutoff' });
     const { qoe, quality, stalls, startup, switches } = qoeComponents(cut, scenario);
     expect(quality).toBeCloseTo(33 / 24, 6);

@@ -1,4 +1,4 @@
-/** An algorithm against another by pairs of sessions, component by component of the QoE. */
+/** Compares two algorithms by pairs of sessions, for each component of the QoE. */
 
 import { seedOf } from '../random.ts';
 import type { Estimate, ResampledBy, ResolvedScenario, SessionResult } from '../results.ts';
@@ -7,15 +7,15 @@ import { placeKey } from './plan.ts';
 import { type DatasetUnits, resamplingUnits } from './resampling-units.ts';
 import { QOE_COMPONENTS, qoeComponents } from './session-components.ts';
 
-/** Means over pairs, algorithm minus baseline. The QoE's unit but where the name says another. */
+/** Means over pairs, algorithm minus baseline, in the QoE's unit unless the name has another. */
 export interface ComponentDifference {
   pairs: number;
   resampledBy: ResampledBy;
-  /** How many units hold the pairs. */
+  /** Number of units with pairs. */
   units: number;
   qoe: Estimate;
   quality: Estimate;
-  /** Costs: above 0 where the algorithm pays more. */
+  /** Costs: positive if the algorithm's are higher. */
   stalls: Estimate;
   startup: Estimate;
   switches: Estimate;
@@ -23,23 +23,22 @@ export interface ComponentDifference {
   startupSeconds: Estimate;
 }
 
-export interface DifferenceOptions {
-  scenario: ResolvedScenario;
-  /** How whole data sets are resampled (`unitsByDataset` of all sessions). */
-  ways: ReadonlyMap<string, DatasetUnits>;
-  /** Of the benchmark; with `label` it makes that of the resamples. */
-  seed: number;
-  /** The data set, or what else the pairs are of. */
-  label: string;
-  resamples?: number;
-}
-
-/** Pairs by place; undefined where there is none. Costs: resamples x units. */
+/**
+ * Pairs sessions by place; undefined without pairs. `ways` is `unitsByDataset` of all sessions. The benchmark's `seed`
+ * and `label` (the data set or subset) give the seed of the resamples. Cost: resamples x units.
+ */
 export function componentDifference(
   algorithm: readonly SessionResult[],
   baseline: readonly SessionResult[],
-  { scenario, ways, seed, label, resamples }: DifferenceOptions,
+  options: {
+    scenario: ResolvedScenario;
+    ways: ReadonlyMap<string, DatasetUnits>;
+    seed: number;
+    label: string;
+    resamples?: number;
+  },
 ): ComponentDifference | undefined {
+  const { scenario, ways, seed, label, resamples } = options;
   const baselineAt = new Map(baseline.map((session) => [placeKey(session), session]));
   const pairs = algorithm.flatMap((own) => {
     const other = baselineAt.get(placeKey(own));

@@ -4,7 +4,7 @@ import { difficultyByPlace } from './difficulty.ts';
 import { placeKey } from './plan.ts';
 import { testSession } from './test-sessions.fixture.ts';
 
-test('difficulty: equal thirds per data set by the baseline alone; too few places are not divided', () => {
+test('difficulty: equal thirds per data set by the QoE of the baseline; too few places are not divided', () => {
   const sessions = [8, 1, 5, 3, 7, 2, 6].flatMap((qoeLinear, i) => [
     testSession({ trace: `t${i}`, qoeLinear }),
     testSession({ trace: `t${i}`, algorithm: 'mpc-l', qoeLinear: -qoeLinear }),
@@ -16,7 +16,7 @@ test('difficulty: equal thirds per data set by the baseline alone; too few place
   expect(found.has(placeKey(few))).toBe(false);
 });
 
-test('ablations are variants of what was played too', () => {
+test('ablations are variants of algorithms in the benchmark', () => {
   expect(ablationsAmong(['mpc-d', 'mpc-l', 'mpc-l:no-abandon', 'mpc-l@oracle', 'mpc-d:cap', 'bola:x'])).toEqual([
     { variant: 'mpc-l:no-abandon', of: 'mpc-l' },
     { variant: 'mpc-l@oracle', of: 'mpc-l' },

@@ -1,32 +1,31 @@
-/** How hard the places of a benchmark are: thirds of each data set by the baseline's own QoE there. */
+/** Classifies the places of a benchmark by the baseline's QoE: thirds of each data set. */
 
 import type { SessionResult } from '../results.ts';
+import { groupBy } from './group-by.ts';
 import { placeKey } from './plan.ts';
 
-/** From the third in which the baseline does worst to the one in which it does best. */
+/** From the third with the baseline's lowest QoE to the one with its highest. */
 export const DIFFICULTIES = ['hard', 'middle', 'easy'] as const;
-export type Difficulty = (typeof DIFFICULTIES)[number];
+type Difficulty = (typeof DIFFICULTIES)[number];
 
-/** With fewer places than this a data set is not divided. */
+/** A data set with fewer places is not divided. */
 export const FEWEST_PLACES = 6;
 
 type Place = Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'algorithm'> & { qoe: { linear: number } };
 
 /**
- * The difficulty of each place (`placeKey`) that the baseline has played, within its data set: equal thirds by QoE-linear,
- * the middle one taking what is left over; ties by trace and start. Data sets of fewer than `FEWEST_PLACES` are absent.
+ * The difficulty of each place (`placeKey`) that the baseline has played, within its data set: equal thirds by
+ * QoE-linear (the middle one gets the remainder), ties by trace and start. Data sets of fewer than `FEWEST_PLACES` are
+ * absent.
  *
- * The baseline's luck is in its own QoE: among its worst places are those where it was unlucky, and any other algorithm
- * looks better there than it is (regression to the mean), and worse among its best.
+ * The baseline's QoE includes its luck. Its worst places are partly unlucky ones, where other algorithms look better
+ * than they are (regression to the mean); on its best places they look worse.
  */
 export function difficultyByPlace(sessions: readonly Place[], baseline: string): Map<string, Difficulty> {
-  const byDataset = new Map<string, Place[]>();
-  for (const session of sessions) {
-    if (session.algorithm !== baseline) continue;
-    const members = byDataset.get(session.dataset);
-    if (members === undefined) byDataset.set(session.dataset, [session]);
-    else members.push(session);
-  }
+  const byDataset = groupBy(
+    sessions.filter(({ algorithm }) => algorithm === baseline),
+    ({ dataset }) => dataset,
+  );
   const difficulty = new Map<string, Difficulty>();
   for (const members of byDataset.values()) {
     if (members.length < FEWEST_PLACES) continue;

@@ -1,22 +1,22 @@
-/** The mean of a sample with its 95 % interval over resampled units (bootstrap.ts). */
+/** Means of samples with their 95 % intervals over resampled units (bootstrap.ts). */
 
 import type { Estimate } from '../results.ts';
 import { effectiveUnits, forEachResample, RESAMPLES, smallSampleStretch, stretchedInterval } from './bootstrap.ts';
 import { mean } from './quantiles.ts';
 
 export interface UnitsOfSample {
-  /** Unit of each value, below `unitCount`. */
+  /** The unit of each value, below `unitCount`. */
   unitOf: ArrayLike<number>;
   unitCount: number;
-  /** The same seed gives the same resamples, so that means over the same units are paired. */
+  /** Equal seeds give equal resamples, so that means over the same units are paired. */
   seed: number;
   /** Default `RESAMPLES`. */
   resamples?: number;
 }
 
 /**
- * Mean of each sample, all of them on the same resamples of units. No interval with fewer than two units that hold
- * values; NaN for an empty sample. Samples have one value per entry of `unitOf`. Cost: resamples x units x samples.
+ * The mean of each sample, all on the same resamples of units; NaN for an empty sample, no interval with fewer than two
+ * units with values. A sample has one value per entry of `unitOf`. Cost: resamples x units x samples.
  */
 export function meansWithInterval<Name extends string>(
   samples: Readonly<Record<Name, ArrayLike<number>>>,

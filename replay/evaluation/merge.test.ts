@@ -27,7 +27,7 @@ const shard = (index: number, count: number, all: SessionResult[] = sessions): R
 const named = (...all: Results[]) => all.map((results, i) => ({ file: `${i + 1}.json`, results }));
 
 describe('mergeResults', () => {
-  test('shards make up the bytes of the whole run, through files and in any order', () => {
+  test('merged shards equal the unsharded run byte for byte, in any order', () => {
     const whole = resultsJson(testResults(sessions));
     const files = named(shard(3, 3), shard(1, 3), shard(2, 3)).map(({ file, results }) => ({
       file,
@@ -36,18 +36,18 @@ describe('mergeResults', () => {
     expect(resultsJson(mergeResults(files))).toBe(whole);
   });
 
-  test('algorithms run one by one are joined, and the comparison appears', () => {
+  test('merges algorithms that were run separately, with their comparison', () => {
     const of = (algorithm: string) => testResults(sessions.filter((session) => session.algorithm === algorithm));
     const merged = mergeResults(named(of('mpc-o'), of('mpc-d'), of('bola')));
     expect(resultsJson(merged)).toBe(resultsJson(testResults(sessions)));
   });
 
-  test('a session that comes twice counts once; with two contents it is refused', () => {
+  test('identical duplicates of a session count once, different ones are refused', () => {
     const results = testResults(sessions);
     expect(resultsJson(mergeResults(named(results, shard(2, 3))))).toBe(resultsJson(results));
     const changed = shard(1, 12, [{ ...sessions[0]!, stallSeconds: 3 }, ...sessions.slice(1)]);
     expect(() => mergeResults(named(results, changed))).toThrow(
-      /^2.json: sessions\[0\]: expected what 1.json has for .*, got another result: stallSeconds 3$/,
+      /^2.json: sessions\[0\]: expected the result of 1.json for .*, got another one: stallSeconds 3$/,
     );
   });
 
@@ -64,11 +64,11 @@ describe('mergeResults', () => {
     }
     const session = { ...sessions[0]!, algorithm: 'throughput', seed: 99 };
     expect(() => mergeResults(named(first, testResults([session])))).toThrow(
-      '2.json: sessions[0].seed: expected 0, as mpc-o has in 1.json, got 99',
+      '2.json: sessions[0].seed: expected 0, as for mpc-o in 1.json, got 99',
     );
   });
 
-  test('lists what else differs', () => {
+  test('lists other differences of tool', () => {
     const second = shard(2, 2);
     const merged = mergeResults(named(shard(1, 2), { ...second, tool: { ...second.tool, commit: 'abc' } }));
     expect(merged.tool).toMatchObject({ differing: { commit: [null, 'abc'] } });
@@ -79,7 +79,7 @@ describe('mergeResults', () => {
 describe('parseResults', () => {
   const json = resultsJson(testResults(sessions.slice(0, 3)));
 
-  test('gives back what was written', () => {
+  test('parses written results', () => {
     expect(resultsJson(parseResults(json, 'r.json'))).toBe(json);
   });
 

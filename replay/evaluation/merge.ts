@@ -1,4 +1,4 @@
-/** Several results of one benchmark (shards, or algorithms run one by one) as one. */
+/** Merges several results of one benchmark: shards, or algorithms that were run separately. */
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { placeOf } from '../formats/place.ts';
@@ -13,10 +13,10 @@ export interface ResultsFile {
 }
 
 /**
- * All sessions with a new summary; of all shards of a run this is, byte for byte, what the run would have written
- * unsharded. Throws an `InputError` when scenario, seed, command or baseline differ, when one session comes with two
- * contents, or when sessions of one trace and start have different seeds or groups. A session that comes twice with
- * the same content counts once. Whatever else differs in `tool` is listed in `tool.differing`.
+ * All sessions with a new summary. All shards of a run give, byte for byte, the results of the unsharded run. Identical
+ * duplicates of a session count once. Other differences of `tool` are listed in `tool.differing`.
+ * @throws {InputError} if scenario, seed, command or baseline differ, if two results of a session differ, or if
+ * sessions of one trace and start have different seeds or groups.
  */
 export function mergeResults(files: readonly ResultsFile[]): Results {
   const [first] = files;
@@ -59,9 +59,9 @@ function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
         if (sameJson(same.session, session)) continue;
         throw new InputError(
           placeOf({ file, field: `sessions[${index}]` }),
-          `what ${same.file} has for ${key}`,
+          `the result of ${same.file} for ${key}`,
           undefined,
-          `another result: ${firstDifference(session, same.session)}`,
+          `another one: ${firstDifference(session, same.session)}`,
         );
       }
       byKey.set(key, { session, file });
@@ -72,7 +72,7 @@ function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
         if (paired === undefined || paired.session[field] === session[field]) continue;
         throw new InputError(
           placeOf({ file, field: `sessions[${index}].${field}` }),
-          `${describeValue(paired.session[field])}, as ${paired.session.algorithm} has in ${paired.file}`,
+          `${describeValue(paired.session[field])}, as for ${paired.session.algorithm} in ${paired.file}`,
           session[field],
         );
       }
@@ -81,7 +81,7 @@ function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
   return [...byKey.values()].map(({ session }) => session);
 }
 
-/** The order in which the files name algorithms; each file's own order is kept where the files agree. */
+/** The algorithms in order of appearance. */
 function algorithmsOf(files: readonly ResultsFile[]): string[] {
   return [...new Set(files.flatMap(({ results }) => results.sessions.map((session) => session.algorithm)))];
 }
@@ -102,7 +102,7 @@ function commonTool(tools: readonly ToolInfo[]): ToolInfo {
   return Object.keys(differing).length > 0 ? { ...(merged as ToolInfo), differing } : (merged as ToolInfo);
 }
 
-/** The first field in which two objects of the same kind differ, with the first one's value. */
+/** The first different field of two objects, with the first one's value. */
 function firstDifference(value: object, other: object): string {
   const [left, right] = [value as Record<string, unknown>, other as Record<string, unknown>];
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {

@@ -1,10 +1,10 @@
-/** Reading results JSON: every field that merging, resuming and reporting rely on is checked, by name and place. */
+/** Parses results JSON and validates every field that merging, resuming and reporting use. */
 
 import { InputError } from '../../abr/errors.ts';
 import { placeOf } from '../formats/place.ts';
 import type { Results, SessionResult } from '../results.ts';
 
-/** Says what is wrong with a value, or that it is right (`undefined`). */
+/** Returns the fault of a value, or undefined. */
 type Check = (value: unknown, field: string) => Fault | undefined;
 
 interface Fault {
@@ -14,8 +14,9 @@ interface Fault {
 }
 
 /**
- * Results from the text of a file; the values are those of the JSON, untouched. Throws an `InputError` with file and
- * line for text that is not JSON (as a file cut short), with file and field for anything that is not the schema.
+ * Results from the text of a file, with unchanged values.
+ * @throws {InputError} with file and line for invalid JSON (as of a truncated file), with file and field for other
+ * violations of the schema.
  */
 export function parseResults(text: string, file: string): Results {
   const value = jsonValue(text, { file });
@@ -28,15 +29,15 @@ export function parseResults(text: string, file: string): Results {
   return parsed;
 }
 
-/** How a line of a results file begins its sessions, and how one ends them (`resultsJson`). */
+/** The lines around the sessions in the layout of `resultsJson`. */
 const SESSIONS_BEGIN = '"sessions":[';
 const SESSIONS_END = '],';
 /** Lines before the sessions. */
 const HEAD_LINES = 3;
 
 /**
- * The same from the lines of a file, however large: one session at a time, as `resultsJson` writes them. Undefined for any
- * other layout, found out in its first lines; then `parseResults` of the whole text is the way.
+ * As `parseResults`, but session by session from the lines of a file of any size, in the layout of `resultsJson`.
+ * Resolves to undefined for another layout, after its first lines; parse the whole text then.
  */
 export async function parseResultsLines(lines: AsyncIterable<string>, file: string): Promise<Results | undefined> {
   const head: string[] = [];
@@ -64,8 +65,9 @@ export async function parseResultsLines(lines: AsyncIterable<string>, file: stri
     } else if (head.push(text) > HEAD_LINES) return undefined;
   }
   if (part === 'head') return undefined;
-  if (part === 'sessions')
-    throw new InputError(placeOf({ file, line }), 'more sessions, or their end', undefined, 'the end of the file');
+  if (part === 'sessions') {
+    throw new InputError(placeOf({ file, line }), 'a session or the end of the list', undefined, 'the end of the file');
+  }
   return { ...parseResults(`${head.join('\n')}"sessions":[],${tail.join('\n')}`, file), sessions };
 }
 
@@ -75,7 +77,7 @@ interface InFile {
   field?: string;
 }
 
-/** Lines count from that of `place` where the text is a piece of a file. */
+/** `line` is the text's first line in the file; default 1. */
 function jsonValue(text: string, { file, line }: InFile): unknown {
   try {
     return JSON.parse(text);
@@ -100,7 +102,7 @@ function that(expected: string, holds: (value: unknown) => boolean): Check {
   return (value, field) => (holds(value) ? undefined : { field, expected, value });
 }
 
-/** Levels and stalls are differences of floating-point times. */
+/** Buffer levels and stalls are differences of floating-point times. */
 const ROUNDING = 1e-9;
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 const text = that('a string', (value) => typeof value === 'string');
@@ -108,18 +110,9 @@ const number = that('a number', isNumber);
 const notNegative = that('a number >= 0', (value) => isNumber(value) && value >= -ROUNDING);
 const positive = that('a number > 0', (value) => isNumber(value) && value > 0);
 const count = that('a whole number >= 0', (value) => Number.isInteger(value) && (value as number) >= 0);
-const isNull: Check = that('null', (value) => value === null);
 
-function either(...checks: Check[]): Check {
-  return (value, field) => {
-    let first: Fault | undefined;
-    for (const check of checks) {
-      const fault = check(value, field);
-      if (fault === undefined) return undefined;
-      first ??= fault;
-    }
-    return first;
-  };
+function nullable(check: Check): Check {
+  return (value, field) => (value === null ? undefined : check(value, field));
 }
 
 function optional(check: Check): Check {
@@ -139,7 +132,7 @@ function list(item: Check, least = 0): Check {
   };
 }
 
-/** Keys beyond those of the shape are let through: they belong to a newer writer. */
+/** Unknown keys are allowed: a newer version may have written them. */
 function object(shape: Readonly<Record<string, Check>>): Check {
   const entries = Object.entries(shape);
   return (value, field) => {
@@ -164,7 +157,7 @@ function ascending(check: Check): Check {
   };
 }
 
-const qoe = object({ linear: number, log: number, hd: either(number, isNull) });
+const qoe = object({ linear: number, log: number, hd: nullable(number) });
 
 const segment = object({
   index: count,
@@ -213,12 +206,12 @@ const scenario = object({
 });
 
 const results = object({
-  schema: that('1, the version of results this command reads', (value) => value === 1),
+  schema: that('1, the version of results that this command reads', (value) => value === 1),
   tool: object({
     name: text,
     version: text,
     command: text,
-    commit: either(text, isNull),
+    commit: nullable(text),
     seed: number,
     baseline: text,
     shard: optional(text),
@@ -228,7 +221,7 @@ const results = object({
   summary: list(object({ dataset: text, algorithm: text, sessions: count })),
 });
 
-/** A row whose bitrate is not in the ladder would be of another scenario. */
+/** A bitrate that is not in the ladder belongs to another scenario. */
 function checkSegmentsAgainstLadder({ segments }: SessionResult, ladder: ReadonlySet<number>, place: InFile): void {
   for (const [i, { bitrateBps }] of segments.entries()) {
     if (ladder.has(bitrateBps)) continue;

@@ -15,7 +15,7 @@ const text = (plan: ReturnType<typeof planBenchmark>) =>
   plan.sessions.map((s) => `${s.trace.metadata.dataset}/${s.trace.name}@${s.startSeconds} ${s.algorithm}`);
 
 describe('planBenchmark', () => {
-  test('goes by data set, trace and start, algorithms as given, whatever the order of the traces', () => {
+  test('sorts by data set, trace and start, with algorithms in the given order', () => {
     const plan = planBenchmark(options);
     expect(text(plan)).toEqual(
       ['another/c@0', 'set/a@0', 'set/a@61', 'set/b@0', 'set/b@61', 'set/b@122'].flatMap((at) => [
@@ -26,31 +26,32 @@ describe('planBenchmark', () => {
     expect(planBenchmark({ ...options, traces: [...options.traces].reverse() })).toEqual(plan);
   });
 
-  test('gives the algorithms of one start one seed, other starts and other benchmarks others', () => {
+  test('gives all algorithms of a start the same seed, different from other starts and benchmarks', () => {
     const { sessions } = planBenchmark(options);
     const seeds = new Set(sessions.map((session) => session.seed));
     expect(seeds.size).toBe(sessions.length / 2);
     expect(planBenchmark({ ...options, seed: 2 }).sessions[0]!.seed).not.toBe(sessions[0]!.seed);
   });
 
-  test('shards are disjoint, keep the algorithms of a start together and make up the whole', () => {
+  test('shards are disjoint and complete, with all algorithms of a start in the same shard', () => {
     const parts = [1, 2, 3, 4].map((index) => text(planBenchmark({ ...options, shard: { index, count: 4 } })));
     expect(parts.flat().sort()).toEqual(text(planBenchmark(options)).sort());
     expect(parts.map((part) => part.length)).toEqual([4, 4, 2, 2]);
   });
 
-  test('tells of traces and starts without room', () => {
+  test('reports traces and starts without room', () => {
     const { skipped } = planBenchmark({ ...options, starts: parseStarts('at:0,61'), traces: [testTrace('a', 240)] });
     expect(skipped.map(({ trace, startSeconds }) => [trace.name, startSeconds])).toEqual([['a', 61]]);
   });
 
-  test('refuses namesakes, algorithms named twice and a benchmark without sessions', () => {
+  test('refuses traces of the same name, repeated algorithms and a benchmark without sessions', () => {
     expect(() => planBenchmark({ ...options, traces: [testTrace('a', 300), testTrace('a', 300)] })).toThrow(
-      'name: expected each trace of data set "set" to have a name of its own, got "a" again',
+      'name: expected a unique name per trace of data set "set", got "a" again',
     );
     expect(() => planBenchmark({ ...options, algorithms: ['mpc-d', 'mpc-d'] })).toThrow(/each once/);
     expect(() => planBenchmark({ ...options, traces: [testTrace('a', 8)] })).toThrow(
-      'traces: expected a trace of 12 s or more, of 232 s from its start on for a whole session of uhd-8, got 1 too short: "a" of 8 s',
+      'traces: expected a trace of 12 s or more, of 232 s from its start on for a whole session of uhd-8, ' +
+        'got 1 too short: "a" of 8 s',
     );
   });
 });
@@ -67,7 +68,7 @@ describe('resumePlan', () => {
     }),
   );
 
-  test('splits into what is done and what remains', () => {
+  test('splits into done and remaining sessions', () => {
     const { done, remains } = resumePlan(
       planned,
       { file: 'r.json', results: testResults(played.slice(0, 5)) },
@@ -83,11 +84,11 @@ describe('resumePlan', () => {
     const results = testResults(played);
     expect(resume({ ...results, scenario: { ...scenario, bufferCapSeconds: 9 } })).toThrow(/^r.json: scenario: /);
     expect(resume(testResults([{ ...played[0]!, seed: 1 }]))).toThrow(/^r.json: sessions\[0\].seed: expected \d+/);
-    expect(resume(testResults([{ ...played[0]!, algorithm: 'bola' }]))).toThrow(/only sessions of the command/);
+    expect(resume(testResults([{ ...played[0]!, algorithm: 'bola' }]))).toThrow(/only sessions of this command/);
   });
 });
 
-test('orderSessions puts algorithms in the order given', () => {
+test('orderSessions sorts algorithms into the given order', () => {
   const sessions = ['bola', 'mpc-d', 'mpc-o'].map((algorithm) => testSession({ algorithm }));
   expect(orderSessions(sessions, ['mpc-o', 'mpc-d']).map((s) => s.algorithm)).toEqual(['mpc-o', 'mpc-d', 'bola']);
 });

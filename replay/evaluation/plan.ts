@@ -1,4 +1,4 @@
-/** What a benchmark plays: every (trace, start, algorithm) with its seed, in one order, in shards, and what is left. */
+/** Plans a benchmark: every (trace, start, algorithm) with its seed in a fixed order, shards, and resuming. */
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { placeOf } from '../formats/place.ts';
@@ -16,31 +16,31 @@ export interface PlannedSession extends SessionStart {
   seed: number;
 }
 
-/** One part of a benchmark: `index` counts from 1 to `count`. */
-export interface Shard {
+/** One part of a benchmark, from 1 to `count`. */
+interface Shard {
   index: number;
   count: number;
 }
 
-export interface BenchmarkOptions {
+interface BenchmarkOptions {
   traces: readonly Trace[];
   scenario: Scenario;
   starts: StartsRule;
   algorithms: readonly string[];
-  /** Seed of the whole benchmark; sessions derive theirs from it. */
+  /** The seeds of sessions derive from it. */
   seed: number;
-  /** Default: everything. */
+  /** Default: all sessions. */
   shard?: Shard;
 }
 
 export interface BenchmarkPlan {
-  /** By data set, trace, start, and algorithms in the order given. */
+  /** By data set, trace, start, and algorithms in the given order. */
   sessions: PlannedSession[];
-  /** Traces, or starts asked for by `at:`, that leave no room for a session; for the user to be told. */
+  /** Traces, or starts of `at:`, without room for a session. */
   skipped: { trace: Trace; startSeconds: number; reason: string }[];
 }
 
-/** Reads `i/n`, 1 <= i <= n. */
+/** Parses `i/n`, 1 <= i <= n. */
 export function parseShard(text: string, field = '--shard'): Shard {
   const match = /^(\d+)\/(\d+)$/.exec(text);
   const index = Number(match?.[1]);
@@ -52,9 +52,9 @@ export function parseShard(text: string, field = '--shard'): Shard {
 }
 
 /**
- * All sessions of a benchmark in their order. Shards take turns by (trace, start), so that all algorithms of one start
- * are in the same shard. Throws an `InputError` for two traces of one name in a data set, an algorithm named twice,
- * or a benchmark without sessions.
+ * All sessions of a benchmark in order. Shards take turns by (trace, start), so that all algorithms of a start are in
+ * the same shard.
+ * @throws {InputError} for two traces of a data set with the same name, a repeated algorithm, or no sessions.
  */
 export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   const { scenario, starts, algorithms, seed, shard } = options;
@@ -92,20 +92,21 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   return plan;
 }
 
-/** What tells sessions of a benchmark apart; results are resumed and merged by it. */
+/** The unique key of a session in a benchmark. */
 export function sessionKey(session: Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'algorithm'>): string {
   return JSON.stringify([session.dataset, session.trace, session.startSeconds, session.algorithm]);
 }
 
-/** `sessionKey` without the algorithm: sessions of one place are paired. */
+/** `sessionKey` without the algorithm: sessions of a place are paired. */
 export function placeKey(session: Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds'>): string {
   return JSON.stringify([session.dataset, session.trace, session.startSeconds]);
 }
 
 /**
- * Splits a plan by an earlier, partial result of the same command: what is `done` (in the plan's order) and what
- * `remains`. Throws an `InputError` when the earlier result is of another scenario or seed, or holds sessions that the
- * plan does not, because writing the new result would lose them.
+ * Splits a plan by an earlier, partial result of the same command: sessions that are `done` (in the plan's order) and
+ * those that remain.
+ * @throws {InputError} if the earlier result has another scenario or seed, or sessions outside the plan, which the new
+ * result would lose.
  */
 export function resumePlan(
   planned: readonly PlannedSession[],
@@ -116,7 +117,7 @@ export function resumePlan(
   if (!sameJson(results.scenario, scenario)) {
     throw new InputError(
       placeOf({ file, field: 'scenario' }),
-      `the scenario to be resumed (${scenario.name}) with the same values`,
+      `the scenario of this command (${scenario.name}) with the same values`,
       undefined,
       `${describeValue(results.scenario.name)} with other values`,
     );
@@ -145,7 +146,7 @@ export function resumePlan(
   for (const [key, { index }] of byKey) {
     throw new InputError(
       placeOf({ file, field: `sessions[${index}]` }),
-      'only sessions of the command that is resumed',
+      'only sessions of this command',
       undefined,
       key,
     );
@@ -153,7 +154,7 @@ export function resumePlan(
   return { done, remains };
 }
 
-/** Puts sessions into a plan's order; algorithms in the order given, others after them in order of appearance. */
+/** Sorts sessions into a plan's order: algorithms in the given order, then others in order of appearance. */
 export function orderSessions<T extends SessionResult>(
   sessions: readonly T[],
   algorithms: readonly string[] = [],
@@ -169,8 +170,8 @@ export function orderSessions<T extends SessionResult>(
   );
 }
 
-/** By UTF-16 code units, so that the order is the same everywhere. */
-export function compareText(a: string, b: string): number {
+/** By UTF-16 code units, so that the order does not depend on the locale. */
+function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -180,7 +181,7 @@ function rejectNamesakes(sorted: readonly Trace[]): void {
     if (before.name !== trace.name || before.metadata.dataset !== trace.metadata.dataset) continue;
     throw new InputError(
       placeOf({ file: trace.file, field: 'name' }),
-      `each trace of data set ${describeValue(trace.metadata.dataset)} to have a name of its own`,
+      `a unique name per trace of data set ${describeValue(trace.metadata.dataset)}`,
       undefined,
       `${describeValue(trace.name)} again${before.file === undefined ? '' : `, as in ${before.file}`}`,
     );

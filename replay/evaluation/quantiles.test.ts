@@ -7,7 +7,7 @@ test('the tail is ceil(5 %)', () => {
   expect([1, 20, 21, 40, 41, 100, 1000].map(tailSize)).toEqual([1, 1, 2, 2, 3, 5, 50]);
 });
 
-test('law: statistics of a resample are those of the sample written out', () => {
+test('law: statistics of a resample equal those of the sample with repeated values', () => {
   const unit = fc.record({
     values: fc.array(fc.double({ min: -100, max: 100, noNaN: true }), { minLength: 1, maxLength: 9 }),
     count: fc.integer({ min: 0, max: 4 }),

@@ -1,4 +1,4 @@
-/** Means, medians and tail means of samples, also of samples in which each value counts a whole number of times. */
+/** Means, medians and tail means of samples and of their resamples. */
 
 import { quantile } from '../../abr/quantile.ts';
 
@@ -9,24 +9,24 @@ export function mean(values: ArrayLike<number>): number {
   return sum / values.length;
 }
 
-/** Of decisions that took so many ms; nothing without any. */
+/** Quantiles of the decisions' durations; `{}` without decisions. */
 export function decisionMicros(millis: readonly number[]): { decisionMicros?: { p50: number; p99: number } } {
   if (millis.length === 0) return {};
   const ascending = Float64Array.from(millis, (ms) => ms * 1000).sort();
   return { decisionMicros: { p50: quantile(ascending, 0.5), p99: quantile(ascending, 0.99) } };
 }
 
-/** Share of a sample that counts as its tail. */
-export const TAIL_SHARE = 0.05;
+/** The share of a sample that is its tail. */
+const TAIL_SHARE = 0.05;
 
-/** Values in the tail of a sample of `size`: ceil(5 %). */
+/** The number of values in the tail of a sample: ceil(5 %). */
 export function tailSize(size: number): number {
   return Math.ceil(TAIL_SHARE * size - 1e-9);
 }
 
 /**
- * A fixed sample, each value owned by a unit (a recording group, a recording), asked for statistics of resamples in
- * which unit u counts `counts[u]` times. Sorted once; a resample's median or tail mean is one pass at most.
+ * Statistics of resamples of a fixed sample. Each value belongs to a unit (a recording group, a recording), and unit u
+ * counts `counts[u]` times. The sample is sorted once; a median or tail mean needs at most one pass.
  */
 export class UnitSample {
   readonly size: number;
@@ -49,21 +49,21 @@ export class UnitSample {
     }
   }
 
-  /** Values in the resample. */
+  /** The number of values in the resample. */
   sizeOf(counts: ArrayLike<number>): number {
     let size = 0;
     for (let unit = 0; unit < this.unitSizes.length; unit++) size += counts[unit]! * this.unitSizes[unit]!;
     return size;
   }
 
-  /** NaN for an empty resample, as are the others. */
+  /** NaN for an empty resample, as the other statistics. */
   mean(counts: ArrayLike<number>): number {
     let sum = 0;
     for (let unit = 0; unit < this.unitSums.length; unit++) sum += counts[unit]! * this.unitSums[unit]!;
     return sum / this.sizeOf(counts);
   }
 
-  /** Linear between the two middle values, as `median` in abr/quantile.ts. */
+  /** The mean of the two middle values, as `median` in abr/quantile.ts. */
   median(counts: ArrayLike<number>): number {
     const { descending, unitOfDescending } = this;
     const last = this.sizeOf(counts) - 1;

@@ -1,9 +1,10 @@
-/** What the bootstrap resamples: the recording groups of a data set, or its recordings where it has few groups. */
+/** The bootstrap's units: the recording groups of a data set, or its recordings if it has few groups. */
 
 import type { ResampledBy, SessionResult } from '../results.ts';
+import { groupBy } from './group-by.ts';
 
-/** A data set of fewer groups is resampled by its recordings. */
-export const FEWEST_GROUPS = 8;
+/** A data set with fewer groups is resampled by recordings. */
+const FEWEST_GROUPS = 8;
 
 type Place = Pick<SessionResult, 'dataset' | 'trace' | 'group'>;
 
@@ -14,32 +15,26 @@ export interface DatasetUnits {
 }
 
 /** The units of sessions, numbered from 0 to `unitCount - 1`. */
-export interface ResamplingUnits {
-  /** Throws a `RangeError` for a session of a unit that there is not. */
+interface ResamplingUnits {
+  /** Throws a `RangeError` for a session of an unknown unit. */
   unitOf(session: Place): number;
   unitCount: number;
   resampledBy: ResampledBy;
 }
 
-/** The way of each data set: decided by all of its sessions, so that parts of them are resampled alike. */
+/** The kind of units of each data set. Pass all sessions, so that subsets are resampled by the same kind. */
 export function unitsByDataset(sessions: readonly Place[]): Map<string, DatasetUnits> {
-  const groups = new Map<string, Set<string>>();
-  for (const { dataset, group } of sessions) {
-    const known = groups.get(dataset);
-    if (known === undefined) groups.set(dataset, new Set([group]));
-    else known.add(group);
-  }
   return new Map(
-    [...groups].map(([dataset, { size }]): [string, DatasetUnits] => [
+    [...groupBy(sessions, ({ dataset }) => dataset)].map(([dataset, members]): [string, DatasetUnits] => [
       dataset,
-      size >= FEWEST_GROUPS
+      new Set(members.map(({ group }) => group)).size >= FEWEST_GROUPS
         ? { resampledBy: 'groups', nameOf: ({ group }) => group }
         : { resampledBy: 'recordings', nameOf: ({ trace }) => recordingOf(trace) },
     ]),
   );
 }
 
-/** Numbers the units of these sessions, in order of appearance; `ways` as `unitsByDataset` gives them. */
+/** Numbers the units of these sessions, in order of appearance; `ways` is the result of `unitsByDataset`. */
 export function resamplingUnits(
   sessions: readonly Place[],
   ways: ReadonlyMap<string, DatasetUnits> = unitsByDataset(sessions),
@@ -63,7 +58,7 @@ export function resamplingUnits(
   };
 }
 
-/** Parts `#1`, `#2` ... of a trace that was split at its gaps are one recording. */
+/** The parts `#1`, `#2` ... of a split trace are one recording. */
 function recordingOf(trace: string): string {
   return trace.replace(/#\d+$/, '');
 }

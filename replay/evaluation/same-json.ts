@@ -1,4 +1,4 @@
-/** Whether two values are the same JSON, whatever the order of keys; an absent key and `undefined` are the same. */
+/** Whether two values are equal as JSON; the order of keys is ignored, and `undefined` equals an absent key. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

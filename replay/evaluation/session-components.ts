@@ -1,15 +1,15 @@
-/** What a session's QoE-linear is made of, from its totals. */
+/** The components of a session's QoE-linear, from its totals. */
 
 import { QOE_UNIT_SECONDS } from '../../abr/index.ts';
 import type { SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 
 /** In Mbit/s of undisturbed 4 s segments; `qoe = quality - stalls - startup - switches`. */
-export interface QoeComponents {
+interface QoeComponents {
   qoe: number;
-  /** Mean bitrate; segments that never came count as 0. */
+  /** Mean bitrate; missing segments count as 0. */
   quality: number;
-  /** What the parts cost, >= 0. */
+  /** Costs, >= 0. */
   stalls: number;
   startup: number;
   switches: number;
@@ -22,8 +22,8 @@ type Totals = Pick<SessionResult, 'endedBy' | 'qoe' | 'startupSeconds' | 'stallS
 };
 
 /**
- * The parts of a session's QoE-linear (abr/qoe.ts). A session that ended early was to have more segments than its rows
- * say; how many follows from its QoE.
+ * The components of a session's QoE-linear (abr/qoe.ts). The planned number of segments of a session that ended early
+ * follows from its QoE.
  */
 export function qoeComponents(
   session: Totals,

@@ -1,6 +1,4 @@
-/**
- * Benchmarks drawn from a known hierarchical distribution, and how often the summary's intervals then cover the truth.
- */
+/** Draws benchmarks from a known hierarchical distribution and measures the coverage of the summary's intervals. */
 
 import { normal, type Random, seededRandom } from '../random.ts';
 import type { BaselineComparison, Estimate, SessionResult } from '../results.ts';
@@ -14,7 +12,7 @@ export interface BenchmarkShape {
   groupSpread: number;
   recordingSpread: number;
   sessionSpread: number;
-  /** The session's share is a shifted exponential (a few sessions lose or win much), not a normal. */
+  /** Session noise is a shifted exponential (few sessions with large differences) instead of normal. */
   skewed: boolean;
 }
 
@@ -24,7 +22,7 @@ const TRUE_DIFF = 6;
 const ORACLE_DIFF = 15;
 const NO_SEGMENTS: SessionResult['segments'] = [];
 
-/** What the intervals should cover. */
+/** The true values that the intervals should cover. */
 export const TRUTH = {
   qoeDiff: TRUE_DIFF,
   qoeMeanRatio: (BASELINE_MEAN + TRUE_DIFF) / BASELINE_MEAN,
@@ -38,14 +36,12 @@ export function drawBenchmark(shape: BenchmarkShape, random: Random): SessionRes
   const sessions: SessionResult[] = [];
   const sessionNoise = () => (shape.skewed ? 1 + Math.log(1 - random()) : normal(random));
   for (const [g, recordings] of shape.recordings.entries()) {
-    const [levelOfGroup, diffOfGroup] = [
-      (shape.groupSpread > 0 ? 8 : 0) * normal(random),
-      shape.groupSpread * normal(random),
-    ];
+    const baselineOfGroup = (shape.groupSpread > 0 ? 8 : 0) * normal(random);
+    const diffOfGroup = shape.groupSpread * normal(random);
     for (let r = 0; r < recordings; r++) {
       const diffOfRecording = shape.recordingSpread * normal(random);
       for (let s = 0; s < shape.sessionsPerRecording; s++) {
-        const baseline = BASELINE_MEAN + levelOfGroup + 10 * normal(random);
+        const baseline = BASELINE_MEAN + baselineOfGroup + 10 * normal(random);
         const diff = TRUE_DIFF + diffOfGroup + diffOfRecording + shape.sessionSpread * sessionNoise();
         const oracle = ORACLE_DIFF + diffOfGroup + 3 * normal(random);
         const place = { dataset: 'drawn', group: `${g}`, trace: `${g}-${r}`, startSeconds: 61 * s };
@@ -58,7 +54,7 @@ export function drawBenchmark(shape: BenchmarkShape, random: Random): SessionRes
   return sessions;
 }
 
-/** Share of `benchmarks` whose 95 % interval of `mpc-l` against `mpc-d` covers the truth, by statistic; an absent interval does not. */
+/** By statistic, the share of benchmarks whose 95 % interval of `mpc-l` against `mpc-d` covers the truth. */
 export function intervalCoverage(options: {
   shape: BenchmarkShape;
   benchmarks: number;

@@ -7,14 +7,14 @@ const uhd = SCENARIOS['uhd-8']!;
 const every61 = parseStarts('every:61');
 
 describe('sessionStarts', () => {
-  test('starts as long as the trace covers the media and 40 s more', () => {
+  test('starts while the trace covers the media and 40 s more', () => {
     // 192 s of media + 40 s: the last start of a 1200 s trace is at or before 968 s.
     const starts = sessionStarts({ durationSeconds: 1200 }, uhd, every61);
     expect(starts.map((start) => start.startSeconds)).toEqual(Array.from({ length: 16 }, (_, i) => 61 * i));
     expect(starts.every((start) => start.segmentCount === 48)).toBe(true);
   });
 
-  test('counts a start that just fits', () => {
+  test('includes a start that fits exactly', () => {
     expect(sessionStarts({ durationSeconds: 232 + 61 }, uhd, every61)).toHaveLength(2);
     expect(sessionStarts({ durationSeconds: 232 + 60.9 }, uhd, every61)).toHaveLength(1);
     expect(sessionStarts({ durationSeconds: 2320 * 0.1 }, uhd, every61)).toEqual([
@@ -27,12 +27,12 @@ describe('sessionStarts', () => {
     expect(sessionStarts({ durationSeconds: 217 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 48 }]);
   });
 
-  test('it never plays around the wrap', () => {
-    // 74 s wrap at 60 s, so 16 segments of 4 s would.
+  test('a short trace does not wrap', () => {
+    // 74 s wrap at 60 s, and 16 segments of 4 s would exceed this.
     expect(sessionStarts({ durationSeconds: 74 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 15 }]);
   });
 
-  test('there is no session in a trace of two segments, nor where no start fits', () => {
+  test('no session in a trace of two segments, or if no start fits', () => {
     expect(sessionStarts({ durationSeconds: 11.9 }, uhd, every61)).toEqual([]);
     expect(sessionStarts({ durationSeconds: 60 }, uhd, parseStarts('at:30'))).toEqual([]);
     expect(sessionStarts({ durationSeconds: 300 }, uhd, parseStarts('at:30,69'))).toEqual([
@@ -40,7 +40,7 @@ describe('sessionStarts', () => {
     ]);
   });
 
-  test('a session at another playback rate needs the time that it plays', () => {
+  test('the playback rate changes the required duration', () => {
     const media = uhd.segmentCount * uhd.segmentSeconds;
     const durationSeconds = media / 2 + SLACK_SECONDS;
     const starts = (playbackRate: number) =>
@@ -49,7 +49,7 @@ describe('sessionStarts', () => {
     expect(starts(1)[0]!.segmentCount).toBeLessThan(uhd.segmentCount);
   });
 
-  test('law: every session fits, and one more start would not', () => {
+  test('law: every session fits, and the next start would not', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 1, max: 4000, noNaN: true }),
@@ -71,7 +71,7 @@ describe('sessionStarts', () => {
 });
 
 describe('parseStarts', () => {
-  test('reads both kinds', () => {
+  test('parses both kinds', () => {
     expect(parseStarts('every:61')).toEqual({ everySeconds: 61 });
     expect(parseStarts('at:30,0,7.5')).toEqual({ atSeconds: [0, 7.5, 30] });
   });

@@ -1,28 +1,28 @@
-/** Where in a trace sessions start, and how many segments they then play: the `--starts` rule of the protocol. */
+/** The starts of sessions in a trace and their numbers of segments: the `--starts` rule of the protocol. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Scenario } from '../scenarios.ts';
 import { type Trace, wrapSeconds } from '../trace.ts';
 
-/** `every`: at 0, n, 2n ... seconds; `at`: at the seconds given. */
+/** `every`: at 0, n, 2n ... seconds; `at`: at the given seconds. */
 export type StartsRule = { everySeconds: number } | { atSeconds: readonly number[] };
 
 export interface SessionStart {
-  /** Second of the trace at which the first media request leaves. */
+  /** Second of the trace at the first media request. */
   startSeconds: number;
   segmentCount: number;
 }
 
-/** What a trace must cover beyond a session's media, in seconds: room for its startup and stalls. */
+/** A trace must exceed a session's media by this, for startup and stalls. */
 export const SLACK_SECONDS = 40;
 
-/** Segments that a trace too short for a whole session leaves unplayed at its end, for startup and stalls. */
+/** A trace that is too short for a whole session keeps this many segments unplayed, for startup and stalls. */
 const SPARE_SEGMENTS = 2;
 
-/** Durations are sums of decimal steps. */
+/** Tolerance for durations, which are sums of decimal steps. */
 const ROUNDING_SECONDS = 1e-9;
 
-/** Reads `every:<seconds>` or `at:<seconds>[,<seconds> ...]`; anything else is an `InputError` of the field given. */
+/** Parses `every:<seconds>` or `at:<seconds>[,<seconds> ...]`. @throws {InputError} of `field` */
 export function parseStarts(text: string, field = '--starts'): StartsRule {
   const fail = (expected: string, got: string): never => {
     throw new InputError(field, expected, got);
@@ -46,15 +46,15 @@ export function parseStarts(text: string, field = '--starts'): StartsRule {
   return fail('every:<seconds> or at:<seconds>[,<seconds> ...]', text);
 }
 
-/** Digits with an optional fraction, else NaN: no signs, exponents, blanks or hexadecimals. */
+/** Digits with an optional fraction; NaN for signs, exponents, blanks and hexadecimals. */
 function decimal(text: string): number {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
 }
 
 /**
- * The sessions of one trace, ascending by start. A session starts where the trace still covers its media and
- * `SLACK_SECONDS` more. A trace too short for one session plays floor(duration / segment) - 2 segments from 0, never
- * around the wrap. Empty where not even that fits, or none of the starts asked for does.
+ * The sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
+ * `SLACK_SECONDS`. A trace that is too short for one session plays floor(duration / segment) - 2 segments from 0,
+ * without wrapping. Empty if this does not fit either, or none of the given starts.
  */
 export function sessionStarts(
   trace: Pick<Trace, 'durationSeconds'>,
@@ -62,7 +62,7 @@ export function sessionStarts(
   rule: StartsRule,
 ): SessionStart[] {
   const { segmentCount } = scenario;
-  // How long a segment plays.
+  // At the playback rate.
   const segmentSeconds = scenario.segmentSeconds / (scenario.playbackRate ?? 1);
   const lastStartSeconds = trace.durationSeconds - segmentCount * segmentSeconds - SLACK_SECONDS + ROUNDING_SECONDS;
   if (lastStartSeconds < 0) {
@@ -83,7 +83,7 @@ export function sessionStarts(
   return starts;
 }
 
-/** What `sessionStarts` asks of a trace, in words. */
+/** The requirements of `sessionStarts`, for messages. */
 export function neededOfTraces({ name, segmentSeconds, segmentCount, playbackRate = 1 }: Scenario): string {
   const least = ((SPARE_SEGMENTS + 1) * segmentSeconds) / playbackRate;
   const whole = (segmentCount * segmentSeconds) / playbackRate + SLACK_SECONDS;
@@ -92,6 +92,6 @@ export function neededOfTraces({ name, segmentSeconds, segmentCount, playbackRat
 
 function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, segmentSeconds: number): number {
   const whole = (seconds: number) => Math.floor((seconds + ROUNDING_SECONDS) / segmentSeconds);
-  // The second bound matters where the trace wraps more than two segments before its end.
+  // The second bound applies to traces that wrap more than two segments before their end.
   return Math.min(whole(trace.durationSeconds) - SPARE_SEGMENTS, whole(wrapSeconds(trace)));
 }

@@ -15,7 +15,7 @@ test.each([
   expect(studentQuantile(level, degrees) / t).toBeCloseTo(1, 2);
 });
 
-test('falls with the degrees, fractional ones too', () => {
+test('decreases with the degrees of freedom, also fractional ones', () => {
   expect(studentQuantile(0.975, 4.5)).toBeLessThan(studentQuantile(0.975, 4));
   expect(studentQuantile(0.975, 4.5)).toBeGreaterThan(studentQuantile(0.975, 5));
 });

@@ -3,7 +3,7 @@ import { summarise } from './summary.ts';
 import { summaryTable } from './summary-table.ts';
 import { testSession } from './test-sessions.fixture.ts';
 
-test('a block per data set, columns aligned, dashes where nothing applies', () => {
+test('a block per data set, aligned columns, dashes for values that do not apply', () => {
   const sessions = ['mpc-d', 'mpc-l'].flatMap((algorithm, a) =>
     Array.from({ length: 9 }, (_, i) =>
       testSession({

@@ -2,39 +2,36 @@
 
 import { ALL_DATASETS, type Estimate, type SummaryRow } from '../results.ts';
 
-interface Column {
-  title: string;
-  align: 'left' | 'right';
-  cell(row: SummaryRow): string;
-}
-
-const COLUMNS: readonly Column[] = [
-  { title: 'algorithm', align: 'left', cell: (row) => row.algorithm },
-  { title: 'n', align: 'right', cell: (row) => String(row.sessions) },
-  { title: 'QoE', align: 'right', cell: (row) => fixed(row.qoeMean, 2) },
-  { title: 'p5', align: 'right', cell: (row) => fixed(row.qoeP5, 1) },
-  { title: 'p50', align: 'right', cell: (row) => fixed(row.qoeMedian, 1) },
-  { title: 'p95', align: 'right', cell: (row) => fixed(row.qoeP95, 1) },
-  { title: 'Mbit/s', align: 'right', cell: (row) => fixed(row.meanBitrateBps / 1e6, 2) },
-  { title: 'stall s', align: 'right', cell: (row) => fixed(row.stallSecondsMean, 2) },
-  { title: 'worst 5%', align: 'right', cell: (row) => fixed(row.stallSecondsWorst5pct, 1) },
-  { title: 'severe', align: 'right', cell: (row) => `${fixed(100 * row.severeShare, 1)}%` },
-  { title: 'wasted', align: 'right', cell: (row) => `${fixed(100 * row.wastedShare, 1)}%` },
-  { title: 'dQoE [95%]', align: 'right', cell: (row) => estimate(row.vsBaseline?.qoeDiff, 2) },
-  { title: 'ratio', align: 'right', cell: (row) => fixed(row.vsBaseline?.qoeMeanRatio?.value, 2) },
-  { title: 'dWorst 5% [95%]', align: 'right', cell: (row) => estimate(row.vsBaseline?.worst5pctDiff, 1) },
-  { title: 'gap closed', align: 'right', cell: (row) => percent(row.vsBaseline?.oracleGapClosed?.value) },
+/** The first column is aligned to the left, all others to the right. */
+const COLUMNS: readonly { title: string; cell(row: SummaryRow): string }[] = [
+  { title: 'algorithm', cell: (row) => row.algorithm },
+  { title: 'n', cell: (row) => String(row.sessions) },
+  { title: 'QoE', cell: (row) => fixed(row.qoeMean, 2) },
+  { title: 'p5', cell: (row) => fixed(row.qoeP5, 1) },
+  { title: 'p50', cell: (row) => fixed(row.qoeMedian, 1) },
+  { title: 'p95', cell: (row) => fixed(row.qoeP95, 1) },
+  { title: 'Mbit/s', cell: (row) => fixed(row.meanBitrateBps / 1e6, 2) },
+  { title: 'stall s', cell: (row) => fixed(row.stallSecondsMean, 2) },
+  { title: 'worst 5%', cell: (row) => fixed(row.stallSecondsWorst5pct, 1) },
+  { title: 'severe', cell: (row) => `${fixed(100 * row.severeShare, 1)}%` },
+  { title: 'wasted', cell: (row) => `${fixed(100 * row.wastedShare, 1)}%` },
+  { title: 'dQoE [95%]', cell: (row) => estimate(row.vsBaseline?.qoeDiff, 2) },
+  { title: 'ratio', cell: (row) => fixed(row.vsBaseline?.qoeMeanRatio?.value, 2) },
+  { title: 'dWorst 5% [95%]', cell: (row) => estimate(row.vsBaseline?.worst5pctDiff, 1) },
+  { title: 'gap closed', cell: (row) => percent(row.vsBaseline?.oracleGapClosed?.value) },
 ];
 
 /**
- * A block per data set: its name, how its intervals were made, a line per algorithm. Differences are to the baseline;
- * what does not apply is a dash. Ends with a line break; empty for an empty summary.
+ * A block per data set: a headline with its name and units of resampling, and a line per algorithm. Differences are to
+ * the baseline; a dash means not applicable. Ends with a line break; empty for an empty summary.
  */
 export function summaryTable(summary: readonly SummaryRow[]): string {
   const cells = summary.map((row) => COLUMNS.map((column) => column.cell(row)));
   const widths = COLUMNS.map((column, i) => Math.max(column.title.length, ...cells.map((line) => line[i]!.length)));
-  const line = (texts: readonly string[]) =>
-    `  ${texts.map((text, i) => (COLUMNS[i]!.align === 'left' ? text.padEnd(widths[i]!) : text.padStart(widths[i]!))).join('  ')}`.trimEnd();
+  const line = (texts: readonly string[]) => {
+    const padded = texts.map((text, i) => (i === 0 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)));
+    return `  ${padded.join('  ')}`.trimEnd();
+  };
 
   const lines: string[] = [];
   for (const [index, row] of summary.entries()) {
@@ -55,14 +52,13 @@ function headline(dataset: string, rows: readonly SummaryRow[]): string {
     ...(faults > 0 ? [`${algorithm}: ${faults} ended by a fault`] : []),
   ]);
   const upperBound = rows.find((row) => row.qoeUpperBoundMean !== undefined)?.qoeUpperBoundMean;
+  const units = compared?.resampledBy === 'mixed' ? 'groups or recordings' : compared?.resampledBy;
   return [
     dataset === ALL_DATASETS ? 'all data sets (an extra)' : dataset,
     ...(compared
       ? [
           `against ${compared.baseline}`,
-          compared.units < 2
-            ? 'no intervals: one recording'
-            : `intervals resample ${compared.units} ${compared.resampledBy === 'mixed' ? 'groups or recordings' : compared.resampledBy}`,
+          compared.units < 2 ? 'no intervals: one recording' : `intervals resample ${compared.units} ${units}`,
         ]
       : []),
     ...(upperBound !== undefined ? [`no session plan beats ${fixed(upperBound, 2)}`] : []),

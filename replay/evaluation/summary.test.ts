@@ -57,7 +57,7 @@ describe('figures of a row', () => {
     expect(row(summaryOf(sessions), 'mpc-d')).toMatchObject({ sessions: 3, cutoffs: 1, faults: 1 });
   });
 
-  test('the upper bound is there for optimal alone', () => {
+  test('only optimal has an upper bound', () => {
     const bound = { linear: 12, log: 1, hd: null };
     const rows = summaryOf([testSession(), testSession({ algorithm: 'optimal', qoeUpperBound: bound })]);
     expect(row(rows, 'optimal').qoeUpperBoundMean).toBe(12);
@@ -78,7 +78,7 @@ describe('against the baseline', () => {
   const noise = (i: number) => 8 * Math.sin(12.9 * i);
   const baseline = sessionsOf('mpc-d', 20, (i) => 50 + noise(i));
 
-  test('a constant lead has an interval of no width, because sessions are paired', () => {
+  test('a constant difference has an interval of width 0, because sessions are paired', () => {
     const { vsBaseline } = row(summaryOf([...baseline, ...sessionsOf('mpc-l', 20, (i) => 55 + noise(i))]), 'mpc-l');
     expect(vsBaseline).toMatchObject({ baseline: 'mpc-d', pairs: 200, resampledBy: 'groups', units: 10 });
     expect(vsBaseline!.qoeDiff.value).toBeCloseTo(5, 9);
@@ -89,7 +89,7 @@ describe('against the baseline', () => {
     expect(vsBaseline!.oracleGapClosed).toBeNull();
   });
 
-  test('pairs by place, not by position, and over common places alone', () => {
+  test('pairs by place, over common places only', () => {
     const own = sessionsOf('mpc-l', 20, (i) => 55 + noise(i))
       .slice(30)
       .reverse();
@@ -98,12 +98,12 @@ describe('against the baseline', () => {
     expect(vsBaseline!.qoeDiff.value).toBeCloseTo(5, 9);
   });
 
-  test('fewer than eight groups: recordings are resampled, and the row says so', () => {
+  test('with fewer than eight groups recordings are resampled, as the row shows', () => {
     const rows = summaryOf([...sessionsOf('mpc-d', 6, noise), ...sessionsOf('mpc-l', 6, noise)]);
     expect(row(rows, 'mpc-l').vsBaseline).toMatchObject({ resampledBy: 'recordings', units: 6 });
   });
 
-  test('parts of one split trace are one recording, which gives no interval', () => {
+  test('the parts of a split trace are one recording, so there is no interval', () => {
     const sessions = ['mpc-d', 'mpc-l'].flatMap((algorithm) =>
       ['t#1', 't#2'].map((trace) => testSession({ algorithm, trace, qoeLinear: algorithm === 'mpc-d' ? 50 : 60 })),
     );
@@ -129,7 +129,7 @@ describe('against the baseline', () => {
     expect(ratioOver(10, 1)).not.toBeNull();
   });
 
-  test('the gap closed is a share of the oracle lead, null where that is under 2 % of the top bitrate', () => {
+  test('the closed gap is a share of the gain of the oracle, null below 2 % of the top bitrate', () => {
     const gapClosed = (lead: number) =>
       row(
         summaryOf([

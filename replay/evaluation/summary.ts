@@ -1,19 +1,20 @@
-/** The summary of a benchmark: a row per data set and algorithm, and where there are several data sets, rows over all. */
+/** The summary of a benchmark: a row per data set and algorithm, and for several data sets also rows over all. */
 
 import { quantile } from '../../abr/quantile.ts';
 import { seedOf } from '../random.ts';
 import { ALL_DATASETS, type BaselineComparison, type SessionResult, type SummaryRow } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { compareWithBaseline } from './comparison.ts';
+import { groupBy } from './group-by.ts';
 import { mean, tailSize } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
-/** More stall seconds make a session a severe one. */
-export const SEVERE_STALL_SECONDS = 10;
+/** A session with more stalls is severe. */
+const SEVERE_STALL_SECONDS = 10;
 
-export interface SummaryOptions {
+interface SummaryOptions {
   scenario: Pick<Scenario, 'ladderBps'>;
-  /** Compared with; without sessions of it all `vsBaseline` are null. */
+  /** Without sessions of the baseline all `vsBaseline` are null. */
   baseline: string;
   /** Of the bootstrap. Default 0. */
   seed?: number;
@@ -21,7 +22,7 @@ export interface SummaryOptions {
   resamples?: number;
 }
 
-/** A function of the sessions and options alone: rows by data set and algorithm in order of appearance. */
+/** Rows by data set and algorithm, in order of appearance. */
 export function summarise(sessions: readonly SessionResult[], options: SummaryOptions): SummaryRow[] {
   const datasets = groupBy(sessions, (session) => session.dataset);
   const ways = unitsByDataset(sessions);
@@ -85,15 +86,4 @@ function rowOf(
     wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,
     vsBaseline,
   };
-}
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
 }

@@ -1,4 +1,4 @@
-/** Small made-up traces, scenarios, sessions and results for the tests of this folder. */
+/** Small artificial traces, scenarios, sessions and results for tests. */
 
 import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
 import { SCENARIOS, segmentSizesBits } from '../scenarios.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { testSession } from './test-sessions.fixture.ts';
 import { tierAgreement } from './tier-agreement.ts';
 
-test('pairs the sessions that both tiers have played to their end', () => {
+test('pairs the sessions that ended normally in both tiers', () => {
   const [row] = testSession().segments;
   const browser = ['a', 'b', 'c'].map((trace) =>
     testSession({ trace, qoeLinear: 12, stallSeconds: 1, segments: [row!, { ...row!, index: 1, bitrateBps: 8e6 }] }),

@@ -1,13 +1,14 @@
-/** The same sessions in two tiers, simulator and browser, from their results alone. */
+/** Compares the same sessions in two tiers, simulator and browser. */
 
 import { seedOf } from '../random.ts';
 import type { Estimate, SessionResult } from '../results.ts';
+import { groupBy } from './group-by.ts';
 import { meansWithInterval } from './mean-interval.ts';
 import { sessionKey } from './plan.ts';
 import { resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
-/** Over the sessions that both have played to their end; differences are browser minus simulator. */
-export interface TierAgreement {
+/** Over the sessions that ended normally in both tiers; differences are browser minus simulator. */
+interface TierAgreement {
   algorithm: string;
   sessions: number;
   browserQoe: number;
@@ -21,24 +22,20 @@ export interface TierAgreement {
   points: { simulator: number; browser: number }[];
 }
 
-/** A row per algorithm that both tiers have, in order of the browser's sessions. */
+/** A row per algorithm of both tiers, in order of the browser's sessions. */
 export function tierAgreement(
   simulated: readonly SessionResult[],
   browser: readonly SessionResult[],
   seed: number,
 ): TierAgreement[] {
   const simulatedAt = new Map(simulated.map((session) => [sessionKey(session), session]));
-  const pairsOf = new Map<string, { browser: SessionResult; simulator: SessionResult }[]>();
-  for (const session of browser) {
+  const allPairs = browser.flatMap((session) => {
     const other = simulatedAt.get(sessionKey(session));
-    if (other === undefined || session.endedBy !== 'end' || other.endedBy !== 'end') continue;
-    const pair = { browser: session, simulator: other };
-    const pairs = pairsOf.get(session.algorithm);
-    if (pairs === undefined) pairsOf.set(session.algorithm, [pair]);
-    else pairs.push(pair);
-  }
+    const isPair = other !== undefined && session.endedBy === 'end' && other.endedBy === 'end';
+    return isPair ? [{ browser: session, simulator: other }] : [];
+  });
   const ways = unitsByDataset(browser);
-  return [...pairsOf].map(([algorithm, pairs]) => {
+  return [...groupBy(allPairs, (pair) => pair.browser.algorithm)].map(([algorithm, pairs]) => {
     const { unitOf, unitCount } = resamplingUnits(
       pairs.map((pair) => pair.browser),
       ways,
