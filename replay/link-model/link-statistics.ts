@@ -1,36 +1,34 @@
 /**
- * What a set of links looks like in numbers: marginal quantiles, autocorrelation, what happens at epoch boundaries,
- * outages. The same estimators for recorded and synthetic links, on means per second.
- *
- * Logarithms are taken of max(rate, 0.5 Mbit/s): an outage is "half a megabit", not minus infinity.
+ * Statistics of a set of links: marginal quantiles, autocorrelation, the effect of epoch boundaries, outages. The same
+ * estimators serve recorded and synthetic links; all work on means per second.
  */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { quantile } from '../../abr/quantile.ts';
 import type { RateSeries } from './rate-series.ts';
 
-/** The floor of logarithms, in Mbit/s. */
-export const LOG_FLOOR_MBPS = 0.5;
-/** A second below this is part of an outage, in Mbit/s. */
+/** Rates are raised to this before the logarithm, so that an outage is finite, in Mbit/s. */
+const LOG_FLOOR_MBPS = 0.5;
+/** A second below this rate belongs to an outage, in Mbit/s. */
 export const OUTAGE_MBPS = 1;
 
-/** How a statistic is compared: as a difference, or as the ln of a ratio (both values raised by `floor` first). */
+/** How a statistic is compared: by difference, or by the ln of the ratio after `floor` is added to both values. */
 export type Scale = { kind: 'difference' } | { kind: 'ratio'; floor: number };
 
 export interface Statistic {
   name: string;
   value: number;
   scale: Scale;
-  /** A difference on that scale of this size counts 1 in the fit. */
+  /** The difference on that scale that counts as 1 in the fit. */
   tolerance: number;
 }
 
-/** ln of the rates with the floor. */
+/** ln of max(rate, floor). */
 export function logRates(mbps: Float64Array): Float64Array {
   return mbps.map((rate) => Math.log(Math.max(rate, LOG_FLOOR_MBPS)));
 }
 
-/** Autocorrelation of ln rate at a lag in seconds, about each series' own mean, pooled; NaN where none is that long. */
+/** Pooled autocorrelation at a lag in seconds, about each series' own mean; NaN if all series are shorter. */
 export function autocorrelation(logs: readonly Float64Array[], lagSeconds: number): number {
   let covariance = 0;
   let variance = 0;
@@ -48,7 +46,7 @@ export function autocorrelation(logs: readonly Float64Array[], lagSeconds: numbe
   return covariance / variance;
 }
 
-/** Lengths in seconds of runs of rates below a limit in Mbit/s. */
+/** Lengths in seconds of the runs below a limit in Mbit/s. */
 export function outageRuns(mbps: Float64Array, belowMbps = OUTAGE_MBPS): number[] {
   const runs: number[] = [];
   let length = 0;
@@ -62,10 +60,13 @@ export function outageRuns(mbps: Float64Array, belowMbps = OUTAGE_MBPS): number[
   return runs;
 }
 
-export interface BoundaryEffect {
-  /** Second of the epoch (second of the minute modulo 15) in which the change is largest, over this second and the next. */
+interface BoundaryEffect {
+  /**
+   * The second of the epoch (second of the minute modulo 15) at which the mean change over two seconds is largest; NaN
+   * for several groups.
+   */
   phaseSeconds: number;
-  /** Mean |change of ln rate| per second there and in all other seconds. */
+  /** Mean |change of ln rate| per second in those two seconds and in all others. */
   changeAt: number;
   changeElsewhere: number;
   /** 1 - the lowest of the 15 mean ratios of the rate to its own centred 15 s mean. */
@@ -73,8 +74,8 @@ export interface BoundaryEffect {
 }
 
 /**
- * The boundary effect, with the phase searched for in each recording group (clocks are off by a second or so).
- * Undefined where no series has a phase and 30 s.
+ * The boundary effect. Its phase is estimated per recording group, because recorders' clocks are off by about a second.
+ * Undefined if no series has a known phase and at least 30 s.
  */
 export function boundaryEffect(series: readonly RateSeries[]): BoundaryEffect | undefined {
   const groups = new Map<string, Profiles>();
@@ -90,8 +91,8 @@ export function boundaryEffect(series: readonly RateSeries[]): BoundaryEffect | 
   for (const profiles of groups.values()) aligned.addAligned(profiles);
   const at = aligned.changeSum[0]! + aligned.changeSum[1]!;
   const atCount = aligned.changeCount[0]! + aligned.changeCount[1]!;
-  const all = sumOf(aligned.changeSum);
-  const allCount = sumOf(aligned.changeCount);
+  const all = aligned.changeSum.reduce((sum, change) => sum + change, 0);
+  const allCount = aligned.changeCount.reduce((sum, count) => sum + count, 0);
   const ratios = Array.from(aligned.ratioSum, (sum, i) => sum / Math.max(1, aligned.ratioCount[i]!));
   return {
     phaseSeconds: only ?? Number.NaN,
@@ -137,7 +138,7 @@ class Profiles {
     return best;
   }
 
-  /** Adds another's sums, turned so that its peak is at 0. */
+  /** Adds another profile, rotated so that its peak is at 0. */
   addAligned(other: Profiles): void {
     const peak = other.peakPhase();
     for (let i = 0; i < EPOCH_SECONDS; i++) {
@@ -150,7 +151,7 @@ class Profiles {
   }
 }
 
-/** All statistics of a set of links. Those that the set cannot give are NaN. */
+/** All statistics of a set of links, NaN where the set is too small for one. */
 export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
   const logs = series.map(({ mbps }) => logRates(mbps));
   const seconds = series.reduce((sum, { mbps }) => sum + mbps.length, 0);
@@ -168,7 +169,7 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
   changes.sort();
   const ascending = (values: number[]) => values.sort((a, b) => a - b);
   const medians = ascending(series.map(({ mbps }) => quantile(Float64Array.from(mbps).sort(), 0.5)));
-  const spreads = ascending(logs.map(spreadOf));
+  const spreads = ascending(logs.map(standardDeviation));
   const runs = ascending(series.flatMap(({ mbps }) => outageRuns(mbps)));
   const outageSeconds = runs.reduce((sum, run) => sum + run, 0);
   const boundary = boundaryEffect(series);
@@ -176,12 +177,8 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
 
   const ratio = (floor: number): Scale => ({ kind: 'ratio', floor });
   const difference: Scale = { kind: 'difference' };
-  const row = (name: string, value: number, scale: Scale, tolerance: number): Statistic => ({
-    name,
-    value,
-    scale,
-    tolerance,
-  });
+  type Row = [name: string, value: number, scale: Scale, tolerance: number];
+  const row = (...[name, value, scale, tolerance]: Row): Statistic => ({ name, value, scale, tolerance });
   return [
     row('mean, Mbit/s', meanOf(pooled), ratio(1), 0.1),
     ...[1, 5, 10, 25, 50, 75, 90, 95, 99].map((percent) =>
@@ -221,22 +218,13 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
   ];
 }
 
-function sumOf(values: Float64Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum;
-}
-
-function meanOf(values: ArrayLike<number>): number {
+export function meanOf(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]!;
   return sum / values.length;
 }
 
-/** Standard deviation. */
-function spreadOf(values: Float64Array): number {
+function standardDeviation(values: Float64Array): number {
   const mean = meanOf(values);
-  let sum = 0;
-  for (const value of values) sum += (value - mean) ** 2;
-  return Math.sqrt(sum / values.length);
+  return Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)));
 }

@@ -1,5 +1,5 @@
 /**
- * A synthetic Starlink link: 15 s epochs with a level per epoch, a dip at each boundary, variation inside, short fades
+ * A synthetic Starlink link: 15 s epochs with a rate offset each, a dip at each boundary, variation inside, short fades
  * and blockages, with round-trip time and loss. Seeded; docs/link-model.md compares it with recordings. Browser-safe.
  */
 
@@ -18,21 +18,19 @@ import {
 export const FINE_STEP_SECONDS = 0.1;
 const FINE_STEPS_PER_SECOND = 10;
 const FINE_STEPS_PER_EPOCH = EPOCH_SECONDS * FINE_STEPS_PER_SECOND;
-
 const FAST_SECONDS = 0.4;
 const MAX_BLOCKAGE_SECONDS = 60;
-/** A handover lifts the round-trip time by 30 to 50 ms; it is over after 0.2 s. */
+/** A handover raises the round-trip time by 30 to 50 ms for 0.2 s. */
 const HANDOVER_RTT_MS = { from: 30, to: 50 };
 const HANDOVER_RTT_STEPS = 2;
-/** Mean share of packets lost on a trace, and how many times that at a handover. */
+/** Range of a trace's mean packet loss, and the factor of loss during a handover. */
 const LOSS = { from: 0.01, to: 0.02 };
 const HANDOVER_LOSS_FACTOR = 3;
-/** The first day of synthetic traces; each starts at a random minute of the year after. */
+/** Each synthetic trace starts at a random minute of the year from here. */
 const FIRST_START_UTC_MS = Date.UTC(2025, 0, 1);
 const MINUTES_OF_YEAR = 365 * 24 * 60;
 
 export interface StarlinkLinkOptions {
-  /** A character, or parameters of your own. */
   parameters: StarlinkParameters;
   seed: number;
   durationSeconds: number;
@@ -42,7 +40,7 @@ export interface StarlinkLinkOptions {
   epochPhaseSeconds?: number;
 }
 
-/** The columns of a synthetic link and when it begins. */
+/** The columns of a synthetic link and its start. */
 export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps' | 'durationSeconds'> {
   rttSeconds: Float64Array;
   loss: Float64Array;
@@ -57,7 +55,7 @@ export function characterOf(preset: StarlinkCharacter | StarlinkMixture, seed: n
   return characters[new RandomStream(seed, 'character').whole(characters.length)]!;
 }
 
-export function isMixture(preset: string): preset is StarlinkMixture {
+function isMixture(preset: string): preset is StarlinkMixture {
   return Object.hasOwn(STARLINK_MIXTURES, preset);
 }
 
@@ -105,7 +103,7 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
     }
     link.stepEndsSeconds[step] = tenths((step + 1) * finePerStep);
     link.ratesBps[step] = Math.round((rate / finePerStep) * 100) * 10_000;
-    // A handover shows with its peak: its 0.2 s would vanish in the mean of a second.
+    // Add the handover's peak, not its mean: 0.2 s would vanish in the mean of a second.
     link.rttSeconds[step] = answered === 0 ? Number.NaN : Math.round((rtt / answered + handoverRtt) * 10) / 10_000;
     link.loss[step] = Math.round((lost / finePerStep) * 1000) / 1000;
   }
@@ -113,8 +111,8 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
 }
 
 /**
- * When a synthetic link begins: a minute of 2025 and a second in it, drawn unless it is given. Drawn ones are whole, so
- * that boundaries fall between samples of a second, as they nearly do in recordings that start on a full second.
+ * The start of a synthetic link: a random minute of 2025, and the given or a random second of it. Random seconds are
+ * whole, so that boundaries fall between one-second samples, as they nearly do in recordings.
  */
 export function startOfLink(
   seed: number,
@@ -159,36 +157,35 @@ function fineRatesMbps({ parameters: p, seed, n, boundaryOffset }: FineOptions):
   const aroundNew = Math.sqrt(1 - aroundKeep ** 2);
   const fastKeep = Math.exp(-FINE_STEP_SECONDS / FAST_SECONDS);
   const fastNew = Math.sqrt(1 - fastKeep ** 2);
-  const levelNew = Math.sqrt(1 - p.levelCorrelation ** 2);
+  const offsetNew = Math.sqrt(1 - p.epochCorrelation ** 2);
 
   const badness = () => (epochs.chance(p.badEpochShare) ? epochs.exponential(p.badEpochDepth) : 0);
-  let level = epochs.normal();
+  let offset = epochs.normal();
   let bad = badness();
   let slow = inside.normal();
   let fast = inside.normal();
   let dip = 0;
   const dipStep = p.dipSeconds > 0 ? FINE_STEP_SECONDS / p.dipSeconds : 1;
   let dipLeft = 0;
-
   let around = surroundings.normal();
 
   const mbps = new Float64Array(n);
   const deviates = new Float64Array(n);
   for (let i = 0; i < n; i++) {
     if (i % FINE_STEPS_PER_EPOCH === boundaryOffset) {
-      // Both are drawn at every boundary so that `keepShare` moves nothing else.
+      // Draw at every boundary, kept or not, so that `keepShare` does not change the later random numbers.
       const kept = epochs.chance(p.keepShare);
-      const nextLevel = p.levelCorrelation * level + levelNew * epochs.normal();
+      const nextOffset = p.epochCorrelation * offset + offsetNew * epochs.normal();
       const nextBad = badness();
       if (!kept) {
-        level = nextLevel;
+        offset = nextOffset;
         bad = nextBad;
         slow = inside.normal();
       }
       dip = Math.min(1, dips.uniform(0, 2 * p.dipDepth));
       dipLeft = 1;
     }
-    const inEpoch = p.levelSpread * level + p.slowSpread * slow + p.fastSpread * fast;
+    const inEpoch = p.epochSpread * offset + p.slowSpread * slow + p.fastSpread * fast;
     const z = mean - bad + p.surroundingsSpread * around + variability * inEpoch;
     deviates[i] = around;
     mbps[i] = (ceiling / (1 + Math.exp(-z))) * (1 - dip * dipLeft);
@@ -202,7 +199,7 @@ function fineRatesMbps({ parameters: p, seed, n, boundaryOffset }: FineOptions):
   return mbps;
 }
 
-/** Short fades: a share of the capacity is left for a while. */
+/** Short fades: only a share of the capacity remains for some time. */
 function fade(mbps: Float64Array, p: StarlinkParameters, random: RandomStream): void {
   if (p.fadesPerHour <= 0) return;
   let seconds = random.exponential(3600 / p.fadesPerHour);
@@ -215,7 +212,7 @@ function fade(mbps: Float64Array, p: StarlinkParameters, random: RandomStream): 
   }
 }
 
-/** Blockages: no capacity, then a linear way back. Bad surroundings make them more frequent. */
+/** Blockages: no capacity, then a linear recovery. Bad surroundings make them more frequent. */
 function block(
   mbps: Float64Array,
   options: { parameters: StarlinkParameters; surroundings: Float64Array; random: RandomStream },
@@ -224,7 +221,7 @@ function block(
   const perHour = p.blockagesPerHour * random.lognormalOfMeanOne(p.blockageIntensitySpread);
   const perStep = (perHour / 3600) * FINE_STEP_SECONDS * Math.exp(-(p.blockageClustering ** 2) / 2);
   const recoverySteps = Math.round(p.recoverySeconds * FINE_STEPS_PER_SECOND);
-  // Time to the next blockage in units of the mean wait, used up at the rate of the moment.
+  // Time to the next blockage in units of the mean wait; it elapses at the momentary rate of blockages.
   let wait = random.exponential(1);
   for (let i = 0; i < mbps.length; i++) {
     wait -= perStep * Math.exp(-p.blockageClustering * surroundings[i]!);
@@ -237,7 +234,7 @@ function block(
   }
 }
 
-/** Round-trip time in ms without handovers, what handovers add, and loss (1 while blocked), per fine step. */
+/** Per fine step: round-trip time in ms without handovers, the handovers' addition, and loss (1 while blocked). */
 function fineLatency({ parameters: p, seed, n, boundaryOffset, mbps }: FineOptions & { mbps: Float64Array }) {
   const perTrace = new RandomStream(seed, 'latency of the trace');
   const epochs = new RandomStream(seed, 'latency of epochs');
@@ -258,7 +255,7 @@ function fineLatency({ parameters: p, seed, n, boundaryOffset, mbps }: FineOptio
       sinceBoundary = 0;
     }
     const inHandover = sinceBoundary++ < HANDOVER_RTT_STEPS;
-    // Queueing only adds: an exponential on top of a floor has the jitter's spread.
+    // Queueing only adds delay: the jitter is exponential above a floor.
     rttMs[i] = base - p.rttJitterMs / 2 + inside.exponential(p.rttJitterMs);
     handoverMs[i] = inHandover ? handover : 0;
     const drawn = inside.exponential(meanLoss) * (inHandover ? HANDOVER_LOSS_FACTOR : 1);
