@@ -8,8 +8,9 @@
 
 import { ConstantPath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, PlayerState } from './controller.ts';
+import { requireInteger } from './errors.ts';
 import { outlookOnPath } from './outlook.ts';
-import { ConstantPlanner } from './planner/constant-planner.ts';
+import { bestPlan, describePlan, MAX_HORIZON, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 export interface MpcDOptions {
@@ -24,6 +25,9 @@ export interface MpcDOptions {
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
 }
+
+/** Horizon of RobustMPC, in segments (Yin et al., SIGCOMM'15). */
+const DEFAULT_HORIZON = 5;
 
 /**
  * No download is abandoned earlier: until then its throughput is that of TCP's first round trips (dash.js's
@@ -41,14 +45,15 @@ export function createMpcD(options: MpcDOptions = {}): Controller {
 
 class MpcD implements Controller {
   readonly name: string;
-  protected readonly planner: ConstantPlanner;
+  protected readonly plannerOptions: PlannerOptions;
   private readonly outlook: boolean;
 
   constructor(options: MpcDOptions) {
-    const { bufferCap = false, abandon = false, outlook = false } = options;
+    const { bufferCap = false, abandon = false, outlook = false, horizon = DEFAULT_HORIZON } = options;
     this.name = options.name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
     this.outlook = outlook;
-    this.planner = new ConstantPlanner({ horizon: options.horizon ?? 5, bufferCap });
+    requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
+    this.plannerOptions = { horizon, bufferCap };
   }
 
   decide(state: PlayerState): Decision {
@@ -58,12 +63,11 @@ class MpcD implements Controller {
     }
     const { robustBps, maxError } = throughput;
     const path = new ConstantPath(robustBps);
-    this.planner.prepare(state);
-    const plan = this.planner.best(path);
+    const plan = bestPlan(state, path, this.plannerOptions);
     const decision: Decision = {
       representation: plan.representation,
       controller: this.name,
-      reason: `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %): ${this.planner.describe(plan)}`,
+      reason: `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %): ${describePlan(plan, state.segmentSeconds)}`,
       plannedThroughputBps: robustBps,
     };
     if (this.outlook) decision.candidates = outlookOnPath(state, path);
@@ -92,11 +96,15 @@ class AbandoningMpcD extends MpcD {
     const rows = state.upcomingSizesBits;
     const sizes = rows[0] ?? state.ladderBps.map((bps) => bps * state.segmentSeconds);
     const withRest = sizes.map((bits, r) => (r === current ? restBits : bits));
-    this.planner.prepare({ ...state, upcomingSizesBits: [withRest, ...rows.slice(1)] });
-    const values = this.planner.evaluate(new ConstantPath(rateBps));
+    const resumed = { ...state, upcomingSizesBits: [withRest, ...rows.slice(1)] };
+    const path = new ConstantPath(rateBps);
+    const planValue = (first: number) => bestPlan(resumed, path, { ...this.plannerOptions, first }).value;
     let best = current;
+    let bestValue = planValue(current);
     for (let r = current - 1; r >= 0; r--) {
-      if (sizes[r]! < restBits && values[r]! > values[best]!) best = r;
+      if (sizes[r]! >= restBits) continue;
+      const value = planValue(r);
+      if (value - bestValue > TIE_TOLERANCE * Math.abs(value)) [best, bestValue] = [r, value];
     }
     if (best === current) return 'keep';
     return {

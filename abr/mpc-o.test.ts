@@ -8,7 +8,7 @@ import { Futures } from './mpc-l/futures.ts';
 import { LaterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
-import { Planner } from './planner.ts';
+import { bestPlan } from './planner.ts';
 import { anyDownloads, anyPath, anyState } from './random-states.fixture.ts';
 
 function forecastOf(path: CapacityPath, issuedAtSeconds: number): PathForecast {
@@ -22,7 +22,7 @@ describe('mpc-o', () => {
   test('plans on the true path with the buffer cap', () => {
     fc.assert(
       fc.property(anyState(), anyPath(), (state, path) => {
-        const plan = new Planner({ horizon: horizonOf(state), bufferCap: true }).plan(state, path);
+        const plan = bestPlan(state, path, { horizon: horizonOf(state), bufferCap: true });
         const decision = controller.decide(state, forecastOf(path, state.nowSeconds));
         expect(decision.representation).toBe(plan.representation);
         expect(decision).toMatchObject({ controller: 'mpc-o', forecastSource: 'oracle', forecastAgeSeconds: 0 });

@@ -9,7 +9,7 @@ import type { Forecast } from './forecast.ts';
 import { horizonOf } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
 import { outlookOnPath } from './outlook.ts';
-import { Planner } from './planner.ts';
+import { bestPlan, describePlan } from './planner.ts';
 
 export interface MpcOOptions {
   /** Planned segments. Default: MPC-L's (horizon.ts). */
@@ -27,8 +27,6 @@ class MpcO implements Controller {
   readonly name = 'mpc-o';
   private readonly options: MpcOOptions;
   private readonly fallback: Controller;
-  private horizon = 0;
-  private planner = new Planner();
 
   constructor(options: MpcOOptions) {
     this.options = options;
@@ -44,27 +42,15 @@ class MpcO implements Controller {
     const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
     const issued = forecast.paths[0]!.path;
     const path = ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued;
-    const planner = this.plannerFor(state);
-    planner.prepare(state);
-    const plan = planner.best(path);
+    const plan = bestPlan(state, path, { horizon: horizonOf(state, this.options), bufferCap: true });
     const decision: Decision = {
       representation: plan.representation,
       controller: this.name,
-      reason: `true path: ${planner.describe(plan)}`,
+      reason: `true path: ${describePlan(plan, state.segmentSeconds)}`,
       forecastSource: forecast.source,
       forecastAgeSeconds: ageSeconds,
     };
     if (this.options.outlook) decision.candidates = outlookOnPath(state, path);
     return decision;
-  }
-
-  /** The last planner, unless the buffer cap has changed since. */
-  private plannerFor(state: PlayerState): Planner {
-    const horizon = horizonOf(state, this.options);
-    if (horizon !== this.horizon) {
-      this.horizon = horizon;
-      this.planner = new Planner({ horizon, bufferCap: true });
-    }
-    return this.planner;
   }
 }

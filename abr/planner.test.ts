@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath, ShiftedPath } from './capacity-path.ts';
 import type { PlayerState } from './controller.ts';
-import { InputError } from './errors.ts';
-import { MAX_HORIZON, Planner, TIE_TOLERANCE } from './planner.ts';
+import { bestPlan, TIE_TOLERANCE } from './planner.ts';
 import { qoeWeights, sessionQoe } from './qoe.ts';
 import { anyPath, anyState } from './random-states.fixture.ts';
 
@@ -71,22 +70,20 @@ function affordable(horizon: number, count: number): number {
   return depth;
 }
 
-describe('Planner', () => {
+describe('bestPlan', () => {
   for (const bufferCap of [false, true]) {
     test(`equals brute force in 10,000 random states, ties included, ${bufferCap ? 'with' : 'without'} a cap`, () => {
-      const planners = Array.from({ length: 8 }, (_, i) => new Planner({ horizon: i + 1, bufferCap }));
       let ties = 0;
       fc.assert(
         fc.property(anyState(), anyPath(), fc.integer({ min: 1, max: 8 }), (state, path, wished) => {
           const horizon = affordable(wished, state.ladderBps.length);
-          const planner = planners[horizon - 1]!;
           const expected = bruteForce(state, path, horizon, bufferCap);
           const best = Math.max(...expected.values);
           if (best > Number.NEGATIVE_INFINITY && expected.values.filter((value) => isClose(value, best)).length > 1) {
             ties++;
           }
-          const plan = planner.plan(state, path);
-          const values = planner.evaluate(path);
+          const plan = bestPlan(state, path, { horizon, bufferCap });
+          const values = expected.values.map((_, first) => bestPlan(state, path, { horizon, bufferCap, first }).value);
           const isRight =
             plan.representation === expected.representation &&
             isClose(plan.value, best) &&
@@ -108,7 +105,7 @@ describe('Planner', () => {
     const states = anyState().filter((state) => state.ladderBps.length === count && state.segmentsRemaining >= horizon);
     fc.assert(
       fc.property(states, anyPath(), fc.boolean(), (state, path, bufferCap) => {
-        const plan = new Planner({ horizon, bufferCap }).plan(state, path);
+        const plan = bestPlan(state, path, { horizon, bufferCap });
         const expected = bruteForce(state, path, horizon, bufferCap);
         expect(plan.representation).toBe(expected.representation);
         expect(isClose(plan.value, Math.max(...expected.values))).toBe(true);
@@ -118,17 +115,15 @@ describe('Planner', () => {
   });
 
   test('reports the stalls of its plan', () => {
-    const planner = new Planner({ horizon: 2 });
-    const plan = planner.plan(stateOf({ bufferLevelSeconds: 1 }), new ConstantPath(1e6));
+    const plan = bestPlan(stateOf({ bufferLevelSeconds: 1 }), new ConstantPath(1e6), { horizon: 2 });
     // 4 Mbit each at 1 Mbit/s: 4 s, 1 s of it covered; then 4 s, all covered.
-    expect(plan).toEqual({ representation: 0, value: 1 + 1 - 4 * 3, stallSeconds: 3 });
+    expect(plan).toEqual({ representation: 0, value: 1 + 1 - 4 * 3, stallSeconds: 3, segments: 2 });
   });
 
   test('charges the whole first download before the first picture', () => {
-    const planner = new Planner({ horizon: 1 });
     const state = stateOf({ started: false, bufferLevelSeconds: 0, previousBitrateBps: undefined });
-    const plan = planner.plan(state, new ConstantPath(8e6, 0.25));
-    expect(plan).toEqual({ representation: 0, value: 1 - 4 * 0.75, stallSeconds: 0.75 });
+    const plan = bestPlan(state, new ConstantPath(8e6, 0.25), { horizon: 1 });
+    expect(plan).toEqual({ representation: 0, value: 1 - 4 * 0.75, stallSeconds: 0.75, segments: 1 });
     // As the session is judged: startup counts like a stall.
     const session = { bitratesBps: [1e6], segmentSeconds: 4, startupSeconds: 0.75, stallSeconds: 0 };
     expect(plan.value).toBe(sessionQoe(session, state.weights).qoe);
@@ -136,17 +131,17 @@ describe('Planner', () => {
 
   test('a horizon beyond the end of the stream ends with it', () => {
     const state = stateOf({ segmentsRemaining: 2 });
-    expect(new Planner({ horizon: 8 }).plan(state, new ConstantPath(4e6))).toEqual(
-      new Planner({ horizon: 2 }).plan(state, new ConstantPath(4e6)),
+    expect(bestPlan(state, new ConstantPath(4e6), { horizon: 8 })).toEqual(
+      bestPlan(state, new ConstantPath(4e6), { horizon: 2 }),
     );
   });
 
   test('repeats the last known sizes, and knows bitrate * duration where there are none', () => {
     const row = [4e6, 16e6];
     const path = new ConstantPath(3e6);
-    const expected = new Planner({ horizon: 3 }).plan(stateOf({ upcomingSizesBits: [row, row, row] }), path);
-    expect(new Planner({ horizon: 3 }).plan(stateOf({ upcomingSizesBits: [row] }), path)).toEqual(expected);
-    expect(new Planner({ horizon: 3 }).plan(stateOf({ upcomingSizesBits: [] }), path)).toEqual(expected);
+    const expected = bestPlan(stateOf({ upcomingSizesBits: [row, row, row] }), path, { horizon: 3 });
+    expect(bestPlan(stateOf({ upcomingSizesBits: [row] }), path, { horizon: 3 })).toEqual(expected);
+    expect(bestPlan(stateOf({ upcomingSizesBits: [] }), path, { horizon: 3 })).toEqual(expected);
   });
 
   test('waiting for the buffer cap costs a plan the time that passes', () => {
@@ -158,40 +153,31 @@ describe('Planner', () => {
       segmentsRemaining: 1,
       previousBitrateBps: 4e6,
     });
-    expect(new Planner().plan(state, path).representation).toBe(1);
-    expect(new Planner({ bufferCap: true }).plan(state, path).representation).toBe(0);
+    expect(bestPlan(state, path, { horizon: 5 }).representation).toBe(1);
+    expect(bestPlan(state, path, { horizon: 5, bufferCap: true }).representation).toBe(0);
   });
 
   test('takes the lowest on a dead link', () => {
     for (const path of [new ConstantPath(0), new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] })]) {
-      const planner = new Planner();
-      expect(planner.plan(stateOf({}), path)).toMatchObject({ representation: 0, value: Number.NEGATIVE_INFINITY });
-      expect([...planner.evaluate(path)]).toEqual([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);
+      for (const first of [{}, { first: 0 }, { first: 1 }]) {
+        const plan = bestPlan(stateOf({}), path, { horizon: 5, ...first });
+        expect(plan).toMatchObject({ representation: 0, value: Number.NEGATIVE_INFINITY });
+      }
     }
-  });
-
-  test('remembers nothing: a planner in use answers as a fresh one', () => {
-    const used = new Planner({ bufferCap: true });
-    fc.assert(
-      fc.property(anyState(), anyPath(), (state, path) => {
-        expect(used.plan(state, path)).toEqual(new Planner({ bufferCap: true }).plan(state, path));
-      }),
-      { numRuns: 500, seed: 2 },
-    );
   });
 
   test('sees the same in a constant, a piecewise and a shifted path of the same rate', () => {
     fc.assert(
       fc.property(anyState(), fc.boolean(), fc.integer({ min: 1, max: 12 }), (state, bufferCap, mbps) => {
-        const planner = new Planner({ bufferCap, horizon: 4 });
+        const options = { bufferCap, horizon: 4 };
         const piecewise = new PiecewisePath({ stepEndsSeconds: [1, 3], ratesBps: [mbps * 1e6, mbps * 1e6] });
-        const expected = planner.plan(state, new ConstantPath(mbps * 1e6));
+        const expected = bestPlan(state, new ConstantPath(mbps * 1e6), options);
         for (const path of [
           piecewise,
           new ShiftedPath(piecewise, 2),
           new ShiftedPath(new ConstantPath(mbps * 1e6), 2),
         ]) {
-          const plan = planner.plan(state, path);
+          const plan = bestPlan(state, path, options);
           expect(plan.representation).toBe(expected.representation);
           expect(isClose(plan.value, expected.value)).toBe(true);
         }
@@ -201,20 +187,15 @@ describe('Planner', () => {
   });
 
   test('more capacity never makes the best plan worse', () => {
-    const planner = new Planner({ bufferCap: true });
+    const options = { bufferCap: true, horizon: 5 };
     fc.assert(
       fc.property(anyState(), fc.integer({ min: 1, max: 11 }), (state, mbps) => {
-        const less = planner.plan(state, new ConstantPath(mbps * 1e6)).value;
-        const more = planner.plan(state, new ConstantPath((mbps + 1) * 1e6)).value;
+        const less = bestPlan(state, new ConstantPath(mbps * 1e6), options).value;
+        const more = bestPlan(state, new ConstantPath((mbps + 1) * 1e6), options).value;
         expect(more).toBeGreaterThanOrEqual(less - 1e-9 * (1 + Math.abs(less)));
       }),
       { numRuns: 500, seed: 4 },
     );
-  });
-
-  test.each([0, -1, 2.5, Number.NaN, MAX_HORIZON + 1, '5'])('refuses a horizon of %p', (horizon) => {
-    expect(() => new Planner({ horizon: horizon as number })).toThrow(InputError);
-    expect(() => new Planner({ horizon: horizon as number })).toThrow('options.horizon');
   });
 });
 

@@ -1,15 +1,205 @@
-/** The exact planner for any capacity path, as MPC-O needs it. planner/constant-planner.ts says how it works. */
+/**
+ * The exact finite-horizon planner of MPC-D and MPC-O, on one capacity path.
+ *
+ * It maximises the terms of the session's QoE (qoe.ts) over the next n segments,
+ *
+ *   sum q(R_k) * segmentSeconds/4  -  mu * sum stall_k  -  lambda * sum |q(R_k) - q(R_{k-1})|
+ *
+ * A plan runs on the clock, so buffer levels and segment durations are divided by the playback rate: at rate 2 a segment
+ * of 4 s plays for 2 s. With t the time, B the buffer, d the download time on the path, and room the most that the buffer
+ * may hold when a request leaves (infinite if the plan does not know the cap):
+ *
+ *   wait = max(0, B - room),  stall = max(0, d - (B - wait)),  t += wait + d,  B = max(0, B - wait - d) + segment
+ *
+ * Before the first picture nothing plays: the first download costs mu per second and the buffer keeps what it has. While
+ * the player is paused the first download costs nothing.
+ *
+ * The search goes forward segment by segment and drops partial plans in two ways. A *bound*: even without any further
+ * stall the plan would be worth less than a known one. *Dominance*: among plans with the same last representation, one
+ * is dropped if another is as early and every continuation of the other is worth at least as much. Links are first in,
+ * first out, so an earlier request never arrives later, and the same continuation stalls longer by at most what its
+ * buffer ends earlier (t + B).
+ *
+ * Among equal plans the one with the lowest first representation wins. Pensieve's artifact chooses the same: it goes
+ * through the plans in lexicographic order and keeps the first best. Values count as equal within `TIE_TOLERANCE` of the
+ * largest |q|, so that neither pruning nor the order of additions decides.
+ */
 
-import type { CapacityPath } from './capacity-path.ts';
-import { ConstantPlanner, type PlannerOptions } from './planner/constant-planner.ts';
-import { VaryingPaths } from './planner/varying-paths.ts';
+import { type CapacityPath, ConstantPath } from './capacity-path.ts';
+import type { PlayerState } from './controller.ts';
+import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
 
-export * from './planner/constant-planner.ts';
+/** Plans whose values differ by less than this share of the largest |q| are equal. */
+export const TIE_TOLERANCE = 1e-9;
 
-/** Plans on any path; on a constant one it equals `ConstantPlanner`. */
-export class Planner extends ConstantPlanner<CapacityPath> {
-  /** Throws `InputError` for an invalid option. */
-  constructor(options: PlannerOptions = {}) {
-    super(options, new VaryingPaths());
+/** Longest horizon that controllers accept, in segments. */
+export const MAX_HORIZON = 20;
+
+export interface PlannerOptions {
+  /** Planned segments, at least 1; a plan ends with the stream. */
+  horizon: number;
+  /** Whether the plan knows the state's buffer cap. Default false, as in the textbook. */
+  bufferCap?: boolean | undefined;
+  /** The first representation, if it is given. Default: any. */
+  first?: number;
+}
+
+export interface Plan {
+  /** Index of the first segment's representation. */
+  representation: number;
+  /** The terms of QoE summed over the planned segments, not yet divided by their media; -Infinity if no plan ends. */
+  value: number;
+  /** Stall seconds of that plan, startup included. */
+  stallSeconds: number;
+  /** Planned segments. */
+  segments: number;
+}
+
+/** A plan up to some segment. */
+interface PartialPlan {
+  /** Index of its first representation; -1: no segment is planned yet. */
+  first: number;
+  /** The terms of QoE of its segments, less `tieMargin` for each representation below its first. */
+  value: number;
+  stallSeconds: number;
+  /** When its last download ends. */
+  timeSeconds: number;
+  /** How long the buffer lasts then. */
+  bufferSeconds: number;
+}
+
+/** `a` dominates `b` if it comes no later in the order and `holds(a, b)`. */
+interface Dominance {
+  order: (plan: PartialPlan) => number;
+  holds: (a: PartialPlan, b: PartialPlan) => boolean;
+}
+
+const NO_PLAN = { first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Number.POSITIVE_INFINITY };
+
+/**
+ * The best plan of a state on a path whose second 0 is the state's now. If all plans have a download that never ends, it
+ * is the lowest representation with the value -Infinity.
+ */
+export function bestPlan(state: PlayerState, path: CapacityPath, options: PlannerOptions): Plan {
+  const { ladderBps, weights, upcomingSizesBits: sizes, segmentSeconds, playbackRate, isPaused } = state;
+  const { mu, lambda } = weights;
+  const playSeconds = segmentSeconds / playbackRate;
+  const roomSeconds = options.bufferCap
+    ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
+    : Number.POSITIVE_INFINITY;
+  const segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
+  const quality = ladderBps.map((bps) => weights.quality(bps));
+  const isConstant = path instanceof ConstantPath;
+  const tieMargin = TIE_TOLERANCE * Math.max(...quality.map(Math.abs));
+  /** What a segment adds to the value if it does not stall. */
+  const gain = (k: number, last: number, next: number) =>
+    (quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS -
+    (k === 0
+      ? switchCost(weights, state.previousBitrateBps, ladderBps[next]!)
+      : lambda * Math.abs(quality[next]! - quality[last]!));
+
+  /** `[k][last]`: the most that the segments from k on can add. */
+  const bounds = [quality.map(() => 0)];
+  for (let k = segments - 1; k > 0; k--) {
+    const after = bounds[0]!;
+    bounds.unshift(quality.map((_, last) => Math.max(...after.map((rest, next) => gain(k, last, next) + rest))));
   }
+
+  /** The partial plan with one segment more. */
+  const extend = (plan: PartialPlan, k: number, last: number, next: number): PartialPlan => {
+    const plays = k > 0 || (state.started && !isPaused);
+    const waitSeconds = plays ? Math.max(0, plan.bufferSeconds - roomSeconds) : 0;
+    const bufferSeconds = plan.bufferSeconds - waitSeconds;
+    const requestSeconds = plan.timeSeconds + waitSeconds;
+    // The sizes of the last known segment stand for later ones.
+    const sizeBits = sizes[Math.min(k, sizes.length - 1)]?.[next] ?? ladderBps[next]! * segmentSeconds;
+    const downloadSeconds = path.downloadSeconds(requestSeconds, sizeBits);
+    const playedSeconds = plays ? Math.min(downloadSeconds, bufferSeconds) : 0;
+    const stallSeconds = k === 0 && isPaused ? 0 : downloadSeconds - playedSeconds;
+    return {
+      first: k === 0 ? next : plan.first,
+      value: plan.value + gain(k, last, next) - mu * stallSeconds - (k === 0 ? next * tieMargin : 0),
+      stallSeconds: plan.stallSeconds + stallSeconds,
+      timeSeconds: requestSeconds + downloadSeconds,
+      bufferSeconds: bufferSeconds - playedSeconds + playSeconds,
+    };
+  };
+
+  const endSeconds = (plan: PartialPlan) => plan.timeSeconds + plan.bufferSeconds;
+  const dominance: Dominance = isConstant
+    ? {
+        // The time makes no difference there, and a second of buffer is worth at most mu.
+        order: (plan) => -plan.value - mu * plan.bufferSeconds,
+        holds: (a, b) => a.value >= b.value,
+      }
+    : {
+        order: (plan) => plan.timeSeconds,
+        holds: (a, b) => {
+          const aheadSeconds = endSeconds(a) - endSeconds(b);
+          // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
+          if (aheadSeconds > 0 && options.bufferCap) return false;
+          return a.value + mu * Math.min(0, aheadSeconds) >= b.value;
+        },
+      };
+
+  const root: PartialPlan = {
+    first: -1,
+    value: 0,
+    stallSeconds: 0,
+    timeSeconds: 0,
+    bufferSeconds: state.bufferLevelSeconds / playbackRate,
+  };
+  const firsts = options.first === undefined ? [...ladderBps.keys()] : [options.first];
+  /** The best value of plans that change the representation once at most, after the first segment. */
+  let known = Number.NEGATIVE_INFINITY;
+  for (const first of firsts) {
+    const begun = extend(root, 0, -1, first);
+    for (const rest of ladderBps.keys()) {
+      let plan = begun;
+      for (let k = 1; k < segments; k++) plan = extend(plan, k, k === 1 ? first : rest, rest);
+      if (plan.timeSeconds < Number.POSITIVE_INFINITY) known = Math.max(known, plan.value);
+    }
+  }
+
+  /** Partial plans per last representation. */
+  let plans: PartialPlan[][] = [[root]];
+  for (let k = 0; k < segments; k++) {
+    const longer: PartialPlan[][] = ladderBps.map(() => []);
+    for (const [last, candidates] of plans.entries()) {
+      for (const candidate of candidates) {
+        for (const next of k === 0 ? firsts : ladderBps.keys()) {
+          const plan = extend(candidate, k, last, next);
+          if (plan.timeSeconds < Number.POSITIVE_INFINITY && plan.value + bounds[k]![next]! >= known - tieMargin / 2) {
+            longer[next]!.push(plan);
+          }
+        }
+      }
+    }
+    plans = longer.map((candidates) => undominated(candidates, dominance));
+  }
+
+  const best = plans.flat().reduce((a, b) => (b.value > a.value ? b : a), NO_PLAN);
+  const { first, value, stallSeconds } = best;
+  return { representation: first, value: value + first * tieMargin, stallSeconds, segments };
+}
+
+/** What a plan promises, in words for a decision's reason. */
+export function describePlan({ value, stallSeconds, segments }: Plan, segmentSeconds: number): string {
+  if (value === Number.NEGATIVE_INFINITY) return 'no plan ever ends';
+  const qoe = (value * QOE_UNIT_SECONDS) / (segments * segmentSeconds);
+  return `QoE ${qoe.toFixed(2)} per 4 s and ${stallSeconds.toFixed(1)} s of stalls over ${segments} segments`;
+}
+
+/** The partial plans that no other dominates. */
+function undominated(plans: PartialPlan[], { order, holds }: Dominance): PartialPlan[] {
+  const kept: PartialPlan[] = [];
+  /** Those of `kept` whose place no later one has taken. */
+  let front: PartialPlan[] = [];
+  for (const plan of plans.sort((a, b) => order(a) - order(b) || b.value - a.value)) {
+    if (front.some((earlier) => holds(earlier, plan))) continue;
+    front = front.filter((earlier) => !holds(plan, earlier));
+    front.push(plan);
+    kept.push(plan);
+  }
+  return kept;
 }
