@@ -50,7 +50,7 @@ describe('planBenchmark', () => {
     );
     expect(() => planBenchmark({ ...options, algorithms: ['mpc-d', 'mpc-d'] })).toThrow(/each once/);
     expect(() => planBenchmark({ ...options, traces: [testTrace('a', 8)] })).toThrow(
-      'traces: expected a trace of 12 s or more, of 232 s from its start on for a whole session of uhd-8, ' +
+      'traces: expected a trace of 12 s or more (232 s after the start for a whole session of uhd-8), ' +
         'got 1 too short: "a" of 8 s',
     );
   });

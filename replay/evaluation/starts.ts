@@ -87,7 +87,7 @@ export function sessionStarts(
 export function neededOfTraces({ name, segmentSeconds, segmentCount, playbackRate = 1 }: Scenario): string {
   const least = ((SPARE_SEGMENTS + 1) * segmentSeconds) / playbackRate;
   const whole = (segmentCount * segmentSeconds) / playbackRate + SLACK_SECONDS;
-  return `a trace of ${least} s or more, of ${whole} s from its start on for a whole session of ${name}`;
+  return `a trace of ${least} s or more (${whole} s after the start for a whole session of ${name})`;
 }
 
 function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, segmentSeconds: number): number {
