@@ -50,9 +50,11 @@ export class DemoPage {
       const page = new DemoPage(origin, await origin.traces(), notices);
       await page.#start();
     } catch (error) {
+      const isLost = error instanceof OriginLostError;
+      const hint = isLost ? '. The players stream from an origin that npm start runs beside this page.' : '';
       notices.show('open', {
         kind: 'error',
-        text: `${messageOf(error)}. The players stream from an origin that npm start runs beside this page.`,
+        text: messageOf(error) + hint,
         action: { label: 'Try again', run: () => location.reload() },
       });
     }
