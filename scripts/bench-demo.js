@@ -1,13 +1,13 @@
 /**
- * `npm run bench:demo -- [minutes=30] [--query '?...']`: what the demo costs the browser that shows it. Serves the page as
- * `npm start` does, lets its players play in Chromium and presses "Start again" whenever all have finished. Real time. Prints
+ * `npm run bench:demo -- [minutes=30] [--query '?...']`: measures the demo's load on the browser. It serves the page as
+ * `npm start` does, plays it in Chromium in real time, and restarts it whenever all players have finished. It prints
  *
- * - the scripts that held the main thread for more than 50 ms, by the file whose callback it was (long animation frames). They
- *   are timed by the clock, so the machine must have nothing else to do: the load is printed as well;
- * - memory whenever a session had ended, after a garbage collection, and its slope per 10 minutes with a 95 % interval (least
- *   squares from the second session on). V8's compiled code and tables grow for a long time and are not judged.
+ * - the scripts that blocked the main thread for more than 50 ms, by file (long animation frames). They are timed by the
+ *   wall clock, so the machine must be idle; the load is printed, too;
+ * - the memory after each session and a garbage collection, and its slope per 10 minutes with a 95 % interval (least
+ *   squares from the second session on). V8's compiled code and tables grow for a long time and do not fail the check.
  *
- * Exit status 1 where a script of the page or of the plugin took more than 50 ms, or where memory that is judged grows.
+ * Exit status 1 if a script of the page or the plugin took more than 50 ms, or if other memory grows.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,18 +20,16 @@ import { bundledSources } from './bundled-sources.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LONG_MS = 50;
-/** Chromium lets go of an ended session within this time. */
+/** Chromium releases an ended session's memory within this time. */
 const AFTER_SESSION_MS = 3000;
 /** Growth by less than this share per 10 minutes counts as flat. */
 const FLAT_SHARE = 0.02;
 /** V8's types of heap nodes that are not objects of the page. */
 const NODE_KINDS = { code: 'compiled code', hidden: 'tables of V8', native: 'native' };
-const NOT_JUDGED = ['compiled code', 'tables of V8'];
+const NOT_CHECKED = ['compiled code', 'tables of V8'];
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { query: { type: 'string', default: '' } },
-});
+const options = { query: { type: 'string', default: '' } };
+const { values, positionals } = parseArgs({ allowPositionals: true, options });
 const minutes = Number(positionals[0] ?? 30);
 if (!(minutes > 0 && minutes <= 24 * 60)) {
   console.error(`expected minutes, 0 to 1440, got ${positionals[0]}`);
@@ -39,6 +37,7 @@ if (!(minutes > 0 && minutes <= 24 * 60)) {
 }
 
 const { findBrowser } = await bundledSources('replay/browser/find-browser.ts');
+const { studentQuantile } = await bundledSources('replay/evaluation/student-t.ts');
 const { executablePath, args, env } = await findBrowser();
 const server = await createServer({ configFile: join(ROOT, 'vite.config.ts') });
 await server.listen(0);
@@ -59,8 +58,8 @@ try {
 }
 
 /**
- * The first page, over the pipe of the DevTools protocol. Playwright would keep every response for the inspector, and segments
- * of 15 MB would be most of what is measured.
+ * Connects to the first page over the pipe of the DevTools protocol. Playwright would keep every response for the
+ * inspector, and segments of 15 MB would dominate the measured memory.
  */
 async function openPage() {
   const [requests, answers] = chromium.stdio.slice(3);
@@ -99,12 +98,12 @@ async function openPage() {
   return { send, evaluate, snapshotChunks: chunks };
 }
 
-/** Plays until time is up: the long scripts, and the memory at the end of each session. */
+/** Plays for `minutes`; returns the long scripts, and the memory after each session. */
 async function watch({ send, evaluate, snapshotChunks }) {
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   const waitUntil = async (expression) => {
     for (const end = performance.now() + 60_000; !(await evaluate(expression)); await pause(100)) {
-      if (performance.now() > end) throw new Error(`not so within 60 s: ${expression}`);
+      if (performance.now() > end) throw new Error(`still false after 60 s: ${expression}`);
     }
   };
   const all = (selector, condition) =>
@@ -126,8 +125,8 @@ async function watch({ send, evaluate, snapshotChunks }) {
     await pause(AFTER_SESSION_MS);
     scripts.push(...(await evaluate('longScripts.splice(0)')));
     sessions.push({ minute, memory: await memoryOf(send, snapshotChunks) });
-    console.error(`minute ${minute.toFixed(1)}: session ${sessions.length} has ended, load ${loadavg()[0].toFixed(1)}`);
-    // The measurement itself held the page.
+    console.error(`minute ${minute.toFixed(1)}: session ${sessions.length} ended, load ${loadavg()[0].toFixed(1)}`);
+    // Discard the scripts during the measurement, which blocks the page.
     await evaluate('longScripts.length = 0, document.querySelector("#restart").click()');
     await waitUntil(`!(${finished}) && ${playing}`);
   }
@@ -135,7 +134,7 @@ async function watch({ send, evaluate, snapshotChunks }) {
   return { loading, scripts, sessions };
 }
 
-/** Runs in the page, before anything else there. */
+/** Runs in the page before its own scripts. */
 function noteLongScripts(longMs) {
   window.longScripts = [];
   new PerformanceObserver((list) => {
@@ -147,12 +146,12 @@ function noteLongScripts(longMs) {
   }).observe({ type: 'long-animation-frame' });
 }
 
-/** In MB or as a number, after a garbage collection. */
+/** In MB (nodes and listeners: counts), after a garbage collection. */
 async function memoryOf(send, chunks) {
   await send('HeapProfiler.collectGarbage');
   const { embedderHeapUsedSize, backingStorageSize } = await send('Runtime.getHeapUsage');
   const { nodes, jsEventListeners } = await send('Memory.getDOMCounters');
-  // All chunks come before the answer.
+  // All chunks arrive before the answer.
   await send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
   const { snapshot, nodes: heap } = JSON.parse(chunks.splice(0).join(''));
   const { node_fields: fields, node_types: types } = snapshot.meta;
@@ -165,11 +164,10 @@ async function memoryOf(send, chunks) {
   return { ...kinds, ...buffers, nodes, listeners: jsEventListeners };
 }
 
-/** Prints both tables; the exit status. */
+/** Prints both tables and returns the exit status. */
 function report({ loading, scripts, sessions }) {
-  console.log(
-    `${cpus().length} x ${cpus()[0].model}, load ${loadavg()[2].toFixed(1)}, ${minutes} minutes, ${sessions.length} sessions ended\n`,
-  );
+  const machine = `${cpus().length} x ${cpus()[0].model}, load ${loadavg()[2].toFixed(1)}`;
+  console.log(`${machine}, ${minutes} minutes, ${sessions.length} sessions ended\n`);
   console.log(`| scripts over ${LONG_MS} ms | while loading | while playing | longest, ms | its callback |`);
   console.log('| --- | --- | --- | --- | --- |');
   const of = (some, owner) => some.filter(({ url }) => ownerOf(url) === owner);
@@ -182,41 +180,31 @@ function report({ loading, scripts, sessions }) {
   console.log('| --- | --- | --- | --- | --- |');
   let growing = 0;
   for (const name of Object.keys(sessions[0]?.memory ?? {})) {
-    const series = sessions.map(({ memory }) => memory[name]);
-    const slope = slopeOf(
-      series.slice(1),
-      sessions.slice(1).map(({ minute }) => minute / 10),
-    );
-    const flat = FLAT_SHARE * series.at(-1);
-    const verdict =
-      slope === undefined || (slope.value - slope.half <= 0 && slope.value + slope.half > flat)
-        ? 'unclear'
-        : slope.value + slope.half <= flat
-          ? 'flat'
-          : 'grows';
-    if (verdict === 'grows' && !NOT_JUDGED.includes(name)) growing++;
-    const text = slope === undefined ? '-' : `${slope.value.toPrecision(2)} ± ${slope.half.toPrecision(2)}`;
-    console.log(`| ${name} | ${series[0].toFixed(2)} | ${series.at(-1).toFixed(2)} | ${text} | ${verdict} |`);
+    const points = sessions.map(({ memory, minute }) => ({ x: minute / 10, y: memory[name] }));
+    const [first, last] = [points[0].y, points.at(-1).y];
+    const { slope, half } = leastSquares(points.slice(1));
+    const isFlat = slope + half <= FLAT_SHARE * last;
+    const verdict = isFlat ? 'flat' : slope - half > 0 ? 'grows' : 'unclear';
+    if (verdict === 'grows' && !NOT_CHECKED.includes(name)) growing++;
+    const text = Number.isNaN(slope) ? '-' : `${slope.toPrecision(2)} ± ${half.toPrecision(2)}`;
+    console.log(`| ${name} | ${first.toFixed(2)} | ${last.toFixed(2)} | ${text} | ${verdict} |`);
   }
   return growing > 0 || of(scripts, 'the page').length > 0 ? 1 : 0;
 }
 
-/** By the file that Vite serves it from: demo/, src/, abr/ and predictor/ are `the page`. */
+/** The package of a script by its URL; demo/, src/, abr/ and predictor/ are `the page`. */
 function ownerOf(url) {
   return /\/node_modules\/(?:\.vite\/deps\/)?([\w-]+)/.exec(url)?.[1] ?? (url === '' ? 'unknown' : 'the page');
 }
 
-/** Least squares of `y` on `x`: slope and half the width of its 95 % interval; undefined for fewer than 5 points. */
-function slopeOf(y, x) {
-  const degrees = y.length - 2;
-  if (degrees < 3) return undefined;
-  const centred = (some) => some.map((one) => one - some.reduce((sum, other) => sum + other, 0) / some.length);
-  const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
-  const [left, own] = [centred(y), centred(x)];
-  const value = dot(own, left) / dot(own, own);
-  const residuals = left.map((one, i) => one - value * own[i]);
-  // The 97.5 % quantile of Student's t, by the expansion of Cornish and Fisher.
-  const z = 1.959964;
-  const t = z + (z ** 3 + z) / (4 * degrees) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2);
-  return { value, half: t * Math.sqrt(dot(residuals, residuals) / degrees / dot(own, own)) };
+/** The slope of y on x and half the width of its 95 % interval; NaN for fewer than 5 points. */
+function leastSquares(points) {
+  const degrees = points.length - 2;
+  if (degrees < 3) return { slope: Number.NaN, half: Number.NaN };
+  const sum = (of) => points.reduce((total, point) => total + of(point), 0);
+  const [meanX, meanY] = [sum(({ x }) => x) / points.length, sum(({ y }) => y) / points.length];
+  const spread = sum(({ x }) => (x - meanX) ** 2);
+  const slope = sum(({ x, y }) => (x - meanX) * (y - meanY)) / spread;
+  const squares = sum(({ x, y }) => (y - meanY - slope * (x - meanX)) ** 2);
+  return { slope, half: studentQuantile(0.975, degrees) * Math.sqrt(squares / degrees / spread) };
 }

@@ -1,7 +1,4 @@
-/**
- * The service under load, in a process of its own: started by `bench-service.js`, to which it tells its address, and its
- * memory and processor time whenever it is asked.
- */
+/** The process of the service in `bench-service.js`. It sends its URL, and on request its memory and processor time. */
 import { syntheticDish } from '../service/fake-dish/simulated-dish.ts';
 import { shellText } from '../service/sky/constellation.fixture.ts';
 import { parseElements } from '../service/sky/elements.ts';
@@ -30,7 +27,7 @@ process.on('message', async (message) => {
 });
 process.send({ url: running.url });
 
-/** Processor time in ms to place all satellites once. */
+/** Processor time in ms to locate all satellites once. */
 async function skyMs() {
   const nowMs = Date.now();
   const text = shellText({ planes: 100, perPlane: SATELLITES / 100, epochMs: nowMs });

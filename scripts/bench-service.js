@@ -1,7 +1,6 @@
 /**
- * `npm run bench:service -- [seconds] [subscribers] [requestsPerSecond]`: the prediction service under load (default
- * 60 s, 500 event streams, 200 requests a second), in a process of its own. Prints in Markdown how long answers took,
- * whether an event was lost or doubled, and what memory and processor time it took.
+ * `npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200]`: loads a prediction service in a
+ * process of its own. Prints response times, lost or repeated events, memory and processor time in Markdown.
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +14,7 @@ const [seconds = 60, subscribers = 500, perSecond = 200] = process.argv.slice(2)
 /** Players that report in turn, half a second of download each. */
 const PLAYERS = 20;
 const WARM_UP_SECONDS = 5;
-/** Memory is compared between the first and the last third of the time. */
+/** Interval of memory samples. */
 const USAGE_SECONDS = Math.max(2, seconds / 30);
 
 const folder = mkdtempSync(join(root, 'build', 'bench-service-'));
@@ -42,27 +41,20 @@ async function bench() {
   const usages = [];
   const startMs = performance.now();
   const endMs = startMs + (WARM_UP_SECONDS + seconds) * 1000;
-  let isWarm = false;
   let sent = 0;
   let usageAtMs = startMs + WARM_UP_SECONDS * 1000;
-  let before;
   while (performance.now() < endMs) {
-    const nowMs = performance.now();
-    if (!isWarm && nowMs - startMs >= WARM_UP_SECONDS * 1000) {
-      isWarm = true;
-      before = await ask('usage');
-    }
-    if (isWarm && nowMs >= usageAtMs) {
-      usageAtMs = nowMs + USAGE_SECONDS * 1000;
+    if (performance.now() >= usageAtMs) {
+      usageAtMs = performance.now() + USAGE_SECONDS * 1000;
       usages.push(await ask('usage'));
     }
     const due = ((performance.now() - startMs) / 1000) * perSecond;
     for (; sent < due; sent++) {
-      const kept = isWarm;
+      const isWarm = usages.length > 0;
       askService(url, agent, sent).then(
         ({ ms, status }) => {
           if (status !== 200) failures.push(status);
-          else if (kept) latencies.push(ms);
+          else if (isWarm) latencies.push(ms);
         },
         (error) => failures.push(error.message),
       );
@@ -74,74 +66,58 @@ async function bench() {
   const events = streams.map((stream) => stream.close());
   agent.destroy();
   child.send('end');
-  report({ latencies, failures, usages, before, after, events, skyMs });
+  report({ latencies, failures, usages, after, events, skyMs });
 }
 
-function report({ latencies, failures, usages, before, after, events, skyMs }) {
+function report({ latencies, failures, usages, after, events, skyMs }) {
   latencies.sort((a, b) => a - b);
   const at = (level) => latencies[Math.min(latencies.length - 1, Math.floor(level * latencies.length))].toFixed(1);
-  const cpu = (after.cpu.user - before.cpu.user + after.cpu.system - before.cpu.system) / 1e6 / (seconds + 1);
+  const cpuSeconds = ({ cpu }) => (cpu.user + cpu.system) / 1e6;
+  const cpu = (cpuSeconds(after) - cpuSeconds(usages[0])) / (seconds + 1);
   const third = Math.max(1, Math.floor(usages.length / 3));
-  const mean = (some, of) => some.reduce((sum, one) => sum + one[of], 0) / some.length / 1e6;
+  const mean = (some, of) => (some.reduce((sum, one) => sum + one[of], 0) / some.length / 1e6).toFixed(1);
+  const thirds = (of) => `${mean(usages.slice(0, third), of)}, ${mean(usages.slice(-third), of)} MB`;
   const counts = events.map(({ sequences }) => sequences.length);
-  const broken = events.filter(({ sequences }) =>
-    sequences.some((sequence, i) => i > 0 && sequence !== sequences[i - 1] + 1),
-  );
+  const isBroken = ({ sequences }) => sequences.some((sequence, i) => i > 0 && sequence !== sequences[i - 1] + 1);
   const last = Math.max(...events.map(({ sequences }) => sequences.at(-1)));
-  const behind = events.filter(({ sequences }) => sequences.at(-1) < last - 1).length;
+  const isBehind = ({ sequences }) => sequences.at(-1) < last - 1;
+  const number = (condition) => events.filter(condition).length;
   const rows = [
-    ['event streams, requests a second, time', `${subscribers}, ${perSecond}, ${seconds} s`],
-    ['answers', `${latencies.length}, ${failures.length} failed`],
+    ['event streams, requests per second, duration', `${subscribers}, ${perSecond}, ${seconds} s`],
+    ['responses', `${latencies.length}, ${failures.length} failed`],
     ['p50, p90, p99, longest', `${at(0.5)}, ${at(0.9)}, ${at(0.99)}, ${at(1)} ms`],
     ['events per stream', `${Math.min(...counts)} to ${Math.max(...counts)}`],
     [
-      'streams with a lost or doubled event, ended early, behind',
-      `${broken.length}, ${events.filter(({ hasEnded }) => hasEnded).length}, ${behind}`,
+      'streams with lost or repeated events, ended early, behind',
+      `${number(isBroken)}, ${number(({ hasEnded }) => hasEnded)}, ${number(isBehind)}`,
     ],
-    ['slow readers broken off, faults', `${after.slowReaders}, ${after.faults.length}`],
+    ['slow readers disconnected, faults', `${after.slowReaders}, ${after.faults.length}`],
     ['processor time', `${(cpu * 100).toFixed(0)} % of a core`],
-    [
-      'heap, first and last third',
-      `${mean(usages.slice(0, third), 'heapUsed').toFixed(1)}, ${mean(usages.slice(-third), 'heapUsed').toFixed(1)} MB`,
-    ],
-    [
-      'resident, first and last third',
-      `${mean(usages.slice(0, third), 'rss').toFixed(0)}, ${mean(usages.slice(-third), 'rss').toFixed(0)} MB`,
-    ],
-    [
-      '10,000 satellites placed once',
-      `${skyMs.toFixed(1)} ms of processor time: ${(skyMs / 10).toFixed(1)} % of a core, once a second`,
-    ],
+    ['heap, first and last third', thirds('heapUsed')],
+    ['resident, first and last third', thirds('rss')],
+    ['10,000 satellites located once', `${skyMs.toFixed(1)} ms of processor time`],
   ];
   console.log(`| | |\n| --- | --- |\n${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}`);
   for (const failure of new Set(failures)) console.log(`failure: ${failure}`);
   for (const fault of new Set(after.faults)) console.log(`fault: ${fault}`);
 }
 
-/** A stream whose events' sequences are noted. */
+/** Opens an event stream; `close` returns the sequence numbers of its events. */
 function subscribe(url) {
   return new Promise((resolve, reject) => {
     const sent = get(`${url}/v1/events`, { agent: false }, (response) => {
       const sequences = [];
-      let hasEnded = false;
       let rest = '';
-      response.setEncoding('utf8');
-      response.on('data', (text) => {
+      response.setEncoding('utf8').on('data', (text) => {
         const lines = (rest + text).split('\n');
         rest = lines.pop();
-        for (const line of lines) {
-          const match = /^id: \w+\.(\d+)$/.exec(line);
-          if (match !== null) sequences.push(Number(match[1]));
-        }
-      });
-      response.on('close', () => {
-        hasEnded = true;
+        for (const line of lines) if (line.startsWith('id: ')) sequences.push(Number(line.split('.')[1]));
       });
       resolve({
         close() {
-          const outcome = { sequences, hasEnded };
+          const hasEnded = response.closed;
           sent.destroy();
-          return outcome;
+          return { sequences, hasEnded };
         },
       });
     });
@@ -149,7 +125,7 @@ function subscribe(url) {
   });
 }
 
-/** What players and dashboards ask, in turn. */
+/** Sends request `n`: alternately a player's report and a query. */
 function askService(url, agent, n) {
   const isReport = n % 2 === 0;
   const path = isReport

@@ -1,14 +1,14 @@
 /**
- * `npm run bench`, `bench:full` and `bench:kernel`: algorithms in real browsers, and a report.
+ * `npm run bench`, `bench:full` and `bench:kernel`: benchmarks in real browsers, with a report.
  *
- *     node scripts/bench.js short     4 shipped traces, 24 segments, and the simulator: under 10 minutes on two quiet cores
- *     node scripts/bench.js full      24 segments from one start per trace of ../shared/data/traces (or of LEO_ABR_TRACES):
- *                                     hours; MPC-L on the models of LEO_ABR_FOLD_MODELS (`leo-abr train --folds`), else on
- *                                     the shipped one
+ *     node scripts/bench.js short     4 shipped traces, 24 segments, and the simulator: under 10 minutes on two idle cores
+ *     node scripts/bench.js full      24 segments from one start per trace of ../shared/data/traces (or LEO_ABR_TRACES):
+ *                                     hours; MPC-L with the models in LEO_ABR_FOLD_MODELS (`leo-abr train --folds`), by
+ *                                     default with the shipped one
  *     node scripts/bench.js kernel    MPC-D and MPC-L under the kernel's CUBIC and BBR: half an hour; Linux and root
  *
- * All print each command as it can be typed. `full` and `kernel` continue what an earlier call has left unfinished. Results
- * are in build/bench/<kind>; the exit status is that of the browsers' part.
+ * Each command is printed. `full` and `kernel` resume an unfinished run. Results are in build/bench/<kind>; the exit status
+ * is that of the browser sessions.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
@@ -20,12 +20,12 @@ const COMMAND = join(ROOT, 'cli', 'bin', 'leo-abr.js');
 const SHIPPED = ['stationary-typical', 'stationary-hard', 'driving-motorway', 'driving-urban-blocked'];
 const shipped = SHIPPED.map((name) => `replay/traces/${name}.csv`);
 const { LEO_ABR_FOLD_MODELS: foldModels } = process.env;
-/** All but `road`, whose runs of 15 s hold no more than a segment. */
+/** All but `road`, whose runs of 15 s hold at most one segment. */
 const RECORDINGS = ['autobahn', 'mmsys24', 'sat-vs-cell', 'starnet', 'starnet-sample', 'tum-idp'].map(
   (name) => `../shared/data/traces/${name}`,
 );
 const KINDS = {
-  // Eight at a time make two cores late too often.
+  // The default of eight concurrent sessions overloads two cores.
   short: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'], contexts: ['--contexts', '5'] },
   full: {
     traces: process.env.LEO_ABR_TRACES?.split(delimiter).filter((path) => path !== '') ?? RECORDINGS,
@@ -43,7 +43,7 @@ if (!Object.hasOwn(KINDS, kind)) {
 const { traces, flags, contexts = [] } = KINDS[kind];
 const missing = traces.filter((path) => !existsSync(resolve(ROOT, path)));
 if (missing.length > 0) {
-  console.error(`no traces at ${missing.join(', ')}: put some there, or name their folder in LEO_ABR_TRACES`);
+  console.error(`no traces at ${missing.join(', ')}: put some there, or set LEO_ABR_TRACES to their folder`);
   process.exit(2);
 }
 
@@ -58,41 +58,32 @@ if (kind === 'kernel') {
   }
 } else {
   play('browser.json', 'mpc-d,mpc-l,mpc-o,dynamic', []);
-  // dash.js's own rules are only in the browser.
+  // Without dash.js's own rules, which run in browsers only.
   const file = join(folder, 'simulator.json');
-  stopUnless0(leoAbr(['simulate', ...traceFlags, '--algorithms', 'mpc-d,mpc-l,mpc-o', ...flags, '--out', file]));
+  runOrExit(['simulate', ...traceFlags, '--algorithms', 'mpc-d,mpc-l,mpc-o', ...flags, '--out', file]);
   files.push(file);
 }
-stopUnless0(leoAbr(['report', ...files, ...traceFlags, '--out', join(folder, 'report')]));
+runOrExit(['report', ...files, ...traceFlags, '--out', join(folder, 'report')]);
 process.exit(status);
 
-/** In browsers. Sessions that a busy machine has spoilt at every attempt are a fault, but those that count are in the file. */
+/** Plays in browsers. If a busy machine spoils sessions, the status is `EXIT_FAULT`, but the file has the other sessions. */
 function play(name, algorithms, tier) {
   const file = join(folder, name);
   if (kind === 'short') rmSync(join(ROOT, file), { force: true });
   const resume = kind === 'short' ? [] : ['--resume'];
-  const played = leoAbr([
-    'bench',
-    ...tier,
-    ...traceFlags,
-    '--algorithms',
-    algorithms,
-    ...flags,
-    ...contexts,
-    ...resume,
-    '--out',
-    file,
-  ]);
+  const further = ['--algorithms', algorithms, ...flags, ...contexts, ...resume, '--out', file];
+  const played = leoAbr(['bench', ...tier, ...traceFlags, ...further]);
   if (played > EXIT_FAULT || !existsSync(join(ROOT, file))) process.exit(played);
   status ||= played;
   files.push(file);
 }
 
-function stopUnless0(ended) {
+function runOrExit(args) {
+  const ended = leoAbr(args);
   if (ended !== 0) process.exit(ended);
 }
 
-/** Runs the command, having said what it is; its exit status. */
+/** Prints and runs a command; returns its exit status. */
 function leoAbr(args) {
   console.error(`\n$ npx leo-abr ${args.join(' ')}`);
   const { status, error } = spawnSync(process.execPath, [COMMAND, ...args], { cwd: ROOT, stdio: 'inherit' });

@@ -1,4 +1,4 @@
-/** The project's TypeScript, bundled so that Node can run it: what scripts here measure with. */
+/** Bundles the project's TypeScript, so that scripts can run it in Node. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -6,7 +6,7 @@ import { build } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The exports of a module (path from the project's root), with all it imports; nothing is left behind. */
+/** Imports a module (path from the project's root) through a temporary bundle; returns its exports. */
 export async function bundledSources(entry) {
   mkdirSync(join(root, 'build'), { recursive: true });
   const folder = mkdtempSync(join(root, 'build', 'sources-'));
@@ -17,7 +17,7 @@ export async function bundledSources(entry) {
   }
 }
 
-/** Bundles a module into a folder, for a process of its own; the file's path. */
+/** Bundles a module into a folder; returns the path of the file. */
 export async function bundleInto(folder, entry) {
   await build({
     root,

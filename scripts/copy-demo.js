@@ -1,4 +1,4 @@
-/** Puts the built demo page beside the built command, so that `leo-abr serve-demo` has it wherever it is installed. */
+/** Copies the built demo page into the command's package, for `leo-abr serve-demo`. */
 import { cpSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

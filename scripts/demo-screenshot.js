@@ -1,8 +1,4 @@
-/**
- * The picture of README.md: starts the demo, lets it play and takes it, in real time:
- *
- *     npm run demo:screenshot -- [seconds=100] [query] [file=docs/images/demo.png]
- */
+/** `npm run demo:screenshot -- [seconds=100] [query] [file=docs/images/demo.png]`: the image of the demo in README.md. */
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
@@ -16,16 +12,12 @@ const server = await createServer({ configFile: fileURLToPath(new URL('../vite.c
 await server.listen(0);
 const browser = await chromium.launch({ executablePath, args, env });
 try {
-  const page = await browser.newPage({
-    viewport: { width: 1280, height: 1330 },
-    colorScheme: 'light',
-    locale: 'en-GB',
-  });
+  const viewport = { width: 1280, height: 1330 };
+  const page = await browser.newPage({ viewport, colorScheme: 'light', locale: 'en-GB' });
   await page.goto(server.resolvedUrls.local[0] + query);
-  await page.waitForFunction((least) => document.querySelector('video')?.currentTime > least, Number(seconds), {
-    timeout: 4 * 60_000,
-  });
-  // From the top to the end of the race.
+  const hasPlayed = (least) => document.querySelector('video')?.currentTime > least;
+  await page.waitForFunction(hasPlayed, Number(seconds), { timeout: 4 * 60_000 });
+  // From the top to the end of the race section.
   const { height } = await page.evaluate(() => {
     const race = document.querySelector('#race').closest('section').getBoundingClientRect();
     return { height: Math.ceil(race.bottom + window.scrollY + 14) };

@@ -1,6 +1,6 @@
 /**
- * `npm run ship-model`: makes predictor/built-in/shipped-model.ts, what the plugin brings along, from
- * predictor/models/built-in.json, which `leo-abr train` wrote (docs/predictors.md has the command). The card stays behind.
+ * `npm run ship-model`: generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of `leo-abr
+ * train` in predictor/models/built-in.json (docs/predictors.md has the command), without its card.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

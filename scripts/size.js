@@ -1,6 +1,6 @@
 /**
- * `npm run size`: what the built plugin weighs in brotli against scripts/size-budget.json (bytes). Exit status 1 where it
- * is over. Whoever makes it grow on purpose raises the budget in the same change.
+ * `npm run size`: compares the built plugin's size in brotli with scripts/size-budget.json (bytes). Exit status 1 if a file
+ * is over its budget. A change that grows the plugin on purpose also raises the budget.
  */
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
@@ -8,7 +8,6 @@ import { brotliCompressSync } from 'node:zlib';
 const root = new URL('../', import.meta.url);
 const budget = JSON.parse(readFileSync(new URL('scripts/size-budget.json', root), 'utf8'));
 for (const [file, allowed] of Object.entries(budget)) {
-  // Brotli's default quality is the best.
   const bytes = brotliCompressSync(readFileSync(new URL(file, root))).length;
   const isOver = bytes > allowed;
   console.log(`${file}: ${bytes} of ${allowed} bytes in brotli${isOver ? ', over the budget' : ''}`);

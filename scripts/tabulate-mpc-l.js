@@ -1,16 +1,14 @@
 /**
- * `npm run tables -- [--ingredients] <results.json>...`: prints, as Markdown, what mpc-l comes to against mpc-d
- * in results of `leo-abr simulate`, per scenario and data set (sat-vs-cell also by transport); with --ingredients what each of
- * them is worth: mpc-l less its ablation, component by component. docs/mpc-l.md has the outcome.
+ * `npm run tables -- [--ingredients] <results.json>...`: the tables of docs/mpc-l.md in Markdown, from results of `leo-abr
+ * simulate`: mpc-l against mpc-d per scenario and data set (sat-vs-cell also by transport), or with --ingredients the
+ * difference of mpc-l and each of its ablations, per QoE component.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { bundledSources } from './bundled-sources.js';
 
-const { values, positionals } = parseArgs({
-  options: { ingredients: { type: 'boolean', default: false } },
-  allowPositionals: true,
-});
+const options = { ingredients: { type: 'boolean', default: false } };
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
 if (positionals.length === 0) {
   console.error('usage: npm run tables -- [--ingredients] <results.json>...');
   process.exit(2);
@@ -26,24 +24,13 @@ const rows = positionals.flatMap((file) => {
     values.ingredients ? ingredientRows(scenario, place, members) : resultRows(scenario, place, members),
   );
 });
-const header = values.ingredients
-  ? ['scenario', 'recordings', 'mpc-l less', 'QoE', 'of the top bitrate', 'stall seconds', 'startup seconds']
-  : [
-      'scenario',
-      'recordings',
-      'sessions',
-      'algorithm',
-      'QoE',
-      'ratio',
-      'gap closed',
-      'stall s',
-      'worst 5 % s',
-      'against mpc-d',
-      'severe',
-    ];
+const columns = values.ingredients
+  ? 'mpc-l minus|QoE|of the top bitrate|stall seconds|startup seconds'
+  : 'sessions|algorithm|QoE|ratio|gap closed|stall s|worst 5 % s|against mpc-d|severe';
+const header = ['scenario', 'recordings', ...columns.split('|')];
 for (const row of [header, header.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`);
 
-/** Sessions by data set; those of sat-vs-cell by transport as well, since the two see different links. */
+/** Sessions by data set, and those of sat-vs-cell also by transport, because TCP and UDP see different links. */
 function places(sessions) {
   const found = new Map();
   const add = (place, session) => found.set(place, [...(found.get(place) ?? []), session]);
@@ -76,33 +63,27 @@ function resultRows(scenario, place, sessions) {
 
 function ingredientRows(scenario, place, sessions) {
   const of = (name) => sessions.filter(({ algorithm }) => algorithm === name);
-  const ablations = [...new Set(sessions.map(({ algorithm }) => algorithm))].filter((name) =>
-    name.startsWith('mpc-l:no-'),
-  );
+  const algorithms = [...new Set(sessions.map(({ algorithm }) => algorithm))];
   const top = scenario.ladderBps.at(-1) / 1e6;
-  return ablations.map((name) => {
-    const { qoe, stallSeconds, startupSeconds } = componentDifference(of('mpc-l'), of(name), {
-      scenario,
-      ways: unitsByDataset(sessions),
-      seed: 1,
-      label: `${place} ${name}`,
+  return algorithms
+    .filter((name) => name.startsWith('mpc-l:no-'))
+    .map((name) => {
+      const options = { scenario, ways: unitsByDataset(sessions), seed: 1, label: `${place} ${name}` };
+      const { qoe, stallSeconds, startupSeconds } = componentDifference(of('mpc-l'), of(name), options);
+      return [
+        scenario.name,
+        place,
+        name,
+        estimate(qoe, top > 10 ? 2 : 3),
+        `${((100 * qoe.value) / top).toFixed(2)} %`,
+        estimate(stallSeconds, 2),
+        estimate(startupSeconds, 2),
+      ];
     });
-    return [
-      scenario.name,
-      place,
-      name,
-      estimate(qoe, top > 10 ? 2 : 3),
-      `${((100 * qoe.value) / top).toFixed(2)} %`,
-      estimate(stallSeconds, 2),
-      estimate(startupSeconds, 2),
-    ];
-  });
 }
 
 function estimate(of, digits) {
   if (!of) return '-';
-  const { value, ci95 } = of;
-  return ci95
-    ? `${value.toFixed(digits)} [${ci95.map((end) => end.toFixed(digits)).join(', ')}]`
-    : value.toFixed(digits);
+  const interval = of.ci95 && ` [${of.ci95.map((end) => end.toFixed(digits)).join(', ')}]`;
+  return `${of.value.toFixed(digits)}${interval ?? ''}`;
 }

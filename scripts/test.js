@@ -1,6 +1,6 @@
 /**
- * `npm test`: unit tests, then browser tests; ends with one line `N passed, N failed[, N skipped]` over both.
- * Exit status 1 when anything failed or a runner ended without a report.
+ * `npm test`: unit tests, then browser tests. Its last line is the total, `N passed, N failed[, N skipped]`. Exit status 1
+ * if a test failed or a runner ended without a report.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,13 +10,11 @@ import { join } from 'node:path';
 const reports = mkdtempSync(join(tmpdir(), 'leo-abr-test-'));
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
-/** Runs a test runner with its output shown and adds up its JSON report. */
-function run(name, args, env, count) {
+/** Runs a test runner and adds its JSON report to the totals. */
+function run(name, args, count) {
   const file = join(reports, `${name}.json`);
-  const { status } = spawnSync(process.execPath, args(file), {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, ...env(file) },
-  });
+  const env = { ...process.env, PLAYWRIGHT_JSON_OUTPUT_NAME: file };
+  const { status } = spawnSync(process.execPath, args(file), { stdio: ['ignore', 'inherit', 'inherit'], env });
   let counted;
   try {
     counted = count(JSON.parse(readFileSync(file, 'utf8')));
@@ -28,16 +26,10 @@ function run(name, args, env, count) {
   for (const key of Object.keys(totals)) totals[key] += counted[key];
 }
 
+const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 run(
   'unit',
-  (file) => [
-    '--experimental-vm-modules',
-    '--disable-warning=ExperimentalWarning',
-    'node_modules/jest/bin/jest.js',
-    '--json',
-    `--outputFile=${file}`,
-  ],
-  () => ({}),
+  (file) => [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${file}`],
   (report) => ({
     passed: report.numPassedTests,
     failed: report.numFailedTests + report.numRuntimeErrorTestSuites,
@@ -47,7 +39,6 @@ run(
 run(
   'browser',
   () => ['node_modules/@playwright/test/cli.js', 'test', '--reporter=list,json'],
-  (file) => ({ PLAYWRIGHT_JSON_OUTPUT_NAME: file }),
   (report) => ({
     passed: report.stats.expected + report.stats.flaky,
     failed: report.stats.unexpected + report.errors.length,
