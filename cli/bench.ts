@@ -19,6 +19,7 @@ import type { SessionResult } from '../replay/results.ts';
 import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
+import { wholeNumber } from './flags.ts';
 import { Progress } from './progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
@@ -76,7 +77,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       ? 1
       : flags.contexts === undefined
         ? defaultContexts(benchmark.scenario)
-        : contextsOption(flags.contexts);
+        : wholeNumber(flags.contexts, '--contexts', { min: 1, max: 64 });
   requireSameTier(benchmark, flags.tier, kernel);
   const raw = new RawFile(flags.raw ?? rawBeside(benchmark.out), benchmark.done.length > 0);
   const pageDirectory = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
@@ -230,10 +231,4 @@ function requireSameTier({ resumedTool, out }: Benchmark, tier: string, kernel: 
     undefined,
     `those of ${was}`,
   );
-}
-
-function contextsOption(text: string): number {
-  const contexts = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (contexts >= 1 && contexts <= 64) return contexts;
-  throw new InputError('--contexts', 'a whole number from 1 to 64', text);
 }

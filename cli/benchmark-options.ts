@@ -29,6 +29,7 @@ import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../repl
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { Output } from './command-io.ts';
+import { collect, decimalNumber, seedOption, wholeNumber } from './flags.ts';
 import { readFoldModels } from './fold-models.ts';
 import { readInput, requireWritable, STANDARD_OUTPUT } from './results-file.ts';
 import { scenarioOption } from './scenario-option.ts';
@@ -87,10 +88,6 @@ export function addBenchmarkOptions(command: Command): Command {
     .option('--timings', 'measure how long decisions take (results are then not the same bytes each time)')
     .option('--resume', 'continue the partial results in --out')
     .option('--out <file>', 'where the results go, - for standard output', STANDARD_OUTPUT);
-}
-
-function collect(value: string, earlier: string[] | undefined): string[] {
-  return [...(earlier ?? []), value];
 }
 
 /**
@@ -175,26 +172,19 @@ export function benchmarkJson(
 function shortened(scenario: ResolvedScenario, text: string | undefined): ResolvedScenario {
   if (text === undefined) return scenario;
   const { segmentCount, segmentSizesBits } = scenario;
-  const segments = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (segments >= 1 && segments <= segmentCount) {
-    return { ...scenario, segmentCount: segments, segmentSizesBits: segmentSizesBits.slice(0, segments) };
-  }
-  const expected = `a whole number from 1 to ${segmentCount} (the segments of ${scenario.name})`;
-  throw new InputError('--segments', expected, text);
+  const note = ` (the segments of ${scenario.name})`;
+  const segments = wholeNumber(text, '--segments', { min: 1, max: segmentCount, note });
+  return { ...scenario, segmentCount: segments, segmentSizesBits: segmentSizesBits.slice(0, segments) };
 }
 
 /** The scenario for viewers who watch at another rate; at rate 1 it stays as it is. */
 function atPlaybackRate(scenario: ResolvedScenario, text = '1'): ResolvedScenario {
-  const playbackRate = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  // What media elements play in all browsers.
-  if (playbackRate >= 0.25 && playbackRate <= 4) return playbackRate === 1 ? scenario : { ...scenario, playbackRate };
-  throw new InputError('--playback-rate', 'a number from 0.25 to 4', text);
-}
-
-function seedOption(text: string): number {
-  const seed = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(seed) && seed < 2 ** 32) return seed;
-  throw new InputError('--seed', 'a whole number from 0 to 4294967295', text);
+  const playbackRate = decimalNumber(text, '--playback-rate', {
+    expected: 'a number from 0.25 to 4',
+    // What media elements play in all browsers.
+    holds: (rate) => rate >= 0.25 && rate <= 4,
+  });
+  return playbackRate === 1 ? scenario : { ...scenario, playbackRate };
 }
 
 function noteSkipped(plan: BenchmarkPlan, stderr: Output): void {

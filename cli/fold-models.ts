@@ -4,20 +4,14 @@ import { dirname, resolve } from 'node:path';
 import { InputError } from '../abr/errors.ts';
 import { type ModelFile, parseModel } from '../predictor/built-in/model-file.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import { readInput } from './results-file.ts';
+import { readJson } from './results-file.ts';
 
 /**
  * The models by recording group, as `leo-abr train` writes them, from `{"<recording group>": "<model file>", ...}`; file
  * names count from the map's folder. `InputError` for a map or a model that cannot be used.
  */
 export function readFoldModels(file: string): Record<string, ModelFile> {
-  const text = readInput(file, '--fold-models');
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new InputError(file, 'a JSON object', error);
-  }
+  const json = readJson(file, '--fold-models');
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new InputError(file, 'an object from recording group to model file', json);
   }
@@ -32,12 +26,7 @@ export function readFoldModels(file: string): Record<string, ModelFile> {
 }
 
 function readModel(file: string): ModelFile {
-  try {
-    const model: ModelFile = JSON.parse(readInput(file, '--fold-models'));
-    parseModel(model, file);
-    return model;
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError(file, 'a model of leo-abr train', error);
-  }
+  const model = readJson(file, '--fold-models') as ModelFile;
+  parseModel(model, file);
+  return model;
 }

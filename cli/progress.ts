@@ -1,6 +1,7 @@
 /** How far a long command is, on standard error: a line written over on a terminal, else a line now and then. */
 
-import type { Output } from './command-io.ts';
+import type { CommandIo, Output } from './command-io.ts';
+import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
 
 /** Milliseconds between updates on a terminal, and of a log. */
 const TERMINAL_MS = 250;
@@ -45,6 +46,29 @@ export class Progress {
     }
     this.output.write(`\r${text.padEnd(this.shownWidth)}`);
     this.shownWidth = text.length;
+  }
+}
+
+/** Runs something long with its progress shown; an interrupt aborts its signal, with the command's end as the reason. */
+export async function withProgress<T>(
+  io: CommandIo,
+  noun: string,
+  run: (signal: AbortSignal, onProgress: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort(new ExitWith(EXIT_INTERRUPTED)));
+  let progress: Progress | undefined;
+  let last = 0;
+  try {
+    const result = await run(stop.signal, (done, total) => {
+      progress ??= new Progress(io.stderr, total, noun);
+      progress.update(done);
+      last = done;
+    });
+    progress?.end(last);
+    return result;
+  } finally {
+    stopListening();
   }
 }
 

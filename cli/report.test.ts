@@ -280,7 +280,7 @@ describe('wrong input ends with status 2 and writes nothing', () => {
 
   test('an --out that is a file', async () => {
     const { status, stderr } = await run('report', at('simulated.json'), '--out', TRACE);
-    expect(stderr).toContain('--out: expected a folder that can be written to');
+    expect(stderr).toContain('--out: expected a folder that can be written');
     expect(status).toBe(2);
     expect(existsSync(join(TRACE, 'index.html'))).toBe(false);
   });

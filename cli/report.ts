@@ -1,13 +1,16 @@
 /** `leo-abr report`: results as a page for people, Markdown for papers and a row per session for everything else. */
 
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
+import { writeFilesAtomically } from '../replay/formats/write-file.ts';
 import type { CommandIo } from './command-io.ts';
+import { collect } from './flags.ts';
 import { readResults } from './report/read-results.ts';
 import { runsOf } from './report/runs.ts';
-import { requireWritableFolder, writeFolder } from './report/write-folder.ts';
+import { requireWritableFolder } from './results-file.ts';
 
 interface ReportFlags {
   out: string;
@@ -48,10 +51,7 @@ async function report(
 
   // The plotting library is for this command alone: the others start without it.
   const { reportFiles } = await import('./report/report-files.ts');
-  writeFolder(out, reportFiles(runs, { ...(title !== undefined && { title }), ...(traces && { traces }) }));
+  const written = reportFiles(runs, { ...(title !== undefined && { title }), ...(traces && { traces }) });
+  writeFilesAtomically(Object.entries(written).map(([name, pieces]) => [join(out, name), pieces]));
   io.stderr.write(`index.html, report.md and sessions.csv in ${out}\n`);
-}
-
-function collect(value: string, earlier: string[] | undefined): string[] {
-  return [...(earlier ?? []), value];
 }

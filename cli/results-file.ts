@@ -1,6 +1,6 @@
-/** Where results go and come from: `--out` checked before any work, written whole or not at all, and read back. */
+/** Files that flags name: read with the flag in the error's message; checked before the work whose outcome they get. */
 
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../abr/errors.ts';
 import { makeFolder, writeFileAtomically } from '../replay/formats/write-file.ts';
@@ -11,16 +11,28 @@ export const STANDARD_OUTPUT = '-';
 
 /** Throws an `InputError` of the flag for a file that could not be written later. Makes its folder. */
 export function requireWritable(out: string, field = '--out'): void {
-  if (out === STANDARD_OUTPUT) return;
-  const unwritable = (got: string) => new InputError(field, 'a file that can be written', undefined, `${out}: ${got}`);
-  const probe = join(dirname(out), `.${basename(out)}.${process.pid}.probe`);
+  if (out !== STANDARD_OUTPUT) tryOut(out, { field, kind: 'file', folder: dirname(out) });
+}
+
+/** The same for a folder that is to hold files. */
+export function requireWritableFolder(out: string, field = '--out'): void {
+  tryOut(out, { field, kind: 'folder', folder: out });
+}
+
+function tryOut(
+  out: string,
+  { field, kind, folder }: { field: string; kind: 'file' | 'folder'; folder: string },
+): void {
+  const probe = join(folder, `.${basename(out)}.${process.pid}.probe`);
   try {
-    if (statSync(out, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a folder');
-    makeFolder(dirname(out));
-    writeFileSync(probe, '', { flag: 'wx' });
+    const there = statSync(out, { throwIfNoEntry: false });
+    if (kind === 'file' && there?.isDirectory()) throw new Error('it is a folder');
+    if (kind === 'folder' && there?.isFile()) throw new Error('it is a file');
+    makeFolder(folder);
+    closeSync(openSync(probe, 'wx'));
     rmSync(probe);
   } catch (error) {
-    throw unwritable((error as Error).message);
+    throw new InputError(field, `a ${kind} that can be written`, undefined, `${out}: ${(error as Error).message}`);
   }
 }
 
@@ -30,10 +42,23 @@ export function writeOutput(out: string, text: string, stdout: Output): void {
 }
 
 /** A file's text, or an `InputError` of the flag that named it. */
-export function readInput(file: string, field: string): string {
+export function readInput(file: string, field: string, mostBytes = Number.POSITIVE_INFINITY): string {
+  let fault: string;
   try {
-    return readFileSync(file, 'utf8');
+    const { size } = statSync(file);
+    if (size <= mostBytes) return readFileSync(file, 'utf8');
+    fault = `${size} bytes, more than ${mostBytes}`;
   } catch (error) {
-    throw new InputError(field, 'a readable file', undefined, `${file}: ${(error as Error).message}`);
+    fault = (error as Error).message;
+  }
+  throw new InputError(field, 'a readable file', undefined, `${file}: ${fault}`);
+}
+
+export function readJson(file: string, field: string): unknown {
+  const text = readInput(file, field);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new InputError(file, 'JSON', error);
   }
 }

@@ -9,6 +9,7 @@ import { readTraces } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { startOrigin } from '../replay/origin/index.ts';
 import type { CommandIo } from './command-io.ts';
+import { collect } from './flags.ts';
 import { staticSite } from './serve-demo/static-site.ts';
 import { interrupted, listening, portOption } from './serve-options.ts';
 import { TOOL_FOLDER } from './tool.ts';
@@ -80,8 +81,4 @@ function pageFolder(given: string | undefined): string {
     throw new InputError('--page', 'a folder with the built page', undefined, `${given}: no index.html`);
   }
   throw new Error(`the demo page is not built (npm run build): nothing in ${PAGE_FOLDERS.join(', ')}`);
-}
-
-function collect(value: string, earlier: string[] | undefined): string[] {
-  return [...(earlier ?? []), value];
 }

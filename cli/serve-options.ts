@@ -1,11 +1,10 @@
 /** What the commands that listen share: addresses, ports, files, and how they end. */
 
-import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { InputError } from '../abr/errors.ts';
-import { placeOf } from '../replay/formats/place.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
+import { wholeNumber } from './flags.ts';
 
 /** Starts something that listens; a place where it cannot is wrong input. */
 export async function listening<Options extends { host?: string; port: number }, Running>(
@@ -49,9 +48,7 @@ export async function closed(running: { close(): Promise<void> }, io: CommandIo)
 }
 
 export function portOption(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65535) return port;
-  throw new InputError('--port', 'a whole number from 0 to 65535', text);
+  return wholeNumber(text, '--port', { max: 65535 });
 }
 
 /** An origin of pages, as browsers write it. */
@@ -77,19 +74,6 @@ export function dishAddressOption(text: string, expected = 'a host and a port li
   const [, port] = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? [];
   if (Number(port) >= 1 && Number(port) <= 65535) return text;
   throw new InputError('--dish', expected, text);
-}
-
-/** A text file of at most so many bytes, a mebibyte unless told otherwise. */
-export function textIn(file: string, field: string, most = 2 ** 20): string {
-  try {
-    const { size } = statSync(file);
-    if (size > most)
-      throw new InputError(placeOf({ file, field }), `at most ${most} bytes`, undefined, `${size} bytes`);
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError(field, 'a readable file', undefined, `${file} (${(error as Error).message})`);
-  }
 }
 
 /** `48.1,11.6` or `48.1,11.6,520`: degrees north and east, metres above the sea. */

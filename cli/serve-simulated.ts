@@ -7,7 +7,8 @@ import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts'
 import { type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 import type { DishScript, SimulatedCapacity } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
-import { textIn } from './serve-options.ts';
+import { wholeNumber } from './flags.ts';
+import { readInput } from './results-file.ts';
 
 export interface ScriptFlags {
   trace: string;
@@ -36,13 +37,10 @@ export function addScriptOptions(command: Command): Command {
 
 export async function dishScript(flags: ScriptFlags, io: CommandIo): Promise<DishScript> {
   const { readTelemetry, recordedDish, syntheticDish } = await import('../service/index.ts');
-  const seed = /^\d{1,9}$/.test(flags.seed) ? Number(flags.seed) : Number.NaN;
-  if (Number.isNaN(seed)) {
-    throw new InputError('--seed', 'a whole number from 0 to 999999999', flags.seed);
-  }
+  const seed = wholeNumber(flags.seed, '--seed', { max: 999_999_999 });
   if (flags.telemetry !== undefined) {
     const file = flags.telemetry;
-    return recordedDish(readTelemetry(textIn(file, '--telemetry', LARGEST_TELEMETRY_BYTES), file), seed);
+    return recordedDish(readTelemetry(readInput(file, '--telemetry', LARGEST_TELEMETRY_BYTES), file), seed);
   }
   return syntheticDish({ seed, capacity: capacityOf(traceOption(flags.trace, io)) });
 }

@@ -10,6 +10,8 @@ import { placeOf } from '../replay/formats/place.ts';
 import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
+import { collect, decimalNumber } from './flags.ts';
+import { readInput } from './results-file.ts';
 import {
   closed,
   dishAddressOption,
@@ -19,12 +21,13 @@ import {
   originOption,
   portOption,
   proxyOption,
-  textIn,
 } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
+/** Of configurations, certificates and tokens. */
+const MOST_BYTES = 2 ** 20;
 
 interface ServeFlags extends ScriptFlags {
   dish?: string;
@@ -112,7 +115,10 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, io),
-      config: flags.config === undefined ? undefined : parseConfig(textIn(flags.config, '--config'), flags.config),
+      config:
+        flags.config === undefined
+          ? undefined
+          : parseConfig(readInput(flags.config, '--config', MOST_BYTES), flags.config),
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onUnusableModel: ({ message }) =>
         io.stderr.write(`--model: ${message}; the built-in forecaster is asked instead\n`),
@@ -163,10 +169,8 @@ function modelOption(file: string): string {
   throw new InputError('--model', 'a readable file', file);
 }
 
-function positive(text: string, field: string): number {
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (value > 0) return value;
-  throw new InputError(field, 'a number above 0', text);
+function positive(text: string, flag: string): number {
+  return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
 }
 
 /** Where the operating system wants such things. */
@@ -192,7 +196,7 @@ function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string
 }
 
 function pemIn(file: string, field: string): string {
-  const text = textIn(file, field);
+  const text = readInput(file, field, MOST_BYTES);
   if (text.includes('-----BEGIN ')) return text;
   throw new InputError(placeOf({ file, field }), 'a PEM file', text.slice(0, 20));
 }
@@ -202,14 +206,10 @@ const SHORTEST_TOKEN = 16;
 /** The token is never shown, not even where it is wrong. */
 function tokenIn(file: string): string {
   const field = '--token-file';
-  const token = textIn(file, field).trim();
+  const token = readInput(file, field, MOST_BYTES).trim();
   if (token.length < SHORTEST_TOKEN || !/^[\x21-\x7e]+$/.test(token)) {
     const expected = `one line of at least ${SHORTEST_TOKEN} letters, digits and signs`;
     throw new InputError(placeOf({ file, field }), expected, undefined, `${token.length} characters`);
   }
   return token;
-}
-
-function collect(value: string, values: string[]): string[] {
-  return [...values, value];
 }

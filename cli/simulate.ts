@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../abr/errors.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -12,6 +11,7 @@ import { runSessions } from '../replay/simulator/run-sessions.ts';
 import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
+import { jobsOption } from './flags.ts';
 import { Progress } from './progress.ts';
 import { STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
@@ -84,10 +84,4 @@ function reportFaults(sessions: readonly SessionResult[], io: CommandIo): void {
     `${faulty.length} sessions ended by a fault, the first: ${first.algorithm} on ${first.trace} at ${first.startSeconds} s: ${first.fault}\n`,
   );
   throw new ExitWith(EXIT_FAULT);
-}
-
-function jobsOption(text: string): number {
-  const jobs = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (jobs >= 1 && jobs <= 1024) return jobs;
-  throw new InputError('--jobs', 'a whole number from 1 to 1024', text);
 }

@@ -52,7 +52,7 @@ describe('trace synthesize', () => {
     [['--preset', 'mars'], "argument 'mars' is invalid"],
     [['--seed', 'x'], '--seed: expected a whole number'],
     [['--count', '0'], '--count: expected a whole number'],
-    [['--duration', '-5'], 'duration: expected seconds'],
+    [['--duration', '-5'], 'duration: expected a number of seconds'],
     [['--duration', ''], '--duration: expected a number'],
     [['--step', '0.33'], 'step: expected a multiple of 0.1 s'],
     [['--mbps', '5'], 'mbps: expected none with stationary'],

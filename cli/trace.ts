@@ -16,9 +16,10 @@ import {
   type StarlinkMixture,
 } from '../replay/link-model/starlink-parameters.ts';
 import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synthesize-trace.ts';
-import { type TraceInfo, traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
+import { traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { CommandIo } from './command-io.ts';
+import { decimalNumber, seedOption, wholeNumber } from './flags.ts';
 import { recordCommand } from './record/record.ts';
 
 export function traceCommand(io: CommandIo): Command {
@@ -43,13 +44,8 @@ function infoCommand(io: CommandIo): Command {
     .option('--json', 'as JSON')
     .action((paths: string[], { json }: { json?: boolean }) => {
       const infos = read(paths, io).map(traceInfo);
-      io.stdout.write(json === true ? jsonOf(infos) : traceInfoTable(infos));
+      io.stdout.write(json === true ? `${JSON.stringify(infos, null, 2)}\n` : traceInfoTable(infos));
     });
-}
-
-/** JSON without NaN: what a trace cannot say is null. */
-function jsonOf(infos: readonly TraceInfo[]): string {
-  return `${JSON.stringify(infos, null, 2)}\n`;
 }
 
 function convertCommand(io: CommandIo): Command {
@@ -108,11 +104,12 @@ interface SynthesizeFlags {
 const MAX_COUNT = 10_000;
 
 function synthesized(flags: SynthesizeFlags): Trace[] {
-  const seed = wholeNumber(flags.seed, '--seed', { min: 0, max: 0xffffffff });
+  const seed = seedOption(flags.seed);
   const count = wholeNumber(flags.count, '--count', { min: 1, max: Math.min(MAX_COUNT, 0x100000000 - seed) });
-  const durationSeconds = number(flags.duration, '--duration');
-  const stepSeconds = number(flags.step, '--step');
-  const mbps = flags.mbps === undefined ? {} : { mbps: number(flags.mbps, '--mbps') };
+  const durationSeconds = decimalNumber(flags.duration, '--duration', { expected: 'a number of seconds' });
+  const stepSeconds = decimalNumber(flags.step, '--step', { expected: 'a number of seconds' });
+  const mbps =
+    flags.mbps === undefined ? {} : { mbps: decimalNumber(flags.mbps, '--mbps', { expected: 'a number of Mbit/s' }) };
   return Array.from({ length: count }, (_, i) =>
     synthesizeTrace({ preset: flags.preset, seed: seed + i, durationSeconds, stepSeconds, ...mbps }),
   );
@@ -141,8 +138,8 @@ interface FitFlags {
 function fit(flags: FitFlags, io: CommandIo): void {
   const { preset } = flags;
   const replicates = wholeNumber(flags.replicates, '--replicates', { min: 1, max: 1000 });
-  const seed = wholeNumber(flags.seed, '--seed', { min: 0, max: 0xffffffff });
-  const iterations = wholeNumber(flags.search, '--search', { min: 0, max: 100_000 });
+  const seed = seedOption(flags.seed);
+  const iterations = wholeNumber(flags.search, '--search', { max: 100_000 });
   const recordings = read(flags.traces, io).map(rateSeriesOf);
   let parametersOf: ParametersOf = (linkSeed) => STARLINK_CHARACTERS[characterOf(preset, linkSeed)];
   if (iterations > 0) {
@@ -178,18 +175,4 @@ function writeAll(
 ): void {
   for (const trace of traces) writeTrace(trace, out, { format: to, sidecar });
   io.stderr.write(`${traces.length} ${traces.length === 1 ? 'trace' : 'traces'} in ${out}\n`);
-}
-
-function number(text: string, field: string): number {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) throw new InputError(field, 'a number', text);
-  return value;
-}
-
-function wholeNumber(text: string, field: string, { min, max }: { min: number; max: number }): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) {
-    throw new InputError(field, `a whole number from ${min} to ${max}`, text);
-  }
-  return value;
 }

@@ -3,7 +3,7 @@
  * players report and the dish shows; here it is started for that alone, or what it kept is read.
  */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { Command, Option } from 'commander';
 import { InputError } from '../../abr/errors.ts';
@@ -11,6 +11,8 @@ import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../repla
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_DONE, ExitWith } from '../exit-status.ts';
+import { collect, decimalNumber } from '../flags.ts';
+import { requireWritableFolder } from '../results-file.ts';
 import { closed, dishAddressOption, interrupted, listening, originOption, portOption } from '../serve-options.ts';
 import { TOOL_VERSION } from '../tool.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
@@ -59,14 +61,10 @@ export function recordCommand(io: CommandIo): Command {
     .action((flags: Flags) => record(flags, io));
 }
 
-function collect(value: string, values: string[]): string[] {
-  return [...values, value];
-}
-
 async function record(flags: Flags, io: CommandIo): Promise<void> {
   const { out, from, place } = flags;
-  const longestPauseSeconds = seconds(flags.bridge, '--bridge');
-  const shortestSeconds = seconds(flags.shortest, '--shortest');
+  const longestPauseSeconds = decimalNumber(flags.bridge, '--bridge', { expected: 'a number of seconds' });
+  const shortestSeconds = decimalNumber(flags.shortest, '--shortest', { expected: 'a number of seconds' });
   if (place?.trim() === '') throw new InputError('--place', 'a place', place);
   const status = from === undefined ? await listen(flags, io) : EXIT_DONE;
   for (const path of from ?? []) requireApart(path, out);
@@ -89,30 +87,21 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
 /** Has players report to the service until the command is interrupted. Gives the exit status. */
 async function listen({ out, dish, host, port, allowOrigin }: Flags, io: CommandIo): Promise<number> {
   const { startService } = await import('../../service/index.ts');
+  const directory = join(out, KEPT_FOLDER);
+  requireWritableFolder(directory);
   const options = {
     version: TOOL_VERSION,
     host,
     port: portOption(port),
     allowedOrigins: allowOrigin.map(originOption),
     dish: dish === undefined ? undefined : dishAddressOption(dish),
-    recording: { directory: folderIn(out), maxBytes: Number.POSITIVE_INFINITY, maxAgeDays: Number.POSITIVE_INFINITY },
+    recording: { directory, maxBytes: Number.POSITIVE_INFINITY, maxAgeDays: Number.POSITIVE_INFINITY },
     onFault: (error: Error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
   };
   const running = await listening(options, startService);
   io.stderr.write(`what players report is recorded until Ctrl-C; the service is at ${running.url}\n`);
   await interrupted(io);
   return closed(running, io);
-}
-
-function folderIn(out: string): string {
-  const folder = join(out, KEPT_FOLDER);
-  try {
-    mkdirSync(folder, { recursive: true });
-    return folder;
-  } catch (error) {
-    const got = `${out} (${(error as Error).message})`;
-    throw new InputError('--out', 'a folder that can be written to', undefined, got);
-  }
 }
 
 /** What is read must not be what is written: `train --data` would then find it twice. */
@@ -198,10 +187,4 @@ function summary(runs: readonly Run[], all: readonly Run[]): string {
 
 function whole(value: number): string {
   return String(Math.round(value));
-}
-
-function seconds(text: string, field: string): number {
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isFinite(value)) return value;
-  throw new InputError(field, 'a number of seconds', text);
 }

@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
 import { sameJson } from '../../replay/evaluation/same-json.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../replay/results.ts';
@@ -80,11 +81,5 @@ function tierOf(tool: ToolInfo): string {
 
 /** Sessions by algorithm, in the run's order. */
 export function byAlgorithm(sessions: readonly SessionResult[]): Map<string, SessionResult[]> {
-  const groups = new Map<string, SessionResult[]>();
-  for (const session of sessions) {
-    const group = groups.get(session.algorithm);
-    if (group === undefined) groups.set(session.algorithm, [session]);
-    else group.push(session);
-  }
-  return groups;
+  return groupBy(sessions, ({ algorithm }) => algorithm);
 }

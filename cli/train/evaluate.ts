@@ -10,15 +10,15 @@ import { placeOf } from '../../replay/formats/place.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
-import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
+import { collect } from '../flags.ts';
 import { readFoldModels } from '../fold-models.ts';
-import { Progress } from '../progress.ts';
+import { withProgress } from '../progress.ts';
 import { markdown } from '../report/markdown.ts';
 import { requireWritable } from '../results-file.ts';
 import { scenarioOption } from '../scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
 import type { Evaluation } from './evaluation-page.ts';
-import { type ForecastScores, scoreForecasts } from './forecast-scores.ts';
+import { scoreForecasts } from './forecast-scores.ts';
 import { readLatencySeries } from './latency-files.ts';
 import {
   builtInForecasts,
@@ -72,10 +72,6 @@ export function evaluateCommand(io: CommandIo): Command {
     .action((flags: unknown) => evaluate(flags as Flags, io));
 }
 
-function collect(value: string, earlier: string[] | undefined): string[] {
-  return [...(earlier ?? []), value];
-}
-
 async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   const { stderr } = io;
   const scenario = scenarioOption(flags.scenario);
@@ -116,9 +112,8 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
 
   const trained = interpreter === undefined ? {} : await trainedPredictions(series, interpreter, io);
   const points = pointScores(series, { ...predictionsOf(series, modelOf), ...trained });
-  const forecasts = await scored(
-    (signal, onProgress) => scoreForecasts({ traces, scenario, modelOf, signal, onProgress }),
-    io,
+  const forecasts = await withProgress(io, 'sessions', (signal, onProgress) =>
+    scoreForecasts({ traces, scenario, modelOf, signal, onProgress }),
   );
   const evaluation: Evaluation = {
     schema: 1,
@@ -138,27 +133,6 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   const sections = document.sections.filter(({ blocks }) => blocks.every(({ kind }) => kind !== 'figures'));
   io.stdout.write([...markdown({ ...document, sections })].join(''));
   stderr.write(`wrote ${page} and evaluation.json beside it\n`);
-}
-
-async function scored(
-  score: (signal: AbortSignal, onProgress: (done: number, total: number) => void) => Promise<ForecastScores>,
-  io: CommandIo,
-): Promise<ForecastScores> {
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort(new ExitWith(EXIT_INTERRUPTED)));
-  let progress: Progress | undefined;
-  let sessions = 0;
-  try {
-    const scores = await score(stop.signal, (done, total) => {
-      progress ??= new Progress(io.stderr, total, 'sessions');
-      sessions = done;
-      progress.update(done);
-    });
-    progress?.end(sessions);
-    return scores;
-  } finally {
-    stopListening();
-  }
 }
 
 function predictionsOf(

@@ -1,11 +1,10 @@
 /** `leo-abr export`: a model of `leo-abr train` as an ONNX file, for `leo-abr/onnx` in a page or for any other runtime. */
 
 import { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/built-in/model-file.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
-import { readInput, requireWritable } from '../results-file.ts';
+import { readJson, requireWritable } from '../results-file.ts';
 import { type DescribedModel, requireCard } from './model-card.ts';
 
 export function exportCommand(io: CommandIo): Command {
@@ -23,13 +22,7 @@ export function exportCommand(io: CommandIo): Command {
 }
 
 async function onnxOf(file: string): Promise<Uint8Array> {
-  const text = readInput(file, '<model.json>');
-  let model: DescribedModel;
-  try {
-    model = JSON.parse(text);
-  } catch (error) {
-    throw new InputError(file, 'JSON', error);
-  }
+  const model = readJson(file, '<model.json>') as DescribedModel;
   parseModel(model, file);
   requireCard(model, file);
   // protobufjs is for this command alone.

@@ -6,6 +6,7 @@
 import { InputError } from '../../abr/errors.ts';
 import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import { FEATURES } from '../../predictor/link-history.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { Trace } from '../../replay/trace.ts';
 
@@ -89,11 +90,7 @@ export function featureMeaning(name: string): string {
 
 /** What recordings of which data sets there are, by name. */
 export function dataSources(traces: readonly Trace[]): DataSource[] {
-  const byName = new Map<string, Trace[]>();
-  for (const trace of traces) {
-    const { dataset } = trace.metadata;
-    byName.set(dataset, [...(byName.get(dataset) ?? []), trace]);
-  }
+  const byName = groupBy(traces, ({ metadata }) => metadata.dataset);
   return [...byName.keys()].sort().map((dataset) => {
     const of = byName.get(dataset)!;
     return {
@@ -130,12 +127,7 @@ export function describeModel({ trained, tool, data, leftOut }: DescribeOptions)
 /** Throws an `InputError` for a card that does not belong to its model. */
 export function requireCard(model: ModelFile & { card?: ModelCard }, file: string): ModelCard {
   const fail = (field: string, expected: string, got: unknown): never => {
-    throw new InputError(
-      placeOf({ file, field: `card${field}` }),
-      expected,
-      undefined,
-      JSON.stringify(got) ?? 'nothing',
-    );
+    throw new InputError(placeOf({ file, field: `card${field}` }), expected, got);
   };
   const { card } = model;
   if (typeof card !== 'object' || card === null) return fail('', 'a model card', card);

@@ -2,6 +2,7 @@
 
 import { InputError } from '../../abr/errors.ts';
 import { componentDifference } from '../../replay/evaluation/component-differences.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { parseResults } from '../../replay/evaluation/parse-results.ts';
 import { unitsByDataset } from '../../replay/evaluation/resampling-units.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
@@ -64,11 +65,15 @@ export function qoeByModel(given: readonly ModelResults[], labelOf: (session: Se
     const files = given.filter(({ results }) => results.scenario.name === name);
     const [first] = files;
     const { scenario, sessions: all, tool } = first!.results;
-    const reference = byPlace(all, labelOf);
+    const byPlace = (sessions: readonly SessionResult[]) =>
+      groupBy(
+        sessions.filter(({ algorithm }) => algorithm === ALGORITHM),
+        labelOf,
+      );
     const places: QoeByModel['places'] = {};
-    for (const [place, against] of reference) {
+    for (const [place, against] of byPlace(all)) {
       places[place] = files.map(({ model, file, results }) => {
-        const own = byPlace(results.sessions, labelOf).get(place) ?? [];
+        const own = byPlace(results.sessions).get(place) ?? [];
         const difference =
           file === first!.file
             ? undefined
@@ -124,17 +129,4 @@ export function qoeTables(all: readonly QoeByModel[]): Table[] {
       ]);
     }),
   }));
-}
-
-function byPlace(
-  sessions: readonly SessionResult[],
-  labelOf: (session: SessionResult) => string,
-): Map<string, SessionResult[]> {
-  const found = new Map<string, SessionResult[]>();
-  for (const session of sessions) {
-    if (session.algorithm !== ALGORITHM) continue;
-    const place = labelOf(session);
-    found.set(place, [...(found.get(place) ?? []), session]);
-  }
-  return found;
 }

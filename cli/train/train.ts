@@ -10,8 +10,8 @@ import { FEATURES } from '../../predictor/link-history.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
-import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
-import { Progress } from '../progress.ts';
+import { collect, jobsOption, seedOption } from '../flags.ts';
+import { withProgress } from '../progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../results-file.ts';
 import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';
 import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
@@ -64,10 +64,6 @@ export function trainCommand(io: CommandIo): Command {
     .action((flags: unknown) => train(flags as Flags, io));
 }
 
-function collect(value: string, earlier: string[] | undefined): string[] {
-  return [...(earlier ?? []), value];
-}
-
 async function train(flags: Flags, io: CommandIo): Promise<void> {
   const { out, folds, leaveOut, name, estimator, python, environment } = flags;
   if (out === undefined && folds === undefined) {
@@ -77,8 +73,8 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
   if (estimator !== undefined && !ESTIMATORS.includes(estimator)) {
     throw new InputError('--estimator', `one of ${ESTIMATORS.join(', ')}`, estimator);
   }
-  const seed = wholeNumber('--seed', flags.seed, 0, 2 ** 32 - 1);
-  const jobs = wholeNumber('--jobs', flags.jobs, 1, 1024);
+  const seed = seedOption(flags.seed);
+  const jobs = jobsOption(flags.jobs);
   const traces = readTraces(flags.data, { onNote: (note) => io.stderr.write(`${note}\n`) });
   const { kept, leftOut } = withoutLeftOut(traces, leaveOut);
   requireEnough(kept, folds !== undefined);
@@ -90,7 +86,8 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
   try {
     const rows = join(scratch, 'rows');
     // What is left out is judged by the folds; a model alone has no use for it.
-    await rowsOf(folds === undefined ? kept : traces, { seed, leftOut: leaveOut, folder: rows }, io);
+    const played = { traces: folds === undefined ? kept : traces, seed, leftOut: leaveOut, folder: rows };
+    await withProgress(io, 'sessions', (signal, onProgress) => writeRows({ ...played, signal, onProgress }));
     const model = join(scratch, 'model.json');
     const args = ['--rows', rows, '--name', name, '--seed', String(seed), '--jobs', String(jobs)];
     if (folds !== undefined) args.push('--folds', folds);
@@ -112,12 +109,6 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-}
-
-function wholeNumber(field: string, text: string, least: number, most: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new InputError(field, `a whole number from ${least} to ${most}`, text);
 }
 
 function withoutLeftOut(traces: readonly Trace[], names: readonly string[]): { kept: Trace[]; leftOut: Trace[] } {
@@ -154,31 +145,5 @@ function requireEnough(traces: readonly Trace[], folds: boolean): void {
       undefined,
       `${[...groups].join(', ')} alone`,
     );
-  }
-}
-
-async function rowsOf(
-  traces: readonly Trace[],
-  options: { seed: number; leftOut: readonly string[]; folder: string },
-  io: CommandIo,
-): Promise<void> {
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort(new ExitWith(EXIT_INTERRUPTED)));
-  let progress: Progress | undefined;
-  let played = 0;
-  try {
-    await writeRows({
-      ...options,
-      traces,
-      signal: stop.signal,
-      onProgress: (done, total) => {
-        progress ??= new Progress(io.stderr, total, 'sessions');
-        played = done;
-        progress.update(done);
-      },
-    });
-    progress?.end(played);
-  } finally {
-    stopListening();
   }
 }

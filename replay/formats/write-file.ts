@@ -4,31 +4,64 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSy
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 
+/** Pieces are gathered to about this much before they are written. */
+const CHUNK_CHARACTERS = 1 << 16;
+
+type Content = string | Uint8Array | Iterable<string>;
+
 /**
  * Writes a temporary file and renames it, so that a reader sees either the old content or the new one. Makes missing
  * folders.
  * @throws {InputError} if the file cannot be written.
  */
-export function writeFileAtomically(file: string, text: string | Uint8Array): void {
-  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
-  let opened = false;
+export function writeFileAtomically(file: string, content: Content): void {
+  writeFilesAtomically([[file, content]]);
+}
+
+/** The same for several files, renamed once all are complete. Pieces are written as they are made. */
+export function writeFilesAtomically(files: readonly (readonly [file: string, content: Content])[]): void {
+  const temporaries = new Map<string, string>();
+  let at = '';
   try {
-    makeFolder(dirname(file));
-    const descriptor = openSync(temporary, 'w');
-    opened = true;
-    try {
-      let written = 0;
-      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-      while (written < bytes.length) written += writeSync(descriptor, bytes, written);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
+    for (const [file, content] of files) {
+      at = file;
+      makeFolder(dirname(file));
+      const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
+      const descriptor = openSync(temporary, 'w');
+      temporaries.set(file, temporary);
+      try {
+        for (const chunk of chunksOf(content)) writeWhole(descriptor, chunk);
+        fsyncSync(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
     }
-    renameSync(temporary, file);
+    for (const [file, temporary] of temporaries) {
+      at = file;
+      renameSync(temporary, file);
+    }
   } catch (error) {
-    if (opened) rmSync(temporary, { force: true });
-    throw new InputError(file, 'a file that can be written', error);
+    for (const temporary of temporaries.values()) rmSync(temporary, { force: true });
+    // Whatever else failed, failed while the pieces were made.
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new InputError(at, 'a file that can be written', error);
   }
+}
+
+function* chunksOf(content: Content): Generator<Uint8Array> {
+  if (content instanceof Uint8Array) return yield content;
+  let gathered = '';
+  for (const piece of typeof content === 'string' ? [content] : content) {
+    gathered += piece;
+    if (gathered.length < CHUNK_CHARACTERS) continue;
+    yield Buffer.from(gathered);
+    gathered = '';
+  }
+  yield Buffer.from(gathered);
+}
+
+function writeWhole(descriptor: number, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
 }
 
 /**
