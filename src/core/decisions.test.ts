@@ -48,6 +48,9 @@ describe('decide', () => {
   });
 
   test('leaves the segment to the player where the controller fails or leaves the ladder, with one fault', () => {
+    const silent = adapted({ controller: { name: 'silent', decide: () => undefined as never } });
+    expect(silent.decisions.decide()).toBeUndefined();
+    expect(silent.events.faults[0]?.message).toBe('the controller failed: there is no representation undefined');
     const controller = new Scripted();
     const { decisions, events, emitted, life } = adapted({ controller });
     controller.next = { representation: 3, ...REASONED };

@@ -1,6 +1,6 @@
 /** Decisions: shows the controller the state, checks its decision, and emits it to the listeners. */
 
-import type { InFlight } from '../../abr/controller.ts';
+import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { Choice, PlayerPort } from './player-port.ts';
@@ -26,8 +26,10 @@ export function createDecisions(port: PlayerPort, life: LifeCycle, events: Event
         ? controller.reconsider!(state, inFlight, forecast)
         : controller.decide(state, forecast);
       if (decision === 'keep') return undefined;
-      const representationId = ladder[decision.representation]?.id;
-      if (representationId === undefined) throw new Error(`there is no representation ${decision.representation}`);
+      // A controller of the page may return anything.
+      const index = (decision as Decision | undefined)?.representation;
+      const representationId = ladder[index!]?.id;
+      if (representationId === undefined) throw new Error(`there is no representation ${index}`);
       session.lastDecision = decision;
       const kind = inFlight ? 'abandon' : 'decide';
       const { number } = session;
