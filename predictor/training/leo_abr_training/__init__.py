@@ -1,1 +1,1 @@
-"""Trains the built-in forecaster of leo-abr: rows of features and futures in, a model file out."""
+"""Trains the built-in forecaster of leo-abr: from rows of features and future capacity to a model file."""

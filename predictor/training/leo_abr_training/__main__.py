@@ -1,4 +1,4 @@
-"""`python -m leo_abr_training`: what `leo-abr train` runs. Says on standard output what it does."""
+"""`python -m leo_abr_training`: the training that `leo-abr train` runs. Prints its progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-# Sums of one order whatever the machine: the same rows give the same model. Set before numpy loads.
+# One thread, so that sums have one order and the same rows give the same model. Set before numpy loads.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
@@ -25,7 +25,7 @@ from .rows import Rows, read_rows  # noqa: E402
 
 ROWS: Rows
 SETTINGS = Settings()
-# Rows whose outcomes go with the model, for whoever evaluates it elsewhere.
+# Rows that the model file contains with their outputs, to verify other implementations.
 GOLDEN_ROWS = 6
 
 
@@ -45,12 +45,13 @@ def main() -> int:
 
     sets = training_sets(ROWS) if args.folds else {}
     if args.model:
-        # Last, so that its correlation can be measured on what others have not learnt from.
+        # The folds, if any, provide the held-out results for its rank correlation.
         sets.setdefault(None, [])
     tasks = [(group, args.seed, args.estimator) for group in sets]
     fitted: dict[int | None, Fitted] = {}
     held_out: dict[int, HeldOut] = {}
-    with ProcessPoolExecutor(max_workers=max(1, min(args.jobs, len(tasks))), initializer=_load, initargs=(args.rows,)) as pool:
+    workers = max(1, min(args.jobs, len(tasks)))
+    with ProcessPoolExecutor(workers, initializer=_load, initargs=(args.rows,)) as pool:
         for (left_out, groups), result in zip(sets.items(), pool.map(_fit, tasks)):
             fitted[left_out] = result
             for group in groups:
@@ -66,7 +67,7 @@ def main() -> int:
 
 
 def _load(folder: Path) -> None:
-    """Every process reads the rows itself."""
+    """Initialises a process."""
     global ROWS
     ROWS = read_rows(folder)
 
@@ -85,7 +86,7 @@ def _write_folds(args: argparse.Namespace, sets: dict, fitted: dict, held_out: d
     files = {}
     for left_out, groups in sets.items():
         for group in groups:
-            # What is measured on a group is not used on it.
+            # Without the results on the group itself.
             others = [held_out[g] for g in held_out if g != group]
             name = ROWS.groups[group]
             file = f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in name)}.json"
@@ -95,27 +96,25 @@ def _write_folds(args: argparse.Namespace, sets: dict, fitted: dict, held_out: d
             _write_json(args.folds / file, {**model, "heldOut": name})
             files[name] = file
     _write_json(args.folds / "scores.json", scores_by_dataset(ROWS, held_out.values()))
-    # Last: where it is, everything is.
+    # Written last: if it exists, the folds are complete.
     _write_json(args.folds / "folds.json", dict(sorted(files.items())))
     print(f"wrote {args.folds / 'folds.json'}", flush=True)
 
 
 def _write_model(args: argparse.Namespace, fitted: Fitted, held_out: dict[int, HeldOut]) -> None:
-    """The model with `fit`, from which `leo-abr train` makes its card."""
-    judged = list(held_out.values())
-    if not judged:
-        judged = [_held_out(fitted, group) for group in np.unique(ROWS.group)]
+    """Writes the model, with the field `fit` for its card."""
+    evaluated = list(held_out.values()) or [_held_out(fitted, group) for group in np.unique(ROWS.group)]
     chosen = ROWS.training(None)
     golden = chosen[np.linspace(0, len(chosen) - 1, GOLDEN_ROWS).astype(int)]
     quantiles = as_read(fitted).quantiles(ROWS.features[golden])
-    file = model_file(fitted, ROWS, args.name, mean_rank_correlation(ROWS, judged))
+    file = model_file(fitted, ROWS, args.name, mean_rank_correlation(ROWS, evaluated))
     file["fit"] = {
         "settings": asdict(SETTINGS) if args.estimator is None else {"estimator": args.estimator},
         "seed": args.seed,
         "rows": len(chosen),
         "numpy": np.__version__,
         "scoresAreHeldOut": bool(held_out),
-        "scores": scores_by_dataset(ROWS, judged),
+        "scores": scores_by_dataset(ROWS, evaluated),
         "golden": [
             {"features": [round(float(v), 6) for v in features], "logRatios": [round(float(v), 5) for v in row.ravel()]}
             for features, row in zip(ROWS.features[golden], quantiles)

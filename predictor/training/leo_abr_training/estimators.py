@@ -1,6 +1,6 @@
-"""A simple estimator with the quantiles of its own errors, as a network without hidden layers: one input, weight one.
+"""A simple estimator with the quantiles of its errors, as a network without hidden layers: one input, weight one.
 
-What MPC-L makes of it is what a better forecast has to beat; the model file is an ordinary one (`--fold-models`).
+It is the baseline for MPC-L's forecasts. Its model file is an ordinary one (`--fold-models`).
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from .fit import Fitted, Settings, balanced_weights
 from .network import Parameters
 from .rows import Rows
 
-# Quantiles of errors lie at least this far apart, in ln of rate.
+# Smallest distance of quantiles, in ln of rate.
 LEAST_GAP = 1e-3
 
 
 def estimator_features(rows: Rows) -> list[str]:
-    """Features that are a rate by themselves, relative to the reference like the targets."""
+    """Features that are rates relative to the reference, like the targets."""
     return [name for name in rows.feature_names if name.startswith("level-")]
 
 
 def fit_estimator(rows: Rows, chosen: np.ndarray, feature: str, settings: Settings) -> Fitted:
-    """Capacity in every step: the feature's rate, with the quantiles of ln(came / estimated) over the chosen rows.
+    """Forecasts the feature's rate in every step, with the quantiles of ln(actual / estimated) over the chosen rows.
 
-    Data sets weigh as they do for the networks. Raises ValueError where there is no such feature.
+    Data sets are weighted as for the networks. Raises ValueError if the feature does not exist.
     """
     if feature not in estimator_features(rows):
         raise ValueError(f"estimator: expected one of {', '.join(estimator_features(rows))}, got {feature!r}")
@@ -36,7 +36,7 @@ def fit_estimator(rows: Rows, chosen: np.ndarray, feature: str, settings: Settin
     for step in range(errors.shape[1]):
         quantiles = weighted_quantiles(errors[:, step], weights, levels)
         gaps = np.maximum(np.diff(quantiles), LEAST_GAP)
-        # The head adds softplus(raw) outwards from the middle: raw is its inverse.
+        # The inverse of the head, which adds softplus(raw) outwards from the median.
         raw = gaps + np.log(-np.expm1(-gaps))
         biases[step] = np.concatenate([raw[:middle], quantiles[middle : middle + 1], raw[middle:]])
     inputs = np.zeros((len(rows.feature_names), biases.size), np.float32)
@@ -46,7 +46,7 @@ def fit_estimator(rows: Rows, chosen: np.ndarray, feature: str, settings: Settin
 
 
 def weighted_quantiles(values: np.ndarray, weights: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """The least value with at least so much of the weight at or below it; of values that are known."""
+    """The smallest known values whose cumulative weight reaches the levels."""
     known = ~np.isnan(values)
     order = np.argsort(values[known], kind="stable")
     ranked = values[known][order].astype(np.float64)

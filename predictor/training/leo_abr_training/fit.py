@@ -1,4 +1,4 @@
-"""Fits networks to rows: AdamW with one cycle of the learning rate, equal say for small data sets, masked handovers."""
+"""Fits networks to rows: AdamW with a one-cycle learning rate, balanced data sets, masked handovers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from .network import Parameters, first_parameters, loss_gradient, quantiles_of
 from .rows import Rows
 
-# Weights of a model file are so many steps from nought at most.
+# Largest quantised weight of a model file, in steps.
 GREATEST_STEP = 31
 
 
@@ -17,25 +17,25 @@ GREATEST_STEP = 31
 class Settings:
     levels: tuple[float, ...] = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
     hidden: tuple[int, ...] = (24, 16)
-    # Share of the steps, at the end, that are taken with weights rounded as in the model file.
+    # Final share of the steps, in which weights are rounded as in the model file.
     rounded: float = 0.5
-    # Networks that are averaged; each begins elsewhere.
+    # Size of the ensemble, whose networks start from different parameters.
     members: int = 2
     epochs: int = 2
     batch: int = 512
-    # However few rows there are.
+    # Also for few rows.
     least_steps: int = 400
     learning_rate: float = 4e-3
     weight_decay: float = 1e-3
-    # Share of rows that are shown without what is known of the handover.
+    # Share of rows whose handover features are masked as unknown.
     masked: float = 0.25
-    # Weight of a data set is its size to the power of one minus this.
+    # The weight of a data set is its size to the power of 1 - balance.
     balance: float = 0.5
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Networks that take the features as they come: their scaling is inside the first layer."""
+    """Networks whose first layer includes the scaling of the features."""
 
     members: list[Parameters]
     levels: np.ndarray
@@ -48,18 +48,13 @@ class Fitted:
         return sum_ / len(self.members)
 
 
-def fit(
-    rows: Rows,
-    chosen: np.ndarray,
-    settings: Settings,
-    seed: int,
-) -> Fitted:
-    """Fits to the chosen rows (indices, at least one). The same rows, settings and seed give the same networks."""
+def fit(rows: Rows, chosen: np.ndarray, settings: Settings, seed: int) -> Fitted:
+    """Fits to the chosen rows (indices, at least one). Deterministic for the same rows, settings and seed."""
     inputs = rows.features[chosen]
     is_handover = ~np.isnan(rows.unknown)
     mean = inputs.mean(0, dtype=np.float64).astype(np.float32)
     spread = inputs.std(0, dtype=np.float64).astype(np.float32) + np.float32(1e-3)
-    # Masked rows must not lie far outside: what is known nearly always has hardly any spread of its own.
+    # Handover features are nearly always known and then vary little; without this, masked values would be outliers.
     mean[is_handover] = 0
     spread[is_handover] = np.maximum(spread[is_handover], 0.3)
     scaled = (inputs - mean) / spread
@@ -84,23 +79,23 @@ def fit(
             batch = scaled[at]
             masked = rng.random(len(at)) < settings.masked
             batch[np.ix_(masked, is_handover)] = unknown[is_handover]
-            # The slope where the rounded weights are moves the weights themselves (Bengio et al. 2013: straight through).
-            tried = parameters if step < (1 - settings.rounded) * steps else rounded(parameters)
-            _, gradient = loss_gradient(tried, batch, targets[at], weights[at], levels)
+            # The gradient at the rounded weights updates the unrounded ones (straight-through, Bengio et al. 2013).
+            forward = parameters if step < (1 - settings.rounded) * steps else rounded(parameters)
+            _, gradient = loss_gradient(forward, batch, targets[at], weights[at], levels)
             optimiser.step(gradient, one_cycle(step / steps))
         members.append(_with_scaling_inside(parameters, mean, spread))
     return Fitted(members, levels)
 
 
 def balanced_weights(datasets: np.ndarray, balance: float) -> np.ndarray:
-    """Weight [row] of mean 1: data sets are of very different sizes. `datasets`: [row] index."""
+    """Weights [row] of mean 1 that balance data sets of different sizes. `datasets`: [row] index."""
     counts = np.bincount(datasets)
     weights = (1.0 / counts[datasets]) ** balance
     return weights / weights.mean()
 
 
 def rounded(parameters: Parameters) -> Parameters:
-    """The parameters with the weights that a model file has room for: -31 to 31 times a scale per input."""
+    """The parameters with weights as in a model file: -31 to 31 times a scale per input."""
     read = list(parameters)
     for layer in range(0, len(parameters), 2):
         weights = parameters[layer]
@@ -110,7 +105,7 @@ def rounded(parameters: Parameters) -> Parameters:
 
 
 def one_cycle(done: float) -> float:
-    """Share of the greatest learning rate: up for three tenths of the time, then down, both as cosines (Smith 2018)."""
+    """Factor of the learning rate: rises for 30 % of the steps, then falls, both as cosines (Smith 2018)."""
     low, end = 1 / 25, 1e-4
     if done < 0.3:
         return low + (1 - low) * (1 - np.cos(np.pi * done / 0.3)) / 2
@@ -118,7 +113,7 @@ def one_cycle(done: float) -> float:
 
 
 class AdamW:
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019); changes the parameters in place."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019); updates the parameters in place."""
 
     def __init__(self, parameters: Parameters, settings: Settings):
         self.parameters = parameters

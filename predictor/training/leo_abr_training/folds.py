@@ -1,4 +1,4 @@
-"""Models that have not learnt from what they are judged on: recording groups are left out whole, and judged."""
+"""Cross-validation: whole recording groups are held out and evaluated."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .network import pinball
 from .rows import Rows
 from .scores import rank_correlation, scores_of
 
-# Normal scores between which the central 50 % and 90 % lie.
+# Normal scores that bound the central 50 % and 90 %.
 HALF = 0.67449
 NINE_TENTHS = 1.64485
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Plain rows of one group and how a model that has not seen them does on them."""
+    """Plain rows of one group, and the results of a model that was not trained on the group."""
 
     rows: np.ndarray  # indices
-    scores: np.ndarray  # [row, step]: normal score of what came
+    scores: np.ndarray  # [row, step]: normal score of the target
     pinball: np.ndarray  # [row, step]
 
 
 def training_sets(rows: Rows) -> dict[int | None, list[int]]:
-    """The group that a fit leaves out (None: no group has to be), to the groups that are judged on the fit."""
+    """Maps the group that a fit leaves out (None: none) to the groups that the fit is evaluated on."""
     trained = set(np.unique(rows.group[rows.training(None)]).tolist())
     sets: dict[int | None, list[int]] = {}
     for group in range(len(rows.groups)):
@@ -40,7 +40,7 @@ def held_out_of(
     """`quantiles_of`: [row, step, level] of features [row, feature]."""
     chosen = np.flatnonzero((rows.group == group) & rows.is_plain)
     targets = rows.targets[chosen]
-    # Recordings of a group may all be too short for a row.
+    # A group has no rows if its recordings are too short.
     quantiles = quantiles_of(rows.features[chosen]) if len(chosen) > 0 else np.empty((*targets.shape, len(levels)))
     return HeldOut(
         rows=chosen,
@@ -49,21 +49,21 @@ def held_out_of(
     )
 
 
-def mean_rank_correlation(rows: Rows, judged: Iterable[HeldOut]) -> float:
-    """Mean over data sets, so that the largest does not decide alone; within 0 to 0.95."""
-    judged = list(judged)
-    scores = np.concatenate([one.scores for one in judged])
-    datasets = rows.dataset[np.concatenate([one.rows for one in judged])]
+def mean_rank_correlation(rows: Rows, evaluated: Iterable[HeldOut]) -> float:
+    """Unweighted mean over data sets, so that the largest does not dominate; 0 to 0.95."""
+    evaluated = list(evaluated)
+    scores = np.concatenate([one.scores for one in evaluated])
+    datasets = rows.dataset[np.concatenate([one.rows for one in evaluated])]
     correlations = [rank_correlation(scores[datasets == d]) for d in np.unique(datasets)]
     return float(np.clip(np.mean(correlations), 0, 0.95)) if correlations else 0.0
 
 
-def scores_by_dataset(rows: Rows, judged: Iterable[HeldOut]) -> dict:
-    """Pinball loss (mean over levels, of ln rate) and raw coverage per data set and step, and the rank correlation."""
-    judged = list(judged)
-    chosen = np.concatenate([one.rows for one in judged])
-    scores = np.concatenate([one.scores for one in judged])
-    losses = np.concatenate([one.pinball for one in judged])
+def scores_by_dataset(rows: Rows, evaluated: Iterable[HeldOut]) -> dict:
+    """Pinball loss (of ln rate, mean over quantile levels) and coverage per data set and step, and rank correlation."""
+    evaluated = list(evaluated)
+    chosen = np.concatenate([one.rows for one in evaluated])
+    scores = np.concatenate([one.scores for one in evaluated])
+    losses = np.concatenate([one.pinball for one in evaluated])
     datasets = {}
     for d in np.unique(rows.dataset[chosen]):
         of = rows.dataset[chosen] == d

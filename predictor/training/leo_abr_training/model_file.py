@@ -1,4 +1,4 @@
-"""The model file (predictor/built-in/model-file.ts reads it): weights in 63 steps, one character each."""
+"""The model file, which predictor/built-in/model-file.ts reads. A weight is one character, for one of 63 steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def _packed(values: np.ndarray) -> tuple[dict, np.ndarray]:
-    """Numbers as 16-bit multiples of a unit, and what a reader gets from them."""
+    """Packs numbers as 16-bit multiples of a unit. Returns the packed form and the values that a reader decodes."""
     unit = float(f"{max(float(np.abs(values).max()), 1e-9) / 32767:.6e}")
     steps = np.clip(np.rint(values / unit), -32767, 32767).astype("<i2")
     packed = {"unit": unit, "steps": base64.b64encode(steps.tobytes()).decode("ascii")}
@@ -25,13 +25,13 @@ def _packed(values: np.ndarray) -> tuple[dict, np.ndarray]:
 
 
 def quantised(parameters: Parameters) -> tuple[list[dict], Parameters]:
-    """Layers of a model file, and the parameters that a reader gets from them."""
+    """Returns the layers of a model file and the parameters that a reader decodes."""
     layers = []
     read: Parameters = []
     for layer in range(0, len(parameters), 2):
         weights, biases = parameters[layer], parameters[layer + 1]
         scales, scales_read = _packed(np.abs(weights).max(1) / GREATEST_STEP)
-        # An input may count so little that its scale is nought.
+        # The scale of a negligible input may be 0.
         divisor = np.where(scales_read > 0, scales_read, 1)[:, None]
         steps = np.clip(np.rint(weights / divisor), -GREATEST_STEP, GREATEST_STEP).astype(int)
         packed_biases, biases_read = _packed(biases)
@@ -55,5 +55,5 @@ def model_file(fitted: Fitted, rows: Rows, name: str, rank_correlation: float) -
 
 
 def as_read(fitted: Fitted) -> Fitted:
-    """The networks as a reader of the model file gets them."""
+    """The networks as decoded from the model file."""
     return Fitted([quantised(member)[1] for member in fitted.members], fitted.levels)

@@ -1,6 +1,6 @@
-"""The quantile network: layers of leaky ReLU, a monotone head, pinball loss; forward and backward by hand.
+"""The quantile network: leaky ReLU layers, a monotone head, pinball loss, and backpropagation by hand.
 
-The same network is evaluated by predictor/built-in/quantile-network.ts.
+predictor/built-in/quantile-network.ts evaluates the same network.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 LEAK = np.float32(0.1)
-# Softplus outputs start here, so that quantiles start about 0.2 apart.
+# Initial biases of the gaps, so that softplus gives about 0.2.
 FIRST_GAP = np.float32(-1.5)
 
-Parameters = list[np.ndarray]  # weights [input, output] and biases, by turns
+Parameters = list[np.ndarray]  # weights [input, output] and biases, alternating
 
 
 def first_parameters(sizes: list[int], levels: int, rng: np.random.Generator) -> Parameters:
-    """He initialisation; a small last layer whose quantiles lie a little apart."""
+    """He initialisation, with a small last layer whose quantiles are slightly apart."""
     parameters: Parameters = []
     for layer, (inputs, outputs) in enumerate(zip(sizes[:-1], sizes[1:])):
         is_last = layer == len(sizes) - 2
@@ -95,7 +95,7 @@ def loss_gradient(
     weights: np.ndarray,
     levels: np.ndarray,
 ) -> tuple[float, Parameters]:
-    """Mean pinball loss of a batch, weighted by row, and its gradient; unknown targets (NaN) do not count."""
+    """Mean pinball loss of a batch, weighted by row, and its gradient. Ignores unknown targets (NaN)."""
     activations = [features]
     values = features
     for layer in range(0, len(parameters), 2):

@@ -1,7 +1,7 @@
-"""`python -m leo_abr_training.points`: T3P's predictors one second ahead, for `leo-abr evaluate`; never shipped.
+"""`python -m leo_abr_training.points`: T3P's predictors one second ahead, for `leo-abr evaluate` only; never shipped.
 
-XGBoost and LSTM see the last five seconds and the second of the epoch, as T3P's do without its geometry. Each recording
-group is forecast by models that have not learnt from it. ARIMA takes its coefficients from the other groups too.
+XGBoost and LSTM observe the last five seconds and the second of the epoch, like T3P's predictors without geometry. All
+models, ARIMA included, are trained on the other recording groups.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from statsmodels.tsa.arima.model import ARIMA  # noqa: E402
 
 LAGS = 5
 EPOCH_SECONDS = 15
-# Seconds of the other groups that ARIMA is fitted to: more changes its few coefficients no more.
+# Seconds of the other groups that ARIMA is fitted to; more do not change its few coefficients.
 ARIMA_SECONDS = 4000
 ARIMA_ORDER = (2, 1, 2)
 TREES = 300
@@ -49,7 +49,7 @@ def main() -> int:
         of_kind = [i for i, one in enumerate(series) if one["kind"] == kind]
         groups = sorted({series[i]["group"] for i in of_kind})
         if len(groups) < 2:
-            print(f"{kind}: one recording group only, nothing is left to learn from", flush=True)
+            print(f"{kind}: skipped, training needs a second recording group", flush=True)
             continue
         for done, group in enumerate(groups):
             train = [series[i] for i in of_kind if series[i]["group"] != group]
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def windows(one: dict, history: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The last values [row, lag], the second of the epoch [row] (NaN: unknown), and what came [row]."""
+    """The last values [row, lag], the second of the epoch [row] (NaN: unknown), and the target [row]."""
     values = one["values"]
     ends = np.arange(history, len(values))
     lags = np.lib.stride_tricks.sliding_window_view(values, LAGS)[ends - LAGS]
@@ -79,7 +79,8 @@ def gathered(train: list[dict], history: int) -> tuple[np.ndarray, np.ndarray, n
 
 def fit_xgboost(train: list[dict], history: int, seed: int):
     lags, seconds, targets = gathered(train, history)
-    parameters = {"max_depth": 6, "eta": 0.05, "subsample": 0.8, "seed": seed, "nthread": 1, "objective": "reg:squarederror"}
+    parameters = {"max_depth": 6, "eta": 0.05, "subsample": 0.8, "objective": "reg:squarederror"}
+    parameters |= {"seed": seed, "nthread": 1}
     known = xgboost.DMatrix(np.column_stack([lags, seconds]), targets)
     model = xgboost.train(parameters, known, num_boost_round=TREES)
 
@@ -91,7 +92,7 @@ def fit_xgboost(train: list[dict], history: int, seed: int):
 
 
 def fit_arima(train: list[dict], history: int, seed: int):
-    # Recordings one after the other with a hole between; a state-space filter steps over what is missing.
+    # Concatenate recordings with gaps of NaN, which the state-space filter skips.
     parts, seconds = [], 0
     share = max(60, ARIMA_SECONDS // len(train))
     for one in train:
@@ -145,13 +146,13 @@ def fit_lstm(train: list[dict], history: int, seed: int):
     mean, spread = lags.mean(), lags.std() + 1e-6
 
     def inputs_of(lags: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-        """[row, lag, (value, sine and cosine of the second of the epoch)]; nought where there is no clock."""
+        """[row, lag, (value, sine and cosine of the second of the epoch)]; the latter are 0 if it is unknown."""
         at = (seconds[:, None] - np.arange(LAGS, 0, -1)) * 2 * np.pi / EPOCH_SECONDS
         clock = np.nan_to_num(np.stack([np.sin(at), np.cos(at)], -1))
         return np.concatenate([((lags - mean) / spread)[..., None], clock], -1).astype(np.float32)
 
     inputs = inputs_of(lags, seconds)
-    # What the value adds to the last one: the network need not learn to copy.
+    # The difference from the last value, so that the network need not learn to copy it.
     wanted = ((targets - lags[:, -1]) / spread).astype(np.float32)
     rng = np.random.default_rng(seed)
     normal = lambda *shape: jnp.asarray(rng.normal(0, shape[0] ** -0.5, shape), jnp.float32)  # noqa: E731

@@ -1,4 +1,4 @@
-"""The rows that `leo-abr train` writes: features of a moment in a session and the capacity that followed."""
+"""The rows that `leo-abr train` writes: features at a moment of a session, and the capacity after it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Rows:
-    """Arrays have one entry per row. Rates are ln of ratios to the reference rate of the moment."""
+    """Rates are ln of the ratio to the moment's reference rate."""
 
     features: np.ndarray  # [row, feature] float32
     targets: np.ndarray  # [row, step] float32: mean capacity within the step; NaN after the recording's end
     group: np.ndarray  # [row] index into `groups`
     dataset: np.ndarray  # [row] index into `datasets`
-    is_plain: np.ndarray  # [row] bool: of a recording as it is, not of a stretched one
+    is_plain: np.ndarray  # [row] bool: of an original recording, not of a stretched one
     feature_names: list[str]
-    unknown: np.ndarray  # [feature]: value where the handover is not known; NaN for features of another kind
+    unknown: np.ndarray  # [feature]: value for an unknown handover; NaN for features that do not describe handovers
     step_ends: np.ndarray
     groups: list[str]
     datasets: list[str]
-    # [row] bool: of a data set that is judged only.
-    is_left_out: np.ndarray
+    is_left_out: np.ndarray  # [row] bool: of a data set that is only evaluated
 
     def training(self, without_group: int | None) -> np.ndarray:
-        """Indices of the rows to learn from."""
+        """Indices of the training rows."""
         chosen = ~self.is_left_out
         if without_group is not None:
             chosen &= self.group != without_group
@@ -38,7 +37,7 @@ class Rows:
 
 
 def read_rows(folder: Path) -> Rows:
-    """Reads `rows.json` and `rows.f32`; raises ValueError for anything that they should not be."""
+    """Reads `rows.json` and `rows.f32`. Raises ValueError if they are invalid."""
     header_file = folder / "rows.json"
     header = json.loads(header_file.read_text(encoding="utf-8"))
     for field, expected in (("format", FORMAT), ("version", VERSION)):

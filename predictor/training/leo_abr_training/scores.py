@@ -1,4 +1,4 @@
-"""How good forecasts are: pinball loss, coverage of intervals, ranks."""
+"""Normal scores of targets within forecast quantiles, and their rank correlation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def normal_scores(levels: np.ndarray) -> np.ndarray:
 
 
 def scores_of(quantiles: np.ndarray, values: np.ndarray, levels: np.ndarray, limit: float = 3.0) -> np.ndarray:
-    """Normal score [row, step] of each value in its quantiles: linear between them and beyond, within +-limit."""
+    """Normal score [row, step] of each value: linear between its quantiles and beyond, within +-limit."""
     at = normal_scores(levels)
     below = (values[..., None] >= quantiles).sum(-1) - 1
     i = np.clip(below, 0, len(levels) - 2)
@@ -23,7 +23,7 @@ def scores_of(quantiles: np.ndarray, values: np.ndarray, levels: np.ndarray, lim
 
 
 def rank_correlation(scores: np.ndarray) -> float:
-    """Mean correlation of normal scores from one step to the next; rows with an unknown one are left out."""
+    """Mean correlation of normal scores of adjacent steps, over rows without unknown scores."""
     known = scores[~np.isnan(scores).any(1)]
     if len(known) < 3:
         return 0.0

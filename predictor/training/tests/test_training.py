@@ -14,8 +14,8 @@ from leo_abr_training.rows import Rows
 LEVELS = np.array([0.1, 0.5, 0.9], np.float32)
 
 
-def made_up_rows(count: int = 3000) -> Rows:
-    """One feature that tells the median, one of the handover that tells the spread where it is known."""
+def synthetic_rows(count: int = 3000) -> Rows:
+    """One feature determines the median; one handover feature determines the spread."""
     rng = np.random.default_rng(5)
     features = np.stack([rng.normal(size=count), rng.integers(0, 2, count)], 1).astype(np.float32)
     noise = rng.normal(size=(count, 2)) * np.where(features[:, 1:] > 0, 0.5, 0.1)
@@ -41,7 +41,7 @@ SETTINGS = Settings(levels=(0.1, 0.5, 0.9), hidden=(8,), members=2, epochs=25, b
 
 
 class Network(unittest.TestCase):
-    def test_gradient_is_the_slope_of_the_loss(self):
+    def test_gradient_matches_finite_differences(self):
         rng = np.random.default_rng(1)
         parameters = [value.astype(np.float64) for value in first_parameters([4, 6, 6], 3, rng)]
         features = rng.normal(size=(20, 4))
@@ -66,34 +66,34 @@ class Network(unittest.TestCase):
 
 
 class Fit(unittest.TestCase):
-    def test_learns_medians_and_spreads_and_is_the_same_again(self):
-        rows = made_up_rows()
+    def test_learns_medians_and_spreads_deterministically(self):
+        rows = synthetic_rows()
         chosen = np.arange(len(rows.features))
         fitted = fit(rows, chosen, SETTINGS, seed=1)
         calm, restless = fitted.quantiles(np.array([[1, 0], [1, 1]], np.float32))[:, 0]
         self.assertAlmostEqual(float(calm[1]), 1, delta=0.1)
         self.assertAlmostEqual(float(calm[2] - calm[0]), 2 * 1.2816 * 0.1, delta=0.1)
         self.assertAlmostEqual(float(restless[2] - restless[0]), 2 * 1.2816 * 0.5, delta=0.3)
-        again = model_file(fit(rows, chosen, SETTINGS, seed=1), rows, "made up", 0.5)
-        self.assertEqual(model_file(fitted, rows, "made up", 0.5), again)
-        self.assertNotEqual(model_file(fit(rows, chosen, SETTINGS, seed=2), rows, "made up", 0.5), again)
+        again = model_file(fit(rows, chosen, SETTINGS, seed=1), rows, "synthetic", 0.5)
+        self.assertEqual(model_file(fitted, rows, "synthetic", 0.5), again)
+        self.assertNotEqual(model_file(fit(rows, chosen, SETTINGS, seed=2), rows, "synthetic", 0.5), again)
 
     def test_rounding_for_the_file_changes_little(self):
-        rows = made_up_rows()
+        rows = synthetic_rows()
         fitted = fit(rows, np.arange(len(rows.features)), SETTINGS, seed=1)
         change = as_read(fitted).quantiles(rows.features) - fitted.quantiles(rows.features)
         self.assertLess(float(np.abs(change).mean()), 0.03)
 
-    def test_takes_fewer_rows_than_a_batch(self):
-        rows = made_up_rows()
+    def test_accepts_fewer_rows_than_a_batch(self):
+        rows = synthetic_rows()
         fitted = fit(rows, np.arange(7), SETTINGS, seed=1)
         self.assertTrue(np.isfinite(fitted.quantiles(rows.features)).all())
 
 
 class Estimator(unittest.TestCase):
-    def test_is_the_feature_with_the_quantiles_of_its_errors(self):
+    def test_forecasts_the_feature_with_the_quantiles_of_its_errors(self):
         rng = np.random.default_rng(3)
-        rows = replace(made_up_rows(), feature_names=["level-2s", "silence"])
+        rows = replace(synthetic_rows(), feature_names=["level-2s", "silence"])
         steady = rows.features[:, :1] + rng.normal(0.2, 0.3, rows.targets.shape).astype(np.float32)
         rows = replace(rows, targets=np.where(np.isnan(rows.targets), np.nan, steady))
         fitted = as_read(fit_estimator(rows, np.arange(len(rows.features)), "level-2s", SETTINGS))
@@ -103,23 +103,24 @@ class Estimator(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "expected one of level-2s, got 'silence'"):
             fit_estimator(rows, np.arange(9), "silence", SETTINGS)
 
-    def test_quantiles_heed_weights_and_what_is_not_known(self):
+    def test_quantiles_respect_weights_and_ignore_unknown_values(self):
         values = np.array([3, np.nan, 1, 2])
-        self.assertEqual(weighted_quantiles(values, np.array([1, 9, 1, 1]), np.array([0.1, 0.5, 0.9])).tolist(), [1, 2, 3])
-        self.assertEqual(weighted_quantiles(values, np.array([1, 9, 8, 1]), np.array([0.1, 0.5, 0.9])).tolist(), [1, 1, 2])
+        for weights, expected in (([1, 9, 1, 1], [1, 2, 3]), ([1, 9, 8, 1], [1, 1, 2])):
+            quantiles = weighted_quantiles(values, np.array(weights), np.array([0.1, 0.5, 0.9]))
+            self.assertEqual(quantiles.tolist(), expected)
 
 
 class Folds(unittest.TestCase):
-    def test_leave_out_whole_groups_and_what_must_not_be_learnt_from(self):
-        rows = made_up_rows()
-        # c is of a data set that is left out, the last has no rows: one model of all the rest will do for both.
+    def test_hold_out_whole_groups_and_excluded_data_sets(self):
+        rows = synthetic_rows()
+        # Group c is of an excluded data set and the last group has no rows: both use the model of all training rows.
         self.assertEqual(training_sets(rows), {0: [0], 1: [1], None: [2, 3]})
         self.assertEqual(set(rows.group[rows.training(0)]), {1})
         self.assertEqual(set(rows.group[rows.training(None)]), {0, 1})
         fitted = fit(rows, rows.training(None), SETTINGS, seed=1)
-        judged = [held_out_of(rows, fitted.quantiles, fitted.levels, group) for group in range(4)]
-        self.assertEqual(len(judged[3].rows), 0)
-        scores = scores_by_dataset(rows, judged)["datasets"]
+        evaluated = [held_out_of(rows, fitted.quantiles, fitted.levels, group) for group in range(4)]
+        self.assertEqual(len(evaluated[3].rows), 0)
+        scores = scores_by_dataset(rows, evaluated)["datasets"]
         self.assertEqual(set(scores), {"one", "two"})
         self.assertAlmostEqual(scores["one"]["coverage90"][1], 0.9, delta=0.08)
 
