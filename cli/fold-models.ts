@@ -2,8 +2,10 @@
 
 import { dirname, resolve } from 'node:path';
 import { InputError } from '../abr/errors.ts';
-import { type ModelFile, parseModel } from '../predictor/built-in/model-file.ts';
+import type { ModelFile } from '../predictor/built-in/model-file.ts';
+import { parseModel } from '../predictor/built-in/parse-model.ts';
 import { placeOf } from '../replay/formats/place.ts';
+import type { Trace } from '../replay/trace.ts';
 import { readJson } from './results-file.ts';
 
 /**
@@ -29,4 +31,21 @@ function readModel(file: string): ModelFile {
   const model = readJson(file, '--fold-models') as ModelFile;
   parseModel(model, file);
   return model;
+}
+
+/** A group without a model of its own would be judged by the shipped one, which has learnt from it. */
+export function requireModelOfEachGroup(
+  models: Readonly<Record<string, ModelFile>>,
+  traces: readonly Trace[],
+  file: string,
+): void {
+  for (const { metadata } of traces) {
+    if (models[metadata.recordingGroup] !== undefined) continue;
+    throw new InputError(
+      placeOf({ file, field: metadata.recordingGroup }),
+      'a model for each recording group of the traces',
+      undefined,
+      'none for this one',
+    );
+  }
 }

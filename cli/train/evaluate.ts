@@ -4,14 +4,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
-import { type Model, parseModel } from '../../predictor/built-in/model-file.ts';
-import { placeOf } from '../../replay/formats/place.ts';
+import type { Model } from '../../predictor/built-in/model-file.ts';
+import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { collect } from '../flags.ts';
-import { readFoldModels } from '../fold-models.ts';
+import { readFoldModels, requireModelOfEachGroup } from '../fold-models.ts';
 import { withProgress } from '../progress.ts';
 import { markdown } from '../report/markdown.ts';
 import { requireWritable } from '../results-file.ts';
@@ -75,23 +74,13 @@ export function evaluateCommand(io: CommandIo): Command {
 async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   const { stderr } = io;
   const scenario = scenarioOption(flags.scenario);
-  const models = new Map(
-    Object.entries(readFoldModels(flags.foldModels)).map(([group, file]) => [group, parseModel(file)] as const),
-  );
+  const foldModels = readFoldModels(flags.foldModels);
   const page = join(flags.out, 'evaluation.html');
   requireWritable(page);
   const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
-  const modelOf = (group: string): Model => {
-    const model = models.get(group);
-    if (model !== undefined) return model;
-    throw new InputError(
-      placeOf({ file: flags.foldModels, field: group }),
-      'a model for each recording group of the traces',
-      undefined,
-      'none for this one',
-    );
-  };
-  for (const { metadata } of traces) modelOf(metadata.recordingGroup);
+  requireModelOfEachGroup(foldModels, traces, flags.foldModels);
+  const models = new Map(Object.entries(foldModels).map(([group, file]) => [group, parseModel(file)]));
+  const modelOf = (group: string) => models.get(group)!;
   const labels = datasetLabels(traces);
   const names = new Map(
     traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), labels.get(trace)!]),

@@ -3,7 +3,7 @@
  * graph is what predictor/built-in/quantile-network.ts computes.
  */
 
-import { parseModel } from '../../predictor/built-in/model-file.ts';
+import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { LEAK } from '../../predictor/built-in/quantile-network.ts';
 import {
   CARD_FORMAT,

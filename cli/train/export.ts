@@ -1,7 +1,7 @@
 /** `leo-abr export`: a model of `leo-abr train` as an ONNX file, for `leo-abr/onnx` in a page or for any other runtime. */
 
 import { Command } from 'commander';
-import { parseModel } from '../../predictor/built-in/model-file.ts';
+import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { readJson, requireWritable } from '../results-file.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { parseModel } from '../../predictor/built-in/model-file.ts';
+import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { QuantileNetworks } from '../../predictor/built-in/quantile-network.ts';
 import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
 import { cardMarkdown, type DescribedModel, requireCard } from './model-card.ts';

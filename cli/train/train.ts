@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
-import { parseModel } from '../../predictor/built-in/model-file.ts';
+import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { FEATURES } from '../../predictor/link-history.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
@@ -130,20 +130,13 @@ function requireEnough(traces: readonly Trace[], folds: boolean): void {
   const long = traces.filter(isLongEnough);
   if (long.length === 0) {
     const longest = Math.max(0, ...traces.map(({ durationSeconds }) => durationSeconds));
-    throw new InputError(
-      '--data',
-      `a recording of at least ${LEAST_RECORDING_SECONDS} s to learn from`,
-      undefined,
-      traces.length === 0 ? 'none that is not left out' : `${longest} s at most`,
-    );
+    const expected = `a recording of at least ${LEAST_RECORDING_SECONDS} s to learn from`;
+    const got = traces.length === 0 ? 'none that is not left out' : `${longest} s at most`;
+    throw new InputError('--data', expected, undefined, got);
   }
   const groups = new Set(long.map(({ metadata }) => metadata.recordingGroup));
   if (folds && groups.size < 2) {
-    throw new InputError(
-      '--folds',
-      'recordings of at least two recording groups, one to judge and others to learn from',
-      undefined,
-      `${[...groups].join(', ')} alone`,
-    );
+    const expected = 'recordings of at least two recording groups, one to judge and others to learn from';
+    throw new InputError('--folds', expected, undefined, `${[...groups].join(', ')} alone`);
   }
 }

@@ -8,7 +8,7 @@ import type { Forecast, Forecaster, Observation, QuantileForecast, SessionContex
 import type { HandoverClock } from '../handover-clock/handover-clock.ts';
 import { FEATURES } from '../link-history.ts';
 import { ModelSession, type ModelSessionOptions } from '../model-session.ts';
-import { type Model, type ModelFile, parseModel } from './model-file.ts';
+import { type Model, type ModelFile, unpackModel } from './model-file.ts';
 import { QuantileNetworks } from './quantile-network.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
 
@@ -16,11 +16,10 @@ import { SHIPPED_MODEL } from './shipped-model.ts';
 const LIFETIME_SECONDS = 0.2;
 
 export interface BuiltInForecasterOptions extends ModelSessionOptions {
-  /** A model of `leo-abr train`, as its JSON holds it or as `parseModel` gave it. Default: the shipped one. */
+  /** A model of `leo-abr train`: what `parseModel` returns, or JSON that it accepts. Default: the shipped one. */
   model?: Model | ModelFile;
 }
 
-/** Throws an `InputError` for a model that is none. */
 export function createBuiltInForecaster(options: BuiltInForecasterOptions = {}): BuiltInForecaster {
   return new BuiltInForecaster(options);
 }
@@ -34,7 +33,7 @@ export class BuiltInForecaster implements Forecaster {
   #newest: QuantileForecast | undefined;
 
   constructor({ model = SHIPPED_MODEL, ...options }: BuiltInForecasterOptions) {
-    const parsed = 'format' in model ? parseModel(model) : model;
+    const parsed = 'format' in model ? unpackModel(model) : model;
     const { networks, stepEndsSeconds, levels } = parsed;
     this.#networks = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
     this.#values = new Float64Array(stepEndsSeconds.length * levels.length);

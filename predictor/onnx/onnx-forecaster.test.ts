@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { validateForecast } from '../../abr/validate-forecast.ts';
 import { createBuiltInForecaster } from '../built-in/built-in-forecaster.ts';
-import { parseModel } from '../built-in/model-file.ts';
+import { parseModel } from '../built-in/parse-model.ts';
 import { QuantileNetworks } from '../built-in/quantile-network.ts';
 import { SHIPPED_MODEL } from '../built-in/shipped-model.ts';
 import { ForecastChain } from '../chain.ts';

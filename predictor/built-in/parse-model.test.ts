@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
 import { withValue } from '../with-value.fixture.ts';
-import { parseModel } from './model-file.ts';
+import { parseModel } from './parse-model.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
 
 describe('parseModel', () => {
