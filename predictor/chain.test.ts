@@ -28,7 +28,7 @@ function chainOf(forecasters: Forecaster[]) {
 }
 
 describe('ForecastChain', () => {
-  test('listens to the first that has a valid, fresh forecast', () => {
+  test('gives the first valid and fresh forecast', () => {
     const old = { ...FORECAST, issuedAtMs: 0, source: 'old' };
     const { chain, faults } = chainOf([
       publishing('none', undefined),
@@ -42,7 +42,7 @@ describe('ForecastChain', () => {
     expect(faults).toEqual([]);
   });
 
-  test('passes on what time it is to those who want to know', () => {
+  test('passes the time on to forecasters with tellTime', () => {
     const told: number[][] = [];
     const { chain, faults } = chainOf([
       publishing('indifferent', undefined),
@@ -59,11 +59,11 @@ describe('ForecastChain', () => {
     expect(faults).toMatchObject([{ forecaster: 'broken', during: 'tellTime', message: 'no time' }]);
   });
 
-  test('does not believe a forecast from the future', () => {
+  test('rejects a forecast from the future', () => {
     expect(chainOf([publishing('ahead', FORECAST)]).chain.latest(9)).toBeUndefined();
   });
 
-  test('reports a forecaster once per session and goes on without it', () => {
+  test('reports a failing forecaster once per session and continues without it', () => {
     const throwing: Forecaster = {
       name: 'throws',
       start() {},
@@ -89,7 +89,7 @@ describe('ForecastChain', () => {
     expect(faults.length).toBe(4);
   });
 
-  test('survives a listener that throws', () => {
+  test('tolerates a listener that throws', () => {
     const chain = new ForecastChain([publishing('broken', 'nonsense'), publishing('good', FORECAST)], {
       onFault() {
         throw new Error('listener');
@@ -98,11 +98,11 @@ describe('ForecastChain', () => {
     expect(chain.latest(11)).toBe(FORECAST);
   });
 
-  test('finds nothing in a chain of nothing', () => {
+  test('an empty chain has no forecast', () => {
     expect(new ForecastChain([]).latest(1)).toBeUndefined();
   });
 
-  test('hands out valid forecasts alone, whatever is published', () => {
+  test('law: gives valid forecasts only', () => {
     const parts = fc.oneof(
       fc.anything(),
       fc.double(),

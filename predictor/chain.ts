@@ -1,7 +1,6 @@
 /**
- * A chain of forecasters: service, model, built-in ... in order of trust. The first of them with a valid forecast that is
- * not stale is listened to; one that fails is reported once and passed over. Where none has anything, there is no
- * forecast, and the controller does without (MPC-L then decides like MPC-D).
+ * A chain of forecasters in order of trust: service, model, built-in. It gives the first valid forecast that is not
+ * stale. A forecaster that fails is reported once and skipped. Without any forecast MPC-L decides like MPC-D.
  */
 
 import {
@@ -16,24 +15,24 @@ import { validateForecast } from '../abr/validate-forecast.ts';
 export interface ForecasterFault {
   /** Name of the forecaster. */
   forecaster: string;
-  /** What it was doing. */
+  /** The method that failed. */
   during: 'start' | 'observe' | 'tellTime' | 'latest';
-  /** What went wrong, for a log. */
+  /** The error, for a log. */
   message: string;
-  /** What was thrown, where something was. */
+  /** The thrown value, if any. */
   cause?: unknown;
 }
 
 export interface ForecastChainOptions {
-  /** Told once per forecaster and session what is wrong with it. Default: nobody. */
+  /** Receives the first fault of each forecaster and session. */
   onFault?: (fault: ForecasterFault) => void;
-  /** Told when one that failed at `latest` has a new forecast; its next fault is reported again. Default: nobody. */
+  /** Called when a forecaster that failed at `latest` has a new forecast; its next fault is reported again. */
   onRecovery?: ((forecaster: string) => void) | undefined;
   /** A forecast of this age is stale. Default 15, one epoch: after a handover another satellite serves. */
   staleSeconds?: number;
 }
 
-/** How far ahead of now a forecast's time may lie: clocks round. */
+/** Forecasts may be this far ahead of now, because clocks round. */
 const FUTURE_SLACK_SECONDS = 0.1;
 
 /** The chain is a forecaster itself; it never throws. */
@@ -44,10 +43,10 @@ export class ForecastChain implements Forecaster {
   readonly #onRecovery: ForecastChainOptions['onRecovery'];
   readonly #staleSeconds: number;
   readonly #reported = new Map<Forecaster, ForecasterFault['during']>();
-  /** Forecasts that were found valid: most are asked for several times. */
+  /** The newest valid forecast of each, to validate every forecast once only. */
   readonly #valid: (Forecast | undefined)[];
 
-  /** `forecasters`: the most trusted first. */
+  /** The most trusted forecaster comes first. */
   constructor(forecasters: readonly Forecaster[], options: ForecastChainOptions = {}) {
     this.#forecasters = forecasters;
     this.#onFault = options.onFault ?? (() => {});
@@ -115,7 +114,7 @@ export class ForecastChain implements Forecaster {
     try {
       this.#onFault(fault);
     } catch {
-      // Whoever listens to faults may not make one of playback.
+      // A listener's error must not stop playback.
     }
   }
 }

@@ -11,7 +11,7 @@ test('gives the mean rate while in use', () => {
   expect(timeline.rateBps(0, 5, 0.5)).toBeCloseTo(2e6, 3);
 });
 
-test('does not know what was hardly in use', () => {
+test('gives NaN for times with little use', () => {
   const timeline = new DeliveredTimeline(20);
   timeline.add(0, 1, 1e6);
   expect(timeline.rateBps(0, 4, 0.5)).toBeNaN();
@@ -19,14 +19,14 @@ test('does not know what was hardly in use', () => {
   expect(timeline.rateBps(10, 12, 0)).toBeNaN();
 });
 
-test('remembers no longer than asked to, and no more', () => {
+test('keeps as many seconds as given', () => {
   const timeline = new DeliveredTimeline(10);
   for (let second = 0; second < 100; second++) timeline.add(second, second + 1, 1e6 * second);
   expect(timeline.rateBps(91, 92, 0.9)).toBeCloseTo(91e6, 0);
   expect(timeline.rateBps(0, 50, 0)).toBeNaN();
 });
 
-test('forgets what lies before a long pause', () => {
+test('forgets the time before a long pause', () => {
   const timeline = new DeliveredTimeline(10);
   timeline.add(0, 1, 1e6);
   timeline.add(1000, 1001, 5e6);

@@ -1,4 +1,4 @@
-/** What a link delivered while it was in use, by time: the truth that past forecasts are compared with. Constant memory. */
+/** The rate of a link over time while it was in use, to evaluate past forecasts. Constant memory. */
 
 const CELL_SECONDS = 0.5;
 
@@ -8,14 +8,14 @@ export class DeliveredTimeline {
   /** The newest cell, counted from second 0 of the session. */
   #newest = -1;
 
-  /** Remembers the last `memorySeconds`. */
+  /** Keeps the last `memorySeconds`. */
   constructor(memorySeconds: number) {
     const cells = Math.ceil(memorySeconds / CELL_SECONDS) + 2;
     this.#bits = new Float64Array(cells);
     this.#busy = new Float64Array(cells);
   }
 
-  /** `bits` came evenly from one second of the session to another, which is not earlier than any told before. */
+  /** Adds `bits` that arrived evenly between two seconds of the session, in ascending order of ends. */
   add(startSeconds: number, endSeconds: number, bits: number): void {
     const rate = bits / (endSeconds - startSeconds);
     const last = Math.floor(endSeconds / CELL_SECONDS);
@@ -34,7 +34,7 @@ export class DeliveredTimeline {
     }
   }
 
-  /** Mean rate while in use between two seconds of the session; NaN where use was under `leastShare` of that time. */
+  /** Mean rate while in use between two seconds of the session; NaN if used for less than `leastShare` of the time. */
   rateBps(fromSeconds: number, toSeconds: number, leastShare: number): number {
     const cells = this.#bits.length;
     const first = Math.max(Math.floor(fromSeconds / CELL_SECONDS), this.#newest - cells + 1, 0);

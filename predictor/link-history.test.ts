@@ -23,7 +23,7 @@ function featuresOf(history: LinkHistory, nowSeconds: number, handoverSeconds = 
 }
 
 describe('LinkHistory', () => {
-  test('has nothing to say before a bit has come', () => {
+  test('has no features before the first bits', () => {
     const history = new LinkHistory();
     const features = new Float64Array(FEATURES.length);
     expect(history.referenceBps()).toBeUndefined();
@@ -53,7 +53,7 @@ describe('LinkHistory', () => {
     }
   });
 
-  test('knows the level of each epoch', () => {
+  test('has the rate of each epoch', () => {
     // Epochs begin at 7, 22, 37, 52: rates 1, 2, 4, 8, 16 Mbit/s.
     const history = historyOf(60, (second) => 1e6 * 2 ** Math.floor((second + 8) / 15));
     const features = featuresOf(history, 60, 7);
@@ -69,7 +69,7 @@ describe('LinkHistory', () => {
     expect(phases[4]).toBeCloseTo(1 - 4 / 15, 9);
   });
 
-  test('marks what is not known of the handover', () => {
+  test('marks unknown features of the handover', () => {
     const features = featuresOf(
       historyOf(20, () => 1e6),
       20,
@@ -87,7 +87,7 @@ describe('LinkHistory', () => {
     expect(features[index('level-0.4s')]).toBeCloseTo(Math.log(0.01), 6);
   });
 
-  test('does not depend on how observations are cut', () => {
+  test('does not depend on the lengths of observations', () => {
     const rates = [4e6, 9e6, 1e6, 6e6, 3e6, 8e6];
     const cutIn = (pieces: number) => {
       const history = new LinkHistory();
@@ -103,7 +103,7 @@ describe('LinkHistory', () => {
     });
   });
 
-  test('is free of scale', () => {
+  test('is scale-free', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 1e3, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 200 }),
@@ -125,7 +125,7 @@ describe('LinkHistory', () => {
     );
   });
 
-  test('ignores what cannot be, and stays finite whatever comes', () => {
+  test('ignores impossible observations, and stays finite for all others', () => {
     const number = fc.oneof(fc.double(), fc.double({ min: 0, max: 100 }), fc.constant(0));
     const observation = fc.record({
       kind: fc.constantFrom('throughput', 'idle'),
@@ -153,7 +153,7 @@ describe('LinkHistory', () => {
     );
   });
 
-  test('ignores an observation of a time that was seen', () => {
+  test('ignores an observation of an earlier time', () => {
     const history = historyOf(10, () => 1e6);
     expect(history.observe(throughput(5, 6, 9e9))).toBe(false);
     expect(history.referenceBps()).toBeCloseTo(1e6, 3);

@@ -1,6 +1,6 @@
 /**
- * What forecasters that put `FEATURES` through a model have in common, whoever evaluates the model: the session's history,
- * where handovers fall, the recalibration, and a forecast made of the model's outputs. No clock and no I/O of its own.
+ * The common part of forecasters with a model: the session's history, handovers, recalibration, and forecasts from the
+ * model's outputs. The caller evaluates the model. No clock and no I/O.
  */
 
 import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } from '../abr/forecast.ts';
@@ -8,7 +8,7 @@ import { HandoverClock } from './handover-clock/handover-clock.ts';
 import { LinkHistory } from './link-history.ts';
 import { Recalibration } from './recalibration.ts';
 
-/** What the outputs of a model mean. */
+/** The form of a model's outputs. */
 export interface ModelOutline {
   /** As in a forecast. */
   stepEndsSeconds: readonly number[];
@@ -17,13 +17,13 @@ export interface ModelOutline {
 }
 
 export interface ModelSessionOptions {
-  /** Use where handovers fall, once the link has shown that it has any. Default true. */
+  /** Use the positions of handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
   /** Scale the spread to the session's own errors. Default true. */
   recalibrate?: boolean | undefined;
 }
 
-/** A moment whose features were taken: what a forecast of it needs besides the model's outputs. */
+/** What a forecast needs besides the model's outputs, at the time of the features. */
 export interface ForecastMoment {
   nowSeconds: number;
   referenceBps: number;
@@ -31,17 +31,16 @@ export interface ForecastMoment {
 }
 
 /**
- * Probability of a LEO link from which the position in the epoch is a feature; it starts at a half, so that there has to be
- * some evidence. It takes less of it than announcing a handover does (`HandoverClock`): the networks learnt from
- * sessions in which boundaries hardly show as well, so that being wrong costs little, and being late costs
- * more (docs/predictors.md).
+ * Probability of a LEO link from which the position in the epoch is a feature; it starts at 0.5. It is below the
+ * probability for announcing a handover (`HandoverClock`): the networks also learnt from sessions with hardly visible
+ * boundaries, so an error costs little, and a delay costs more (docs/predictors.md).
  */
 const LEO_PROBABILITY = 0.7;
-/** ln of ratios to the reference are kept within this, so that no rate is absurd. */
+/** Limit of |ln(rate / reference)|. */
 const GREATEST_LOG_RATIO = 7;
 
 export class ModelSession {
-  /** Absent with `handover: false`. May be told better times and hints; it is told all that the session observes. */
+  /** Undefined with `handover: false`. Accepts better times and hints; the session reports its observations to it. */
   readonly handoverClock: HandoverClock | undefined;
   readonly #recalibrate: boolean;
   #history = new LinkHistory();
@@ -54,18 +53,18 @@ export class ModelSession {
     this.#recalibrate = recalibrate;
   }
 
-  /** What the session's errors make of the forecasts' spread; 1 at first. */
+  /** Factor of the forecasts' spread from the session's errors; 1 at first. */
   get spreadScale(): number {
     return this.#recalibration?.scale ?? 1;
   }
 
-  /** The model whose outputs `forecast` is going to be given. */
+  /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
     this.#outline = outline;
     this.#recalibration = this.#recalibrate ? new Recalibration(outline) : undefined;
   }
 
-  /** Forgets the last session and begins another; the model stays. */
+  /** Begins a new session with the same model. */
   start(context: SessionContext): void {
     this.#history = new LinkHistory();
     this.#utcMsAtStart = context.utcMsAtStart;
@@ -73,7 +72,7 @@ export class ModelSession {
     this.handoverClock?.start(context);
   }
 
-  /** Impossible observations (not finite, negative, out of order) change nothing. */
+  /** Ignores impossible observations (not finite, negative, out of order). */
   observe(observation: Observation): void {
     this.handoverClock?.observe(observation);
     if (!this.#history.observe(observation) || observation.kind !== 'throughput') return;
@@ -87,7 +86,7 @@ export class ModelSession {
     this.handoverClock?.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
-  /** Writes the features of this moment into `features` (`FEATURES.length` long); undefined while there is nothing to go on. */
+  /** Writes the present features into `features` (length `FEATURES.length`); undefined without observations. */
   moment(nowSeconds: number, features: Float64Array): ForecastMoment | undefined {
     if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
     const estimate = this.handoverClock?.estimate(nowSeconds);
@@ -107,8 +106,8 @@ export class ModelSession {
   }
 
   /**
-   * The forecast for a moment from the model's outputs, `[step * levels + level]`, ln of ratios to the reference rate;
-   * they are recalibrated in place. `useModel` has been called.
+   * The forecast from the model's outputs, `[step * levels + level]`, ln(rate / reference), which are recalibrated in
+   * place. Requires `useModel`.
    */
   forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
     const { nowSeconds, referenceBps, handovers } = moment;

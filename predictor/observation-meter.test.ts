@@ -15,7 +15,7 @@ const isThroughput = (one: Observation): one is Throughput => one.kind === 'thro
 const bitsOf = (seen: readonly Observation[]) => seen.filter(isThroughput).reduce((sum, { bits }) => sum + bits, 0);
 
 describe('ObservationMeter', () => {
-  test('tells idle time, latency, and throughput in tenths of a second; a short wait is neither', () => {
+  test('emits idle time, latency, and throughput in tenths of a second; a short wait is neither', () => {
     const seen = recorded((meter) => {
       const request = meter.requestSent(0.25);
       meter.firstByte(request, 0.45);
@@ -38,7 +38,7 @@ describe('ObservationMeter', () => {
     expect(seen).toHaveLength(7);
   });
 
-  test('an outage in a download is told while it lasts, no later than progress may still be reported', () => {
+  test('an outage in a download is emitted while it lasts, as soon as no progress can be reported for it', () => {
     recorded((meter, seen) => {
       const request = meter.requestSent(0);
       meter.firstByte(request, 0.02);
@@ -54,7 +54,7 @@ describe('ObservationMeter', () => {
     });
   });
 
-  test('a request that nothing answers tells of a dead link as soon as it is overdue, and of its latency in the end', () => {
+  test('a request without response is an outage as soon as it is overdue, and has a latency in the end', () => {
     const seen = recorded((meter, seen) => {
       const request = meter.requestSent(1);
       meter.advance(1 + SILENCE_SECONDS);
@@ -74,7 +74,7 @@ describe('ObservationMeter', () => {
     expect(seen).toContainEqual({ kind: 'request-latency', atSeconds: 4, latencySeconds: 3 });
   });
 
-  test('a request given up in silence leaves the silence; the next one waits anew', () => {
+  test('the silence before an abort remains; the next request waits anew', () => {
     const seen = recorded((meter) => {
       meter.requestEnded(meter.requestSent(0), 1);
       const next = meter.requestSent(1);
@@ -91,7 +91,7 @@ describe('ObservationMeter', () => {
     expect(seen.filter(({ kind }) => kind === 'idle')).toEqual([]);
   });
 
-  test('requests side by side share the seconds and add up their bits', () => {
+  test('concurrent requests share the time and add up their bits', () => {
     const seen = recorded((meter) => {
       const one = meter.requestSent(0);
       const other = meter.requestSent(0);
@@ -113,7 +113,7 @@ describe('ObservationMeter', () => {
     expect(busy[1]!.bits).toBeCloseTo(2e6);
   });
 
-  test('a request that was whole at its first byte tells nothing, neither of latency nor of throughput', () => {
+  test('a request that is complete at its first byte gives neither latency nor throughput', () => {
     const seen = recorded((meter) => {
       const request = meter.requestSent(0.2);
       meter.firstByte(request, 0.25);
@@ -123,7 +123,7 @@ describe('ObservationMeter', () => {
     expect(seen).toEqual([{ kind: 'idle', startSeconds: 0, endSeconds: 0.2 }]);
   });
 
-  test('another request under way keeps its bits when one was whole at its first byte', () => {
+  test('another active request keeps its bits when one is complete at its first byte', () => {
     const seen = recorded((meter) => {
       const video = meter.requestSent(0);
       meter.firstByte(video, 0.05);
@@ -137,7 +137,7 @@ describe('ObservationMeter', () => {
     expect(bitsOf(seen)).toBeCloseTo(1e6);
   });
 
-  test('what has settled is told at once: a report on all requests, or none for a while', () => {
+  test('pieces are emitted once all requests have reported, or none for some time', () => {
     recorded((meter, seen) => {
       const video = meter.requestSent(0);
       const audio = meter.requestSent(0);
@@ -147,13 +147,13 @@ describe('ObservationMeter', () => {
       expect(seen.filter(isThroughput)).toEqual([]);
       meter.received(audio, 0.13, 1e5);
       expect(seen.filter(isThroughput).map(({ endSeconds }) => endSeconds)).toEqual([0.1]);
-      // The audio may have had some until now, but has not.
+      // The audio could still have reported bits until now.
       meter.received(video, 0.36, 1e6);
       expect(seen.at(-1)).toMatchObject({ endSeconds: 0.2 });
     });
   });
 
-  test('whatever the course: in order, within a tenth of a second, no overlap, and no bits but those that came', () => {
+  test('law: observations are in order, within a tenth of a second, without overlap, with received bits only', () => {
     const step = fc.record({
       waitSeconds: fc.oneof(
         fc.constant(0),
@@ -211,7 +211,7 @@ describe('ObservationMeter', () => {
     );
   });
 
-  test('all bits of downloads that last are told', () => {
+  test('emits all bits of long downloads', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.double({ min: 0.05, max: 3, noNaN: true }), fc.integer({ min: 1, max: 1e7 })), {

@@ -1,43 +1,42 @@
-/** Turns requests and their progress into what forecasters are told: throughput, idle times and request latency. */
+/** Converts requests and their progress into observations for forecasters: throughput, idle times, request latency. */
 
 import { type Observation, SILENCE_SECONDS } from '../abr/forecast.ts';
 
-/** Throughput is told in pieces of a tenth of a second, so that a forecast is no older than that. */
+/** Throughput is reported in pieces of at most 0.1 s, so that forecasts are no older. */
 const PIECES_PER_SECOND = 10;
 /**
- * Bits may be reported this much later than they came: progress events of a browser are 50 ms apart, and its main thread
- * may be busy. Where none were reported for longer, none came.
+ * Bits may be reported this late: a browser's progress events are 50 ms apart, and its main thread may be busy. After a
+ * longer pause without a report no bits arrived.
  */
 const SETTLE_SECONDS = 0.15;
 
-/** A request under way; made by `requestSent` and handed back with what becomes of it. */
+/** An active request, from `requestSent`; pass it to the other methods. */
 export interface MeteredRequest {
   readonly sentSeconds: number;
-  /** Until when its bits are known; undefined before its first byte. */
+  /** Its bits are known until this time; undefined before its first byte. */
   reportedSeconds: number | undefined;
-  /** What was observed at its first byte. */
+  /** The observation at its first byte. */
   latency: Observation | undefined;
 }
 
 type Piece = Observation & { kind: 'throughput' | 'idle' };
 
 /**
- * Listens to the requests of a session, several at once if need be, and emits observations in order of time; throughput in
- * pieces of at most 0.1 s, none across a multiple of that. Times passed in are seconds of the session's clock and must not
- * run backwards (an earlier one counts as the latest seen).
+ * Measures the requests of a session, also concurrent ones, and emits observations in order of time; pieces of
+ * throughput do not cross a multiple of 0.1 s. Times are of the session's clock; one before the latest counts as the
+ * latest.
  *
- * A moment counts as `throughput` while at least one request is past its first byte or has waited for it longer than
- * `SILENCE_SECONDS`, as `idle` while none is under way, and as neither while requests only wait as long as a link in order
- * may take: then capacity is unknown, although something was asked.
+ * Time is `throughput` while a request is past its first byte or has waited for it longer than `SILENCE_SECONDS`,
+ * `idle` without requests, and neither while requests wait for less than that: then the capacity is unknown.
  */
 export class ObservationMeter {
   readonly #emit: (observation: Observation) => void;
   readonly #requests: MeteredRequest[] = [];
-  /** Closed pieces that may still receive bits, and what came between them, in order of time. */
+  /** Closed pieces that may still receive bits, and latencies between them, in order of time. */
   #queue: Observation[] = [];
   #open: Piece | undefined = { kind: 'idle', startSeconds: 0, endSeconds: 0 };
   #nowSeconds = 0;
-  /** When a request that waits will have done so for too long; `Infinity` while none waits. */
+  /** When the first waiting request is overdue; `Infinity` without one. */
   #overdueSeconds = Number.POSITIVE_INFINITY;
 
   constructor(emit: (observation: Observation) => void) {
@@ -52,7 +51,6 @@ export class ObservationMeter {
     return request;
   }
 
-  /** The first byte of a request has come. */
   firstByte(request: MeteredRequest, atSeconds: number): void {
     this.#account(atSeconds);
     const { sentSeconds } = request;
@@ -64,7 +62,7 @@ export class ObservationMeter {
     this.#queue.push(request.latency);
   }
 
-  /** `bits` of a request past its first byte came since the last report on it. */
+  /** `bits` of a request arrived since its first byte or its previous report. */
   received(request: MeteredRequest, atSeconds: number, bits: number): void {
     this.#account(atSeconds);
     const from = request.reportedSeconds ?? this.#nowSeconds;
@@ -89,8 +87,8 @@ export class ObservationMeter {
   }
 
   /**
-   * A request ended, whether it was whole or not. Where `cameAtOnce`, it was whole at its first byte and nothing was
-   * reported as received: latency and throughput cannot be told apart, so neither counts.
+   * A request ended, complete or not. `cameAtOnce`: it was complete at its first byte, without a call of `received`;
+   * neither its latency nor its throughput counts, because they cannot be distinguished.
    */
   requestEnded(request: MeteredRequest, atSeconds: number, { cameAtOnce = false } = {}): void {
     this.#account(atSeconds);
@@ -104,13 +102,13 @@ export class ObservationMeter {
     this.#settle();
   }
 
-  /** Time has passed: emits what has settled. */
+  /** Time has passed: emits settled observations. */
   advance(nowSeconds: number): void {
     this.#account(nowSeconds);
     this.#flush();
   }
 
-  /** Extends the open piece to `seconds`; on the way a request may turn out overdue. */
+  /** Extends the open piece to `seconds`; a request may become overdue before. */
   #account(seconds: number): void {
     if (this.#overdueSeconds < seconds && this.#open === undefined) {
       this.#extend(this.#overdueSeconds);
@@ -131,13 +129,13 @@ export class ObservationMeter {
     this.#nowSeconds = seconds;
   }
 
-  /** Takes in that a request came or went. */
+  /** Call it after the set of requests has changed. */
   #settle(): void {
     this.#enter();
     this.#flush();
   }
 
-  /** Opens a piece of the kind that this moment is of, where it is another one. */
+  /** Opens a piece of the present kind if it differs from the open one's. */
   #enter(): void {
     let isDelivering = false;
     this.#overdueSeconds = Number.POSITIVE_INFINITY;

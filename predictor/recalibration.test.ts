@@ -6,15 +6,15 @@ const LEVELS = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
 const STEPS = [1, 2, 4, 8];
 const SCORES = LEVELS.map(normalQuantile);
 
-/** Forecasts of a spread for `seconds`, on a link whose ln rate scatters by `actual` around the forecasts' median. */
+/** Forecasts with a spread for `seconds`, on a link whose ln rate varies by `actual` around the forecasts' median. */
 function afterSession(seconds: number, { forecast, actual }: { forecast: number; actual: number }): Recalibration {
   const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
-  // A fixed sequence that is spread evenly over the ranks (Weyl's).
+  // Weyl's sequence, which is distributed evenly over the ranks.
   const scoreAt = (block: number) => normalQuantile(((block * 0.618033988749895) % 1) * 0.998 + 0.001);
   for (let second = 0; second < seconds; second++) {
     const values = Float64Array.from(STEPS.flatMap(() => SCORES.map((score) => forecast * score)));
     recalibration.apply(second, 1e6, values);
-    // One level for 8 s, so that every step sees about the same.
+    // A constant rate for 8 s, so that all steps have similar errors.
     const rate = 1e6 * Math.exp(actual * scoreAt(Math.floor(second / 8)));
     recalibration.observe(second, second + 1, rate);
   }
@@ -22,7 +22,7 @@ function afterSession(seconds: number, { forecast, actual }: { forecast: number;
 }
 
 describe('Recalibration', () => {
-  test('begins by trusting the forecasts', () => {
+  test('keeps the spread at first', () => {
     const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
     const values = Float64Array.from(STEPS.flatMap(() => SCORES));
     const before = values.slice();
@@ -31,12 +31,12 @@ describe('Recalibration', () => {
     expect(values).toEqual(before);
   });
 
-  test('keeps a spread that is right', () => {
+  test('keeps a correct spread', () => {
     expect(afterSession(600, { forecast: 0.5, actual: 0.5 }).scale).toBeGreaterThan(0.9);
     expect(afterSession(600, { forecast: 0.5, actual: 0.5 }).scale).toBeLessThan(1.1);
   });
 
-  test('widens what was too narrow and narrows what was too wide, within limits', () => {
+  test('widens narrow forecasts and narrows wide ones, within limits', () => {
     expect(afterSession(600, { forecast: 0.5, actual: 0.6 }).scale).toBeGreaterThan(1.08);
     expect(afterSession(600, { forecast: 0.1, actual: 2 }).scale).toBe(1.5);
     expect(afterSession(600, { forecast: 0.5, actual: 0.42 }).scale).toBeLessThan(0.92);
@@ -45,15 +45,15 @@ describe('Recalibration', () => {
 
   test('scales each step by its own errors', () => {
     const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
-    // Seconds scatter by 0.2, levels of 8 s by 0.8; forecasts expect 0.4 of all steps.
+    // Rates of seconds vary by 0.2 and of 8 s by 0.8; forecasts expect 0.4 for all steps.
     const scoreAt = (n: number) => normalQuantile(((n * 0.618033988749895) % 1) * 0.998 + 0.001);
     const rateAt = (second: number) => 1e6 * Math.exp(0.8 * scoreAt(Math.floor(second / 8)) + 0.2 * scoreAt(second));
     let values = new Float64Array(0);
     for (let second = 0; second < 600; second++) {
-      // The first step follows the level, the others know nothing of what comes.
-      const level = 0.8 * scoreAt(Math.floor((second + 0.5) / 8));
+      // The first step's median follows the rate of the 8 s.
+      const logRate = 0.8 * scoreAt(Math.floor((second + 0.5) / 8));
       values = Float64Array.from(
-        STEPS.flatMap((_, step) => SCORES.map((score) => (step === 0 ? level : 0) + 0.4 * score)),
+        STEPS.flatMap((_, step) => SCORES.map((score) => (step === 0 ? logRate : 0) + 0.4 * score)),
       );
       recalibration.apply(second, 1e6, values);
       recalibration.observe(second, second + 1, rateAt(second));
@@ -64,7 +64,7 @@ describe('Recalibration', () => {
     expect(widths[3]! / asked).toBeGreaterThan(1.15);
   });
 
-  test('leaves the median alone and keeps the order', () => {
+  test('keeps the median and the order', () => {
     const recalibration = afterSession(300, { forecast: 0.1, actual: 2 });
     const values = Float64Array.from(STEPS.flatMap((end) => SCORES.map((score) => end + score)));
     recalibration.apply(300, 1e6, values);
@@ -76,7 +76,7 @@ describe('Recalibration', () => {
     });
   });
 
-  test('learns nothing from time in which the link was not in use', () => {
+  test('ignores time in which the link was not in use', () => {
     const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
     for (let second = 0; second < 300; second++) {
       recalibration.apply(second, 1e6, Float64Array.from(STEPS.flatMap(() => SCORES)));

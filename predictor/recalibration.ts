@@ -1,77 +1,68 @@
 /**
- * Recalibration from the session's own errors: how far past forecasts lay from what came, in normal scores, tells whether
- * their spread was right for this link, one that no training may have seen. The spread of new forecasts is scaled to that;
- * the median is left alone (shifting it by past errors made every data set's forecasts worse, docs/predictors.md).
+ * Recalibrates forecasts by the session's own errors: the normal scores of past forecasts show whether their spread
+ * fits this link. The spread of new forecasts is scaled accordingly; the median stays (shifting it by past errors made
+ * the forecasts worse on every data set, docs/predictors.md).
  *
- * The scale is the root of the mean squared score, with a prior of 1 that weighs like some seconds of forecasts: a
- * shrunk variance, as in dynamic linear models (West and Harrison 1997, section 4.5). Each step has a scale of its own, shrunk
- * towards that of all: a link may be steadier from second to second than expected, and drift further in a minute.
+ * The scale is the root of the mean squared score with a prior of 1: a shrunk variance, as in dynamic linear models
+ * (West and Harrison 1997, section 4.5). Each step's scale is shrunk towards that of all steps: a link may vary less
+ * from second to second than expected, but more within a minute.
  */
 
 import { normalQuantile } from '../abr/mpc-l/normal-distribution.ts';
 import { DeliveredTimeline } from './delivered-timeline.ts';
+import type { ModelOutline } from './model-session.ts';
 
-export interface RecalibrationOptions {
-  stepEndsSeconds: readonly number[];
-  levels: readonly number[];
-}
-
-/** Forecasts that the prior of 1 weighs like; one is kept per second. */
+/** Weight of the prior of 1, in forecasts; one is scored per second. */
 const PRIOR_FORECASTS = 20;
-/** Forecasts that the variance of all steps weighs like in that of one. */
+/** Weight of the variance of all steps in that of one step, in forecasts. */
 const PRIOR_OF_STEP = 80;
-/** One forecast in so many seconds is remembered and judged. */
+/** One forecast per period is scored. */
 const PERIOD_SECONDS = 1;
-/** A step is judged where the link was in use for this share of it. */
+/** A step is scored if the link was in use for this share of it. */
 const LEAST_USE = 0.4;
-/** Scores count up to this: an outage is one event, however deep. */
+/** Limit of scores: an outage is one event, however deep. */
 const GREATEST_SCORE = 2.5;
 /** Limits of the scale. */
 const LEAST_SCALE = 0.6;
 const GREATEST_SCALE = 1.5;
-/** A rate of nothing counts as this share of the reference, as in training. */
+/** Floor of rates, as a share of the reference, as in training. */
 const LEAST_LOG_RATIO = Math.log(0.003);
+
+/** A forecast until all its steps are scored. */
+interface Pending {
+  issuedSeconds: number;
+  logReference: number;
+  values: Float64Array;
+  scoredSteps: number;
+}
 
 export class Recalibration {
   readonly #ends: readonly number[];
+  /** The normal score of each quantile level. */
   readonly #scores: readonly number[];
   readonly #delivered: DeliveredTimeline;
-  /** A ring of remembered forecasts, each of `size` values. */
-  readonly #values: Float64Array;
-  readonly #issuedSeconds: Float64Array;
-  readonly #logReferences: Float64Array;
-  /** Per remembered forecast: steps that were judged. */
-  readonly #judged: Uint8Array;
-  readonly #size: number;
-  #first = 0;
-  #count = 0;
+  /** At most one per period of the horizon. */
+  #pending: Pending[] = [];
   #lastIssuedSeconds = Number.NEGATIVE_INFINITY;
   /** Per step: sum and number of squared scores. */
   readonly #squares: Float64Array;
   readonly #counts: Float64Array;
 
-  constructor(options: RecalibrationOptions) {
-    const { stepEndsSeconds, levels } = options;
+  constructor({ stepEndsSeconds, levels }: Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>) {
     this.#ends = stepEndsSeconds;
     this.#scores = levels.map(normalQuantile);
     const horizon = stepEndsSeconds[stepEndsSeconds.length - 1]!;
     this.#delivered = new DeliveredTimeline(horizon + PERIOD_SECONDS + 1);
-    const kept = Math.ceil(horizon / PERIOD_SECONDS) + 1;
-    this.#size = stepEndsSeconds.length * levels.length;
-    this.#values = new Float64Array(kept * this.#size);
-    this.#issuedSeconds = new Float64Array(kept);
-    this.#logReferences = new Float64Array(kept);
-    this.#judged = new Uint8Array(kept);
     this.#squares = new Float64Array(stepEndsSeconds.length);
     this.#counts = new Float64Array(stepEndsSeconds.length);
   }
 
-  /** What the spread of forecasts is multiplied by, over all steps: 1 until the session has shown another one to be right. */
+  /** The factor of the spread over all steps; 1 without errors. */
   get scale(): number {
     return limited(this.#variance);
   }
 
-  /** Of all steps; those of a forecast weigh one forecast together. */
+  /** Over all steps; the steps of a forecast together have the weight of one forecast. */
   get #variance(): number {
     const steps = this.#ends.length;
     let squares = PRIOR_FORECASTS;
@@ -83,18 +74,22 @@ export class Recalibration {
     return squares / weight;
   }
 
-  /** `bits` came from one second of the session to another, in order of time. */
+  /** `bits` arrived between two seconds of the session, in order of time. */
   observe(startSeconds: number, endSeconds: number, bits: number): void {
     this.#delivered.add(startSeconds, endSeconds, bits);
   }
 
   /**
-   * Judges what has come true by now, remembers a forecast (`[step * levels + level]`, logarithms of ratios to a reference
-   * rate, before any scaling), and scales its spread in place.
+   * Scores past forecasts, keeps the new one (`[step * levels + level]`, ln(rate / reference), not scaled yet) for
+   * later scoring, and scales its spread in place.
    */
   apply(nowSeconds: number, referenceBps: number, values: Float64Array): void {
-    this.#judge(nowSeconds);
-    if (nowSeconds - this.#lastIssuedSeconds >= PERIOD_SECONDS) this.#remember(nowSeconds, referenceBps, values);
+    this.#scorePast(nowSeconds);
+    if (nowSeconds - this.#lastIssuedSeconds >= PERIOD_SECONDS) {
+      this.#lastIssuedSeconds = nowSeconds;
+      const logReference = Math.log(referenceBps);
+      this.#pending.push({ issuedSeconds: nowSeconds, logReference, values: values.slice(), scoredSteps: 0 });
+    }
     const variance = this.#variance;
     const levels = this.#scores.length;
     const middle = levels >> 1;
@@ -107,50 +102,28 @@ export class Recalibration {
     }
   }
 
-  #remember(nowSeconds: number, referenceBps: number, values: Float64Array): void {
-    const kept = this.#judged.length;
-    if (this.#count === kept) {
-      this.#first = (this.#first + 1) % kept;
-      this.#count--;
-    }
-    const slot = (this.#first + this.#count++) % kept;
-    this.#values.set(values, slot * this.#size);
-    this.#issuedSeconds[slot] = nowSeconds;
-    this.#logReferences[slot] = Math.log(referenceBps);
-    this.#judged[slot] = 0;
-    this.#lastIssuedSeconds = nowSeconds;
-  }
-
-  #judge(nowSeconds: number): void {
+  #scorePast(nowSeconds: number): void {
     const ends = this.#ends;
-    for (let i = 0; i < this.#count; i++) {
-      const slot = (this.#first + i) % this.#judged.length;
-      const issued = this.#issuedSeconds[slot]!;
-      let step = this.#judged[slot]!;
-      for (; step < ends.length && issued + ends[step]! <= nowSeconds; step++) this.#judgeStep(slot, step);
-      this.#judged[slot] = step;
+    for (const pending of this.#pending) {
+      while (pending.scoredSteps < ends.length && pending.issuedSeconds + ends[pending.scoredSteps]! <= nowSeconds) {
+        this.#scoreStep(pending, pending.scoredSteps++);
+      }
     }
-    while (this.#count > 0 && this.#judged[this.#first] === ends.length) {
-      this.#first = (this.#first + 1) % this.#judged.length;
-      this.#count--;
-    }
+    this.#pending = this.#pending.filter(({ scoredSteps }) => scoredSteps < ends.length);
   }
 
-  #judgeStep(slot: number, step: number): void {
-    const issued = this.#issuedSeconds[slot]!;
-    const from = issued + (step === 0 ? 0 : this.#ends[step - 1]!);
-    const rate = this.#delivered.rateBps(from, issued + this.#ends[step]!, LEAST_USE);
+  #scoreStep({ issuedSeconds, logReference, values }: Pending, step: number): void {
+    const from = issuedSeconds + (step === 0 ? 0 : this.#ends[step - 1]!);
+    const rate = this.#delivered.rateBps(from, issuedSeconds + this.#ends[step]!, LEAST_USE);
     if (Number.isNaN(rate)) return;
-    const value = Math.max(LEAST_LOG_RATIO, Math.log(rate) - this.#logReferences[slot]!);
-    const score = this.#scoreOf(value, slot * this.#size + step * this.#scores.length);
-    this.#squares[step]! += score ** 2;
+    const value = Math.max(LEAST_LOG_RATIO, Math.log(rate) - logReference);
+    this.#squares[step]! += this.#scoreOf(value, values, step * this.#scores.length) ** 2;
     this.#counts[step]!++;
   }
 
-  /** Normal score of a value in the remembered quantiles from `at` on: linear between them and beyond them. */
-  #scoreOf(value: number, at: number): number {
+  /** Normal score of a value in the quantiles from index `at`, linear between and beyond them. */
+  #scoreOf(value: number, quantiles: Float64Array, at: number): number {
     const scores = this.#scores;
-    const quantiles = this.#values;
     let i = 1;
     while (i < scores.length - 1 && value > quantiles[at + i]!) i++;
     const low = quantiles[at + i - 1]!;

@@ -4,7 +4,7 @@ import { type HttpTimeSourceOptions, httpTimeSource } from './time-source.ts';
 const FALLBACK = { utcMs: 1, uncertaintySeconds: 9 };
 const UTC_MS = Date.UTC(2025, 5, 1, 12, 0, 0);
 
-/** A server whose clock shows `UTC_MS` when the local one shows 0, and whose answers travel as long as told. */
+/** A server whose clock shows `UTC_MS` at local time 0, with given travel times. */
 function server(trips: readonly { toMs: number; backMs: number; status?: number; text?: string; fails?: boolean }[]) {
   let localMs = 0;
   let asked = 0;
@@ -25,7 +25,7 @@ function server(trips: readonly { toMs: number; backMs: number; status?: number;
 }
 
 describe('httpTimeSource', () => {
-  test('tells the fallback until the first answer', async () => {
+  test('gives the fallback until the first response', async () => {
     const { options } = server([{ toMs: 10, backMs: 10 }]);
     const source = httpTimeSource('/time', options);
     expect(source.now()).toBe(FALLBACK);
@@ -52,7 +52,7 @@ describe('httpTimeSource', () => {
     expect(source.now().uncertaintySeconds).toBeCloseTo(0.19, 2);
   });
 
-  test('failures of some samples are survived', async () => {
+  test('tolerates failures of some samples', async () => {
     const { options } = server([
       { toMs: 5, backMs: 5, fails: true },
       { toMs: 5, backMs: 5, status: 503 },
@@ -76,7 +76,7 @@ describe('httpTimeSource', () => {
     expect(source.now()).toBe(FALLBACK);
   });
 
-  test('gives up a request that hangs', async () => {
+  test('aborts a request that hangs', async () => {
     const source = httpTimeSource('/time', {
       samples: 1,
       timeoutSeconds: 0.01,
@@ -86,7 +86,7 @@ describe('httpTimeSource', () => {
     await expect(source.ready).rejects.toThrow('aborted');
   });
 
-  test("falls back on the device's clock, trusted to 2 s", () => {
+  test("falls back to the device's clock, with an uncertainty of 2 s", () => {
     const before = Date.now();
     const { utcMs, uncertaintySeconds } = httpTimeSource('/time', {
       samples: 1,
@@ -98,7 +98,7 @@ describe('httpTimeSource', () => {
     expect(uncertaintySeconds).toBe(2);
   });
 
-  test('wrong options are named', () => {
+  test('the error names a wrong option', () => {
     expect(() => httpTimeSource('')).toThrow(/url/);
     expect(() => httpTimeSource('/time', { samples: 0 })).toThrow(/samples: expected a whole number from 1, got 0/);
     expect(() => httpTimeSource('/time', { timeoutSeconds: Number.NaN })).toThrow(/timeoutSeconds/);

@@ -1,6 +1,5 @@
-/** UTC by an http endpoint that answers with ms: for players whose device clock cannot be trusted. */
+/** UTC from an HTTP endpoint, for players whose device clock is not reliable. */
 
-/** A moment of UTC, and how far it may be off. */
 export interface UtcReading {
   /** ms since 1970. */
   utcMs: number;
@@ -9,44 +8,40 @@ export interface UtcReading {
 }
 
 export interface HttpTimeSourceOptions {
-  /** Requests; the one with the shortest round trip counts. A whole number from 1. Default 5. */
+  /** Number of requests; the one with the shortest round trip counts. A whole number from 1. Default 5. */
   samples?: number;
-  /** Until a request is given up. Default 2. */
+  /** Per request. Default 2. */
   timeoutSeconds?: number;
   /** Default: the global `fetch`. */
-  fetch?: (url: string, init: { cache: 'no-store'; signal: AbortSignal }) => Promise<HttpTimeResponse>;
-  /** A clock that runs evenly, in ms. Default: `performance.now`. */
+  fetch?: (
+    url: string,
+    init: { cache: 'no-store'; signal: AbortSignal },
+  ) => Promise<{ ok: boolean; status: number; text(): Promise<string> }>;
+  /** A monotonic clock in ms. Default: `performance.now`. */
   now?: () => number;
-  /** What is told until the first answer, and where none comes. Default: the device's clock, trusted to 2 s. */
+  /** The time until the first response. Default: the device's clock with an uncertainty of 2 s. */
   fallback?: () => UtcReading;
 }
 
-/** What is needed of a response. */
-export interface HttpTimeResponse {
-  ok: boolean;
-  status: number;
-  text(): Promise<string>;
-}
-
-/** Fits the plugin's option `timeSource`. */
+/** For the plugin's option `timeSource`. */
 export interface HttpTimeSource {
-  /** UTC at this moment, by the best answer so far. Never waits. */
+  /** UTC now, from the best response so far. Never waits. */
   now(): UtcReading;
-  /** Resolves when all samples are in (or have failed) and rejects with the last failure when none came. */
+  /** Resolves after all samples; rejects with the last error if all failed. */
   readonly ready: Promise<UtcReading>;
 }
 
-/** The local clock drifts by at most so much of the time passed: a quartz and its temperature. */
+/** The most that the local clock drifts: a quartz at changing temperatures. */
 const DRIFT_SHARE = 50e-6;
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
-/** UTC before the first day of this year is a mistake (seconds instead of ms, a counter). */
+/** Times outside these are mistakes (seconds instead of ms, a counter). */
 const EARLIEST_UTC_MS = Date.UTC(2000, 0, 1);
 const LATEST_UTC_MS = Date.UTC(2200, 0, 1);
 
 /**
- * Asks `url`, which answers with UTC in ms as plain text or a JSON number, by the midpoint method (Cristian 1989): the
- * server read its clock somewhere between the request and the response, so half way is off by at most half the round
- * trip. The sample with the shortest round trip counts. Starts asking at once.
+ * Requests UTC in ms (plain text or a JSON number) from `url`, at once, by the midpoint method (Cristian 1989): the
+ * server reads its clock between request and response, so the middle is wrong by at most half the round trip. The
+ * sample with the shortest round trip counts.
  */
 export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {}): HttpTimeSource {
   const { samples = 5, timeoutSeconds = 2 } = options;
@@ -87,7 +82,7 @@ export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {})
 
   const ask = async () => {
     let failure: unknown;
-    // One after the other: side by side they would lengthen each other's round trips.
+    // In sequence, because concurrent requests would lengthen each other's round trips.
     for (let i = 0; i < samples; i++) {
       try {
         await sample();
@@ -99,7 +94,7 @@ export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {})
     return now();
   };
   const ready = ask();
-  // Who does not wait for it is not to be told of an unhandled rejection.
+  // No unhandled rejection if the caller does not use `ready`.
   ready.catch(() => {});
   return { now, ready };
 }

@@ -33,7 +33,7 @@ function afterSession(link: Link, options: SessionOptions, context: Partial<Sess
   return listen(started(context), observationsOf(link, options));
 }
 
-/** UTC of a session on whose clock boundaries are at `boundary`, told wrong by `errorSeconds`. */
+/** UTC at the start of a session with boundaries at `boundary` of its clock, with an error of `errorSeconds`. */
 function timeOf(boundary: number, errorSeconds = 0): Partial<SessionContext> {
   return { utcMsAtStart: MINUTE_MS + (12 - boundary + errorSeconds) * 1000, utcUncertaintySeconds: 2 };
 }
@@ -42,20 +42,20 @@ const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1);
 const share = (holds: (seed: number) => boolean) => SEEDS.filter(holds).length / SEEDS.length;
 
 describe('position', () => {
-  test('is unknown before the session starts, the schedule after', () => {
+  test('is unknown before the session, then according to the schedule', () => {
     const clock = new HandoverClock();
     clock.observe({ kind: 'throughput', startSeconds: 0, endSeconds: 1, bits: 1e6 });
     clock.tellTime(0, MINUTE_MS, 1);
     clock.hint(3, 1, 1);
     expect(clock.estimate(0)).toBeUndefined();
-    // 20 s after the full minute: the next reconfiguration is due at :27.
+    // At :20 the next reconfiguration is at :27.
     clock.start({ seed: 0, utcMsAtStart: MINUTE_MS + 20_000, utcUncertaintySeconds: 0.1 });
     const { phaseSeconds, uncertaintySeconds } = clock.estimate(0)!;
     expect(apart(phaseSeconds, 7)).toBeLessThan(0.1);
     expect(uncertaintySeconds).toBeLessThan(2.5);
   });
 
-  test('without a time source it is unknown at first: as uncertain as a uniform one', () => {
+  test('without a time source it has the uncertainty of a uniform distribution at first', () => {
     expect(started().estimate(0)!.uncertaintySeconds).toBeCloseTo(15 / Math.sqrt(12), 1);
   });
 
@@ -68,7 +68,7 @@ describe('position', () => {
     expect(found).toBeGreaterThan(0.9);
   });
 
-  test('is found in spite of a time source that is wrong by up to 7 s', () => {
+  test('is found in spite of an error of the time source of up to 7 s', () => {
     const found = share((seed) => {
       const boundary = (seed * 4.3) % 15;
       const wrong = timeOf(boundary, [-7, -4, 4, 7][seed % 4]!);
@@ -98,7 +98,7 @@ describe('position', () => {
     expect(listen(started(), latencies).logLikelihoodRatio).toBeCloseTo(0);
   });
 
-  test('is periodic: a time 15 s, a minute or a day later is the same', () => {
+  test('is periodic: a UTC that differs by 15 s, a minute or a day gives the same', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 59_999 }),
@@ -138,12 +138,12 @@ describe('leaps', () => {
   const LEAPS = [3, 5, 7, -4, 40];
   const boundary = 5;
 
-  /** Distance to the truth, so many epochs after the session's clock leapt. */
+  /** Distance to the truth, some epochs after the session's clock leapt. */
   function missedBy(seed: number, leapSeconds: number, epochs: number, told: boolean): number {
     const link = leoLink({ seed, boundary });
     const clock = started(timeOf(boundary));
     listen(clock, observationsOf(link, { untilSeconds: 120 }));
-    // The session's clock shows more, and UTC does not: it was so much earlier at its second 0.
+    // Only the session's clock leaps, so UTC at its second 0 is earlier by the leap.
     if (told) clock.tellTime(120 + leapSeconds, timeOf(boundary).utcMsAtStart! + 120_000, 2);
     const { phaseSeconds } = listen(
       clock,
@@ -152,15 +152,15 @@ describe('leaps', () => {
     return apart(phaseSeconds, boundary + leapSeconds);
   }
 
-  test.each(LEAPS)('of the session clock by %d s are found within three epochs when the time is told', (leap) => {
+  test.each(LEAPS)('of the session clock by %d s are found within three epochs with a time source', (leap) => {
     expect(share((seed) => missedBy(seed, leap, 3, true) < 1)).toBeGreaterThan(0.8);
   });
 
-  test.each(LEAPS)('of the session clock by %d s are found in the end when nothing is told', (leap) => {
+  test.each(LEAPS)('of the session clock by %d s are found in the end without one', (leap) => {
     expect(share((seed) => missedBy(seed, leap, 12, false) < 1)).toBeGreaterThan(0.8);
   });
 
-  test('of the time source do not move a position that the session has found', () => {
+  test('of the time source do not change a position that observations support', () => {
     for (const seed of SEEDS) {
       const link = leoLink({ seed, boundary });
       const clock = started(timeOf(boundary));
@@ -171,14 +171,14 @@ describe('leaps', () => {
     }
   });
 
-  test('the same time told again changes nothing', () => {
+  test('the same time again changes nothing', () => {
     const clock = started(timeOf(boundary));
     const before = listen(clock, observationsOf(leoLink({ seed: 1, boundary }), { untilSeconds: 60 }));
     for (let i = 0; i < 100; i++) clock.tellTime(60 + i, timeOf(boundary).utcMsAtStart! + (60 + i) * 1000 + (i % 7), 2);
     expect(clock.estimate(0)).toEqual(before);
   });
 
-  test('a better time source that differs by what the first said of itself replaces it', () => {
+  test('a better time source within the uncertainty of the first replaces it', () => {
     const clock = started({ utcMsAtStart: MINUTE_MS, utcUncertaintySeconds: 2 });
     clock.tellTime(3, MINUTE_MS + 4500, 0.05);
     const better = started();
@@ -245,7 +245,7 @@ describe('recognition', () => {
     expect(listen(clock, other).isLeo).toBe(false);
   });
 
-  test('what is known of earlier sessions counts as much as its odds', () => {
+  test('the prior counts by its odds', () => {
     const odds = (leoPrior: number) => {
       const clock = new HandoverClock({ leoPrior });
       clock.start({ seed: 0 });
@@ -255,7 +255,7 @@ describe('recognition', () => {
     expect(odds(0.9) / odds(0.5)).toBeCloseTo(9);
   });
 
-  test('start forgets the session before', () => {
+  test('start forgets the previous session', () => {
     const clock = started(timeOf(5));
     listen(clock, observationsOf(leoLink({ seed: 2, boundary: 5 }), { untilSeconds: 300 }));
     clock.start({ seed: 0, ...timeOf(9) });
@@ -264,7 +264,7 @@ describe('recognition', () => {
 });
 
 describe('hints', () => {
-  test('move the position and tell that the link is LEO', () => {
+  test('are evidence for a position and for a LEO link', () => {
     const clock = started();
     clock.hint(100, 0.5, 0.95);
     const { phaseSeconds, uncertaintySeconds, leoProbability } = clock.estimate(0)!;
@@ -281,7 +281,7 @@ describe('hints', () => {
     expect(often.estimate(0)).toEqual(once.estimate(0));
   });
 
-  test('that cannot be are ignored', () => {
+  test('are ignored if impossible', () => {
     const clock = started();
     const before = clock.estimate(0);
     clock.hint(Number.NaN, 1, 1);
@@ -314,7 +314,7 @@ describe('faults', () => {
     expect(listen(started(), mixed)).toEqual(listen(started(), sound));
   });
 
-  test('whatever is observed, told and hinted, the estimate is sound', () => {
+  test('law: the estimate is valid for any observations, times and hints', () => {
     const number = fc.oneof(fc.double(), fc.double({ min: 0, max: 1000, noNaN: true }));
     const observation: fc.Arbitrary<Observation> = fc.oneof(
       fc.record({
@@ -385,7 +385,7 @@ describe('faults', () => {
     play(2000);
     const before = used();
     play(40_000);
-    // A number kept per observation would be 300 kB.
+    // One number per observation would be 300 kB.
     expect(used() - before).toBeLessThan(150_000);
   });
 });

@@ -1,112 +1,98 @@
 /**
- * Where in the 15 s epoch of a LEO link is the session, and how sure is that? A Bayesian grid over the position of the
- * handover, from the time source, the session's own throughput and latency, and hints of a service.
- * docs/handover-clock.md has the method and how well it does. Pure, deterministic, constant memory.
+ * Estimates the session's position in the 15 s epoch of a LEO link: a Bayesian grid over the position of the handover,
+ * from the time source, the session's throughput and latency, and hints of a service. docs/handover-clock.md explains
+ * the method. Pure, deterministic, constant memory.
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../abr/forecast.ts';
-import { CELLS, type Level, LevelFilters, type LevelParameters } from './level-filters.ts';
-import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './level-parameters.ts';
+import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './filter-parameters.ts';
 import { isMoment, RateBins } from './rate-bins.ts';
 import { Repeats } from './repeats.ts';
+import { CELLS, type Measurement, StateFilters } from './state-filters.ts';
 
-// Bound once: the loops over the cells are what the clock costs.
+// Local bindings, because the loops over the cells dominate the cost.
 const { abs, exp, floor, hypot, log, max, min, round, sqrt } = Math;
 
-export interface HandoverClockOptions {
-  /** Probability that a session is on a LEO link before anything was seen, 0 to 1 exclusive. Default 0.5. */
-  leoPrior?: number;
-  /** `leoProbability` from which handovers are announced; they are until it falls under half. Default 0.975. */
-  claimProbability?: number;
-  /** Constants of the evidence, for fitting. Default: those fitted to recordings. */
-  rateParameters?: LevelParameters;
-}
-
-/** A handover that the clock expects, on the session's clock. */
-export interface ClockedHandover {
+/** An expected handover on the session's clock. */
+interface ClockedHandover {
   atSeconds: number;
-  /** Probability that there is one within a second of that moment, 0 to 1. */
+  /** Probability of a handover within a second of that time, 0 to 1. */
   confidence: number;
 }
 
 export interface HandoverEstimate {
-  /** The next three, soonest first; none unless the link is known to be LEO. */
+  /** The next three, ascending; empty unless `isLeo`. */
   nextHandovers: ClockedHandover[];
-  /** Where in the 15 s of the session's clock handovers fall, 0 to below 15: they are at this plus multiples of 15. */
+  /** Handovers are at this second of the session's clock (0 to below 15) plus multiples of 15. */
   phaseSeconds: number;
-  /** Root of the mean squared error that the clock expects of `phaseSeconds`; 4.3 where nothing is known. */
+  /** Expected root mean square error of `phaseSeconds`; 4.3 without evidence. */
   uncertaintySeconds: number;
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   leoProbability: number;
-  /** ln of how much better epochs explain the session than none do; kept within limits (`LOG_RATIO_LIMITS`). */
+  /** ln of the likelihood ratio of epochs to no epochs, within `LOG_RATIO_LIMITS`. */
   logLikelihoodRatio: number;
   /** Whether the evidence suffices to plan with handovers. */
   isLeo: boolean;
 }
 
-/** Spread of where they show in recordings, beside the time source's uncertainty. */
+/** `leoProbability` from which handovers are announced, until it falls below half of this. */
+const CLAIM_PROBABILITY = 0.975;
+/** Spread of the handovers around their schedule in recordings, besides the time source's uncertainty. */
 const SCHEDULE_SPREAD_SECONDS = 0.8;
-/** A time source's uncertainty is so many standard deviations. */
+/** The number of standard deviations in a time source's uncertainty. */
 const UNCERTAINTY_DEVIATIONS = 1.5;
-/** Share of time sources that are wrong by more than they say. */
+/** Share of time sources with a larger error than their uncertainty. */
 const WRONG_TIME_SHARE = 0.2;
 const DEFAULT_UNCERTAINTY_SECONDS = 2;
-/** A position never gets less likely than e^-6 of the best, so that a leap is found within a few epochs. */
+/** Positions stay above e^-6 of the likeliest, so that a leap is found within a few epochs. */
 const MAX_LOG_ODDS = 6;
-/** The evidence for epochs stays within these, so that a change of network is noticed. */
+/** Limits of the evidence for epochs, so that a change of network is noticed. */
 const LOG_RATIO_LIMITS = { least: -5, greatest: 9 };
-/** As far as a `Date` goes. */
+/** The limit of a `Date`. */
 const LATEST_UTC_MS = 8.64e15;
-/** Times told that agree so well are the same. */
+/** Times with a smaller difference are equal. */
 const SAME_TIME_SECONDS = 0.05;
-/** Times told that differ by so much are not one clock's drift. */
+/** A larger difference between two times is not a clock's drift. */
 const LEAST_LEAP_SECONDS = 0.5;
-/** No hint is surer than this. */
+/** Limit of a hint's confidence. */
 const SUREST_HINT = 0.99;
-/** Half the width of the window around the best position in which positions are averaged: 2 s. */
+/** Half the width (2 s) of the window around the best position for the mean position. */
 const WINDOW_CELLS = 8;
-/** Positions nearer to each other than 1.25 s are one when the best is looked for. */
+/** Positions within 1.25 s support each other in the search for the best one. */
 const NEAR_CELLS = 5;
 const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
 
 export class HandoverClock {
   readonly #logLeoOdds: number;
-  readonly #claimProbability: number;
-  readonly #rateParameters: LevelParameters;
   /** ln weight per hypothesis: prior, evidence and hints. Cells first, then the hypotheses without epochs. */
-  readonly #logWeights: Float64Array;
-  readonly #logEpochs: Float64Array;
-  readonly #logWithout: Float64Array;
-  /** What is known from the time source: probability per cell. */
+  readonly #logWeights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
+  readonly #logEpochs = this.#logWeights.subarray(0, CELLS);
+  readonly #logWithout = this.#logWeights.subarray(CELLS);
+  /** Probability per cell from the time source. */
   readonly #prior = new Float64Array(CELLS);
   #utcSecondsAtStart = Number.NaN;
   #utcUncertaintySeconds = Number.NaN;
-  #rates!: LevelFilters;
-  #latencies!: LevelFilters;
+  #rates!: StateFilters;
+  #latencies!: StateFilters;
   #repeats: Repeats[] = [];
   #bins = new RateBins();
   #started = false;
-  /** ln of the weight of all cells over that of the hypotheses without epochs. */
+  /** ln(weight of all cells / weight of the hypotheses without epochs). */
   #logRatio = 0;
   #isLeo = false;
   #lastSeconds = 0;
   #lastHintSeconds = 0;
 
-  constructor(options: HandoverClockOptions = {}) {
-    const { leoPrior = 0.5, claimProbability = 0.975 } = options;
+  /** `leoPrior`: prior probability of a LEO link, 0 to 1 exclusive. */
+  constructor({ leoPrior = 0.5 } = {}) {
     this.#logLeoOdds = log(leoPrior / (1 - leoPrior));
-    this.#claimProbability = claimProbability;
-    this.#rateParameters = options.rateParameters ?? RATE_PARAMETERS;
-    this.#logWeights = new Float64Array(CELLS + this.#rateParameters.steady.length + REPEAT_SECONDS.length);
-    this.#logEpochs = this.#logWeights.subarray(0, CELLS);
-    this.#logWithout = this.#logWeights.subarray(CELLS);
   }
 
-  /** Forgets the last session and begins another. */
+  /** Begins a new session. */
   start(context: SessionContext): void {
-    this.#rates = new LevelFilters(this.#rateParameters);
-    this.#latencies = new LevelFilters(LATENCY_PARAMETERS);
+    this.#rates = new StateFilters(RATE_PARAMETERS);
+    this.#latencies = new StateFilters(LATENCY_PARAMETERS);
     this.#repeats = REPEAT_SECONDS.map((seconds) => new Repeats(seconds));
     this.#bins = new RateBins();
     this.#logRatio = 0;
@@ -122,9 +108,9 @@ export class HandoverClock {
   }
 
   /**
-   * At session second `atSeconds` it was `utcMs` by a time source, give or take `uncertaintySeconds` (default 2).
-   * Replaces what was known of the time; may be told again and again. Where it contradicts what was told before, either
-   * the time source was corrected or the session's clock leapt (a page that slept): both are kept until evidence decides.
+   * UTC at session second `atSeconds` from a time source. Replaces the previous time; call it as often as you like.
+   * After a contradiction, either the time source was corrected or the session's clock leapt (a page that slept): both
+   * hypotheses are kept until evidence decides.
    */
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEFAULT_UNCERTAINTY_SECONDS): void {
     if (!this.#started || !isMoment(atSeconds) || !(abs(utcMs) < LATEST_UTC_MS)) return;
@@ -133,7 +119,7 @@ export class HandoverClock {
     const leapSeconds = utcSecondsAtStart - this.#utcSecondsAtStart;
     const sameSource = abs(uncertaintySeconds - this.#utcUncertaintySeconds) < SAME_TIME_SECONDS;
     if (sameSource && abs(leapSeconds) < SAME_TIME_SECONDS) return;
-    // Two sources may differ by what they say themselves.
+    // Two sources may differ by their uncertainties.
     const leastLeap = sameSource ? LEAST_LEAP_SECONDS : uncertaintySeconds + this.#utcUncertaintySeconds;
     this.#utcSecondsAtStart = utcSecondsAtStart;
     this.#utcUncertaintySeconds = uncertaintySeconds;
@@ -144,7 +130,7 @@ export class HandoverClock {
     for (let cell = 0; cell < CELLS; cell++) {
       const share = ((1 - WRONG_TIME_SHARE) * near[cell]! + WRONG_TIME_SHARE) / CELLS;
       const corrected = (weights[cell]! * share) / this.#prior[cell]!;
-      // What is at this cell now was at a later one before the session's clock went back, an earlier one if it went on.
+      // If the session's clock leapt, all cells are shifted.
       const moved = leapt ? weights[modulo(cell + round(leapSeconds / CELL_SECONDS), CELLS)]! : corrected;
       this.#logEpochs[cell] = log((corrected + moved) / 2);
       this.#prior[cell] = share;
@@ -153,9 +139,9 @@ export class HandoverClock {
   }
 
   /**
-   * A service expects a handover at a second of the session's clock, give or take `uncertaintySeconds` (one standard
-   * deviation), and is right with probability `confidence`. Hints that follow each other within an epoch are taken for
-   * the same knowledge and count by the time between them.
+   * A service expects a handover at a second of the session's clock, with a standard deviation of `uncertaintySeconds`,
+   * and is right with probability `confidence`. Hints within an epoch repeat the same knowledge, so they count in
+   * proportion to the time between them.
    */
   hint(atSeconds: number, uncertaintySeconds: number, confidence: number): void {
     if (!this.#started || !isMoment(atSeconds) || !(uncertaintySeconds >= 0)) return;
@@ -172,23 +158,23 @@ export class HandoverClock {
     this.#settle();
   }
 
-  /** Impossible observations (not finite, negative, out of order) are ignored. */
+  /** Ignores impossible observations (not finite, negative, out of order). */
   observe(observation: Observation): void {
     if (!this.#started) return;
     if (observation.kind === 'request-latency') {
       const { atSeconds, latencySeconds } = observation;
       if (!isMoment(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
-      this.#weighLatency({ atSeconds, seconds: latencySeconds, value: log(latencySeconds) });
-    } else this.#bins.observe(observation, this.#weighRate);
+      this.#addLatency({ atSeconds, seconds: latencySeconds, value: log(latencySeconds) });
+    } else this.#bins.observe(observation, this.#addRate);
   }
 
-  /** Probability per cell of 0.25 s, given that there are epochs: entry c is for handovers at c * 0.25 s + n * 15 s. */
+  /** Probability per cell of 0.25 s, given epochs: entry c is for handovers at c * 0.25 s + n * 15 s. */
   positionProbabilities(): Float64Array {
-    // Their sum has been 1 since they were settled.
+    // `#settle` has normalised them.
     return this.#logEpochs.map(exp);
   }
 
-  /** Undefined before the session has started, and for a `nowSeconds` that is no moment. */
+  /** Undefined before the start of the session, and for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!this.#started || !isMoment(nowSeconds)) return undefined;
     const weights = this.positionProbabilities();
@@ -215,7 +201,7 @@ export class HandoverClock {
     };
   }
 
-  #weighRate = (bin: Level): void => {
+  #addRate = (bin: Measurement): void => {
     this.#lastSeconds = bin.atSeconds;
     this.#rates.observe(bin);
     const { logDensities } = this.#rates;
@@ -223,13 +209,13 @@ export class HandoverClock {
     for (let i = 0; i < this.#repeats.length; i++) {
       const logDensity = this.#repeats[i]!.observe(bin);
       this.#logWeights[logDensities.length + i]! +=
-        logDensity === undefined ? logDensities[CELLS]! : logDensity * this.#rateParameters.weight;
+        logDensity === undefined ? logDensities[CELLS]! : logDensity * RATE_PARAMETERS.weight;
     }
     this.#settle();
   };
 
-  /** Latency tells where handovers are but not whether there are any: its steps have many causes, as has its constancy. */
-  #weighLatency(latency: Level): void {
+  /** Latency is evidence for positions, but not for or against epochs: its steps have many causes. */
+  #addLatency(latency: Measurement): void {
     this.#latencies.observe(latency);
     for (let cell = 0; cell < CELLS; cell++) this.#logEpochs[cell]! += this.#latencies.logDensities[cell]!;
     add(this.#logEpochs, -logSum(this.#logEpochs));
@@ -240,26 +226,26 @@ export class HandoverClock {
     return 1 / (1 + exp(-this.#logRatio - this.#logLeoOdds));
   }
 
-  /** Keeps each hypothesis within reach, so that a leap of the clock or a change of network is found soon. */
+  /** Limits and normalises the weights, so that a leap of the clock or a change of network is found soon. */
   #settle(): void {
     const { least, greatest } = LOG_RATIO_LIMITS;
-    // Before anything is lifted: likelihood that was not earned would add up to a link that is none.
+    // Computed before `lift`, which would otherwise add up to evidence for epochs.
     this.#logRatio = min(greatest, max(least, logSum(this.#logEpochs) - logSum(this.#logWithout)));
     lift(this.#logEpochs);
     lift(this.#logWithout);
-    // Numbers stay small however long the session.
+    // Keeps the numbers small in long sessions.
     add(this.#logEpochs, -logSum(this.#logEpochs));
     add(this.#logWithout, -logSum(this.#logWithout) - this.#logRatio);
-    this.#isLeo = this.#leoProbability() >= this.#claimProbability * (this.#isLeo ? 0.5 : 1);
+    this.#isLeo = this.#leoProbability() >= CLAIM_PROBABILITY * (this.#isLeo ? 0.5 : 1);
   }
 }
 
-/** Seconds from a position to a cell, the short way round. */
+/** Seconds from a position to a cell in the epoch, at most half an epoch. */
 function distanceTo(seconds: number, cell: number): number {
   return modulo(cell * CELL_SECONDS - seconds + EPOCH_SECONDS / 2, EPOCH_SECONDS) - EPOCH_SECONDS / 2;
 }
 
-/** Per cell, a normal density around a second of the session, wrapped, relative to a uniform one. */
+/** Per cell, the ratio of a wrapped normal density around a second of the session to a uniform one. */
 function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
   const density = new Float64Array(CELLS);
   for (let cell = 0; cell < CELLS; cell++)
@@ -268,7 +254,7 @@ function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
   return density.map((value) => value / mean);
 }
 
-/** The mean position around the cell that has the most weight near it. */
+/** The mean position around the cell with the most weight near it. */
 function positionOf(weights: Float64Array): number {
   let best = 0;
   let most = -1;
@@ -283,7 +269,7 @@ function positionOf(weights: Float64Array): number {
   return modulo((best + offset) * CELL_SECONDS, EPOCH_SECONDS);
 }
 
-/** Sum around a cell of the weights, or of their moments, counted less with their distance. */
+/** Sum of the weights around a cell, or of their first moments, with a triangular window. */
 function gather(weights: Float64Array, around: { cell: number; reach: number; power: 0 | 1 }): number {
   const { cell, reach, power } = around;
   let sum = 0;
@@ -294,14 +280,14 @@ function gather(weights: Float64Array, around: { cell: number; reach: number; po
   return sum;
 }
 
-/** Lifts each value to at least `MAX_LOG_ODDS` under the greatest. */
+/** Raises each value to at least the greatest minus `MAX_LOG_ODDS`. */
 function lift(values: Float64Array): void {
   let most = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < values.length; i++) most = max(most, values[i]!);
   for (let i = 0; i < values.length; i++) values[i] = max(values[i]!, most - MAX_LOG_ODDS);
 }
 
-/** ln of the sum of the exponentials of values that are not far from 0. */
+/** ln of the sum of exponentials, for values near 0. */
 function logSum(values: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += exp(values[i]!);

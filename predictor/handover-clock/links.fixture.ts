@@ -1,4 +1,4 @@
-/** Made-up links and what a session on them would observe, for the tests of the handover clock. Seeded. */
+/** Artificial links and a session's observations of them, for tests. Seeded. */
 
 import type { Observation } from '../../abr/forecast.ts';
 
@@ -21,14 +21,14 @@ export type Link = (second: number) => number;
 
 const STEP_SECONDS = 0.1;
 
-/** A LEO link in bit/s: a level per epoch, a dip in its first second, noise. Boundaries at `boundary` + n * 15 s. */
+/** A LEO link in bit/s: a rate per epoch, a dip in its first second, noise. Boundaries at `boundary` + n * 15 s. */
 export function leoLink(options: { seed: number; boundary: number; spread?: number; noise?: number }): Link {
   const { seed, boundary, spread = 0.4, noise = 0.08 } = options;
   return (second) => {
     const position = second - boundary + 1500;
-    const level = normal(seeded(seed * 7919 + Math.floor(position / 15)));
-    const wobble = normal(seeded(seed * 104729 + Math.round(second / STEP_SECONDS)));
-    return 60e6 * Math.exp(spread * level + noise * wobble) * (position % 15 < 1 ? 0.7 : 1);
+    const ofEpoch = normal(seeded(seed * 7919 + Math.floor(position / 15)));
+    const ofStep = normal(seeded(seed * 104729 + Math.round(second / STEP_SECONDS)));
+    return 60e6 * Math.exp(spread * ofEpoch + noise * ofStep) * (position % 15 < 1 ? 0.7 : 1);
   };
 }
 
@@ -43,13 +43,13 @@ export function squareLink(periodSeconds: number): Link {
 export interface SessionOptions {
   untilSeconds: number;
   fromSeconds?: number;
-  /** Seconds of downloading in every 4 s; the rest is idle. Default 3. */
+  /** Seconds of downloading per 4 s; the rest is idle. Default 3. */
   busySeconds?: number;
-  /** The session's clock shows this much more than the link's. Default 0. */
+  /** The session's clock minus the link's. Default 0. */
   aheadSeconds?: number;
 }
 
-/** What a session that downloads on a schedule would observe of a link. */
+/** The observations of a session that downloads periodically. */
 export function observationsOf(link: Link, options: SessionOptions): Observation[] {
   const { untilSeconds, fromSeconds = 0, busySeconds = 3, aheadSeconds = 0 } = options;
   const observations: Observation[] = [];
@@ -68,7 +68,7 @@ export function observationsOf(link: Link, options: SessionOptions): Observation
   return observations;
 }
 
-/** Distance of two positions in the epoch, the short way round. */
+/** Circular distance of two positions in the epoch. */
 export function apart(a: number, b: number): number {
   const distance = (((a - b) % 15) + 15) % 15;
   return Math.min(distance, 15 - distance);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Level } from './level-filters.ts';
 import { RateBins } from './rate-bins.ts';
+import type { Measurement } from './state-filters.ts';
 
-function binsOf(pieces: readonly (readonly [startSeconds: number, endSeconds: number, bits: number])[]): Level[] {
+function binsOf(pieces: readonly (readonly [startSeconds: number, endSeconds: number, bits: number])[]): Measurement[] {
   const bins = new RateBins();
-  const emitted: Level[] = [];
+  const emitted: Measurement[] = [];
   for (const [startSeconds, endSeconds, bits] of pieces) {
     bins.observe({ kind: 'throughput', startSeconds, endSeconds, bits }, (bin) => emitted.push(bin));
   }
@@ -14,11 +14,11 @@ function binsOf(pieces: readonly (readonly [startSeconds: number, endSeconds: nu
 const tenths = (from: number, count: number, bits: number) =>
   Array.from({ length: count }, (_, i) => [from + i / 10, from + (i + 1) / 10, bits] as const);
 
-/** What closes the bin that is open, so that it is told. */
+/** Closes the open bin, so that it is emitted. */
 const LATER = [1000, 1000.1, 1e5] as const;
 
 describe('RateBins', () => {
-  test('a constant rate gives bins of half a second with its logarithm', () => {
+  test('a constant rate gives bins of half a second with ln rate', () => {
     const bins = binsOf(tenths(3, 30, 1e5));
     expect(bins.length).toBe(5);
     for (const [i, bin] of bins.entries()) {
@@ -63,7 +63,7 @@ describe('RateBins', () => {
     ).toEqual([{ atSeconds: 0.5, seconds: 1, value: 0 }]);
   });
 
-  test('what overlaps is ignored, a clock that was set back is followed', () => {
+  test('ignores overlapping observations, and follows a clock that was set back', () => {
     expect(
       binsOf([
         [5, 6, 1e6],

@@ -1,23 +1,23 @@
-/** Gathers the throughput observations of a session into bins of half a second of downloading. Constant memory. */
+/** Collects throughput observations into bins of half a second of downloading. Constant memory. */
 
 import type { Observation } from '../../abr/forecast.ts';
-import type { Level } from './level-filters.ts';
+import type { Measurement } from './state-filters.ts';
 
 const { abs, log } = Math;
 
-/** A bin is closed at this much downloading: shorter ones show the sender's pauses rather than the link. */
+/** Downloading per bin: shorter bins would show the sender's pauses rather than the link. */
 export const BIN_SECONDS = 0.5;
-/** A pause longer than this closes a bin early; between two segments there is a round trip. */
+/** A longer pause closes a bin early; the pause between two segments is a round trip. */
 const MAX_PAUSE_SECONDS = 0.25;
-/** The end of a download is slower than the link: it is held back for so long, and dropped when a pause follows. */
+/** The end of a download is slower than the link: it is held back for this long, and dropped if a pause follows. */
 const TAIL_SECONDS = 0.15;
-/** Pieces held back at most: progress events are 50 to 100 ms apart. */
+/** The most pieces that are held back: progress events are 50 to 100 ms apart. */
 const MAX_TAIL_PIECES = 8;
-/** Less downloading than this is no measurement. */
+/** The least downloading in a bin. */
 const MIN_BUSY_SECONDS = 0.06;
-/** Reported times may overlap by this much, or leave as much between them (timers round to milliseconds). */
+/** Largest overlap or gap of contiguous observations, because timers round to milliseconds. */
 const SLACK_SECONDS = 0.02;
-/** An observation that starts so much before the latest one shows that the session's clock was set back. */
+/** An observation that starts this long before the latest one shows that the session's clock was set back. */
 const SET_BACK_SECONDS = 1;
 
 interface Piece {
@@ -34,11 +34,8 @@ export class RateBins {
   #busySeconds = 0;
   #bits = 0;
 
-  /**
-   * Tells `emit` of the bins that this observation completes: their values are ln of the rate in bit/s. Impossible
-   * observations are ignored.
-   */
-  observe(observation: Observation, emit: (bin: Level) => void): void {
+  /** Emits the bins that this observation completes, with ln of the rate in bit/s. Ignores impossible observations. */
+  observe(observation: Observation, emit: (bin: Measurement) => void): void {
     if (observation.kind !== 'throughput') return;
     const { startSeconds, endSeconds, bits } = observation;
     if (!(endSeconds > startSeconds && isMoment(startSeconds) && isMoment(endSeconds))) return;
@@ -56,16 +53,16 @@ export class RateBins {
     }
   }
 
-  #add({ startSeconds, endSeconds, bits }: Piece, emit: (bin: Level) => void): void {
+  #add({ startSeconds, endSeconds, bits }: Piece, emit: (bin: Measurement) => void): void {
     if (this.#busySeconds === 0) this.#startSeconds = startSeconds;
     this.#endSeconds = endSeconds;
     this.#busySeconds += endSeconds - startSeconds;
     this.#bits += bits;
-    // Five tenths of a second are half a second in spite of rounding.
+    // Tolerance for rounding of five tenths of a second.
     if (this.#busySeconds > BIN_SECONDS - 1e-6) this.#close(emit);
   }
 
-  #close(emit: (bin: Level) => void): void {
+  #close(emit: (bin: Measurement) => void): void {
     if (this.#busySeconds >= MIN_BUSY_SECONDS) {
       emit({
         atSeconds: (this.#startSeconds + this.#endSeconds) / 2,
@@ -78,7 +75,7 @@ export class RateBins {
   }
 }
 
-/** Whether it can be a moment of a session's clock: a number, and within 30 years. */
+/** Whether it is a possible time of a session's clock: a number within 30 years. */
 export function isMoment(seconds: number): boolean {
   return abs(seconds) < 1e9;
 }

@@ -14,7 +14,7 @@ function fitOf(lagSeconds: number, value: (second: number) => number): number {
 }
 
 describe('Repeats', () => {
-  test('fits what repeats itself within the lag, and nothing else', () => {
+  test('fits links whose period divides the lag, and no others', () => {
     const wave = (period: number) => (second: number) => (second % period < period / 2 ? 18 : 17);
     for (const period of [3, 5, 7.5, 10, 15, 30]) expect(fitOf(30, wave(period))).toBeGreaterThan(4);
     for (const period of [20, 45, 90]) expect(fitOf(30, wave(period))).toBeLessThan(3);

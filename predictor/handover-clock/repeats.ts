@@ -1,20 +1,20 @@
 /**
- * The hypothesis of a link that repeats itself: a shaper, a scheduler or a test's square wave whose period divides the lag
- * may step every 15 s too, but comes back to the same rates, which satellites do not.
+ * The hypothesis of a periodic link: a shaper, a scheduler or a test's square wave whose period divides the lag may
+ * also step every 15 s, but returns to the same rates, unlike satellites.
  */
 
-import type { Level } from './level-filters.ts';
 import { BIN_SECONDS } from './rate-bins.ts';
+import type { Measurement } from './state-filters.ts';
 
-/** First and least spread (of ln rate) between a bin and the one that it repeats. */
+/** First and least spread of ln rate between a bin and its repetition. */
 const FIRST_SPREAD = 0.3;
 const LEAST_SPREAD = 0.003;
-/** Bins over which the spread is learnt. */
+/** Bins over which the spread is averaged. */
 const MEMORY_BINS = 24;
 
 export class Repeats {
   readonly #lagSeconds: number;
-  /** Middle and value of the bins of the last lag, one slot per bin's length. */
+  /** Middle and value of the bins during the last lag, a slot per `BIN_SECONDS`. */
   readonly #times: Float64Array;
   readonly #values: Float64Array;
   #spread = FIRST_SPREAD;
@@ -28,8 +28,8 @@ export class Repeats {
     this.#values = new Float64Array(slots);
   }
 
-  /** ln density of the bin given the one a lag before (same constant as `LevelFilters`); undefined where there is none. */
-  observe({ atSeconds, value }: Level): number | undefined {
+  /** ln density of the bin given the one a lag before (same constant as `StateFilters`); undefined without one. */
+  observe({ atSeconds, value }: Measurement): number | undefined {
     const then = atSeconds - this.#lagSeconds;
     let nearest = BIN_SECONDS;
     let distance: number | undefined;
@@ -45,7 +45,7 @@ export class Repeats {
     if (distance === undefined) return undefined;
     const squared = (distance / this.#spread) ** 2;
     const logDensity = -Math.log(this.#spread * (1 + squared / 3) ** 2);
-    // A median, tracked: robust, and quick to find a link that repeats itself exactly.
+    // A running median: robust, and quick for an exactly periodic link.
     const step = Math.max(1 / ++this.#count, 1 / MEMORY_BINS);
     this.#spread = Math.max(LEAST_SPREAD, this.#spread * Math.exp(squared > 1 ? step : -step));
     return logDensity;

@@ -1,9 +1,9 @@
-/** Constants of the evidence, fitted to recordings; docs/handover-clock.md. */
+/** Constants of the filters, fitted to recordings (docs/handover-clock.md). */
 
-import type { LevelParameters } from './level-filters.ts';
+import type { FilterParameters } from './state-filters.ts';
 
-/** For ln of the throughput in bins of half a second. */
-export const RATE_PARAMETERS: LevelParameters = {
+/** For ln throughput in bins of half a second. */
+export const RATE_PARAMETERS: FilterParameters = {
   drift: 0.42,
   jump: 2.6,
   noise: 0.6,
@@ -20,8 +20,8 @@ export const RATE_PARAMETERS: LevelParameters = {
   weight: 0.5,
 };
 
-/** For ln of request latencies, one per request. */
-export const LATENCY_PARAMETERS: LevelParameters = {
+/** For ln request latency, one per request. */
+export const LATENCY_PARAMETERS: FilterParameters = {
   drift: 0.02,
   jump: 3,
   noise: 1,
@@ -35,5 +35,5 @@ export const LATENCY_PARAMETERS: LevelParameters = {
   weight: 0.7,
 };
 
-/** Periods of links that repeat themselves; their divisors are found too. */
+/** Periods of periodic links; divisors of these are found too. */
 export const REPEAT_SECONDS: readonly number[] = [30, 60, 90];
