@@ -27,10 +27,9 @@ import {
 } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
-import type { Trace } from '../replay/trace.ts';
 import type { Output } from './command-io.ts';
 import { collect, decimalNumber, seedOption, wholeNumber } from './flags.ts';
-import { readFoldModels } from './fold-models.ts';
+import { readFoldModels, requireModelOfEachGroup } from './fold-models.ts';
 import { readInput, requireWritable, STANDARD_OUTPUT } from './results-file.ts';
 import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
@@ -226,17 +225,4 @@ function resumed(
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** A group without a model of its own would be judged by the shipped one, which has learnt from it. */
-function requireModelOfEachGroup(models: ModelsByGroup, traces: readonly Trace[], file: string): void {
-  for (const { metadata } of traces) {
-    if (models[metadata.recordingGroup] !== undefined) continue;
-    throw new InputError(
-      placeOf({ file, field: metadata.recordingGroup }),
-      'a model for each recording group of the traces',
-      undefined,
-      'none for this one',
-    );
-  }
 }

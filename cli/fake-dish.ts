@@ -3,7 +3,7 @@
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import type { CommandIo } from './command-io.ts';
-import { interrupted, listening, locationOption, portOption } from './serve-options.ts';
+import { addListenOptions, interrupted, listening, locationOption, portOption } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 
 /** Where a real one listens. */
@@ -16,10 +16,8 @@ interface FakeDishFlags extends ScriptFlags {
 }
 
 export function fakeDishCommand(io: CommandIo): Command {
-  return addScriptOptions(new Command('fake-dish'))
+  return addListenOptions(addScriptOptions(new Command('fake-dish')), DISH_PORT)
     .description("a simulated dish that speaks the real one's gRPC API, with reflection")
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port to listen on, 0 for any free one', String(DISH_PORT))
     .option('--location <lat,lon[,alt]>', 'where it says it is, in degrees and metres; without, it does not tell')
     .action((flags: FakeDishFlags) => fakeDish(flags, io));
 }

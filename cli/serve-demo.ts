@@ -11,7 +11,7 @@ import { startOrigin } from '../replay/origin/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { collect } from './flags.ts';
 import { staticSite } from './serve-demo/static-site.ts';
-import { interrupted, listening, portOption } from './serve-options.ts';
+import { addListenOptions, interrupted, listening, portOption } from './serve-options.ts';
 import { TOOL_FOLDER } from './tool.ts';
 
 const DEFAULT_PORT = 8788;
@@ -32,14 +32,8 @@ interface ServeDemoFlags {
 }
 
 export function serveDemoCommand(io: CommandIo): Command {
-  return new Command('serve-demo')
+  return addListenOptions(new Command('serve-demo'), DEFAULT_PORT)
     .description('serve the built demo page, and the links that its players stream over')
-    .option(
-      '--host <address>',
-      'address to listen on; beyond 127.0.0.1 others in the network can reach it',
-      '127.0.0.1',
-    )
-    .option('--port <n>', 'port to listen on, 0 for any free one', String(DEFAULT_PORT))
     .option('--traces <file|folder>', 'traces of your own, behind the shipped ones (repeatable)', collect)
     .option('--page <folder>', 'the built page (default: the one that comes with the command)')
     .action((flags: ServeDemoFlags) => serveDemo(flags, io));

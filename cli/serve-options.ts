@@ -1,10 +1,18 @@
 /** What the commands that listen share: addresses, ports, files, and how they end. */
 
 import { isIP } from 'node:net';
+import type { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
 import { wholeNumber } from './flags.ts';
+
+export function addListenOptions(command: Command, defaultPort: number): Command {
+  const beyond = 'address to listen on; beyond 127.0.0.1 others in the network can reach it';
+  return command
+    .option('--host <address>', beyond, '127.0.0.1')
+    .option('--port <n>', 'port to listen on, 0 for any free one', String(defaultPort));
+}
 
 /** Starts something that listens; a place where it cannot is wrong input. */
 export async function listening<Options extends { host?: string; port: number }, Running>(

@@ -13,6 +13,7 @@ import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import { collect, decimalNumber } from './flags.ts';
 import { readInput } from './results-file.ts';
 import {
+  addListenOptions,
   closed,
   dishAddressOption,
   interrupted,
@@ -53,7 +54,7 @@ interface ServeFlags extends ScriptFlags {
 }
 
 export function serveCommand(io: CommandIo): Command {
-  return addScriptOptions(new Command('serve'))
+  return addListenOptions(addScriptOptions(new Command('serve')), DEFAULT_PORT)
     .description('predict the link for every player behind it: HTTP and server-sent events')
     .option(
       '--dish <host:port|simulated>',
@@ -61,12 +62,6 @@ export function serveCommand(io: CommandIo): Command {
     )
     .option('--location <lat,lon[,alt]>', 'where the dish is, in degrees and metres, if it does not tell')
     .option('--exact-location', 'show the location as it is; without, to a tenth of a degree')
-    .option(
-      '--host <address>',
-      'address to listen on; beyond 127.0.0.1 others in the network can reach it',
-      '127.0.0.1',
-    )
-    .option('--port <n>', 'port to listen on, 0 for any free one', String(DEFAULT_PORT))
     .option('--allow-host <name>', 'name that the service is reached by, beside addresses (repeatable)', collect, [])
     .option('--allow-origin <origin>', 'origin whose pages may use it, beside loopback (repeatable)', collect, [])
     .option(

@@ -21,6 +21,7 @@ import type { Trace } from '../replay/trace.ts';
 import type { CommandIo } from './command-io.ts';
 import { decimalNumber, seedOption, wholeNumber } from './flags.ts';
 import { recordCommand } from './record/record.ts';
+import { count } from './report/format.ts';
 
 export function traceCommand(io: CommandIo): Command {
   return new Command('trace')
@@ -174,5 +175,5 @@ function writeAll(
   { to, out, sidecar, io }: { to: TraceFormat; out: string; sidecar: boolean; io: CommandIo },
 ): void {
   for (const trace of traces) writeTrace(trace, out, { format: to, sidecar });
-  io.stderr.write(`${traces.length} ${traces.length === 1 ? 'trace' : 'traces'} in ${out}\n`);
+  io.stderr.write(`${count(traces.length, 'trace')} in ${out}\n`);
 }

@@ -7,11 +7,13 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'n
 import { dirname, join, resolve, sep } from 'node:path';
 import { Command, Option } from 'commander';
 import { InputError } from '../../abr/errors.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_DONE, ExitWith } from '../exit-status.ts';
 import { collect, decimalNumber } from '../flags.ts';
+import { count } from '../report/format.ts';
 import { requireWritableFolder } from '../results-file.ts';
 import { closed, dishAddressOption, interrupted, listening, originOption, portOption } from '../serve-options.ts';
 import { TOOL_VERSION } from '../tool.ts';
@@ -162,27 +164,18 @@ function recordingOf({ trace, bridgedSeconds }: Run, place: string | undefined):
 }
 
 function requireDistinct(recordings: readonly Trace[]): void {
-  const files = new Map<string, Trace>();
-  for (const recording of recordings) {
-    const name = traceFileName(recording, 'csv');
-    const other = files.get(name);
-    if (other !== undefined) {
-      const got = `${name} from ${other.file} and from ${recording.file}`;
-      throw new InputError('--from', 'recordings that begin at different times', undefined, got);
-    }
-    files.set(name, recording);
+  for (const [name, [one, other]] of groupBy(recordings, (recording) => traceFileName(recording, 'csv'))) {
+    if (other === undefined) continue;
+    const got = `${name} from ${one!.file} and from ${other.file}`;
+    throw new InputError('--from', 'recordings that begin at different times', undefined, got);
   }
 }
 
 function summary(runs: readonly Run[], all: readonly Run[]): string {
   const total = (of: readonly Run[]) => of.reduce((sum, { trace }) => sum + trace.durationSeconds, 0);
   const bridged = runs.reduce((sum, run) => sum + run.bridgedSeconds, 0);
-  const left = all.length - runs.length;
-  const leftSeconds = total(all) - total(runs);
-  return [
-    `${runs.length} ${runs.length === 1 ? 'recording' : 'recordings'} of ${whole(total(runs))} s`,
-    ` (${whole(bridged)} s bridged; ${left} too short, ${whole(leftSeconds)} s)`,
-  ].join('');
+  const short = `${all.length - runs.length} too short, ${whole(total(all) - total(runs))} s`;
+  return `${count(runs.length, 'recording')} of ${whole(total(runs))} s (${whole(bridged)} s bridged; ${short})`;
 }
 
 function whole(value: number): string {

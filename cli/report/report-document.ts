@@ -1,15 +1,13 @@
 /** The whole report as a document: a chapter per run, tiers against each other, and how it was made. */
 
 import { ablationsAmong } from '../../replay/evaluation/ablations.ts';
-import { componentDifference } from '../../replay/evaluation/component-differences.ts';
-import { unitsByDataset } from '../../replay/evaluation/resampling-units.ts';
 import { ALL_DATASETS, type ResolvedScenario, type SessionResult } from '../../replay/results.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { type Block, cellText, type ReportDocument, type Section } from './document.ts';
 import { count, estimateCell, turned } from './format.ts';
-import { byAlgorithm, type Run } from './runs.ts';
+import type { Run } from './runs.ts';
 import { ablationBlocks } from './sections/ablation.ts';
-import { type Scope, scopesOf } from './sections/differences.ts';
+import { differencesFrom, type Scope, scopesOf } from './sections/differences.ts';
 import { difficultyBlocks } from './sections/difficulty.ts';
 import { distributionBlocks, tailBlocks } from './sections/distribution.ts';
 import { leftOutBlocks } from './sections/left-out.ts';
@@ -114,27 +112,16 @@ function challengerOf({ algorithms, baseline }: Run): string | undefined {
 function headlines(run: Run): string[] {
   const challenger = challengerOf(run);
   if (challenger === undefined) return [];
-  const ways = unitsByDataset(run.results.sessions);
   return scopesOf(run)
     .filter(({ dataset }, _, all) => dataset !== ALL_DATASETS || all.length === 1)
-    .flatMap((scope) => headline(run, scope, { challenger, ways }) ?? []);
+    .flatMap((scope) => headline(run, scope, challenger) ?? []);
 }
 
-function headline(
-  run: Run,
-  scope: Scope,
-  { challenger, ways }: { challenger: string; ways: ReturnType<typeof unitsByDataset> },
-): string | undefined {
-  const groups = byAlgorithm(scope.sessions);
-  const { scenario, baseline, results } = run;
-  const difference = componentDifference(groups.get(challenger) ?? [], groups.get(baseline) ?? [], {
-    scenario,
-    ways,
-    seed: results.tool.seed,
-    label: scope.dataset,
-  });
+function headline(run: Run, scope: Scope, challenger: string): string | undefined {
+  const { baseline, digits } = run;
+  const of = { algorithms: [challenger], baseline, label: scope.dataset };
+  const difference = differencesFrom(run, scope.sessions, of).get(challenger);
   if (difference === undefined) return undefined;
-  const { digits } = run;
   const { qoe, quality, stalls } = difference;
   const verdict =
     qoe.ci95 === null

@@ -149,10 +149,7 @@ test.each<[string[], string]>([
   [['--fold-models', 'half.json'], 'half.json: b: expected a model for each recording group'],
   [['--qoe', 'near'], '--qoe: expected <model>=<results.json>, got "near"'],
   [['--qoe', 'near=/nowhere.json'], '--qoe: expected a readable file, got /nowhere.json: ENOENT'],
-  [
-    ['--latency', '/nowhere'],
-    "--latency: expected a file or folder, got ENOENT: no such file or directory, stat '/nowhere'",
-  ],
+  [['--latency', '/nowhere'], '/nowhere: expected a file or folder, got nothing there'],
   [['--latency', 'wrong.csv'], 'wrong.csv:3: rtt_ms: expected a number, got "slow"'],
   [['--latency', 'other.csv'], 'other.csv:1: expected a column rtt_ms or pop_ping_ms, got "time_s,weight"'],
 ])('rejects %j with status 2', async (flags, message) => {

@@ -3,10 +3,13 @@
  * `unix_s`, and `rtt_ms` or `pop_ping_ms`; other columns and blank values are passed over.
  */
 
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
+import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { placeOf } from '../../replay/formats/place.ts';
+import { defaultMetadata } from '../../replay/formats/sidecar.ts';
+import { metadataBeside, traceFilesAt } from '../../replay/formats/trace-files.ts';
 import { HISTORY_SECONDS, type PointSeries } from './point-scores.ts';
 
 const TIMES = ['time_s', 'unix_s'];
@@ -14,27 +17,13 @@ const VALUES = ['rtt_ms', 'pop_ping_ms'];
 /** Longer recordings are cut: an hour tells of a place what it can. */
 const LONGEST_SECONDS = 3600;
 
-/** One series per file; a folder's files have its name as their data set and place. */
+/** One series per file; without a sidecar, its folder's name is its data set and place. */
 export function readLatencySeries(paths: readonly string[]): PointSeries[] {
-  return paths.flatMap((path) => filesAt(path).flatMap(readFile));
-}
-
-function filesAt(path: string): string[] {
-  let isFolder: boolean;
-  try {
-    isFolder = statSync(path).isDirectory();
-  } catch (error) {
-    throw new InputError('--latency', 'a file or folder', error);
-  }
-  if (!isFolder) return [path];
-  const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const files = entries.flatMap((entry) => {
-    const file = join(path, entry.name);
-    if (entry.isDirectory()) return filesAt(file);
-    return entry.name.endsWith('.csv') ? [file] : [];
+  return paths.flatMap((path) => {
+    const files = traceFilesAt(path).filter((file) => file === path || file.endsWith('.csv'));
+    if (files.length === 0) throw new InputError(path, 'CSV files', undefined, 'none in it');
+    return files.flatMap(readFile);
   });
-  if (files.length === 0) throw new InputError(path, 'CSV files', undefined, 'none in it');
-  return files;
 }
 
 function readFile(file: string): PointSeries[] {
@@ -75,34 +64,10 @@ function readFile(file: string): PointSeries[] {
     values.push(value);
   }
   if (values.length < 2 * HISTORY_SECONDS) return [];
-  const { dataset, group, startUtcMs } = described(file);
-  const clock = columns[timeColumn] === 'unix_s' ? begin * 1000 : startUtcMs;
-  return [{ dataset, group, kind: 'latency', values, epochSecond: clock === undefined ? null : (clock / 1000) % 15 }];
-}
-
-/** What a sidecar of the same name says, else the folder's name. */
-function described(file: string): { dataset: string; group: string; startUtcMs?: number } {
   const folder = basename(dirname(file));
-  const text = sidecarText(file.replace(/\.csv$/, '.json'));
-  if (text === undefined) return { dataset: folder, group: folder };
-  const {
-    dataset = folder,
-    recording_group,
-    location,
-    start_utc,
-  } = JSON.parse(text) as Record<string, string | undefined>;
-  const startUtcMs = start_utc ? Date.parse(start_utc) : Number.NaN;
-  return {
-    dataset,
-    group: recording_group ?? location ?? dataset,
-    ...(Number.isFinite(startUtcMs) && { startUtcMs }),
-  };
-}
-
-function sidecarText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+  const { dataset, recordingGroup, location, startUtcMs } = metadataBeside(file, '');
+  const known = dataset === defaultMetadata('').dataset ? folder : dataset;
+  const clock = columns[timeColumn] === 'unix_s' ? begin * 1000 : startUtcMs;
+  const epochSecond = clock === undefined ? null : (clock / 1000) % EPOCH_SECONDS;
+  return [{ dataset: known, group: recordingGroup || location || known, kind: 'latency', values, epochSecond }];
 }

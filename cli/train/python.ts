@@ -63,7 +63,7 @@ export async function prepareEnvironment(options: PythonOptions, io: CommandIo):
   const interpreter = join(environment, isWindows ? 'Scripts/python.exe' : 'bin/python');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return interpreter;
 
-  const python = await findPython(options.python);
+  const python = await findPython(options.python, io);
   io.stderr.write(`setting up Python in ${environment}\n`);
   makeFolder(environment);
   await runProcess(python, ['-m', 'venv', '--clear', environment], io);
@@ -85,40 +85,27 @@ export async function runTraining(
   await runProcess(interpreter, ['-m', module, ...args], io, { environment: { PYTHONPATH: project } });
 }
 
-async function findPython(given: string | undefined): Promise<string> {
+async function findPython(given: string | undefined, io: CommandIo): Promise<string> {
   for (const python of given === undefined ? PYTHONS : [given]) {
-    const version = await versionOf(python);
+    const version = await versionOf(python, io);
     if (version === undefined) continue;
     const [major, minor] = version;
     if (major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])) return python;
     if (given !== undefined) {
-      throw new InputError(
-        '--python',
-        `Python ${LEAST_VERSION.join('.')} or later`,
-        undefined,
-        `${given}, which is ${version.join('.')}`,
-      );
+      const got = `${given}, which is ${version.join('.')}`;
+      throw new InputError('--python', `Python ${LEAST_VERSION.join('.')} or later`, undefined, got);
     }
   }
-  throw new InputError(
-    '--python',
-    `an interpreter of Python ${LEAST_VERSION.join('.')} or later`,
-    undefined,
-    given ?? `none of ${PYTHONS.join(', ')} is one`,
-  );
+  const expected = `an interpreter of Python ${LEAST_VERSION.join('.')} or later`;
+  throw new InputError('--python', expected, undefined, given ?? `none of ${PYTHONS.join(', ')} is one`);
 }
 
-async function versionOf(python: string): Promise<[number, number] | undefined> {
-  const said = await new Promise<string>((resolve) => {
-    const child = spawn(python, ['-c', 'import sys; print(*sys.version_info[:2])'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    child.on('error', () => resolve(''));
-    child.on('close', () => resolve(text));
+async function versionOf(python: string, io: CommandIo): Promise<[number, number] | undefined> {
+  const quiet = { ...io, stderr: { write: () => {} } };
+  const ask = ['-c', 'import sys; print(*sys.version_info[:2])'];
+  const said = await runProcess(python, ask, quiet, { capture: true }).catch((error: unknown) => {
+    if (error instanceof ExitWith) throw error;
+    return '';
   });
   const match = /^(\d+) (\d+)/.exec(said);
   return match === null ? undefined : [Number(match[1]), Number(match[2])];

@@ -15,6 +15,7 @@ import {
   type PiecewisePath,
 } from '../../abr/index.ts';
 import { FEATURES, LinkHistory } from '../../predictor/link-history.ts';
+import { mean } from '../../replay/evaluation/quantiles.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { type Random, seededRandom, seedOf } from '../../replay/random.ts';
@@ -260,19 +261,22 @@ class RowRecorder implements Forecaster {
 const stretchedTraces = new WeakMap<Trace, Map<number, Trace>>();
 
 function stretched(trace: Trace, stretch: number): Trace {
-  let of = stretchedTraces.get(trace);
-  if (of === undefined) {
-    of = new Map();
-    stretchedTraces.set(trace, of);
-  }
-  let made = of.get(stretch);
-  if (made === undefined) {
+  const of = remembered(stretchedTraces, trace, () => new Map<number, Trace>());
+  return remembered(of, stretch, () => {
     const { ratesBps } = trace;
-    const mean = ratesBps.reduce((sum, rate) => sum + rate, 0) / ratesBps.length;
-    made = { ...trace, ratesBps: ratesBps.map((rate) => mean * (rate / mean) ** stretch) };
-    of.set(stretch, made);
-  }
-  return made;
+    const average = mean(ratesBps);
+    return { ...trace, ratesBps: ratesBps.map((rate) => average * (rate / average) ** stretch) };
+  });
+}
+
+function remembered<Key, Value>(
+  values: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: () => Value,
+): Value {
+  const value = values.get(key) ?? make();
+  values.set(key, value);
+  return value;
 }
 
 const phases = new WeakMap<Trace, number>();
@@ -281,11 +285,7 @@ const phases = new WeakMap<Trace, number>();
 function handoverOf(trace: Trace, startSeconds: number, random: Random): number {
   const { startUtcMs, epochPhaseSeconds } = trace.metadata;
   if (startUtcMs === undefined && epochPhaseSeconds === undefined) return Number.NaN;
-  let phase = phases.get(trace);
-  if (phase === undefined) {
-    phase = handoverPhase(trace);
-    phases.set(trace, phase);
-  }
+  const phase = remembered(phases, trace, () => handoverPhase(trace));
   // Nearly normal, never far off.
   const error = HANDOVER_SPREAD_SECONDS * (random() + random() + random() - 1.5);
   return phase + HANDOVER_LAG_SECONDS + error - (traceStartUtcMs(trace.metadata) / 1000 + startSeconds);
@@ -313,9 +313,9 @@ export function handoverPhase(trace: Trace): number {
   let most = Number.NEGATIVE_INFINITY;
   for (let shift = -GREATEST_SHIFT_SECONDS; shift <= GREATEST_SHIFT_SECONDS; shift++) {
     const phase = (HANDOVER_SECOND + shift + EPOCH_SECONDS) % EPOCH_SECONDS;
-    const mean = changes[phase]! / Math.max(1, counts[phase]!) + (shift === 0 ? SCHEDULE_BONUS : 0);
-    if (mean > most) {
-      most = mean;
+    const change = changes[phase]! / Math.max(1, counts[phase]!) + (shift === 0 ? SCHEDULE_BONUS : 0);
+    if (change > most) {
+      most = change;
       best = phase;
     }
   }

@@ -3,7 +3,7 @@
 import { closeSync, type Dirent, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
-import type { Trace } from '../trace.ts';
+import type { Trace, TraceMetadata } from '../trace.ts';
 import { defaultMetadata, formatSidecar, parseSidecar } from './sidecar.ts';
 import {
   formatByContent,
@@ -45,11 +45,14 @@ export function readTraces(paths: readonly string[], options: ReadTracesOptions 
 /** The traces in one file, with the metadata of its sidecar, if any. */
 export function readTraceFile(file: string, options: ReadTracesOptions = {}): Trace[] {
   const name = traceNameOf(file);
-  const text = readText(file);
-  const sidecarFile = sidecarOf(file);
-  const sidecar = isFile(sidecarFile) ? readText(sidecarFile) : undefined;
-  const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, sidecarFile);
-  return parseTraces(text, { name, file, metadata, onNote: options.onNote });
+  return parseTraces(readText(file), { name, file, metadata: metadataBeside(file, name), onNote: options.onNote });
+}
+
+/** The metadata in the sidecar of a trace's file; the default without one. */
+export function metadataBeside(file: string, traceName: string): TraceMetadata {
+  const sidecar = sidecarOf(file);
+  const isThere = statSync(sidecar, { throwIfNoEntry: false })?.isFile() === true;
+  return isThere ? parseSidecar(readText(sidecar), traceName, sidecar) : defaultMetadata(traceName);
 }
 
 /** The trace files at a path, sorted. */
@@ -83,10 +86,6 @@ function looksLikeTrace(file: string): boolean {
 
 function sidecarOf(file: string): string {
   return join(file, '..', `${traceNameOf(file)}.json`);
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 function statOf(path: string) {

@@ -26,16 +26,16 @@ export function scopesOf({ datasets, results }: Run): Scope[] {
     : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together (an extra)', sessions: results.sessions }];
 }
 
-/** Each algorithm but `baseline` against it, where there are pairs; `label` names what the sessions are of. */
+/** Each algorithm (default: of the run) but `baseline` against it, where there are pairs; `label` names what the sessions are of. */
 export function differencesFrom(
   run: Run,
   sessions: readonly SessionResult[],
-  { baseline, label }: { baseline: string; label: string },
+  { baseline, label, algorithms = run.algorithms }: { baseline: string; label: string; algorithms?: readonly string[] },
 ): Map<string, ComponentDifference> {
   const groups = byAlgorithm(sessions);
   const ways = unitsByDataset(run.results.sessions);
   const differences = new Map<string, ComponentDifference>();
-  for (const algorithm of run.algorithms) {
+  for (const algorithm of algorithms) {
     if (algorithm === baseline) continue;
     const found = componentDifference(groups.get(algorithm) ?? [], groups.get(baseline) ?? [], {
       scenario: run.scenario,
