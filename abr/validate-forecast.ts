@@ -1,7 +1,7 @@
 /** Whether a forecast can be planned on. */
 
 import type { CapacityPath } from './capacity-path.ts';
-import { describeValue } from './errors.ts';
+import { InputError } from './errors.ts';
 
 /** Faster than any link. */
 const GREATEST_RATE_BPS = 1e15;
@@ -23,113 +23,106 @@ const WEIGHT_SLACK = 1e-6;
  */
 export function validateForecast(value: unknown): string | undefined {
   try {
-    return faultOf(value);
+    check(value);
+    return undefined;
   } catch (error) {
-    return `forecast: expected values that can be read, got ${error instanceof Error ? error.message : String(error)}`;
+    const fault = error instanceof InputError ? error : new InputError('forecast', 'values that can be read', error);
+    return fault.message;
   }
 }
 
-function faultOf(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return fault('forecast', 'an object', value);
-  const forecast = value as Record<string, unknown>;
-  const { kind, issuedAtMs, source, handovers } = forecast;
-  if (!isNumber(issuedAtMs)) return fault('issuedAtMs', 'a finite number', issuedAtMs);
-  if (typeof source !== 'string') return fault('source', 'a string', source);
-  if (!Array.isArray(handovers) || handovers.length > MOST_HANDOVERS) return fault('handovers', 'an array', handovers);
-  for (let i = 0; i < handovers.length; i++) {
-    const { atMs, confidence } = (handovers[i] ?? {}) as Record<string, unknown>;
-    if (!isNumber(atMs)) return fault(`handovers[${i}].atMs`, 'a finite number', atMs);
-    if (!isWithin(confidence, 0, 1)) return fault(`handovers[${i}].confidence`, 'a number from 0 to 1', confidence);
+function check(value: unknown): void {
+  const forecast = fields(value, 'forecast');
+  const { kind, issuedAtMs, source, handovers, rankCorrelation, latency } = forecast;
+  need(isNumber(issuedAtMs), 'issuedAtMs', 'a finite number', issuedAtMs);
+  need(typeof source === 'string', 'source', 'a string', source);
+  need(Array.isArray(handovers) && handovers.length <= MOST_HANDOVERS, 'handovers', 'an array', handovers);
+  for (const [i, handover] of handovers.entries()) {
+    const { atMs, confidence } = fields(handover, `handovers[${i}]`);
+    need(isNumber(atMs), `handovers[${i}].atMs`, 'a finite number', atMs);
+    needWithin(confidence, `handovers[${i}].confidence`, [0, 1]);
   }
-  if (kind === 'paths') return faultOfPaths(forecast['paths']);
-  if (kind !== undefined && kind !== 'quantiles') return fault('kind', "'quantiles' or 'paths'", kind);
-  const { rankCorrelation, latency } = forecast;
-  if (!isWithin(rankCorrelation, 0, 1)) return fault('rankCorrelation', 'a number from 0 to 1', rankCorrelation);
-  const wrong = faultOfQuantiles(forecast, 'quantilesBps', '');
-  if (wrong !== undefined || latency === undefined) return wrong;
-  if (typeof latency !== 'object' || latency === null) return fault('latency', 'an object', latency);
-  return faultOfQuantiles(latency as Record<string, unknown>, 'quantilesMs', 'latency.');
+  if (kind === 'paths') {
+    checkPaths(forecast['paths']);
+    return;
+  }
+  need(kind === undefined || kind === 'quantiles', 'kind', "'quantiles' or 'paths'", kind);
+  needWithin(rankCorrelation, 'rankCorrelation', [0, 1]);
+  checkQuantiles(forecast, 'quantilesBps', '');
+  if (latency !== undefined) checkQuantiles(fields(latency, 'latency'), 'quantilesMs', 'latency.');
 }
 
-function faultOfQuantiles(of: Record<string, unknown>, name: string, where: string): string | undefined {
+function checkQuantiles(of: Record<string, unknown>, name: string, where: string): void {
   const { stepEndsSeconds, levels } = of;
   const quantiles = of[name];
-  const wrong =
-    faultOfAscending(stepEndsSeconds, `${where}stepEndsSeconds`, {
-      limit: GREATEST_HORIZON_SECONDS,
-      most: MOST_STEPS,
-    }) ?? faultOfAscending(levels, `${where}levels`, { limit: 1, most: MOST_LEVELS });
-  if (wrong !== undefined) return wrong;
-  const steps = (stepEndsSeconds as number[]).length;
-  const count = (levels as number[]).length;
-  if (!Array.isArray(quantiles) || quantiles.length !== steps) {
-    return fault(`${where}${name}`, `${steps} rows, one per step`, quantiles);
-  }
-  for (let step = 0; step < steps; step++) {
-    const row: unknown = quantiles[step];
-    if (!Array.isArray(row) || row.length !== count) {
-      return fault(`${where}${name}[${step}]`, `${count} numbers, one per level`, row);
-    }
+  const steps = countAscending(stepEndsSeconds, `${where}stepEndsSeconds`, {
+    limit: GREATEST_HORIZON_SECONDS,
+    most: MOST_STEPS,
+  });
+  const count = countAscending(levels, `${where}levels`, { limit: 1, most: MOST_LEVELS });
+  needArray(quantiles, `${where}${name}`, [steps, steps]);
+  for (const [step, row] of quantiles.entries()) {
+    const field = `${where}${name}[${step}]`;
+    needArray(row, field, [count, count]);
     let least = 0;
-    for (let i = 0; i < count; i++) {
-      if (!isWithin(row[i], least, GREATEST_RATE_BPS)) {
-        const expected = `a number from ${least} (levels do not cross) to ${GREATEST_RATE_BPS}`;
-        return fault(`${where}${name}[${step}][${i}]`, expected, row[i]);
-      }
-      least = row[i] as number;
+    for (const [i, value] of row.entries()) {
+      // Quantiles do not cross.
+      needWithin(value, `${field}[${i}]`, [least, GREATEST_RATE_BPS]);
+      least = value as number;
     }
     // Somewhere there must be something, or there is no end to any plan.
-    if (step === steps - 1 && least <= 0) return fault(`${where}${name}[${step}]`, 'a rate above 0', row[count - 1]);
+    need(least > 0 || step < steps - 1, field, 'a rate above 0', least);
   }
-  return undefined;
 }
 
-function faultOfPaths(paths: unknown): string | undefined {
-  if (!Array.isArray(paths) || paths.length === 0 || paths.length > MOST_PATHS) {
-    return fault('paths', `an array of 1 to ${MOST_PATHS}`, paths);
-  }
+function checkPaths(paths: unknown): void {
+  needArray(paths, 'paths', [1, MOST_PATHS]);
   let sum = 0;
-  for (let i = 0; i < paths.length; i++) {
-    const { weight, path } = (paths[i] ?? {}) as Record<string, unknown>;
-    if (!isWithin(weight, Number.MIN_VALUE, 1 + WEIGHT_SLACK)) {
-      return fault(`paths[${i}].weight`, 'a number above 0, at most 1', weight);
-    }
+  for (const [i, one] of paths.entries()) {
+    const { weight, path } = fields(one, `paths[${i}]`);
+    needWithin(weight, `paths[${i}].weight`, [Number.MIN_VALUE, 1 + WEIGHT_SLACK]);
     sum += weight as number;
     const { cumulativeBits, downloadSeconds } = (path ?? {}) as Partial<CapacityPath>;
-    if (typeof cumulativeBits !== 'function' || typeof downloadSeconds !== 'function') {
-      return fault(`paths[${i}].path`, 'a capacity path', path);
-    }
+    const isPath = typeof cumulativeBits === 'function' && typeof downloadSeconds === 'function';
+    need(isPath, `paths[${i}].path`, 'a capacity path', path);
     const [soon, later] = PROBED_SECONDS.map((at) => (path as CapacityPath).cumulativeBits(at));
-    if (!(soon! >= 0 && later! >= soon! && later! < Number.POSITIVE_INFINITY)) {
-      return fault(`paths[${i}].path`, 'bits that never fall', `${soon}, then ${later}`);
-    }
+    const isRising = soon! >= 0 && later! >= soon! && later! < Number.POSITIVE_INFINITY;
+    need(isRising, `paths[${i}].path`, 'bits that never fall', `${soon}, then ${later}`);
   }
-  return Math.abs(sum - 1) > WEIGHT_SLACK ? fault('paths', 'weights that sum to 1', sum) : undefined;
+  need(Math.abs(sum - 1) <= WEIGHT_SLACK, 'paths', 'weights that sum to 1', sum);
 }
 
-/** Something, ascending, above 0 and below `limit`. */
-function faultOfAscending(value: unknown, where: string, { limit, most }: { limit: number; most: number }) {
-  if (!Array.isArray(value) || value.length === 0 || value.length > most) {
-    return fault(where, `an array of 1 to ${most}`, value);
-  }
+/** Needs numbers, ascending, above 0 and below `limit`; returns how many they are. */
+function countAscending(value: unknown, field: string, { limit, most }: { limit: number; most: number }): number {
+  needArray(value, field, [1, most]);
   let least = 0;
-  for (let i = 0; i < value.length; i++) {
-    if (!(isNumber(value[i]) && value[i] > least && value[i] < limit)) {
-      return fault(`${where}[${i}]`, `a number above ${least} and below ${limit}`, value[i]);
-    }
-    least = value[i];
+  for (const [i, number] of value.entries()) {
+    const isNext = isNumber(number) && number > least && number < limit;
+    need(isNext, `${field}[${i}]`, `a number above ${least} and below ${limit}`, number);
+    least = number as number;
   }
-  return undefined;
+  return value.length;
 }
 
 function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-function isWithin(value: unknown, min: number, max: number): boolean {
-  return typeof value === 'number' && value >= min && value <= max;
+function fields(value: unknown, field: string): Record<string, unknown> {
+  need(typeof value === 'object' && value !== null, field, 'an object', value);
+  return value as Record<string, unknown>;
 }
 
-function fault(field: string, expected: string, got: unknown): string {
-  return `${field}: expected ${expected}, got ${describeValue(got)}`;
+function needArray(value: unknown, field: string, [min, max]: readonly [number, number]): asserts value is unknown[] {
+  const isOne = Array.isArray(value) && value.length >= min && value.length <= max;
+  need(isOne, field, `an array of ${min === max ? min : `${min} to ${max}`}`, value);
+}
+
+function needWithin(value: unknown, field: string, [min, max]: readonly [number, number]): void {
+  const isOne = typeof value === 'number' && value >= min && value <= max;
+  need(isOne, field, `a number from ${min} to ${max}`, value);
+}
+
+function need(holds: boolean, field: string, expected: string, got: unknown): asserts holds {
+  if (!holds) throw new InputError(field, expected, got);
 }

@@ -145,11 +145,8 @@ describe('validateForecast', () => {
     [{ ...FORECAST, levels: [] }, 'levels: expected an array of 1 to 64, got an empty array'],
     [{ ...FORECAST, levels: [0.5, 0.5, 0.9] }, 'levels[1]: expected a number above 0.5 and below 1, got 0.5'],
     [{ ...FORECAST, stepEndsSeconds: [4, 1] }, 'stepEndsSeconds[1]: expected a number above 4 and below 3600, got 1'],
-    [{ ...FORECAST, quantilesBps: [[1, 2, 3]] }, 'quantilesBps: expected 2 rows, one per step, got an array of 1'],
-    [
-      { ...FORECAST, quantilesBps: [[1, 2], []] },
-      'quantilesBps[0]: expected 3 numbers, one per level, got an array of 2',
-    ],
+    [{ ...FORECAST, quantilesBps: [[1, 2, 3]] }, 'quantilesBps: expected an array of 2, got an array of 1'],
+    [{ ...FORECAST, quantilesBps: [[1, 2], []] }, 'quantilesBps[0]: expected an array of 3, got an array of 2'],
     [{ ...FORECAST, quantilesBps: [[1, 3, 2], []] }, 'quantilesBps[0][2]: expected a number from 3'],
     [{ ...FORECAST, quantilesBps: [[-1, 1, 2], []] }, 'quantilesBps[0][0]: expected a number from 0'],
     [{ ...FORECAST, quantilesBps: [[0, 1, 1e16], []] }, 'quantilesBps[0][2]: expected a number from 1'],

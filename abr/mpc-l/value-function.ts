@@ -37,7 +37,7 @@ export interface ValueProblem {
   stages: readonly ValueStage[];
   /** Value of a buffered second after the last stage, per rank. */
   bufferValuePerSecond: Float64Array;
-  /** Quality of each representation, `weights.quality(bitrate)`. */
+  /** Quality of each representation, `weights.quality(bitrate)`; ascending. */
   qualities: Float64Array;
   /** QoE of a segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;
@@ -113,8 +113,6 @@ export class ValueFunction {
   readonly #rateBps = new Float64Array(POINTS);
   readonly #lastingBps = new Float64Array(POINTS);
 
-  /** Representations by ascending quality. */
-  #order = new Uint16Array(0);
   /** Q at one rank, `[representation][point]`. */
   #expected = new Float64Array(0);
   /** At one rank, `[representation][point]`: seconds of a download, and 1 if it may be abandoned. */
@@ -132,7 +130,6 @@ export class ValueFunction {
     if (!this.#isSolved) return;
     this.#reserve(problem.bins, qualities.length);
     this.#layGrid(problem);
-    this.#sortByQuality(qualities);
     this.#valueBuffer(problem);
     for (let k = stages.length - 1; k >= 0; k--) {
       this.#stageOutcomes(problem, k);
@@ -167,8 +164,7 @@ export class ValueFunction {
       this.#later = new Float64Array(size);
       this.#outcome = new Float64Array(size);
     }
-    if (this.#order.length < count) {
-      this.#order = new Uint16Array(count);
+    if (this.#seconds.length < count) {
       this.#expected = new Float64Array(count * POINTS);
       this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
       this.#abandonable = new Uint8Array(count * POINTS);
@@ -209,16 +205,6 @@ export class ValueFunction {
     for (let row = 0; row < bins * count; row++) {
       const perSecond = bufferValuePerSecond[Math.floor(row / count)]!;
       for (let n = 0; n < POINTS; n++) later[row * POINTS + n] = perSecond * levels[n]!;
-    }
-  }
-
-  #sortByQuality(qualities: Float64Array): void {
-    const order = this.#order;
-    const count = this.#count;
-    for (let r = 0; r < count; r++) {
-      let place = r;
-      for (; place > 0 && qualities[order[place - 1]!]! > qualities[r]!; place--) order[place] = order[place - 1]!;
-      order[place] = r;
     }
   }
 
@@ -362,18 +348,15 @@ export class ValueFunction {
     const count = this.#count;
     const values = this.#values;
     const expected = this.#expected;
-    const order = this.#order;
     const size = count * POINTS;
     for (let from = 0; from < bins; from++) {
       this.#expectFrom(from, stage.transitions);
       // Maximise over the next representation. A switch costs the same in steps, so neighbours suffice: up, then down.
       for (let k = 1; k < count; k++) {
-        const cost = lambda * (qualities[order[k]!]! - qualities[order[k - 1]!]!);
-        this.#raise(order[k]!, order[k - 1]!, cost);
+        this.#raise(k, k - 1, lambda * (qualities[k]! - qualities[k - 1]!));
       }
       for (let k = count - 2; k >= 0; k--) {
-        const cost = lambda * (qualities[order[k + 1]!]! - qualities[order[k]!]!);
-        this.#raise(order[k]!, order[k + 1]!, cost);
+        this.#raise(k, k + 1, lambda * (qualities[k + 1]! - qualities[k]!));
       }
       const table = from * size;
       for (let i = 0; i < size; i++) values[table + i] = expected[i]!;

@@ -182,7 +182,7 @@ describe('forecasts of the service', () => {
     await stage.advance(0.1);
     expect(chain.latest(stage.nowSeconds())!.source).toBe('own');
     expect(faults).toEqual([
-      'service: http://127.0.0.1:8790/: quantilesBps: expected 3 rows, one per step, got an array of 1',
+      'service: http://127.0.0.1:8790/: quantilesBps: expected an array of 3, got an array of 1',
     ]);
     stage.sendForecast();
     await stage.advance(0.1);
