@@ -1,26 +1,15 @@
-/** Iterates over the lines of a text without splitting it. */
+/** The lines and numbers of trace files. */
 
-/**
- * Calls `onLine(start, end, line)` for each line of `text`: `text[start, end)` without surrounding spaces, `line` from
- * 1. Skips empty lines at the end of the text.
- */
-export function eachLine(text: string, onLine: (start: number, end: number, line: number) => void): void {
-  let textEnd = text.length;
-  while (textEnd > 0 && isSpace(text.charCodeAt(textEnd - 1))) textEnd--;
-  let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-  for (let line = 1; at < textEnd; line++) {
-    const newline = text.indexOf('\n', at);
-    const stop = newline === -1 || newline > textEnd ? textEnd : newline;
-    let start = at;
-    let end = stop;
-    while (start < end && isSpace(text.charCodeAt(start))) start++;
-    while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
-    onLine(start, end, line);
-    at = stop + 1;
-  }
+/** The lines of a text without surrounding spaces, with their numbers from 1; empty lines at the end are left out. */
+export function* linesOf(text: string): Generator<[line: string, number: number]> {
+  const content = text.replace(/^\ufeff/, '').trimEnd();
+  if (content === '') return;
+  let number = 0;
+  for (const line of content.split('\n')) yield [line.trim(), ++number];
 }
 
-/** Space, tab, carriage return or newline. */
-export function isSpace(code: number): boolean {
-  return code === 32 || code === 9 || code === 13 || code === 10;
+/** A finite decimal number; NaN for anything else (`Number` alone would accept `''`, `0x10` and `Infinity`). */
+export function decimalOf(text: string): number {
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(value) ? value : Number.NaN;
 }

@@ -6,42 +6,33 @@
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
-import { decimalAt } from './decimal.ts';
-import { GrowingColumn } from './growing-column.ts';
-import { eachLine, isSpace } from './lines.ts';
+import { decimalOf, linesOf } from './lines.ts';
 import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
 /** The trace in a cooked text. @throws {InputError} with line and field. */
 export function parseCooked(text: string, source: TraceSource): Trace {
   const file = source.file ?? source.name;
-  const times = new GrowingColumn();
-  const rates = new GrowingColumn();
-  eachLine(text, (start, end, line) => {
-    let timeEnd = start;
-    while (timeEnd < end && !isSpace(text.charCodeAt(timeEnd))) timeEnd++;
-    let rateStart = timeEnd;
-    while (rateStart < end && isSpace(text.charCodeAt(rateStart))) rateStart++;
+  const times: number[] = [];
+  const rates: number[] = [];
+  for (const [row, line] of linesOf(text)) {
+    const [first = '', ...others] = row.split(/\s+/);
     const wrong = (field: string, expected: string, got: unknown): never => {
       throw new InputError(placeOf({ file, line, field }), expected, got);
     };
-    if (rateStart === end) wrong('Mbps', 'two columns (time Mbps)', text.slice(start, end));
-    const time = decimalAt(text, start, timeEnd);
-    if (!(time >= 0)) wrong('time', 'a time in seconds, >= 0', text.slice(start, timeEnd));
-    const previous = times.last();
+    if (others.length === 0) wrong('Mbps', 'two columns (time Mbps)', row);
+    const time = decimalOf(first);
+    if (!(time >= 0)) wrong('time', 'a time in seconds, >= 0', first);
+    const previous = times.at(-1);
     if (previous !== undefined && time <= previous) wrong('time', `a time after ${previous}`, time);
-    const mbps = decimalAt(text, rateStart, end);
-    if (!(mbps >= 0)) wrong('Mbps', 'a rate in Mbit/s, >= 0', text.slice(rateStart, end));
+    const mbps = decimalOf(others.join(' '));
+    if (!(mbps >= 0)) wrong('Mbps', 'a rate in Mbit/s, >= 0', others.join(' '));
     times.push(time);
     rates.push(mbps * 1e6);
-  });
-  if (times.length < 2) {
-    throw new InputError(file, 'at least two lines (time Mbps)', times.length);
   }
-  const timesSeconds = times.toArray();
-  const stepEndsSeconds = timesSeconds.slice(1);
-  if (timesSeconds[0] !== 0) for (let i = 0; i < stepEndsSeconds.length; i++) stepEndsSeconds[i]! -= timesSeconds[0]!;
-  return traceFromSteps({ stepEndsSeconds, ratesBps: rates.toArray().slice(1) }, source);
+  if (times.length < 2) throw new InputError(file, 'at least two lines (time Mbps)', times.length);
+  const stepEndsSeconds = Float64Array.from(times.slice(1), (time) => time - times[0]!);
+  return traceFromSteps({ stepEndsSeconds, ratesBps: Float64Array.from(rates.slice(1)) }, source);
 }
 
 /** The trace as a cooked text, with a precision of 1 us and 1 bit/s, without RTT, loss and metadata. */

@@ -5,9 +5,7 @@
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
-import { decimalAt } from './decimal.ts';
-import { GrowingColumn } from './growing-column.ts';
-import { eachLine, isSpace } from './lines.ts';
+import { decimalOf, linesOf } from './lines.ts';
 import { placeOf } from './place.ts';
 import { type TraceSource, tracesFromSamples } from './samples.ts';
 import { defaultMetadata } from './sidecar.ts';
@@ -25,64 +23,41 @@ export function parseTraceCsv(text: string, source: string | TraceSource): Trace
     typeof source === 'string' ? { name: source, metadata: defaultMetadata(source) } : source;
   const file = resolved.file ?? resolved.name;
   let header: ColumnName[] | undefined;
-  const columns: Record<ColumnName, GrowingColumn> = {
-    time_s: new GrowingColumn(),
-    throughput_mbps: new GrowingColumn(),
-    rtt_ms: new GrowingColumn(),
-    loss: new GrowingColumn(),
-  };
-
-  eachLine(text, (start, end, line) => {
+  const columns: Record<ColumnName, number[]> = { time_s: [], throughput_mbps: [], rtt_ms: [], loss: [] };
+  for (const [row, line] of linesOf(text)) {
     if (header === undefined) {
-      header = headerAt(text.slice(start, end), file, line);
-      return;
+      header = headerIn(row, file, line);
+      continue;
     }
-    let at = start;
-    for (let i = 0; i < header.length; i++) {
-      const field = header[i]!;
-      const comma = text.indexOf(',', at);
-      const isLast = i === header.length - 1;
-      if (isLast !== (comma === -1 || comma >= end)) {
-        const got = text.slice(start, end).split(',').length;
-        throw new InputError(
-          placeOf({ file, line, field: isLast ? undefined : header[i + 1] }),
-          `${header.length} columns (${header.join(',')})`,
-          undefined,
-          `${got}: ${describeValue(text.slice(start, end))}`,
-        );
+    const cells = row.split(',');
+    if (cells.length !== header.length) {
+      const expected = `${header.length} columns (${header.join(',')})`;
+      const got = `${cells.length}: ${describeValue(row)}`;
+      throw new InputError(placeOf({ file, line, field: header[cells.length] }), expected, undefined, got);
+    }
+    for (const [i, field] of header.entries()) {
+      const cell = cells[i]!.trim();
+      const value = decimalOf(cell);
+      if (Number.isNaN(value) ? cell !== '' || field === 'time_s' : value < 0 || (field === 'loss' && value > 1)) {
+        throw new InputError(placeOf({ file, line, field }), EXPECTED[field], cell);
       }
-      let from = at;
-      let to = isLast ? end : comma;
-      while (from < to && isSpace(text.charCodeAt(from))) from++;
-      while (to > from && isSpace(text.charCodeAt(to - 1))) to--;
-      const value = from === to ? Number.NaN : decimalAt(text, from, to);
-      if (Number.isNaN(value) ? from !== to || field === 'time_s' : value < 0 || (field === 'loss' && value > 1)) {
-        throw new InputError(placeOf({ file, line, field }), EXPECTED[field], text.slice(from, to));
-      }
-      if (field === 'time_s') {
-        const previous = columns.time_s.last();
-        if (previous !== undefined && value <= previous) {
-          throw new InputError(placeOf({ file, line, field }), `a time after ${previous}`, value);
-        }
+      const previous = columns.time_s.at(-1);
+      if (field === 'time_s' && previous !== undefined && value <= previous) {
+        throw new InputError(placeOf({ file, line, field }), `a time after ${previous}`, value);
       }
       columns[field].push(value);
-      at = comma + 1;
     }
-  });
+  }
 
   if (header === undefined) throw new InputError(file, `a header (${COLUMNS.join(',')})`, '');
   if (columns.time_s.length === 0) throw new InputError(file, 'at least one sample', undefined, 'a header only');
-  const scaled = (column: GrowingColumn, factor: number) => {
-    const values = column.toArray();
-    for (let i = 0; i < values.length; i++) values[i] = values[i]! * factor;
-    return values;
-  };
+  const scaled = (column: readonly number[], factor: number) => Float64Array.from(column, (value) => value * factor);
   return tracesFromSamples(
     {
-      timesSeconds: columns.time_s.toArray(),
+      timesSeconds: Float64Array.from(columns.time_s),
       ratesBps: scaled(columns.throughput_mbps, 1e6),
       rttSeconds: scaled(columns.rtt_ms, 1e-3),
-      loss: columns.loss.toArray(),
+      loss: Float64Array.from(columns.loss),
     },
     resolved,
   );
@@ -95,16 +70,13 @@ const EXPECTED: Record<ColumnName, string> = {
   loss: 'a share of lost packets from 0 to 1 (blank = unknown)',
 };
 
-function headerAt(text: string, file: string, line: number): ColumnName[] {
+function headerIn(text: string, file: string, line: number): ColumnName[] {
   const names = text.split(',').map((name) => name.trim());
   const known = names.filter((name): name is ColumnName => (COLUMNS as readonly string[]).includes(name));
   const complete = known.includes('time_s') && known.includes('throughput_mbps');
   if (!complete || known.length !== names.length || new Set(names).size !== names.length) {
-    throw new InputError(
-      placeOf({ file, line }),
-      'the header time_s,throughput_mbps, with or without rtt_ms and loss',
-      text,
-    );
+    const expected = 'the header time_s,throughput_mbps, with or without rtt_ms and loss';
+    throw new InputError(placeOf({ file, line }), expected, text);
   }
   return known;
 }

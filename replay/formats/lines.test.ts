@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decimalAt } from './decimal.ts';
+import { decimalOf } from './lines.ts';
 
 test('equals Number for every finite number in any notation', () => {
   const number = fc.oneof(
@@ -10,7 +10,7 @@ test('equals Number for every finite number in any notation', () => {
   );
   fc.assert(
     fc.property(number, (text) => {
-      expect(decimalAt(`7,${text},9`, 2, 2 + text.length)).toBe(Number(text));
+      expect(decimalOf(text)).toBe(Number(text));
     }),
     { seed: 1, numRuns: 2000 },
   );
@@ -19,6 +19,6 @@ test('equals Number for every finite number in any notation', () => {
 test.each(['', '-', '.', '1.2.3', '0x10', 'Infinity', 'NaN', '1e', '1e999', '1 2', 'abc'])(
   '%j is no number',
   (text) => {
-    expect(decimalAt(text, 0, text.length)).toBeNaN();
+    expect(decimalOf(text)).toBeNaN();
   },
 );
