@@ -71,7 +71,7 @@ async function bench() {
 
 function report({ latencies, failures, usages, after, events, skyMs }) {
   latencies.sort((a, b) => a - b);
-  const at = (level) => latencies[Math.min(latencies.length - 1, Math.floor(level * latencies.length))].toFixed(1);
+  const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))].toFixed(1);
   const cpuSeconds = ({ cpu }) => (cpu.user + cpu.system) / 1e6;
   const cpu = (cpuSeconds(after) - cpuSeconds(usages[0])) / (seconds + 1);
   const third = Math.max(1, Math.floor(usages.length / 3));

@@ -104,12 +104,18 @@ const forecast = component(
       source: text('Name of the forecaster'),
       stepEndsSeconds: steps,
       levels,
-      quantilesBps: table('Mean capacity of the whole link per step in bit/s: a row per step, a column per level'),
+      quantilesBps: table(
+        'Mean capacity of the whole link per step in bit/s: a row per step, a column per quantile level',
+      ),
       rankCorrelation: share('Correlation of ranks from one step to the next'),
       handovers: list(handover, 'The next handovers'),
       latency: Type.Optional(
         reply(
-          { stepEndsSeconds: steps, levels, quantilesMs: table('Latency in ms: a row per step, a column per level') },
+          {
+            stepEndsSeconds: steps,
+            levels,
+            quantilesMs: table('Latency in ms: a row per step, a column per quantile level'),
+          },
           { description: 'Latency from the dish to the point of presence' },
         ),
       ),

@@ -239,7 +239,10 @@ describe('watching a dish', () => {
       expect(watching.reply().state).toBe('online');
       await watching.poll();
     }
-    expect(watching.reply()).toMatchObject({ state: 'unreachable', detail: 'nothing answers there (told to fail)' });
+    expect(watching.reply()).toMatchObject({
+      state: 'unreachable',
+      detail: 'nothing answers there (requested failure)',
+    });
     expect(watching.reply().latencyMs).toBeUndefined();
     expect(problems.list()).toMatchObject([{ part: 'dish', code: 'unreachable', count: 1 }]);
     const asked: number[] = [];

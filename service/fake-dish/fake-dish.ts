@@ -94,7 +94,7 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
         const { delayMs = 0, failWith, change } = misbehaviour;
         const answer = () => {
           if (failWith !== undefined) {
-            done({ code: failWith, details: 'told to fail' });
+            done({ code: failWith, details: 'requested failure' });
             return;
           }
           const response = dish.answer(call.request);

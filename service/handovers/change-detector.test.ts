@@ -9,13 +9,13 @@ test('finds latency steps within a second, with few false alarms', () => {
   const detector = new ChangeDetector();
   const found: number[] = [];
   const steps = new Set<number>();
-  let level = 30;
+  let baseMs = 30;
   for (let second = 0; second < 3000; second++) {
     if (second % 60 === 0 && second > 0) {
       steps.add(second);
-      level = level > 35 ? 30 : 42;
+      baseMs = baseMs > 35 ? 30 : 42;
     }
-    const evidence = detector.observe({ atMs: second * 1000, latencyMs: level + normal(random) }, second);
+    const evidence = detector.observe({ atMs: second * 1000, latencyMs: baseMs + normal(random) }, second);
     for (const { atMs, kind } of evidence) if (kind === 'latency-step') found.push(atMs / 1000);
   }
   const right = found.filter((at) => [...steps].some((step) => Math.abs(step - at) <= 1));

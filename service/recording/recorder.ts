@@ -39,7 +39,7 @@ export class LostLinesError extends Error {
 }
 
 const FILE_MS = 6 * 3_600_000;
-/** Files are rotated at this fraction of the limit, so that deleting one keeps most of the recordings. */
+/** Files are rotated at the limit divided by this, so that deleting one keeps most of the recordings. */
 const FILES_WITHIN_LIMIT = 8;
 const SYNC_MS = 5000;
 const RETRY_MS = 5000;
