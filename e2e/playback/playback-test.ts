@@ -217,7 +217,9 @@ function installLab(): void {
       document.body.append(video);
       const player = window.dashjs.MediaPlayer().create();
       if (settings !== undefined) player.updateSettings(settings);
-      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, abandon: false, ...options });
+      // An option of mpc-l alone.
+      const calm = options?.controller === undefined && { abandon: false };
+      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, ...calm, ...options });
       const made: LabPlayer = { player, video, handle, decisions: [], faults: [], requests: [], widths: [] };
       handle.on('decision', (event) => made.decisions.push(event));
       handle.on('fault', (event) => made.faults.push(event));
