@@ -176,12 +176,12 @@ describe('commands of the reference', () => {
 const IMPORTS: Readonly<Record<string, string>> = {
   MediaPlayer: 'dashjs',
   attachLeoAbr: 'leo-abr',
-  httpTimeSource: 'leo-abr',
   'type Forecast': 'leo-abr',
   'type Observation': 'leo-abr',
   'type SessionContext': 'leo-abr',
   createOnnxForecaster: 'leo-abr/onnx',
   createServiceForecaster: 'leo-abr/service',
+  httpTimeSource: 'leo-abr/service',
 };
 const DECLARED = `
 declare const player: import('dashjs').MediaPlayerClass;

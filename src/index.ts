@@ -23,12 +23,6 @@ export type {
   QuantileForecast,
   SessionContext,
 } from '../abr/forecast.ts';
-export {
-  type HttpTimeSource,
-  type HttpTimeSourceOptions,
-  httpTimeSource,
-  type UtcReading,
-} from '../predictor/time-source.ts';
 export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './core/events.ts';
 export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './core/handle.ts';
 export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';

@@ -215,7 +215,8 @@ test('its types are right without any help, and Node can import it', () => {
   writeFileSync(
     join(app, 'typed.ts'),
     `import { MediaPlayer, type RulesContext } from 'dashjs';
-     import { attachLeoAbr, type Controller, type Forecaster, httpTimeSource, type LeoAbrOptions } from 'leo-abr';
+     import { attachLeoAbr, type Controller, type Forecaster, type LeoAbrOptions } from 'leo-abr';
+     import { httpTimeSource } from 'leo-abr/service';
      import { createOnnxForecaster, type ModelCard, type OnnxForecaster } from 'leo-abr/onnx';
      import { attachLeoAbr as attachSmall, type LeoAbrHandle, type LeoAbrOptions as SmallOptions } from 'leo-abr/mpc-d';
      const controller: Controller = {

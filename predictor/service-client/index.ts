@@ -1,6 +1,12 @@
-/** The client of the prediction service, `leo-abr/service`. */
+/** `leo-abr/service`: the client of the prediction service, and UTC from any server. */
 
 export { InputError } from '../../abr/errors.ts';
+export {
+  type HttpTimeSource,
+  type HttpTimeSourceOptions,
+  httpTimeSource,
+  type UtcReading,
+} from './http-time-source.ts';
 export type { ConnectionState } from './service-connection.ts';
 export {
   createServiceForecaster,

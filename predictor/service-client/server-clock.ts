@@ -40,6 +40,12 @@ export class ServerClock {
     return pageMs + (this.#best?.offsetMs ?? Number.NaN);
   }
 
+  /** How far `utcMsAt` may be off; NaN while it is not known. */
+  uncertaintySecondsAt(pageMs: number): number {
+    const { halfTripMs, atMs } = this.#best ?? { halfTripMs: Number.NaN, atMs: Number.NaN };
+    return (halfTripMs + Math.abs(pageMs - atMs) * DRIFT_SHARE) / 1000;
+  }
+
   pageMsAt(utcMs: number): number {
     return utcMs - (this.#best?.offsetMs ?? Number.NaN);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type HttpTimeSourceOptions, httpTimeSource } from './time-source.ts';
+import { type HttpTimeSourceOptions, httpTimeSource } from './http-time-source.ts';
 
 const FALLBACK = { utcMs: 1, uncertaintySeconds: 9 };
 const UTC_MS = Date.UTC(2025, 5, 1, 12, 0, 0);

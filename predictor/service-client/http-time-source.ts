@@ -1,5 +1,8 @@
 /** UTC from an HTTP endpoint, for players whose device clock is not reliable. */
 
+import { InputError } from '../../abr/errors.ts';
+import { ServerClock } from './server-clock.ts';
+
 export interface UtcReading {
   /** ms since 1970. */
   utcMs: number;
@@ -31,17 +34,13 @@ export interface HttpTimeSource {
   readonly ready: Promise<UtcReading>;
 }
 
-/** The most that the local clock drifts: a quartz at changing temperatures. */
-const DRIFT_SHARE = 50e-6;
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 /** Times outside these are mistakes (seconds instead of ms, a counter). */
 const EARLIEST_UTC_MS = Date.UTC(2000, 0, 1);
 const LATEST_UTC_MS = Date.UTC(2200, 0, 1);
 
 /**
- * Requests UTC in ms (plain text or a JSON number) from `url`, at once, by the midpoint method (Cristian 1989): the
- * server reads its clock between request and response, so the middle is wrong by at most half the round trip. The
- * sample with the shortest round trip counts.
+ * Requests UTC in ms (plain text or a JSON number) from `url`, at once, by the midpoint method (server-clock.ts).
  */
 export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {}): HttpTimeSource {
   const { samples = 5, timeoutSeconds = 2 } = options;
@@ -52,13 +51,12 @@ export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {})
   const localMs = options.now ?? (() => performance.now());
   const fallback =
     options.fallback ?? (() => ({ utcMs: Date.now(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }));
-  let best: { offsetMs: number; halfTripMs: number; atMs: number } | undefined;
+  const clock = new ServerClock();
 
   const now = () => {
-    if (best === undefined) return fallback();
+    if (!clock.isKnown) return fallback();
     const at = localMs();
-    const driftMs = Math.abs(at - best.atMs) * DRIFT_SHARE;
-    return { utcMs: at + best.offsetMs, uncertaintySeconds: (best.halfTripMs + driftMs) / 1000 };
+    return { utcMs: clock.utcMsAt(at), uncertaintySeconds: clock.uncertaintySecondsAt(at) };
   };
 
   const sample = async () => {
@@ -70,11 +68,7 @@ export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {})
       const receivedMs = localMs();
       if (!response.ok)
         throw new Error(`httpTimeSource: ${url}: expected a response with success, got ${response.status}`);
-      const utcMs = parsedUtcMs(await response.text(), url);
-      const halfTripMs = (receivedMs - sentMs) / 2;
-      if (halfTripMs < (best?.halfTripMs ?? Number.POSITIVE_INFINITY)) {
-        best = { offsetMs: utcMs - (sentMs + halfTripMs), halfTripMs, atMs: receivedMs };
-      }
+      clock.sample(sentMs, receivedMs, parsedUtcMs(await response.text(), url));
     } finally {
       clearTimeout(timer);
     }
@@ -90,7 +84,7 @@ export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {})
         failure = error;
       }
     }
-    if (best === undefined) throw failure;
+    if (!clock.isKnown) throw failure;
     return now();
   };
   const ready = ask();
@@ -106,5 +100,5 @@ function parsedUtcMs(text: string, url: string): number {
 }
 
 function expect(holds: boolean, field: string, expected: string, got: unknown): void {
-  if (!holds) throw new RangeError(`httpTimeSource: ${field}: expected ${expected}, got ${String(got)}`);
+  if (!holds) throw new InputError(`httpTimeSource: ${field}`, expected, got);
 }
