@@ -3,7 +3,7 @@
  * service finds that the process is gone and takes the folder over.
  */
 
-import { open, readFile, readlink, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { open, readFile, readlink, stat, unlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
@@ -68,18 +68,22 @@ async function isAlive(path: string, text: string): Promise<boolean> {
     if (!isRunning(owner.pid)) return false;
   }
   // The process is on another host or in another container, or its id may have been reused.
-  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.NaN }));
-  return Math.abs(Date.now() - mtimeMs) < FRESH_MS;
+  return (await ageMs(path)) < FRESH_MS;
 }
 
-/** Removes a stale lock, unless another process has replaced it meanwhile. */
+/** Removes a stale lock. A second file ensures that no other process replaces the lock between its check and its removal. */
 async function discard(path: string, text: string): Promise<void> {
-  const aside = `${path}.${process.pid}`;
-  await rename(path, aside).catch(ifMissing);
-  const found = await readFile(aside, 'utf8').catch(ifMissing);
-  if (found === undefined) return;
-  if (found === text) await unlink(aside);
-  else await rename(aside, path);
+  const removal = `${path}.removal`;
+  if (await create(removal, '')) {
+    if ((await readFile(path, 'utf8').catch(ifMissing)) === text) await unlink(path);
+    await unlink(removal);
+  } else if ((await ageMs(removal)) > FRESH_MS) await unlink(removal).catch(ifMissing);
+}
+
+/** NaN if the file does not exist. */
+async function ageMs(path: string): Promise<number> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.NaN }));
+  return Math.abs(Date.now() - mtimeMs);
 }
 
 function taken(directory: string, text: string): InputError {
