@@ -86,10 +86,10 @@ const LOOK_AHEAD = 0.25;
  */
 export class ValueFunction {
   /** V of the current stage, and of the stage after it. */
-  #values = new Float64Array(0);
-  #later = new Float64Array(0);
+  #values!: Float64Array;
+  #later!: Float64Array;
   /** G of the current stage. */
-  #outcome = new Float64Array(0);
+  #outcome!: Float64Array;
   #bins = 0;
   #count = 0;
   #isSolved = false;
@@ -114,10 +114,10 @@ export class ValueFunction {
   readonly #lastingBps = new Float64Array(POINTS);
 
   /** Q at one rank, `[representation][point]`. */
-  #expected = new Float64Array(0);
+  #expected!: Float64Array;
   /** At one rank, `[representation][point]`: seconds of a download, and 1 if it may be abandoned. */
-  #seconds: Float64Array[] = [];
-  #abandonable = new Uint8Array(0);
+  #seconds!: Float64Array[];
+  #abandonable!: Uint8Array;
   /** Per point: seconds until the replacement of an abandoned download has arrived. */
   readonly #replacedSeconds = new Float64Array(POINTS);
   /** Per point: value after a download, less its stall. */
@@ -128,7 +128,16 @@ export class ValueFunction {
     const { stages, qualities } = problem;
     this.#isSolved = stages.length > 0;
     if (!this.#isSolved) return;
-    this.#reserve(problem.bins, qualities.length);
+    const count = qualities.length;
+    const size = problem.bins * count * POINTS;
+    this.#bins = problem.bins;
+    this.#count = count;
+    this.#values = new Float64Array(size);
+    this.#later = new Float64Array(size);
+    this.#outcome = new Float64Array(size);
+    this.#expected = new Float64Array(count * POINTS);
+    this.#seconds = Array.from(qualities, () => new Float64Array(POINTS));
+    this.#abandonable = new Uint8Array(count * POINTS);
     this.#layGrid(problem);
     this.#valueBuffer(problem);
     for (let k = stages.length - 1; k >= 0; k--) {
@@ -152,23 +161,6 @@ export class ValueFunction {
     const cell = this.#cellAt(bufferSeconds);
     const low = later[row + cell]!;
     return low + (bufferSeconds - levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
-  }
-
-  /** Tables never shrink, so that ladders may alternate without allocation. */
-  #reserve(bins: number, count: number): void {
-    this.#bins = bins;
-    this.#count = count;
-    const size = bins * count * POINTS;
-    if (this.#values.length < size) {
-      this.#values = new Float64Array(size);
-      this.#later = new Float64Array(size);
-      this.#outcome = new Float64Array(size);
-    }
-    if (this.#seconds.length < count) {
-      this.#expected = new Float64Array(count * POINTS);
-      this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
-      this.#abandonable = new Uint8Array(count * POINTS);
-    }
   }
 
   #layGrid(problem: ValueProblem): void {
@@ -369,30 +361,12 @@ export class ValueFunction {
     const outcome = this.#outcome;
     const expected = this.#expected;
     const size = this.#count * POINTS;
-    const likely = (to: number) => {
-      const probability = transitions[from * bins + to]!;
-      return probability < NEGLIGIBLE ? 0 : probability;
-    };
     expected.fill(0);
-    let to = 0;
-    // Four ranks at a time, because loading and storing the sums takes most of the time.
-    for (; to + 3 < bins; to += 4) {
-      const [p0, p1, p2, p3] = [likely(to), likely(to + 1), likely(to + 2), likely(to + 3)];
-      const t0 = to * size;
-      const t1 = t0 + size;
-      const t2 = t1 + size;
-      const t3 = t2 + size;
-      for (let i = 0; i < size; i++) {
-        expected[i] =
-          expected[i]! +
-          (p0 * outcome[t0 + i]! + p1 * outcome[t1 + i]!) +
-          (p2 * outcome[t2 + i]! + p3 * outcome[t3 + i]!);
-      }
-    }
-    for (; to < bins; to++) {
-      const p = likely(to);
-      const t = to * size;
-      for (let i = 0; i < size; i++) expected[i] = expected[i]! + p * outcome[t + i]!;
+    for (let to = 0; to < bins; to++) {
+      const probability = transitions[from * bins + to]!;
+      if (probability < NEGLIGIBLE) continue;
+      const table = to * size;
+      for (let i = 0; i < size; i++) expected[i] = expected[i]! + probability * outcome[table + i]!;
     }
   }
 
