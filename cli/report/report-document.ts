@@ -12,7 +12,7 @@ import { difficultyBlocks } from './sections/difficulty.ts';
 import { distributionBlocks, tailBlocks } from './sections/distribution.ts';
 import { leftOutBlocks } from './sections/left-out.ts';
 import { provenanceBlocks } from './sections/provenance.ts';
-import { sessionBlocks, type TraceLookup } from './sections/sessions.ts';
+import { sessionBlocks } from './sections/sessions.ts';
 import { summaryBlocks } from './sections/summary.ts';
 import { tierBlocks } from './sections/tiers.ts';
 import { seriesStyles } from './series-style.ts';
@@ -27,7 +27,7 @@ export interface ReportOptions {
 /** Sections are made at once, figures are drawn when they are written. */
 export function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOptions = {}): ReportDocument {
   const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
-  const lookup = traceLookup(traces);
+  const traceOf = new Map(traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), trace]));
   const sections: Section[] = [];
   for (const [i, run] of runs.entries()) {
     const add = (id: string, sectionTitle: string, blocks: Block[]) => {
@@ -50,7 +50,7 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
     add('tail', 'Mean against tail', tailBlocks(run, scopes, styles));
     add('difficulty', 'Easy and hard places', difficultyBlocks(run, scopes));
     add('ablation', 'What the parts are worth', ablationBlocks(run, scopes));
-    add('sessions', 'Best, median and worst sessions', sessionBlocks(run, lookup, styles));
+    add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
     add('left-out', 'What was rejected or left out', leftOutBlocks(run));
   }
   const tiers = tierBlocks(runs, styles);
@@ -136,12 +136,4 @@ function headline(run: Run, scope: Scope, challenger: string): string | undefine
     `${cellText(estimateCell(qoe, { digits }))}, of which bitrate ${cellText(estimateCell(quality, { digits }))} and stalls ` +
     `${cellText(estimateCell(turned(stalls), { digits }))}: ${verdict}.`
   );
-}
-
-function traceLookup(traces: readonly Trace[]): TraceLookup {
-  const byName = new Map(traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), trace]));
-  return {
-    isEmpty: traces.length === 0,
-    find: ({ dataset, trace }) => byName.get(JSON.stringify([dataset, trace])),
-  };
 }

@@ -103,16 +103,13 @@ export function dataSources(traces: readonly Trace[]): DataSource[] {
   });
 }
 
-export interface DescribeOptions {
-  /** As predictor/training wrote it: a model file with `fit`. */
-  trained: ModelFile & { fit: Fit };
-  tool: ModelCard['tool'];
-  data: DataSource[];
-  leftOut: DataSource[];
-}
-
-/** The model with its card. */
-export function describeModel({ trained, tool, data, leftOut }: DescribeOptions): DescribedModel {
+/** The model with its card; `trained` as predictor/training wrote it: a model file with `fit`. */
+export function describeModel({
+  trained,
+  tool,
+  data,
+  leftOut,
+}: { trained: ModelFile & { fit: Fit } } & Pick<ModelCard, 'tool' | 'data' | 'leftOut'>): DescribedModel {
   const { fit, ...model } = trained;
   const inputs = FEATURES.map(({ name, unknown }) => ({
     name,

@@ -17,8 +17,10 @@ export function distributionBlocks(
   { algorithms, styles }: { algorithms: readonly string[]; styles: ReadonlyMap<string, SeriesStyle> },
 ): Block[] {
   const wanted = new Set(algorithms);
-  const all = run.results.sessions.filter(({ algorithm }) => wanted.has(algorithm)).map(({ qoe }) => qoe.linear);
-  const domain = [Math.min(...extremes(all)), Math.max(...extremes(all))] as const;
+  const shown = run.results.sessions.filter(({ algorithm }) => wanted.has(algorithm));
+  const all = Float64Array.from(shown, ({ qoe }) => qoe.linear).sort();
+  const [least = 0, most = 1] = [all[0], all.at(-1)];
+  const domain = least === most ? ([least - 1, most + 1] as const) : ([least, most] as const);
   const legend: LegendEntry[] = algorithms.map((name) => ({ name, style: styles.get(name)! }));
   const sorted = (scope: Scope) =>
     [...byAlgorithm(scope.sessions)]
@@ -104,16 +106,6 @@ function steps(ascending: Float64Array, [low, high]: readonly [number, number]):
     y: (i + 1) / count,
   }));
   return [{ x: low, y: 0 }, ...inner, { x: high, y: 1 }];
-}
-
-/** Least and greatest, without spreading a long list into arguments. */
-function extremes(values: readonly number[]): [number, number] {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return low > high ? [0, 1] : low === high ? [low - 1, high + 1] : [low, high];
 }
 
 function levelName(level: number): string {

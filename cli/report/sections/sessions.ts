@@ -8,21 +8,20 @@ import { count, fixed } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 import { sessionSeries } from '../session-series.ts';
 
-export interface TraceLookup {
-  /** Undefined where it was not given. */
-  find(session: Pick<SessionResult, 'dataset' | 'trace'>): Trace | undefined;
-  isEmpty: boolean;
-}
-
-export function sessionBlocks(run: Run, traces: TraceLookup, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+/** `traceOf`: the traces that were given, by the JSON of `[data set, name]`. */
+export function sessionBlocks(
+  run: Run,
+  traceOf: ReadonlyMap<string, Trace>,
+  styles: ReadonlyMap<string, SeriesStyle>,
+): Block[] {
   const groups = byAlgorithm(run.results.sessions);
   const blocks: Block[] = [
     {
       kind: 'text',
       text:
         'By QoE. Above: bitrates asked for' +
-        `${traces.isEmpty ? '' : ', over what the link carries (grey, cut at 1.3 times the top bitrate)'}; below: the buffer; red: stalls.` +
-        `${traces.isEmpty ? ' With `--traces` the link is drawn too.' : ''}`,
+        `${traceOf.size === 0 ? '' : ', over what the link carries (grey, cut at 1.3 times the top bitrate)'}; below: the buffer; red: stalls.` +
+        `${traceOf.size === 0 ? ' With `--traces` the link is drawn too.' : ''}`,
     },
   ];
   const figures: Figure[] = [];
@@ -31,7 +30,11 @@ export function sessionBlocks(run: Run, traces: TraceLookup, styles: ReadonlyMap
   for (const [algorithm, sessions] of groups) {
     for (const { name, session } of chosen(sessions)) {
       const where = `${session.trace}${session.startSeconds > 0 ? ` from ${session.startSeconds} s` : ''}`;
-      const series = sessionSeries(session, run.scenario, traces.find(session));
+      const series = sessionSeries(
+        session,
+        run.scenario,
+        traceOf.get(JSON.stringify([session.dataset, session.trace])),
+      );
       rows.push([
         algorithm,
         name,

@@ -9,13 +9,13 @@ import type { Run } from '../runs.ts';
 
 /** A block list per pair of runs that share sessions; empty where there is none. */
 export function tierBlocks(runs: readonly Run[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
-  const blocks: Block[] = [];
-  for (const simulator of runs.filter(({ isSimulated }) => isSimulated)) {
-    for (const browser of runs.filter(({ isSimulated }) => !isSimulated)) {
-      if (sameJson(simulator.scenario, browser.scenario)) blocks.push(...pairBlocks(simulator, browser, styles));
-    }
-  }
-  return blocks;
+  return runs
+    .filter(({ isSimulated }) => isSimulated)
+    .flatMap((simulator) =>
+      runs
+        .filter(({ isSimulated, scenario }) => !isSimulated && sameJson(scenario, simulator.scenario))
+        .flatMap((browser) => pairBlocks(simulator, browser, styles)),
+    );
 }
 
 function pairBlocks(simulator: Run, browser: Run, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
