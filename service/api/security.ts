@@ -20,7 +20,8 @@ export function isHostAllowed(header: string | undefined, { allowedHosts }: Secu
   if (header === undefined) return false;
   const host = hostnameOf(`http://${header}`);
   if (host === undefined) return false;
-  return isIP(unbracketed(host)) !== 0 || isLocalhost(host) || allowedHosts.includes(host);
+  // IPv6 addresses are in brackets.
+  return isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 || isLocalhost(host) || allowedHosts.includes(host);
 }
 
 export function isOriginAllowed(origin: string, { allowedOrigins }: SecurityOptions): boolean {
@@ -57,10 +58,6 @@ function hostnameOf(url: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function unbracketed(host: string): string {
-  return host.startsWith('[') ? host.slice(1, -1) : host;
 }
 
 function digest(text: string): Buffer {

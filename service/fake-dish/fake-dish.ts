@@ -141,12 +141,8 @@ function spoiled(definition: ServiceDefinition, misbehaviour: () => Misbehaviour
 type Refusal = Pick<StatusObject, 'code' | 'details'>;
 
 class ScriptedDish {
-  readonly #script: DishScript;
-  readonly #clock: Clock;
-  readonly #location: FakeDishOptions['location'];
-  readonly #attitude: Attitude | undefined;
+  readonly #options: FakeDishOptions & { historySeconds: number };
   readonly #geometry: MapGeometry;
-  readonly #historySeconds: number;
   /** UTC minus monotonic time when it started: the dish's own clock does not follow steps of the machine's. */
   readonly #utcOffsetMs: number;
   #bootMs: number;
@@ -156,12 +152,9 @@ class ScriptedDish {
   #mapFromMs: number;
   #paintedMs: number;
 
-  constructor({ script, clock, location, attitude, historySeconds = HISTORY_SECONDS }: FakeDishOptions) {
-    this.#script = script;
-    this.#clock = clock;
-    this.#location = location;
-    this.#attitude = attitude;
-    this.#historySeconds = historySeconds;
+  constructor(options: FakeDishOptions) {
+    this.#options = { historySeconds: HISTORY_SECONDS, ...options };
+    const { clock, attitude } = options;
     const frame = attitude === undefined ? 'earth' : 'terminal';
     this.#geometry = { rows: MAP_SIZE, columns: MAP_SIZE, maxThetaDegrees: MAX_THETA_DEGREES, frame };
     this.#utcOffsetMs = clock.utcMs() - clock.monotonicMs();
@@ -186,13 +179,14 @@ class ScriptedDish {
     if (request.get_history !== undefined) return { ...head, dish_get_history: withoutZeros(this.#history()) };
     if (request.dish_get_obstruction_map !== undefined) return { ...head, dish_get_obstruction_map: this.#map() };
     if (request.get_location === undefined) return { code: status.UNIMPLEMENTED, details: 'unimplemented' };
-    if (this.#location === undefined) return { code: status.PERMISSION_DENIED, details: 'not allowed' };
-    const { latitudeDegrees: lat, longitudeDegrees: lon, altitudeMetres: alt } = this.#location;
+    const { location } = this.#options;
+    if (location === undefined) return { code: status.PERMISSION_DENIED, details: 'not allowed' };
+    const { latitudeDegrees: lat, longitudeDegrees: lon, altitudeMetres: alt } = location;
     return { ...head, get_location: withoutZeros({ lla: { lat, lon, alt }, sigma_m: 5 }) };
   }
 
   #nowMs(): number {
-    return this.#clock.monotonicMs() + this.#utcOffsetMs;
+    return this.#options.clock.monotonicMs() + this.#utcOffsetMs;
   }
 
   #thisSecondMs(): number {
@@ -200,7 +194,7 @@ class ScriptedDish {
   }
 
   #at(atMs: number): SimulatedSecond {
-    const second = this.#script.at(atMs);
+    const second = this.#options.script.at(atMs);
     const outage = this.#outages.find(({ fromMs }) => fromMs <= atMs)?.cause;
     return outage === undefined ? second : { ...second, ...DEAD_SECOND, obstructed: outage === 'OBSTRUCTED', outage };
   }
@@ -209,11 +203,12 @@ class ScriptedDish {
   #seconds(): SimulatedSecond[] {
     const newestMs = this.#thisSecondMs();
     const count = Math.floor((newestMs - this.#bootMs) / 1000);
-    const length = Math.max(0, Math.min(this.#historySeconds, count));
+    const length = Math.max(0, Math.min(this.#options.historySeconds, count));
     return Array.from({ length }, (_, back) => this.#at(newestMs - back * 1000));
   }
 
   #status() {
+    const { attitude } = this.#options;
     const atMs = this.#thisSecondMs();
     const { dropRate, latencyMs, downlinkUsageBps, uplinkUsageBps, obstructed, outage: cause } = this.#at(atMs);
     const seconds = this.#seconds();
@@ -230,7 +225,7 @@ class ScriptedDish {
       boresight_azimuth_deg: 3,
       boresight_elevation_deg: 66,
       is_snr_above_noise_floor: cause === undefined,
-      ...(this.#attitude !== undefined && attitudeOf(this.#attitude)),
+      ...(attitude !== undefined && attitudeOf(attitude)),
       ...(cause !== undefined && { outage: outagesIn(seconds).at(-1) ?? outageOf(cause, [atMs]) }),
     };
   }
@@ -255,7 +250,8 @@ class ScriptedDish {
 
   #history() {
     const current = Math.max(0, Math.floor((this.#thisSecondMs() - this.#bootMs) / 1000));
-    const column = () => new Array<number>(this.#historySeconds).fill(0);
+    const { historySeconds } = this.#options;
+    const column = () => new Array<number>(historySeconds).fill(0);
     const history = {
       current,
       pop_ping_drop_rate: column(),
@@ -266,7 +262,7 @@ class ScriptedDish {
     };
     const seconds = this.#seconds();
     seconds.forEach(({ dropRate, latencyMs = 0, downlinkUsageBps, uplinkUsageBps }, back) => {
-      const at = (current - 1 - back) % this.#historySeconds;
+      const at = (current - 1 - back) % historySeconds;
       history.pop_ping_drop_rate[at] = dropRate;
       history.pop_ping_latency_ms[at] = latencyMs;
       history.downlink_throughput_bps[at] = downlinkUsageBps;
@@ -297,8 +293,9 @@ class ScriptedDish {
   }
 
   #paint(atMs: number): void {
-    const direction = this.#script.satellite(atMs);
-    const pixel = direction && pixelOf(this.#geometry, direction, this.#attitude);
+    const { script, attitude } = this.#options;
+    const direction = script.satellite(atMs);
+    const pixel = direction && pixelOf(this.#geometry, direction, attitude);
     if (pixel === undefined) return;
     const at = Math.round(pixel.row) * MAP_SIZE + Math.round(pixel.column);
     this.#snr[at] = this.#at(atMs).obstructed ? 0 : 1;
