@@ -1,8 +1,7 @@
 /** The prediction service. Node only. */
 
 export { isLoopback } from './api/security.ts';
-export { type ApiLimits, DEFAULT_LIMITS } from './api/server.ts';
-export { type Clock, REAL_CLOCK } from './clock.ts';
+export { REAL_CLOCK } from './clock.ts';
 export { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 export { type DishScript, recordedDish, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
 export { PassiveCapacity } from './link/passive-capacity.ts';

@@ -36,13 +36,6 @@ export interface LinkForecasterOptions {
   onRecovery?: () => void;
 }
 
-/** Evidence of a handover's time, from the dish or the sky; see `HandoverClock.hint`. */
-export interface HandoverHint {
-  atMs: number;
-  uncertaintySeconds: number;
-  confidence: number;
-}
-
 export class LinkForecaster {
   readonly #clock: SessionClock;
   readonly #builtIn = createBuiltInForecaster();
@@ -97,7 +90,9 @@ export class LinkForecaster {
     this.#latency.observe(atSeconds, latencyMs);
   }
 
-  hint({ atMs, uncertaintySeconds, confidence }: HandoverHint): void {
+  /** A probable handover, known from the dish or the sky; see `HandoverClock.hint`. */
+  hint(handover: { atMs: number; uncertaintySeconds: number; confidence: number }): void {
+    const { atMs, uncertaintySeconds, confidence } = handover;
     const atSeconds = this.#clock.secondsAt(atMs);
     for (const { handoverClock } of this.#all) handoverClock?.hint(atSeconds, uncertaintySeconds, confidence);
   }
