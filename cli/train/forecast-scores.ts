@@ -278,90 +278,63 @@ function fittedErrors(moments: readonly Moment[], levels: readonly number[]): Er
 
 /** Sums over the moments of a data set for one way of forecasting. */
 class Tally {
-  readonly #levels: readonly number[];
-  /** `[step][level]` */
-  readonly #losses = STEP_ENDS_SECONDS.map(() => [] as number[]);
-  readonly #counts = STEP_ENDS_SECONDS.map(() => 0);
-  readonly #below = STEP_ENDS_SECONDS.map(() => [] as number[]);
-  readonly #within50 = STEP_ENDS_SECONDS.map(() => 0);
-  readonly #within90 = STEP_ENDS_SECONDS.map(() => 0);
-  readonly #settled = STEP_ENDS_SECONDS.map(() => 0);
+  readonly #steps;
 
-  constructor(levels: readonly number[]) {
-    this.#levels = levels;
-    for (const sums of [...this.#losses, ...this.#below]) sums.push(...levels.map(() => 0));
+  constructor(private readonly levels: readonly number[]) {
+    const zeros = () => levels.map(() => 0);
+    this.#steps = STEP_ENDS_SECONDS.map((endSeconds) => ({
+      ...{ endSeconds, losses: zeros(), below: zeros() },
+      ...{ count: 0, settled: 0, within50: 0, within90: 0 },
+    }));
   }
 
   add({ actual, seconds }: Moment, quantiles: Float64Array): void {
-    const levels = this.#levels;
-    for (const [step, end] of STEP_ENDS_SECONDS.entries()) {
-      const value = actual[step]!;
+    const { levels } = this;
+    for (const [s, step] of this.#steps.entries()) {
+      const value = actual[s]!;
       if (Number.isNaN(value)) continue;
-      const row = quantiles.subarray(step * levels.length, (step + 1) * levels.length);
-      const losses = this.#losses[step]!;
+      const row = quantiles.subarray(s * levels.length, (s + 1) * levels.length);
       for (let i = 0; i < levels.length; i++) {
         const error = value - row[i]!;
-        losses[i]! += Math.max(levels[i]! * error, (levels[i]! - 1) * error);
+        step.losses[i]! += Math.max(levels[i]! * error, (levels[i]! - 1) * error);
       }
-      this.#counts[step]!++;
-      if (seconds < coverageFrom(end)) continue;
-      this.#settled[step]!++;
-      for (let i = 0; i < levels.length; i++) if (value <= row[i]!) this.#below[step]![i]!++;
+      step.count++;
+      if (seconds < coverageFrom(step.endSeconds)) continue;
+      step.settled++;
+      for (let i = 0; i < levels.length; i++) if (value <= row[i]!) step.below[i]!++;
       const score = Math.abs(normalScore(row, levels, value));
-      if (score <= HALF_SCORE) this.#within50[step]!++;
-      if (score <= NINE_TENTHS_SCORE) this.#within90[step]!++;
+      if (score <= HALF_SCORE) step.within50++;
+      if (score <= NINE_TENTHS_SCORE) step.within90++;
     }
   }
 
-  get pinball(): number[] {
-    const share = 1 / this.#levels.length;
-    return this.#meanLosses((_, losses) => losses.reduce((sum, loss) => sum + share * loss, 0));
-  }
-
-  get crps(): number[] {
-    const levels = this.#levels;
+  /** What `StepScores` has of it. */
+  scores() {
+    const { levels } = this;
     const edges = [0, ...levels.slice(1).map((level, i) => (level + levels[i]!) / 2), 1];
-    return this.#meanLosses((_, losses) =>
-      losses.reduce((sum, loss, i) => sum + 2 * (edges[i + 1]! - edges[i]!) * loss, 0),
-    );
-  }
-
-  get coverage50(): (number | null)[] {
-    return this.#within50.map((count, step) => this.#shareOfSettled(count, step));
-  }
-
-  get coverage90(): (number | null)[] {
-    return this.#within90.map((count, step) => this.#shareOfSettled(count, step));
-  }
-
-  get below(): (number | null)[][] {
-    return this.#below.map((counts, step) => counts.map((count) => this.#shareOfSettled(count, step)));
-  }
-
-  #meanLosses(of: (step: number, losses: readonly number[]) => number): number[] {
-    return this.#losses.map((losses, step) => rounded(of(step, losses) / this.#counts[step]!));
-  }
-
-  #shareOfSettled(count: number, step: number): number | null {
-    return this.#settled[step]! >= LEAST_SETTLED ? rounded(count / this.#settled[step]!) : null;
+    const share = (count: number, settled: number) => (settled >= LEAST_SETTLED ? rounded(count / settled) : null);
+    const loss = (weight: (level: number) => number) =>
+      this.#steps.map(({ losses, count }) => rounded(losses.reduce((sum, one, i) => sum + weight(i) * one, 0) / count));
+    return {
+      pinball: loss(() => 1 / levels.length),
+      crps: loss((i) => 2 * (edges[i + 1]! - edges[i]!)),
+      coverage50: this.#steps.map(({ within50, settled }) => share(within50, settled)),
+      coverage90: this.#steps.map(({ within90, settled }) => share(within90, settled)),
+      below: this.#steps.map(({ below, settled }) => below.map((count) => share(count, settled))),
+    };
   }
 }
 
 function scoresOf(moments: readonly Moment[], levels: readonly number[], errors: Errors): StepScores {
   const scores: StepScores = {
-    forecasts: moments.length,
-    pinball: {},
-    crps: {},
-    coverage50: {},
-    coverage90: {},
-    below: {},
+    ...{ forecasts: moments.length, pinball: {}, crps: {} },
+    ...{ coverage50: {}, coverage90: {}, below: {} },
   };
   const note = (name: string, quantilesOf: (moment: Moment) => Float64Array) => {
     const tally = new Tally(levels);
     for (const moment of moments) tally.add(moment, quantilesOf(moment));
-    for (const score of ['pinball', 'crps', 'coverage50', 'coverage90'] as const)
-      scores[score][name] = tally[score] as number[];
-    scores.below[name] = tally.below;
+    for (const [score, values] of Object.entries(tally.scores()))
+      Object.assign(scores[score as Exclude<keyof StepScores, 'forecasts'>], { [name]: values });
   };
   for (const [v, name] of Object.keys(VARIANTS).entries()) note(name, ({ quantiles }) => quantiles[v]!);
   const size = levels.length;
