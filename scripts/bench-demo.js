@@ -2,8 +2,8 @@
  * `npm run bench:demo -- [minutes=30] [--query '?...']`: measures the demo's load on the browser. It serves the page as
  * `npm start` does, plays it in Chromium in real time, and restarts it whenever all players have finished. It prints
  *
- * - the scripts that blocked the main thread for more than 50 ms, by file (long animation frames). They are timed by the
- *   wall clock, so the machine must be idle; the load is printed, too;
+ * - the scripts that blocked the main thread for more than 50 ms, by file (long animation frames). They are timed by
+ *   the wall clock, so the machine must be idle; the load is printed, too;
  * - the memory after each session and a garbage collection, and its slope per 10 minutes with a 95 % interval (least
  *   squares from the second session on). V8's compiled code and tables grow for a long time and do not fail the check.
  *

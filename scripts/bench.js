@@ -1,14 +1,14 @@
 /**
  * `npm run bench`, `bench:full` and `bench:kernel`: benchmarks in real browsers, with a report.
  *
- *     node scripts/bench.js short     4 shipped traces, 24 segments, and the simulator: under 10 minutes on two idle cores
- *     node scripts/bench.js full      24 segments from one start per trace of ../shared/data/traces (or LEO_ABR_TRACES):
+ *     node scripts/bench.js short     4 shipped traces, 24 segments, also in the simulator: under 10 min on 2 idle cores
+ *     node scripts/bench.js full      24 segments from one start per trace of ../shared/data/traces or LEO_ABR_TRACES:
  *                                     hours; MPC-L with the models in LEO_ABR_FOLD_MODELS (`leo-abr train --folds`), by
  *                                     default with the shipped one
  *     node scripts/bench.js kernel    MPC-D and MPC-L under the kernel's CUBIC and BBR: half an hour; Linux and root
  *
- * Each command is printed. `full` and `kernel` resume an unfinished run. Results are in build/bench/<kind>; the exit status
- * is that of the browser sessions.
+ * Each command is printed. `full` and `kernel` resume an unfinished run. Results are in build/bench/<kind>; the exit
+ * status is that of the browser sessions.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
@@ -66,7 +66,7 @@ if (kind === 'kernel') {
 runOrExit(['report', ...files, ...traceFlags, '--out', join(folder, 'report')]);
 process.exit(status);
 
-/** Plays in browsers. If a busy machine spoils sessions, the status is `EXIT_FAULT`, but the file has the other sessions. */
+/** Plays in browsers. If a busy machine spoils sessions, the status is `EXIT_FAULT`; the file has the others. */
 function play(name, algorithms, tier) {
   const file = join(folder, name);
   if (kind === 'short') rmSync(join(ROOT, file), { force: true });

@@ -1,4 +1,4 @@
-/** `npm run demo:screenshot -- [seconds=100] [query] [file=docs/images/demo.png]`: the image of the demo in README.md. */
+/** `npm run demo:screenshot -- [seconds=100] [query] [file=docs/images/demo.png]`: the demo's image in README.md. */
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';

@@ -1,6 +1,6 @@
 /**
- * `npm run ship-model`: generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of `leo-abr
- * train` in predictor/models/built-in.json (docs/predictors.md has the command), without its card.
+ * `npm run ship-model`: generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of
+ * `leo-abr train` in predictor/models/built-in.json (docs/predictors.md has the command), without its card.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

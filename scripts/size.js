@@ -1,6 +1,6 @@
 /**
- * `npm run size`: compares the built plugin's size in brotli with scripts/size-budget.json (bytes). Exit status 1 if a file
- * is over its budget. A change that grows the plugin on purpose also raises the budget.
+ * `npm run size`: compares the built plugin's size in brotli with scripts/size-budget.json (bytes). Exit status 1 if a
+ * file is over its budget. A change that grows the plugin on purpose also raises the budget.
  */
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';

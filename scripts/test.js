@@ -1,6 +1,6 @@
 /**
- * `npm test`: unit tests, then browser tests. Its last line is the total, `N passed, N failed[, N skipped]`. Exit status 1
- * if a test failed or a runner ended without a report.
+ * `npm test`: unit tests, then browser tests. Its last line is the total, `N passed, N failed[, N skipped]`. Exit
+ * status 1 if a test failed or a runner ended without a report.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

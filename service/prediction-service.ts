@@ -1,6 +1,6 @@
 /**
- * The core of the service, without network and timers: it turns players' reports and the dish's telemetry into forecasts,
- * handovers and state.
+ * The core of the service, without network and timers: it turns players' reports and the dish's telemetry into
+ * forecasts, handovers and state.
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';

@@ -1,6 +1,6 @@
 /**
- * The session clock, which forecasters use, and its offset to UTC. It runs evenly: if UTC leaps (somebody sets the clock,
- * the machine wakes up), only the offset changes.
+ * The session clock, which forecasters use, and its offset to UTC. It runs evenly: if UTC leaps (somebody sets the
+ * clock, the machine wakes up), only the offset changes.
  */
 
 import type { Clock } from './clock.ts';

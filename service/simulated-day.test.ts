@@ -1,6 +1,6 @@
 /**
- * Two simulated hours in accelerated time: players come and go, the disk fills and empties, the dish reboots, the
- * clock leaps, the network stalls. Memory stays flat, no acknowledged report is lost, all problems are reported and pass.
+ * Two simulated hours in accelerated time: players come and go, the disk fills and empties, the dish reboots, the clock
+ * leaps, the network stalls. Memory stays flat, no acknowledged report is lost, all problems are reported and pass.
  */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Keeps the newest events, so that a client that reconnects gets those it missed. An event's id is `<boot>.<sequence>`; the
- * boot changes when the service restarts.
+ * Keeps the newest events, so that a client that reconnects gets those it missed. An event's id is `<boot>.<sequence>`;
+ * the boot changes when the service restarts.
  */
 
 export interface LoggedEvent {

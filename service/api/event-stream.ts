@@ -1,7 +1,7 @@
 /**
  * Sends server-sent events to many subscribers. Each has a cursor into the event log instead of a queue, so that slow
- * readers cost no memory. A reader that stalls too long or falls behind the log is disconnected; it may reconnect with its
- * last id. Events are written to a few subscribers at a time, so that requests are answered in between.
+ * readers cost no memory. A reader that stalls too long or falls behind the log is disconnected; it may reconnect with
+ * its last id. Events are written to a few subscribers at a time, so that requests are answered in between.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -83,7 +83,7 @@ export class EventStream {
     this.#schedule();
   }
 
-  /** Writes comments, which reveal half-open connections and keep proxies from timing out. Call it every few seconds. */
+  /** Writes comments, which reveal half-open connections and keep proxies alive. Call it every few seconds. */
   heartbeat(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const connection of this.#connections.values()) {

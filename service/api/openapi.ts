@@ -1,4 +1,4 @@
-/** The service's OpenAPI 3.1 document, generated from the routes, checked in as `openapi.json`, served at `/openapi.json`. */
+/** The OpenAPI 3.1 document, generated from the routes, checked in as `openapi.json`, served at `/openapi.json`. */
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema, RouteShorthandOptions } from 'fastify';
@@ -89,10 +89,10 @@ export const OPERATIONS = {
       operationId: 'getEvents',
       summary: 'Server-sent events',
       description:
-        'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, about ' +
-        'once a second while the link is observed), `handover` (Handover or evidence of one), `state` (StateReply, on ' +
-        "changes), `trigger` (Trigger) and `clock` (the service's clock was set). A client that reconnects with " +
-        '`Last-Event-ID` gets the events that it missed. If they are no longer kept, `missed` ' +
+        'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
+        'about once a second while the link is observed), `handover` (Handover or evidence of one), `state` ' +
+        "(StateReply, on changes), `trigger` (Trigger) and `clock` (the service's clock was set). A client that " +
+        'reconnects with `Last-Event-ID` gets the events that it missed. If they are no longer kept, `missed` ' +
         '(`{reason: "restarted" | "gap"}`, without an id) comes first.',
       querystring: EVENTS_QUERY,
       headers: EVENTS_HEADERS,
@@ -131,8 +131,8 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
-          'Forecasts the capacity and the handovers of a low-Earth-orbit link for all players behind it. All times are ' +
-          "the service's UTC in ms; `serverUtcMs` in replies lets a client estimate the offset of its own clock.",
+          'Forecasts the capacity and the handovers of a low-Earth-orbit link for all players behind it. All times ' +
+          "are the service's UTC in ms; `serverUtcMs` in replies lets a client estimate the offset of its own clock.",
       },
       security: [{}, { bearer: [] }],
       components: {

@@ -1,6 +1,7 @@
 /**
- * Decides which requests are allowed. Any web page can send requests into its visitor's network, so the Host header must
- * not be a name that foreign DNS can point here (DNS rebinding), other origins must be listed, and a token may be required.
+ * Decides which requests are allowed. Any web page can send requests into its visitor's network, so the Host header
+ * must not be a name that foreign DNS can point here (DNS rebinding), other origins must be listed, and a token may be
+ * required.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';

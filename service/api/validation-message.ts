@@ -1,7 +1,7 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import { describeValue } from '../../abr/errors.ts';
 
-/** A validation error with the path, the expectation and the received value. `place`: name of `value`, such as `body`. */
+/** A validation error with path, expectation and received value. `place`: name of `value`, such as `body`. */
 export function validationMessage(
   { instancePath, message }: Pick<FastifySchemaValidationError, 'instancePath' | 'message'>,
   { value, place }: { value: unknown; place: string },

@@ -60,8 +60,8 @@ const observationsRequest = Type.Object({
   player: text('Random name that the player chooses for its lifetime', { pattern: '^[A-Za-z0-9._:-]{1,64}$' }),
   observations: Type.Array(Type.Unsafe<WireObservation>({ anyOf: [observation, {}] }), {
     description:
-      'In order of time. An empty array queries time and share. Items that are not an `Observation` are rejected one by ' +
-      'one; the others are accepted',
+      'In order of time. An empty array queries time and share. Items that are not an `Observation` are rejected ' +
+      'one by one; the others are accepted',
     maxItems: MOST_OBSERVATIONS,
   }),
 });

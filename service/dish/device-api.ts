@@ -1,7 +1,7 @@
 /**
  * The part of the dish's gRPC API (firmware of 2026-06) that the service reads: `SpaceX.API.Device.Device`, one method
- * whose request and response are a choice of messages. The field numbers come from the dish's own reflection. Fields that
- * are not named here are skipped.
+ * whose request and response are a choice of messages. The field numbers come from the dish's own reflection. Fields
+ * that are not named here are skipped.
  */
 
 import {
@@ -128,7 +128,7 @@ type Value<Type> = Type extends `${infer Item}[]`
           : Type extends 'bool'
             ? boolean
             : number;
-/** A decoded message. Any field may be missing, no value has been checked, and unknown enumeration values are numbers. */
+/** A decoded message. Fields may be missing, values are unchecked, and unknown enumeration values are numbers. */
 type Decoded<Name extends keyof typeof FIELDS> = {
   -readonly [Field in keyof (typeof FIELDS)[Name]]?: (typeof FIELDS)[Name][Field] extends readonly [number, infer Type]
     ? Value<Type>

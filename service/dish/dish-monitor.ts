@@ -1,6 +1,6 @@
 /**
- * Polls a dish: status, history and obstruction map every second, location every ten minutes. A dish that is unreachable,
- * asleep or booting is a state in the reply, never an error.
+ * Polls a dish: status, history and obstruction map every second, location every ten minutes. A dish that is
+ * unreachable, asleep or booting is a state in the reply, never an error.
  */
 
 import { status as grpcStatus } from '@grpc/grpc-js';

@@ -20,7 +20,7 @@ test('the frame "terminal" needs an attitude', () => {
 });
 
 test('a recorded satellite is where its orbit predicts it', () => {
-  // Recorded near Victoria on 2025-05-29 at 23:21:51 UTC: pixel and attitude by the dish, direction by SGP4 (STARLINK-2706).
+  // Near Victoria on 2025-05-29 at 23:21:51 UTC: pixel and attitude of the dish, direction by SGP4 (STARLINK-2706).
   const attitude: Attitude = [0.0311, 0.379, 0.9223, 0.0688];
   const direction = directionOf(TERMINAL, { row: 41, column: 81 }, attitude)!;
   expect(angleBetween(direction, { azimuthDegrees: 6.8, elevationDegrees: 46.2 })).toBeLessThan(1.5);

@@ -1,11 +1,11 @@
 /**
- * Maps pixels of the dish's obstruction map to directions in the sky, and back. The map is a disk: the distance from its
- * centre is the angle from the zenith (frame "earth") or from the dish's axis (frame "terminal"), and half its width is
- * `maxThetaDegrees`.
+ * Maps pixels of the dish's obstruction map to directions in the sky, and back. The map is a disk: the distance from
+ * its centre is the angle from the zenith (frame "earth") or from the dish's axis (frame "terminal"), and half its
+ * width is `maxThetaDegrees`.
  *
  * Frame "terminal" is verified against a recording with orbits (docs/service.md): rows grow against the dish's y axis,
- * columns against its x axis, and the attitude rotates from the dish's frame to north, east, down. Frame "earth" follows
- * the publications on stationary dishes (north up, east right); no recording was available to verify it.
+ * columns against its x axis, and the attitude rotates from the dish's frame to north, east, down. Frame "earth"
+ * follows the publications on stationary dishes (north up, east right); no recording was available to verify it.
  */
 
 export interface MapGeometry {

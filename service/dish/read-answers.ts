@@ -1,6 +1,6 @@
 /**
- * Converts the dish's answers to the service's types. Firmware differs, and the server that answers is not trusted: every
- * value is checked, and a malformed one is omitted and counted instead of failing the answer.
+ * Converts the dish's answers to the service's types. Firmware differs, and the server that answers is not trusted:
+ * every value is checked, and a malformed one is omitted and counted instead of failing the answer.
  */
 
 import type { TelemetrySecond } from '../telemetry.ts';

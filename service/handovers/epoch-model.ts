@@ -1,7 +1,7 @@
 /**
- * Estimates the probability that the next epoch is degraded. It classifies epochs by their telemetry and models them as a
- * two-state Markov chain with fading counts, because obstructions and overloaded satellites outlast an epoch (proposed in
- * section 7 of T3P). Satellite geometry is not used: no recording has both geometry and link quality.
+ * Estimates the probability that the next epoch is degraded. It classifies epochs by their telemetry and models them as
+ * a two-state Markov chain with fading counts, because obstructions and overloaded satellites outlast an epoch
+ * (proposed in section 7 of T3P). Satellite geometry is not used: no recording has both geometry and link quality.
  */
 
 import { median } from '../../abr/quantile.ts';

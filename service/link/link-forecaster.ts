@@ -1,6 +1,7 @@
 /**
- * The service's forecast. The plugin's forecasters (a model, if configured, then the built-in one) observe the reports of
- * all players or the dish's busy seconds; latency comes from the dish's pings. Times are converted to UTC for the API.
+ * The service's forecast. The plugin's forecasters (a model, if configured, then the built-in one) observe the reports
+ * of all players or the dish's busy seconds; latency comes from the dish's pings. Times are converted to UTC for the
+ * API.
  */
 
 import type { ExpectedHandover, Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
@@ -151,8 +152,8 @@ export class LinkForecaster {
   }
 
   /**
-   * Reports are up to a second late, which must not look like an idle link. Forecasts are therefore issued for the end of
-   * the observations, not for now; their readers see the age.
+   * Reports are up to a second late, which must not look like an idle link. Forecasts are therefore issued for the end
+   * of the observations, not for now; their readers see the age.
    */
   #issueTime(nowSeconds: number): number {
     const isLate = nowSeconds - this.#observedUntilSeconds < LATEST_REPORT_SECONDS;

@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a service with the model and a downloading player; returns the source of the forecast at each tenth of a second. */
+/** Runs a service with the model and a downloading player; returns the forecast's source at each tenth of a second. */
 async function served(model: InProcessForecaster, tenths: number, before: (tenth: number) => void = () => {}) {
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0', forecasters: [model] });

@@ -1,6 +1,7 @@
 /**
- * Merges the reports of all players into one throughput timeline of the link: it adds them up in bins of 0.1 s, holds each
- * bin back until all downloading players have reported, and emits bins in order. It also computes each player's share.
+ * Merges the reports of all players into one throughput timeline of the link: it adds them up in bins of 0.1 s, holds
+ * each bin back until all downloading players have reported, and emits bins in order. It also computes each player's
+ * share.
  */
 
 import type { Observation } from '../../abr/forecast.ts';
@@ -12,8 +13,8 @@ export type Reported =
   | { kind: 'request-latency'; atSeconds: number; latencySeconds: number };
 
 /**
- * `late`: it ends before all bins that still accept bits. `ahead`: it ends after the service's clock. `impossible`: it is reversed or
- * longer than 10 s.
+ * `late`: it ends before all bins that still accept bits. `ahead`: it ends after the service's clock. `impossible`: it
+ * is reversed or longer than 10 s.
  */
 export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 
@@ -142,8 +143,8 @@ export class SharedLink {
   }
 
   /**
-   * Share of the capacity that a player may expect, above 0 and at most 1: its share of all bits while it was downloading,
-   * or an equal share until that is known.
+   * Share of the capacity that a player may expect, above 0 and at most 1: its share of all bits while it was
+   * downloading, or an equal share until that is known.
    */
   share(name: string): number {
     const player = this.#players.get(name);

@@ -1,6 +1,6 @@
 /**
- * Ensures that one service at a time records in a folder, by a lock file that names its process. After a crash, the next
- * service finds that the process is gone and takes the folder over.
+ * Ensures that one service at a time records in a folder, by a lock file that names its process. After a crash, the
+ * next service finds that the process is gone and takes the folder over.
  */
 
 import { open, readFile, readlink, stat, unlink, utimes } from 'node:fs/promises';
@@ -71,7 +71,7 @@ async function isAlive(path: string, text: string): Promise<boolean> {
   return (await ageMs(path)) < FRESH_MS;
 }
 
-/** Removes a stale lock. A second file ensures that no other process replaces the lock between its check and its removal. */
+/** Removes a stale lock, unless it was replaced meanwhile. A second file excludes concurrent removals. */
 async function discard(path: string, text: string): Promise<void> {
   const removal = `${path}.removal`;
   if (await create(removal, '')) {

@@ -46,8 +46,8 @@ const RETRY_MS = 5000;
 /** Lines that may wait for a full disk: hours of them. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 /**
- * Delete recordings only if they free at least this share of the waiting bytes; at the end, delete an open file only if at
- * least this share of its bytes waits.
+ * Delete recordings only if they free at least this share of the waiting bytes; at the end, delete an open file only if
+ * at least this share of its bytes waits.
  */
 const WORTH_DELETING = 1 / 8;
 /** Time for which lost lines are shown as a problem. */
@@ -158,8 +158,8 @@ export class Recorder {
   }
 
   /**
-   * Resolves once the operating system has all lines so far, which then survive a crash of the process. Resolves without
-   * them if the disk fails or takes longer than 0.1 s. Never rejects.
+   * Resolves once the operating system has all lines so far, which then survive a crash of the process. Resolves
+   * without them if the disk fails or takes longer than 0.1 s. Never rejects.
    */
   written(): Promise<void> {
     return new Promise((done) => {
@@ -353,8 +353,8 @@ export class Recorder {
   }
 
   /**
-   * Frees space for waiting lines by deleting the oldest recording, or at the end as many as the lines need. False if that
-   * does not help.
+   * Frees space for waiting lines by deleting the oldest recording, or at the end as many as the lines need. False if
+   * that does not help.
    */
   async #giveUpOldest(): Promise<boolean> {
     if (!this.#isEnding && this.#waitingBytes() < this.#mostWaitingBytes() / 2) return false;

@@ -78,8 +78,8 @@ export class RecordingFolder {
   }
 
   /**
-   * Deletes recordings that are too old, and the oldest ones until `coming` more bytes fit the limit. Lists the folder only
-   * when needed. `keep`: paths of open files.
+   * Deletes recordings that are too old, and the oldest ones until `coming` more bytes fit the limit. Lists the folder
+   * only when needed. `keep`: paths of open files.
    */
   async makeRoom(coming: number, keep: ReadonlySet<string>): Promise<void> {
     const { clock, maxBytes, maxAgeDays } = this.#options;
@@ -139,8 +139,8 @@ function isKept({ path }: RecordingFile, keep: ReadonlySet<string>): boolean {
 }
 
 /**
- * Ages that a wrong clock cannot inflate: the time between two files counts at least 0 and at most a day. While the service
- * runs, files follow each other within hours.
+ * Ages that a wrong clock cannot inflate: the time between two files counts at least 0 and at most a day. While the
+ * service runs, files follow each other within hours.
  */
 function agesMs(files: readonly RecordingFile[], nowMs: number): Map<RecordingFile, number> {
   const ages = new Map<RecordingFile, number>();

@@ -1,6 +1,6 @@
 /**
- * Builds the rows of a recorded trace (`time_s,throughput_mbps,rtt_ms,loss`), one per second: the throughput while players
- * were downloading. A blank row begins a gap.
+ * Builds the rows of a recorded trace (`time_s,throughput_mbps,rtt_ms,loss`), one per second: the throughput while
+ * players were downloading. A blank row begins a gap.
  */
 
 import type { Observation } from '../../abr/forecast.ts';
@@ -20,7 +20,7 @@ export class TraceRows {
   /** `time_s` after the last row; NaN after a blank row. */
   #knownUntil = Number.NaN;
 
-  /** Observations in order of time, at most a second long. Returns the completed rows, the header first; `''` if none. */
+  /** Observations in order of time, at most 1 s long. Returns the completed rows, the header first; `''` if none. */
   add(observation: Observation, ping: TelemetrySecond | undefined): string {
     if (observation.kind === 'request-latency') return '';
     const { startSeconds, endSeconds } = observation;

@@ -1,9 +1,9 @@
 /**
- * Loads orbital elements from a file, or from a URL with a copy on disk for starts without internet. Refreshes them every
- * few hours and rejects those that are too old to locate satellites.
+ * Loads orbital elements from a file, or from a URL with a copy on disk for starts without internet. Refreshes them
+ * every few hours and rejects those that are too old to locate satellites.
  *
- * Everybody in the network can read its problems, and URLs may contain passwords. Messages therefore consist of texts of
- * this file, error codes, and URLs without credentials and query, never of messages of a library or a server.
+ * Everybody in the network can read its problems, and URLs may contain passwords. Messages therefore consist of texts
+ * of this file, error codes, and URLs without credentials and query, never of messages of a library or a server.
  */
 
 import { createHash } from 'node:crypto';

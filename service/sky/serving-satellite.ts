@@ -1,6 +1,6 @@
 /**
- * Identifies the serving satellite. The dish does not report it, but paints its obstruction map where it looks: the pixels
- * that change within an epoch are the satellite's track across the sky.
+ * Identifies the serving satellite. The dish does not report it, but paints its obstruction map where it looks: the
+ * pixels that change within an epoch are the satellite's track across the sky.
  */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
@@ -23,7 +23,7 @@ export interface ServingSatellite {
   epochStartMs: number;
 }
 
-/** Standard deviation of a painted direction: a pixel is 1.3 degrees wide and painted up to a second before it is read. */
+/** Standard deviation of a painted direction: a pixel is 1.3 degrees wide and up to a second old. */
 const SPREAD_DEGREES = 1.2;
 /** Deviation that is assumed of a satellite without elements. */
 const NONE_DEGREES = 3.5 * SPREAD_DEGREES;
@@ -50,8 +50,8 @@ export class ServingSatelliteFinder {
   #points: Point[] = [];
 
   /**
-   * Observes the map at `atMs`, at least once a second, with the satellites above `LEAST_CANDIDATE_DEGREES`. `handoverMs`:
-   * the time of any handover. Undefined until the epoch's track has enough points.
+   * Observes the map at `atMs`, at least once a second, with the satellites above `LEAST_CANDIDATE_DEGREES`.
+   * `handoverMs`: the time of any handover. Undefined until the epoch's track has enough points.
    */
   observe(observed: {
     map: ObstructionMap;

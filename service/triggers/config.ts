@@ -1,7 +1,7 @@
 /**
- * The service's config file (JSON): triggers and the webhook that receives them. A trigger compares a metric, aggregated
- * over a window, with a number or with a multiple of a statistic of the previous windows (T3P: "if latency > 10 x its
- * moving average over the last ten windows").
+ * The service's config file (JSON): triggers and the webhook that receives them. A trigger compares a metric,
+ * aggregated over a window, with a number or with a multiple of a statistic of the previous windows (T3P: "if latency >
+ * 10 x its moving average over the last ten windows").
  */
 
 import { InputError } from '../../abr/errors.ts';
@@ -66,8 +66,8 @@ export const BUILT_IN_TRIGGERS: readonly Trigger[] = [
 const MOST_TRIGGERS = 100;
 
 /**
- * Parses the text of a config file. A trigger replaces a built-in one of the same name; `{"builtIn": false}` disables all
- * built-in ones. Throws an `InputError` with file and field.
+ * Parses the text of a config file. A trigger replaces a built-in one of the same name; `{"builtIn": false}` disables
+ * all built-in ones. Throws an `InputError` with file and field.
  */
 export function parseConfig(text: string, file: string): ServiceConfig {
   let json: unknown;

@@ -43,8 +43,8 @@ export class TriggerEngine {
   }
 
   /**
-   * Observes the second that ended at `atSeconds` of an even clock, which must ascend per metric. A metric whose value is
-   * undefined was unknown in this second; triggers of absent metrics are not evaluated.
+   * Observes the second that ended at `atSeconds` of an even clock, which must ascend per metric. A metric whose value
+   * is undefined was unknown in this second; triggers of absent metrics are not evaluated.
    */
   observe(values: MetricValues, { atSeconds, atMs }: { atSeconds: number; atMs: number }): FiredTrigger[] {
     return this.#watches.flatMap((watch) => {
