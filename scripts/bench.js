@@ -1,7 +1,7 @@
 /**
  * `npm run bench`, `bench:full` and `bench:kernel`: benchmarks in real browsers, with a report.
  *
- *     node scripts/bench.js short     4 shipped traces, 24 segments, also in the simulator: under 10 min on 2 idle cores
+ *     node scripts/bench.js short     4 shipped traces, 24 segments, also in the simulator: <10 min on 2 idle cores
  *     node scripts/bench.js full      24 segments from one start per trace of ../shared/data/traces or LEO_ABR_TRACES:
  *                                     hours; MPC-L with the models in LEO_ABR_FOLD_MODELS (`leo-abr train --folds`), by
  *                                     default with the shipped one
