@@ -160,7 +160,7 @@ describe('loading', () => {
       altered(({ card }) => {
         card.fit.golden[0]!.logRatios[5]! += 0.001;
       }),
-      /model output quantiles\[5\]: expected .* as its card has it/,
+      /model output quantiles\[5\]: expected .*, as in its card/,
     ],
     [
       'a card, and no graph that does what it says',
@@ -230,7 +230,7 @@ describe('loading', () => {
     await tell({ kind: 'evaluate', id: 1, features });
     await tell({ kind: 'load', ...URLS });
     expect(replies.slice(3)).toMatchObject([
-      { kind: 'failed', message: 'asked before it was told to load anything' },
+      { kind: 'failed', message: 'expected load before evaluate' },
       { kind: 'failed', message: expect.stringContaining('404') },
     ]);
   });

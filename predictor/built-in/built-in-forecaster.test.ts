@@ -11,7 +11,7 @@ function throughput(startSeconds: number, endSeconds: number, rateBps: number): 
   return { kind: 'throughput', startSeconds, endSeconds, bits: rateBps * (endSeconds - startSeconds) };
 }
 
-/** A forecaster that has seen a link for some seconds, in pieces of a tenth, and was asked now and then. */
+/** A forecaster after some seconds of observations of a link, in pieces of 0.1 s, with a forecast every 0.5 s. */
 function watching(seconds: number, rateAt: (second: number) => number, options: BuiltInForecasterOptions = {}) {
   const forecaster = createBuiltInForecaster(options);
   forecaster.start({ seed: 1, utcMsAtStart: UTC_MS, utcUncertaintySeconds: 0.2 });
@@ -27,7 +27,7 @@ const latestOf = (forecaster: ReturnType<typeof createBuiltInForecaster>, now: n
 const median = (forecast: QuantileForecast, step: number) => forecast.quantilesBps[step]![3]!;
 
 describe('createBuiltInForecaster', () => {
-  test('has no forecast before anything came, and one after the first piece', () => {
+  test('has no forecast before the first bits, and one after the first piece', () => {
     const forecaster = createBuiltInForecaster();
     forecaster.start({ seed: 1 });
     expect(forecaster.latest(0)).toBeUndefined();
@@ -40,7 +40,7 @@ describe('createBuiltInForecaster', () => {
     expect(median(forecast, 0)).toBeLessThan(40e6);
   });
 
-  test('expects of a steady link more of the same, the more so the longer it was seen', () => {
+  test('expects the same rate of a steady link, with increasing certainty', () => {
     const rate = 50e6;
     const early = latestOf(
       watching(4, () => rate),
@@ -61,7 +61,7 @@ describe('createBuiltInForecaster', () => {
     expect(width(late)).toBeLessThan(width(early));
   });
 
-  test('expects less after a fall, and a recovery in the long run of an outage', () => {
+  test('expects less after a drop, and a later recovery from an outage', () => {
     const fallen = latestOf(
       watching(40, (second) => (second < 37 ? 80e6 : 20e6)),
       40,
@@ -76,16 +76,16 @@ describe('createBuiltInForecaster', () => {
     expect(median(dead, last)).toBeGreaterThan(5 * median(dead, 0));
   });
 
-  test('keeps a forecast for a while, then makes another', () => {
+  test('reuses a forecast for 0.2 s', () => {
     const forecaster = watching(10, () => 1e7);
     const forecast = forecaster.latest(20);
     expect(forecaster.latest(20.19)).toBe(forecast);
     expect(forecaster.latest(20.21)).not.toBe(forecast);
-    // Never one from the future.
+    // No forecast from the future.
     expect((forecaster.latest(20) as QuantileForecast).issuedAtMs).toBe(20_000);
   });
 
-  test('a session leaves nothing to the next', () => {
+  test('a new session does not depend on the previous one', () => {
     const used = watching(60, (second) => 1e7 * (1 + Math.sin(second)));
     used.start({ seed: 1 });
     expect(used.latest(0)).toBeUndefined();
@@ -97,7 +97,7 @@ describe('createBuiltInForecaster', () => {
   });
 
   test('announces handovers in UTC once the link has shown them', () => {
-    // Handovers at 7 s and every 15 s from there (12, 27, 42, 57 of the minute): a dip and another level.
+    // Handovers at 7 s plus multiples of 15 s (:12, :27, :42, :57): a dip and another rate.
     const levels = [60, 150, 90, 200, 70, 180, 110, 50, 160, 80, 140, 60, 190, 100, 45, 170];
     const rateAt = (second: number) => {
       const epoch = Math.floor((second + 8) / 15);
@@ -114,7 +114,7 @@ describe('createBuiltInForecaster', () => {
     expect(latestOf(without, 200.3).handovers).toEqual([]);
   });
 
-  test('is free of scale', () => {
+  test('is scale-free', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 1e4, max: 1e9, noNaN: true }), { minLength: 5, maxLength: 60 }),
@@ -141,7 +141,7 @@ describe('createBuiltInForecaster', () => {
     );
   });
 
-  test('survives any observation, and publishes nothing but valid forecasts', () => {
+  test('law: forecasts are valid for any observations', () => {
     const number = fc.oneof(
       fc.double(),
       fc.double({ min: 0, max: 60 }),

@@ -1,7 +1,7 @@
 /**
- * The forecaster that the plugin always has: quantiles of the capacity of the next 48 s from what the session has seen so
- * far, by small networks shipped as a table (`shipped-model.ts`). docs/predictors.md says how it was trained and how
- * well it does. Pure, deterministic, constant memory; no clock and no I/O of its own.
+ * The forecaster that is always part of the plugin: quantiles of the capacity of the next 48 s, from the session's
+ * history and small networks (`shipped-model.ts`). docs/predictors.md describes their training and accuracy. Pure,
+ * deterministic, constant memory; no clock and no I/O.
  */
 
 import type { Forecast, Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
@@ -12,11 +12,11 @@ import { type Model, type ModelFile, unpackModel } from './model-file.ts';
 import { QuantileNetworks } from './quantile-network.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
 
-/** A forecast is made anew after this long, not each time it is asked for. */
+/** A forecast is reused for this long. */
 const LIFETIME_SECONDS = 0.2;
 
 export interface BuiltInForecasterOptions extends ModelSessionOptions {
-  /** A model of `leo-abr train`: what `parseModel` returns, or JSON that it accepts. Default: the shipped one. */
+  /** A model of `leo-abr train`: a result of `parseModel`, or JSON that it accepts. Default: the shipped one. */
   model?: Model | ModelFile;
 }
 
@@ -41,12 +41,14 @@ export class BuiltInForecaster implements Forecaster {
     this.#session.useModel(parsed);
   }
 
-  /** Absent with `handover: false`. May be told better times and hints; the forecaster itself tells it all it observes. */
+  /**
+   * Undefined with `handover: false`. Accepts better times and hints; the forecaster reports its observations to it.
+   */
   get handoverClock(): HandoverClock | undefined {
     return this.#session.handoverClock;
   }
 
-  /** What the session's errors make of the forecasts' spread; 1 at first. */
+  /** Factor of the forecasts' spread from the session's errors; 1 at first. */
   get spreadScale(): number {
     return this.#session.spreadScale;
   }

@@ -1,19 +1,20 @@
-/** The file form of a built-in forecaster's model, as `leo-abr train` writes it, and how it is unpacked. */
+/** The file form of a built-in forecaster's model, which `leo-abr train` writes, and its unpacking. */
 
+import type { ModelOutline } from '../model-session.ts';
 import type { Layer } from './quantile-network.ts';
 
 export const MODEL_FORMAT = 'leo-abr quantile networks';
 export const MODEL_VERSION = 2;
 
 /** Numbers as multiples of a unit. */
-export interface PackedNumbers {
+interface PackedNumbers {
   unit: number;
   /** Little-endian 16-bit integers in base64. */
   steps: string;
 }
 
-export interface LayerFile {
-  /** One character per weight, `[input][output]`: a digit of base64, less 31, times the scale of the input. */
+interface LayerFile {
+  /** One character per weight, `[input][output]`: (a base64 digit - 31) x the scale of the input. */
   weights: string;
   /** Per input. */
   scales: PackedNumbers;
@@ -21,36 +22,27 @@ export interface LayerFile {
   biases: PackedNumbers;
 }
 
-export interface ModelFile {
+export interface ModelFile extends ModelOutline {
   format: typeof MODEL_FORMAT;
   version: typeof MODEL_VERSION;
   /** For logs and the model card. */
   name: string;
   /** Names of `FEATURES`, in their order. */
   features: readonly string[];
-  /** As in a forecast: ascending, > 0. */
-  stepEndsSeconds: readonly number[];
-  /** As in a forecast: an odd number of them, ascending, in (0, 1). */
-  levels: readonly number[];
-  /** Of the ranks of adjacent steps, measured on sessions that the model did not learn from: 0 to below 1. */
-  rankCorrelation: number;
-  /** Each a chain of layers; their mean is the model. */
+  /** Each a chain of layers; the model is their mean. */
   networks: readonly (readonly LayerFile[])[];
 }
 
-/** A model that is ready to be evaluated. */
-export interface Model {
+/** An unpacked model. */
+export interface Model extends ModelOutline {
   name: string;
-  stepEndsSeconds: readonly number[];
-  levels: readonly number[];
-  rankCorrelation: number;
   networks: readonly (readonly Layer[])[];
 }
 
 export const WEIGHT_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 export const MIDDLE_DIGIT = 31;
 
-/** Unpacks a model that `parseModel` (parse-model.ts) accepts; the result for others is undefined. */
+/** Unpacks a model that `parseModel` (parse-model.ts) accepts. */
 export function unpackModel({ name, stepEndsSeconds, levels, rankCorrelation, networks }: ModelFile): Model {
   const layers = networks.map((network) => network.map(unpackLayer));
   return { name, stepEndsSeconds, levels, rankCorrelation, networks: layers };

@@ -27,7 +27,7 @@ describe('parseModel', () => {
     ['levels', [0.1, 0.9], 'fold.json.levels: expected an odd number of levels, got an array of 2'],
     ['levels.6', 1, 'fold.json.levels[6]: expected a finite number above 0.9 and below 1, got 1'],
     ['rankCorrelation', '0.7', 'fold.json.rankCorrelation: expected a number from 0 to below 1, got "0.7"'],
-    ['networks', [], 'fold.json.networks: expected an array with something in it, got an empty array'],
+    ['networks', [], 'fold.json.networks: expected an array that is not empty, got an empty array'],
     ['networks.0.1', null, 'fold.json.networks[0][1]: expected an object, got null'],
     ['networks.0.0.weights', 'AAAA', 'fold.json.networks[0][0].weights: expected 27 x '],
     ['networks.0.0.weights', 7, 'fold.json.networks[0][0].weights: expected 27 x '],
@@ -43,7 +43,7 @@ describe('parseModel', () => {
     expect(parse).toThrow(message);
   });
 
-  test('says which weight is no digit', () => {
+  test('the error names an invalid weight', () => {
     const { weights } = SHIPPED_MODEL.networks[0]![0]!;
     for (const wrong of ['/', '*']) {
       const broken = withValue(
@@ -57,7 +57,7 @@ describe('parseModel', () => {
     }
   });
 
-  test('says that it is no model', () => {
+  test('rejects other values', () => {
     expect(() => parseModel([])).toThrow('model: expected an object, got an empty array');
   });
 });

@@ -1,6 +1,7 @@
-/** Checks the file form of a built-in forecaster's model. The plugin leaves this out: what it ships has been checked. */
+/** Checks the file form of a built-in forecaster's model. Not part of the plugin, whose own model has been checked. */
 
 import { InputError } from '../../abr/errors.ts';
+import { requireAscending, requireNonEmptyArray, requireObject, requireRankCorrelation } from '../json-checks.ts';
 import { FEATURES } from '../link-history.ts';
 import {
   MIDDLE_DIGIT,
@@ -12,14 +13,14 @@ import {
   WEIGHT_DIGITS,
 } from './model-file.ts';
 
-/** Checks and unpacks a model; throws an `InputError` whose field starts with `where` for anything that is not one. */
+/** Checks and unpacks a model. @throws {InputError} whose field starts with `where` */
 export function parseModel(value: unknown, where = 'model'): Model {
-  const file = object(value, where);
+  const file = requireObject(value, where);
   const outputs = checkHeader(file, where);
-  array(file['networks'], `${where}.networks`).forEach((network, n) => {
+  requireNonEmptyArray(file['networks'], `${where}.networks`).forEach((network, n) => {
     const at = `${where}.networks[${n}]`;
     let inputs = FEATURES.length;
-    array(network, at).forEach((layer, l, layers) => {
+    requireNonEmptyArray(network, at).forEach((layer, l, layers) => {
       inputs = checkLayer(layer, inputs, `${at}[${l}]`);
       if (l === layers.length - 1 && inputs !== outputs) {
         throw new InputError(`${at}[${l}].biases`, `one per step and level (${outputs})`, inputs);
@@ -29,7 +30,7 @@ export function parseModel(value: unknown, where = 'model'): Model {
   return unpackModel(value as ModelFile);
 }
 
-/** Checks everything but the networks; returns how many numbers a network puts out. */
+/** Checks everything but the networks; returns a network's number of outputs. */
 function checkHeader(file: Record<string, unknown>, where: string): number {
   const fail = (field: string, expected: string, got: unknown): never => {
     throw new InputError(`${where}.${field}`, expected, got);
@@ -38,24 +39,21 @@ function checkHeader(file: Record<string, unknown>, where: string): number {
   if (file['version'] !== MODEL_VERSION) fail('version', `${MODEL_VERSION}`, file['version']);
   const name = file['name'];
   if (typeof name !== 'string' || name === '') fail('name', 'a name', name);
-  const features = array(file['features'], `${where}.features`);
+  const features = requireNonEmptyArray(file['features'], `${where}.features`);
   if (features.length !== FEATURES.length) fail('features', `${FEATURES.length} names`, features);
   FEATURES.forEach((feature, i) => {
     if (features[i] !== feature.name) fail(`features[${i}]`, JSON.stringify(feature.name), features[i]);
   });
-  const stepEndsSeconds = ascending(file['stepEndsSeconds'], `${where}.stepEndsSeconds`, Number.POSITIVE_INFINITY);
-  const levels = ascending(file['levels'], `${where}.levels`, 1);
+  const stepEnds = requireAscending(file['stepEndsSeconds'], `${where}.stepEndsSeconds`, Number.POSITIVE_INFINITY);
+  const levels = requireAscending(file['levels'], `${where}.levels`, 1);
   if (levels.length % 2 === 0) fail('levels', 'an odd number of levels', levels);
-  const rankCorrelation = file['rankCorrelation'];
-  if (typeof rankCorrelation !== 'number' || !(rankCorrelation >= 0 && rankCorrelation < 1)) {
-    fail('rankCorrelation', 'a number from 0 to below 1', rankCorrelation);
-  }
-  return stepEndsSeconds.length * levels.length;
+  requireRankCorrelation(file['rankCorrelation'], `${where}.rankCorrelation`);
+  return stepEnds.length * levels.length;
 }
 
-/** Checks a layer of so many inputs; returns the number of its outputs. */
+/** Checks a layer with `inputs` inputs; returns its number of outputs. */
 function checkLayer(value: unknown, inputs: number, where: string): number {
-  const { weights, scales, biases } = object(value, where);
+  const { weights, scales, biases } = requireObject(value, where);
   const scaleCount = countNumbers(scales, `${where}.scales`);
   if (scaleCount !== inputs) throw new InputError(`${where}.scales`, `${inputs} numbers, one per input`, scaleCount);
   const outputs = countNumbers(biases, `${where}.biases`);
@@ -68,9 +66,9 @@ function checkLayer(value: unknown, inputs: number, where: string): number {
   return outputs;
 }
 
-/** Checks packed numbers; returns how many they are. */
+/** Checks packed numbers; returns their number. */
 function countNumbers(value: unknown, where: string): number {
-  const { unit, steps } = object(value, where);
+  const { unit, steps } = requireObject(value, where);
   if (typeof unit !== 'number' || !(unit > 0 && unit < Number.POSITIVE_INFINITY)) {
     throw new InputError(`${where}.unit`, 'a finite number above 0', unit);
   }
@@ -86,31 +84,4 @@ function base64Length(value: unknown, where: string): number {
   } catch {
     throw new InputError(where, 'base64', value);
   }
-}
-
-/** Throws an `InputError` unless the value is an object. */
-function object(value: unknown, where: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError(where, 'an object', value);
-  }
-  return value as Record<string, unknown>;
-}
-
-/** Throws an `InputError` unless the value is an array that is not empty. */
-function array(value: unknown, where: string): readonly unknown[] {
-  if (!Array.isArray(value) || value.length === 0) throw new InputError(where, 'an array with something in it', value);
-  return value;
-}
-
-/** Finite numbers, ascending, above 0 and below `limit`. */
-function ascending(value: unknown, where: string, limit: number): number[] {
-  let least = 0;
-  return array(value, where).map((number, i) => {
-    if (typeof number !== 'number' || !(number > least && number < limit)) {
-      const below = limit === Number.POSITIVE_INFINITY ? '' : ` and below ${limit}`;
-      throw new InputError(`${where}[${i}]`, `a finite number above ${least}${below}`, number);
-    }
-    least = number;
-    return number;
-  });
 }

@@ -7,7 +7,7 @@ function layer(outputs: number, weights: number[], biases: number[]): Layer {
   return { weights: Float32Array.from(weights), biases: Float32Array.from(biases) };
 }
 
-test('is what it says: leaky layers, then a median and sums of softplus around it', () => {
+test('leaky layers, then a median and sums of softplus around it', () => {
   // Two inputs, two hidden, one step of three levels.
   const networks = new QuantileNetworks(
     [[layer(2, [1, 0, 0, 1], [0.5, 0]), layer(3, [1, 0, 2, 0, 1, 0], [0, 0.25, 0])]],

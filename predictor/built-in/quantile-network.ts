@@ -1,7 +1,7 @@
 /**
- * The small neural network of the built-in forecaster: features in, quantiles of the capacity per step out, as logarithms
- * of ratios to the session's reference rate. Layers of leaky ReLU; the middle quantile of a step is an output as it is, the
- * others lie above and below it by sums of softplus outputs, so that quantiles never cross. Several networks are averaged.
+ * The built-in forecaster's small neural networks from features to quantiles of the capacity per step, as ln(rate /
+ * reference). Layers of leaky ReLU; an output is the median of a step, and the distances between quantiles are softplus
+ * outputs, so that quantiles never cross. Several networks are averaged.
  */
 
 /** One layer: `outputs[j] = biases[j] + sum over i of inputs[i] * weights[i * outputs + j]`. */
@@ -19,7 +19,7 @@ export class QuantileNetworks {
   readonly #levelCount: number;
   readonly #buffers: readonly [Float64Array, Float64Array];
 
-  /** Every network takes features of one length and gives `stepCount * levelCount` outputs; `levelCount` is odd. */
+  /** Every network has the same inputs and `stepCount * levelCount` outputs; `levelCount` is odd. */
   constructor(networks: readonly (readonly Layer[])[], stepCount: number, levelCount: number) {
     this.#networks = networks;
     this.#stepCount = stepCount;
@@ -28,7 +28,7 @@ export class QuantileNetworks {
     this.#buffers = [new Float64Array(widest), new Float64Array(widest)];
   }
 
-  /** Writes `[step * levelCount + level]` into `into`, ascending by level. */
+  /** Writes the quantiles `[step * levelCount + level]` into `into`. */
   evaluate(features: Float64Array, into: Float64Array): void {
     into.fill(0);
     for (const network of this.#networks) this.#add(this.#outputs(network, features), into);

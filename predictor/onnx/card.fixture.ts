@@ -1,4 +1,4 @@
-/** A card for tests: of a model that does not exist. */
+/** A card of an artificial model, for tests. */
 
 import { FEATURES } from '../link-history.ts';
 import { CARD_FORMAT, CARD_SCHEMA, type ModelCard, OUTPUT_UNIT } from './model-card.ts';
@@ -13,7 +13,7 @@ export const CARD: ModelCard = {
   tool: { name: 'test', version: '1' },
   input: {
     name: 'features',
-    // Backwards: the card says in which order.
+    // In reverse order, to test that the card determines it.
     features: [...FEATURES].reverse().map(({ name }) => ({ name, meaning: 'as in the link history' })),
   },
   output: { name: 'quantiles', unit: OUTPUT_UNIT, stepEndsSeconds: STEP_ENDS_SECONDS, levels: LEVELS },

@@ -12,7 +12,7 @@ function scopeWith(answer: (url: string) => Promise<string>) {
   return { asked, scope: { fetch: fetch as unknown as typeof globalThis.fetch } };
 }
 
-test('the one who asks next gets what is under way, once; others are not disturbed', async () => {
+test('the next fetch of the URL gets the early response, once; others are not affected', async () => {
   const { asked, scope } = scopeWith(async (url) => `${url} ${asked.length}`);
   const { fetch } = scope;
   fetchAhead(scope, WASM);
@@ -23,7 +23,7 @@ test('the one who asks next gets what is under way, once; others are not disturb
   expect(await scope.fetch(WASM)).toBe(`${WASM} 3`);
 });
 
-test('a failure is for the one who asks, and nobody is told of it before', async () => {
+test('the next fetch gets a failure, which is not reported before', async () => {
   const { scope } = scopeWith(() => Promise.reject(new TypeError('no network')));
   fetchAhead(scope, WASM);
   await new Promise((resolve) => setTimeout(resolve));

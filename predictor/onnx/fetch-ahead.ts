@@ -1,18 +1,11 @@
 /**
- * Asks for a file before whoever needs it does. onnxruntime-web fetches its `.wasm` only when it has been loaded itself and
- * is given a model, and takes no response that is under way; so its `fetch` is made to find one, a round trip or two earlier.
+ * Requests `url` (absolute) early: the next `fetch` of it in this scope, a Worker of our own, gets that response.
+ * onnxruntime-web fetches its `.wasm` only after it has been loaded and got a model, one or two round trips later.
  */
-
-/** A global scope, as far as it is needed here. In a Worker of one's own its `fetch` is nobody else's. */
-export interface FetchScope {
-  fetch: typeof fetch;
-}
-
-/** The next `fetch` of `url` (absolute) in this scope gets the response to this one. */
-export function fetchAhead(scope: FetchScope, url: string): void {
+export function fetchAhead(scope: { fetch: typeof globalThis.fetch }, url: string): void {
   const { fetch } = scope;
   const response = fetch(url, { credentials: 'same-origin' });
-  // Whoever takes it sees why it failed.
+  // The caller that receives the response handles its failure.
   response.catch(() => {});
   scope.fetch = (input, init) => {
     if (input !== url) return fetch(input, init);

@@ -1,7 +1,4 @@
-/**
- * A forecaster by an ONNX model that is evaluated where it is asked, without a Worker: for the prediction service, which has
- * no page to keep smooth. The model is loaded before (`loadModel`).
- */
+/** A forecaster with a loaded ONNX model (`loadModel`), without a Worker: for the prediction service. */
 
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import type { HandoverClock } from '../handover-clock/handover-clock.ts';
@@ -15,12 +12,12 @@ export class InProcessForecaster implements Forecaster {
   readonly #model: LoadedModel;
   readonly #session: ModelSession;
   readonly #features = new Float64Array(FEATURES.length);
-  /** Of the model's features: where they are in `FEATURES`. */
+  /** The indices of the model's features in `FEATURES`. */
   readonly #inputs: readonly number[];
   #sessions = 0;
   #isBusy = false;
   #newest: QuantileForecast | undefined;
-  /** What went wrong and has not been told yet. */
+  /** An error that `latest` has not thrown yet. */
   #fault: Error | undefined;
 
   constructor(model: LoadedModel, options: ModelSessionOptions = {}) {
@@ -49,7 +46,9 @@ export class InProcessForecaster implements Forecaster {
     this.#session.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
-  /** Has this moment evaluated, unless one is under way, or this one was. `latest` has it when the promise is kept. */
+  /**
+   * Evaluates the model for `latest`, unless an evaluation is active or this time was evaluated. Resolves at the end.
+   */
   async prepare(nowSeconds: number): Promise<void> {
     if (this.#isBusy || this.#newest?.issuedAtMs === nowSeconds * 1000) return;
     const moment = this.#session.moment(nowSeconds, this.#features);
@@ -68,7 +67,7 @@ export class InProcessForecaster implements Forecaster {
     }
   }
 
-  /** The newest forecast that was prepared. Throws once what went wrong in the meantime. */
+  /** The newest prepared forecast. Throws an error since the previous call once. */
   latest(_nowSeconds: number): QuantileForecast | undefined {
     const fault = this.#fault;
     if (fault !== undefined) {

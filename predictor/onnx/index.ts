@@ -1,4 +1,4 @@
-/** `leo-abr/onnx`: forecasts of a model in the ONNX format, evaluated off the page's main thread. */
+/** `leo-abr/onnx`: forecasts of an ONNX model, evaluated in a Worker. */
 
 import { type OnnxForecaster, type OnnxForecasterOptions, WorkerForecaster } from './onnx-forecaster.ts';
 
@@ -10,11 +10,10 @@ export type { OnnxForecaster, OnnxForecasterOptions } from './onnx-forecaster.ts
 
 /**
  * A forecaster for the plugin's option `forecasters`: quantiles of the link's capacity by the ONNX model at `modelUrl`,
- * which onnxruntime-web evaluates in a module Worker. Until it is loaded there is no forecast; whatever goes wrong (no
- * Workers, a file that is missing, a policy that forbids it, a model that does not fit, a Worker that breaks down or
- * does not answer) is one fault of the plugin and no forecast: the next forecaster is asked. Nothing waits for it.
- *
- * Throws an `InputError` (field, expected, received) for an option that cannot be worked with.
+ * which onnxruntime-web evaluates in a module Worker. Nothing waits for it: until the model is loaded there is no
+ * forecast. A failure (no Workers, a missing file, a policy, an invalid model, a Worker that fails or does not respond)
+ * is one fault of the plugin, and the next forecaster is used.
+ * @throws {InputError} (field, expected, received) for invalid options.
  */
 export function createOnnxForecaster(options: OnnxForecasterOptions): OnnxForecaster {
   return new WorkerForecaster(options, {

@@ -1,24 +1,24 @@
-/** What goes on in the Worker: a model is loaded, compared with its card and evaluated, by onnxruntime-web. */
+/** The Worker's task: load a model, compare it with its card and evaluate it, with onnxruntime-web. */
 
 import { InputError } from '../../abr/errors.ts';
 import { CARD_KEY, type ModelCard, parseModelCard } from './model-card.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
 import type { FromWorker, ModelSummary, ModelUrls, ToWorker } from './protocol.ts';
 
-/** `onnxruntime-web/wasm`, as far as it is needed here. */
+/** The used part of `onnxruntime-web/wasm`. */
 export type Runtime = Pick<typeof import('onnxruntime-web/wasm'), 'env' | 'InferenceSession' | 'Tensor'>;
 
 export interface InferenceOptions {
   importRuntime(url: string): Promise<Runtime>;
-  /** Asks for a file that the runtime will `fetch`. Default: nobody does. */
+  /** Requests a file that the runtime will `fetch` later. */
   fetchAhead?: (url: string) => void;
-  /** The runtime's `.wasm` file itself, for where the runtime cannot fetch it. */
+  /** The content of the runtime's `.wasm` file, if the runtime cannot fetch it. */
   wasmBinary?: Uint8Array;
   /** Default: the global `fetch`. */
   fetch?: (url: string) => Promise<Pick<Response, 'ok' | 'status' | 'arrayBuffer'>>;
 }
 
-/** Where messages come from and go to: a Worker's global scope. */
+/** The used part of a Worker's global scope. */
 export interface MessageScope {
   addEventListener(type: 'message', listener: (event: { data: ToWorker }) => void): void;
   postMessage(message: FromWorker): void;
@@ -30,12 +30,12 @@ export interface LoadedModel {
   evaluate(features: Float32Array): Promise<Float32Array>;
 }
 
-/** Largest difference to the card's own example; one float32 evaluation differs from another by about 1e-6. */
+/** The largest difference to the card's example; float32 evaluations differ by about 1e-6. */
 const TOLERANCE = 1e-4;
-/** Evaluations before the model counts as ready: the first ones wait for memory and for compiled code. */
+/** Evaluations before the model is ready: the first ones wait for memory and compilation. */
 const WARM_UP_RUNS = 20;
 
-/** Answers the messages of `scope`. */
+/** Responds to the messages of `scope`. */
 export function serveInference(scope: MessageScope, options: InferenceOptions): void {
   let prepared: Promise<Prepared> | undefined;
   let loading: Promise<LoadedModel> | undefined;
@@ -43,7 +43,7 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
   async function answer(message: ToWorker): Promise<FromWorker | undefined> {
     if (message.kind === 'prepare') {
       prepared = prepare(message, options);
-      // Who loads the model is told why it failed.
+      // `load` reports a failure.
       prepared.catch(() => {});
       return undefined;
     }
@@ -52,7 +52,7 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
       const { card } = await loading;
       return { kind: 'ready', model: summaryOf(card), card: JSON.stringify(card) };
     }
-    if (loading === undefined) throw new Error('asked before it was told to load anything');
+    if (loading === undefined) throw new Error('expected load before evaluate');
     const { id, features } = message;
     const model = await loading;
     const beginMs = performance.now();
@@ -77,14 +77,14 @@ function summaryOf({ name, input, output, rankCorrelation }: ModelCard): ModelSu
   return { name, features: input.features.map((feature) => feature.name), stepEndsSeconds, levels, rankCorrelation };
 }
 
-/** All but the `.wasm`, which is fifty times as large. */
+/** Everything except the `.wasm`, which is fifty times as large. */
 type Prepared = [runtime: Runtime, model: Uint8Array];
 
 function prepare({ runtimeUrl, modelUrl }: ModelUrls, options: InferenceOptions): Promise<Prepared> {
   return Promise.all([options.importRuntime(runtimeUrl), fetchBytes(modelUrl, options)]);
 }
 
-/** Rejects with what is wrong: a file that is missing, is no model, has a card that does not fit it or this version. */
+/** Rejects for a missing file, a file that is not a model, and a card that does not fit the model or this version. */
 export async function loadModel(
   urls: ModelUrls,
   options: InferenceOptions,
@@ -99,7 +99,7 @@ export async function loadModel(
 
   const { env, InferenceSession, Tensor } = runtime;
   env.logLevel = 'error';
-  // More threads would need a page that is isolated from other origins; a proxy, a second Worker.
+  // More threads would need a cross-origin isolated page, and a proxy a second Worker.
   env.wasm.numThreads = 1;
   env.wasm.proxy = false;
   env.wasm.wasmPaths = { wasm: wasmUrl };
@@ -123,7 +123,7 @@ export async function loadModel(
     const quantiles = await evaluate(example);
     card.check.quantiles.forEach((expected, i) => {
       if (!(Math.abs(quantiles[i]! - expected) <= TOLERANCE)) {
-        throw new InputError(`model output ${output.name}[${i}]`, `${expected} as its card has it`, quantiles[i]);
+        throw new InputError(`model output ${output.name}[${i}]`, `${expected}, as in its card`, quantiles[i]);
       }
     });
   }

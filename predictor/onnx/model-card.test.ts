@@ -5,7 +5,7 @@ import { CARD } from './card.fixture.ts';
 import { parseModelCard } from './model-card.ts';
 
 describe('parseModelCard', () => {
-  test('reads a card, and lets it say more than it must', () => {
+  test('parses a card, also with additional fields', () => {
     expect(parseModelCard(JSON.stringify(CARD))).toEqual(CARD);
     expect(parseModelCard(JSON.stringify(withValue(CARD, 'terminal', 'roof')))).toMatchObject({ terminal: 'roof' });
   });
@@ -16,21 +16,21 @@ describe('parseModelCard', () => {
     ['name', '', 'card.name: expected text, got ""'],
     ['tool', undefined, 'card.tool: expected an object, got undefined'],
     ['input.name', 3, 'card.input.name: expected text, got 3'],
-    ['input.features', [], 'card.input.features: expected an array with something in it'],
-    [
-      'input.features.2.name',
-      'rain',
-      'card.input.features[2].name: expected a feature that this version of leo-abr has',
-    ],
+    ['input.features', [], 'card.input.features: expected an array that is not empty'],
+    ['input.features.2.name', 'rain', 'card.input.features[2].name: expected a feature of this version of leo-abr'],
     ['input.features.2.name', 'level-2s', 'card.input.features: expected each name once'],
     ['input.features.0.meaning', undefined, 'card.input.features[0].meaning: expected text'],
     ['output.unit', 'bit/s', 'card.output.unit: expected "ln(rate / reference rate)", got "bit/s"'],
-    ['output.stepEndsSeconds.1', 1, 'card.output.stepEndsSeconds[1]: expected a number above 1 and below 3600, got 1'],
+    [
+      'output.stepEndsSeconds.1',
+      1,
+      'card.output.stepEndsSeconds[1]: expected a finite number above 1 and below 3600, got 1',
+    ],
     ['output.levels', [0.1, 0.5], 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
     ['output.levels.1', 0.4, 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
     ['rankCorrelation', 1, 'card.rankCorrelation: expected a number from 0 to below 1, got 1'],
-    ['data', {}, 'card.data: expected an array with something in it'],
-    ['data.0.licences', [], 'card.data[0].licences: expected an array with something in it'],
+    ['data', {}, 'card.data: expected an array that is not empty'],
+    ['data.0.licences', [], 'card.data[0].licences: expected an array that is not empty'],
     ['data.0.licences.0', null, 'card.data[0].licences[0]: expected text, got null'],
     ['training', [], 'card.training: expected an object'],
     ['scores', 'good', 'card.scores: expected an object, got "good"'],
@@ -42,7 +42,7 @@ describe('parseModelCard', () => {
     expect(parse).toThrow(message);
   });
 
-  test.each(['', '{', 'null', '[]'])('says that %j is none', (json) => {
+  test.each(['', '{', 'null', '[]'])('rejects %j', (json) => {
     expect(() => parseModelCard(json)).toThrow(InputError);
   });
 });

@@ -1,16 +1,18 @@
 /**
- * The model card inside an ONNX file: what goes in and comes out of the model, in which order and unit, what it learnt from
- * and how well it does. The file's metadata hold it as JSON; it is checked here before anything relies on it.
+ * The model card in the metadata of an ONNX file (JSON): inputs and outputs with order and unit, training data and
+ * scores.
  */
 
 import { InputError } from '../../abr/errors.ts';
+import { requireAscending, requireNonEmptyArray, requireObject, requireRankCorrelation } from '../json-checks.ts';
 import { FEATURES } from '../link-history.ts';
+import type { ModelOutline } from '../model-session.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';
 export const CARD_SCHEMA = 1;
 /** Key of the card in the metadata of an ONNX file. */
 export const CARD_KEY = 'leo_abr_card';
-/** Of every output: rates are relative to the session's own, so that a link twice as fast gives the same numbers. */
+/** Unit of the output: rates are relative to the session's own, so that the model is scale-free. */
 export const OUTPUT_UNIT = 'ln(rate / reference rate)';
 
 export interface ModelCard {
@@ -18,35 +20,27 @@ export interface ModelCard {
   schema: typeof CARD_SCHEMA;
   /** Forecasts of the model have the source `model:<name>`. */
   name: string;
-  /** What made the model. */
+  /** The training program. */
   tool: { name: string; version: string };
   /** A float32 tensor `[batch, features]`. */
   input: {
     name: string;
-    /** In the tensor's order: names of `FEATURES`, what they are and in which unit, and what stands for "not known". */
+    /** In the tensor's order: names of `FEATURES`, their meaning and unit, and the value for "unknown". */
     features: readonly { name: string; meaning: string; unknown?: number }[];
   };
-  /** A float32 tensor `[batch, steps, levels]`, ascending along the levels. */
-  output: {
-    name: string;
-    unit: typeof OUTPUT_UNIT;
-    /** As in a forecast. */
-    stepEndsSeconds: readonly number[];
-    /** As in a forecast; an odd number of them, the median in the middle. */
-    levels: readonly number[];
-  };
-  /** As in a forecast. */
-  rankCorrelation: number;
-  /** What the model learnt from, and under which licences that is. */
+  /** A float32 tensor `[batch, steps, levels]`, ascending along the levels, with the median in the middle. */
+  output: { name: string; unit: typeof OUTPUT_UNIT } & Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>;
+  rankCorrelation: ModelOutline['rankCorrelation'];
+  /** The training data, and their licences. */
   data: readonly { dataset: string; licences: readonly string[] }[];
-  /** How it was trained, and how well it does on data that it has not seen; for people. */
+  /** The training, and scores on unseen data, for people. */
   training: Readonly<Record<string, unknown>>;
   scores: Readonly<Record<string, unknown>>;
-  /** An input and what comes of it: whoever loads the model compares, so that a broken file or runtime is found out. */
+  /** An example that is evaluated when the model is loaded, to detect a broken file or runtime. */
   check: { features: readonly number[]; quantiles: readonly number[] };
 }
 
-/** Reads a card from its JSON. Throws an `InputError` that says field, expectation and what came. */
+/** Parses a card from JSON. @throws {InputError} */
 export function parseModelCard(json: string): ModelCard {
   let value: unknown;
   try {
@@ -57,66 +51,51 @@ export function parseModelCard(json: string): ModelCard {
   return checkModelCard(value);
 }
 
-/** The value as a card, where it is one. Throws an `InputError` otherwise. */
+/** Validates a card. @throws {InputError} */
 export function checkModelCard(value: unknown): ModelCard {
-  const card = object(value, 'card');
+  const card = requireObject(value, 'card');
   exactly(card['format'], 'card.format', CARD_FORMAT);
   exactly(card['schema'], 'card.schema', CARD_SCHEMA);
   text(card['name'], 'card.name');
-  const tool = object(card['tool'], 'card.tool');
+  const tool = requireObject(card['tool'], 'card.tool');
   for (const field of ['name', 'version']) text(tool[field], `card.tool.${field}`);
 
-  const input = object(card['input'], 'card.input');
+  const input = requireObject(card['input'], 'card.input');
   text(input['name'], 'card.input.name');
-  const features = array(input['features'], 'card.input.features').map((feature, i) => {
+  const features = requireNonEmptyArray(input['features'], 'card.input.features').map((feature, i) => {
     const where = `card.input.features[${i}]`;
-    const { name, meaning } = object(feature, where);
+    const { name, meaning } = requireObject(feature, where);
     text(meaning, `${where}.meaning`);
     if (!FEATURES.some((known) => known.name === name)) {
-      throw new InputError(`${where}.name`, 'a feature that this version of leo-abr has', name);
+      throw new InputError(`${where}.name`, 'a feature of this version of leo-abr', name);
     }
     return name;
   });
   if (new Set(features).size < features.length) throw new InputError('card.input.features', 'each name once', features);
 
-  const output = object(card['output'], 'card.output');
+  const output = requireObject(card['output'], 'card.output');
   text(output['name'], 'card.output.name');
   exactly(output['unit'], 'card.output.unit', OUTPUT_UNIT);
-  const stepEnds = ascending(output['stepEndsSeconds'], 'card.output.stepEndsSeconds', 3600);
-  const levels = ascending(output['levels'], 'card.output.levels', 1);
+  const stepEnds = requireAscending(output['stepEndsSeconds'], 'card.output.stepEndsSeconds', 3600);
+  const levels = requireAscending(output['levels'], 'card.output.levels', 1);
   if (levels.length % 2 === 0 || levels[levels.length >> 1] !== 0.5) {
     throw new InputError('card.output.levels', 'an odd number of levels with 0.5 in the middle', levels.join(', '));
   }
-  const rankCorrelation = card['rankCorrelation'];
-  if (typeof rankCorrelation !== 'number' || !(rankCorrelation >= 0 && rankCorrelation < 1)) {
-    throw new InputError('card.rankCorrelation', 'a number from 0 to below 1', rankCorrelation);
-  }
+  requireRankCorrelation(card['rankCorrelation'], 'card.rankCorrelation');
 
-  array(card['data'], 'card.data').forEach((source, i) => {
-    const { dataset, licences } = object(source, `card.data[${i}]`);
+  requireNonEmptyArray(card['data'], 'card.data').forEach((source, i) => {
+    const { dataset, licences } = requireObject(source, `card.data[${i}]`);
     text(dataset, `card.data[${i}].dataset`);
-    array(licences, `card.data[${i}].licences`).forEach((licence, k) => {
+    requireNonEmptyArray(licences, `card.data[${i}].licences`).forEach((licence, k) => {
       text(licence, `card.data[${i}].licences[${k}]`);
     });
   });
-  object(card['training'], 'card.training');
-  object(card['scores'], 'card.scores');
-  const check = object(card['check'], 'card.check');
+  requireObject(card['training'], 'card.training');
+  requireObject(card['scores'], 'card.scores');
+  const check = requireObject(card['check'], 'card.check');
   numbers(check['features'], 'card.check.features', features.length);
   numbers(check['quantiles'], 'card.check.quantiles', stepEnds.length * levels.length);
   return card as unknown as ModelCard;
-}
-
-function object(value: unknown, where: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError(where, 'an object', value);
-  }
-  return value as Record<string, unknown>;
-}
-
-function array(value: unknown, where: string): readonly unknown[] {
-  if (!Array.isArray(value) || value.length === 0) throw new InputError(where, 'an array with something in it', value);
-  return value;
 }
 
 function text(value: unknown, where: string): void {
@@ -128,21 +107,9 @@ function exactly(value: unknown, where: string, expected: string | number): void
 }
 
 function numbers(value: unknown, where: string, count: number): void {
-  const list = array(value, where);
+  const list = requireNonEmptyArray(value, where);
   if (list.length !== count) throw new InputError(where, `${count} numbers`, value);
   list.forEach((number, i) => {
     if (!Number.isFinite(number)) throw new InputError(`${where}[${i}]`, 'a finite number', number);
   });
-}
-
-/** Ascending, above 0 and below `limit`. */
-function ascending(value: unknown, where: string, limit: number): readonly number[] {
-  const list = array(value, where) as readonly number[];
-  list.forEach((number, i) => {
-    const least = i === 0 ? 0 : list[i - 1]!;
-    if (typeof number !== 'number' || !(number > least && number < limit)) {
-      throw new InputError(`${where}[${i}]`, `a number above ${least} and below ${limit}`, number);
-    }
-  });
-  return list;
 }

@@ -1,12 +1,12 @@
-/** What a model gave, as a forecast needs it. */
+/** Validates the outputs of a model. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { ModelOutline } from '../model-session.ts';
 
-/** Quantiles may cross by this much (float32 sums); more is nonsense. */
+/** Quantiles of float32 sums may cross by this much. */
 const CROSSING_SLACK = 1e-4;
 
-/** The outputs `[step * levels + level]`, ascending in level. Throws an `InputError` for numbers that are no quantiles. */
+/** The outputs `[step * levels + level]`, sorted. @throws {InputError} for numbers that are not quantiles. */
 export function modelValues(
   quantiles: Float32Array,
   { stepEndsSeconds, levels }: Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>,

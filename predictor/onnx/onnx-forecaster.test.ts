@@ -27,7 +27,7 @@ function ready(card: ModelCard): FromWorker {
   };
 }
 
-/** A page whose time passes when told, with Workers that answer when told. */
+/** A page with a clock and Workers that the test controls. */
 class Page {
   nowMs = 1e6;
   readonly workers: FakeWorker[] = [];
@@ -58,7 +58,7 @@ class Page {
     return this.#timers.size;
   }
 
-  /** No timer fires; what was due is due afterwards, once. */
+  /** Time without timers, as in a frozen page; overdue timers fire once afterwards. */
   sleep(seconds: number): void {
     this.nowMs += seconds * 1000;
     for (const timer of this.#timers) timer.nextMs = this.nowMs;
@@ -108,7 +108,7 @@ class FakeWorker implements WorkerLike {
     return this.asked.filter((message) => message.kind === 'evaluate');
   }
 
-  /** Answers the newest question. */
+  /** Responds to the newest request. */
   evaluate(quantiles: readonly number[] = [-1, 0, 1, -1, 0, 1]): void {
     const { id } = this.evaluations.at(-1)!;
     this.answer({ kind: 'evaluated', id, quantiles: Float32Array.from(quantiles), tookMs: 0.1 });
@@ -131,7 +131,7 @@ function underWay(options: Partial<OnnxForecasterOptions> = {}) {
 }
 
 describe('loading', () => {
-  test('begins at once, with absolute URLs; no forecast and no fault until it is done', () => {
+  test('begins at once, with absolute URLs; no forecast and no fault before its end', () => {
     const page = new Page();
     const forecaster = page.forecaster();
     expect(page.workers.map(({ url }) => url)).toEqual(['https://page.example/assets/worker.js']);
@@ -151,11 +151,11 @@ describe('loading', () => {
     expect(forecaster.status).toBe('ready');
     expect(forecaster.card).toEqual(CARD);
     expect(forecaster.card).toBe(forecaster.card);
-    // What was asked for before is asked now.
+    // The earlier request is sent now.
     expect(page.workers[0]!.evaluations.length).toBe(1);
   });
 
-  test('or when it is told to, and then once; what is small comes at once, with no limit of time', () => {
+  test('or on `load`, once; small files are loaded at once, without timeout', () => {
     const page = new Page();
     const forecaster = page.forecaster({ loadAtOnce: false, workerUrl: 'w.js' });
     forecaster.start({ seed: 1 });
@@ -171,7 +171,7 @@ describe('loading', () => {
     expect(forecaster.status).toBe('ready');
   });
 
-  test('may fail before it is told to, and begin again with the next session', () => {
+  test('may fail before `load`, and begin again with the next session', () => {
     const page = new Page();
     const forecaster = page.forecaster({ loadAtOnce: false });
     page.workers[0]!.dispatch('error', {});
@@ -194,11 +194,11 @@ describe('loading', () => {
 });
 
 describe('forecasts', () => {
-  test('are of the moment of their features, as the card says', () => {
+  test('are of the time of their features, in the order of the card', () => {
     const { forecaster, worker } = underWay();
     expect(forecaster.latest(1.25)).toBeUndefined();
     const { features } = worker.evaluations[0]!;
-    // The card has them backwards: the last is the first of the history, of a steady link.
+    // The card has the reverse order: the last is the first of the history, of a steady link.
     expect(features.length).toBe(FEATURES.length);
     expect(features[FEATURES.length - 1]).toBeCloseTo(0, 6);
     expect(features[FEATURES.length - 1 - FEATURES.findIndex(({ name }) => name === 'observed')]).toBeCloseTo(
@@ -223,11 +223,11 @@ describe('forecasts', () => {
     });
   });
 
-  test('are asked for one at a time, five times a second, also while nobody asks', () => {
+  test('are requested one at a time, five times a second, also without calls of `latest`', () => {
     const { page, forecaster, worker } = underWay();
     forecaster.latest(1);
     expect(worker.evaluations.length).toBe(1);
-    // Not before the answer.
+    // Not before the response.
     page.pass(0.5);
     forecaster.latest(1.5);
     expect(worker.evaluations.length).toBe(1);
@@ -236,7 +236,7 @@ describe('forecasts', () => {
     worker.evaluate();
     const { issuedAtMs } = forecaster.latest(1.55) as QuantileForecast;
     expect([worker.evaluations.length, issuedAtMs]).toEqual([2, 1500]);
-    // A full buffer: nobody asks for three seconds. The session's clock goes on.
+    // A full buffer: no calls for three seconds, in which the session's clock continues.
     for (let i = 0; i < 15; i++) {
       page.pass(0.2);
       worker.evaluate();
@@ -246,7 +246,7 @@ describe('forecasts', () => {
     expect(forecast.issuedAtMs).toBeLessThanOrEqual(4600);
   });
 
-  test('are no longer asked for when playback rests, and again when it goes on', () => {
+  test('are not requested during a pause, and again after it', () => {
     const { page, forecaster, worker } = underWay();
     forecaster.latest(1);
     for (let i = 0; i < 100; i++) {
@@ -262,7 +262,7 @@ describe('forecasts', () => {
     expect(page.timers).toBe(1);
   });
 
-  test('of a session before do not reach the next', () => {
+  test('of the previous session are ignored', () => {
     const { forecaster, worker } = underWay();
     forecaster.latest(1);
     forecaster.start({ seed: 1 });
@@ -275,7 +275,7 @@ describe('forecasts', () => {
     expect(row![1]).toBeCloseTo(2e6, -1);
   });
 
-  test('are those of the built-in forecaster where the model is the same, recalibrated alike', () => {
+  test('equal those of the built-in forecaster with the same model, also after recalibration', () => {
     const { networks, stepEndsSeconds, levels, rankCorrelation } = parseModel(SHIPPED_MODEL);
     const evaluator = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
     const card: ModelCard = {
@@ -316,7 +316,7 @@ describe('forecasts', () => {
 });
 
 describe('faults', () => {
-  /** What a chain with this forecaster before another one makes of something that goes wrong. */
+  /** The faults and sources of a chain with this forecaster before another one. */
   function inChain(forecaster: WorkerForecaster, goWrong: () => void) {
     const faults: string[] = [];
     const next = { ...underWayForecast, issuedAtMs: 1000 };
@@ -345,15 +345,15 @@ describe('faults', () => {
       /a\.onnx: got 404/,
     ],
     ['the Worker may not run', (worker) => worker.dispatch('error', {}), /could not be started/],
-    ['the Worker breaks down', (worker) => worker.dispatch('error', { message: 'out of memory' }), /out of memory/],
-    ['a message cannot be read', (worker) => worker.dispatch('messageerror', {}), /cannot be read/],
-    ['the Worker is another one', (worker) => worker.dispatch('message', { data: null }), /cannot be worked with/],
+    ['the Worker fails', (worker) => worker.dispatch('error', { message: 'out of memory' }), /out of memory/],
+    ['a message cannot be read', (worker) => worker.dispatch('messageerror', {}), /unreadable message/],
+    ['another Worker', (worker) => worker.dispatch('message', { data: null }), /sent an invalid message/],
     [
-      'the Worker talks nonsense',
+      'an invalid message',
       (worker) => worker.dispatch('message', { data: { kind: 'ready' } }),
-      /cannot be worked with/,
+      /sent an invalid message/,
     ],
-  ])('%s: one, and the next forecaster is listened to', (_, goWrong, message) => {
+  ])('%s: one fault, and the next forecaster is used', (_, goWrong, message) => {
     const page = new Page();
     const forecaster = page.forecaster();
     const worker = page.workers[0]!;
@@ -361,7 +361,7 @@ describe('faults', () => {
     expect(sources).toEqual(next);
     expect(faults).toEqual([expect.stringMatching(message)]);
     expect([forecaster.status, worker.isTerminated, page.timers]).toEqual(['failed', true, 0]);
-    // It is over: whatever still comes.
+    // Later messages have no effect.
     worker.answer(ready(CARD));
     expect(forecaster.status).toBe('failed');
   });
@@ -386,18 +386,18 @@ describe('faults', () => {
     expect(faults).toEqual([expect.stringMatching(message)]);
   });
 
-  test('quantiles that cross by a rounding are put right', () => {
+  test('quantiles that cross by rounding are sorted', () => {
     const { forecaster, worker } = underWay();
     forecaster.latest(1);
     worker.evaluate([0, 0, 0, 0, 0, -1e-6]);
     expect(validateForecast(forecaster.latest(1))).toBeUndefined();
   });
 
-  test('never loaded, never answered: patience ends, in ticks and not by the clock', () => {
+  test('timeouts of loading and evaluation count ticks, not time', () => {
     const page = new Page();
     const loading = page.forecaster();
     loading.start({ seed: 1 });
-    // Asleep for an hour: one tick.
+    // An hour asleep is one tick.
     page.sleep(3600);
     page.pass(TICK_MS / 1000);
     expect(loading.status).toBe('loading');
@@ -415,7 +415,7 @@ describe('faults', () => {
     expect(worker.isTerminated).toBe(true);
   });
 
-  test('another session tries again, once what went wrong was told', () => {
+  test('after a reported failure the next session tries again', () => {
     const page = new Page();
     const forecaster = page.forecaster();
     page.workers[0]!.answer({ kind: 'failed', message: 'no network' });
@@ -428,7 +428,7 @@ describe('faults', () => {
     expect(forecaster.status).toBe('ready');
   });
 
-  test('closed: nothing is left running, and nothing is wrong', () => {
+  test('close ends all timers without a fault', () => {
     const { page, forecaster, worker } = underWay();
     forecaster.latest(1);
     forecaster.close();

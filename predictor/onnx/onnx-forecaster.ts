@@ -1,7 +1,7 @@
 /**
- * A forecaster whose model is an ONNX file, evaluated by onnxruntime-web in a Worker. Here on the page there is arithmetic
- * alone: features of the session's history out, quantiles in, recalibrated. Five times a second while a session is under
- * way, so that `latest` always has something of the last moments to read; it never waits.
+ * A forecaster with an ONNX model, which onnxruntime-web evaluates in a Worker. The page only computes the features and
+ * recalibrates the quantiles. Evaluations are requested five times a second during a session, so that `latest` has a
+ * recent forecast; it never waits.
  */
 
 import { InputError } from '../../abr/errors.ts';
@@ -14,50 +14,52 @@ import { modelValues } from './model-values.ts';
 import type { ModelSummary, ModelUrls } from './protocol.ts';
 import { TICK_MS, WorkerClient, type WorkerLike } from './worker-client.ts';
 
-/** URLs may be relative to the page. All of them have to be of the page's origin, or of one that allows it. */
+/** URLs may be relative to the page. All must have the page's origin, or allow it by CORS. */
 export interface OnnxForecasterOptions extends ModelSessionOptions {
-  /** The model: an ONNX file with a model card inside, such as `leo-abr/models/built-in.onnx`. */
+  /** The model: an ONNX file with a model card, such as `leo-abr/models/built-in.onnx`. */
   modelUrl: string | URL;
-  /** The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or what `onnxruntime-web/wasm` resolves to. */
+  /** The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. */
   runtimeUrl: string | URL;
   /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. */
   wasmUrl: string | URL;
   /** `leo-abr/onnx-worker`. Default: `leo-abr.onnx-worker.js` beside this module. */
   workerUrl?: string | URL | undefined;
-  /** Load all at once; with false, the `.wasm`, which is nearly all there is, waits for `load()`. Default true. */
+  /** With false, the `.wasm` (nearly all of the bytes) is not loaded before `load()`. Default true. */
   loadAtOnce?: boolean | undefined;
 }
 
 export interface OnnxForecaster extends Forecaster {
-  /** `failed` until another session begins, which tries again. */
+  /** After `failed`, the next session tries again. */
   readonly status: 'unloaded' | 'loading' | 'ready' | 'failed' | 'closed';
-  /** The model's card, once it is `ready`. */
+  /** The model's card, once `ready`. */
   readonly card: ModelCard | undefined;
-  /** Absent with `handover: false`. May be told better times and hints; the forecaster itself tells it all it observes. */
+  /**
+   * Undefined with `handover: false`. Accepts better times and hints; the forecaster reports its observations to it.
+   */
   readonly handoverClock: HandoverClock | undefined;
-  /** What the session's errors make of the forecasts' spread; 1 at first. */
+  /** Factor of the forecasts' spread from the session's errors; 1 at first. */
   readonly spreadScale: number;
-  /** Loads what has not been loaded; nothing where that was begun before. */
+  /** Loads the rest; a second call does nothing. */
   load(): void;
-  /** Ends the Worker: there are no forecasts any more. */
+  /** Ends the Worker and all forecasts. */
   close(): void;
 }
 
-/** What the forecaster needs of a page; tests hand in their own. */
+/** The used part of a page; tests replace it. */
 export interface Surroundings {
   newWorker(url: string): WorkerLike;
-  /** What relative URLs count from. */
+  /** The base of relative URLs. */
   baseUrl(): string | undefined;
   defaultWorkerUrl(): string;
-  /** A clock that runs evenly, in ms. */
+  /** A monotonic clock in ms. */
   nowMs(): number;
-  /** Calls back every so many ms until the function that it returns is called. */
+  /** Calls back with this period until the returned function is called. */
   every(ms: number, callback: () => void): () => void;
 }
 
-/** A forecast is made anew after this long. */
+/** A forecast is reused for this long. */
 const LIFETIME_SECONDS = 0.2;
-/** A session that was not asked for a forecast for so long is paused or over: what it had is stale. */
+/** Without a call of `latest` for this long, the session is paused or over. */
 const REST_SECONDS = 15;
 
 type Status = OnnxForecaster['status'];
@@ -74,16 +76,16 @@ export class WorkerForecaster implements OnnxForecaster {
   #model: ModelSummary | undefined;
   #cardJson: string | undefined;
   #card: ModelCard | undefined;
-  /** Of the model's features: where they are in `FEATURES`. */
+  /** The indices of the model's features in `FEATURES`. */
   #inputs: readonly number[] = [];
-  /** What went wrong and has not been told yet. */
+  /** An error that `latest` has not thrown yet. */
   #fault: Error | undefined;
-  /** A moment of the session's clock, and when that was. */
+  /** A time of the session's clock, and the page's clock then. */
   #anchor: { seconds: number; ms: number } | undefined;
-  #asked: { id: number; moment: ForecastMoment } | undefined;
+  #requested: { id: number; moment: ForecastMoment } | undefined;
   #newest: QuantileForecast | undefined;
 
-  /** Throws an `InputError` for options that cannot be worked with. */
+  /** @throws {InputError} for invalid options. */
   constructor(options: OnnxForecasterOptions, surroundings: Surroundings) {
     checkOptions(options);
     this.#options = options;
@@ -98,7 +100,7 @@ export class WorkerForecaster implements OnnxForecaster {
   }
 
   get card(): ModelCard | undefined {
-    // Read when somebody asks: it is long.
+    // Parsed on demand, because it is long.
     if (this.#cardJson !== undefined) this.#card ??= JSON.parse(this.#cardJson) as ModelCard;
     return this.#card;
   }
@@ -116,7 +118,7 @@ export class WorkerForecaster implements OnnxForecaster {
     this.#status = 'loading';
     if (this.#client === undefined) this.#begin(true);
     else this.#client.load();
-    this.#tickOn();
+    this.#startTicking();
   }
 
   #begin(loadAtOnce: boolean): void {
@@ -148,14 +150,14 @@ export class WorkerForecaster implements OnnxForecaster {
   }
 
   start(context: SessionContext): void {
-    // What has failed and been told may have been the network's fault.
+    // After a reported failure, maybe of the network, try again.
     if (this.#status === 'failed' && this.#fault === undefined) {
       this.#status = 'unloaded';
       this.load();
     }
     this.#session.start(context);
     this.#anchor = undefined;
-    this.#asked = undefined;
+    this.#requested = undefined;
     this.#newest = undefined;
   }
 
@@ -167,7 +169,7 @@ export class WorkerForecaster implements OnnxForecaster {
     this.#session.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
-  /** The newest forecast that has come. Throws once what went wrong in the meantime. */
+  /** The newest forecast. Throws an error since the previous call once. */
   latest(nowSeconds: number): Forecast | undefined {
     const fault = this.#fault;
     if (fault !== undefined) {
@@ -175,8 +177,8 @@ export class WorkerForecaster implements OnnxForecaster {
       throw fault;
     }
     this.#anchor = { seconds: nowSeconds, ms: this.#surroundings.nowMs() };
-    this.#ask(nowSeconds);
-    this.#tickOn();
+    this.#request(nowSeconds);
+    this.#startTicking();
     return this.#newest;
   }
 
@@ -194,24 +196,24 @@ export class WorkerForecaster implements OnnxForecaster {
     this.#tick();
   }
 
-  /** Has the present moment evaluated, unless one is under way or was just now. */
-  #ask(nowSeconds: number): void {
+  /** Requests an evaluation, unless one is active or recent. */
+  #request(nowSeconds: number): void {
     const client = this.#client;
     if (client === undefined) return;
     const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
     if (age >= 0 && age < LIFETIME_SECONDS) return;
-    // While the model loads too: the first time takes longest, and is over before there is more to do.
+    // Also while the model loads, because the first call is the slowest.
     const moment = this.#session.moment(nowSeconds, this.#features);
     if (moment === undefined || !client.isFree) return;
     const features = Float32Array.from(this.#inputs, (at) => this.#features[at]!);
-    this.#asked = { id: client.evaluate(features), moment };
+    this.#requested = { id: client.evaluate(features), moment };
   }
 
   #publish(id: number, quantiles: Float32Array): void {
-    // One of an earlier session.
-    if (id !== this.#asked?.id) return;
-    const { moment } = this.#asked;
-    this.#asked = undefined;
+    // Ignore results of an earlier session.
+    if (id !== this.#requested?.id) return;
+    const { moment } = this.#requested;
+    this.#requested = undefined;
     const model = this.#model!;
     this.#newest = this.#session.forecast(moment, `model:${model.name}`, modelValues(quantiles, model));
   }
@@ -227,11 +229,11 @@ export class WorkerForecaster implements OnnxForecaster {
     this.#client = undefined;
     this.#stopTicking?.();
     this.#stopTicking = undefined;
-    this.#asked = undefined;
+    this.#requested = undefined;
     this.#newest = undefined;
   }
 
-  #tickOn(): void {
+  #startTicking(): void {
     if (this.#client === undefined) return;
     this.#stopTicking ??= this.#surroundings.every(TICK_MS, () => {
       this.#client?.tick();
@@ -239,12 +241,12 @@ export class WorkerForecaster implements OnnxForecaster {
     });
   }
 
-  /** Between decisions, as with a full buffer, nobody asks for forecasts; the next decision is to find a fresh one. */
+  /** Requests forecasts between decisions (a full buffer), so that the next decision finds a recent one. */
   #tick(): void {
     const { seconds, ms } = this.#anchor ?? { seconds: Number.NaN, ms: 0 };
     const passedSeconds = (this.#surroundings.nowMs() - ms) / 1000;
-    const isUnderWay = this.#anchor !== undefined && passedSeconds < REST_SECONDS;
-    if (isUnderWay) this.#ask(seconds + passedSeconds);
+    const isActive = this.#anchor !== undefined && passedSeconds < REST_SECONDS;
+    if (isActive) this.#request(seconds + passedSeconds);
     else if (!this.#client?.isWaiting) {
       this.#stopTicking?.();
       this.#stopTicking = undefined;

@@ -35,7 +35,7 @@ describe('onnxMetadata', () => {
     ]);
   });
 
-  test('a file without any has none', () => {
+  test('a file without metadata has none', () => {
     expect(onnxMetadata(file(8, 8)).size).toBe(0);
     expect(onnxMetadata(file()).size).toBe(0);
   });
@@ -48,7 +48,7 @@ describe('onnxMetadata', () => {
     expect(() => onnxMetadata(bytes)).toThrow('model: expected an ONNX file, got "other bytes');
   });
 
-  test('ends, with metadata or an InputError, whatever the bytes', () => {
+  test('law: any bytes give metadata or an InputError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {

@@ -1,6 +1,6 @@
 /**
- * The metadata of an ONNX file, which onnxruntime-web does not show: the file is a protocol buffer whose outermost message
- * is read here, the rest stepped over (onnx.proto: ModelProto.metadata_props = 14, of key = 1 and value = 2).
+ * Reads the metadata of an ONNX file, to which onnxruntime-web gives no access. The file is a protocol buffer; only its
+ * outermost message is parsed (onnx.proto: ModelProto.metadata_props = 14, of key = 1 and value = 2).
  */
 
 import { InputError } from '../../abr/errors.ts';
@@ -9,26 +9,26 @@ const METADATA_PROPS = 14;
 const KEY = 1;
 const VALUE = 2;
 
-/** Keys and values. Throws an `InputError` for bytes that are no protocol buffer, such as a web page. */
+/** Keys and values. @throws {InputError} for other bytes, such as a web page. */
 export function onnxMetadata(file: Uint8Array): Map<string, string> {
   const metadata = new Map<string, string>();
   const decoder = new TextDecoder();
   for (const [field, entry] of fieldsOf(file)) {
     if (field !== METADATA_PROPS || entry === undefined) continue;
-    const of = new Map(fieldsOf(entry));
-    metadata.set(decoder.decode(of.get(KEY)), decoder.decode(of.get(VALUE)));
+    const fields = new Map(fieldsOf(entry));
+    metadata.set(decoder.decode(fields.get(KEY)), decoder.decode(fields.get(VALUE)));
   }
   return metadata;
 }
 
-/** Number and bytes of each field of a message; undefined for those of a fixed size. */
+/** Number and bytes of each field of a message; undefined for fields of fixed size. */
 function* fieldsOf(message: Uint8Array): Generator<[field: number, bytes: Uint8Array | undefined]> {
   let at = 0;
   const fail = (): never => {
     throw new InputError('model', 'an ONNX file', `other bytes (at ${at} of ${message.length})`);
   };
   const varint = (): number => {
-    // Beyond 2^53 nothing is exact, but then nothing is a length or a tag either.
+    // Inexact above 2^53, which is no valid length or tag.
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
       const byte = message[at++];

@@ -1,6 +1,8 @@
-/** What the page and the Worker say to each other. */
+/** The messages between page and Worker. */
 
-/** Where the Worker finds what it needs: absolute. */
+import type { ModelOutline } from '../model-session.ts';
+
+/** Absolute URLs. */
 export interface ModelUrls {
   /** The `.onnx` file. */
   modelUrl: string;
@@ -10,28 +12,25 @@ export interface ModelUrls {
   wasmUrl: string;
 }
 
-/** What the page goes by of a model's card. */
-export interface ModelSummary {
+/** The part of a model's card that the page uses. */
+export interface ModelSummary extends ModelOutline {
   name: string;
   /** Names of `FEATURES`, in the order of the input. */
   features: readonly string[];
-  stepEndsSeconds: readonly number[];
-  levels: readonly number[];
-  rankCorrelation: number;
 }
 
 export type ToWorker =
-  /** May come first, once: what is small is fetched and run, the `.wasm` waits for `load`. Not answered. */
+  /** Optional first message: fetch and run all but the `.wasm`. No response. */
   | ({ kind: 'prepare' } & ModelUrls)
-  /** Comes once, before anything else but `prepare`. */
+  /** Once, before `evaluate`. */
   | ({ kind: 'load' } & ModelUrls)
   /** One at a time, after `ready`. `features` in the order of the card. */
   | { kind: 'evaluate'; id: number; features: Float32Array };
 
 export type FromWorker =
-  /** The model is loaded, fits its card (which was checked; as JSON, for few pages read it) and has been warmed up. */
+  /** The model is loaded, fits its validated card (as JSON, because few pages read it) and is warmed up. */
   | { kind: 'ready'; model: ModelSummary; card: string }
-  /** `quantiles`: `[step * levels + level]`; `tookMs`: the inference alone. */
+  /** `quantiles`: `[step * levels + level]`; `tookMs`: the inference only. */
   | { kind: 'evaluated'; id: number; quantiles: Float32Array; tookMs: number }
-  /** Nothing more is to be expected. */
+  /** The last message. */
   | { kind: 'failed'; message: string };

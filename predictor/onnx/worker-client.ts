@@ -1,8 +1,8 @@
-/** The page's end of the Worker: asks it one thing at a time, and calls it failed when it does not answer. */
+/** The page's side of the Worker: one request at a time, with a timeout. */
 
 import type { FromWorker, ModelSummary, ModelUrls, ToWorker } from './protocol.ts';
 
-/** A Worker, as far as it is needed here. */
+/** The used part of a Worker. */
 export interface WorkerLike {
   postMessage(message: ToWorker): void;
   terminate(): void;
@@ -10,31 +10,31 @@ export interface WorkerLike {
   addEventListener(type: 'error' | 'messageerror', listener: (event: { message?: string }) => void): void;
 }
 
-export interface WorkerClientOptions {
+interface WorkerClientOptions {
   worker: WorkerLike;
   urls: ModelUrls;
-  /** Load all at once; else what is small alone, until `load` is called. */
+  /** With false, the `.wasm` is not loaded before `load` is called. */
   loadAtOnce: boolean;
   onReady(model: ModelSummary, card: string): void;
   onEvaluated(id: number, quantiles: Float32Array): void;
-  /** Called once at most; the Worker has been ended. */
+  /** Called at most once; the Worker has ended. */
   onFailure(error: Error): void;
 }
 
 /**
- * `WorkerClient.tick` is called this often. Patience is counted in ticks and not by a clock, because a page that was
- * frozen or asleep finds all of its deadlines passed before it sees the answers that have been waiting.
+ * The period of `WorkerClient.tick`. Timeouts count ticks, because on a page that was frozen or asleep all deadlines
+ * pass before it receives the waiting messages.
  */
 export const TICK_MS = 200;
-/** 60 s: the runtime has 14 MB where a server does not compress it. */
+/** 60 s: the runtime has 14 MB without compression. */
 const LOADING_TICKS = 300;
 /** 5 s: an evaluation takes well under a millisecond. */
-const ANSWER_TICKS = 25;
+const RESPONSE_TICKS = 25;
 
 export class WorkerClient {
   readonly #options: WorkerClientOptions;
-  /** Ticks that may still pass before an answer; undefined while none is awaited. */
-  #patience: number | undefined;
+  /** Ticks until the timeout; undefined while no response is expected. */
+  #ticksLeft: number | undefined;
   #isReady = false;
   #hasEnded = false;
   #lastId = 0;
@@ -46,51 +46,50 @@ export class WorkerClient {
       try {
         this.#receive(data);
       } catch (error) {
-        this.#fail(`the Worker sent what cannot be worked with: ${error instanceof Error ? error.message : error}`);
+        this.#fail(`the Worker sent an invalid message: ${error instanceof Error ? error.message : error}`);
       }
     });
     worker.addEventListener('error', ({ message }) => {
-      // Without a message where the script cannot be had or may not run.
-      this.#fail(message ? `the Worker failed: ${message}` : 'the Worker could not be started, or broke down');
+      // There is no message if the script cannot be fetched or may not run.
+      this.#fail(message ? `the Worker failed: ${message}` : 'the Worker could not be started, or failed');
     });
-    worker.addEventListener('messageerror', () => this.#fail('the Worker sent what cannot be read'));
+    worker.addEventListener('messageerror', () => this.#fail('the Worker sent an unreadable message'));
     if (loadAtOnce) this.load();
     else worker.postMessage({ kind: 'prepare', ...urls });
   }
 
-  /** Loads what has not been loaded. To be called once at most. */
+  /** Loads the rest; call it at most once. */
   load(): void {
-    this.#patience = LOADING_TICKS;
+    this.#ticksLeft = LOADING_TICKS;
     this.#options.worker.postMessage({ kind: 'load', ...this.#options.urls });
   }
 
-  /** The model is loaded, and no answer is awaited. */
+  /** The model is loaded, and no response is expected. */
   get isFree(): boolean {
-    return this.#isReady && this.#patience === undefined;
+    return this.#isReady && this.#ticksLeft === undefined;
   }
 
   /** Whether ticks are needed. */
   get isWaiting(): boolean {
-    return this.#patience !== undefined && !this.#hasEnded;
+    return this.#ticksLeft !== undefined && !this.#hasEnded;
   }
 
-  /** Has features evaluated; returns the id of the answer. To be called when `isFree`. */
+  /** Requests an evaluation when `isFree`; returns the id of the response. */
   evaluate(features: Float32Array): number {
-    this.#patience = ANSWER_TICKS;
+    this.#ticksLeft = RESPONSE_TICKS;
     this.#options.worker.postMessage({ kind: 'evaluate', id: ++this.#lastId, features });
     return this.#lastId;
   }
 
   /** `TICK_MS` have passed. */
   tick(): void {
-    if (this.#patience === undefined || this.#patience-- > 0) return;
-    const ticks = this.#isReady ? ANSWER_TICKS : LOADING_TICKS;
-    this.#fail(
-      `the Worker has not ${this.#isReady ? 'answered' : 'loaded the model'} for ${(ticks * TICK_MS) / 1000} s`,
-    );
+    if (this.#ticksLeft === undefined || this.#ticksLeft-- > 0) return;
+    const ticks = this.#isReady ? RESPONSE_TICKS : LOADING_TICKS;
+    const missing = this.#isReady ? 'answered' : 'loaded the model';
+    this.#fail(`the Worker has not ${missing} for ${(ticks * TICK_MS) / 1000} s`);
   }
 
-  /** Ends the Worker; nothing is called any more. */
+  /** Ends the Worker and all callbacks. */
   end(): void {
     this.#hasEnded = true;
     this.#options.worker.terminate();
@@ -102,7 +101,7 @@ export class WorkerClient {
       this.#fail(message.message);
       return;
     }
-    this.#patience = undefined;
+    this.#ticksLeft = undefined;
     if (message.kind === 'ready') {
       this.#isReady = true;
       this.#options.onReady(message.model, message.card);

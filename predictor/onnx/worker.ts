@@ -1,6 +1,6 @@
 /**
- * The module Worker, and the one place where onnxruntime-web is imported: from the URL that the page names, so that this
- * file is the same behind a bundler and without one, and nothing of it is loaded unless a page asks for it.
+ * The module Worker, which imports onnxruntime-web from the page's URL, so that this file works with and without a
+ * bundler and loads nothing before a page needs it.
  */
 
 import { fetchAhead } from './fetch-ahead.ts';

@@ -10,7 +10,7 @@ const EVENTS = [
   { type: 'message', data: 'last' },
 ];
 
-test('finds events however the stream is cut', () => {
+test('finds events for any pieces of the stream', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: TEXT.length - 1 })), (cuts) => {
       const parser = new EventParser();
@@ -22,7 +22,7 @@ test('finds events however the stream is cut', () => {
   );
 });
 
-test('takes either kind of line end, and no event without an end', () => {
+test('accepts both kinds of line ends, and no event without an end', () => {
   expect(new EventParser().push('id: 1\r\ndata: x\r\n\r\n')).toEqual([{ type: 'message', data: 'x' }]);
   const parser = new EventParser();
   expect(() => {

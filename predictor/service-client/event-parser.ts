@@ -1,17 +1,17 @@
-/** Server-sent events out of a stream of text, as far as the client needs them: `event`, one line of `data`. */
+/** Parses a stream of server-sent events with the fields `event` and one line of `data`. */
 
-export interface StreamedEvent {
+interface StreamedEvent {
   type: string;
   data: string;
 }
 
-/** An event longer than this is none of the service's. */
+/** The service's events are shorter. */
 const LONGEST = 1 << 20;
 
 export class EventParser {
   #rest = '';
 
-  /** The events that this piece completes. Throws where there is no end to one. */
+  /** The events that this piece completes. @throws {RangeError} for an event that is too long */
   push(piece: string): StreamedEvent[] {
     const blocks = (this.#rest + piece).replace(/\r\n?/g, '\n').split('\n\n');
     this.#rest = blocks.pop()!;
@@ -20,7 +20,7 @@ export class EventParser {
       const fields = new Map<string, string>();
       for (const line of block.split('\n')) {
         const colon = line.indexOf(':');
-        // One that begins with a colon is a comment.
+        // A line that begins with a colon is a comment.
         if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''));
       }
       const data = fields.get('data');

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { ForecastGate } from './forecast-gate.ts';
 
-/** 40 Mbit/s, 20 to 60 of them in four of five cases. */
+/** Median 40 Mbit/s, with 80 % between 20 and 60. */
 const FORECAST: QuantileForecast = {
   issuedAtMs: 30_000,
   source: 'service',
@@ -17,7 +17,7 @@ const FORECAST: QuantileForecast = {
   handovers: [],
 };
 
-/** A session that has downloaded at 40 Mbit/s for 30 s, and then as told, in tenths of a second. */
+/** A session after 30 s at 40 Mbit/s and then tenths of a second at the given rates. */
 function gate(bpsSince: readonly number[] = [], staleSeconds = 3) {
   const made = new ForecastGate({ staleSeconds });
   made.start();
@@ -28,8 +28,8 @@ function gate(bpsSince: readonly number[] = [], staleSeconds = 3) {
   return { gate: made, nowSeconds: told.length / 10 };
 }
 
-describe('a forecast of the service is let through', () => {
-  test('while it is fresh', () => {
+describe('a forecast of the service is admitted', () => {
+  test('while it is recent', () => {
     const { gate: one } = gate();
     expect([30, 32.9, 33].map((seconds) => one.admits(FORECAST, seconds))).toEqual([true, true, false]);
   });
@@ -48,7 +48,7 @@ describe('a forecast of the service is let through', () => {
     expect(one.admits(FORECAST, nowSeconds)).toBe(isAdmitted);
   });
 
-  test('where the service has seen about as much of the link as the session', () => {
+  test('if the service has observed at least half as much of the link as the session', () => {
     const { gate: one } = gate();
     expect([0, 14, 16, 3600, undefined].map((seen) => one.admits(FORECAST, 30, seen))).toEqual([
       false,
@@ -57,13 +57,13 @@ describe('a forecast of the service is let through', () => {
       true,
       true,
     ]);
-    // A session that has only begun can ask a service that has.
+    // A new session accepts a new service.
     const first = new ForecastGate({ staleSeconds: 3 });
     first.start();
     expect(first.admits(FORECAST, 30, 0)).toBe(true);
   });
 
-  test('in another session anew', () => {
+  test('again in a new session', () => {
     const { gate: one, nowSeconds } = gate([0, 0, 0, 0, 0]);
     expect(one.admits(FORECAST, nowSeconds, 1)).toBe(false);
     one.start();

@@ -1,101 +1,93 @@
 /**
- * Which of the service's forecasts a session plans on. It has a forecaster of its own to fall back on, which has seen all
- * that the session has, at once; the service has seen other players and other days, half a second later. So a forecast
- * of the service is let through only where it may know better:
+ * Decides which of the service's forecasts a session uses. The session's own forecaster knows all observations of the
+ * session at once; the service knows other players and days, but the session only after half a second. A forecast of
+ * the service is used only if
  *
- * - it is fresh;
- * - what came since it was made does not contradict it;
- * - it is not of a service that has seen less of the link than this session (it was restarted a moment ago);
- * - its forecasts have come true so far (`ForecastJudge`).
+ * - it is recent;
+ * - the bits since then do not contradict it;
+ * - the service has not observed less of the link than this session (after a restart);
+ * - its past forecasts had good scores (`ForecastTrust`).
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { ForecastJudge } from './forecast-judge.ts';
+import { ForecastTrust } from './forecast-trust.ts';
 
-/** The newest bits that a forecast made before them is held against, in seconds of use. */
-const NEWS_SECONDS = 0.5;
-/** Less is no news. */
-const LEAST_NEWS_SECONDS = 0.15;
-/** Bits older than this are none. */
-const NEWS_OLDEST_SECONDS = 1.5;
-/** What came lies below this level of the forecast, or as far up: it did not foresee that. */
+/** Downloading from which the recent rate is measured. */
+const RECENT_SECONDS = 0.5;
+const LEAST_RECENT_SECONDS = 0.15;
+/** Older bits are not recent. */
+const RECENT_AGE_SECONDS = 1.5;
+/** The recent rate contradicts a forecast if it is below this quantile or above the opposite one. */
 const CONTRADICTED_LEVEL = 0.1;
-/** Levels are sums of decimal fractions at times. */
+/** Tolerance for quantile levels that are sums of decimal fractions. */
 const ROUNDING = 1e-9;
-/** A service that has seen so much of the link has nothing to catch up on; a session that has seen so little, no lead. */
+/** A service with this much observed downloading has enough; a session with less than the other has no advantage. */
 const EXPERIENCED_SECONDS = 60;
 const LEAST_LEAD_SECONDS = 10;
 
-export interface ForecastGateOptions {
-  /** A forecast of this age is not used. Seconds. */
-  staleSeconds: number;
-}
-
 export class ForecastGate {
   readonly #staleSeconds: number;
-  readonly #judge = new ForecastJudge();
-  /** The newest pieces of throughput, in order of time. */
-  #news: { startSeconds: number; endSeconds: number; bits: number }[] = [];
-  /** Seconds of downloading that this session has seen. */
-  #seenSeconds = 0;
+  readonly #trust = new ForecastTrust();
+  /** Pieces of throughput, in order of time. */
+  #recent: { startSeconds: number; endSeconds: number; bits: number }[] = [];
+  /** Downloading of this session. */
+  #observedSeconds = 0;
 
-  constructor({ staleSeconds }: ForecastGateOptions) {
+  /** `staleSeconds`: a forecast of this age is not used. */
+  constructor({ staleSeconds }: { staleSeconds: number }) {
     this.#staleSeconds = staleSeconds;
   }
 
-  /** The service's forecasts did not come true, and are left out. */
+  /** The service is ignored because of its scores. */
   get isDistrusted(): boolean {
-    return this.#judge.isDropped;
+    return this.#trust.isDropped;
   }
 
-  /** Another session: what was found out of the service stays, what was seen of the link does not. */
+  /** Begins a session: forgets the link, keeps the trust in the service. */
   start(): void {
-    this.#judge.start();
-    this.#news = [];
-    this.#seenSeconds = 0;
+    this.#trust.start();
+    this.#recent = [];
+    this.#observedSeconds = 0;
   }
 
-  /** `bits` came, on the session's clock, in order of time. */
+  /** `bits` arrived, on the session's clock, in order of time. */
   observe(startSeconds: number, endSeconds: number, bits: number): void {
     if (!(endSeconds > startSeconds && startSeconds >= 0 && bits >= 0 && endSeconds < 1e8)) return;
-    this.#judge.observe(startSeconds, endSeconds, bits);
-    this.#seenSeconds += endSeconds - startSeconds;
-    this.#news.push({ startSeconds, endSeconds, bits });
-    while (this.#news[0]!.endSeconds < endSeconds - NEWS_OLDEST_SECONDS) this.#news.shift();
+    this.#trust.observe(startSeconds, endSeconds, bits);
+    this.#observedSeconds += endSeconds - startSeconds;
+    this.#recent.push({ startSeconds, endSeconds, bits });
+    while (this.#recent[0]!.endSeconds < endSeconds - RECENT_AGE_SECONDS) this.#recent.shift();
   }
 
   /** A new forecast, on the session's clock, times the player's share. */
-  hear(forecast: QuantileForecast, nowSeconds: number): void {
-    this.#judge.hear(forecast, nowSeconds);
+  addForecast(forecast: QuantileForecast, nowSeconds: number): void {
+    this.#trust.addForecast(forecast, nowSeconds);
   }
 
-  /**
-   * Whether to plan on this one. `experienceSeconds`: downloading that the service has seen; undefined where it does not
-   * say, which counts as enough.
-   */
+  /** Whether to use a forecast. `experienceSeconds`: downloading that the service has observed; default: enough. */
   admits(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): boolean {
     const age = nowSeconds - forecast.issuedAtMs / 1000;
     if (!(age < this.#staleSeconds)) return false;
-    const seenSeconds = this.#seenSeconds;
-    // The other half is the older one.
-    const leastSeconds = seenSeconds < LEAST_LEAD_SECONDS ? 0 : Math.min(EXPERIENCED_SECONDS, seenSeconds / 2);
+    const observedSeconds = this.#observedSeconds;
+    // Half of the session's, because the older half has little effect.
+    const leastSeconds = observedSeconds < LEAST_LEAD_SECONDS ? 0 : Math.min(EXPERIENCED_SECONDS, observedSeconds / 2);
     if (experienceSeconds < leastSeconds) return false;
-    return !this.#isContradicted(forecast, nowSeconds) && this.#judge.accepts(forecast, nowSeconds);
+    return !this.#isContradicted(forecast, nowSeconds) && this.#trust.accepts(forecast, nowSeconds);
   }
 
   #isContradicted(forecast: QuantileForecast, nowSeconds: number): boolean {
     const issuedSeconds = forecast.issuedAtMs / 1000;
-    const oldest = Math.max(issuedSeconds, nowSeconds - NEWS_OLDEST_SECONDS);
+    const oldest = Math.max(issuedSeconds, nowSeconds - RECENT_AGE_SECONDS);
     let bits = 0;
     let seconds = 0;
-    for (let i = this.#news.length - 1; i >= 0 && seconds < NEWS_SECONDS; i--) {
-      const { startSeconds, endSeconds, bits: ofPiece } = this.#news[i]!;
+    for (let i = this.#recent.length - 1; i >= 0 && seconds < RECENT_SECONDS; i--) {
+      const { startSeconds, endSeconds, bits: ofPiece } = this.#recent[i]!;
       const part = endSeconds - Math.max(startSeconds, oldest);
       if (part <= 0) break;
       bits += (ofPiece * part) / (endSeconds - startSeconds);
       seconds += part;
     }
-    if (seconds < LEAST_NEWS_SECONDS) return false;
+    if (seconds < LEAST_RECENT_SECONDS) return false;
     const { stepEndsSeconds, levels, quantilesBps } = forecast;
     const age = nowSeconds - issuedSeconds;
     const step = stepEndsSeconds.findIndex((end) => age < end);

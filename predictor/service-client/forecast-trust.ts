@@ -1,162 +1,147 @@
 /**
- * Whether a service is to be believed, by what this session itself received: past forecasts are scored (mean pinball loss
- * of ln rate, a proper score) against a plain guess from the session's own last seconds. A service that does much worse
- * than that guess is left out until it does better; at the second time, for good.
+ * Decides whether to trust a service by its past forecasts: their score on this session's own rates (mean pinball loss
+ * of ln rate, a proper score) is compared with a simple baseline from the last seconds. A service with much worse
+ * scores is dropped until they are better; after the second time, for ever.
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { normalQuantile } from '../../abr/mpc-l/normal-distribution.ts';
 import { DeliveredTimeline } from '../delivered-timeline.ts';
 
-/** Steps that end later are not judged: so long a lie must not last. */
+/** Steps that end later are not scored, so that wrong forecasts are detected soon. */
 const HORIZON_SECONDS = 8;
-/**
- * A step is judged where the session downloaded in it for so long. Not more: whoever is told too little asks for little, and
- * hardly downloads.
- */
+/** A step is scored after this much downloading; not more, because a low forecast makes the session download little. */
 const LEAST_USE_SECONDS = 0.05;
-/** Forecasts remembered until their steps have come true, one a second. */
+/** Forecasts that wait for scoring, one a second. */
 const PENDING = 12;
-/** The plain guess: the mean of so many seconds, with this spread of ln rate either way; from so much downloading on. */
-const GUESS_SECONDS = 8;
-const LEAST_GUESS_SECONDS = 0.1;
-/** Where there was less, the last guess holds for so long. */
-const GUESS_HOLDS_SECONDS = 60;
-const GUESS_SPREAD = 0.5;
-/** ln of rates is kept above that of 10 kbit/s: an outage is one event, however deep. */
+/** The baseline: the mean rate of these seconds with at least this downloading, and a standard deviation of ln rate. */
+const BASELINE_SECONDS = 8;
+const LEAST_BASELINE_SECONDS = 0.1;
+const BASELINE_SPREAD = 0.5;
+/** The previous baseline remains valid for this long. */
+const BASELINE_HOLDS_SECONDS = 60;
+/** Floor of rates: an outage is one event, however deep. */
 const LEAST_BPS = 1e4;
-/** Judgements fade by this factor: half in 14. */
+/** Scores fade by this factor per step: by half in 14. */
 const FADE = 0.95;
-/** Steps judged before there is a verdict, and what makes one. */
-const LEAST_JUDGED = 5;
+/** Steps before a decision, and its thresholds. */
+const LEAST_SCORED = 5;
 const DROP_RATIO = 1.5;
 const DROP_MARGIN = 0.08;
-const BELIEVE_RATIO = 1.15;
-/**
- * A median so many times above or below what the session just received is not waited for to come true: less so where
- * forecasts have not come true before.
- */
+const TRUST_RATIO = 1.15;
+/** A median further from the baseline than this factor is rejected at once; the limit is lower before good scores. */
 const ABSURD_RATIO = 8;
 const UNPROVEN_RATIO = 2.5;
 
 interface Pending {
   issuedSeconds: number;
   forecast: QuantileForecast;
-  guess: number;
-  /** Steps judged so far. */
-  judged: number;
+  /** ln rate. */
+  baseline: number;
+  scoredSteps: number;
 }
 
-export class ForecastJudge {
-  #delivered = new DeliveredTimeline(HORIZON_SECONDS + GUESS_SECONDS + 2);
+export class ForecastTrust {
+  #delivered = new DeliveredTimeline(HORIZON_SECONDS + BASELINE_SECONDS + 2);
   #pending: Pending[] = [];
   #loss = 0;
-  #guessLoss = 0;
-  #judged = 0;
+  #baselineLoss = 0;
+  #scored = 0;
   #drops = 0;
   #isDropped = false;
   #newestSeconds = 0;
-  #lastGuess = { atSeconds: 0, value: Number.NaN };
+  #lastBaseline = { atSeconds: 0, value: Number.NaN };
 
-  /** The service has been left out, and how often. */
   get isDropped(): boolean {
     return this.#isDropped;
   }
 
-  /** Loss of the service's forecasts relative to the plain guess; NaN before any was judged. */
-  get lossRatio(): number {
-    return this.#loss / this.#guessLoss;
-  }
-
-  /** Another session: what was found out of the service stays, what was seen of the link does not. */
+  /** Begins a session: forgets the link, keeps the scores of the service. */
   start(): void {
-    this.#delivered = new DeliveredTimeline(HORIZON_SECONDS + GUESS_SECONDS + 2);
+    this.#delivered = new DeliveredTimeline(HORIZON_SECONDS + BASELINE_SECONDS + 2);
     this.#pending = [];
     this.#newestSeconds = 0;
-    this.#lastGuess = { atSeconds: 0, value: Number.NaN };
+    this.#lastBaseline = { atSeconds: 0, value: Number.NaN };
   }
 
-  /** `bits` came, on the session's clock, in order of time. */
+  /** Possible `bits` arrived, on the session's clock, in order of time. */
   observe(startSeconds: number, endSeconds: number, bits: number): void {
-    if (!(endSeconds > startSeconds && startSeconds >= 0 && bits >= 0 && endSeconds < 1e8)) return;
     this.#delivered.add(startSeconds, endSeconds, bits);
     this.#newestSeconds = Math.max(this.#newestSeconds, endSeconds);
-    for (const pending of this.#pending) this.#judge(pending);
-    this.#pending = this.#pending.filter(({ judged }) => judged < Number.POSITIVE_INFINITY);
+    for (const pending of this.#pending) this.#scoreSteps(pending);
+    this.#pending = this.#pending.filter(({ scoredSteps }) => scoredSteps < Number.POSITIVE_INFINITY);
   }
 
   /** A new forecast, on the session's clock. */
-  hear(forecast: QuantileForecast, nowSeconds: number): void {
-    const guess = this.#guess(nowSeconds);
-    if (Number.isNaN(guess)) return;
-    this.#pending.push({ issuedSeconds: Math.max(forecast.issuedAtMs / 1000, 0), forecast, guess, judged: 0 });
+  addForecast(forecast: QuantileForecast, nowSeconds: number): void {
+    const baseline = this.#baseline(nowSeconds);
+    if (Number.isNaN(baseline)) return;
+    this.#pending.push({ issuedSeconds: Math.max(forecast.issuedAtMs / 1000, 0), forecast, baseline, scoredSteps: 0 });
     if (this.#pending.length > PENDING) this.#pending.shift();
   }
 
-  /** Whether to plan on this one. */
+  /** Whether to use a forecast. */
   accepts(forecast: QuantileForecast, nowSeconds: number): boolean {
     if (this.#isDropped) return false;
-    const guess = this.#guess(nowSeconds);
+    const baseline = this.#baseline(nowSeconds);
     const row = forecast.quantilesBps[0]!;
     const median = Math.max(LEAST_BPS, row[row.length >> 1]!);
-    const isProven = this.#judged >= LEAST_JUDGED && this.#loss <= BELIEVE_RATIO * this.#guessLoss;
+    const isProven = this.#scored >= LEAST_SCORED && this.#loss <= TRUST_RATIO * this.#baselineLoss;
     const ratio = isProven ? ABSURD_RATIO : UNPROVEN_RATIO;
-    return Number.isNaN(guess) || Math.abs(Math.log(median) - guess) <= Math.log(ratio);
+    return Number.isNaN(baseline) || Math.abs(Math.log(median) - baseline) <= Math.log(ratio);
   }
 
-  /** ln of the mean rate of the last seconds in use, or of the last time that there were enough; NaN before. */
-  #guess(nowSeconds: number): number {
+  /** ln of the mean rate of the last seconds in use, or the previous baseline; NaN without one. */
+  #baseline(nowSeconds: number): number {
     const end = Math.min(nowSeconds, this.#newestSeconds);
-    const least = LEAST_GUESS_SECONDS / GUESS_SECONDS;
-    const rate = this.#delivered.rateBps(Math.max(0, end - GUESS_SECONDS), end, least);
-    if (nowSeconds - end <= GUESS_SECONDS && !Number.isNaN(rate)) {
-      this.#lastGuess = { atSeconds: nowSeconds, value: Math.log(Math.max(LEAST_BPS, rate)) };
+    const least = LEAST_BASELINE_SECONDS / BASELINE_SECONDS;
+    const rate = this.#delivered.rateBps(Math.max(0, end - BASELINE_SECONDS), end, least);
+    if (nowSeconds - end <= BASELINE_SECONDS && !Number.isNaN(rate)) {
+      this.#lastBaseline = { atSeconds: nowSeconds, value: Math.log(Math.max(LEAST_BPS, rate)) };
     }
-    const { atSeconds, value } = this.#lastGuess;
-    return nowSeconds - atSeconds <= GUESS_HOLDS_SECONDS ? value : Number.NaN;
+    const { atSeconds, value } = this.#lastBaseline;
+    return nowSeconds - atSeconds <= BASELINE_HOLDS_SECONDS ? value : Number.NaN;
   }
 
-  #judge(pending: Pending): void {
-    const { issuedSeconds, forecast, guess } = pending;
+  #scoreSteps(pending: Pending): void {
+    const { issuedSeconds, forecast, baseline } = pending;
     const { stepEndsSeconds, levels, quantilesBps } = forecast;
-    for (; pending.judged < stepEndsSeconds.length; pending.judged++) {
-      const step = pending.judged;
+    for (; pending.scoredSteps < stepEndsSeconds.length; pending.scoredSteps++) {
+      const step = pending.scoredSteps;
       const end = stepEndsSeconds[step]!;
       if (end > HORIZON_SECONDS && step > 0) break;
       if (issuedSeconds + end > this.#newestSeconds) return;
       const start = step === 0 ? 0 : stepEndsSeconds[step - 1]!;
       const leastShare = LEAST_USE_SECONDS / (end - start);
       const rate = this.#delivered.rateBps(issuedSeconds + start, issuedSeconds + end, leastShare);
-      if (!Number.isNaN(rate))
-        this.#score(Math.log(Math.max(LEAST_BPS, rate)), { levels, row: quantilesBps[step]!, guess });
+      if (Number.isNaN(rate)) continue;
+      const truth = Math.log(Math.max(LEAST_BPS, rate));
+      let loss = 0;
+      let baselineLoss = 0;
+      levels.forEach((level, i) => {
+        loss += pinballLoss(level, truth - Math.log(Math.max(LEAST_BPS, quantilesBps[step]![i]!)));
+        baselineLoss += pinballLoss(level, truth - (baseline + BASELINE_SPREAD * normalQuantile(level)));
+      });
+      this.#addScore(loss / levels.length, baselineLoss / levels.length);
     }
-    pending.judged = Number.POSITIVE_INFINITY;
+    pending.scoredSteps = Number.POSITIVE_INFINITY;
   }
 
-  #score(
-    truth: number,
-    { levels, row, guess }: { levels: readonly number[]; row: readonly number[]; guess: number },
-  ): void {
-    let loss = 0;
-    let guessLoss = 0;
-    for (let i = 0; i < levels.length; i++) {
-      const level = levels[i]!;
-      loss += pinball(level, truth - Math.log(Math.max(LEAST_BPS, row[i]!)));
-      guessLoss += pinball(level, truth - (guess + GUESS_SPREAD * normalQuantile(level)));
-    }
-    this.#loss = this.#loss * FADE + loss / levels.length;
-    this.#guessLoss = this.#guessLoss * FADE + guessLoss / levels.length;
-    this.#judged = this.#judged * FADE + 1;
-    if (this.#judged < LEAST_JUDGED) return;
-    const margin = DROP_MARGIN * this.#judged;
-    if (!this.#isDropped && this.#loss > DROP_RATIO * this.#guessLoss + margin) {
+  #addScore(loss: number, baselineLoss: number): void {
+    this.#loss = this.#loss * FADE + loss;
+    this.#baselineLoss = this.#baselineLoss * FADE + baselineLoss;
+    this.#scored = this.#scored * FADE + 1;
+    if (this.#scored < LEAST_SCORED) return;
+    const margin = DROP_MARGIN * this.#scored;
+    if (!this.#isDropped && this.#loss > DROP_RATIO * this.#baselineLoss + margin) {
       this.#isDropped = true;
       this.#drops++;
-    } else if (this.#isDropped && this.#drops < 2 && this.#loss < BELIEVE_RATIO * this.#guessLoss)
+    } else if (this.#isDropped && this.#drops < 2 && this.#loss < TRUST_RATIO * this.#baselineLoss) {
       this.#isDropped = false;
+    }
   }
 }
 
-function pinball(level: number, error: number): number {
+function pinballLoss(level: number, error: number): number {
   return error >= 0 ? level * error : (level - 1) * error;
 }

@@ -4,7 +4,7 @@ import { ServerClock } from './server-clock.ts';
 const OFFSET = 1.7e12;
 
 describe('the clock of the service', () => {
-  test('is not known before an answer came', () => {
+  test('is unknown before the first response', () => {
     const clock = new ServerClock();
     expect(clock.isKnown).toBe(false);
     expect(clock.utcMsAt(5)).toBeNaN();
@@ -13,7 +13,7 @@ describe('the clock of the service', () => {
     expect(clock.isKnown).toBe(false);
   });
 
-  test('is taken from the middle of the shortest round trip', () => {
+  test('uses the middle of the shortest round trip', () => {
     const clock = new ServerClock();
     clock.sample(0, 200, OFFSET + 150);
     expect(clock.utcMsAt(0)).toBe(OFFSET + 50);

@@ -1,11 +1,11 @@
 /**
- * How far the clock of the service is from the page's own, from when requests left and answers came (Cristian 1989): the
- * service read its clock somewhere in between, so that the middle is wrong by at most half the round trip.
+ * The offset between the clocks of service and page, by the midpoint method (Cristian 1989): the service reads its
+ * clock between request and response, so the middle is wrong by at most half the round trip.
  */
 
-/** The page's clock drifts by at most so much against the service's. */
+/** The most that the page's clock drifts against the service's. */
 const DRIFT_SHARE = 50e-6;
-/** Samples that differ by more than their round trips and this cannot both be right: one of the clocks has leapt. */
+/** If samples differ by more than this beyond their round trips, one of the clocks has leapt. */
 const LEAP_MS = 100;
 
 interface Sample {
@@ -21,7 +21,7 @@ export class ServerClock {
     return this.#best !== undefined;
   }
 
-  /** A request left at `sentMs` and its answer came at `receivedMs`, on the page's clock. */
+  /** A request left at `sentMs` and its response arrived at `receivedMs`, on the page's clock. */
   sample(sentMs: number, receivedMs: number, serverUtcMs: number): void {
     const halfTripMs = (receivedMs - sentMs) / 2;
     if (!Number.isFinite(serverUtcMs) || !(halfTripMs >= 0)) return;
@@ -35,7 +35,7 @@ export class ServerClock {
     this.#best = { offsetMs, halfTripMs, atMs: receivedMs };
   }
 
-  /** UTC of the service at a moment of the page's clock; NaN while that is not known. */
+  /** UTC of the service at a time of the page's clock; NaN while unknown. */
   utcMsAt(pageMs: number): number {
     return pageMs + (this.#best?.offsetMs ?? Number.NaN);
   }

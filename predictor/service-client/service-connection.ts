@@ -1,12 +1,12 @@
 /**
- * The network side of the client: one stream of events, reports twice a second, and plain requests where streams do not
- * get through. Whatever fails is tried again, ever less often, never all clients at once. Nothing here throws or waits.
+ * The network side of the client: one stream of events, reports twice a second, and plain requests if streams fail.
+ * Failures are retried with random exponential backoff. Nothing here throws or waits.
  */
 
 import { EventParser } from './event-parser.ts';
 import { ServerClock } from './server-clock.ts';
 
-/** What is needed of `fetch`. */
+/** The used part of `fetch`. */
 export type Fetch = (
   url: string,
   init: { method: string; headers: Record<string, string>; body?: string; cache: 'no-store'; signal: AbortSignal },
@@ -17,44 +17,44 @@ export type Fetch = (
   body: { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } } | null;
 }>;
 
-/** Calls back after so many ms; returns how to call it off. */
+/** Calls back after a delay; the returned function cancels it. */
 export type After = (ms: number, act: () => void) => () => void;
 
-/** `refused`: the service does not want this page (token, origin); asked again once a minute. */
+/** `refused`: the service rejects this page (token, origin); retried once a minute. */
 export type ConnectionState = 'off' | 'connecting' | 'streaming' | 'polling' | 'waiting' | 'refused';
 
-export interface ConnectionOptions {
-  /** Without a slash at its end. */
+interface ConnectionOptions {
+  /** Without a trailing slash. */
   url: string;
   token: string | undefined;
   fetch: Fetch;
-  /** A clock that runs evenly, in ms. */
+  /** A monotonic clock in ms. */
   now: () => number;
   random: () => number;
   after: After;
-  /** A `ForecastReply`, as it came. */
+  /** Receives a `ForecastReply` that has not been validated. */
   onForecast(reply: unknown): void;
-  /** What is to be reported now: observations in UTC of the service. */
+  /** The observations to report now, in UTC of the service. */
   report(): unknown[];
   onShare(share: number): void;
   onState(state: ConnectionState, detail: string | undefined): void;
 }
 
 const REPORT_MS = 500;
-/** A report without observations asks for the time and the share, this often. */
+/** Period of reports without observations, which request the time and the share. */
 const LONGEST_REPORT_PAUSE_MS = 5000;
 const REQUEST_TIMEOUT_MS = 2000;
 const POLL_MS = 1000;
-/** While polling, a stream is tried this often. */
+/** Period of attempts to stream while polling. */
 const STREAM_AGAIN_MS = 60_000;
-/** The service sends something every 15 s. */
+/** The service sends an event at least every 15 s. */
 const SILENCE_MS = 40_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 const REFUSED_RETRY_MS = 60_000;
-/** A stream that ends sooner does not get through. */
+/** A shorter stream counts as a failure. */
 const SHORT_STREAM_MS = 3000;
-/** Streams that fail in a row before plain requests are tried. */
+/** Failures of streams in a row before polling. */
 const FAILURES_UNTIL_POLLING = 3;
 const REFUSALS = [401, 403, 404];
 
@@ -98,7 +98,7 @@ export class ServiceConnection {
     this.#enter('off');
   }
 
-  /** Calls `act` later, one of its name at a time, unless `signal` says that its connection was closed. */
+  /** Schedules `act` instead of the previous one of that name, unless the connection was closed. */
   #later(name: 'stream' | 'report' | 'poll', ms: number, signal: AbortSignal, act: () => Promise<void>): void {
     if (signal.aborted) return;
     this.#cancels.get(name)?.();
@@ -111,7 +111,7 @@ export class ServiceConnection {
     );
   }
 
-  /** Whoever is told may close the connection, and open it again. */
+  /** The listener may close and reopen the connection. */
   #enter(state: ConnectionState, detail?: string): void {
     if (state === this.#state) return;
     this.#state = state;
@@ -126,7 +126,7 @@ export class ServiceConnection {
   async #stream(outer: AbortSignal): Promise<void> {
     if (outer.aborted) return;
     const { url, fetch, now, after, random } = this.#options;
-    // Aborts this stream alone, when it says nothing for too long.
+    // Aborts this stream only, after a long silence.
     const own = new AbortController();
     const giveUp = () => own.abort();
     outer.addEventListener('abort', giveUp);
@@ -135,13 +135,13 @@ export class ServiceConnection {
     let openedMs = Number.NaN;
     let failure: unknown = new Error('the stream has ended');
     try {
-      // Without the id of the last event: what was missed is older than the forecast that comes next.
+      // Without the id of the last event, because missed events are older than the next forecast.
       const headers = this.#headers({ accept: 'text/event-stream' });
       const init = { method: 'GET', headers, cache: 'no-store' as const, signal: own.signal };
       const response = await fetch(`${url}/v1/events?types=forecast,clock`, init);
       if (!response.ok) throw wrongStatus(response.status);
       const reader = response.body?.getReader();
-      if (reader === undefined) throw new Error('this browser does not hand out responses piece by piece');
+      if (reader === undefined) throw new Error('this browser does not stream responses');
       const parser = new EventParser();
       const decoder = new TextDecoder();
       for (;;) {
@@ -162,7 +162,7 @@ export class ServiceConnection {
       failure = error;
     } finally {
       cancel();
-      // One that was given up in the middle would be sent on.
+      // Ends a stream that failed in the middle.
       giveUp();
       outer.removeEventListener('abort', giveUp);
     }
@@ -189,7 +189,7 @@ export class ServiceConnection {
       const serverUtcMs = (data as { serverUtcMs?: unknown } | null)?.serverUtcMs;
       if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, now(), serverUtcMs);
     } else if (type === 'forecast') onForecast(data);
-    // The service's clock has leapt: what the next report brings is the new one.
+    // The service's clock has leapt: the response to the next report gives the new time.
     else if (type === 'clock') {
       this.#reportedMs = Number.NEGATIVE_INFINITY;
       this.#later('report', 0, signal, () => this.#report(signal));
@@ -205,7 +205,7 @@ export class ServiceConnection {
     try {
       this.#options.onForecast(await this.#ask(signal, 'GET', '/v1/forecast'));
       if (signal.aborted || this.#state === 'streaming') return;
-      // It is there again: streams may be, too.
+      // The service responds again, so try to stream.
       if (this.#state !== 'polling') this.#later('stream', POLL_MS, signal, () => this.#stream(signal));
       this.#enter('polling');
       this.#later('poll', POLL_MS, signal, () => this.#poll(signal, 0));
@@ -221,7 +221,7 @@ export class ServiceConnection {
     let pauseMs = REPORT_MS;
     try {
       const observations = this.clock.isKnown ? report() : [];
-      // Nobody needs the connection any more.
+      // `report` may have closed the connection.
       if (signal.aborted) return;
       if (observations.length > 0 || now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS || !this.clock.isKnown) {
         this.#reportedMs = now();
@@ -262,7 +262,7 @@ export class ServiceConnection {
     }
   }
 
-  /** Doubles from failure to failure; drawn from the upper half, so that clients do not come back together. */
+  /** Doubles with each failure; random in the upper half, so that clients do not retry at the same time. */
   #backoffMs(failures: number): number {
     const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, failures));
     return ms * (0.5 + 0.5 * this.#options.random());
@@ -270,7 +270,7 @@ export class ServiceConnection {
 }
 
 function wrongStatus(status: number): Error {
-  const message = `expected an answer with success, got status ${status}`;
+  const message = `expected a successful response, got status ${status}`;
   return REFUSALS.includes(status) ? new Refused(message) : new Error(message);
 }
 

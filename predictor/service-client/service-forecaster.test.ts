@@ -4,7 +4,7 @@ import { ForecastChain } from '../chain.ts';
 import type { Fetch } from './service-connection.ts';
 import { createServiceForecaster, type ServiceForecasterOptions } from './service-forecaster.ts';
 
-/** Page second 0 is at this on the page's clock, and the service's UTC is ahead of that by the other. */
+/** The page's clock at its second 0, and the lead of the service's UTC. */
 const PAGE_START_MS = 5000;
 const SERVER_OFFSET_MS = 1.7e12;
 
@@ -22,7 +22,7 @@ const FORECAST: QuantileForecast = {
   handovers: [],
 };
 
-/** A service that answers as the test says, on a clock that the test turns; nothing happens in real time. */
+/** A service and a clock that the test controls. */
 function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://127.0.0.1:8790') {
   let nowMs = PAGE_START_MS;
   let timers: { atMs: number; act: () => void }[] = [];
@@ -115,7 +115,7 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
   return { stage, forecaster, ask: () => forecaster.latest(stage.nowSeconds()) as QuantileForecast | undefined };
 }
 
-/** A session that has begun and hears the service. */
+/** A session that receives the service's events. */
 async function begun(options: Partial<ServiceForecasterOptions> = {}) {
   const begun = staged(options);
   const { forecaster, ask } = begun;
@@ -126,7 +126,7 @@ async function begun(options: Partial<ServiceForecasterOptions> = {}) {
 }
 
 describe('forecasts of the service', () => {
-  test('come onto the clock of the session, times the share of the player', async () => {
+  test('are converted to the clock of the session, times the share of the player', async () => {
     const { stage, ask, forecaster } = await begun();
     stage.share = 0.25;
     await stage.advance(6);
@@ -145,7 +145,7 @@ describe('forecasts of the service', () => {
     });
   });
 
-  test('have no handovers while the session does not know its time, and follow it when it does', async () => {
+  test('have no handovers without the UTC of the session, and then in this UTC', async () => {
     const { stage, ask, forecaster } = staged();
     forecaster.start({ seed: 1 });
     ask();
@@ -168,7 +168,7 @@ describe('forecasts of the service', () => {
     expect(ask()).toBeUndefined();
   });
 
-  test('are reported as a fault where they are broken, and the chain goes on with the next forecaster', async () => {
+  test('are a fault if invalid, and the chain uses the next forecaster', async () => {
     const { stage, forecaster } = staged();
     const faults: string[] = [];
     const own = { ...FORECAST, source: 'own', issuedAtMs: 0 };
@@ -189,7 +189,7 @@ describe('forecasts of the service', () => {
     expect(chain.latest(stage.nowSeconds())!.source).toBe('service');
   });
 
-  test('of a service that lies are left out, and told so', async () => {
+  test('with bad scores are ignored, as the state shows', async () => {
     const { stage, ask, forecaster } = await begun();
     for (let second = 1; second < 20; second++) {
       const at = stage.nowSeconds();
@@ -207,8 +207,8 @@ describe('forecasts of the service', () => {
   });
 });
 
-describe('what is reported', () => {
-  test('goes in UTC of the service, twice a second', async () => {
+describe('reports', () => {
+  test('are in UTC of the service, twice a second', async () => {
     const { stage, forecaster, ask } = await begun();
     await stage.advance(4);
     ask();
@@ -229,13 +229,13 @@ describe('what is reported', () => {
     });
     const reports = stage.requests.length;
     await stage.advance(4);
-    // Nothing was seen, nothing is said.
+    // No report without observations.
     expect(stage.requests.length).toBe(reports);
     await stage.advance(2);
     expect(stage.requests.length).toBe(reports + 1);
   });
 
-  test('is bounded while the service is away, and what is old is not sent', async () => {
+  test('are limited without a connection, and old observations are not sent', async () => {
     const { stage, forecaster, ask } = await begun();
     stage.isGone = true;
     for (let i = 0; i < 1000; i++) {
@@ -254,7 +254,7 @@ describe('what is reported', () => {
 });
 
 describe('the connection', () => {
-  test('comes back for what is new, not for what it missed, and does not hammer', async () => {
+  test('reconnects with backoff, for new events only', async () => {
     const { stage, forecaster } = await begun();
     stage.sendForecast({}, 'boot.17');
     await stage.advance(5);
@@ -276,11 +276,11 @@ describe('the connection', () => {
       await stage.advance(1);
     }
     expect(forecaster.state.connection).toBe('streaming');
-    // With an id the service would send all of the last minutes: up to 1200 events.
+    // With an id the service would send the events of the last minutes, up to 1200.
     for (const { headers } of stage.requests) expect(headers).not.toHaveProperty('last-event-id');
   });
 
-  test('is kept up whatever its listener throws, which is a fault and no more', async () => {
+  test('stays open if its listener throws, which is a fault', async () => {
     const { stage, forecaster } = staged({
       onState({ connection }) {
         throw new Error(`no ${connection}`);
@@ -332,7 +332,7 @@ describe('the connection', () => {
     },
   );
 
-  test('may be opened again by its listener when it is closed', async () => {
+  test('may be reopened by its listener when it is closed', async () => {
     const { stage, forecaster } = await begun({
       onState({ connection }) {
         if (connection === 'off') forecaster.start({ seed: 1 });
@@ -344,14 +344,14 @@ describe('the connection', () => {
     expect(stage.streams.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   });
 
-  test('lets go of a stream that it cannot read', async () => {
+  test('aborts a stream that it cannot parse', async () => {
     const { stage } = await begun();
     stage.streams[0]!.push('event: forecast\ndata: {\n\n');
     await stage.advance(2);
     expect(stage.streams.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   });
 
-  test('asks once a second where streams do not get through', async () => {
+  test('polls once a second if streams fail', async () => {
     const { stage, forecaster, ask } = staged();
     stage.streamStatus = 502;
     forecaster.start({ seed: 1 });
@@ -370,7 +370,7 @@ describe('the connection', () => {
     expect(forecaster.state.connection).toBe('streaming');
   });
 
-  test('sends its token, and asks rarely where it is refused', async () => {
+  test('sends its token, and retries rarely if refused', async () => {
     const states: string[] = [];
     const { stage, forecaster, ask } = staged({
       token: 'secret',
@@ -386,7 +386,7 @@ describe('the connection', () => {
     expect(stage.requests.every(({ headers }) => headers['authorization'] === 'Bearer secret')).toBe(true);
     expect(stage.requests.length).toBeLessThan(12);
     expect(states).toEqual(['connecting', 'refused']);
-    expect(forecaster.state.detail).toBe('expected an answer with success, got status 401');
+    expect(forecaster.state.detail).toBe('expected a successful response, got status 401');
   });
 
   test('follows a leap of the clock of the service', async () => {
@@ -399,7 +399,7 @@ describe('the connection', () => {
     expect(ask()!.issuedAtMs / 1000).toBeCloseTo(2, 3);
   });
 
-  test('ends when nobody asks any more, or when it is closed, and opens again', async () => {
+  test('ends without calls of latest or on close, and reopens', async () => {
     const { stage, forecaster, ask } = await begun();
     await stage.advance(70);
     expect(forecaster.state.connection).toBe('off');
@@ -414,7 +414,7 @@ describe('the connection', () => {
     expect(forecaster.state.connection).toBe('off');
   });
 
-  test('gives up a stream that says nothing for long', async () => {
+  test('aborts a stream after a long silence', async () => {
     const { stage, ask } = await begun();
     for (let second = 0; second < 45; second++) {
       ask();
@@ -424,7 +424,7 @@ describe('the connection', () => {
   });
 });
 
-describe('where the page comes from', () => {
+describe('the origin of the page', () => {
   test.each([
     ['https://a.example/', 'http://127.0.0.1:8790'],
     ['https://a.example/', 'http://localhost:8790'],
@@ -437,7 +437,7 @@ describe('where the page comes from', () => {
     forecaster.close();
   });
 
-  test('a page over https may not ask for http in the network: one clear fault, and nothing is sent', async () => {
+  test('a page from https may not use http to another machine: one fault, and no request', async () => {
     const { forecaster, stage } = staged({ pageUrl: 'https://a.example/' }, 'http://192.168.1.5:8790');
     const faults: string[] = [];
     const chain = new ForecastChain([forecaster], { onFault: ({ message }) => faults.push(message) });
@@ -447,17 +447,15 @@ describe('where the page comes from', () => {
       await stage.advance(1);
     }
     expect(faults).toHaveLength(1);
-    expect(faults[0]).toContain(
-      'http://192.168.1.5:8790/: a page that came over https may not ask for http in the network',
-    );
+    expect(faults[0]).toContain('http://192.168.1.5:8790/: a page from https may not use http to another machine');
     expect(stage.requests).toEqual([]);
   });
 
-  test.each(['tea', '', 'ftp://a', 'http://a/?x=1', undefined])('%s is no address', (url) => {
+  test.each(['tea', '', 'ftp://a', 'http://a/?x=1', undefined])('rejects the URL %s', (url) => {
     expect(() => createServiceForecaster(url as string)).toThrow('url: expected the address of a prediction service');
   });
 
-  test('a staleness has to be one', () => {
+  test('rejects an invalid staleSeconds', () => {
     expect(() => createServiceForecaster('http://localhost', { staleSeconds: -1 })).toThrow('options.staleSeconds');
   });
 });

@@ -1,7 +1,7 @@
 /**
- * A forecaster that asks the prediction service beside the dish (`leo-abr serve`): it reports what the session sees, and
- * brings the service's forecasts onto the session's clock. For browsers; no dependencies. It never waits: where the
- * service has nothing new, or is not to be believed, `latest` has nothing, and the next forecaster is asked.
+ * A forecaster that uses the prediction service beside the dish (`leo-abr serve`): it reports the session's
+ * observations and converts the service's forecasts to the session's clock. For browsers; no dependencies. It never
+ * waits: without a recent and trusted forecast `latest` gives undefined, and the chain uses the next forecaster.
  */
 
 import { InputError, requirePositive } from '../../abr/errors.ts';
@@ -11,33 +11,33 @@ import { ForecastGate } from './forecast-gate.ts';
 import { type After, type ConnectionState, type Fetch, ServiceConnection } from './service-connection.ts';
 
 export interface ServiceForecasterOptions {
-  /** Bearer token, where the service asks for one. Default: none. */
+  /** Bearer token, if the service requires one. */
   token?: string;
-  /** A forecast of this age is not used. Seconds. Default 3. */
+  /** A forecast of this age is not used. Default 3. */
   staleSeconds?: number;
-  /** Told when the connection changes. Where it throws, a chain of forecasters reports that. Default: nobody. */
+  /** Called when the connection changes. `latest` throws its errors. */
   onState?: (state: ServiceForecasterState) => void;
   /** Default: the global one. */
   fetch?: Fetch;
-  /** A clock that runs evenly, in ms. Default: `performance.now`. */
+  /** A monotonic clock in ms. Default: `performance.now`. */
   now?: () => number;
   /** Uniform in [0, 1). Default: `Math.random`. */
   random?: () => number;
   /** Default: `setTimeout`. */
   after?: After;
-  /** Address of the page, for telling whether it may talk to the service at all. Default: `location.href`. */
+  /** URL of the page, which may forbid the use of the service. Default: `location.href`. */
   pageUrl?: string;
 }
 
 export interface ServiceForecasterState {
   connection: ConnectionState;
-  /** Why it waits or was refused. */
+  /** The reason for `waiting` or `refused`. */
   detail?: string;
-  /** The service's forecasts were much worse than a plain guess, so that they are left out. */
+  /** The service's forecasts are ignored, because they were much worse than a simple baseline. */
   distrusted: boolean;
-  /** Age in seconds of the newest forecast; undefined before there was one. */
+  /** Age of the newest forecast; absent before the first. */
   ageSeconds?: number;
-  /** Part of the link's capacity that this player counts on. */
+  /** This player's share of the link's capacity. */
   share: number;
 }
 
@@ -47,18 +47,18 @@ export interface ServiceForecaster extends Forecaster {
   close(): void;
 }
 
-/** Forecasts come once a second and more often; one may be lost. */
+/** Forecasts arrive at least once a second; one may be lost. */
 const STALE_SECONDS = 3;
-/** Nobody has asked for so long: the player is gone, and the connection with it until somebody asks again. */
+/** Without calls of `latest` for this long the connection is closed, until the next call. */
 const UNUSED_MS = 60_000;
-/** Observations kept while the connection is away: 10 s, in tenths. */
+/** Observations that are kept without a connection: 10 s in tenths. */
 const MOST_WAITING = 100;
 const OLDEST_SECONDS = 8;
 
 /**
- * `url`: of the service, like `http://127.0.0.1:8790`. Throws an `InputError` for one that is none, or wrong options.
- * A page that came over https may ask a service on its own machine over http, but one elsewhere only over https:
- * `start` then throws and says so, which a chain of forecasters reports once.
+ * `url`: of the service, like `http://127.0.0.1:8790`. On a page from https, a service on another machine must also use
+ * https; otherwise `start` throws, which a chain of forecasters reports once.
+ * @throws {InputError} for an invalid URL or option.
  */
 export function createServiceForecaster(url: string, options: ServiceForecasterOptions = {}): ServiceForecaster {
   return new RemoteForecaster(serviceUrl(url), options);
@@ -72,20 +72,20 @@ class RemoteForecaster implements ServiceForecaster {
   readonly #connection: ServiceConnection;
   readonly #gate: ForecastGate;
   #waiting: Observation[] = [];
-  /** Of the page's clock, at second 0 of the session; undefined before anybody asked. */
+  /** The page's clock at second 0 of the session; undefined before the first call of `latest`. */
   #startMs: number | undefined;
   /** UTC of the session's time source at its second 0. */
   #sessionUtcMs: number | undefined;
   #share = 1;
-  #askedMs = Number.NEGATIVE_INFINITY;
-  /** As it came: UTC of the service. */
+  #usedMs = Number.NEGATIVE_INFINITY;
+  /** In UTC of the service. */
   #newest: QuantileForecast | undefined;
-  /** Downloading that the service has seen; undefined where it does not say. */
+  /** Downloading that the service has observed; undefined if it does not report that. */
   #experienceSeconds: number | undefined;
-  /** On the session's clock; made once per forecast and clock. */
+  /** On the session's clock, cached per forecast, share and clock. */
   #converted: { of: QuantileForecast; startMs: number; share: number; forecast: QuantileForecast } | undefined;
   #detail: string | undefined;
-  /** Closed, or the browser would not let the page ask: until the next session. */
+  /** Until the next session: closed, or forbidden by the browser. */
   #isClosed = false;
   #fault: string | undefined;
 
@@ -102,7 +102,7 @@ class RemoteForecaster implements ServiceForecaster {
       now: this.#now,
       random: options.random ?? Math.random,
       after: options.after ?? afterTimeout,
-      onForecast: (reply) => this.#hear(reply),
+      onForecast: (reply) => this.#receive(reply),
       report: () => this.#report(),
       onShare: (share) => {
         this.#share = share;
@@ -141,11 +141,11 @@ class RemoteForecaster implements ServiceForecaster {
     this.#isClosed = page?.startsWith('https:') === true && protocol === 'http:' && !isLoopback(hostname);
     if (this.#isClosed) {
       throw new Error(
-        `${href}: a page that came over https may not ask for http in the network; expected https (leo-abr serve ` +
-          '--tls-cert, --tls-key) or a service on the same machine (http://127.0.0.1)',
+        `${href}: a page from https may not use http to another machine; expected https (leo-abr serve --tls-cert, ` +
+          '--tls-key) or a service on the same machine (http://127.0.0.1)',
       );
     }
-    this.#ask();
+    this.#use();
   }
 
   observe(observation: Observation): void {
@@ -162,7 +162,7 @@ class RemoteForecaster implements ServiceForecaster {
 
   latest(nowSeconds: number): QuantileForecast | undefined {
     this.#startMs = this.#now() - nowSeconds * 1000;
-    this.#ask();
+    this.#use();
     if (this.#fault !== undefined) {
       const fault = this.#fault;
       this.#fault = undefined;
@@ -178,13 +178,13 @@ class RemoteForecaster implements ServiceForecaster {
     this.#connection.close();
   }
 
-  /** Somebody wants forecasts: the connection stays for a while. */
-  #ask(): void {
-    this.#askedMs = this.#now();
+  /** Keeps the connection open, or opens it. */
+  #use(): void {
+    this.#usedMs = this.#now();
     if (this.#connection.state === 'off' && !this.#isClosed) this.#connection.open();
   }
 
-  #hear(reply: unknown): void {
+  #receive(reply: unknown): void {
     const { forecast, observedSeconds } = (reply ?? {}) as { forecast?: unknown; observedSeconds?: unknown };
     if (forecast === null || forecast === undefined) return;
     const wrong = validateForecast(forecast) ?? kindFault(forecast);
@@ -195,7 +195,7 @@ class RemoteForecaster implements ServiceForecaster {
     this.#newest = forecast as QuantileForecast;
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
     const converted = this.#onSessionClock();
-    if (converted !== undefined) this.#gate.hear(converted, this.#sessionSeconds());
+    if (converted !== undefined) this.#gate.addForecast(converted, this.#sessionSeconds());
   }
 
   #sessionSeconds(): number {
@@ -209,7 +209,7 @@ class RemoteForecaster implements ServiceForecaster {
     if (of === undefined || startMs === undefined || !clock.isKnown) return undefined;
     const share = this.#share;
     const known = this.#converted;
-    // The session's clock is read to a fraction of a ms each time.
+    // Readings of the session's clock differ by a fraction of a ms.
     if (known?.of === of && known.share === share && Math.abs(known.startMs - startMs) < 1) return known.forecast;
     const issuedAtMs = clock.pageMsAt(of.issuedAtMs) - startMs;
     const sessionUtcMs = this.#sessionUtcMs;
@@ -217,7 +217,7 @@ class RemoteForecaster implements ServiceForecaster {
       ...of,
       issuedAtMs,
       quantilesBps: of.quantilesBps.map((row) => row.map((bps) => bps * share)),
-      // In the time of the session's own source, as forecasts in a page are.
+      // In UTC of the session's own time source, as for other forecasters.
       handovers:
         sessionUtcMs === undefined
           ? []
@@ -230,9 +230,9 @@ class RemoteForecaster implements ServiceForecaster {
     return forecast;
   }
 
-  /** What is to be told to the service, in its UTC; also ends a connection that nobody needs any more. */
+  /** The observations to report, in UTC of the service. Closes an unused connection. */
   #report(): object[] {
-    if (this.#now() - this.#askedMs > UNUSED_MS) {
+    if (this.#now() - this.#usedMs > UNUSED_MS) {
       this.#connection.close();
       return [];
     }
@@ -243,12 +243,12 @@ class RemoteForecaster implements ServiceForecaster {
     const reported = this.#waiting.flatMap((observation): object[] => {
       if (observation.kind === 'request-latency') {
         const { kind, atSeconds, latencySeconds } = observation;
-        const isTold = nowSeconds - atSeconds < OLDEST_SECONDS && latencySeconds > 0;
-        return isTold ? [{ kind, atMs: utcMs(atSeconds), latencyMs: latencySeconds * 1000 }] : [];
+        const isReported = nowSeconds - atSeconds < OLDEST_SECONDS && latencySeconds > 0;
+        return isReported ? [{ kind, atMs: utcMs(atSeconds), latencyMs: latencySeconds * 1000 }] : [];
       }
       const { startSeconds, endSeconds, ...rest } = observation;
       const oldest = nowSeconds - OLDEST_SECONDS;
-      // Of a long pause its end is what matters; of old bits nothing does.
+      // The recent part of a long pause is reported; old bits are not.
       const start = rest.kind === 'idle' ? Math.max(startSeconds, oldest) : startSeconds;
       return start >= oldest && endSeconds > start
         ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }]
@@ -264,7 +264,7 @@ function serviceUrl(url: unknown): URL {
     const parsed = new URL(url as string);
     if (/^https?:$/.test(parsed.protocol) && parsed.search === '' && parsed.hash === '') return parsed;
   } catch {
-    // Said below.
+    // Thrown below.
   }
   throw new InputError('url', 'the address of a prediction service like http://127.0.0.1:8790', url);
 }
@@ -273,7 +273,7 @@ function kindFault(forecast: unknown): string | undefined {
   return (forecast as { kind?: unknown }).kind === 'paths' ? 'kind: expected quantiles, got paths' : undefined;
 }
 
-/** Browsers take these for as safe as https. */
+/** Browsers treat these as secure as https. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127\./.test(hostname);
 }
