@@ -12,13 +12,12 @@ export function requireNonEmptyArray(value: unknown, where: string): readonly un
   throw new InputError(where, 'an array that is not empty', value);
 }
 
-/** Finite numbers, ascending, above 0 and below `limit`. */
+/** Ascending numbers above 0 and below `limit`. */
 export function requireAscending(value: unknown, where: string, limit: number): number[] {
   let least = 0;
   return requireNonEmptyArray(value, where).map((number, i) => {
     if (typeof number !== 'number' || !(number > least && number < limit)) {
-      const below = limit === Number.POSITIVE_INFINITY ? '' : ` and below ${limit}`;
-      throw new InputError(`${where}[${i}]`, `a finite number above ${least}${below}`, number);
+      throw new InputError(`${where}[${i}]`, `a number above ${least} and below ${limit}`, number);
     }
     least = number;
     return number;

@@ -24,7 +24,7 @@ describe('parseModelCard', () => {
     [
       'output.stepEndsSeconds.1',
       1,
-      'card.output.stepEndsSeconds[1]: expected a finite number above 1 and below 3600, got 1',
+      'card.output.stepEndsSeconds[1]: expected a number above 1 and below 3600, got 1',
     ],
     ['output.levels', [0.1, 0.5], 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
     ['output.levels.1', 0.4, 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
