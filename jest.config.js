@@ -5,6 +5,8 @@ export default {
   testMatch: ['**/*.test.ts'],
   // A busy host may take seconds for what takes milliseconds; a test that hangs fails all the same.
   testTimeout: 60_000,
+  // Jest leaves a core for watching by default; of two that is half.
+  maxWorkers: '100%',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -119,7 +119,7 @@ describe('the outlook of a segment', () => {
     );
     const forecast = forecastOf(12e6, 0);
     expect(createMpcO().decide(state, forecast).reason).toBe(
-      'true path: QoE 3.00 per 4 s and 0.0 s of stalls over 5 segments',
+      'true path: QoE 3.00 per 4 s and 0.0 s of stalls over 10 segments',
     );
     expect(createMpcL().decide(state, forecast).reason).toBe('oracle: QoE 3.00 per 4 s, stall 0.00 s');
     // Up from 1 Mbit/s: this segment alone does not pay for the switch, the later ones do.
