@@ -13,14 +13,14 @@ describe('browserOracle', () => {
   const path = (oracle: ReturnType<typeof browserOracle>, now: number) =>
     (oracle.forecaster.latest(now) as PathForecast).paths[0]!.path;
 
-  test('publishes the link from this moment on, with its RTT', () => {
+  test('publishes the link from now on, with its RTT', () => {
     const oracle = browserOracle(link);
     expect(path(oracle, 0).downloadSeconds(0, 1e6)).toBeCloseTo(1.1, 9);
     expect(path(oracle, 2).downloadSeconds(0, 4e6)).toBeCloseTo(1.1, 9);
     expect(path(oracle, 12).cumulativeBits(10)).toBeCloseTo(1e7, 3);
   });
 
-  test('is anchored by the first media response alone', () => {
+  test('is anchored by the first media response only', () => {
     const oracle = browserOracle(link);
     oracle.anchor(9.5, 0.5);
     oracle.anchor(100, 1);

@@ -1,7 +1,4 @@
-/**
- * The oracle in a page: fetches the link before the session starts and anchors it at the origin's clock. It knows
- * capacity x payload share and the RTT, not what the browser itself takes.
- */
+/** The oracle in a page: the published link, anchored at the origin's clock. It does not know the browser's delays. */
 
 import { type Forecaster, PiecewisePath } from '../../abr/index.ts';
 import type { PublishedLink } from '../origin/published-link.ts';
@@ -10,11 +7,11 @@ import { oracleForecaster } from './oracle-forecaster.ts';
 export interface BrowserOracle {
   forecaster: Forecaster;
   /**
-   * The origin had a media request at `traceSeconds` (its response says so) that left the page at `nowSeconds` of the
-   * session's clock. The first call counts. Until then the session's second 0 is taken for the trace's start second.
+   * A media request left the page at `nowSeconds` of the session's clock and reached the origin at `traceSeconds`. The
+   * first call counts; before it, the session's second 0 is the trace's start.
    */
   anchor(traceSeconds: number, nowSeconds: number): void;
-  /** Trace seconds minus session seconds, as they are taken now. */
+  /** The current difference of trace time and session time. */
   readonly offsetSeconds: number;
 }
 

@@ -1,4 +1,4 @@
-/** What `--algorithms` may name in the simulator, and how a session of each is played. */
+/** The names that `--algorithms` accepts in the simulator, and how each plays a session. */
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
@@ -14,13 +14,13 @@ import { linkOf } from './session-setup.ts';
 import { simulateSession } from './simulate-session.ts';
 
 /** One session of a benchmark. */
-export interface SessionTask {
+interface SessionTask {
   trace: Trace;
   scenario: ResolvedScenario;
   startSeconds: number;
   segmentCount: number;
   seed: number;
-  /** Measure decisions. */
+  /** Measure the durations of decisions. */
   timings: boolean;
   /** Of the built-in forecaster. Default: the shipped one. */
   model?: Model | undefined;
@@ -31,7 +31,7 @@ export interface SimulatedAlgorithm {
   simulate(task: SessionTask): SessionResult;
 }
 
-/** Forecasters by name, made for one session. */
+/** Create a forecaster for one session. */
 const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
   oracle: ({ trace, scenario, startSeconds }) =>
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
@@ -39,18 +39,19 @@ const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Foreca
   'built-in:no-handover': ({ model }) => createBuiltInForecaster({ ...(model && { model }), handover: false }),
 };
 
-/** Played otherwise than by asking a controller. */
+/** Algorithms without a controller. */
 const SPECIAL: Readonly<Record<string, (task: SessionTask) => SessionResult>> = { optimal: optimalSession };
 
-/** dash.js's own; there is nothing of it to call here. */
+/** dash.js's own rules. */
 const BROWSER_ONLY = 'dynamic';
 
-/** Names of all that can be simulated; each controller also as `<name>@<forecaster>`. */
+/** Each controller also as `<name>@<forecaster>`. */
 export const SIMULATED_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(SPECIAL)];
 
 /**
- * The algorithm of a name: a controller of abr/ (`mpc-d`, `mpc-o` ...), one with a forecaster of choice
- * (`<controller>@oracle`), one of `own`, or `optimal`. `InputError` that lists what there is for any other.
+ * The algorithm of a name: a controller of abr/ (`mpc-d`, `mpc-o` ...), also with a forecaster (`<controller>@oracle`),
+ * one of `own`, or `optimal`.
+ * @throws {InputError} with the known names.
  */
 export function simulatedAlgorithm(
   name: string,
@@ -62,7 +63,7 @@ export function simulatedAlgorithm(
   if (name === BROWSER_ONLY) {
     throw new InputError(
       field,
-      `what the simulator can play (${SIMULATED_ALGORITHMS.join(', ')})`,
+      `an algorithm of the simulator (${SIMULATED_ALGORITHMS.join(', ')})`,
       undefined,
       `${describeValue(name)}, dash.js's own rules, which only a browser runs: leo-abr bench`,
     );

@@ -34,14 +34,14 @@ describe('ProgressFeed', () => {
     for (let tick = 1; ; tick++) {
       at = sentSeconds + tick * 0.1;
       if (at >= flight.endsAtSeconds) break;
-      feed.tell(at, false);
+      feed.report(at, false);
       if (at > 2 && at < 4) {
         const last = simulated.at(-1)!;
         expect(last).toMatchObject({ kind: 'throughput', bits: 0 });
         expect('endSeconds' in last && at - last.endSeconds).toBeLessThan(0.3);
       }
     }
-    feed.tell(flight.endsAtSeconds, true);
+    feed.report(flight.endsAtSeconds, true);
 
     const inPage: Observation[] = [];
     const meter = new ObservationMeter((observation) => inPage.push(observation));
@@ -67,7 +67,7 @@ describe('ProgressFeed', () => {
         continue;
       }
       expect([observation.startSeconds, observation.endSeconds]).toEqual([other.startSeconds, other.endSeconds]);
-      // Where bits begin or cease within a piece, an event's bits may be booked a piece too early or too late.
+      // If bits begin or end within a piece, they may be counted in a neighbouring piece.
       expect(Math.abs(observation.bits - other.bits)).toBeLessThan(0.1 * 8e6);
     }
     const bits = (seen: Observation[]) => seen.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);

@@ -1,12 +1,11 @@
-/** One request on the replayed link: when its bits come, and what a page could see of that while they do. */
+/** One request on the replayed link: the arrival of its bits, and a page's observations of them. */
 
 import type { Forecaster, PiecewisePath } from '../../abr/index.ts';
 import { type MeteredRequest, ObservationMeter } from '../../predictor/observation-meter.ts';
 
-/** The first byte is here when so many bits are. */
 const FIRST_BYTE_BITS = 8;
 
-/** Times are seconds of the session's clock; `link` counts from the session's second 0 and holds the request's RTT. */
+/** Times are of the session's clock; `link` begins at the session's second 0 and includes the request's RTT. */
 export class Flight {
   readonly endsAtSeconds: number;
   readonly firstByteAtSeconds: number;
@@ -30,7 +29,7 @@ export class Flight {
     return Math.min(this.sizeBits, Math.max(0, this.link.cumulativeBits(atSeconds) - this.bitsBefore));
   }
 
-  /** When the last of the bits received by `atSeconds` came; undefined while none has. */
+  /** When the last of the bits received by `atSeconds` arrived; undefined without bits. */
   lastProgressAtSeconds(atSeconds: number): number | undefined {
     const received = this.receivedBits(atSeconds);
     if (received <= 0) return undefined;
@@ -38,14 +37,14 @@ export class Flight {
   }
 }
 
-/** Tells a forecaster of flights as a page does: through the very meter, by progress events of its own. */
+/** Reports flights to a forecaster as a page does: by progress events through the plugin's meter. */
 export class ProgressFeed {
   private readonly meter: ObservationMeter;
   private flight: { of: Flight; request: MeteredRequest } | undefined;
-  private toldUntilSeconds = 0;
-  private toldBits = 0;
+  private reportedUntilSeconds = 0;
+  private reportedBits = 0;
 
-  /** Progress is told every `eventSeconds`, or at each `tell` where those are more frequent. */
+  /** Reports progress every `eventSeconds`, and at each `report`. */
   constructor(
     forecaster: Forecaster,
     private readonly eventSeconds: number,
@@ -53,27 +52,26 @@ export class ProgressFeed {
     this.meter = new ObservationMeter((observation) => forecaster.observe(observation));
   }
 
-  /** A request has left. */
   begin(flight: Flight): void {
     this.flight = { of: flight, request: this.meter.requestSent(flight.requestedAtSeconds) };
-    this.toldBits = 0;
+    this.reportedBits = 0;
   }
 
-  /** Tells what was seen until `atSeconds`, where the flight `ended` (or was abandoned) or went on. */
-  tell(atSeconds: number, ended: boolean): void {
+  /** Reports the progress until `atSeconds`; `ended`: the flight is complete or abandoned. */
+  report(atSeconds: number, ended: boolean): void {
     const { flight, meter } = this;
     if (flight === undefined) return;
     const { of, request } = flight;
     if (of.firstByteAtSeconds <= atSeconds) {
       if (request.reportedSeconds === undefined) {
         meter.firstByte(request, of.firstByteAtSeconds);
-        this.toldUntilSeconds = of.firstByteAtSeconds;
+        this.reportedUntilSeconds = of.firstByteAtSeconds;
       }
-      while (this.toldUntilSeconds < atSeconds) {
-        this.toldUntilSeconds = Math.min(this.toldUntilSeconds + this.eventSeconds, atSeconds);
-        const bits = of.receivedBits(this.toldUntilSeconds);
-        meter.received(request, this.toldUntilSeconds, bits - this.toldBits);
-        this.toldBits = bits;
+      while (this.reportedUntilSeconds < atSeconds) {
+        this.reportedUntilSeconds = Math.min(this.reportedUntilSeconds + this.eventSeconds, atSeconds);
+        const bits = of.receivedBits(this.reportedUntilSeconds);
+        meter.received(request, this.reportedUntilSeconds, bits - this.reportedBits);
+        this.reportedBits = bits;
       }
     }
     if (ended) {

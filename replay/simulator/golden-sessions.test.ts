@@ -1,6 +1,6 @@
 /**
- * Golden sessions: what every algorithm does on one small synthetic trace, segment by segment. A change of behaviour
- * shows as a diff of `fixtures/golden-sessions.json`, to be read before it is committed. To write the file anew:
+ * Golden sessions: every algorithm on a small synthetic trace, segment by segment. A change of behaviour is a diff of
+ * `fixtures/golden-sessions.json`, which must be reviewed. To rewrite the file:
  *
  *     WRITE_GOLDEN=1 npm run unit -- replay/simulator/golden-sessions
  */
@@ -51,7 +51,7 @@ describe('golden sessions', () => {
   if (process.env['WRITE_GOLDEN'] === '1') writeFileSync(GOLDEN_FILE, goldenText(played()));
   const golden = JSON.parse(readFileSync(GOLDEN_FILE, 'utf8'));
 
-  test('are those of all algorithms (after a new one: WRITE_GOLDEN=1, above)', () => {
+  test('exist for all algorithms (for a new one see WRITE_GOLDEN=1 above)', () => {
     expect(Object.keys(golden)).toEqual(names);
   });
 

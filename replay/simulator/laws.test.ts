@@ -40,7 +40,7 @@ function traceOf(parts: readonly { seconds: number; mbps: number }[]): Trace {
     end += seconds;
     return end;
   });
-  // Something always comes through, early enough to lie before the wrap.
+  // There is always some capacity before the wrap.
   const ratesBps = Float64Array.from(parts, ({ mbps }, i) => (i === 0 ? mbps + 0.5 : mbps) * 1e6);
   return {
     name: 'law',
@@ -62,7 +62,7 @@ function follows(representations: readonly number[]): Controller {
   };
 }
 
-/** As `follows`, but gives up on what takes long. */
+/** As `follows`, but abandons slow downloads. */
 function gives(representations: readonly number[], patienceSeconds: number): Controller {
   return {
     ...follows(representations),
@@ -103,7 +103,7 @@ function play(
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 describe('laws of the simulator', () => {
-  test('startup, stalls and played media are all the time there is', () => {
+  test('startup, stalls and played media add up to the elapsed time', () => {
     fc.assert(
       fc.property(session, (of) => {
         const result = play(of);
@@ -111,20 +111,20 @@ describe('laws of the simulator', () => {
         const { segmentSeconds, browser } = of.scenario;
         const last = rows[rows.length - 1];
         if (last === undefined) return result.endedBy === 'cutoff';
-        // When the last segment is in the buffer: what was appended is either played or still there.
+        // At the last append: appended media are either played or in the buffer.
         const appendedAt = last.requestedAtSeconds + last.downloadSeconds + browser.appendSeconds;
         const stallsOfRows = sum(rows.map((row) => row.stallSeconds));
         const before = rows.slice(0, -1);
         const played = appendedAt - result.startupSeconds - stallsOfRows;
         expect(played).toBeGreaterThanOrEqual(-1e-6);
         expect(played).toBeLessThanOrEqual(before.length * segmentSeconds + 1e-6);
-        // The same at every request, where the level is known: played = appended - level.
+        // The same at every request: played = appended - buffer level.
         for (const [i, row] of rows.entries()) {
           if (i === 0) continue;
           const stalled = sum(rows.slice(0, i).map((earlier) => earlier.stallSeconds));
           const waitedHere = row.requestedAtSeconds - result.startupSeconds - stalled;
           const playedThen = i * segmentSeconds - row.bufferLevelSeconds;
-          // The gap and an initialisation segment before the request may already have stalled.
+          // Playback may have stalled already during the gap and an initialisation segment.
           expect(waitedHere).toBeGreaterThanOrEqual(playedThen - 1e-6);
           expect(waitedHere).toBeLessThanOrEqual(playedThen + row.stallSeconds + 1e-6);
         }
@@ -182,7 +182,7 @@ describe('laws of the simulator', () => {
     const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
     fc.assert(
       fc.property(session, rates, (of, [slow, factor]) => {
-        // With room for everything requests leave at the same times, whatever the rate.
+        // With room for all segments the times of requests do not depend on the rate.
         const { segmentSeconds } = of.scenario;
         const roomy = { ...of.scenario, bufferCapSeconds: (SEGMENTS + 1) * segmentSeconds };
         const stallAt = (playbackRate: number) =>
@@ -193,7 +193,7 @@ describe('laws of the simulator', () => {
     );
   });
 
-  test('the same options give the same session, watched by a forecaster and a recorder or not', () => {
+  test('the same options give the same session, with and without a forecaster and onDecision', () => {
     fc.assert(
       fc.property(session, (of) => {
         const observations: Observation[] = [];

@@ -1,4 +1,4 @@
-/** MPC-L in whole sessions on synthetic links: with the truth as its forecast, and with forecasters that are broken. */
+/** MPC-L in whole sessions on synthetic links: with the true forecast, and with faulty forecasters. */
 
 import { describe, expect, test } from '@jest/globals';
 import {
@@ -58,7 +58,7 @@ describe('abandonment', () => {
     return { session, records };
   }
 
-  test('happens, no more often per segment than it may, each time for less', () => {
+  test('happens, at most as often per segment as allowed, and to a lower representation', () => {
     for (const maxAbandonments of [1, 4]) {
       const { session, records } = play({ maxAbandonments });
       const perSegment = new Map<number, number[]>();
@@ -78,7 +78,7 @@ describe('abandonment', () => {
     }
   });
 
-  test('wastes no larger share of the bits than it may', () => {
+  test('wastes at most the allowed share of the bits', () => {
     const wastedShare = (maxWastedShare: number) => {
       const { session, records } = play({ maxWastedShare });
       const requestedBits = Math.max(...records.map(({ inFlight }) => inFlight?.sessionRequestedBits ?? 0));
@@ -91,7 +91,7 @@ describe('abandonment', () => {
   });
 });
 
-/** Publishes what came of the last 8 s, spread by a half, as `change` leaves it: neither good nor bad, if it does. */
+/** Publishes the mean rate of the last 8 s with a spread of a half, modified by `change`: mediocre without it. */
 function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | undefined): Forecaster {
   const windowSeconds = 8;
   let observed: { endSeconds: number; seconds: number; bits: number }[] = [];
@@ -129,7 +129,7 @@ const timesAll = (forecast: QuantileForecast, factor: number): QuantileForecast 
   quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => factor * bps)),
 });
 
-/** Made anew for each session. */
+/** A new one for each session. */
 const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Forecast | undefined>> = {
   'never answers': () => () => undefined,
   'says NaN': () => (forecast) => timesAll(forecast, Number.NaN),
@@ -178,7 +178,7 @@ describe('a forecaster that', () => {
     );
   const reference = played('mpc-d');
 
-  test('is sound pays', () => {
+  test('is correct increases the QoE', () => {
     expect(played('mpc-l', () => measuringForecaster((forecast) => forecast))).toBeGreaterThan(reference);
   });
 

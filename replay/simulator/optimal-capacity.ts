@@ -1,27 +1,27 @@
 /**
- * What the rest of a session can add at most, by capacity alone: the segments still to come share the bits that the link
- * delivers until the last one is due, each bit at a price. Whatever the price, gains - price x sizes + price x capacity
- * is an upper bound (Lagrange); the least over a few prices is taken.
+ * An upper bound of what the rest of a session can add, by capacity: the remaining segments share the bits that the
+ * link delivers until the last one is due. For any price per bit, gains - price x sizes + price x capacity is an upper
+ * bound (Lagrange); the bound is the least over a few prices.
  */
 
 import type { SessionProblem } from './optimal-problem.ts';
 
-/** Besides what a step up the ladder gains per bit, prices so many times that: sizes vary from segment to segment. */
+/** The prices are the gains per bit of a step up the ladder, times these, because sizes vary between segments. */
 const PRICE_FACTORS = [0.9, 1, 1.1];
-/** Prices closer than this, relatively, are one. */
+/** Prices with a smaller relative difference are equal. */
 const SAME_PRICE = 0.01;
 
-/** Seconds waited are looked up in cells so long. */
+/** Length of the cells of waited time. */
 const CELL_SECONDS = 0.5;
 
 export class CapacityBound {
   private readonly prices: number[];
-  /** `[price][segments done]`: the most that gains less priced sizes of the rest can be. */
+  /** `[price][finished segments]`: the maximum of gains - price x sizes of the rest. */
   private readonly pricedGains: Float64Array[];
-  /** `[price][cell of seconds waited]`: the most that priced capacity less the cost of waiting can be, from there on. */
+  /** `[price][cell of waited time]`: the maximum of price x capacity - cost of waiting, from this cell on. */
   private readonly pricedCapacity: Float64Array[];
 
-  /** `waitGridSeconds`: what seconds waited are rounded down to where the bound is used. */
+  /** `waitGridSeconds`: the grid to which callers round waited time down. */
   constructor(
     private readonly problem: SessionProblem,
     waitGridSeconds: number,
@@ -33,8 +33,8 @@ export class CapacityBound {
   }
 
   /**
-   * Most that can be added to the sum, the cost of waiting from the session's beginning included, when `done` segments are
-   * there, `waitedSeconds` were waited and the next request leaves at `requestSeconds`.
+   * The most that can be added to the sum, including the cost of all waiting, after `done` segments and `waitedSeconds`
+   * of waiting, if the next request leaves at `requestSeconds`.
    */
   toCome(done: number, waitedSeconds: number, requestSeconds: number): number {
     const cell = Math.floor(waitedSeconds / CELL_SECONDS);
@@ -48,7 +48,7 @@ export class CapacityBound {
   }
 }
 
-/** 0, and about what a bit brings on each step of the concave hull of gain over mean size. */
+/** 0, and the slopes of the concave hull of gain over mean size, times `PRICE_FACTORS`. */
 function pricesOf({ gains, sizesBits, segmentCount, representationCount }: SessionProblem): number[] {
   const meanBits = Float64Array.from(gains, (_, representation) => {
     let sum = 0;
@@ -82,19 +82,19 @@ function pricedGains(problem: SessionProblem, price: number): Float64Array {
         gains[representation]! - price * sizesBits[segment * representationCount + representation]!,
       );
     }
-    // A session that is cut off goes without: a segment need not bring a loss.
+    // A session that is cut off lacks segments, so a segment need not add a loss.
     sums[segment] = sums[segment + 1]! + Math.max(0, most);
   }
   return sums;
 }
 
-/** Bits that can have come when the last segment is due, by cell of seconds waited. */
+/** The most bits that can arrive until the last segment is due, by cell of waited time. */
 function capacityByWait(problem: SessionProblem, waitGridSeconds: number): Float64Array {
   const { link, segmentCount, segmentSeconds, browser, cutoffSeconds } = problem;
   const dueSeconds = (segmentCount - 1) * segmentSeconds - browser.stallLevelSeconds;
   const bits = new Float64Array(Math.ceil(cutoffSeconds / CELL_SECONDS) + 1);
   for (let cell = 0; cell < bits.length; cell++) {
-    // All of the cell, and what was rounded off, may have been waited.
+    // The wait may be up to the end of the cell plus the rounding.
     bits[cell] = link.cumulativeBits(dueSeconds + (cell + 1) * CELL_SECONDS + waitGridSeconds);
   }
   return bits;

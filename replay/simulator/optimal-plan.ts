@@ -1,17 +1,14 @@
-/** Making a plan better by changing it a little: what rounding to grids has cost it is mostly won back here. */
+/** Improves a plan by local changes, which regains most of the loss from rounding to grids. */
 
 import { type SessionProblem, sumOfPlan } from './optimal-problem.ts';
 
-/** So many segments in a row are changed at once, to the same representation. */
+/** The most neighbouring segments that are changed at once, to the same representation. */
 const LONGEST_RUN = 3;
 
-/** A gain that is more than rounding of floating point. */
+/** A smaller gain is a rounding error. */
 const LEAST_GAIN = 1e-9;
 
-/**
- * Takes every change of one to `LONGEST_RUN` neighbouring segments that helps, until none does. The plan is changed in
- * place; returns its sum.
- */
+/** Changes up to `LONGEST_RUN` neighbouring segments in place while that increases the sum; returns the sum. */
 export function improvePlan(problem: SessionProblem, plan: Uint8Array): number {
   let sum = sumOfPlan(problem, plan);
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * A session as a problem of optimisation: everything known in advance, and what a plan (a representation per segment)
- * comes to. The same arithmetic as in simulate-session.ts and playback.ts, without anything that is not needed for it.
+ * A session as an optimisation problem with everything known in advance, and the objective of a plan (a representation
+ * per segment). The same arithmetic as in simulate-session.ts and playback.ts, but only its necessary part.
  */
 
 import { type PiecewisePath, QOE_UNIT_SECONDS, type QoeForm, qoeWeights } from '../../abr/index.ts';
@@ -10,19 +10,18 @@ import type { Trace } from '../trace.ts';
 import { pageLinkOf, sizesOf } from './session-setup.ts';
 import { CUTOFF_SECONDS } from './simulate-session.ts';
 
-/** The session to be planned. */
 export interface SessionToPlan {
   trace: Trace;
   scenario: ResolvedScenario;
-  /** Second of the trace at which the first media request leaves. */
+  /** Second of the trace at the first media request. */
   startSeconds: number;
   segmentCount: number;
 }
 
 /**
- * Gains, costs and mu are parts of one sum: gains of segments - costs of switches - mu x seconds waited (startup and
- * stalls). It is the session's QoE in one of its forms, times the session's 4 s units. Segment, cap and stall level are in
- * seconds of the clock, as long as they play at the scenario's playback rate; only `mediaSeconds` is not.
+ * The objective is a sum: gains of segments - costs of switches - mu x waited seconds (startup and stalls). It is the
+ * session's QoE in one of its forms, times the session's number of 4 s units. Segment, cap and stall level are in
+ * seconds of the clock at the scenario's playback rate; only `mediaSeconds` is media time.
  */
 export interface SessionProblem {
   segmentCount: number;
@@ -38,13 +37,13 @@ export interface SessionProblem {
   mu: number;
   /** `[segment * representationCount + representation]`. */
   sizesBits: Float64Array;
-  /** From the session's second 0; holds the RTT of a request. */
+  /** From the session's second 0, with the RTT of a request. */
   link: PiecewisePath;
   browser: BrowserModel;
   cutoffSeconds: number;
 }
 
-/** Undefined for a form of QoE that the scenario's ladder has not. */
+/** Undefined for a form of QoE that the ladder does not support. */
 export function sessionProblem(session: SessionToPlan, form: 'linear' | 'log'): SessionProblem;
 export function sessionProblem(session: SessionToPlan, form: QoeForm): SessionProblem | undefined;
 export function sessionProblem(session: SessionToPlan, form: QoeForm): SessionProblem | undefined {
@@ -71,34 +70,28 @@ export function sessionProblem(session: SessionToPlan, form: QoeForm): SessionPr
   };
 }
 
-/** What a sum is as QoE. */
+/** Converts a sum to QoE. */
 export function qoeOfSum(problem: SessionProblem, sum: number): number {
   return (sum * QOE_UNIT_SECONDS) / (problem.segmentCount * problem.mediaSeconds);
 }
 
-/**
- * Seconds from an append that leaves `levelSeconds` in the buffer to the next request: dash.js's rule, as the simulator
- * has it.
- */
-export function secondsToRequest(problem: SessionProblem, levelSeconds: number): number {
-  const { requestGapSeconds, requestLatenessSeconds } = problem.browser;
-  const excessSeconds = levelSeconds + problem.segmentSeconds - problem.bufferCapSeconds;
-  return Math.max(requestGapSeconds, excessSeconds + requestLatenessSeconds);
-}
-
-/** The sum of a plan, a representation per segment. A session that is cut off gets what it gets. */
+/** The sum of a plan. A session that is cut off keeps the gains until then. */
 export function sumOfPlan(problem: SessionProblem, plan: ArrayLike<number>): number {
   const { link, sizesBits, gains, switchCosts, mu, segmentSeconds, representationCount, cutoffSeconds } = problem;
-  const { initSegmentBits, appendSeconds, stallLevelSeconds } = problem.browser;
+  const { initSegmentBits, appendSeconds, stallLevelSeconds, requestGapSeconds, requestLatenessSeconds } =
+    problem.browser;
   const isInitialised = new Uint8Array(representationCount).fill(initSegmentBits > 0 ? 0 : 1);
   let now = 0;
-  let level = 0;
+  let buffer = 0;
   let waited = 0;
   let sum = 0;
   for (let segment = 0; segment < problem.segmentCount; segment++) {
     const representation = plan[segment]!;
     let appendedAt = now;
-    if (segment > 0) appendedAt += secondsToRequest(problem, level);
+    if (segment > 0) {
+      const excess = buffer + segmentSeconds - problem.bufferCapSeconds;
+      appendedAt += Math.max(requestGapSeconds, excess + requestLatenessSeconds);
+    }
     if (isInitialised[representation] === 0) {
       isInitialised[representation] = 1;
       if (segment > 0) appendedAt += link.downloadSeconds(appendedAt, initSegmentBits);
@@ -107,11 +100,11 @@ export function sumOfPlan(problem: SessionProblem, plan: ArrayLike<number>): num
     appendedAt += appendSeconds;
     if (segment === 0) {
       waited = appendedAt;
-      level = segmentSeconds;
+      buffer = segmentSeconds;
     } else {
-      const played = Math.min(appendedAt - now, Math.max(0, level - stallLevelSeconds));
+      const played = Math.min(appendedAt - now, Math.max(0, buffer - stallLevelSeconds));
       waited += appendedAt - now - played;
-      level += segmentSeconds - played;
+      buffer += segmentSeconds - played;
     }
     if (waited >= cutoffSeconds) return sum - mu * cutoffSeconds;
     now = appendedAt;

@@ -1,42 +1,42 @@
 /**
- * A bound that no session can beat, and the plan behind it, by dynamic programming over labels.
+ * An upper bound of all sessions and its plan, by dynamic programming over labels.
  *
- * A label is what is left of a session after its first segments: the moment its next request leaves (`request`), the
- * seconds waited so far (`waited`), its gains less switches so far (`value`), its last representation and those already
- * initialised. It dominates another one of the same last representation if its request leaves no later, it has waited no
- * longer, is worth no less and has initialised no fewer; that one is then dropped. By the same choices from then on it
- * never fares worse: a link that serves in order never ends an earlier request later; to have waited longer moves all
- * later deadlines, but also the moments at which the buffer has room, and in the end only the longest lag behind the
- * deadlines counts, which is no longer here either. So idling never helps, nor does abandoning a download, which is
- * idling as far as the link and the buffer are concerned: the bound holds for sessions that do either.
+ * A label is the state of a session after its first segments: the time of its next request (`request`), the waited
+ * seconds (`waited`), its gains minus switches (`value`), its last representation and the initialised ones. A label
+ * dominates another one with the same last representation if its request is no later, its wait no longer, its value no
+ * less and if it has initialised all that the other one has; the other one is dropped. With the same later choices it
+ * is never worse: a link that serves in order never ends an earlier request later; a longer wait shifts all later
+ * deadlines, but also the times at which the buffer has room, and the final cost is the largest lag behind the
+ * deadlines, which is no larger either. So idling never helps, nor does abandoning a download, which is idling for the
+ * link and the buffer: the bound holds for sessions that do either.
  *
- * Moments and waits are rounded down to grids to keep labels few. That makes a label dominate what it stands for, so the
- * result is an upper bound; the plan behind it is a real one, to be judged by exact times.
+ * Times and waits are rounded down to grids, for fewer labels. A rounded label dominates the exact one, so the result
+ * is an upper bound; its plan is valid and can be evaluated with exact times.
  */
 
 import { CapacityBound } from './optimal-capacity.ts';
 import type { SessionProblem } from './optimal-problem.ts';
 
-export interface SearchOptions {
-  /** Grids in seconds that moments of requests and waits are rounded down to; powers of 2 are exact. */
+interface SearchOptions {
+  /** Grids of the times of requests and of waits, in seconds; powers of 2 are exact. */
   requestGridSeconds: number;
   waitGridSeconds: number;
-  /** Take every representation as initialised from the start: optimistic, with far fewer labels. */
+  /** Treat all representations as initialised: optimistic, with far fewer labels. */
   ignoreInitialisation: boolean;
-  /** A sum that is known to be reached: labels that cannot beat it are dropped. */
+  /** The sum of a known plan: labels that cannot exceed it are dropped. */
   knownSum: number;
-  /** An earlier search of the same problem whose grids are multiples of these: its labels bound what becomes of them. */
+  /** An earlier search of the problem on grids that are multiples of these; its labels bound the new ones. */
   guide?: Search;
-  /** Gives up when it comes to keep more labels. */
+  /** The search fails with more labels. */
   mostLabels: number;
 }
 
 export interface Search {
-  /** No session's sum is higher. At least `knownSum`. */
+  /** The upper bound of all sessions, at least `knownSum`. */
   upperBoundSum: number;
-  /** The plan behind the bound; undefined where no label beats `knownSum`. */
+  /** The plan of the bound; undefined if no label exceeds `knownSum`. */
   plan: Uint8Array | undefined;
-  /** Labels that were kept, by the number of segments done. */
+  /** The labels by number of finished segments. */
   stages: readonly Stage[];
 }
 
@@ -48,26 +48,26 @@ interface Stage {
   /** A bit per representation. */
   initialised: Int32Array;
   last: Uint8Array;
-  /** What it came from: label of the stage before x representations + representation chosen. */
+  /** Label of the previous stage x representations + chosen representation. */
   origin: Int32Array;
   /** The label of the guide's stage that dominates it, 0 without a guide. */
   guideLabel: Int32Array;
-  /** By choice (label x representations + representation): the next stage's label that stands for it, or `NONE`. */
+  /** By choice (label x representations + representation): the next stage's label that dominates it, or `NONE`. */
   heir: Int32Array;
-  /** What can still be added at most: no session that the label stands for has more than `value + toCome` or `knownSum`. */
+  /** The most that can be added: no session of the label exceeds the larger of `value + toCome` and `knownSum`. */
   toCome: Float64Array;
 }
 
 const NONE = -1;
 
-/** Representations beyond these are taken as initialised from the start. */
+/** Further representations are treated as initialised. */
 const MOST_MASKED = 30;
 
 function bitOf(representation: number): number {
   return representation < MOST_MASKED ? 1 << representation : 0;
 }
 
-/** Undefined when there would be more than `mostLabels`. */
+/** Undefined for more than `mostLabels`. */
 export function searchPlans(problem: SessionProblem, options: SearchOptions): Search | undefined {
   const { link, sizesBits, gains, switchCosts, mu, segmentSeconds, segmentCount, cutoffSeconds } = problem;
   const { representationCount, bufferCapSeconds, browser } = problem;
@@ -112,7 +112,7 @@ export function searchPlans(problem: SessionProblem, options: SearchOptions): Se
           downloadedAt = initialisedAt + link.downloadSeconds(initialisedAt, sizeBits);
         }
         const appendedAt = downloadedAt + browser.appendSeconds;
-        // The element plays until its stall level is left; what comes later is waited for.
+        // The element plays down to its stall level and then waits.
         const lag = isFirst ? appendedAt : appendedAt - (segment * segmentSeconds - browser.stallLevelSeconds);
         const waits = lag <= waited ? waited : Math.max(waited, Math.floor(lag / waitGridSeconds) * waitGridSeconds);
         const gain = gains[representation]! - (isFirst ? 0 : switchCosts[last * representationCount + representation]!);
@@ -173,7 +173,7 @@ function emptyStage(labels: number, representationCount: number): Stage {
   };
 }
 
-/** What the choices of a stage lead to, of one representation, before dominated ones are dropped. */
+/** The results of a stage's choices of one representation, before dominated ones are dropped. */
 class Candidates {
   length = 0;
   choice = new Int32Array(256);
@@ -186,7 +186,7 @@ class Candidates {
     this.length = 0;
   }
 
-  /** `cell`: the moment of the request in grid steps. */
+  /** `cell`: the time of the request in grid steps. */
   add(choice: number, cell: number, waited: number, value: number, guideLabel: number): void {
     if (this.length === this.choice.length) {
       this.choice = doubled(this.choice);
@@ -203,7 +203,7 @@ class Candidates {
     this.guideLabel[i] = guideLabel;
   }
 
-  /** Indices in the order of their requests; of requests in one cell the best first. */
+  /** Indices in the order of requests; in one cell the best first. */
   inOrder(): number[] {
     const { cell, waited, value } = this;
     const keys = new Float64Array(this.length);
@@ -222,7 +222,7 @@ class Candidates {
   }
 }
 
-/** Cell and index share a number exactly: up to 2^24 candidates and 2^29 cells. */
+/** Packs cell and index exactly into one number: up to 2^24 candidates and 2^29 cells. */
 const INDEX_SPAN = 2 ** 24;
 
 function doubled<T extends Float64Array | Int32Array>(values: T): T {
@@ -231,7 +231,7 @@ function doubled<T extends Float64Array | Int32Array>(values: T): T {
   return longer;
 }
 
-/** Drops candidates that others dominate, and notes in `stage.heir` what stands for each. */
+/** Drops dominated candidates, and stores the dominating label of each in `stage.heir`. */
 function undominated(
   stage: Stage,
   candidates: readonly Candidates[],
@@ -240,7 +240,7 @@ function undominated(
   const representationCount = candidates.length;
   const kept: { list: Candidates; i: number; representation: number; initialised: number }[] = [];
   for (const [representation, list] of candidates.entries()) {
-    /** By what is initialised. */
+    /** By initialised representations. */
     const staircases = new Map<number, Staircase>();
     for (const i of list.inOrder()) {
       const choice = list.choice[i]!;
@@ -280,19 +280,19 @@ function undominated(
   return next;
 }
 
-/** Of the labels seen so far, those that are worth more than all that waited no longer: seconds and values ascend. */
+/** The labels with a higher value than all labels with no longer wait; waits and values ascend. */
 class Staircase {
   private readonly waited: number[] = [];
   private readonly value: number[] = [];
   private readonly label: number[] = [];
 
-  /** A label that has waited no longer and is worth no less, or `NONE`. */
+  /** A label with no longer wait and no lower value, or `NONE`. */
   labelCovering(waited: number, value: number): number {
     const at = this.after(waited) - 1;
     return at >= 0 && this.value[at]! >= value ? this.label[at]! : NONE;
   }
 
-  /** Only for what is not covered. */
+  /** Only for labels that are not covered. */
   add(waited: number, value: number, label: number): void {
     let from = this.after(waited);
     let to = from;
@@ -303,7 +303,7 @@ class Staircase {
     this.label.splice(from, to - from, label);
   }
 
-  /** The first step that has waited longer. */
+  /** The index of the first longer wait. */
   private after(waited: number): number {
     let low = 0;
     let high = this.waited.length;
@@ -316,7 +316,7 @@ class Staircase {
   }
 }
 
-/** Fills in `toCome`, from the end to the beginning. */
+/** Sets `toCome`, from the end to the beginning. */
 function boundLabels(problem: SessionProblem, stages: readonly Stage[]): void {
   const { gains, switchCosts, representationCount } = problem;
   for (let done = stages.length - 2; done >= 0; done--) {
@@ -339,7 +339,7 @@ function planEndingIn(
   stages: readonly Stage[],
   { segmentCount, representationCount }: SessionProblem,
 ): Uint8Array {
-  // Of a session that is cut off, the rest does not matter.
+  // The rest of a session that is cut off has no effect.
   const plan = new Uint8Array(segmentCount);
   let { choice } = end;
   for (let { segment } = end; segment >= 0; segment--) {

@@ -25,7 +25,7 @@ function traceOf(ratesMbps: readonly number[], stepSeconds = 1): Trace {
   };
 }
 
-/** A level per 15 s with noise and outages: hard enough that every algorithm stalls. */
+/** A rate per 15 s with noise and outages, on which every algorithm stalls. */
 function roughTrace(seed: number, medianMbps: number): Trace {
   const random = seededRandom(seed);
   let level = 1;
@@ -63,7 +63,7 @@ function restless(seed: number, representationCount: number): Controller {
 const scenarioOf = (fields: Partial<Scenario>): ResolvedScenario =>
   resolveScenario({ ...SCENARIOS['uhd-8']!, ...fields });
 
-/** Short sessions of three representations in every kind of player. */
+/** Short sessions of three representations in all kinds of players. */
 const smallSession = fc
   .record({
     ratesMbps: fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0.5, max: 60, noNaN: true })), {
@@ -106,7 +106,7 @@ function plansOf(segmentCount: number, representationCount: number): Uint8Array[
 }
 
 describe('optimal', () => {
-  test('the arithmetic of a plan is the simulator, to the last microsecond', () => {
+  test('the sum of a plan equals that of the simulator', () => {
     fc.assert(
       fc.property(
         smallSession,
@@ -123,7 +123,7 @@ describe('optimal', () => {
     );
   });
 
-  test('its bounds lie on both sides of what exhaustive search finds, and close', () => {
+  test('its bounds are close, with the result of exhaustive search between them', () => {
     fc.assert(
       fc.property(smallSession, (session) => {
         for (const form of ['linear', 'log'] as const) {
@@ -141,7 +141,7 @@ describe('optimal', () => {
     );
   });
 
-  test('capacity alone bounds every session, the more has been waited the lower', () => {
+  test('the bound by capacity holds for every session, and decreases with waited time', () => {
     fc.assert(
       fc.property(smallSession, (session) => {
         for (const form of ['linear', 'log'] as const) {
@@ -157,7 +157,7 @@ describe('optimal', () => {
     );
   });
 
-  test('each search alone is a bound, the finer the lower', () => {
+  test('each search gives a bound, which decreases with finer grids', () => {
     fc.assert(
       fc.property(smallSession, fc.boolean(), (session, ignoreInitialisation) => {
         const problem = sessionProblem(session, 'linear');
@@ -213,7 +213,7 @@ describe('optimal', () => {
           expect([algorithm, qoe.linear <= bound.linear + 1e-6]).toEqual([algorithm, true]);
           expect([algorithm, qoe.log <= bound.log + 1e-6]).toEqual([algorithm, true]);
           if (name === 'pensieve-60') expect([algorithm, qoe.hd! <= bound.hd! + 1e-6]).toEqual([algorithm, true]);
-          // What it reaches is in fact better, too.
+          // Its own session is also better.
           expect([algorithm, qoe.linear <= optimal.qoe.linear + 0.01 * Math.abs(bound.linear) + 0.01]).toEqual([
             algorithm,
             true,
@@ -223,7 +223,7 @@ describe('optimal', () => {
     },
   );
 
-  test('a link too slow for anything is cut off, and bounded by that', () => {
+  test('on a link that is too slow for any plan the bound is that of the cutoff', () => {
     const session = { trace: traceOf([0.001]), scenario: scenarioOf({}), startSeconds: 0, segmentCount: 5, seed: 1 };
     const optimal = optimalSession(session);
     expect(optimal.endedBy).toBe('cutoff');

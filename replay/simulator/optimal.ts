@@ -1,6 +1,6 @@
 /**
- * `optimal`: the best that could have been done in a session, the whole trace known in advance. README.md says how it is
- * found and how close its two bounds are.
+ * `optimal`: the best possible session with the whole trace known in advance. README.md describes the search and the
+ * distance of its two bounds.
  */
 
 import type { Controller, QoeForm } from '../../abr/index.ts';
@@ -10,39 +10,35 @@ import { qoeOfSum, type SessionProblem, type SessionToPlan, sessionProblem } fro
 import { type Search, searchPlans } from './optimal-search.ts';
 import { simulateSession } from './simulate-session.ts';
 
-/** Searching ends when the bounds are so close, as a share of the upper one. */
+/** The search ends at this difference of the bounds, as a share of the upper one. */
 const TARGET_GAP = 0.0025;
 
-/** A bound nearer to 0 than this share of the top bitrate's QoE counts as so far from it: its own share says nothing. */
+/** The least reference of that share, as a share of the top bitrate's QoE, for bounds near 0. */
 const LEAST_UNIT_SHARE = 0.01;
 
-/** Grids of the first search; each further one has them divided by `REFINEMENT`. All powers of 2, to be exact. */
+/** Grids of the first search; each search divides them by `REFINEMENT`. Powers of 2 are exact. */
 const COARSEST = { requestGridSeconds: 1 / 2, waitGridSeconds: 1 / 8 };
 const REFINEMENT = 4;
 const MOST_SEARCHES = 7;
 
 /**
- * Initialisation segments are ignored, which makes for far fewer labels, while the bounds are further apart than this
- * and grids are coarse; what they take is about one RTT for each representation used.
+ * While the bounds differ by more than this, the first searches ignore initialisation segments, for far fewer labels;
+ * they cost about one RTT per representation.
  */
 const INITIALISATION_GAP = 0.01;
 const SEARCHES_WITHOUT_INITIALISATION = 4;
 
-/** Labels of a search (some 70 bytes each) beyond which grids are not refined further. */
+/** The most labels of a search, of about 70 bytes each; more end the refinement. */
 const MOST_LABELS = 4_000_000;
 
-export interface OptimalSession extends SessionToPlan {
-  /** Noted in the result; nothing is drawn. */
-  seed: number;
-}
-
 /**
- * Plays the best plan for QoE-linear. `qoe` is what it reaches, the lower bound of the optimum; `qoeUpperBound` is what no
- * session exceeds, whatever it decides or abandons, in each form of QoE by a search of its own. In the named scenarios
- * they are at most 1 % of the upper bound apart for QoE-linear (of 1 % of the top bitrate's QoE, where the bound is nearer
- * to 0); hundreds of segments with a long ladder and a large buffer may end with more.
+ * Plays the best plan for QoE-linear. `qoe` is its QoE, the lower bound of the optimum; `qoeUpperBound` bounds all
+ * sessions, whatever they decide or abandon, with a search per form of QoE. In the named scenarios the bounds of
+ * QoE-linear differ by at most 1 % of the upper one (or of 1 % of the top bitrate's QoE, if that is larger); hundreds
+ * of segments with a long ladder and a large buffer may give more. `seed` is only copied to the result.
  */
-export function optimalSession({ trace, scenario, startSeconds, segmentCount, seed }: OptimalSession): SessionResult {
+export function optimalSession(task: SessionToPlan & { seed: number }): SessionResult {
+  const { trace, scenario, startSeconds, segmentCount, seed } = task;
   const session = { trace, scenario, startSeconds, segmentCount };
   const problem = sessionProblem(session, 'linear');
   const optimum = findOptimum(problem);
@@ -55,22 +51,23 @@ export function optimalSession({ trace, scenario, startSeconds, segmentCount, se
   const expected = qoeOfSum(problem, optimum.reachedSum);
   if (!(Math.abs(result.qoe.linear - expected) <= 1e-6 * (1 + Math.abs(expected)))) {
     throw new Error(
-      `optimal: expected the simulator to reach the plan's QoE of ${expected}, got ${result.qoe.linear} on ${trace.name} at ${startSeconds} s`,
+      `optimal: expected the plan's QoE of ${expected} in the simulator, ` +
+        `got ${result.qoe.linear} on ${trace.name} at ${startSeconds} s`,
     );
   }
   const upperBound = (form: QoeForm): number | null => {
     const ofForm = form === 'linear' ? problem : sessionProblem(session, form);
     if (ofForm === undefined) return null;
     const { upperBoundSum } = form === 'linear' ? optimum : findOptimum(ofForm, optimum.plan);
-    // Two ways of adding up the same may differ in the last digits.
+    // The two computations may differ in the last digits.
     return Math.max(qoeOfSum(ofForm, upperBoundSum), result.qoe[form]!);
   };
   const qoeUpperBound: QoeForms = { linear: upperBound('linear')!, log: upperBound('log')!, hd: upperBound('hd') };
   return { ...result, qoeUpperBound };
 }
 
-/** What a plan reaches and what no session exceeds, as sums of the problem. */
-export interface Optimum {
+/** The bounds of the optimum, as sums of the problem. */
+interface Optimum {
   reachedSum: number;
   upperBoundSum: number;
   /** A representation per segment. */
@@ -78,8 +75,8 @@ export interface Optimum {
 }
 
 /**
- * Searches from coarse to fine until the bounds are within `TARGET_GAP`. A search drops what the one before it has shown
- * not to beat the best plan known, which leaves little for the fine ones. `knownPlan` is where to begin.
+ * Searches on finer and finer grids until the bounds are within `TARGET_GAP`. Each search drops labels that the
+ * previous one has shown to be worse than the best known plan. `knownPlan` is the first plan.
  */
 export function findOptimum(problem: SessionProblem, knownPlan?: Uint8Array): Optimum {
   const topSum = problem.segmentCount * problem.gains[problem.representationCount - 1]!;
@@ -100,7 +97,7 @@ export function findOptimum(problem: SessionProblem, knownPlan?: Uint8Array): Op
       ...(guide && { guide }),
     });
     if (search === undefined) {
-      // A bound there must be, however coarse.
+      // The first search needs a coarser grid, because a bound is required.
       if (guide !== undefined) break;
       gridFactor *= REFINEMENT;
       continue;

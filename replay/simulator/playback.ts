@@ -1,12 +1,12 @@
-/** The media element: what is buffered, what plays, and what waiting for it costs. */
+/** The media element: buffer, startup and stalls. */
 
-/** Shorter waits are rounding of floating point, not stalls. */
+/** Shorter waits are rounding errors. */
 const ROUNDING_SECONDS = 1e-9;
 
 export class Playback {
   nowSeconds = 0;
   bufferLevelSeconds = 0;
-  /** True from the first append on. */
+  /** From the first append on. */
   started = false;
   startupSeconds = 0;
   stallSeconds = 0;
@@ -14,22 +14,18 @@ export class Playback {
   private stalled = false;
 
   /**
-   * The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. It plays `playbackRate` seconds of
-   * media per second.
+   * The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. It plays `playbackRate`
+   * seconds of media per second.
    */
   constructor(
     private readonly stallLevelSeconds: number,
     private readonly playbackRate = 1,
   ) {}
 
-  /** Seconds waited in all: startup and stalls. */
-  get waitedSeconds(): number {
-    return this.startupSeconds + this.stallSeconds;
-  }
-
-  /** The moment at which `budgetSeconds` will have been waited in all if nothing is appended until then. */
+  /** When startup and stalls will have taken `budgetSeconds` in all, without another append. */
   waitedAtSeconds(budgetSeconds: number): number {
-    return this.nowSeconds + this.playableSeconds() + budgetSeconds - this.waitedSeconds;
+    const waitedSeconds = this.startupSeconds + this.stallSeconds;
+    return this.nowSeconds + this.playableSeconds() + budgetSeconds - waitedSeconds;
   }
 
   advanceTo(seconds: number): void {

@@ -1,6 +1,6 @@
 /**
- * Plays a plan's sessions, in this thread or in workers. Results do not depend on the number of workers: a session
- * depends on nothing but its own line of the plan. Node only.
+ * Plays a plan's sessions, in this thread or in workers. A session depends only on its line of the plan, so the results
+ * do not depend on the number of workers. Node only.
  */
 
 import { Worker } from 'node:worker_threads';
@@ -13,29 +13,29 @@ import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { roundedSession } from './session-result.ts';
 
-/** Models as their files hold them, by recording group. */
+/** Model files by recording group. */
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
 
-export interface RunSessionsOptions {
+interface RunSessionsOptions {
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
   /** Measure decisions; see `simulateSession`. Default false. */
   timings?: boolean;
-  /** Models by recording group, instead of the shipped one of the built-in forecaster; that for a group that has none. */
+  /** Models of the built-in forecaster. Default: the shipped one. */
   models?: ModelsByGroup;
-  /** Files among the algorithms. */
+  /** The algorithms that are files. */
   own?: readonly OwnAlgorithm[];
   /** Threads. Default 1: this one. */
   jobs?: number;
-  /** The built `session-worker.ts`, needed for more than one job. */
+  /** The built `session-worker.ts`, required for more than one job. */
   workerFile?: string;
   /** Ends the run early. */
   signal?: AbortSignal;
-  /** Told now and then how many sessions are done. */
+  /** Receives the number of finished sessions from time to time. */
   onProgress?(done: number): void;
 }
 
-/** What a worker is started with; it then gets `WorkerTask`s and answers each with its results. */
+/** The `workerData` of a worker, which then receives `WorkerTask`s and returns their results. */
 export interface WorkerSetup {
   traces: readonly Trace[];
   scenario: ResolvedScenario;
@@ -46,13 +46,13 @@ export interface WorkerSetup {
 
 export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex: number })[];
 
-/** A worker is given work for about so long at a time: short enough to stop soon, long enough not to chatter. */
+/** The aimed duration of a worker's task: short enough to stop soon, long enough for few messages. */
 const TASK_MS = 100;
 const LARGEST_TASK = 256;
 
 /**
- * Results in the plan's order, rounded as they are written. Sessions that had not ended when the signal came are left
- * out. Rejects with an `InputError` for an unknown algorithm before it plays anything.
+ * Rounded results in the plan's order, without sessions that had not ended at the signal. Rejects with an `InputError`
+ * for an unknown algorithm before the first session.
  */
 export async function runSessions(options: RunSessionsOptions): Promise<SessionResult[]> {
   const { sessions, own = [], jobs = 1, workerFile } = options;
@@ -67,7 +67,7 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
   return results.filter((result) => result !== undefined);
 }
 
-/** A function that plays one session of a plan; keeps what sessions can share. */
+/** Returns a function that plays one session of a plan; it caches algorithms and models. */
 export function sessionPlayer({
   scenario,
   timings = false,
@@ -101,7 +101,7 @@ async function runHere(
     results[i] = play(sessions[i]!);
     if (performance.now() < breatheAt && i + 1 < sessions.length) continue;
     onProgress?.(i + 1);
-    // Signals are delivered between turns of the event loop.
+    // Lets the event loop deliver signals.
     await new Promise((resolve) => setImmediate(resolve));
     breatheAt = performance.now() + TASK_MS;
   }
@@ -157,7 +157,7 @@ async function runInWorkers(
   try {
     await Promise.all(Array.from({ length: workers }, work));
   } finally {
-    // After a fault in one worker the others have nothing more to do.
+    // After an error in one worker the others stop.
     next = sessions.length;
     await Promise.all(ending);
   }

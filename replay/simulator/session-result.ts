@@ -1,30 +1,29 @@
-/** From a session's rows to its totals and QoE: the same arithmetic for simulated, optimal and browser sessions. */
+/** Computes totals and QoE from a session's rows, for simulated, optimal and browser sessions. */
 
 import { type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
 import type { QoeForms, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 
-/** What happened in a session, row by row. */
-export interface PlayedRows {
+interface PlayedRows {
   segments: readonly Pick<SegmentRow, 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];
   startupSeconds: number;
   stallCount: number;
-  /** Segments that the session was to have. Default: as many as there are rows. */
+  /** Planned segments. Default: the number of rows. */
   segmentCount?: number;
-  /** Stall and waste of a download that never ended (cut off, fault), beside the rows'. Default 0. */
+  /** Stall and received bits of an unfinished download (cutoff, fault), which has no row. Default 0. */
   unfinishedStallSeconds?: number;
   unfinishedBits?: number;
 }
 
-export type SessionTotals = Pick<
+type SessionTotals = Pick<
   SessionResult,
   'qoe' | 'meanBitrateBps' | 'stallSeconds' | 'stallCount' | 'startupSeconds' | 'switches' | 'switchBps' | 'wastedBits'
 >;
 
 /**
- * Totals: `stallSeconds` and `wastedBits` are the rows' sums (and what an unfinished download adds), `switchBps` the
- * sum of |change of bitrate|, `meanBitrateBps` the mean over the segments that came (0 where none did). In the QoE a
- * segment that never came counts as media of quality 0, so that a session that was cut off has a finite QoE.
+ * Totals: `stallSeconds` and `wastedBits` are the sums of the rows and an unfinished download, `switchBps` the sum of
+ * absolute changes of the bitrate, `meanBitrateBps` the mean over the received segments (0 without any). In the QoE a
+ * missing segment counts as media of quality 0, so that a session that was cut off has a finite QoE.
  */
 export function sessionTotals(played: PlayedRows, scenario: Scenario): SessionTotals {
   const { segments, startupSeconds, stallCount } = played;
@@ -65,14 +64,8 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario): SessionTo
 }
 
 /** A session's QoE in all forms; `linear` with the scenario's mu, all with its lambda. */
-export function qoeForms(
-  session: {
-    bitratesBps: readonly number[];
-    startupSeconds: number;
-    stallSeconds: number;
-    /** Segments that the session was to have. */
-    segmentCount: number;
-  },
+function qoeForms(
+  session: { bitratesBps: readonly number[]; startupSeconds: number; stallSeconds: number; segmentCount: number },
   scenario: Scenario,
 ): QoeForms {
   const played = { ...session, segmentSeconds: scenario.segmentSeconds };
@@ -86,18 +79,19 @@ export function qoeForms(
 }
 
 /**
- * The session with numbers as they are written: seconds, QoE and the like to 1e-6, bits and bit/s whole. Summaries are
- * made from these, so that merged results have the same bytes as those of one run.
+ * The session with rounded numbers: bits and bit/s to whole ones, all others to 1e-6. Summaries are computed from
+ * these, so that merged results have the same bytes as those of one run.
  */
 export function roundedSession(session: SessionResult): SessionResult {
-  // The start tells sessions apart: it stays what the plan says.
+  // The start is part of the session's key, so it stays as in the plan.
   return { ...(rounded(session, '') as SessionResult), startSeconds: session.startSeconds };
 }
 
 function rounded(value: unknown, key: string): unknown {
-  // `+ 0` turns -0 into 0, which JSON cannot tell apart.
-  if (typeof value === 'number')
+  // `+ 0` turns -0 into 0, as JSON does.
+  if (typeof value === 'number') {
     return (/(Bits|Bps)$/.test(key) ? Math.round(value) : Math.round(value * 1e6) / 1e6) + 0;
+  }
   if (Array.isArray(value)) return value.map((entry) => rounded(entry, key));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, rounded(entry, name)]));

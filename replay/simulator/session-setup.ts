@@ -1,16 +1,16 @@
-/** What many sessions share: a trace's link in a scenario, and the sizes of a scenario's segments. Made once each. */
+/** Caches what sessions share: a trace's link in a scenario, and the sizes of a scenario's segments. */
 
 import type { PiecewisePath, ResponseTime } from '../../abr/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, segmentSizesBits, traceScaleOf } from '../scenarios.ts';
 import { linkPath, meanRateBps, type Trace } from '../trace.ts';
 
-/** Rows of sizes that a player is shown ahead of the segment to decide on (that one included). */
+/** The number of segments whose sizes are in the player's state, from the next one on. */
 export const UPCOMING_SEGMENTS = 8;
 
 interface Sizes {
   bySegment: readonly (readonly number[])[];
-  /** By the number of segments in the session, then by segment: the rows that a player is shown. */
+  /** By the number of segments in the session, then by segment: the sizes in the player's state. */
   upcoming: Map<number, readonly (readonly (readonly number[])[])[]>;
 }
 
@@ -18,14 +18,15 @@ const links = new WeakMap<Trace, Map<string, PiecewisePath>>();
 const sizes = new WeakMap<Scenario, Sizes>();
 
 /**
- * The trace as the scenario's link: rates times scale and payload share, one RTT per request, from the trace's second
- * 0, endless. Throws a RangeError for a trace that delivers nothing.
+ * The trace as the scenario's link: rates x scale x payload share, one RTT per request, from the trace's second 0,
+ * endless.
+ * @throws {RangeError} for a trace without capacity.
  */
 export function linkOf(trace: Trace, scenario: Scenario): PiecewisePath {
   return cachedLink(trace, scenario, undefined);
 }
 
-/** `linkOf` as a page meets it: with what the browser takes for each response. */
+/** `linkOf` with the browser's time for each response. */
 export function pageLinkOf(trace: Trace, scenario: Scenario): PiecewisePath {
   const { responseSeconds, responseSecondsPerBit } = scenario.browser;
   return cachedLink(trace, scenario, { seconds: responseSeconds, secondsPerBit: responseSecondsPerBit });
@@ -50,12 +51,12 @@ function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | u
   return link;
 }
 
-/** Sizes in bits, `[segment][representation]`: the scenario's own where it holds them, else seeded ones. */
+/** Sizes in bits, `[segment][representation]`: the scenario's own if it has any, else seeded ones. */
 export function sizesOf(scenario: Scenario | ResolvedScenario): readonly (readonly number[])[] {
   return preparedSizes(scenario).bySegment;
 }
 
-/** `[segment]`: the sizes of that segment and of those after it, at most `UPCOMING_SEGMENTS`, within the session. */
+/** `[segment]`: the sizes of this and the following segments of the session, at most `UPCOMING_SEGMENTS`. */
 export function upcomingSizesOf(
   scenario: Scenario | ResolvedScenario,
   segmentCount: number,

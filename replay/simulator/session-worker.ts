@@ -1,4 +1,4 @@
-/** The worker of `run-sessions.ts`: plays the sessions it is sent and sends back their results. */
+/** The worker of `run-sessions.ts`: plays sessions and returns their results. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { importOwnAlgorithms } from '../own-algorithm.ts';

@@ -14,7 +14,7 @@ import type { Trace } from '../trace.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, simulateSession } from './simulate-session.ts';
 
-/** Ten seconds a step. */
+/** A rate per 10 s. */
 function traceOf(ratesMbps: readonly number[], stepSeconds = 10): Trace {
   return {
     name: 'steps',
@@ -29,7 +29,7 @@ function always(representation: number): Controller {
   return { name: 'fixed', decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }) };
 }
 
-/** 1 and 2 Mbit/s, exact sizes, no RTT, no browser: arithmetic that fits on paper. */
+/** 1 and 2 Mbit/s, exact sizes, no RTT, no delays of a browser: easy to compute by hand. */
 const PAPER: Scenario = {
   ...SCENARIOS['uhd-8']!,
   name: 'paper',
@@ -43,22 +43,22 @@ const PAPER: Scenario = {
   browser: IDEAL_BROWSER,
 };
 
-describe('simulateSession on paper', () => {
+describe('simulateSession, computed by hand', () => {
   test('a link twice as fast as the media fills the buffer to the cap', () => {
     const session = simulateSession({ trace: traceOf([2, 2, 2]), scenario: PAPER, controller: always(0) });
     expect(session).toMatchObject({ endedBy: 'end', startupSeconds: 2, stallSeconds: 0, stallCount: 0, wastedBits: 0 });
-    // At 4 s the level is 6: 6 + 4 is the cap, at once when playback goes on. At 6 s it is 8: the request waits 2 s.
+    // At 4 s the buffer is 6 s: 6 + 4 is the cap, so the request leaves at once. At 6 s it is 8 s: it waits 2 s.
     expect(session.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 2, 4, 8]);
     expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 6, 6]);
     expect(session.segments.map((row) => row.downloadSeconds)).toEqual([2, 2, 2, 2]);
-    // 16 s of 1 Mbit/s, less 2 s of startup at 2 per second, per 4 s.
+    // 16 s of 1 Mbit/s minus 2 s of startup at 2 per second, per 4 s.
     expect(session.qoe.linear).toBeCloseTo(1 - (2 * 2) / 4, 9);
   });
 
   test('a full buffer delays the request until there is room, and by the polling', () => {
     const full = { ...PAPER, bufferCapSeconds: 8 };
     const ideal = simulateSession({ trace: traceOf([4, 4, 4]), scenario: full, controller: always(0) });
-    // Appended at 1 s and (level 4 + 4 = 8, not below 8: at once when playback has begun) ...
+    // Appended at 1 s with a buffer of 4 s: 4 + 4 is not below the cap of 8, but is as soon as playback advances ...
     expect(ideal.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 1, 5, 9]);
     const late = simulateSession({
       trace: traceOf([4, 4, 4]),
@@ -72,7 +72,7 @@ describe('simulateSession on paper', () => {
   test('a player at rate 2 drains its buffer twice as fast, and waits in seconds of the clock', () => {
     const atTwo = { ...PAPER, playbackRate: 2 };
     const session = simulateSession({ trace: traceOf([2, 2, 2]), scenario: atTwo, controller: always(0) });
-    // A segment takes 2 s and plays for 2 s: playback never waits, and the buffer never grows.
+    // A segment downloads and plays for 2 s each: playback never waits, and the buffer never grows.
     expect(session.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 2, 4, 6]);
     expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 4, 4]);
     expect(session).toMatchObject({ stallSeconds: 0, startupSeconds: 2 });
@@ -80,12 +80,12 @@ describe('simulateSession on paper', () => {
     const late = simulateSession({ trace: traceOf([2, 2, 2]), scenario: atTwo, controller: always(1) });
     expect(late).toMatchObject({ stallSeconds: 6, stallCount: 3, startupSeconds: 4 });
     expect(late.qoe.linear).toBeCloseTo(2 - (2 * (4 + 6)) / 4, 9);
-    // Room for a request: level + 4 s down to the cap of 10 s, at 2 s of media per second.
+    // A request waits until buffer + 4 s is down to the cap of 10 s, at 2 s of media per second.
     const fast = simulateSession({ trace: traceOf([16, 16]), scenario: atTwo, controller: always(0) });
     expect(fast.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 0.25, 1.25, 3.25]);
   });
 
-  test('a controller sees the rate, and plans that ignore it stall', () => {
+  test('the state has the rate, and plans that ignore it stall', () => {
     // 1.35 Mbit/s at rate 2 sustain 0.3 Mbit/s of media, not 0.9.
     const ladderBps = [0.3e6, 0.9e6, 2e6];
     const scenario = { ...PAPER, ladderBps, segmentCount: 40, bufferCapSeconds: 16, playbackRate: 2 };
@@ -107,7 +107,7 @@ describe('simulateSession on paper', () => {
     expect(play).toThrow('scenario.playbackRate: expected a number > 0');
   });
 
-  test('a stall costs what the download takes beyond the buffer', () => {
+  test('a stall is the excess of the download over the buffer', () => {
     // 2 Mbit/s for 4 s, then 0.25: the third segment (4 Mbit) takes 16 s against a buffer of 6 s.
     const trace = traceOf([2, 2, ...Array<number>(14).fill(0.25)], 2);
     const session = simulateSession({ trace, scenario: { ...PAPER, segmentCount: 3 }, controller: always(0) });
@@ -115,7 +115,7 @@ describe('simulateSession on paper', () => {
     expect(session).toMatchObject({ stallSeconds: 10, stallCount: 1, startupSeconds: 2 });
   });
 
-  test("latency, payload share, scale and start are the scenario's and the session's", () => {
+  test('applies latency, payload share, scale and start', () => {
     const trace = traceOf([0.001, 8, 8], 10);
     const session = simulateSession({
       trace,
@@ -128,8 +128,8 @@ describe('simulateSession on paper', () => {
   });
 });
 
-describe('what a browser adds', () => {
-  test('the time that a response takes after its last bit, seen by the player but not taken from the link', () => {
+describe('delays of the browser', () => {
+  test('the time of a response after its last bit, which the player measures but the link does not need', () => {
     const plain = simulateSession({ trace: traceOf([4]), scenario: PAPER, controller: always(1) });
     const browser = { ...IDEAL_BROWSER, responseSeconds: 0.01, responseSecondsPerBit: 1e-9 };
     const late = simulateSession({ trace: traceOf([4]), scenario: { ...PAPER, browser }, controller: always(1) });
@@ -143,7 +143,7 @@ describe('what a browser adds', () => {
   const scenario = { ...PAPER, rttSeconds: 0.1, browser };
   const trace = traceOf([4, 4, 4, 4]);
 
-  test("an initialisation segment at the first use of a representation, the first before the session's second 0", () => {
+  test("an initialisation segment at a representation's first use, except before the session's second 0", () => {
     const plan = [0, 1, 0, 1];
     const session = simulateSession({
       trace,
@@ -161,7 +161,7 @@ describe('what a browser adds', () => {
     expect(session.startupSeconds).toBeCloseTo(0.1 + 1 + 0.02, 9);
   });
 
-  test('the element stalls with some buffer left', () => {
+  test('the element stalls above an empty buffer', () => {
     const slow = traceOf([0.8, 0.8, 0.8, 0.8]);
     const session = simulateSession({
       trace: slow,
@@ -175,7 +175,7 @@ describe('what a browser adds', () => {
 });
 
 describe('abandonment', () => {
-  /** Takes the top, gives up on it at the first tick after `afterSeconds`. */
+  /** Requests the top, abandons it at the first tick after `afterSeconds`. */
   function impatient(afterSeconds: number, seen: InFlight[] = []): Controller {
     return {
       ...always(1),
@@ -188,7 +188,7 @@ describe('abandonment', () => {
     };
   }
 
-  test('wastes what came, repeats the segment, and is one row but two downloads', () => {
+  test('wastes the received bits, repeats the segment, and gives one row but two downloads', () => {
     const records: DecisionRecord[] = [];
     const session = simulateSession({
       trace: traceOf([2, 2, 2, 2, 2, 2]),
@@ -206,7 +206,7 @@ describe('abandonment', () => {
     expect(last.downloads[0]).toMatchObject({ segmentIndex: 0, bitrateBps: 2e6, sizeBits: 8e6, requestedAtSeconds: 0 });
   });
 
-  test('ticks come every 0.1 s and see bits, first byte and last progress', () => {
+  test('ticks every 0.1 s with bits, first byte and last progress', () => {
     const seen: InFlight[] = [];
     // 1 s of 2 Mbit/s, then nothing for a second, then again.
     const trace = traceOf([2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2], 1);
@@ -224,7 +224,7 @@ describe('abandonment', () => {
     expect(seen).toHaveLength(52);
   });
 
-  test('an answer for the representation in flight is a fault', () => {
+  test('a decision for the representation in flight is a fault', () => {
     const session = simulateSession({
       trace: traceOf([2, 2]),
       scenario: PAPER,
@@ -253,7 +253,7 @@ describe('how a session ends', () => {
     expect(dead.qoe.linear).toBeCloseTo((-2 * 600) / 4, 9);
   });
 
-  test('a controller that throws or answers nonsense is reported', () => {
+  test('a controller that throws or gives an invalid decision is a fault', () => {
     const thrown = simulateSession({
       trace: traceOf([2]),
       scenario: PAPER,
@@ -291,7 +291,7 @@ describe('how a session ends', () => {
   });
 });
 
-describe('what the controller and the forecaster are shown', () => {
+describe('the input of controller and forecaster', () => {
   test("the state holds the trace's UTC, true sizes and the scenario's weights", () => {
     const states: PlayerState[] = [];
     simulateSession({
@@ -315,7 +315,7 @@ describe('what the controller and the forecaster are shown', () => {
     expect(first!.weights.mu).toBe(PAPER.mu);
   });
 
-  test('a forecaster hears of bits, idle gaps and latency, in order and complete', () => {
+  test('a forecaster observes all bits, idle gaps and latencies, in order', () => {
     const observations: Observation[] = [];
     const asked: number[] = [];
     const trace = traceOf([4, 4, 4]);
@@ -352,7 +352,7 @@ describe('what the controller and the forecaster are shown', () => {
     expect(asked.length).toBeGreaterThan(4 * 10);
   });
 
-  test("the oracle's path gives each download's true duration", () => {
+  test("the oracle's path gives the true duration of each download", () => {
     const trace = traceOf([3, 1, 0.2, 5, 9, 2, 1, 1, 4], 1.7);
     const scenario = { ...PAPER, rttSeconds: 0.08 };
     const link = linkOf(trace, scenario);

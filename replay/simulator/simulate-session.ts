@@ -1,6 +1,6 @@
 /**
- * The discrete-event simulator: one session of one controller on one trace, by the very controller code that runs in
- * the browser. README.md says what it models and with which parameters.
+ * The discrete-event simulator: one session of one controller on one trace, with the browser's controller code.
+ * README.md describes the model and its parameters.
  */
 
 import {
@@ -24,13 +24,13 @@ import { Playback } from './playback.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
 
-/** How often a controller is asked about a download under way; the plugin's timer in a page has the same period. */
-export const TICK_SECONDS = 0.1;
+/** Period of `reconsider`, as of the plugin's timer in a page. */
+const TICK_SECONDS = 0.1;
 
-/** A session that has waited (startup and stalls) so long in all is given up. */
+/** A session ends after this much waiting (startup and stalls). */
 export const CUTOFF_SECONDS = 600;
 
-/** Bins in which a forecaster is told of arriving bits; XHR progress events come 50 to 100 ms apart. */
+/** Period of the forecaster's progress events; those of an XHR are 50 to 100 ms apart. */
 const PROGRESS_BIN_SECONDS = 0.1;
 
 /** Default uncertainty of the player's UTC: that of a device's clock. */
@@ -38,34 +38,34 @@ const UTC_UNCERTAINTY_SECONDS = 2;
 
 export interface SimulationOptions {
   trace: Trace;
-  /** A scenario with `segmentSizesBits` plays those, any other its seeded sizes. */
+  /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
   scenario: Scenario | ResolvedScenario;
-  /** Fresh for this session. */
+  /** New for this session. */
   controller: Controller;
-  /** Second of the trace at which the first media request leaves. Default 0. */
+  /** Second of the trace at the first media request. Default 0. */
   startSeconds?: number;
-  /** Segments to play, at most the scenario's. Default: the scenario's. */
+  /** At most the scenario's. Default: the scenario's. */
   segmentCount?: number;
-  /** Told to the forecaster and noted in the result; the simulator itself draws nothing. Default 0. */
+  /** For the forecaster and the result; the simulator uses no random numbers. Default 0. */
   seed?: number;
   /** Name in the result. Default: the controller's. */
   algorithm?: string;
   forecaster?: Forecaster;
-  /** Period of `reconsider` in seconds. Default `TICK_SECONDS`. */
+  /** Period of `reconsider`. Default `TICK_SECONDS`. */
   tickSeconds?: number;
-  /** Waiting after which the session ends with `endedBy: cutoff`. Default `CUTOFF_SECONDS`. */
+  /** The session ends with `endedBy: cutoff` after this much waiting. Default `CUTOFF_SECONDS`. */
   cutoffSeconds?: number;
-  /** Player's UTC minus the trace's, in seconds. Default 0. */
+  /** The player's UTC minus the trace's. Default 0. */
   utcErrorSeconds?: number;
-  /** How far the player believes its UTC may be off. Default 2. */
+  /** The uncertainty of UTC in the player's state. Default 2. */
   utcUncertaintySeconds?: number;
-  /** Measure how long `decide` takes (`decisionMicros`); the result is then no longer the same bytes each time. */
+  /** Measure the durations of `decide` (`decisionMicros`), which differ from run to run. */
   timings?: boolean;
-  /** Told of everything that the controller was asked and answered, as snapshots that may be kept. */
+  /** Receives a snapshot of every call of the controller. */
   onDecision?(record: DecisionRecord): void;
 }
 
-/** What a controller was asked and what it answered. */
+/** A call of the controller, and its result. */
 export interface DecisionRecord {
   asked: 'decide' | 'reconsider';
   state: PlayerState;
@@ -75,14 +75,15 @@ export interface DecisionRecord {
 }
 
 /**
- * Plays one session. A controller that throws or answers nonsense ends it with `endedBy: fault` and the message in
- * `fault`. Throws a RangeError for options that no session can be played with.
+ * Plays one session. A controller that throws or gives an invalid decision ends it with `endedBy: fault` and the
+ * message in `fault`.
+ * @throws {RangeError} for impossible options.
  */
 export function simulateSession(options: SimulationOptions): SessionResult {
   return new Session(options).play();
 }
 
-/** Thrown by `ask` and `reconsider` to end the session. */
+/** Ends the session. */
 class ControllerFault extends Error {}
 
 class Session {
@@ -133,7 +134,7 @@ class Session {
     expect(
       scenario.bufferCapSeconds > scenario.segmentSeconds + stallLevelSeconds,
       'scenario.bufferCapSeconds',
-      `more than a segment and the level at which the element stalls (${scenario.segmentSeconds + stallLevelSeconds} s)`,
+      `more than a segment and the stall level (${scenario.segmentSeconds + stallLevelSeconds} s)`,
       scenario.bufferCapSeconds,
     );
 
@@ -171,7 +172,7 @@ class Session {
     return this.result(endedBy, fault);
   }
 
-  /** Waits for room, asks, downloads and appends. False when the session was cut off before the segment was here. */
+  /** Waits for room, decides, downloads and appends. False if the session was cut off before. */
   private playSegment(index: number): boolean {
     const { playback, scenario } = this;
     const stallSecondsBefore = playback.stallSeconds;
@@ -181,12 +182,12 @@ class Session {
     let abandonments = 0;
     let abandonedBits = 0;
     let firstRequestAtSeconds: number | undefined;
-    let levelAtFirstRequest = 0;
+    let bufferAtFirstRequest = 0;
     for (;;) {
       const { representation } = decision;
       if (!this.initialise(representation)) return false;
       firstRequestAtSeconds ??= playback.nowSeconds;
-      if (abandonments === 0) levelAtFirstRequest = playback.bufferLevelSeconds;
+      if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
       const sizeBits = this.upcoming[index]![0]![representation]!;
       const bitrateBps = scenario.ladderBps[representation]!;
       const flight = new Flight(this.link, playback.nowSeconds, sizeBits, scenario.rttSeconds);
@@ -194,7 +195,7 @@ class Session {
       this.requestedBits += sizeBits;
       const outcome = this.fly(flight, index, representation, abandonments);
       const receivedBits = flight.receivedBits(playback.nowSeconds);
-      this.feed?.tell(playback.nowSeconds, true);
+      this.feed?.report(playback.nowSeconds, true);
       if (outcome === 'cutoff') {
         this.wastedBits += receivedBits;
         return false;
@@ -222,7 +223,7 @@ class Session {
           sizeBits,
           requestedAtSeconds: firstRequestAtSeconds,
           downloadSeconds,
-          bufferLevelSeconds: levelAtFirstRequest,
+          bufferLevelSeconds: bufferAtFirstRequest,
           stallSeconds: playback.stallSeconds - stallSecondsBefore,
           abandonedBits,
           reason: decision.reason,
@@ -237,8 +238,8 @@ class Session {
   }
 
   /**
-   * dash.js's rule: a request leaves when buffer level + segment duration < cap, as late as its polling then is, and not
-   * before the gap after the append. A later append never means an earlier request.
+   * dash.js's rule: a request leaves when buffer level + segment duration < cap, plus the delay of polling, but not
+   * before the gap after the append. A later append never causes an earlier request.
    */
   private secondsToNextRequest(): number {
     const { scenario, playback } = this;
@@ -247,7 +248,9 @@ class Session {
     return Math.max(requestGapSeconds, excessSeconds / this.playbackRate + requestLatenessSeconds);
   }
 
-  /** Loads the representation's initialisation segment unless it is cached; the first one came before second 0. */
+  /**
+   * Loads the representation's initialisation segment unless it is cached; the first one was loaded before second 0.
+   */
   private initialise(representation: number): boolean {
     if (this.initialised[representation]) return true;
     this.initialised[representation] = true;
@@ -270,7 +273,7 @@ class Session {
         const at = flight.requestedAtSeconds + tick * this.tickSeconds;
         if (at >= flight.endsAtSeconds || at >= playback.waitedAtSeconds(this.cutoffSeconds)) break;
         playback.advanceTo(at);
-        this.feed?.tell(at, false);
+        this.feed?.report(at, false);
         const answer = this.reconsider(flight, index, representation, abandonments);
         if (answer !== 'keep') return answer;
       }
@@ -322,7 +325,8 @@ class Session {
     this.check(answer);
     if (answer.representation === representation) {
       throw new ControllerFault(
-        `reconsider at ${nowSeconds} s: expected 'keep' or another representation, got ${representation}, which is in flight`,
+        `reconsider at ${nowSeconds} s: expected 'keep' or another representation, ` +
+          `got ${representation}, which is in flight`,
       );
     }
     return answer;
@@ -370,7 +374,7 @@ class Session {
     };
   }
 
-  /** Advances playback; false (and only up to the cutoff) when the session is cut off before. */
+  /** Advances playback, at most to the cutoff; false if the session is cut off before `seconds`. */
   private waitUntil(seconds: number): boolean {
     const cutoffAt = this.playback.waitedAtSeconds(this.cutoffSeconds);
     this.playback.advanceTo(Math.min(seconds, cutoffAt));
@@ -398,7 +402,7 @@ class Session {
           startupSeconds: playback.startupSeconds,
           stallCount: playback.stallCount,
           segmentCount: this.segmentCount,
-          // Zero unless the session broke off inside a download.
+          // Zero unless the session ended during a download.
           unfinishedStallSeconds: endedBy === 'end' ? 0 : playback.stallSeconds - stallOfRows,
           unfinishedBits: endedBy === 'end' ? 0 : this.wastedBits - wasteOfRows,
         },
