@@ -1,33 +1,33 @@
-/** A trace as the emulated link plays it: rates, and what a handover does to packets. */
+/** The trace as steps of the emulated link: rates, and the loss and delay of handovers. */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceScaleOf } from '../scenarios.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../trace.ts';
 
-/** What holds until `endSeconds` of the session. */
-export interface KernelStep {
+/** The link until `endSeconds` of the session. */
+interface KernelStep {
   endSeconds: number;
   bps: number;
   /** Share of packets lost at random. */
   loss: number;
-  /** On top of the link's own delay, each way. */
+  /** Added to the link's delay in each direction. */
   extraDelaySeconds: number;
 }
 
 export interface KernelSteps {
   steps: KernelStep[];
-  /** The steps begin again after this. */
+  /** The steps repeat with this period. */
   wrapSeconds: number;
 }
 
-/** Loss and delay that the rates do not have: none, or Starlink's. */
+/** Loss and delay beyond the trace's rates. */
 export interface Impairment {
   /** Share of packets lost at any time, unrelated to congestion. */
   loss: number;
-  /** For so long from each handover on, in seconds. */
+  /** Duration of a handover. */
   handoverSeconds: number;
-  /** Then: on top of `loss`, and of the delay (round trip). */
+  /** Added to `loss` and to the round trip during a handover. */
   handoverLoss: number;
   handoverDelaySeconds: number;
 }
@@ -35,8 +35,8 @@ export interface Impairment {
 export const NO_IMPAIRMENT: Impairment = { loss: 0, handoverSeconds: 0, handoverLoss: 0, handoverDelaySeconds: 0 };
 
 /**
- * 1 % at any time, and at each reconfiguration another 1 % with 40 ms more for 45 ms: the middle of what was measured on
- * Starlink (loss of 1 to 2 % unrelated to congestion, +30 to 50 ms for 35 to 50 ms: Huston, APNIC 2024).
+ * The middle of measurements on Starlink: loss of 1 to 2 % unrelated to congestion, +30 to 50 ms for 35 to 50 ms at
+ * each reconfiguration (Huston, APNIC 2024).
  */
 export const STARLINK_IMPAIRMENT: Impairment = {
   loss: 0.01,
@@ -46,9 +46,9 @@ export const STARLINK_IMPAIRMENT: Impairment = {
 };
 
 /**
- * The session's link from `startSeconds` of the trace on, around its wrap. Rates are those of the trace in the scenario,
- * with headers: the kernel's own take what `payloadShare` leaves out elsewhere. Where the trace knows no loss of its own,
- * `impairment.loss` holds. A trace without a clock has no handovers.
+ * The session's link from `startSeconds` of the trace, cyclic. Rates are the scaled trace's including headers: the
+ * kernel's own headers replace `payloadShare`. `impairment.loss` applies where the trace records no loss. A trace
+ * without a clock has no handovers.
  */
 export function kernelSteps(
   trace: Trace,
@@ -58,7 +58,7 @@ export function kernelSteps(
   const wrap = wrapSeconds(trace);
   const { stepEndsSeconds, ratesBps } = linkSteps(trace, traceScaleOf(scenario, meanRateBps(trace)));
   const offset = startSeconds % wrap;
-  const handovers = handoverSeconds(trace, wrap, impairment);
+  const handovers = handoversOf(trace, wrap, impairment);
   const edges = new Set(stepEndsSeconds.map((end) => Math.min(end, wrap)));
   edges.add(wrap);
   for (const { from, to } of handovers) for (const at of [from, to]) if (at > 0 && at < wrap) edges.add(at);
@@ -80,27 +80,23 @@ export function kernelSteps(
     });
     begin = end;
   }
-  const turned = [
-    ...pieces
-      .filter(({ endSeconds }) => endSeconds > offset)
-      .map((piece) => ({ ...piece, endSeconds: piece.endSeconds - offset })),
-    ...pieces
-      .filter(({ endSeconds }) => endSeconds <= offset)
-      .map((piece) => ({ ...piece, endSeconds: piece.endSeconds + wrap - offset })),
-  ];
-  return { steps: turned, wrapSeconds: wrap };
+  const steps = pieces
+    .map((piece) => {
+      const end = piece.endSeconds - offset;
+      return { ...piece, endSeconds: end > 0 ? end : end + wrap };
+    })
+    .sort((a, b) => a.endSeconds - b.endSeconds);
+  return { steps, wrapSeconds: wrap };
 }
 
-function handoverSeconds(
-  trace: Trace,
-  wrap: number,
-  { handoverSeconds: lasts }: Impairment,
-): { from: number; to: number }[] {
+function handoversOf(trace: Trace, wrap: number, { handoverSeconds }: Impairment): { from: number; to: number }[] {
   const { startUtcMs, epochPhaseSeconds } = trace.metadata;
-  if (lasts === 0 || (startUtcMs === undefined && epochPhaseSeconds === undefined)) return [];
+  if (handoverSeconds === 0 || (startUtcMs === undefined && epochPhaseSeconds === undefined)) return [];
   const phase = (traceStartUtcMs(trace.metadata) / 1000) % EPOCH_SECONDS;
   const first = (((HANDOVER_SECOND - phase) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
   const handovers: { from: number; to: number }[] = [];
-  for (let from = first; from < wrap; from += EPOCH_SECONDS) handovers.push({ from, to: Math.min(wrap, from + lasts) });
+  for (let from = first; from < wrap; from += EPOCH_SECONDS) {
+    handovers.push({ from, to: Math.min(wrap, from + handoverSeconds) });
+  }
   return handovers;
 }

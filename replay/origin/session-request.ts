@@ -1,7 +1,6 @@
 /** Parses the body of a request to create a session. */
 
 import { InputError } from '../../abr/errors.ts';
-import type { PresentationOptions } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
