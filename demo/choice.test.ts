@@ -20,7 +20,7 @@ const catalogue = {
 };
 
 describe('parseChoice', () => {
-  test('gives back what formatChoice wrote', () => {
+  test('reads what formatChoice wrote', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -43,13 +43,13 @@ describe('parseChoice', () => {
     );
   });
 
-  test('an empty address is the default', () => {
+  test('an empty query gives the default', () => {
     expect(parseChoice('', catalogue)).toEqual({ choice: defaultChoice(catalogue), problems: [] });
     expect(defaultChoice(catalogue)).toMatchObject({ trace: 'first', scenario: 'hd-16', startSeconds: 0, service: '' });
     expect(defaultChoice(catalogue).risk).toBe(DEFAULT_RISK);
   });
 
-  test('another trace begins at its start', () => {
+  test('a trace without a start begins at second 0', () => {
     expect(parseChoice('?trace=first', catalogue).choice.startSeconds).toBe(0);
   });
 
@@ -57,18 +57,18 @@ describe('parseChoice', () => {
     ['?players=mpc-q', 'player “mpc-q”'],
     ['?players=mpc-d@nobody', 'player “mpc-d@nobody”'],
     ['?players=./mine.ts', 'player “./mine.ts”'],
-    ['?trace=x', 'trace “x”; there is first, a b&c#1'],
+    ['?trace=x', 'trace “x”; expected first, a b&c#1'],
     ['?scenario=toString', 'scenario “toString”'],
-    ['?start=300', 'start “300”; there is 0 to 299 s'],
+    ['?start=300', 'start “300”; expected 0 to 299 s'],
     ['?start=', 'start “”'],
     ['?start=NaN', 'start “NaN”'],
-    ['?window=year', 'window “year”; there is session, minute'],
-    ['?risk=', 'risk “”; there is 0 to 1'],
+    ['?window=year', 'window “year”; expected session, minute'],
+    ['?risk=', 'risk “”; expected 0 to 1'],
     ['?risk=1.01', 'risk “1.01”'],
     ['?risk=low', 'risk “low”'],
     ['?service=ftp://dish', 'like http://127.0.0.1:8790, got “ftp://dish”'],
     ['?players=mpc-d,mpc-d,mpc-d,mpc-d,mpc-d', '5 players; 4 fit'],
-  ])('%s is named and left out', (query, problem) => {
+  ])('%s is reported and replaced by its default', (query, problem) => {
     const { choice, problems } = parseChoice(query, catalogue);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(problem);
@@ -76,7 +76,7 @@ describe('parseChoice', () => {
     expect({ ...choice, players: defaultChoice(catalogue).players }).toEqual(defaultChoice(catalogue));
   });
 
-  test('what makes sense beside what does not is kept', () => {
+  test('valid values beside invalid ones are kept', () => {
     expect(parseChoice('?players=mpc-q,bola,mpc-d@oracle&start=12', catalogue).choice).toMatchObject({
       players: ['bola', 'mpc-d@oracle'],
       startSeconds: 12,

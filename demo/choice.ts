@@ -1,11 +1,11 @@
-/** What the viewer chose, and the address that says so: opening the address again gives the same view. */
+/** What the viewer chose, and its form as a query string: opening the address again gives the same view. */
 
 import { resolveMpcLOptions } from '../abr/mpc-l/options.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 import { parseServiceAddress } from './service-address.ts';
 
-/** More would wait for one another: browsers open six connections to an origin. */
+/** Browsers open six connections to an origin: with more players, requests would wait for one another. */
 export const MAX_PLAYERS = 4;
 
 export type TimelineWindow = 'session' | 'minute';
@@ -18,13 +18,13 @@ export interface Choice {
   /** Second of the trace at which the session begins. */
   startSeconds: number;
   window: TimelineWindow;
-  /** How much MPC-L fears a stall beyond its cost in QoE, 0 to 1. */
+  /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
   /** Address of the prediction service that MPC-L asks first; empty for none. */
   service: string;
 }
 
-/** What can be chosen of what the origin has. */
+/** What the origin offers. */
 export interface Catalogue {
   traces: readonly { name: string; durationSeconds: number }[];
 }
@@ -32,10 +32,9 @@ export interface Catalogue {
 /** A link on which the algorithms differ. */
 const DEFAULT_TRACE = 'stationary-crowded';
 const DEFAULT_SCENARIO = 'hd-16';
-/** The controller's own. */
 export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
-/** The choice when the address says nothing. */
+/** The choice for an empty query. */
 export function defaultChoice({ traces }: Catalogue): Choice {
   const trace = traces.find(({ name }) => name === DEFAULT_TRACE) ?? traces[0];
   return {
@@ -49,69 +48,49 @@ export function defaultChoice({ traces }: Catalogue): Choice {
   };
 }
 
-/** The choice in a query string; what it does not say is the default, what makes no sense too, with a word on it. */
+/** Parses a query string. Missing and invalid values get their defaults; `problems` has a message per invalid one. */
 export function parseChoice(query: string, catalogue: Catalogue): { choice: Choice; problems: string[] } {
   const parameters = new URLSearchParams(query);
   const choice = { ...defaultChoice(catalogue) };
   const problems: string[] = [];
   const reject = (field: string, got: string, expected: string) => {
-    problems.push(`The address asks for ${field} “${got}”; there is ${expected}.`);
+    problems.push(`The page's address has ${field} “${got}”; expected ${expected}.`);
   };
 
   const players = parameters.get('players')?.split(',').filter(Boolean);
   if (players !== undefined) {
-    const known = players.filter((name) => isCompetitor(name));
-    for (const name of players) {
-      if (!known.includes(name))
-        reject(
-          'player',
-          name,
-          competitors()
-            .map((one) => one.name)
-            .join(', '),
-        );
-    }
-    if (known.length > MAX_PLAYERS) problems.push(`The address asks for ${known.length} players; ${MAX_PLAYERS} fit.`);
+    const known = players.filter(isCompetitor);
+    const names = competitors().map(({ name }) => name);
+    for (const name of players) if (!known.includes(name)) reject('player', name, names.join(', '));
+    if (known.length > MAX_PLAYERS)
+      problems.push(`The page's address has ${known.length} players; ${MAX_PLAYERS} fit.`);
     if (known.length > 0) choice.players = known.slice(0, MAX_PLAYERS);
   }
 
-  const trace = parameters.get('trace');
-  if (trace !== null) {
-    if (catalogue.traces.some(({ name }) => name === trace)) {
-      choice.trace = trace;
-      choice.startSeconds = 0;
-    } else reject('trace', trace, catalogue.traces.map(({ name }) => name).join(', '));
-  }
-
-  const scenario = parameters.get('scenario');
-  if (scenario !== null) {
-    if (Object.hasOwn(SCENARIOS, scenario)) choice.scenario = scenario;
-    else reject('scenario', scenario, Object.keys(SCENARIOS).join(', '));
-  }
-
-  const start = parameters.get('start');
-  if (start !== null) {
-    const latest = latestStart(catalogue, choice.trace);
-    const value = Number(start);
-    if (start !== '' && value >= 0 && value <= latest) choice.startSeconds = value;
-    else reject('start', start, `0 to ${latest} s`);
-  }
-
-  const window = parameters.get('window');
-  if (window === 'session' || window === 'minute') choice.window = window;
-  else if (window !== null) reject('window', window, 'session, minute');
-
-  const risk = parameters.get('risk');
-  if (risk !== null) {
-    const value = Number(risk);
-    if (risk !== '' && value >= 0 && value <= 1) choice.risk = value;
-    else reject('risk', risk, '0 to 1');
-  }
+  const oneOf = <T extends string>(field: string, names: readonly T[], otherwise: T): T => {
+    const got = parameters.get(field);
+    const found = names.find((name) => name === got);
+    if (got !== null && found === undefined) reject(field, got, names.join(', '));
+    return found ?? otherwise;
+  };
+  const numberUpTo = (field: string, max: number, unit: string, otherwise: number): number => {
+    const got = parameters.get(field);
+    const value = Number(got);
+    if (got === null || (got !== '' && value >= 0 && value <= max)) return got === null ? otherwise : value;
+    reject(field, got, `0 to ${max}${unit}`);
+    return otherwise;
+  };
+  const traceNames = catalogue.traces.map(({ name }) => name);
+  choice.trace = oneOf('trace', traceNames, choice.trace);
+  choice.scenario = oneOf('scenario', Object.keys(SCENARIOS), choice.scenario);
+  choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
+  choice.window = oneOf('window', ['session', 'minute'], choice.window);
+  choice.risk = numberUpTo('risk', 1, '', choice.risk);
 
   try {
     choice.service = parseServiceAddress(parameters.get('service') ?? '');
   } catch (error) {
-    problems.push(`The address asks for a service: ${(error as Error).message}.`);
+    problems.push(`The page's address has a wrong service: ${(error as Error).message}.`);
   }
   return { choice, problems };
 }
@@ -126,12 +105,12 @@ export function formatChoice({ players, trace, scenario, startSeconds, window, r
     risk: String(risk),
     ...(service !== '' && { service }),
   });
-  // Commas, colons and slashes need no escape in a query, and what they are part of stays readable.
+  // A query needs no escapes for commas, colons, slashes and @: without them names stay readable.
   const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
   return `?players=${names.join(',')}&${parameters}`.replaceAll('%3A', ':').replaceAll('%2F', '/');
 }
 
-/** The last whole second of a trace. */
+/** The last whole second inside a trace. */
 export function latestStart({ traces }: Catalogue, trace: string): number {
   const found = traces.find(({ name }) => name === trace);
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);

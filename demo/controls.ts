@@ -8,9 +8,8 @@ import type { TraceListing } from './origin-client.ts';
 import { parseServiceAddress } from './service-address.ts';
 
 export interface ControlsOptions {
-  /** The viewer chose another trace, scenario, start, window, risk or service. */
   onChoice(change: Partial<Choice>): void;
-  /** Files were opened or dropped. */
+  /** The viewer opened or dropped files. */
   onFiles(files: readonly File[]): void;
   onRestart(): void;
   onStop(): void;
@@ -58,7 +57,7 @@ export class Controls {
     byId('open-trace').addEventListener('click', () => picker.click());
     picker.addEventListener('change', () => {
       onFiles([...(picker.files ?? [])]);
-      // The same file may be chosen again, after a change.
+      // Otherwise choosing the same file again, after an edit, would fire no event.
       picker.value = '';
     });
     document.addEventListener('dragover', (event) => event.preventDefault());
@@ -69,16 +68,17 @@ export class Controls {
     });
   }
 
-  /** Shows a choice, and what there is to choose from. */
+  /** Shows a choice and the traces to choose from. */
   show(choice: Choice, traces: readonly TraceListing[]): void {
     const listed = traces.map(({ name, durationSeconds }) => ({
       value: name,
       label: `${name} (${clock(durationSeconds)})`,
     }));
-    // An open list is not disturbed for nothing.
-    const isListed =
-      listed.map(({ label }) => label).join() === [...this.#trace.options].map(({ text }) => text).join();
-    if (!isListed) this.#trace.replaceChildren(...options(listed, choice.trace));
+    // Replacing the options would close an open list: only where they changed.
+    const shown = [...this.#trace.options].map(({ text }) => text);
+    if (listed.map(({ label }) => label).join() !== shown.join()) {
+      this.#trace.replaceChildren(...options(listed, choice.trace));
+    }
     this.#trace.value = choice.trace;
     this.#scenario.value = choice.scenario;
     this.#start.value = String(choice.startSeconds);
@@ -90,7 +90,7 @@ export class Controls {
     this.#addPlayer.disabled = choice.players.length >= MAX_PLAYERS;
   }
 
-  /** Says what is wrong with the address of the service; empty where nothing is. */
+  /** Shows what is wrong with the service's address; empty for nothing. */
   #showServiceProblem(problem: string): void {
     this.#service.setCustomValidity(problem);
     this.#service.setAttribute('aria-invalid', String(problem !== ''));

@@ -1,13 +1,13 @@
-/** The decisions of one player: what it chose at a moment, why, and what it expected of each representation. */
+/** The decisions of one player: what it chose at a moment, why, and the outlook for each representation. */
 
-import { element, setText } from './dom.ts';
+import { button, element, setText, swatch } from './dom.ts';
 import { bitrate, clock, decimal, megabits, seconds } from './format.ts';
 import { icon } from './icons.ts';
 import type { RunPlayer } from './run.ts';
 import type { DecisionNote, SessionRecord } from './session-record.ts';
 
 export interface DecisionViewOptions {
-  /** The viewer went to another decision: the moment that it was made at. */
+  /** The viewer chose another decision, made at this second. */
   onMoment(seconds: number): void;
 }
 
@@ -35,25 +35,16 @@ export class DecisionView {
       const decision = decisions[at + by];
       if (decision !== undefined) onMoment(decision.atSeconds);
     };
-    const button = (sign: 'left' | 'right', label: string) =>
-      element('button', { type: 'button', class: 'quiet', 'aria-label': `${label} of ${title}` }, icon(sign));
-    this.#previous = button('left', 'Decision before');
-    this.#next = button('right', 'Next decision');
-    this.#previous.addEventListener('click', step(-1));
-    this.#next.addEventListener('click', step(1));
+    const arrow = (sign: 'left' | 'right', label: string, by: number) =>
+      button(step(by), { class: 'quiet', 'aria-label': `${label} of ${title}` }, icon(sign));
+    this.#previous = arrow('left', 'Previous decision', -1);
+    this.#next = arrow('right', 'Next decision', 1);
     this.#logBox = element('details', {}, element('summary', {}, 'All decisions'), this.#log);
     this.#logBox.addEventListener('toggle', () => this.#drawLog());
     this.root = element(
       'section',
       { class: `decision place-${place}`, 'aria-label': `Decisions of ${title}` },
-      element(
-        'header',
-        {},
-        element('span', { class: 'swatch', 'aria-hidden': 'true' }),
-        element('h3', {}, title),
-        this.#previous,
-        this.#next,
-      ),
+      element('header', {}, swatch(), element('h3', {}, title), this.#previous, this.#next),
       this.#when,
       this.#reason,
       this.#facts,
@@ -83,14 +74,13 @@ export class DecisionView {
     this.#candidates.replaceChildren(...(decision?.candidates === undefined ? [] : [candidateTable(decision)]));
   }
 
-  /** Adds what is new to the log; only while it is open. */
+  /** Appends new decisions to the log while it is open. */
   #drawLog(): void {
     if (!this.#logBox.open) return;
     const record = this.#record;
     for (const decision of record.decisions.slice(this.#logged)) {
-      const button = element('button', { type: 'button', class: 'quiet' }, headline(decision));
-      button.addEventListener('click', () => this.#onMoment(decision.atSeconds));
-      this.#log.append(element('li', {}, button, element('span', { class: 'details' }, decision.reason)));
+      const open = button(() => this.#onMoment(decision.atSeconds), { class: 'quiet' }, headline(decision));
+      this.#log.append(element('li', {}, open, element('span', { class: 'details' }, decision.reason)));
     }
     this.#logged = record.decisions.length;
   }
@@ -99,7 +89,7 @@ export class DecisionView {
 function headline({ atSeconds, kind, segmentIndex, bitrateBps, previousBitrateBps }: DecisionNote): string {
   const at = `${clock(atSeconds)} · segment ${segmentIndex + 1}`;
   const to = `${bitrate(bitrateBps)} Mbit/s`;
-  if (kind === 'abandon') return `${at}: gives up the download, ${to} instead`;
+  if (kind === 'abandon') return `${at}: abandons the download, ${to} instead`;
   if (previousBitrateBps === undefined) return `${at}: begins at ${to}`;
   if (bitrateBps === previousBitrateBps) return `${at}: stays at ${to}`;
   return `${at}: ${bitrateBps > previousBitrateBps ? 'up' : 'down'} to ${to}`;
@@ -115,47 +105,33 @@ function factsOf(decision: DecisionNote): string {
   ].join(' · ');
 }
 
-function chosenMark(): Node[] {
-  return [icon('tick'), element('span', { class: 'visually-hidden' }, 'chosen: ')];
-}
-
-/** What was expected of each representation in this segment, the highest bitrate first. */
+/** The expected QoE and stall of each representation for this segment, the highest bitrate first. */
 function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTableElement {
   const values = candidates.map(({ expectedQoe }) => expectedQoe).filter(Number.isFinite);
   const [worst, best] = [Math.min(...values), Math.max(...values)];
   const rows = [...candidates].reverse().map((candidate) => {
     const isChosen = candidate.bitrateBps === bitrateBps;
+    const mark = isChosen ? [icon('tick'), element('span', { class: 'visually-hidden' }, 'chosen: ')] : [];
+    const { expectedStallSeconds: stall } = candidate;
     const share = best > worst ? (candidate.expectedQoe - worst) / (best - worst) : 1;
     const bar = element('span', { class: 'meter', 'aria-hidden': 'true' });
     bar.style.width = `${(4 + 96 * Math.max(0, share)).toFixed(1)}%`;
     return element(
       'tr',
       { class: isChosen ? 'chosen' : undefined },
-      element('th', { scope: 'row' }, ...(isChosen ? chosenMark() : []), bitrate(candidate.bitrateBps)),
+      element('th', { scope: 'row' }, ...mark, bitrate(candidate.bitrateBps)),
       element('td', { class: 'number' }, decimal(candidate.expectedQoe)),
       element('td', { class: 'metered' }, bar),
-      element(
-        'td',
-        { class: 'number' },
-        candidate.expectedStallSeconds < 0.05 ? '–' : seconds(candidate.expectedStallSeconds),
-      ),
+      element('td', { class: 'number' }, stall < 0.05 ? '–' : seconds(stall)),
     );
   });
-  return element(
-    'table',
+  const head = element(
+    'tr',
     {},
-    element('caption', {}, 'Expected of this segment (later ones count in the choice, too)'),
-    element(
-      'thead',
-      {},
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'col' }, 'Mbit/s'),
-        element('th', { scope: 'col', class: 'number', colspan: 2 }, 'QoE per 4 s'),
-        element('th', { scope: 'col', class: 'number' }, 'stall'),
-      ),
-    ),
-    element('tbody', {}, ...rows),
+    element('th', { scope: 'col' }, 'Mbit/s'),
+    element('th', { scope: 'col', class: 'number', colspan: 2 }, 'QoE per 4 s'),
+    element('th', { scope: 'col', class: 'number' }, 'stall'),
   );
+  const caption = element('caption', {}, 'Expected for this segment (the plan also counts later ones)');
+  return element('table', {}, caption, element('thead', {}, head), element('tbody', {}, ...rows));
 }

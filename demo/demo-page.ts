@@ -1,4 +1,4 @@
-/** The page: what is chosen, the players that play it, and their runs. */
+/** The page: the viewer's choice, the players, and their current run. */
 
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { type Choice, formatChoice, parseChoice } from './choice.ts';
@@ -20,9 +20,9 @@ import { Timeline } from './timeline-model.ts';
 const SEED = 1;
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
-/** Drawing for those who asked for less motion. */
+/** The drawing period where the viewer prefers reduced motion. */
 const CALM_DRAW_MS = 1000;
-/** What the timeline has room for beyond the media: startup and stalls. */
+/** Room on the timeline beyond the media's duration: for startup and stalls. */
 const SLACK_SECONDS = 8;
 
 export class DemoPage {
@@ -37,11 +37,11 @@ export class DemoPage {
   #panels: PlayerPanel[] = [];
   #sessions: readonly OriginSession[] = [];
   #run: Run | undefined;
-  /** Counts the starts; one that was overtaken by another gives up. */
+  /** Counts the starts: a start that a later one overtook returns early. */
   #starts = 0;
   #drawnAtMs = 0;
 
-  /** Opens the page, or says why it cannot be. */
+  /** Opens the page, or shows why that failed. */
   static async open(): Promise<void> {
     const notices = new Notices(byId('notices'));
     try {
@@ -52,11 +52,8 @@ export class DemoPage {
     } catch (error) {
       const isLost = error instanceof OriginLostError;
       const hint = isLost ? '. The players stream from an origin that npm start runs beside this page.' : '';
-      notices.show('open', {
-        kind: 'error',
-        text: messageOf(error) + hint,
-        action: { label: 'Try again', run: () => location.reload() },
-      });
+      const action = { label: 'Try again', run: () => location.reload() };
+      notices.show('open', { kind: 'error', text: messageOf(error) + hint, action });
     }
   }
 
@@ -77,16 +74,12 @@ export class DemoPage {
     if (problems.length > 0) notices.show('address', { kind: 'hint', text: problems.join(' ') });
     this.#views.window = choice.window;
     this.#makePanels();
-    byId('save-picture').addEventListener('click', () => {
-      if (this.#run !== undefined) void savePicture(this.#run, this.#views);
-    });
-    byId('save-results').addEventListener('click', () => {
-      if (this.#run !== undefined) saveResults(this.#run);
-    });
+    byId('save-picture').addEventListener('click', () => void (this.#run && savePicture(this.#run, this.#views)));
+    byId('save-results').addEventListener('click', () => void (this.#run && saveResults(this.#run)));
     setInterval(() => this.#tick(), SAMPLE_MS);
   }
 
-  /** Another choice. All but the timeline's window make everybody start again. */
+  /** Applies a change. All players start again, unless only the timeline's window changed. */
   #choose(change: Partial<Choice>): void {
     this.#choice = { ...this.#choice, ...change };
     if (Object.keys(change).join() !== 'window') void this.#start();
@@ -101,7 +94,7 @@ export class DemoPage {
     this.#controls.show(this.#choice, this.#traces);
   }
 
-  /** Replays a trace of the viewer's own. */
+  /** Replays a trace of the viewer. */
   async #openTrace(files: readonly File[]): Promise<void> {
     this.#notices.clear('trace');
     try {
@@ -144,21 +137,24 @@ export class DemoPage {
     const { players } = this.#choice;
     const all = competitors();
     const next = all.find(({ name }) => !players.includes(name)) ?? all[0]!;
-    this.#choice = { ...this.#choice, players: [...players, next.name] };
-    this.#makePanels();
-    void this.#start();
+    this.#setPlayers([...players, next.name]);
   }
 
   #removePlayer(place: number): void {
-    this.#choice = { ...this.#choice, players: this.#choice.players.filter((_, other) => other !== place) };
-    this.#makePanels();
-    void this.#start();
+    this.#setPlayers(this.#choice.players.filter((_, other) => other !== place));
     this.#controls.focusAddPlayer();
   }
 
-  /** Starts all players at once, each over its own copy of the link. */
+  #setPlayers(players: readonly string[]): void {
+    this.#choice = { ...this.#choice, players };
+    this.#makePanels();
+    void this.#start();
+  }
+
+  /** Starts all players together, each over its own copy of the link. */
   async #start(): Promise<void> {
     const start = ++this.#starts;
+    const isOvertaken = () => start !== this.#starts;
     this.#showChoice();
     this.#endRun();
     this.#notices.clear('run');
@@ -171,40 +167,41 @@ export class DemoPage {
     try {
       const spec = { trace: traceName, scenario: scenarioName, startSeconds };
       const sessions = await this.#origin.createSessions(spec, panels.length);
-      // Another choice was made in the meantime.
-      if (start !== this.#starts) return void this.#origin.removeSessions(sessions);
+      if (isOvertaken()) return void this.#origin.removeSessions(sessions);
       const mediaSeconds = scenario.segmentCount * scenario.segmentSeconds;
       const timeline = new Timeline(sessions[0]!.link, mediaSeconds + SLACK_SECONDS, trace.hasClock);
       this.#sessions = [...this.#sessions, ...sessions];
       const players: RunPlayer[] = [];
-      // Each step is a task of its own: together they would hold the page for too long.
-      const isOvertaken = () => nextTask().then(() => start !== this.#starts);
+      // Each step is a task of its own: together they would block the main thread for too long.
       for (const panel of panels) {
-        if (await isOvertaken()) return;
+        await nextTask();
+        if (isOvertaken()) return;
         panel.clear();
       }
       for (const [place, panel] of panels.entries()) {
-        if (await isOvertaken()) return;
+        await nextTask();
+        if (isOvertaken()) return;
         const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
         const record = panel.prepare({ session: sessions[place]!, scenario, seed: SEED, risk, service: forecaster });
         players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
       }
       for (const panel of panels) {
-        if (await isOvertaken()) return;
+        await nextTask();
+        if (isOvertaken()) return;
         panel.play();
       }
-      if (await isOvertaken()) return;
+      await nextTask();
+      if (isOvertaken()) return;
       // The previous sessions are unused now: delete them.
       void this.#origin.removeSessions(this.#sessions.filter((session) => !sessions.includes(session)));
       this.#sessions = sessions;
       const run = { trace, scenario, startSeconds, seed: SEED, risk, service, timeline, players, ended: false };
       this.#run = run;
       await this.#views.begin(run);
-      // Also where it was stopped meanwhile: the lanes are there to be looked at.
+      // Even if it was stopped meanwhile: the lanes stay in view.
       if (run === this.#run) this.#draw();
     } catch (error) {
-      if (start !== this.#starts) return;
-      // Those that have started would play on without being watched.
+      if (isOvertaken()) return;
       this.#endRun();
       for (const panel of panels) panel.clear();
       void this.#origin.removeSessions(this.#sessions);
@@ -218,7 +215,7 @@ export class DemoPage {
     }
   }
 
-  /** Everything stays as it is, to be looked at. */
+  /** Stops the players; the views stay. */
   #stop(): void {
     this.#starts++;
     this.#endRun();

@@ -1,8 +1,8 @@
-/** Makes and finds elements. */
+/** Helpers that make, find and change elements. */
 
 type Child = Node | string | undefined;
 
-/** An element with attributes (`true` for one without a value, `undefined` to leave it out) and children. */
+/** An element with attributes (`true`: without a value; `undefined` or `false`: none) and children. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Record<string, string | number | boolean | undefined> = {},
@@ -17,24 +17,40 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** The element with this id. Throws where the page lacks it. */
+/** The element with this id. Throws if the page has none. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);
   return found as T;
 }
 
-/** Sets text only where it changes, so that nothing is laid out or read out again for nothing. */
+/** Sets text only if it changed: setting it causes a new layout, and screen readers announce it. */
 export function setText(of: Element, text: string): void {
   if (of.textContent !== text) of.textContent = text;
 }
 
-/** Lets the browser do what waits, input and drawing among it. */
+/** A square in the colour of the player that it stands in. */
+export function swatch(): HTMLSpanElement {
+  return element('span', { class: 'swatch', 'aria-hidden': 'true' });
+}
+
+/** A button that calls `run` when pressed. */
+export function button(
+  run: () => void,
+  attributes: Record<string, string | boolean>,
+  ...children: Child[]
+): HTMLButtonElement {
+  const made = element('button', { type: 'button', ...attributes }, ...children);
+  made.addEventListener('click', run);
+  return made;
+}
+
+/** Lets the browser handle input and draw before the caller continues. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
-/** An `<option>` per value, the chosen one selected. */
+/** An `<option>` per choice. */
 export function options(choices: readonly { value: string; label: string }[], chosen: string): HTMLOptionElement[] {
   return choices.map(({ value, label }) => element('option', { value, selected: value === chosen }, label));
 }

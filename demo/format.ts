@@ -1,11 +1,11 @@
-/** Numbers as people read them. */
+/** Numbers as text for people. */
 
-/** A bitrate of a ladder in Mbit/s, as it was named: `0.3`, `1.85`, `120`. */
+/** A bitrate of a ladder in Mbit/s: `0.3`, `1.85`, `120`. */
 export function bitrate(bps: number): string {
   return String(Number((bps / 1e6).toPrecision(3)));
 }
 
-/** A measured rate in Mbit/s with as many digits as matter: `0.31`, `2.5`, `31`, `120`. */
+/** A measured throughput in Mbit/s with about two digits: `0.31`, `2.5`, `31`, `120`. */
 export function megabits(bps: number): string {
   const mbps = bps / 1e6;
   const digits = mbps < 9.95 ? 1 : 0;
@@ -18,7 +18,7 @@ export function clock(seconds: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** `9.3 s`, which no line breaks apart. */
+/** `9.3 s` with a no-break space. */
 export function seconds(value: number): string {
   return `${value.toFixed(1)}\u00a0s`;
 }
@@ -29,7 +29,7 @@ export function decimal(value: number, digits = 1): string {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
-/** `12:34:56` of a time in UTC. */
+/** `12:34:56`, in UTC. */
 export function utcClock(utcMs: number): string {
   return new Date(utcMs).toISOString().slice(11, 19);
 }

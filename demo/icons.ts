@@ -1,4 +1,4 @@
-/** The page's few signs as shapes: as text they would be missing in some fonts, and coloured pictures in others. */
+/** The page's icons as SVG paths: some fonts lack the characters, others draw them as emoji. */
 
 const SHAPES = {
   cross: 'M2 2 L10 10 M10 2 L2 10',
@@ -9,7 +9,7 @@ const SHAPES = {
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** A sign in the colour of the text that it stands in. Not read out: what it says has to be said in words too. */
+/** An icon in the colour of its text. Screen readers skip it: say the same in words. */
 export function icon(name: keyof typeof SHAPES): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 12 12');

@@ -1,6 +1,6 @@
 /**
- * uPlot asks for a number format in the browser's language when it is loaded, and throws where that is no language tag:
- * browsers started in a POSIX locale call theirs `en-US@posix`. To be imported before uPlot.
+ * Import before uPlot: on import, it makes a number format for the browser's language and throws if that is not a valid
+ * language tag, such as the `en-US@posix` of browsers started in a POSIX locale.
  */
 
 try {

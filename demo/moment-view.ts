@@ -1,27 +1,25 @@
-/** All series at one moment in numbers: what hovering the timeline reads, and its text for those who cannot see it. */
+/** The table with all series at one moment, and the same as a sentence for screen readers. */
 
-import { element, setText } from './dom.ts';
+import { element, setText, swatch } from './dom.ts';
 import { bitrate, clock, megabits, seconds, utcClock } from './format.ts';
 import type { Run, RunPlayer } from './run.ts';
 import type { SessionRecord } from './session-record.ts';
-import type { Timeline } from './timeline-model.ts';
+import type { Series, Timeline } from './timeline-model.ts';
 
-interface Row {
-  root: HTMLElement;
-  cells: Record<'bitrate' | 'measured' | 'buffer' | 'state', HTMLElement>;
-}
+type Cells = Record<'bitrate' | 'measured' | 'buffer' | 'state', HTMLElement>;
 
 export class MomentView {
   readonly #caption: HTMLElement;
   readonly #body: HTMLElement;
-  #rows: Row[] = [];
+  /** By player. */
+  #cells: Cells[] = [];
   #players: readonly RunPlayer[] = [];
   #timeline: Timeline | undefined;
 
   constructor(table: HTMLTableElement) {
     this.#caption = element('caption', {}, 'At this moment');
     this.#body = element('tbody', {});
-    const head = ['Player', 'Asked for', 'Measured', 'Buffer', 'State'].map((text) =>
+    const head = ['Player', 'Requested', 'Measured', 'Buffer', 'State'].map((text) =>
       element('th', { scope: 'col' }, text),
     );
     table.replaceChildren(this.#caption, element('thead', {}, element('tr', {}, ...head)), this.#body);
@@ -30,17 +28,16 @@ export class MomentView {
   begin({ timeline, players }: Run): void {
     this.#timeline = timeline;
     this.#players = players;
-    this.#rows = players.map(({ place, title }) => {
-      const cell = () => element('td', {}, '–');
-      const cells = { bitrate: cell(), measured: cell(), buffer: cell(), state: cell() };
-      const name = element('th', { scope: 'row' }, element('span', { class: 'swatch', 'aria-hidden': 'true' }), title);
-      const root = element('tr', { class: `place-${place}` }, name, ...Object.values(cells));
-      return { root, cells };
+    const cell = () => element('td', {}, '–');
+    this.#cells = players.map(() => ({ bitrate: cell(), measured: cell(), buffer: cell(), state: cell() }));
+    const rows = players.map(({ place, title }, player) => {
+      const name = element('th', { scope: 'row' }, swatch(), title);
+      return element('tr', { class: `place-${place}` }, name, ...Object.values(this.#cells[player]!));
     });
-    this.#body.replaceChildren(...this.#rows.map(({ root }) => root));
+    this.#body.replaceChildren(...rows);
   }
 
-  /** Reads all series at a second of the session; returns the same in a sentence. */
+  /** Shows all series at a second of the session; returns the same as a sentence. */
   draw(momentSeconds: number): string {
     const timeline = this.#timeline;
     if (timeline === undefined) return '';
@@ -49,37 +46,29 @@ export class MomentView {
     const at = `${clock(momentSeconds)}${utc}`;
     setText(this.#caption, `At ${at}: ${link}`);
     const sentences = this.#players.map(({ title, record }, player) => {
-      const { cells } = this.#rows[player]!;
       const track = timeline.track(record);
-      // Sessions begin some milliseconds apart: at the newest moment a player may not be there yet.
+      // Sessions start some milliseconds apart: a player may not have reached the newest moment.
       const i = timeline.indexAt(Math.min(momentSeconds, record.nowSeconds));
       const show = (value: number | null | undefined, text: (value: number) => string) =>
         value === null || value === undefined ? '–' : text(value);
-      const rate = (bps: number) => `${megabits(bps)} Mbit/s`;
       const values = {
         bitrate: show(track.bitrateBps[i], (bps) => `${bitrate(bps)} Mbit/s`),
-        measured: show(track.throughputBps[i], rate),
+        measured: show(track.throughputBps[i], (bps) => `${megabits(bps)} Mbit/s`),
         buffer: show(latestAt(track.bufferSeconds, i), seconds),
         state: stateAt(record, momentSeconds),
       };
-      setText(cells.bitrate, values.bitrate);
-      setText(cells.measured, values.measured);
-      setText(cells.buffer, values.buffer);
-      setText(cells.state, values.state);
+      const cells = this.#cells[player]!;
+      for (const [name, text] of Object.entries(values)) setText(cells[name as keyof Cells], text);
       cells.state.toggleAttribute('data-stalled', values.state === 'stalled');
-      return `${title} ${values.state}, asks for ${values.bitrate}, buffer ${values.buffer}`;
+      return `${title} ${values.state}, requests ${values.bitrate}, buffer ${values.buffer}`;
     });
     return `${clock(momentSeconds)}: ${[link, ...sentences].join('; ')}`;
   }
 }
 
-/** Samples come a little less often than the grid has points. */
-function latestAt(series: readonly (number | null)[], index: number): number | undefined {
-  for (let i = index; i >= 0 && i > index - 8; i--) {
-    const value = series[i];
-    if (value !== null && value !== undefined) return value;
-  }
-  return undefined;
+/** The newest value in the 2 s up to a grid point: samples are a little sparser than the grid. */
+function latestAt(series: Series, index: number): number | null | undefined {
+  return series.slice(Math.max(0, index - 7), index + 1).findLast((value) => value !== null);
 }
 
 function stateAt(record: SessionRecord, momentSeconds: number): string {

@@ -1,6 +1,6 @@
-/** Messages at the top of the page, each under a name of its own so that it can be taken back. */
+/** Messages at the top of the page, by name so that they can be removed. */
 
-import { element } from './dom.ts';
+import { button, element } from './dom.ts';
 import { icon } from './icons.ts';
 
 export interface Notice {
@@ -22,14 +22,8 @@ export class Notices {
     if (this.#shown.get(name)?.text === text) return;
     this.clear(name);
     const root = element('div', { class: `notice ${kind}` }, element('p', {}, text));
-    const close = element('button', { type: 'button', class: 'quiet', 'aria-label': 'Dismiss' }, icon('cross'));
-    close.addEventListener('click', () => this.clear(name));
-    if (action !== undefined) {
-      const button = element('button', { type: 'button' }, action.label);
-      button.addEventListener('click', () => action.run());
-      root.append(button);
-    }
-    root.append(close);
+    if (action !== undefined) root.append(button(() => action.run(), {}, action.label));
+    root.append(button(() => this.clear(name), { class: 'quiet', 'aria-label': 'Dismiss' }, icon('cross')));
     this.#shown.set(name, { root, text });
     this.#host.append(root);
   }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { OriginClient } from './origin-client.ts';
 
-/** An origin that refuses what `isRefused` says, and the sessions that it has. */
+/** An origin that refuses requests by `isRefused`, and the ids of its sessions. */
 async function origin(isRefused: (method: string, path: string) => boolean) {
   const sessions = new Set<string>();
   let created = 0;
@@ -39,8 +39,8 @@ describe('createSessions', () => {
 
   test.each([
     ['the origin refuses one', (method: string, path: string) => method === 'POST' && path.endsWith('/1')],
-    ['the link of one cannot be had', (_: string, path: string) => path === '/session/1/link'],
-  ])('leaves none where %s', async (_, isRefused) => {
+    ['it refuses the link of one', (_: string, path: string) => path === '/session/1/link'],
+  ])('leaves no session if %s', async (_, isRefused) => {
     const { sessions, client } = await origin(isRefused);
     await expect(client.createSessions(SPEC, 3)).rejects.toThrow('too many');
     expect([...sessions]).toEqual([]);

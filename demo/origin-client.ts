@@ -1,4 +1,4 @@
-/** Talks to the paced origin (replay/origin): what it has, and a session per player. */
+/** Client of the paced origin (replay/origin): its traces, and a session per player. */
 
 import type { SizesFile } from 'leo-abr';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
@@ -11,7 +11,7 @@ export interface TraceListing {
   dataset: string;
   recordingGroup: string;
   durationSeconds: number;
-  /** Its UTC is known, and with it where its handovers are. */
+  /** The trace's UTC is known, and so are its handovers. */
   hasClock: boolean;
   location?: string;
 }
@@ -24,13 +24,13 @@ export interface SessionSpec {
 
 export interface OriginSession {
   id: string;
-  /** Its folder, with a slash at its end. */
+  /** The session's folder, with a slash at its end. */
   url: string;
   link: PublishedLink;
   sizes: SizesFile;
 }
 
-/** The origin did not answer, or not as an origin does. */
+/** The origin did not answer, or not with JSON. */
 export class OriginLostError extends Error {
   override readonly name = 'OriginLostError';
 
@@ -45,21 +45,17 @@ export class OriginLostError extends Error {
 const ANSWERS_WITHIN_MS = 5000;
 
 export class OriginClient {
-  /** Without a slash at its end. */
-  readonly url: string;
-  /** Of the user's own. */
-  readonly algorithms: readonly OwnAlgorithm[];
-
-  constructor(url: string, algorithms: readonly OwnAlgorithm[] = []) {
-    this.url = url;
-    this.algorithms = algorithms;
-  }
+  /** `url` has no slash at its end; `algorithms` are the user's own. */
+  constructor(
+    readonly url: string,
+    readonly algorithms: readonly OwnAlgorithm[] = [],
+  ) {}
 
   /** Asks the page's own server where the origin is. */
   static async find(): Promise<OriginClient> {
     const address = await answerOf(new URL('origin.json', document.baseURI).href);
     const { url, algorithms } = address as OriginAddress;
-    // From another machine only the page's own server can be reached; it answers for the origin too.
+    // Pages on another machine reach only the page's own server, which answers for the origin too.
     const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
     return new OriginClient(isHere ? url : location.origin, algorithms);
   }
@@ -68,17 +64,14 @@ export class OriginClient {
     return (await answerOf(`${this.url}/traces`)) as TraceListing[];
   }
 
-  /** Hands a trace in; gives its parts. Rejects with the reason where there is something wrong in it. */
+  /** Uploads a trace; returns its parts. Rejects with the reason if the trace is invalid. */
   async addTrace(upload: { file: string; text: string; sidecar?: string }): Promise<TraceListing[]> {
-    return (await answerOf(`${this.url}/traces`, {
-      method: 'POST',
-      body: JSON.stringify(upload),
-    })) as TraceListing[];
+    return (await answerOf(`${this.url}/traces`, upload)) as TraceListing[];
   }
 
   /**
-   * As many sessions as there are players, each with a link and a clock of its own. Rejects with the reason where the
-   * origin refuses one; none is left then.
+   * Creates `count` sessions, each with its own copy of the link and its own clock. If the origin refuses one, removes
+   * the others and rejects with the reason.
    */
   async createSessions(spec: SessionSpec, count: number): Promise<OriginSession[]> {
     const created = await Promise.allSettled(Array.from({ length: count }, () => this.#createSession(spec)));
@@ -90,10 +83,7 @@ export class OriginClient {
   }
 
   async #createSession(spec: SessionSpec): Promise<OriginSession> {
-    const { id } = (await answerOf(`${this.url}/session`, {
-      method: 'POST',
-      body: JSON.stringify(spec),
-    })) as { id: string };
+    const { id } = (await answerOf(`${this.url}/session`, spec)) as { id: string };
     const url = `${this.url}/session/${id}/`;
     try {
       const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);
@@ -104,30 +94,30 @@ export class OriginClient {
     }
   }
 
-  /** Never rejects: an origin that is gone has forgotten them anyway. */
+  /** Never rejects: an origin that is gone has no sessions either. */
   async removeSessions(sessions: readonly { id: string }[]): Promise<void> {
     await Promise.allSettled(sessions.map(({ id }) => fetch(`${this.url}/session/${id}`, { method: 'DELETE' })));
   }
 
   async isAlive(): Promise<boolean> {
-    try {
-      await answerOf(`${this.url}/traces`);
-      return true;
-    } catch {
-      return false;
-    }
+    return this.traces().then(
+      () => true,
+      () => false,
+    );
   }
 }
 
-async function answerOf(url: string, init: RequestInit = {}): Promise<unknown> {
+/** GETs JSON, or POSTs `body` as JSON. */
+async function answerOf(url: string, body?: object): Promise<unknown> {
   let response: Response;
-  let body: unknown;
+  let answer: unknown;
   try {
-    response = await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS), cache: 'no-store' });
-    body = await response.json();
+    const post = body && { method: 'POST', body: JSON.stringify(body) };
+    response = await fetch(url, { ...post, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS), cache: 'no-store' });
+    answer = await response.json();
   } catch (error) {
     throw new OriginLostError(url, error);
   }
-  if (response.ok) return body;
-  throw new Error(String((body as { error?: unknown }).error ?? `${url} answered ${response.status}`));
+  if (response.ok) return answer;
+  throw new Error(String((answer as { error?: unknown }).error ?? `${url} answered ${response.status}`));
 }

@@ -1,4 +1,4 @@
-/** Notices that the origin is gone before the buffers are empty, and when it is back. */
+/** Polls the origin: reports its loss before the buffers run empty, and reloads the page once it is back. */
 
 import type { Notices } from './notices.ts';
 import { OriginClient } from './origin-client.ts';
@@ -16,29 +16,29 @@ export class OriginWatch {
     setInterval(() => void this.look(), PERIOD_MS);
   }
 
-  /** Asks now, because something failed. */
+  /** Checks at once instead of at the next period. */
   async look(): Promise<void> {
     if (!this.#isLost) {
       if (!(await this.#origin.isAlive())) this.lost();
       return;
     }
     try {
-      // A new one has another address. The address bar holds all that was chosen.
+      // A restarted origin has another address. The page's address keeps the choice.
       const origin = await OriginClient.find();
       if (await origin.isAlive()) location.reload();
     } catch {
-      // Still gone.
+      // The origin is still gone: try again at the next period.
     }
   }
 
-  /** Says that the origin does not answer. */
+  /** Shows that the origin does not answer. */
   lost(): void {
     this.#isLost = true;
     this.#notices.show('origin', {
       kind: 'error',
       text:
-        `The origin at ${this.#origin.url} no longer answers, so nothing more can be downloaded. ` +
-        'Run npm start again; the players start over as soon as it is back.',
+        `The origin at ${this.#origin.url} no longer answers, so players can download nothing. ` +
+        'Run npm start again: the page then reloads and the players start over.',
       action: { label: 'Reload', run: () => location.reload() },
     });
   }

@@ -1,4 +1,4 @@
-/** A trace of the viewer's own, as it is opened or dropped. */
+/** Reads a trace that the viewer opened or dropped. */
 
 import { defaultMetadata, parseSidecar, parseTraces, traceNameOf } from '../replay/formats/index.ts';
 import type { TraceListing } from './origin-client.ts';
@@ -9,15 +9,12 @@ export interface TraceUpload {
   sidecar?: string;
 }
 
-/**
- * Reads a trace and, where it is among the files, its sidecar. Throws with file, line and field where there is something wrong:
- * before anything is sent.
- */
+/** Reads a trace and, if given, its sidecar. Throws with file, line and field if one is invalid. */
 export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload> {
   const sidecarFile = files.find(({ name }) => name.endsWith('.json'));
   const [file, ...others] = files.filter((one) => one !== sidecarFile);
   if (file === undefined || others.length > 0) {
-    throw new Error(`expected one trace and, where there is one, its sidecar; got ${files.length} files`);
+    throw new Error(`expected one trace and at most one sidecar (.json), got ${files.length} files`);
   }
   const text = await file.text();
   const sidecar = await sidecarFile?.text();
@@ -27,7 +24,7 @@ export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload>
   return { file: file.name, text, ...(sidecar !== undefined && { sidecar }) };
 }
 
-/** What the viewer should know of a trace that was taken in; undefined where there is nothing special. */
+/** What the viewer should know about an uploaded trace; undefined for nothing. */
 export function notesOn(file: string, parts: readonly TraceListing[]): string | undefined {
   const names = parts.map(({ name }) => name).join(', ');
   const notes = [

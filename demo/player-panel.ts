@@ -1,30 +1,29 @@
-/** One player of the page: a picture, its algorithm, and how it is doing. Plays one session at a time. */
+/** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
 import { attachLeoAbr, type Forecaster, type LeoAbrHandle } from 'leo-abr';
 import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-settings.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { competitor, competitors } from './competitors.ts';
-import { element, options, setText } from './dom.ts';
+import { button, element, options, setText, swatch } from './dom.ts';
 import { bitrate, megabits, seconds } from './format.ts';
 import { icon } from './icons.ts';
 import type { OriginSession } from './origin-client.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { measuredBps, type SessionRecord } from './session-record.ts';
-import { SessionRecorder } from './session-recorder.ts';
+import { onPlayerEvent, SessionRecorder } from './session-recorder.ts';
 
 export interface PlayerPanelOptions {
-  /** Counts the players from 0: its colour and its dashes. */
+  /** From 0; selects colour and dashes. */
   place: number;
   algorithm: string;
-  /** There are others. */
+  /** False for the only player. */
   isRemovable: boolean;
-  /** The viewer chose another algorithm: from the next session on. */
+  /** The viewer chose another algorithm, used from the next session on. */
   onAlgorithm(): void;
   onRemove(): void;
-  /** dash.js or the plugin gave up on something. */
+  /** dash.js reported an error. */
   onFault(message: string): void;
-  /** The session is over. */
   onEnded(): void;
 }
 
@@ -32,9 +31,9 @@ export interface PanelSession {
   session: OriginSession;
   scenario: Scenario;
   seed: number;
-  /** Of MPC-L. */
+  /** MPC-L's option `risk`. */
   risk: number;
-  /** Forecasts of a prediction service for this player; undefined where there is none. */
+  /** Forecasts of a prediction service; undefined without one. */
   service: Forecaster | undefined;
 }
 
@@ -51,8 +50,8 @@ export class PlayerPanel {
   #player: MediaPlayerClass | undefined;
   #recorder: SessionRecorder | undefined;
   #algorithm: string;
-  /** What play() takes; undefined where the player has been initialized. */
-  #readied: { manifestUrl: string; handle: LeoAbrHandle | undefined } | undefined;
+  /** The session for play(); undefined once dash.js is initialized. */
+  #prepared: { manifestUrl: string; handle: LeoAbrHandle | undefined } | undefined;
 
   constructor(panel: PlayerPanelOptions) {
     this.#options = panel;
@@ -76,23 +75,19 @@ export class PlayerPanel {
       this.#setAlgorithm(this.#select.value);
       panel.onAlgorithm();
     });
-    const remove = element(
-      'button',
-      { type: 'button', class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable },
-      icon('cross'),
-    );
-    remove.addEventListener('click', () => panel.onRemove());
+    const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
+    const remove = button(() => panel.onRemove(), removal, icon('cross'));
     this.#state = element('span', { class: 'state' }, 'loading');
     this.#fault = element('p', { class: 'fault', hidden: true });
     this.#about = element('p', { class: 'about' }, competitor(panel.algorithm).about);
-    this.#playButton = element('button', { type: 'button', class: 'play', hidden: true }, 'Play');
-    this.#playButton.addEventListener('click', () => void this.video.play());
-    const figure = () => element('dd', {}, '–');
-    this.#figures = { screen: figure(), measured: figure(), buffer: figure() };
+    this.#playButton = button(() => void this.video.play(), { class: 'play', hidden: true }, 'Play');
+    const value = () => element('dd', {}, '–');
+    this.#figures = { screen: value(), measured: value(), buffer: value() };
+    const figure = (name: string, dd: HTMLElement) => element('div', {}, element('dt', {}, name), dd);
     this.root = element(
       'article',
       { class: `player place-${panel.place}`, 'aria-label': `Player ${number}: ${competitor(panel.algorithm).title}` },
-      element('header', {}, element('span', { class: 'swatch', 'aria-hidden': 'true' }), this.#select, remove),
+      element('header', {}, swatch(), this.#select, remove),
       element(
         'div',
         { class: 'player-body' },
@@ -100,9 +95,9 @@ export class PlayerPanel {
         element(
           'dl',
           { class: 'figures' },
-          element('div', {}, element('dt', {}, 'On screen'), this.#figures.screen),
-          element('div', {}, element('dt', {}, 'Measured'), this.#figures.measured),
-          element('div', {}, element('dt', {}, 'Buffer'), this.#figures.buffer),
+          figure('On screen', this.#figures.screen),
+          figure('Measured', this.#figures.measured),
+          figure('Buffer', this.#figures.buffer),
         ),
         this.#about,
         this.#fault,
@@ -121,94 +116,74 @@ export class PlayerPanel {
     return competitor(this.#algorithm).title;
   }
 
-  /** Readies a session, in place of the one before, for play(); gives what will be written down of it. */
+  /** Prepares a session for play() in place of the previous one; returns its record. */
   prepare({ session, scenario, seed, risk, service }: PanelSession): SessionRecord {
     this.clear();
     this.#fault.hidden = true;
     this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const player = MediaPlayer().create();
-    const settings = playerSettings({
-      sessionUrl: session.url,
-      algorithm: this.#algorithm,
-      seed,
-      scenario,
-      segmentCount: scenario.segmentCount,
-      cutoffSeconds: Number.POSITIVE_INFINITY,
-    });
-    player.updateSettings(settings as Parameters<typeof player.updateSettings>[0]);
-    // The page tells of errors itself.
+    player.updateSettings(playerSettings({ scenario }));
+    // The page shows errors itself.
     player.updateSettings({ debug: { logLevel: 0 } });
-    const plugin = pluginOptions(this.#algorithm, {
-      session,
-      seed,
-      risk,
-      service,
-      nowSeconds: () => this.#recorder?.nowSeconds ?? 0,
-    });
+    const nowSeconds = () => this.#recorder?.nowSeconds ?? 0;
+    const plugin = pluginOptions(this.#algorithm, { session, seed, risk, service, nowSeconds });
     const handle = plugin === undefined ? undefined : attachLeoAbr(player, plugin);
     handle?.on('fault', ({ message }) => this.showFault(message));
-    const recorder = new SessionRecorder({
-      player,
-      video: this.video,
-      segmentSeconds: scenario.segmentSeconds,
-      handle,
-    });
+    const { segmentSeconds } = scenario;
+    const recorder = new SessionRecorder({ player, video: this.video, segmentSeconds, handle });
     this.#recorder = recorder;
     const on = (type: string, listener: (event: unknown) => void) =>
-      // dash.js's types know the names of some events only.
-      (player as unknown as { on(type: string, listener: (event: unknown) => void): void }).on(type, (event) => {
+      onPlayerEvent(player, type, (event) => {
         if (this.#recorder === recorder) listener(event);
       });
-    on('streamInitialized', () => {
-      player.updateSettings(FREE_CHOICE as Parameters<typeof player.updateSettings>[0]);
-    });
+    on('streamInitialized', () => player.updateSettings(FREE_CHOICE));
     on('playbackNotAllowed', () => {
       this.#playButton.hidden = false;
     });
     on('playbackEnded', () => this.#options.onEnded());
     on('error', (event) => this.#options.onFault(errorMessage(event)));
     this.#player = player;
-    this.#readied = { manifestUrl: `${session.url}manifest.mpd`, handle };
+    this.#prepared = { manifestUrl: `${session.url}manifest.mpd`, handle };
     return recorder.record;
   }
 
-  /** Starts the session that was readied. */
+  /** Starts the prepared session. */
   play(): void {
-    const { manifestUrl } = this.#readied!;
-    this.#readied = undefined;
+    const { manifestUrl } = this.#prepared!;
+    this.#prepared = undefined;
     this.#player!.initialize(this.video, manifestUrl, true);
   }
 
-  /** Ends the session where it is; the last picture stays. */
+  /** Ends the session; the last picture stays. */
   stop(): void {
     this.#recorder?.stop();
     this.#player?.updateSettings({ streaming: { scheduling: { scheduleWhilePaused: false } } });
     this.video.pause();
   }
 
-  /** Frees what the session held, and its picture; there is none until the next. */
+  /** Ends the session and frees its player and picture. */
   clear(): void {
     this.stop();
     this.#recorder = undefined;
-    // dash.js throws where it shall destroy what has not been initialized.
-    if (this.#readied === undefined) this.#player?.destroy();
-    else this.#readied.handle?.detach();
-    this.#readied = undefined;
+    // dash.js cannot destroy a player that was not initialized.
+    if (this.#prepared === undefined) this.#player?.destroy();
+    else this.#prepared.handle?.detach();
+    this.#prepared = undefined;
     this.#player = undefined;
   }
 
-  /** Frees everything; the panel is not used again. */
+  /** Frees everything; the panel cannot be used again. */
   dispose(): void {
     this.clear();
     this.root.remove();
   }
 
-  /** Takes in what happened since the last call. */
+  /** Updates the record; call it several times a second. */
   sample(): void {
     this.#recorder?.sample();
   }
 
-  /** Shows how the session stands. */
+  /** Shows the session's state and figures. */
   draw(isRunning: boolean): void {
     const record = this.#recorder?.record;
     if (record === undefined) return;
@@ -239,13 +214,14 @@ function stateOf(record: SessionRecord, isRunning: boolean): [text: string, kind
   if (record.endedBy === 'end') return ['finished', 'finished'];
   if (!isRunning) return ['stopped', 'finished'];
   if (record.startupSeconds === undefined) return ['starting', 'waiting'];
-  const stall = record.stalls.at(-1);
-  if (record.isStalled) return [`stalled ${seconds(record.nowSeconds - stall!.startSeconds)}`, 'stalled'];
+  if (record.isStalled) {
+    return [`stalled ${seconds(record.nowSeconds - record.stalls.at(-1)!.startSeconds)}`, 'stalled'];
+  }
   return ['playing', 'playing'];
 }
 
 function errorMessage(event: unknown): string {
   const { error } = event as { error?: { message?: unknown; code?: unknown } | string };
   if (typeof error === 'string') return error;
-  return String(error?.message ?? error?.code ?? 'the player gave up');
+  return String(error?.message ?? error?.code ?? 'dash.js gave no reason');
 }

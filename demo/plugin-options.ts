@@ -1,4 +1,4 @@
-/** What `attachLeoAbr` is given for each algorithm of the page. */
+/** The options of `attachLeoAbr` for each algorithm of the page. */
 
 import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
 import { createController } from '../abr/algorithms.ts';
@@ -13,21 +13,21 @@ export interface PluginSession {
   seed: number;
   /** Seconds since the session's first media request; 0 before. */
   nowSeconds(): number;
-  /** Of MPC-L, 0 to 1. */
+  /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
-  /** Forecasts of a prediction service, for who takes them; undefined where there is none. */
+  /** Forecasts of a prediction service; undefined without one. */
   service: Forecaster | undefined;
 }
 
-/** Takes forecasts of a prediction service, and the risk that the viewer chose: MPC-L itself; its ablations stay what they are. */
+/** Whether an algorithm uses the viewer's risk and service: only MPC-L itself, not its ablations. */
 export function isTunable(algorithm: string): boolean {
   return algorithm === 'mpc-l';
 }
 
-/** The origin's clock is that of this machine, or of one nearby. */
+/** The origin runs on this machine or on one nearby. */
 const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 
-/** The options; undefined where dash.js's own rules play. Throws an `InputError` for an algorithm that there is not. */
+/** The options; undefined if dash.js's own rules decide. Throws an `InputError` for an unknown algorithm. */
 export function pluginOptions(
   algorithm: string,
   { session, seed, nowSeconds, risk, service }: PluginSession,
@@ -40,26 +40,21 @@ export function pluginOptions(
     qoe: 'linear',
     seed,
     sizes,
-    // UTC is the trace's: the handovers are where they were in the recording.
+    // The trace's UTC, so that handovers occur when they did in the recording.
     timeSource: {
       now: () => ({ utcMs: startUtcMs + nowSeconds() * 1000, uncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS }),
     },
     logger: null,
   };
   if (isTunable(algorithm)) {
-    // Sessions are compared: none may know of an earlier one.
+    // Without a prior: compared sessions must not learn from earlier ones.
     return { ...common, risk, prior: false, forecasters: service === undefined ? [] : [service] };
   }
-  // The plugin's own controllers are taken by name, as any page would; the others exist in replays alone.
+  // The plugin knows its own controllers by name; the others exist only in replays.
   if (isControllerName(algorithm)) return { ...common, controller: algorithm };
-  const forecasters =
-    forecaster === undefined
-      ? []
-      : [
-          forecaster === 'oracle'
-            ? browserOracle(link).forecaster
-            : createBuiltInForecaster({ handover: forecaster === 'built-in' }),
-        ];
+  const forecasters: Forecaster[] = [];
+  if (forecaster === 'oracle') forecasters.push(browserOracle(link).forecaster);
+  else if (forecaster) forecasters.push(createBuiltInForecaster({ handover: forecaster === 'built-in' }));
   const own = ownAlgorithm(controller)?.({ seed });
   return { ...common, controller: own ?? createController(controller, { seed, outlook: true }), forecasters };
 }

@@ -1,23 +1,14 @@
-/** QoE so far, with its parts, a bar per player. */
+/** A bar per player: QoE so far and its parts. */
 
 import type { Scenario } from '../replay/scenarios.ts';
-import { element, setText } from './dom.ts';
+import { element, setText, swatch } from './dom.ts';
 import { decimal, megabits, seconds } from './format.ts';
 import type { Run, RunPlayer } from './run.ts';
 import { qoeSoFar, shownTotals } from './session-record.ts';
 
-interface Row {
-  root: HTMLElement;
-  value: HTMLElement;
-  bar: HTMLElement;
-  parts: Record<'kept' | 'switches' | 'stall', HTMLElement>;
-  formula: HTMLElement;
-  details: HTMLElement;
-}
-
 export class RaceView {
   readonly #host: HTMLElement;
-  #rows: Row[] = [];
+  #rows: ReturnType<typeof rowOf>[] = [];
   #racers: readonly RunPlayer[] = [];
   #scenario: Scenario | undefined;
 
@@ -25,7 +16,7 @@ export class RaceView {
     this.#host = host;
   }
 
-  /** Takes another run; draw() shows it. */
+  /** Replaces the run; call draw() to show it. */
   begin({ players, scenario }: Run): void {
     this.#racers = players;
     this.#scenario = scenario;
@@ -44,45 +35,39 @@ export class RaceView {
       const breakdown = breakdowns[i];
       const { switches, meanBitrateBps } = shownTotals(record);
       const stalls = record.stalls.length;
-      setText(
-        row.details,
-        [
-          `mean bitrate ${meanBitrateBps === undefined ? '–' : `${megabits(meanBitrateBps)} Mbit/s`}`,
-          stalls === 0
-            ? 'no stalls'
-            : `${stalls} ${stalls === 1 ? 'stall' : 'stalls'}, ${seconds(record.stallSeconds)}`,
-          `${switches} ${switches === 1 ? 'switch' : 'switches'}`,
-          `first picture after ${seconds(record.startupSoFarSeconds)}`,
-        ].join(' · '),
-      );
+      const details = [
+        `mean bitrate ${meanBitrateBps === undefined ? '–' : `${megabits(meanBitrateBps)} Mbit/s`}`,
+        stalls === 0 ? 'no stalls' : `${stalls} ${stalls === 1 ? 'stall' : 'stalls'}, ${seconds(record.stallSeconds)}`,
+        `${switches} ${switches === 1 ? 'switch' : 'switches'}`,
+        `first picture after ${seconds(record.startupSoFarSeconds)}`,
+      ];
+      setText(row.details, details.join(' · '));
       if (breakdown === undefined) return;
       const { qoe, quality, stall, switches: switching } = breakdown;
       row.root.toggleAttribute('data-leads', this.#racers.length > 1 && qoe === best);
       setText(row.value, decimal(qoe));
-      setText(
-        row.formula,
-        `${decimal(quality)} for bitrate − ${decimal(switching)} for switches − ${decimal(stall)} for waiting`,
-      );
+      const losses = `${decimal(switching)} for switches − ${decimal(stall)} for waiting`;
+      setText(row.formula, `${decimal(quality)} for bitrate − ${losses}`);
       const share = (value: number) => `${(100 * Math.min(1, Math.max(0, value / top))).toFixed(2)}%`;
-      // What is lost lies at the end of what the bitrate brought; more than that cannot be shown.
+      // The losses take the end of the bitrate's bar; losses beyond its length cannot be shown.
       row.parts.kept.style.width = share(qoe);
       row.parts.switches.style.width = share(Math.min(switching, Math.max(0, quality - stall)));
       row.parts.stall.style.width = share(Math.min(stall, quality));
     });
   }
 
-  /** Who has what QoE, the best first; without those of whom there is nothing yet. */
+  /** The players by QoE, best first; without players that have none yet. */
   standings(): { place: number; title: string; qoe: number }[] {
-    const scenario = this.#scenario;
-    if (scenario === undefined) return [];
     return this.#racers
-      .map(({ place, title, record }) => ({ place, title, qoe: qoeSoFar(record, scenario)?.qoe }))
-      .filter((one): one is { place: number; title: string; qoe: number } => one.qoe !== undefined)
+      .flatMap(({ place, title, record }) => {
+        const qoe = qoeSoFar(record, this.#scenario!)?.qoe;
+        return qoe === undefined ? [] : [{ place, title, qoe }];
+      })
       .sort((a, b) => b.qoe - a.qoe);
   }
 }
 
-function rowOf(place: number, title: string): Row {
+function rowOf(place: number, title: string) {
   const kept = element('span', { class: 'kept' });
   const switches = element('span', { class: 'lost-switches' });
   const stall = element('span', { class: 'lost-stalls' });
@@ -90,14 +75,8 @@ function rowOf(place: number, title: string): Row {
   const value = element('strong', { class: 'value' }, '–');
   const formula = element('span', { class: 'formula' });
   const details = element('span', { class: 'details' });
-  const name = element('span', { class: 'name' }, element('span', { class: 'swatch', 'aria-hidden': 'true' }), title);
-  const root = element(
-    'li',
-    { class: `racer place-${place}` },
-    name,
-    value,
-    bar,
-    element('span', { class: 'notes' }, formula, details),
-  );
-  return { root, value, bar, parts: { kept, switches, stall }, formula, details };
+  const name = element('span', { class: 'name' }, swatch(), title);
+  const notes = element('span', { class: 'notes' }, formula, details);
+  const root = element('li', { class: `racer place-${place}` }, name, value, bar, notes);
+  return { root, value, parts: { kept, switches, stall }, formula, details };
 }

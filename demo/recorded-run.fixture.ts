@@ -1,7 +1,6 @@
 /**
- * In place of main.ts: the views of one run that is the same whenever they are drawn, for comparisons of pictures
- * (e2e/demo/screenshots.spec.ts). Nothing plays. Three sessions on one link, made up so that every mark of the timeline occurs:
- * stalls, a download that is given up, a forecast, handovers.
+ * Replaces main.ts in the comparison of screenshots (e2e/demo/screenshots.spec.ts): the views of one fixed run. Nothing
+ * plays. The three invented sessions show all marks of the timeline: stalls, abandoned downloads, forecasts, handovers.
  */
 
 import './locale-guard.ts';
@@ -45,18 +44,18 @@ function mbpsAt(seconds: number): number {
 
 interface Segment {
   mbps: number;
-  /** Asked for first, and given up after so many seconds. */
+  /** The first request for the segment, abandoned after this time. */
   abandoned?: { mbps: number; afterSeconds: number };
 }
 
 const segmentsOf = (...mbps: number[]): Segment[] => mbps.map((one) => ({ mbps: one }));
 
-/** The session that comes of these segments on the link, up to now. */
-function sessionOf(segments: readonly Segment[], options: { plans: boolean; forecasts: boolean }): SessionRecord {
+/** Simulates these segments on the link up to NOW_SECONDS. */
+function sessionOf(segments: readonly Segment[], options: { plans?: true; forecasts?: true }): SessionRecord {
   const record = new SessionRecord();
   const stalls: { startSeconds: number; endSeconds: number | undefined; segmentIndex: number }[] = [];
   let now = 0;
-  /** Second at which the buffer is empty, if nothing comes. */
+  /** Second at which the buffer runs empty without another segment. */
   let emptyAt: number | undefined;
   const levelAt = (seconds: number) => (emptyAt === undefined ? 0 : Math.max(0, emptyAt - seconds));
   const sampleUntil = (seconds: number) => {
@@ -66,12 +65,8 @@ function sessionOf(segments: readonly Segment[], options: { plans: boolean; fore
   };
   const download = (segmentIndex: number, mbps: number, endsAt: number | undefined) => {
     const bitrateBps = mbps * 1e6;
-    const note = record.requested({
-      segmentIndex,
-      bitrateBps,
-      requestedAtSeconds: now,
-      bufferLevelSeconds: levelAt(now),
-    });
+    const request = { segmentIndex, bitrateBps, requestedAtSeconds: now, bufferLevelSeconds: levelAt(now) };
+    const note = record.requested(request);
     const wholeAt = now + link.rttSeconds + path.downloadSeconds(now + link.rttSeconds, bitrateBps * segmentSeconds);
     const endedAtSeconds = Math.min(endsAt ?? wholeAt, wholeAt);
     const isOver = endedAtSeconds <= NOW_SECONDS;
@@ -124,16 +119,13 @@ function sessionOf(segments: readonly Segment[], options: { plans: boolean; fore
   return record;
 }
 
-/** What the segment would bring at each representation, without the cost of the switch to it. */
+/** The outlook for each representation, without the cost of the switch to it. */
 function outlook(throughputBps: number, bufferLevelSeconds: number): CandidateOutlook[] {
   return ladderBps.map((bitrateBps) => {
     const downloadSeconds = (bitrateBps * segmentSeconds) / throughputBps;
     const expectedStallSeconds = Math.max(0, downloadSeconds - bufferLevelSeconds);
-    return {
-      bitrateBps,
-      expectedStallSeconds,
-      expectedQoe: bitrateBps / 1e6 - (4 * SCENARIO.mu * expectedStallSeconds) / segmentSeconds,
-    };
+    const expectedQoe = bitrateBps / 1e6 - (4 * SCENARIO.mu * expectedStallSeconds) / segmentSeconds;
+    return { bitrateBps, expectedStallSeconds, expectedQoe };
   });
 }
 
@@ -171,10 +163,7 @@ const run: Run = {
       place: 0,
       algorithm: 'mpc-d',
       title: 'MPC-D',
-      record: sessionOf(segmentsOf(1, 16, 16, 16, 8, 8, 8, 16, 30, 30, 30, 16, 30, 8, 8), {
-        plans: true,
-        forecasts: false,
-      }),
+      record: sessionOf(segmentsOf(1, 16, 16, 16, 8, 8, 8, 16, 30, 30, 30, 16, 30, 8, 8), { plans: true }),
     },
     {
       place: 1,
@@ -195,10 +184,7 @@ const run: Run = {
       place: 2,
       algorithm: 'dynamic',
       title: 'dash.js Dynamic',
-      record: sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {
-        plans: false,
-        forecasts: false,
-      }),
+      record: sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {}),
     },
   ],
   ended: true,

@@ -1,4 +1,4 @@
-/** The views of a run, and the moment that all of them show: now, or the one that the viewer points at or has chosen. */
+/** The views of a run. All show the same moment: the one pointed at, else the chosen one, else now. */
 
 import type { TimelineWindow } from './choice.ts';
 import { DecisionView } from './decision-view.ts';
@@ -9,7 +9,7 @@ import { RaceView } from './race-view.ts';
 import { nowSecondsOf, type Run } from './run.ts';
 import { TimelineView } from './timeline-view.ts';
 
-/** A screen reader is told of another leader this often at most. */
+/** At most so often do screen readers hear of a new leader. */
 const ANNOUNCE_MS = 10_000;
 
 export class RunViews {
@@ -41,7 +41,7 @@ export class RunViews {
     this.#drawMoment();
   }
 
-  /** Takes another run, in some tasks; draw() shows it. */
+  /** Replaces the run, over several tasks; call draw() to show it. */
   async begin(run: Run): Promise<void> {
     this.#run = run;
     this.#chosenSeconds = undefined;
@@ -49,9 +49,8 @@ export class RunViews {
     this.#announcedLeader = undefined;
     this.#moment.begin(run);
     this.#race.begin(run);
-    this.#decisions = run.players.map(
-      (player) => new DecisionView(player, { onMoment: (seconds) => this.#choose(seconds) }),
-    );
+    const onMoment = (seconds: number) => this.#choose(seconds);
+    this.#decisions = run.players.map((player) => new DecisionView(player, { onMoment }));
     byId('decisions').replaceChildren(...this.#decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
@@ -63,7 +62,7 @@ export class RunViews {
     await this.timeline.begin(run);
   }
 
-  /** Shows what has happened by now. */
+  /** Updates all views. */
   draw(): void {
     if (this.#run === undefined) return;
     this.#drawMoment();
@@ -72,14 +71,13 @@ export class RunViews {
     this.#announce(this.#run);
   }
 
-  /** QoE so far by player; undefined before there is any. */
+  /** A player's QoE so far; undefined before its first segment. */
   qoeOf(place: number): number | undefined {
     return this.#race.standings().find((one) => one.place === place)?.qoe;
   }
 
   #choose(seconds: number | undefined): void {
-    const { length } = this.#decisions;
-    if (this.#run === undefined || length === 0) return;
+    if (this.#run === undefined) return;
     this.#chosenSeconds = seconds === undefined ? undefined : Math.min(seconds, nowSecondsOf(this.#run));
     this.#pointedSeconds = undefined;
     this.#drawMoment();
@@ -107,7 +105,7 @@ export class RunViews {
     if (!isLive) this.timeline.draw();
   }
 
-  /** Tells screen readers who leads, and how it ended. */
+  /** Announces to screen readers who leads, and the result. */
   #announce({ ended, players }: Run): void {
     const standings = this.#race.standings();
     const [leader] = standings;

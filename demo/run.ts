@@ -1,13 +1,12 @@
-/** One start of all players: what the views and the take-away read. */
+/** One run: the sessions of all players from a common start. Views and exports read it. */
 
 import type { Scenario } from '../replay/scenarios.ts';
 import type { TraceListing } from './origin-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
 
-/** A player in a run. */
 export interface RunPlayer {
-  /** Counts from 0: its colour and its dashes. */
+  /** From 0; selects colour and dashes. */
   place: number;
   algorithm: string;
   title: string;
@@ -19,17 +18,17 @@ export interface Run {
   scenario: Scenario;
   startSeconds: number;
   seed: number;
-  /** Of MPC-L. */
+  /** MPC-L's option `risk`. */
   risk: number;
   /** Address of the prediction service that MPC-L asks first; empty for none. */
   service: string;
   timeline: Timeline;
   players: readonly RunPlayer[];
-  /** Over, or stopped: nothing more will happen. */
+  /** Finished or stopped. */
   ended: boolean;
 }
 
-/** How far the first of the players is, in seconds. */
+/** The latest second that any player has reached. */
 export function nowSecondsOf({ players }: Run): number {
   return Math.max(0, ...players.map(({ record }) => record.nowSeconds));
 }

@@ -26,7 +26,7 @@ describe('parseServiceAddress', () => {
     'http://dish#x',
     'http://me:pw@dish',
     'dish:99999',
-  ])('%j is none', (typed) => {
+  ])('%j is no address', (typed) => {
     expect(() => parseServiceAddress(typed)).toThrow(
       `expected the address of a prediction service like http://127.0.0.1:8790, got “${typed}”`,
     );
@@ -45,7 +45,7 @@ test.each([
   expect(needsTls(address, pageUrl)).toBe(needs);
 });
 
-test('a service has to be told of names, not of addresses', () => {
+test('only names need --allow-host, not IP addresses or this machine', () => {
   expect(['http://dish.local:8790', 'https://dish.example'].map(isNamed)).toEqual([true, true]);
   expect(['http://127.0.0.1', 'http://10.0.0.7:8790', 'http://[fe80::1]', 'http://localhost:1'].map(isNamed)).toEqual([
     false,

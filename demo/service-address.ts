@@ -1,13 +1,10 @@
-/** The address of a prediction service: as people type it, and whether this page may ask there at all. */
+/** Parses the address of a prediction service, and checks whether browsers let this page send requests there. */
 
-/**
- * As it is asked, without a slash at its end; `http` where no scheme is given, empty for none. Throws with what was expected where
- * it is no such address.
- */
+/** The base URL without a slash at its end; `http` if no scheme is given; empty for none. Throws if invalid. */
 export function parseServiceAddress(text: string): string {
   const typed = text.trim();
   if (typed === '') return '';
-  // In `localhost:8790` the first part is no scheme.
+  // `localhost:` in `localhost:8790` is no scheme.
   const url = urlOf(/^[a-z][a-z\d+.-]*:(?!\d)/i.test(typed) ? typed : `http://${typed}`);
   const isAddress =
     url !== undefined &&
@@ -18,13 +15,13 @@ export function parseServiceAddress(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Browsers keep a page that came over https from asking for http, but on the same machine. */
+/** Browsers forbid an https page to send http requests, except to its own machine. */
 export function needsTls(address: string, pageUrl: string): boolean {
   const { protocol, hostname } = new URL(address);
   return pageUrl.startsWith('https:') && protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** A name that the service has to be told of (`--allow-host`): neither an address nor one that stays on this machine. */
+/** Whether the host is a name that the service needs as `--allow-host`: neither an IP address nor this machine. */
 export function isNamed(address: string): boolean {
   const { hostname } = new URL(address);
   return !hostname.startsWith('[') && !/^\d+(\.\d+){3}$/.test(hostname) && !isLoopback(hostname);

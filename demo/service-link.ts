@@ -1,4 +1,4 @@
-/** The page's connection to a prediction service: its forecasts for each player that takes them, and how it stands. */
+/** The page's connection to a prediction service: a forecaster for each player that uses it, and its status. */
 
 import type { Forecaster, Observation, SessionContext } from 'leo-abr';
 import { createServiceForecaster, type ServiceForecaster } from 'leo-abr/service';
@@ -14,10 +14,10 @@ export class ServiceLink {
   readonly #state = byId('service-state');
   readonly #details = byId('service-details');
   #address = '';
-  /** By the place of their players. What the client has found out of the service outlives a session. */
+  /** By place of the player. Each outlives a session, and so does what its client learned about the service. */
   #forecasters = new Map<number, WatchedForecaster>();
   #playing: readonly WatchedForecaster[] = [];
-  #hasTaker = false;
+  #hasUser = false;
   #probe: ServiceProbe | undefined;
   #lastAnswer: ServiceAnswer | undefined;
   #isBack = false;
@@ -28,9 +28,9 @@ export class ServiceLink {
     setInterval(() => this.#draw(), DRAW_MS);
   }
 
-  /** Turns to a service, empty for none; `hasTaker` says whether there is a player that takes its forecasts. */
-  connect(address: string, hasTaker: boolean): void {
-    this.#hasTaker = hasTaker;
+  /** Selects a service, empty for none; `hasUser`: some player uses forecasts of a service. */
+  connect(address: string, hasUser: boolean): void {
+    this.#hasUser = hasUser;
     if (address !== this.#address) {
       this.rest();
       this.#address = address;
@@ -44,13 +44,13 @@ export class ServiceLink {
     this.#draw();
   }
 
-  /** Forecasts of the service for a session of the player at this place; undefined where there can be none. */
+  /** The service's forecaster for the player at this place; undefined without a service. */
   forecasterFor(place: number): Forecaster | undefined {
     const address = this.#address;
     if (address === '' || needsTls(address, location.href)) return undefined;
     let forecaster = this.#forecasters.get(place);
     if (forecaster === undefined) {
-      // A connection that breaks is looked into at once.
+      // Probe at once when a connection breaks.
       const onState = ({ connection }: { connection: string }) => {
         if (connection === 'waiting') void this.#look();
       };
@@ -61,7 +61,7 @@ export class ServiceLink {
     return forecaster;
   }
 
-  /** Nobody plays any more; the service need not wait for reports. */
+  /** Closes the connections: no player plays any more. */
   rest(): void {
     for (const forecaster of this.#playing) forecaster.close();
     this.#playing = [];
@@ -72,7 +72,6 @@ export class ServiceLink {
     if (address === '' || this.#isAsking || needsTls(address, location.href)) return;
     this.#isAsking = true;
     const probe = await probeService(address);
-    // Another one was chosen in the meantime.
     if (address !== this.#address) return;
     this.#isAsking = false;
     const wasThere = this.#probe?.isThere;
@@ -95,7 +94,7 @@ export class ServiceLink {
       lastAnswer: this.#lastAnswer,
       isBack: this.#isBack,
       players: this.#playing,
-      hasTaker: this.#hasTaker,
+      hasUser: this.#hasUser,
     });
     this.#state.dataset['kind'] = kind;
     setText(this.#state, label);
@@ -103,7 +102,7 @@ export class ServiceLink {
   }
 }
 
-/** The client, and what became of its forecasts. */
+/** The client, and whether its latest forecast was used. */
 class WatchedForecaster implements Forecaster, ServedPlayer {
   readonly name = 'service';
   readonly #client: ServiceForecaster;
@@ -149,7 +148,7 @@ class WatchedForecaster implements Forecaster, ServedPlayer {
     this.#client.close();
   }
 
-  /** The service is back: the client, which asks ever less often, begins anew with the next decision. */
+  /** The service is back: drop the client's growing retry pause, so that it connects at the next decision. */
   hurry(): void {
     const { connection } = this.#client.state;
     if (connection === 'waiting' || connection === 'refused') this.#client.close();

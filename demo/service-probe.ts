@@ -1,16 +1,16 @@
-/** Asks a prediction service how it is, and finds out why where it does not say. */
+/** Asks a prediction service for its state; if that fails, finds out why. */
 
 import { describeValue } from '../abr/errors.ts';
 
-/** What the page shows of a service that answers. */
+/** The part of the service's state that the page shows. */
 export interface ServiceAnswer {
   isThere: true;
   dish: {
-    /** One of the service's names of states: `online`, `obstructed`, ... */
+    /** `online`, `obstructed`, ...: see `/v1/state`. */
     state: string;
-    /** Of the newest second. */
+    /** In the newest second. */
     latencyMs?: number;
-    /** For a person: the cause of an outage, why it cannot be reached. */
+    /** For people: the cause of an outage or of a failed connection. */
     detail?: string;
   };
 }
@@ -18,18 +18,18 @@ export interface ServiceAnswer {
 export interface ServiceFailure {
   isThere: false;
   /**
-   * `silent`: nothing answers. `closed`: something does, but the page may not read it: its origin or the name that it asks
-   * by is not on the service's list. `token`: it wants one. `stranger`: what answers is no prediction service.
-   * `failing`: it answers with an error of its own.
+   * `silent`: nothing answers. `closed`: the service does not allow the page's origin or the host name of the request,
+   * so the page may not read its answers. `token`: the service requires a token. `stranger`: the server is no
+   * prediction service. `failing`: the service answers with an error.
    */
   why: 'silent' | 'closed' | 'token' | 'stranger' | 'failing';
-  /** What came instead of an answer. */
+  /** What came instead of a state. */
   detail: string;
 }
 
 export type ServiceProbe = ServiceAnswer | ServiceFailure;
 
-/** What is needed of `fetch`. */
+/** The part of `fetch` that is used here. */
 export type Fetch = (
   url: string,
   init: { mode?: 'no-cors'; cache: 'no-store'; signal: AbortSignal },
@@ -49,7 +49,7 @@ export async function probeService(
   } catch (error) {
     if (isTimeout(error)) return failure('silent', `no answer within ${ANSWERS_WITHIN_MS / 1000} s`);
     try {
-      // A page is not told what went wrong. A request whose answer it may not read fails only where there is none.
+      // `fetch` hides the reason. A no-cors request fails only if nothing answers.
       await ask(`${address}/healthz`, { ...init(), mode: 'no-cors' });
       return failure('closed', 'an answer that this page may not read');
     } catch {
@@ -64,7 +64,7 @@ export async function probeService(
   try {
     state = await response.json();
   } catch (error) {
-    return isTimeout(error) ? failure('silent', 'half an answer') : failure('stranger', 'no JSON');
+    return isTimeout(error) ? failure('silent', 'an incomplete answer') : failure('stranger', 'no JSON');
   }
   return answerOf(state);
 }

@@ -15,7 +15,7 @@ function playing(state: Partial<ServedPlayer['state']> = {}, more: Partial<Serve
   };
 }
 
-/** A service that answers, with one player that goes by it, but for what is given. */
+/** The status of a service that answers and one player that uses it, with the given changes. */
 function status(change: Partial<ServiceSituation>) {
   return serviceStatus({
     address: ADDRESS,
@@ -24,12 +24,12 @@ function status(change: Partial<ServiceSituation>) {
     lastAnswer: ANSWER,
     isBack: false,
     players: [playing()],
-    hasTaker: true,
+    hasUser: true,
     ...change,
   });
 }
 
-test('none, asked, connected', () => {
+test('without a service, before its first answer, and connected', () => {
   expect(status({ address: '' })).toMatchObject({ kind: 'off', label: 'None' });
   expect(status({ probe: undefined, lastAnswer: undefined })).toMatchObject({
     kind: 'connecting',
@@ -39,7 +39,7 @@ test('none, asked, connected', () => {
   expect(status({})).toEqual({
     kind: 'connected',
     label: 'Connected',
-    details: 'dish online (31 ms) · forecast 1 s old · MPC-L goes by it',
+    details: 'dish online (31 ms) · forecast 1 s old · MPC-L uses it',
   });
 });
 
@@ -55,8 +55,8 @@ test.each<[ServiceAnswer['dish'], string]>([
 });
 
 describe('connected, but', () => {
-  test('nobody takes forecasts, or there is none, or MPC-L knows better', () => {
-    expect(status({ players: [], hasTaker: false }).details).toContain('none of the players takes forecasts');
+  test('no player uses forecasts, there is none yet, or MPC-L prefers its own', () => {
+    expect(status({ players: [], hasUser: false }).details).toContain('no player uses its forecasts');
     const waiting: ServedPlayer = {
       state: { connection: 'streaming', distrusted: false },
       isUsed: false,
@@ -67,14 +67,14 @@ describe('connected, but', () => {
       details: expect.stringContaining('no forecast yet'),
     });
     expect(status({ players: [playing(), playing({}, { isUsed: false })] }).details).toContain(
-      'goes by its own at the moment',
+      'MPC-L uses its own now',
     );
   });
 
-  test('its forecasts are old, wrong, or did not come true', () => {
+  test('its forecasts are old, invalid, or did not come true', () => {
     const old = status({ players: [playing(), playing({ ageSeconds: 7.2 })] });
     expect(old).toMatchObject({ kind: 'stale', label: 'Stale' });
-    expect(old.details).toContain('newest forecast 7 s old, so MPC-L goes by its own');
+    expect(old.details).toContain('newest forecast 7 s old, so MPC-L uses its own');
     expect(status({ players: [playing({ distrusted: true })] })).toMatchObject({
       kind: 'distrusted',
       label: 'Not believed',
@@ -90,11 +90,11 @@ describe('not connected', () => {
     const waiting = playing({ connection: 'waiting' });
     const lost = status({ probe: SILENT, players: [waiting] });
     expect(lost).toMatchObject({ kind: 'lost', label: 'Lost' });
-    expect(lost.details).toContain('MPC-L goes by its own forecasts');
+    expect(lost.details).toContain('MPC-L uses its own forecasts');
     expect(status({ isBack: true })).toMatchObject({ kind: 'connected', label: 'Connected again' });
   });
 
-  test('one lost question is not a lost service while forecasts come', () => {
+  test('one failed probe is no lost service while forecasts arrive', () => {
     expect(status({ probe: SILENT })).toMatchObject({ kind: 'connected', label: 'Connected' });
     expect(status({ probe: SILENT, players: [playing({ ageSeconds: 6 })] }).kind).toBe('lost');
     expect(status({ probe: { ...SILENT, why: 'closed' } }).kind).toBe('refused');
@@ -105,18 +105,18 @@ describe('not connected', () => {
     [
       { probe: { isThere: false, why: 'closed', detail: '' }, pageUrl: 'http://10.0.0.7:5173/?a' },
       'Refused',
-      'leo-abr serve --allow-origin http://10.0.0.7:5173 would.',
+      'leo-abr serve --allow-origin http://10.0.0.7:5173.',
     ],
     [
       { probe: { isThere: false, why: 'closed', detail: '' }, address: 'http://dish.lan:8790' },
       'Refused',
-      'would, and under this name with --allow-host dish.lan.',
+      '--allow-origin http://localhost:5173 --allow-host dish.lan.',
     ],
-    [{ probe: { isThere: false, why: 'token', detail: '' } }, 'Refused', 'wants a token'],
+    [{ probe: { isThere: false, why: 'token', detail: '' } }, 'Refused', 'requires a token'],
     [
       { probe: { isThere: false, why: 'stranger', detail: 'no JSON' } },
       'Not a prediction service',
-      'is none (no JSON)',
+      'is no prediction service (no JSON)',
     ],
     [{ probe: { isThere: false, why: 'failing', detail: 'status 500' } }, 'Failing', 'answers with status 500'],
     [{ address: 'http://10.0.0.7:8790', pageUrl: 'https://player.example/' }, 'Refused by the browser', 'TLS'],

@@ -5,7 +5,7 @@ import { measuredBps, qoeSoFar, SessionRecord, sessionResult, shownTotals } from
 const scenario = SCENARIOS['hd-16']!;
 const about = { trace: 't', dataset: 'd', group: 'g', startSeconds: 0, algorithm: 'mpc-d', seed: 1, scenario };
 
-/** Three segments; the second was first asked for at 30 Mbit/s and given up, and playback waited 2 s for it. */
+/** Three segments; the second was abandoned at 30 Mbit/s first, and playback stalled 2 s for it. */
 function played(): SessionRecord {
   const record = new SessionRecord();
   const download = (
@@ -40,7 +40,7 @@ function played(): SessionRecord {
 }
 
 describe('qoeSoFar', () => {
-  test('is the session QoE of what was on screen', () => {
+  test('is the session QoE of the media shown', () => {
     const record = played();
     // (1 + 5 + 5) - 30 (1 + 2) - 4, over three segments of 4 s.
     expect(qoeSoFar(record, scenario)!.qoe).toBeCloseTo((11 - 90 - 4) / 3, 9);
@@ -49,7 +49,7 @@ describe('qoeSoFar', () => {
     expect(shownTotals(played())).toEqual({ switches: 1, meanBitrateBps: 11e6 / 3 });
   });
 
-  test('counts a stall and a start that still last', () => {
+  test('counts an unfinished stall and startup', () => {
     const record = played();
     record.stalls = [{ startSeconds: 9, endSeconds: undefined, segmentIndex: 3 }];
     expect([record.isStalled, record.stallSeconds]).toEqual([true, 3]);
@@ -57,12 +57,12 @@ describe('qoeSoFar', () => {
     expect(record.startupSoFarSeconds).toBe(12);
   });
 
-  test('is nothing before a segment has come', () => {
+  test('is undefined before the first complete segment', () => {
     expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
   });
 });
 
-test('measuredBps counts from the request, and says nothing at once or of a failure', () => {
+test('measuredBps counts from the request; undefined at first and for a failed download', () => {
   const record = new SessionRecord();
   const note = record.requested({ segmentIndex: 0, bitrateBps: 1e6, requestedAtSeconds: 2, bufferLevelSeconds: 0 });
   expect(measuredBps(note, 2.05)).toBeUndefined();
@@ -75,7 +75,7 @@ test('measuredBps counts from the request, and says nothing at once or of a fail
 });
 
 describe('sessionResult', () => {
-  test('has a row per segment, from its first request to its last bit', () => {
+  test('has a row per segment, from its first request to its end', () => {
     const { segments, ...session } = sessionResult(played(), about);
     expect(segments.map(({ index, bitrateBps }) => [index, bitrateBps])).toEqual([
       [0, 1e6],
@@ -105,7 +105,7 @@ describe('sessionResult', () => {
     expect(session.qoe.linear).toBeCloseTo((11 - 90 - 4) / 3, 9);
   });
 
-  test('keeps a stall whose segment has not come', () => {
+  test('counts a stall before an incomplete segment', () => {
     const record = played();
     record.stalls = [...record.stalls, { startSeconds: 11, endSeconds: undefined, segmentIndex: 3 }];
     expect(sessionResult(record, about)).toMatchObject({ stallSeconds: 3, stallCount: 2 });

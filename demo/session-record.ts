@@ -1,6 +1,6 @@
 /**
- * What happened in one player's session so far, on the session's clock (seconds since its first media request). Pure:
- * everything that the page shows of a player is read from here.
+ * The record of one player's session, on the session's clock (seconds since its first media request). All views read
+ * it. Pure.
  */
 
 import type { CandidateOutlook, Forecast } from 'leo-abr';
@@ -9,23 +9,22 @@ import type { SegmentRow, SessionResult } from '../replay/results.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { sessionTotals } from '../replay/simulator/session-result.ts';
 
-/** One request for a segment; a segment that was abandoned has several. */
+/** One request for a segment; an abandoned segment has several. */
 export interface DownloadNote {
   segmentIndex: number;
   bitrateBps: number;
   requestedAtSeconds: number;
-  /** At the moment of the request. */
+  /** At the request. */
   bufferLevelSeconds: number;
   receivedBits: number;
-  /** Undefined while it is under way. */
+  /** Undefined while active. */
   endedAtSeconds: number | undefined;
   outcome: 'active' | 'complete' | 'abandoned' | 'failed';
 }
 
-/** A decision as it is shown. */
 export interface DecisionNote {
   atSeconds: number;
-  /** `decide` before a segment's request, `abandon` while one was under way. */
+  /** `decide` before a segment's request, `abandon` during one. */
   kind: 'decide' | 'abandon';
   segmentIndex: number;
   bitrateBps: number;
@@ -45,9 +44,8 @@ export interface Span {
   endSeconds: number | undefined;
 }
 
-/** A time in which playback stood still for want of data. */
 export interface StallNote extends Span {
-  /** The segment that it waited for. */
+  /** The segment that playback waited for. */
   segmentIndex: number;
 }
 
@@ -62,13 +60,13 @@ export class SessionRecord {
   readonly bufferSamples: BufferSample[] = [];
   /** The last one may be open. */
   stalls: readonly StallNote[] = [];
-  /** Second at which the first picture moved; undefined before. */
+  /** Startup delay; undefined before the first picture moves. */
   startupSeconds: number | undefined;
-  /** Now, or the session's last second where it is over. */
+  /** Now, or the last second of a session that is over. */
   nowSeconds = 0;
   /** Segments whose playback has begun. */
   shownSegments = 0;
-  /** Of the picture on screen. */
+  /** Bitrate of the picture on screen. */
   shownBitrateBps: number | undefined;
   endedBy: SessionResult['endedBy'] | undefined;
 
@@ -84,23 +82,19 @@ export class SessionRecord {
   }
 
   get isStalled(): boolean {
-    const last = this.stalls.at(-1);
-    return last !== undefined && last.endSeconds === undefined;
+    return this.stalls.some(({ endSeconds }) => endSeconds === undefined);
   }
 
   get stallSeconds(): number {
-    return this.stalls.reduce(
-      (sum, { startSeconds, endSeconds }) => sum + (endSeconds ?? this.nowSeconds) - startSeconds,
-      0,
-    );
+    return totalSeconds(this.stalls, this.nowSeconds);
   }
 
-  /** The waiting for the first picture, so far. */
+  /** Startup delay, so far. */
   get startupSoFarSeconds(): number {
     return this.startupSeconds ?? this.nowSeconds;
   }
 
-  /** Downloads that came whole, in order of their segments. */
+  /** Complete downloads, by segment. */
   get segments(): DownloadNote[] {
     return this.downloads
       .filter(({ outcome }) => outcome === 'complete')
@@ -108,13 +102,18 @@ export class SessionRecord {
   }
 }
 
-/** Bit/s that a download got so far, from its request on; undefined while that says nothing yet. */
+/** Total length of spans; an open one lasts until `nowSeconds`. */
+function totalSeconds(spans: readonly Span[], nowSeconds: number): number {
+  return spans.reduce((sum, { startSeconds, endSeconds }) => sum + (endSeconds ?? nowSeconds) - startSeconds, 0);
+}
+
+/** Throughput of a download since its request; undefined in its first 0.1 s and for a failed one. */
 export function measuredBps(download: DownloadNote, nowSeconds: number): number | undefined {
   const seconds = (download.endedAtSeconds ?? nowSeconds) - download.requestedAtSeconds;
   return seconds >= 0.1 && download.outcome !== 'failed' ? download.receivedBits / seconds : undefined;
 }
 
-/** QoE-linear of what was on screen so far, with its parts; undefined before the first segment has come. */
+/** QoE-linear of the media shown so far, with its parts; undefined before the first segment is complete. */
 export function qoeSoFar(record: SessionRecord, scenario: Scenario): QoeBreakdown | undefined {
   const shown = record.segments.slice(0, Math.max(1, record.shownSegments));
   if (shown.length === 0) return undefined;
@@ -130,7 +129,7 @@ export function qoeSoFar(record: SessionRecord, scenario: Scenario): QoeBreakdow
   );
 }
 
-/** Switches and mean bitrate of what was on screen so far. */
+/** Switches and mean bitrate of the media shown so far. */
 export function shownTotals(record: SessionRecord): { switches: number; meanBitrateBps: number | undefined } {
   const shown = record.segments.slice(0, record.shownSegments);
   const switches = shown.filter(({ bitrateBps }, i) => i > 0 && bitrateBps !== shown[i - 1]!.bitrateBps).length;
@@ -138,7 +137,7 @@ export function shownTotals(record: SessionRecord): { switches: number; meanBitr
   return { switches, meanBitrateBps: shown.length === 0 ? undefined : sum / shown.length };
 }
 
-/** The session in the form of the benchmark's results; of the segments that have come. */
+/** The session, with its complete segments, in the form of the benchmark's results. */
 export function sessionResult(
   record: SessionRecord,
   about: Pick<SessionResult, 'trace' | 'dataset' | 'group' | 'startSeconds' | 'algorithm' | 'seed'> & {
@@ -160,10 +159,7 @@ export function sessionResult(
       requestedAtSeconds: first.requestedAtSeconds,
       downloadSeconds: last.endedAtSeconds! - first.requestedAtSeconds,
       bufferLevelSeconds: first.bufferLevelSeconds,
-      stallSeconds: stalls.reduce(
-        (sum, { startSeconds, endSeconds }) => sum + (endSeconds ?? record.nowSeconds) - startSeconds,
-        0,
-      ),
+      stallSeconds: totalSeconds(stalls, record.nowSeconds),
       abandonedBits: tries.reduce((sum, one) => (one === last ? sum : sum + one.receivedBits), 0),
       reason: decision?.reason ?? '',
     };
@@ -174,11 +170,10 @@ export function sessionResult(
       segments,
       startupSeconds: record.startupSoFarSeconds,
       stallCount: record.stalls.length,
-      // Of a stall that still lasts the segment has not come.
+      // The stall before a segment that is not complete yet has no row.
       unfinishedStallSeconds: record.stallSeconds - rowsStall,
     },
     scenario,
   );
-  // A session that the viewer stopped was cut off.
   return { ...identity, endedBy: record.endedBy ?? 'cutoff', segments, ...totals };
 }

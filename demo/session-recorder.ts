@@ -1,4 +1,4 @@
-/** Writes down what a dash.js player and its media element do: events of both become a SessionRecord. */
+/** Turns the events of a dash.js player, its media element and the plugin into a SessionRecord. */
 
 import type { MediaPlayerClass } from 'dashjs';
 import type { DecisionEvent, LeoAbrHandle } from 'leo-abr';
@@ -6,7 +6,7 @@ import { PlaybackEnd } from '../replay/browser/page/playback-end.ts';
 import { PlaybackMeter } from '../replay/browser/page/playback-meter.ts';
 import { type DownloadNote, SessionRecord, type StallNote } from './session-record.ts';
 
-/** What is read of dash.js's request. */
+/** The part of dash.js's FragmentRequest that is read here. */
 interface SegmentRequest {
   type: string;
   mediaType: string;
@@ -20,15 +20,20 @@ interface QualityChange {
   reason: unknown;
 }
 
-/** A stall shorter than this is a hiccup of the clock. */
+/** Shorter stalls are jitter of the clock. */
 const SHORTEST_STALL_SECONDS = 0.02;
 
 export interface SessionRecorderOptions {
   player: MediaPlayerClass;
   video: HTMLVideoElement;
   segmentSeconds: number;
-  /** Of the plugin; undefined where dash.js decides by itself. */
+  /** The plugin's handle; undefined if dash.js decides by itself. */
   handle: LeoAbrHandle | undefined;
+}
+
+/** Listens to any event of dash.js, whose types know only some names. */
+export function onPlayerEvent<E>(player: MediaPlayerClass, type: string, listener: (event: E) => void): void {
+  (player as unknown as { on(type: string, listener: (event: E) => void): void }).on(type, listener);
 }
 
 export class SessionRecorder {
@@ -39,7 +44,7 @@ export class SessionRecorder {
   readonly #open = new Map<SegmentRequest, DownloadNote>();
   readonly #ending = new AbortController();
   #zeroMs: number | undefined;
-  /** Why dash.js changed the quality last, until the next request. */
+  /** dash.js's reason for the last change of quality; undefined after the next request. */
   #dashReason: string | undefined;
 
   constructor(options: SessionRecorderOptions) {
@@ -48,8 +53,7 @@ export class SessionRecorder {
     this.#meter = new PlaybackMeter(video);
     this.#playback = new PlaybackEnd(video);
     const on = <E>(type: string, listener: (event: E) => void) =>
-      // dash.js's types know the names of some events only.
-      (player as unknown as { on(type: string, listener: (event: E) => void): void }).on(type, (event: E) => {
+      onPlayerEvent<E>(player, type, (event) => {
         if (!this.#ending.signal.aborted) listener(event);
       });
     on<{ request: SegmentRequest }>('fragmentLoadingStarted', ({ request }) => this.#requested(request));
@@ -65,9 +69,9 @@ export class SessionRecorder {
       });
     }
     const { signal } = this.#ending;
-    for (const type of ['timeupdate', 'playing']) video.addEventListener(type, () => this.sample(), { signal });
+    for (const type of ['timeupdate', 'playing', 'ended'])
+      video.addEventListener(type, () => this.sample(), { signal });
     video.addEventListener('waiting', () => this.#meter.onWaiting(this.nowSeconds), { signal });
-    video.addEventListener('ended', () => this.sample(), { signal });
   }
 
   /** Seconds since the first media request; 0 before. */
@@ -75,7 +79,7 @@ export class SessionRecorder {
     return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
   }
 
-  /** Brings the record up to now; to be called some times a second. */
+  /** Updates the record; call it several times a second. */
   sample(): void {
     if (this.#ending.signal.aborted) return;
     const { record } = this;
@@ -94,11 +98,11 @@ export class SessionRecorder {
     if (record.endedBy !== undefined || !this.#playback.isOver(now)) return;
     record.endedBy = 'end';
     this.#ending.abort();
-    // For an element that nobody ends.
+    // dash.js may never end the element: see PlaybackEnd.
     video.pause();
   }
 
-  /** Ends the record; what comes later is not part of the session. */
+  /** Ends the record: later events are ignored. */
   stop(): void {
     this.sample();
     this.#ending.abort();
@@ -108,31 +112,20 @@ export class SessionRecorder {
     if (request.type !== 'MediaSegment' || request.mediaType !== 'video' || request.representation === null) return;
     this.#zeroMs ??= performance.now();
     const { video, handle } = this.#options;
-    const bitrateBps = request.representation.bandwidth;
-    const bufferLevelSeconds = bufferedAhead(video);
-    const previousBitrateBps = this.record.downloads.at(-1)?.bitrateBps;
+    const { decisions, downloads } = this.record;
+    const previousBitrateBps = downloads.at(-1)?.bitrateBps;
     const atSeconds = this.nowSeconds;
-    const note = this.record.requested({
+    const segment = {
       segmentIndex: request.index,
-      bitrateBps,
-      requestedAtSeconds: atSeconds,
-      bufferLevelSeconds,
-    });
-    this.#open.set(request, note);
+      bitrateBps: request.representation.bandwidth,
+      bufferLevelSeconds: bufferedAhead(video),
+    };
+    this.#open.set(request, this.record.requested({ ...segment, requestedAtSeconds: atSeconds }));
     if (handle !== undefined) return;
     const reason = this.#dashReason ?? 'dash.js changes nothing';
     this.#dashReason = undefined;
-    const { segmentIndex } = note;
-    const kind = this.record.decisions.at(-1)?.segmentIndex === segmentIndex ? 'abandon' : 'decide';
-    this.record.decisions.push({
-      atSeconds,
-      kind,
-      segmentIndex,
-      bitrateBps,
-      previousBitrateBps,
-      bufferLevelSeconds,
-      reason,
-    });
+    const kind = decisions.at(-1)?.segmentIndex === request.index ? 'abandon' : 'decide';
+    decisions.push({ ...segment, atSeconds, kind, previousBitrateBps, reason });
   }
 
   #progressed(request: SegmentRequest): void {
@@ -150,26 +143,22 @@ export class SessionRecorder {
   }
 
   #decided({ kind, decision, state, forecast }: DecisionEvent): void {
-    const { representation, reason, ...rest } = decision;
+    const { representation, ...rest } = decision;
     this.record.decisions.push({
+      ...rest,
       atSeconds: state.nowSeconds,
       kind,
       segmentIndex: state.segmentIndex,
       bitrateBps: state.ladderBps[representation]!,
       previousBitrateBps: this.record.downloads.at(-1)?.bitrateBps,
       bufferLevelSeconds: state.bufferLevelSeconds,
-      reason,
-      plannedThroughputBps: rest.plannedThroughputBps,
-      candidates: rest.candidates,
       forecast,
-      forecastAgeSeconds: rest.forecastAgeSeconds,
-      handoverInHorizon: rest.handoverInHorizon,
     });
   }
 
   #stalls(now: number): StallNote[] {
     const { segmentSeconds, video } = this.#options;
-    // The element stalls a little before its data ends.
+    // The element stalls shortly before its data ends.
     const segmentAt = (mediaSeconds: number) => Math.floor((mediaSeconds + segmentSeconds / 4) / segmentSeconds);
     const stalls: StallNote[] = this.#meter.stalls.map(({ startSeconds, endSeconds, mediaSeconds }) => ({
       startSeconds,
@@ -186,7 +175,7 @@ export class SessionRecorder {
   }
 }
 
-/** Seconds of media ahead of the playhead. */
+/** Buffer level in seconds. */
 function bufferedAhead({ buffered, currentTime }: HTMLMediaElement): number {
   for (let i = 0; i < buffered.length; i++) {
     const end = buffered.end(i);
@@ -195,7 +184,7 @@ function bufferedAhead({ buffered, currentTime }: HTMLMediaElement): number {
   return 0;
 }
 
-/** dash.js's rules give their reasons as objects of numbers, some with a message. */
+/** dash.js's rules give reasons as objects of numbers, some with a message. */
 function dashReason(reason: unknown): string {
   if (typeof reason !== 'object' || reason === null) return String(reason ?? 'no reason given');
   const { message, ...rest } = reason as { message?: unknown };

@@ -1,4 +1,4 @@
-/** Takes a run out of the page: its sessions as the benchmark's results JSON, its timeline as a picture. */
+/** Exports a run: its sessions as the benchmark's results JSON, its timeline as a PNG. */
 
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { resolveScenario } from '../replay/scenario-file.ts';
@@ -27,13 +27,13 @@ export function saveResults(run: Run): void {
   download(new Blob([json], { type: 'application/json' }), `${fileName(run)}.json`);
 }
 
-/** An algorithm that played by another risk or by a service's forecasts is not the one that the benchmark means by its name. */
+/** The name in the results: not the benchmark's if the algorithm had another risk or a service. */
 function nameOf(algorithm: string, { risk, service }: Run): string {
   if (!isTunable(algorithm)) return algorithm;
   return `${algorithm}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${service === '' ? '' : '@service'}`;
 }
 
-/** The timeline as it is drawn, with a title and who played. */
+/** Saves the timeline as it is drawn, with a title and a legend. */
 export async function savePicture(run: Run, views: RunViews): Promise<void> {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
@@ -103,7 +103,6 @@ async function pictureOf({ title, subtitle, lanes, players, colours }: PictureOp
   });
 }
 
-/** Hands a file to the viewer. */
 function download(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   element('a', { href: url, download: name }).click();

@@ -3,7 +3,7 @@ import type { PublishedLink } from '../replay/origin/published-link.ts';
 import { SessionRecord } from './session-record.ts';
 import { forecastFan, GRID_SECONDS, Timeline } from './timeline-model.ts';
 
-/** 4 Mbit/s for 10 s, then 1 Mbit/s for 20 s, over and over; replayed from second 8 on. */
+/** 4 Mbit/s for 10 s, then 1 Mbit/s for 20 s, repeated; replayed from second 8. */
 const link: PublishedLink = {
   stepEndsSeconds: [10, 30],
   ratesBps: [4e6, 1e6],
@@ -13,7 +13,7 @@ const link: PublishedLink = {
 };
 
 describe('Timeline', () => {
-  test('has the capacity of the replayed stretch, round the end of the trace', () => {
+  test('has the capacity of the replayed part, beyond the end of the trace too', () => {
     const timeline = new Timeline(link, 40, true);
     const at = (seconds: number) => timeline.capacityBps[timeline.indexAt(seconds)];
     expect(timeline.endSeconds).toBeGreaterThanOrEqual(40);
@@ -22,7 +22,7 @@ describe('Timeline', () => {
     ]);
   });
 
-  test('grows', () => {
+  test('extendTo adds points only beyond the end', () => {
     const timeline = new Timeline(link, 1, true);
     const { length } = timeline.times;
     timeline.extendTo(0.5);
@@ -35,7 +35,7 @@ describe('Timeline', () => {
     });
   });
 
-  test('has handovers at seconds 12, 27, 42 and 57 by the clock of the trace', () => {
+  test("has handovers at seconds 12, 27, 42 and 57 of the trace's minutes", () => {
     const timeline = new Timeline(link, 40, true);
     // The session begins at 12:00:09.
     expect(timeline.handovers()).toEqual([3, 18, 33]);
@@ -88,21 +88,21 @@ describe('forecastFan', () => {
     handovers: [],
   };
 
-  test('is the spread over the session, the outermost quantiles where there are none beyond', () => {
+  test('has the quantiles of each step; beyond the quantile levels, the outermost', () => {
     expect(forecastFan(forecast)).toEqual([
       { fromSeconds: 5, toSeconds: 6, lowBps: 1e6, middleBps: 2e6, highBps: 3e6 },
       { fromSeconds: 6, toSeconds: 9, lowBps: 2e6, middleBps: 4e6, highBps: 8e6 },
     ]);
   });
 
-  test('lies between quantiles that do not name its levels', () => {
+  test('interpolates between quantile levels', () => {
     const [step] = forecastFan({ ...forecast, levels: [0, 0.2, 1] });
     expect(step!.lowBps).toBeCloseTo(1.5e6, 0);
     expect(step!.middleBps).toBeCloseTo(2.375e6, 0);
     expect(step!.highBps).toBeCloseTo(2.875e6, 0);
   });
 
-  test('is nothing without quantiles', () => {
+  test('is empty without quantiles', () => {
     expect(forecastFan(undefined)).toEqual([]);
     expect(forecastFan({ kind: 'paths', issuedAtMs: 0, source: 'oracle', paths: [], handovers: [] })).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** The timeline that all players share: a grid of times, and each player's series on it. Pure. */
+/** The time grid that all players share, and each player's series on it. Pure. */
 
 import type { Forecast } from 'leo-abr';
 import { PiecewisePath } from '../abr/capacity-path.ts';
@@ -8,24 +8,24 @@ import { measuredBps, type SessionRecord } from './session-record.ts';
 
 export const GRID_SECONDS = 0.25;
 
-/** Null where there is nothing. */
+/** A value per point of the grid, null for none. */
 export type Series = (number | null)[];
 
-/** A player's series, a value per point of the grid. */
+/** A player's series. */
 export interface Track {
-  /** What the download at that time got from its request to its end. */
+  /** Mean throughput of the download under way, from its request to its end. */
   throughputBps: Series;
-  /** Bitrate that was asked for last. */
+  /** Bitrate of the latest request. */
   bitrateBps: Series;
   bufferSeconds: Series;
 }
 
-/** The grid of a session: times in seconds since its start, and what the link carries at each. */
+/** The grid: times in seconds since the session's start, and the link's capacity at each. */
 export class Timeline {
   readonly link: PublishedLink;
   readonly hasClock: boolean;
   times: number[] = [];
-  /** Mean over the grid's step from that time on. */
+  /** Mean over the step that begins at the time. */
   capacityBps: number[] = [];
   readonly #path: PiecewisePath;
 
@@ -42,7 +42,7 @@ export class Timeline {
     return this.times.at(-1) ?? 0;
   }
 
-  /** Makes the grid reach to this second at least. */
+  /** Extends the grid to this second at least. */
   extendTo(seconds: number): void {
     const { startSeconds } = this.link;
     for (let i = this.times.length; (i - 1) * GRID_SECONDS < seconds; i++) {
@@ -68,7 +68,7 @@ export class Timeline {
     return (utcMs - this.utcMsAt(0)) / 1000;
   }
 
-  /** Seconds of the session at which a handover is due, up to the grid's end. */
+  /** Seconds of the session at which handovers are due, up to the grid's end; none without a clock. */
   handovers(): number[] {
     if (!this.hasClock) return [];
     const intoEpoch = (this.utcMsAt(0) / 1000 - HANDOVER_SECOND) % EPOCH_SECONDS;
@@ -78,7 +78,6 @@ export class Timeline {
     return found;
   }
 
-  /** A player's series up to now. */
   track(record: SessionRecord): Track {
     const track: Track = { throughputBps: this.#empty(), bitrateBps: this.#empty(), bufferSeconds: this.#empty() };
     const { downloads, nowSeconds } = record;
@@ -105,7 +104,7 @@ function fill(series: Series, value: number, first: number, last: number): void 
   for (let i = first; i <= last; i++) series[i] = value;
 }
 
-/** One step of a forecast: its 10, 50 and 90 % quantiles over a time of the session. */
+/** One step of a forecast: its 10, 50 and 90 % quantiles over a part of the session. */
 export interface FanStep {
   fromSeconds: number;
   toSeconds: number;
@@ -114,7 +113,7 @@ export interface FanStep {
   highBps: number;
 }
 
-/** A forecast's spread over time; nothing for one that is not given by quantiles. */
+/** The steps of a forecast; none for a forecast by paths. */
 export function forecastFan(forecast: Forecast | undefined): FanStep[] {
   if (forecast === undefined || forecast.kind === 'paths') return [];
   const { issuedAtMs, stepEndsSeconds, levels, quantilesBps } = forecast;
@@ -128,11 +127,11 @@ export function forecastFan(forecast: Forecast | undefined): FanStep[] {
   }));
 }
 
-/** Between given levels linearly, beyond them the outermost. */
-function quantileAt(level: number, levels: readonly number[], values: readonly number[]): number {
-  const above = levels.findIndex((one) => one >= level);
+/** Interpolates linearly between the forecast's quantile levels; beyond them, gives the outermost quantile. */
+function quantileAt(quantileLevel: number, levels: readonly number[], values: readonly number[]): number {
+  const above = levels.findIndex((one) => one >= quantileLevel);
   if (above === -1) return values.at(-1)!;
   if (above === 0) return values[0]!;
-  const share = (level - levels[above - 1]!) / (levels[above]! - levels[above - 1]!);
+  const share = (quantileLevel - levels[above - 1]!) / (levels[above]! - levels[above - 1]!);
   return values[above - 1]! + share * (values[above]! - values[above - 1]!);
 }

@@ -1,10 +1,10 @@
-/** What is painted on a lane of the timeline beside its lines: handovers, stalls, the forecast, what is still to come. */
+/** Paints the marks on a lane of the timeline: handovers, stalls, forecasts, the future. */
 
 import uPlot from 'uplot';
 import type { Span } from './session-record.ts';
 import type { FanStep } from './timeline-model.ts';
 
-/** A time range as x positions on the canvas, cut to the plot; undefined where none of it is in view. */
+/** A time range as x positions on the canvas, clipped to the plot; undefined if out of view. */
 function across(u: uPlot, fromSeconds: number, toSeconds: number): { x: number; width: number } | undefined {
   const { left, width } = u.bbox;
   const from = Math.max(left, u.valToPos(fromSeconds, 'x', true));
@@ -12,7 +12,7 @@ function across(u: uPlot, fromSeconds: number, toSeconds: number): { x: number; 
   return to > from ? { x: from, width: to - from } : undefined;
 }
 
-/** Paints inside the plot alone. */
+/** Clips `paint` to the plot. */
 function clipped(u: uPlot, paint: (context: CanvasRenderingContext2D) => void): void {
   const { ctx, bbox } = u;
   ctx.save();
@@ -23,7 +23,7 @@ function clipped(u: uPlot, paint: (context: CanvasRenderingContext2D) => void): 
   ctx.restore();
 }
 
-/** A dashed line from top to bottom at each time. */
+/** Dashed vertical lines. */
 export function paintVerticals(u: uPlot, times: readonly number[], style: { colour: string; dash: number[] }): void {
   clipped(u, (ctx) => {
     ctx.strokeStyle = style.colour;
@@ -39,43 +39,30 @@ export function paintVerticals(u: uPlot, times: readonly number[], style: { colo
   });
 }
 
-/** Bands of the plot's full height. */
-export function paintBands(u: uPlot, spans: readonly Span[], nowSeconds: number, colour: string): void {
-  clipped(u, (ctx) => {
-    ctx.fillStyle = colour;
-    for (const { startSeconds, endSeconds } of spans) {
-      const band = across(u, startSeconds, endSeconds ?? nowSeconds);
-      if (band !== undefined) ctx.fillRect(band.x, u.bbox.top, Math.max(band.width, uPlot.pxRatio), u.bbox.height);
-    }
-  });
+export interface Bands {
+  spans: readonly Span[];
+  /** End of an open span. */
+  nowSeconds: number;
+  colour: string;
 }
 
-/** A row of one player: `row` of `rows` from the top. */
-export function paintRow(
-  u: uPlot,
-  {
-    row,
-    rows,
-    spans,
-    nowSeconds,
-    colour,
-  }: { row: number; rows: number; spans: readonly Span[]; nowSeconds: number; colour: string },
-): void {
+/** Bands of the plot's full height; with `row`, only in row `row` of `rows` from the top. */
+export function paintBands(u: uPlot, { spans, nowSeconds, colour }: Bands, row?: number, rows = 1): void {
   const { top, height } = u.bbox;
   const rowHeight = height / rows;
-  const inset = 2 * uPlot.pxRatio;
+  const inset = row === undefined ? 0 : 2 * uPlot.pxRatio;
+  const least = row === undefined ? uPlot.pxRatio : 2 * uPlot.pxRatio;
   clipped(u, (ctx) => {
     ctx.fillStyle = colour;
     for (const { startSeconds, endSeconds } of spans) {
       const band = across(u, startSeconds, endSeconds ?? nowSeconds);
       if (band === undefined) continue;
-      const width = Math.max(band.width, 2 * uPlot.pxRatio);
-      ctx.fillRect(band.x, top + row * rowHeight + inset, width, rowHeight - 2 * inset);
+      ctx.fillRect(band.x, top + (row ?? 0) * rowHeight + inset, Math.max(band.width, least), rowHeight - 2 * inset);
     }
   });
 }
 
-/** Arrowheads that hang from the top, as strong as their confidence (0 to 1). */
+/** Arrowheads at the top edge; confidence (0 to 1) is their opacity. */
 export function paintArrowheads(
   u: uPlot,
   marks: readonly { seconds: number; confidence: number }[],
@@ -96,13 +83,12 @@ export function paintArrowheads(
   });
 }
 
-/** Crosses at points of time and value. */
 export function paintCrosses(u: uPlot, points: readonly { seconds: number; value: number }[], colour: string): void {
   const arm = 4 * uPlot.pxRatio;
   clipped(u, (ctx) => {
     ctx.strokeStyle = colour;
     ctx.lineWidth = 2 * uPlot.pxRatio;
-    // Not in the dashes of the line that was drawn last.
+    // The line drawn before may have left dashes.
     ctx.setLineDash([]);
     ctx.beginPath();
     for (const { seconds, value } of points) {
@@ -117,21 +103,21 @@ export function paintCrosses(u: uPlot, points: readonly { seconds: number; value
   });
 }
 
-/** Covers what is still to come with a veil. */
+/** Covers the future with a veil. */
 export function paintFuture(u: uPlot, nowSeconds: number, { veil, line }: { veil: string; line: string }): void {
   const { ctx, bbox } = u;
   const future = across(u, nowSeconds, Number.MAX_SAFE_INTEGER);
   if (future === undefined) return;
   ctx.save();
   ctx.fillStyle = veil;
-  // A line along the edge of the plot is half outside.
+  // Half of a line along the plot's edge is outside the plot.
   ctx.fillRect(future.x, bbox.top, future.width + uPlot.pxRatio, bbox.height + uPlot.pxRatio);
   ctx.fillStyle = line;
   ctx.fillRect(future.x, bbox.top, uPlot.pxRatio, bbox.height);
   ctx.restore();
 }
 
-/** The 10 to 90 % range of a forecast as an area, its median as a line; rates in Mbit/s. */
+/** The 10 to 90 % range of a forecast as an area, its median as a line; the y scale is in Mbit/s. */
 export function paintFan(u: uPlot, steps: readonly FanStep[], { area, line }: { area: string; line: string }): void {
   clipped(u, (ctx) => {
     const y = (bps: number) => u.valToPos(bps / 1e6, 'y', true);

@@ -1,44 +1,32 @@
-/** The timeline as four lanes of uPlot that share their time axis, with one cursor over all of them. */
+/** The timeline: four uPlot lanes with one time axis and one marker. */
 
 import uPlot from 'uplot';
 import { element, nextTask } from './dom.ts';
 import { bitrate, clock } from './format.ts';
 import type { Run } from './run.ts';
-import type { DecisionNote } from './session-record.ts';
+import type { DecisionNote, SessionRecord } from './session-record.ts';
 import type { Timeline, Track } from './timeline-model.ts';
 import { forecastFan } from './timeline-model.ts';
 import {
+  type Bands,
   paintArrowheads,
   paintBands,
   paintCrosses,
   paintFan,
   paintFuture,
-  paintRow,
   paintVerticals,
 } from './timeline-painters.ts';
 
-/** Width of the vertical axes in CSS pixels, the same for all lanes so that their times are aligned. */
+/** Width of the y axes in CSS pixels, the same for all lanes so that their times align. */
 const GUTTER = 46;
 const AXIS_HEIGHT = 26;
 const MINUTE_SECONDS = 60;
-/** How much of what comes next the window of a minute shows. */
+/** Seconds of the future in the one-minute window. */
 const AHEAD_SECONDS = 10;
-/** By a player's place, so that lines differ by more than their colour. */
+/** By place of the player, so that lines differ by more than colour. */
 const DASHES: readonly number[][] = [[], [9, 4], [2, 3], [12, 3, 2, 3]];
 
-interface Palette {
-  players: string[];
-  axis: string;
-  grid: string;
-  capacity: string;
-  capacityLine: string;
-  handover: string;
-  stall: string;
-  stallFaint: string;
-  startup: string;
-  veil: string;
-  now: string;
-}
+type Palette = ReturnType<typeof readPalette>;
 
 interface Lane {
   host: HTMLElement;
@@ -48,13 +36,13 @@ interface Lane {
 }
 
 export class TimelineView {
-  /** The pointer is over a moment (undefined: it left), or has chosen one. */
+  /** The pointer hovers over a second (undefined: it left); `chosen`: it pressed there. */
   onPoint: (seconds: number | undefined, chosen: boolean) => void = () => {};
   readonly #host: HTMLElement;
   readonly #marker = element('div', { class: 'moment', hidden: true });
-  /** From the top on; fewer while they are built. */
+  /** From the top; fewer than four while they are built. */
   #lanes: Lane[] = [];
-  /** What is in the page: also those of the run before whose place none has taken yet. */
+  /** The lanes in the page: those of the previous run stay until replaced. */
   #shown: Lane[] = [];
   #run: Run | undefined;
   #isMinute = false;
@@ -79,7 +67,7 @@ export class TimelineView {
     });
   }
 
-  /** Takes another run, a lane per task: together they would hold the page for too long. draw() shows it. */
+  /** Replaces the run, a lane per task to keep tasks short; call draw() to show it. */
   async begin(run: Run): Promise<void> {
     this.#run = run;
     this.#nowSeconds = 0;
@@ -88,13 +76,13 @@ export class TimelineView {
     const lanes = this.#lanes;
     for (const addLane of steps) {
       await nextTask();
-      // Others are being built.
+      // A later call builds other lanes.
       if (lanes !== this.#lanes) return;
       addLane();
     }
   }
 
-  /** `minute`: the last minute alone, moving; else the whole session. */
+  /** `minute`: only the last minute, moving; else the whole session. */
   set window(window: 'session' | 'minute') {
     this.#isMinute = window === 'minute';
     this.draw();
@@ -108,23 +96,21 @@ export class TimelineView {
     return { from: to - MINUTE_SECONDS, to };
   }
 
-  /** Marks a moment in all lanes. */
+  /** Marks a second in all lanes; undefined for none. */
   mark(seconds: number | undefined): void {
     this.#markedSeconds = seconds;
     this.#placeMarker();
   }
 
-  /** Whose forecasts are drawn. */
+  /** The decisions whose forecasts are drawn. */
   set forecasts(forecasts: readonly { place: number; decision: DecisionNote | undefined }[]) {
     this.#forecasts = forecasts;
   }
 
-  /** A forecast is in the picture. */
   get hasForecast(): boolean {
     return this.#forecasts.some(({ decision }) => forecastFan(decision?.forecast).length > 0);
   }
 
-  /** Draws what the records hold by now. */
   draw(): void {
     const run = this.#run;
     if (run === undefined) return;
@@ -141,7 +127,7 @@ export class TimelineView {
     this.#placeMarker();
   }
 
-  /** All lanes as one picture, for export; at the resolution that they are drawn in. */
+  /** The canvases of all lanes, for export. */
   canvases(): { canvas: HTMLCanvasElement; title: string }[] {
     return this.#lanes.map(({ plot }) => ({
       canvas: plot.ctx.canvas,
@@ -149,7 +135,7 @@ export class TimelineView {
     }));
   }
 
-  /** What builds the lanes anew, from the top on, each in the place of one of before. */
+  /** Steps that build the lanes from the top, each in the place of a previous one. */
   #build(): (() => void)[] {
     const run = this.#run;
     if (run === undefined) return [];
@@ -163,11 +149,11 @@ export class TimelineView {
     });
   }
 
-  /** What the link carries, and what each player's downloads got of it. */
+  /** The link's capacity, and each player's throughput. */
   #linkLane(run: Run, palette: Palette): Lane {
     const topMbps = Math.max(1, ...run.timeline.capacityBps) / 1e6;
     return this.#lane({
-      title: 'Link, and what each download got of it (Mbit/s)',
+      title: 'Link capacity, and throughput of each download (Mbit/s)',
       palette,
       height: () => (this.#isNarrow ? 130 : 170),
       y: { range: [0, topMbps * 1.05] },
@@ -192,15 +178,15 @@ export class TimelineView {
     });
   }
 
-  /** The representation that each player asked for, a rung per bitrate; crosses where a download was given up. */
+  /** The bitrate of each player's requests, a rung per representation; crosses mark abandoned downloads. */
   #bitrateLane(run: Run, palette: Palette): Lane {
     const { players } = run;
     const { ladderBps } = run.scenario;
     const rung = (bps: number) => ladderBps.findIndex((one) => Math.abs(one - bps) < 1);
-    // Lines at the same rung lie side by side.
+    // Lines on the same rung lie side by side.
     const dodge = (i: number) => (i - (players.length - 1) / 2) * 0.14;
     return this.#lane({
-      title: 'Bitrate asked for (Mbit/s)',
+      title: 'Bitrate requested (Mbit/s)',
       palette,
       height: () => (this.#isNarrow ? 110 : 140),
       y: {
@@ -215,15 +201,11 @@ export class TimelineView {
       ],
       above: (u) => {
         players.forEach(({ place, record }, i) => {
-          const given = record.downloads.filter(({ outcome }) => outcome === 'abandoned');
-          paintCrosses(
-            u,
-            given.map(({ endedAtSeconds, bitrateBps }) => ({
-              seconds: endedAtSeconds!,
-              value: rung(bitrateBps) + dodge(i),
-            })),
-            palette.players[place]!,
-          );
+          const abandoned = record.downloads.filter(({ outcome }) => outcome === 'abandoned');
+          const points = abandoned.map(({ endedAtSeconds, bitrateBps }) => {
+            return { seconds: endedAtSeconds!, value: rung(bitrateBps) + dodge(i) };
+          });
+          paintCrosses(u, points, palette.players[place]!);
         });
       },
     });
@@ -239,12 +221,12 @@ export class TimelineView {
       series: players.map(({ place }) => ({ ...lineOf(place, palette), paths: uPlot.paths.linear!(), spanGaps: true })),
       dataOf: (timeline, tracks) => [timeline.times, ...tracks.map(({ bufferSeconds }) => bufferSeconds)],
       below: (u) => {
-        for (const { record } of players) paintBands(u, record.stalls, record.nowSeconds, palette.stallFaint);
+        for (const { record } of players) paintBands(u, stallBands(record, palette.stallFaint));
       },
     });
   }
 
-  /** A row per player: red where playback stood still, pale before its first picture. */
+  /** A row per player: pale during startup, red in stalls. */
   #stallLane({ players }: Run, palette: Palette): Lane {
     return this.#lane({
       title: 'Stalls',
@@ -256,11 +238,12 @@ export class TimelineView {
       dataOf: (timeline) => [timeline.times, timeline.times.map(() => null)],
       below: (u) => {
         players.forEach(({ place, record }, row) => {
-          const at = { row, rows: players.length, nowSeconds: record.nowSeconds };
-          const startup = { startSeconds: 0, endSeconds: record.startupSeconds };
-          paintRow(u, { ...at, spans: record.nowSeconds > 0 ? [startup] : [], colour: palette.startup });
-          paintRow(u, { ...at, spans: record.stalls, colour: palette.stall });
-          paintGutter(u, { row, rows: players.length, colour: palette.players[place]!, dash: DASHES[place]! });
+          const rows = players.length;
+          const { nowSeconds, startupSeconds } = record;
+          const spans = nowSeconds > 0 ? [{ startSeconds: 0, endSeconds: startupSeconds }] : [];
+          paintBands(u, { spans, nowSeconds, colour: palette.startup }, row, rows);
+          paintBands(u, stallBands(record, palette.stall), row, rows);
+          paintGutter(u, { row, rows, colour: palette.players[place]!, dash: DASHES[place]! });
         });
       },
     });
@@ -276,12 +259,12 @@ export class TimelineView {
     hasTimes?: boolean;
     below?: (u: uPlot) => void;
     above?: (u: uPlot) => void;
-    /** Above what covers the future. */
+    /** Above the veil over the future. */
     top?: (u: uPlot) => void;
   }): Lane {
     const { palette, y, hasTimes = false, dataOf, height } = options;
     const host = element('div', { class: 'lane' }, element('h3', {}, options.title));
-    // In place: the page keeps its height.
+    // Replace the previous lane, so that the page keeps its height.
     const before = this.#shown[this.#lanes.length];
     before?.plot.destroy();
     if (before === undefined) this.#host.append(host);
@@ -377,6 +360,10 @@ export class TimelineView {
   }
 }
 
+function stallBands({ stalls, nowSeconds }: SessionRecord, colour: string): Bands {
+  return { spans: stalls, nowSeconds, colour };
+}
+
 function lineOf(place: number, palette: Palette): uPlot.Series {
   return {
     stroke: palette.players[place]!,
@@ -387,7 +374,7 @@ function lineOf(place: number, palette: Palette): uPlot.Series {
   };
 }
 
-/** A player's line beside its row. */
+/** A piece of a player's line, left of its row. */
 function paintGutter(
   u: uPlot,
   { row, rows, colour, dash }: { row: number; rows: number; colour: string; dash: readonly number[] },
@@ -405,8 +392,8 @@ function paintGutter(
   ctx.restore();
 }
 
-/** The page's colours, as its style sheet has them at this moment. */
-function readPalette(): Palette {
+/** The style sheet's current colours. */
+function readPalette() {
   const style = getComputedStyle(document.documentElement);
   const read = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const stall = read('stall');
@@ -427,7 +414,6 @@ function readPalette(): Palette {
 
 /** A `#rrggbb` colour with an alpha of 0 to 1. */
 function withAlpha(colour: string, alpha: number): string {
-  return `${colour}${Math.round(alpha * 255)
-    .toString(16)
-    .padStart(2, '0')}`;
+  const byte = Math.round(alpha * 255);
+  return `${colour}${byte.toString(16).padStart(2, '0')}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Vite plugin: runs the paced origin (replay/origin) beside the dev or preview server and tells the page where it is.
- * Node only. The page asks for `origin.json`; a server of built pages has to answer that too.
+ * Vite plugin: runs the paced origin (replay/origin) beside the dev or preview server and serves its address as
+ * `origin.json`, which every server of the built page must do. Node only.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,23 +12,23 @@ import { startOrigin } from '../../replay/origin/index.ts';
 import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
 
 export interface ReplayOriginOptions {
-  /** Trace files and folders to choose from, in this order. */
+  /** Trace files and folders, in the order in which the page lists them. */
   traces: readonly string[];
-  /** Files with algorithms of the user's own. */
+  /** Files with the user's own algorithms. */
   algorithms: readonly string[];
 }
 
-/** What the page reads from `origin.json`. */
+/** The content of `origin.json`. */
 export interface OriginAddress {
-  /** Of the origin's own server, without a slash at its end. The page's own server answers for the origin as well. */
+  /** The origin's own server, without a slash at its end. The page's server forwards to it too. */
   url: string;
-  /** Of the user's own, as they are when the page is loaded. */
+  /** The user's own algorithms, bundled when the page is loaded. */
   algorithms?: readonly OwnAlgorithm[];
 }
 
 export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugin {
   const serve = async (server: ViteDevServer | PreviewServer): Promise<void> => {
-    // A file that is none is told before anything is served.
+    // Fails for a wrong file before anything is served.
     await bundleAlgorithms(algorithms);
     const origin = await startOrigin({ traces: readTraces(traces), acceptTraces: true });
     server.httpServer?.once('close', () => void origin.close());
@@ -48,7 +48,7 @@ export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugi
         });
         return;
       }
-      // A browser on another machine reaches this server only.
+      // Browsers on another machine reach only this server.
       if (!origin.handle(request, response)) next();
     });
   };

@@ -184,7 +184,7 @@ test('any moment can be read, by pointer and by keyboard, and each decision open
   const decisions = page.getByRole('region', { name: 'Decisions of MPC-D' });
   await expect(decisions.getByRole('table')).toContainText('chosen');
   await expect(decisions).toContainText(/planned on \d+ Mbit\/s/);
-  await decisions.getByRole('button', { name: 'Decision before' }).click();
+  await decisions.getByRole('button', { name: 'Previous decision' }).click();
   await expect(live).toHaveAttribute('aria-pressed', 'false');
   await decisions.getByText('All decisions').click();
   await decisions.getByRole('button', { name: 'begins at 1 Mbit/s' }).click();

@@ -66,7 +66,7 @@ test('a run that is over', async ({ page, open }) => {
     route.fulfill({ contentType: 'text/javascript', body: "import '/recorded-run.fixture.ts';" }),
   );
   await open();
-  await page.getByRole('button', { name: 'Decision before of MPC-L' }).click();
+  await page.getByRole('button', { name: 'Previous decision of MPC-L' }).click();
   await compare(page, [
     ['timeline', region(page, 'Timeline'), ['wide dark', 'narrow light']],
     ['race', region(page, 'QoE so far'), ['narrow dark']],

@@ -5,7 +5,7 @@ import type { SessionConfig } from '../session-record.ts';
 /** Longer than any outage of a trace; the default is 20 s. */
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
 
-export function playerSettings({ scenario }: SessionConfig): object {
+export function playerSettings({ scenario }: Pick<SessionConfig, 'scenario'>): object {
   const { bufferCapSeconds, ladderBps } = scenario;
   return {
     streaming: {
