@@ -83,7 +83,7 @@ export class ForecastChain implements Forecaster {
       if (forecast !== this.#valid[i]) {
         const wrong = validateForecast(forecast);
         if (wrong !== undefined) {
-          this.#report({ forecaster: forecaster.name, during: 'latest', message: wrong }, forecaster);
+          this.#report(forecaster, { during: 'latest', message: wrong });
           continue;
         }
         this.#valid[i] = forecast;
@@ -102,17 +102,16 @@ export class ForecastChain implements Forecaster {
     try {
       return act();
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
-      this.#report({ forecaster: forecaster.name, during, message, cause }, forecaster);
+      this.#report(forecaster, { during, message: cause instanceof Error ? cause.message : String(cause), cause });
       return undefined;
     }
   }
 
-  #report(fault: ForecasterFault, forecaster: Forecaster): void {
+  #report(forecaster: Forecaster, fault: Omit<ForecasterFault, 'forecaster'>): void {
     if (this.#reported.has(forecaster)) return;
     this.#reported.set(forecaster, fault.during);
     try {
-      this.#onFault(fault);
+      this.#onFault({ forecaster: forecaster.name, ...fault });
     } catch {
       // A listener's error must not stop playback.
     }

@@ -47,7 +47,8 @@ export class ObservationMeter {
     this.#account(atSeconds);
     const request = { sentSeconds: this.#nowSeconds, reportedSeconds: undefined, latency: undefined };
     this.#requests.push(request);
-    this.#settle();
+    this.#enter();
+    this.#flush();
     return request;
   }
 
@@ -99,7 +100,8 @@ export class ObservationMeter {
       const isAlone = this.#requests.every(({ reportedSeconds }) => reportedSeconds === undefined);
       if (isAlone && this.#open?.startSeconds === request.reportedSeconds) this.#open = undefined;
     }
-    this.#settle();
+    this.#enter();
+    this.#flush();
   }
 
   /** Time has passed: emits settled observations. */
@@ -127,12 +129,6 @@ export class ObservationMeter {
       this.#open!.endSeconds = seconds;
     }
     this.#nowSeconds = seconds;
-  }
-
-  /** Call it after the set of requests has changed. */
-  #settle(): void {
-    this.#enter();
-    this.#flush();
   }
 
   /** Opens a piece of the present kind if it differs from the open one's. */

@@ -29,8 +29,6 @@ export interface HandoverEstimate {
   uncertaintySeconds: number;
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   leoProbability: number;
-  /** ln of the likelihood ratio of epochs to no epochs, within `LOG_RATIO_LIMITS`. */
-  logLikelihoodRatio: number;
   /** Whether the evidence suffices to plan with handovers. */
   isLeo: boolean;
 }
@@ -64,7 +62,6 @@ const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
 
 export class HandoverClock {
-  readonly #logLeoOdds: number;
   /** ln weight per hypothesis: prior, evidence and hints. Cells first, then the hypotheses without epochs. */
   readonly #logWeights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
   readonly #logEpochs = this.#logWeights.subarray(0, CELLS);
@@ -83,11 +80,6 @@ export class HandoverClock {
   #isLeo = false;
   #lastSeconds = 0;
   #lastHintSeconds = 0;
-
-  /** `leoPrior`: prior probability of a LEO link, 0 to 1 exclusive. */
-  constructor({ leoPrior = 0.5 } = {}) {
-    this.#logLeoOdds = log(leoPrior / (1 - leoPrior));
-  }
 
   /** Begins a new session. */
   start(context: SessionContext): void {
@@ -196,7 +188,6 @@ export class HandoverClock {
       phaseSeconds,
       uncertaintySeconds: sqrt(squared),
       leoProbability,
-      logLikelihoodRatio: this.#logRatio,
       isLeo: this.#isLeo,
     };
   }
@@ -223,7 +214,7 @@ export class HandoverClock {
   }
 
   #leoProbability(): number {
-    return 1 / (1 + exp(-this.#logRatio - this.#logLeoOdds));
+    return 1 / (1 + exp(-this.#logRatio));
   }
 
   /** Limits and normalises the weights, so that a leap of the clock or a change of network is found soon. */
@@ -259,25 +250,24 @@ function positionOf(weights: Float64Array): number {
   let best = 0;
   let most = -1;
   for (let cell = 0; cell < CELLS; cell++) {
-    const weight = gather(weights, { cell, reach: NEAR_CELLS, power: 0 });
+    const { weight } = around(weights, cell, NEAR_CELLS);
     if (weight <= most) continue;
     most = weight;
     best = cell;
   }
-  const around = { cell: best, reach: WINDOW_CELLS };
-  const offset = gather(weights, { ...around, power: 1 }) / gather(weights, { ...around, power: 0 });
-  return modulo((best + offset) * CELL_SECONDS, EPOCH_SECONDS);
+  return modulo((best + around(weights, best, WINDOW_CELLS).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
 }
 
-/** Sum of the weights around a cell, or of their first moments, with a triangular window. */
-function gather(weights: Float64Array, around: { cell: number; reach: number; power: 0 | 1 }): number {
-  const { cell, reach, power } = around;
-  let sum = 0;
+/** Sum of the weights around a cell in a triangular window, and the mean distance of this weight from the cell. */
+function around(weights: Float64Array, cell: number, reach: number): { weight: number; meanOffset: number } {
+  let weight = 0;
+  let moment = 0;
   for (let offset = -reach; offset <= reach; offset++) {
     const share = weights[(cell + offset + CELLS) % CELLS]! * (1 - abs(offset) / (reach + 1));
-    sum += power === 0 ? share : share * offset;
+    weight += share;
+    moment += share * offset;
   }
-  return sum;
+  return { weight, meanOffset: moment / weight };
 }
 
 /** Raises each value to at least the greatest minus `MAX_LOG_ODDS`. */

@@ -20,11 +20,7 @@ const SLACK_SECONDS = 0.02;
 /** An observation that starts this long before the latest one shows that the session's clock was set back. */
 const SET_BACK_SECONDS = 1;
 
-interface Piece {
-  startSeconds: number;
-  endSeconds: number;
-  bits: number;
-}
+type Piece = Extract<Observation, { kind: 'throughput' }>;
 
 export class RateBins {
   #tail: Piece[] = [];
@@ -47,7 +43,7 @@ export class RateBins {
       if (pause > MAX_PAUSE_SECONDS || pause < 0) this.#close(emit);
     }
     this.#latestSeconds = endSeconds;
-    this.#tail.push({ startSeconds, endSeconds, bits });
+    this.#tail.push(observation);
     while (this.#tail.length > MAX_TAIL_PIECES || this.#tail[0]!.endSeconds <= endSeconds - TAIL_SECONDS) {
       this.#add(this.#tail.shift()!, emit);
     }

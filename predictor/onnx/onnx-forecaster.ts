@@ -227,8 +227,7 @@ export class WorkerForecaster implements OnnxForecaster {
   #release(): void {
     this.#client?.end();
     this.#client = undefined;
-    this.#stopTicking?.();
-    this.#stopTicking = undefined;
+    this.#endTicking();
     this.#requested = undefined;
     this.#newest = undefined;
   }
@@ -247,10 +246,12 @@ export class WorkerForecaster implements OnnxForecaster {
     const passedSeconds = (this.#surroundings.nowMs() - ms) / 1000;
     const isActive = this.#anchor !== undefined && passedSeconds < REST_SECONDS;
     if (isActive) this.#request(seconds + passedSeconds);
-    else if (!this.#client?.isWaiting) {
-      this.#stopTicking?.();
-      this.#stopTicking = undefined;
-    }
+    else if (!this.#client?.isWaiting) this.#endTicking();
+  }
+
+  #endTicking(): void {
+    this.#stopTicking?.();
+    this.#stopTicking = undefined;
   }
 }
 
@@ -259,20 +260,13 @@ const SWITCHES = ['loadAtOnce', 'handover', 'recalibrate'];
 
 function checkOptions(options: OnnxForecasterOptions): void {
   if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
-  const given = new Map<string, unknown>(Object.entries(options));
-  for (const field of URL_FIELDS) {
-    const value = given.get(field);
-    const isUrl = value instanceof URL || (typeof value === 'string' && value !== '');
-    if (!isUrl && !(field === 'workerUrl' && value === undefined))
-      throw new InputError(`options.${field}`, 'a URL', value);
-  }
-  for (const [field, value] of given) {
+  const required = { modelUrl: undefined, runtimeUrl: undefined, wasmUrl: undefined };
+  for (const [field, value] of Object.entries<unknown>({ ...required, ...options })) {
     const isSwitch = SWITCHES.includes(field);
-    if (!isSwitch && !URL_FIELDS.includes(field)) {
-      throw new InputError(`options.${field}`, `one of ${[...URL_FIELDS, ...SWITCHES].join(', ')}`, value);
-    }
-    if (isSwitch && value !== undefined && typeof value !== 'boolean') {
-      throw new InputError(`options.${field}`, 'true or false', value);
-    }
+    const isUrl = value instanceof URL || (typeof value === 'string' && value !== '');
+    const isValid = isSwitch ? typeof value === 'boolean' : URL_FIELDS.includes(field) && isUrl;
+    if (isValid || (value === undefined && (isSwitch || field === 'workerUrl'))) continue;
+    const expected = URL_FIELDS.includes(field) ? 'a URL' : `one of ${[...URL_FIELDS, ...SWITCHES].join(', ')}`;
+    throw new InputError(`options.${field}`, isSwitch ? 'true or false' : expected, value);
   }
 }

@@ -1,10 +1,5 @@
 /** Parses a stream of server-sent events with the fields `event` and one line of `data`. */
 
-interface StreamedEvent {
-  type: string;
-  data: string;
-}
-
 /** The service's events are shorter. */
 const LONGEST = 1 << 20;
 
@@ -12,7 +7,7 @@ export class EventParser {
   #rest = '';
 
   /** The events that this piece completes. @throws {RangeError} for an event that is too long */
-  push(piece: string): StreamedEvent[] {
+  push(piece: string): { type: string; data: string }[] {
     const blocks = (this.#rest + piece).replace(/\r\n?/g, '\n').split('\n\n');
     this.#rest = blocks.pop()!;
     if (this.#rest.length > LONGEST) throw new RangeError(`expected events of at most ${LONGEST} characters`);

@@ -125,19 +125,15 @@ export class ServiceConnection {
 
   async #stream(outer: AbortSignal): Promise<void> {
     if (outer.aborted) return;
-    const { url, fetch, now, after, random } = this.#options;
-    // Aborts this stream only, after a long silence.
-    const own = new AbortController();
-    const giveUp = () => own.abort();
-    outer.addEventListener('abort', giveUp);
-    let cancel = after(SILENCE_MS, giveUp);
+    const { url, fetch, now, random } = this.#options;
+    const limit = this.#timeout(outer, SILENCE_MS);
     const sentMs = now();
     let openedMs = Number.NaN;
     let failure: unknown = new Error('the stream has ended');
     try {
       // Without the id of the last event, because missed events are older than the next forecast.
       const headers = this.#headers({ accept: 'text/event-stream' });
-      const init = { method: 'GET', headers, cache: 'no-store' as const, signal: own.signal };
+      const init = { method: 'GET', headers, cache: 'no-store' as const, signal: limit.signal };
       const response = await fetch(`${url}/v1/events?types=forecast,clock`, init);
       if (!response.ok) throw wrongStatus(response.status);
       const reader = response.body?.getReader();
@@ -147,12 +143,12 @@ export class ServiceConnection {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;
-        cancel();
-        cancel = after(SILENCE_MS, giveUp);
+        limit.restart();
         for (const { type, data } of parser.push(decoder.decode(value, { stream: true }))) {
           if (Number.isNaN(openedMs)) {
             openedMs = now();
-            this.#cancelPolling();
+            this.#cancels.get('poll')?.();
+            this.#cancels.delete('poll');
             this.#enter('streaming');
           }
           this.#take(type, JSON.parse(data), sentMs, outer);
@@ -161,10 +157,7 @@ export class ServiceConnection {
     } catch (error) {
       failure = error;
     } finally {
-      cancel();
-      // Ends a stream that failed in the middle.
-      giveUp();
-      outer.removeEventListener('abort', giveUp);
+      limit.end();
     }
     if (outer.aborted) return;
     const lasted = now() - openedMs;
@@ -184,11 +177,8 @@ export class ServiceConnection {
   }
 
   #take(type: string, data: unknown, sentMs: number, signal: AbortSignal): void {
-    const { now, onForecast } = this.#options;
-    if (type === 'hello') {
-      const serverUtcMs = (data as { serverUtcMs?: unknown } | null)?.serverUtcMs;
-      if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, now(), serverUtcMs);
-    } else if (type === 'forecast') onForecast(data);
+    if (type === 'hello') this.#sampleClock(data, sentMs, this.#options.now());
+    else if (type === 'forecast') this.#options.onForecast(data);
     // The service's clock has leapt: the response to the next report gives the new time.
     else if (type === 'clock') {
       this.#reportedMs = Number.NEGATIVE_INFINITY;
@@ -196,9 +186,9 @@ export class ServiceConnection {
     }
   }
 
-  #cancelPolling(): void {
-    this.#cancels.get('poll')?.();
-    this.#cancels.delete('poll');
+  #sampleClock(reply: unknown, sentMs: number, receivedMs: number): void {
+    const serverUtcMs = (reply as { serverUtcMs?: unknown } | null)?.serverUtcMs;
+    if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, receivedMs, serverUtcMs);
   }
 
   async #poll(signal: AbortSignal, failures: number): Promise<void> {
@@ -239,27 +229,39 @@ export class ServiceConnection {
   }
 
   async #ask(outer: AbortSignal, method: string, path: string, body?: string): Promise<unknown> {
-    const { url, fetch, now, after } = this.#options;
-    const own = new AbortController();
-    const giveUp = () => own.abort();
-    outer.addEventListener('abort', giveUp);
-    const cancel = after(REQUEST_TIMEOUT_MS, giveUp);
+    const { url, fetch, now } = this.#options;
+    const limit = this.#timeout(outer, REQUEST_TIMEOUT_MS);
     try {
       const sentMs = now();
       const headers = this.#headers(body === undefined ? {} : { 'content-type': 'application/json' });
-      const init = { method, headers, cache: 'no-store' as const, signal: own.signal };
+      const init = { method, headers, cache: 'no-store' as const, signal: limit.signal };
       const response = await fetch(`${url}${path}`, body === undefined ? init : { ...init, body });
       const receivedMs = now();
       if (!response.ok) throw wrongStatus(response.status);
       const reply = await response.json();
-      const serverUtcMs = (reply as { serverUtcMs?: unknown } | null)?.serverUtcMs;
-      if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, receivedMs, serverUtcMs);
+      this.#sampleClock(reply, sentMs, receivedMs);
       return reply;
     } finally {
-      cancel();
-      giveUp();
-      outer.removeEventListener('abort', giveUp);
+      limit.end();
     }
+  }
+
+  /** A signal that aborts with `outer`, `ms` after its last restart, and at the end. */
+  #timeout(outer: AbortSignal, ms: number) {
+    const own = new AbortController();
+    const abort = () => own.abort();
+    outer.addEventListener('abort', abort);
+    let cancel = this.#options.after(ms, abort);
+    const restart = () => {
+      cancel();
+      cancel = this.#options.after(ms, abort);
+    };
+    const end = () => {
+      cancel();
+      abort();
+      outer.removeEventListener('abort', abort);
+    };
+    return { signal: own.signal, restart, end };
   }
 
   /** Doubles with each failure; random in the upper half, so that clients do not retry at the same time. */

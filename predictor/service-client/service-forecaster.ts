@@ -187,7 +187,8 @@ class RemoteForecaster implements ServiceForecaster {
   #receive(reply: unknown): void {
     const { forecast, observedSeconds } = (reply ?? {}) as { forecast?: unknown; observedSeconds?: unknown };
     if (forecast === null || forecast === undefined) return;
-    const wrong = validateForecast(forecast) ?? kindFault(forecast);
+    const isOfPaths = (forecast as { kind?: unknown }).kind === 'paths';
+    const wrong = validateForecast(forecast) ?? (isOfPaths ? 'kind: expected quantiles, got paths' : undefined);
     if (wrong !== undefined) {
       this.#fault = `${this.#url.href}: ${wrong}`;
       return;
@@ -267,10 +268,6 @@ function serviceUrl(url: unknown): URL {
     // Thrown below.
   }
   throw new InputError('url', 'the address of a prediction service like http://127.0.0.1:8790', url);
-}
-
-function kindFault(forecast: unknown): string | undefined {
-  return (forecast as { kind?: unknown }).kind === 'paths' ? 'kind: expected quantiles, got paths' : undefined;
 }
 
 /** Browsers treat these as secure as https. */
