@@ -83,7 +83,7 @@ export class ForecastChain implements Forecaster {
       if (forecast !== this.#valid[i]) {
         const wrong = validateForecast(forecast);
         if (wrong !== undefined) {
-          this.#report(forecaster, { during: 'latest', message: wrong });
+          this.#report({ forecaster: forecaster.name, during: 'latest', message: wrong }, forecaster);
           continue;
         }
         this.#valid[i] = forecast;
@@ -102,16 +102,17 @@ export class ForecastChain implements Forecaster {
     try {
       return act();
     } catch (cause) {
-      this.#report(forecaster, { during, message: cause instanceof Error ? cause.message : String(cause), cause });
+      const message = cause instanceof Error ? cause.message : String(cause);
+      this.#report({ forecaster: forecaster.name, during, message, cause }, forecaster);
       return undefined;
     }
   }
 
-  #report(forecaster: Forecaster, fault: Omit<ForecasterFault, 'forecaster'>): void {
+  #report(fault: ForecasterFault, forecaster: Forecaster): void {
     if (this.#reported.has(forecaster)) return;
     this.#reported.set(forecaster, fault.during);
     try {
-      this.#onFault({ forecaster: forecaster.name, ...fault });
+      this.#onFault(fault);
     } catch {
       // A listener's error must not stop playback.
     }
