@@ -1,4 +1,4 @@
-/** The plugin: `attachLeoAbr(player)` and what goes with it. */
+/** The main entry: `attachLeoAbr(player)` and its types. */
 
 import type { LeoAbrHandle } from './core/handle.ts';
 import { type LeoAbrOptions, resolveOptions } from './core/mpc-l-options.ts';
@@ -31,12 +31,12 @@ export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
 export type { DashPlayer } from './dash/player.ts';
 
 /**
- * Puts a controller (MPC-L unless told otherwise) in charge of the player's video; audio stays with dash.js. Best called
- * before `player.initialize()`; later it takes over from the next segment on. Works through `attachSource()`,
- * `reset()`, seeks, periods and track switches until `detach()`.
+ * Lets a controller (default: MPC-L) choose the player's video bitrate; dash.js still decides on audio. Call it before
+ * `player.initialize()`; if called later, it takes over from the next segment. It stays attached through
+ * `attachSource()`, `reset()`, seeks, periods and track switches until `detach()`.
  *
- * Throws an `InputError` for an option that cannot be worked with. A player that cannot be served (not dash.js 5.1 or
- * later of version 5, or one that has the plugin already) is left alone and reported as one `fault` event.
+ * Throws an `InputError` for an invalid option. An unsupported player (not dash.js 5.1 or later of version 5, or one
+ * that has the plugin already) is left unchanged and reported as one `fault` event.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
   return attach(player, options, resolveOptions);

@@ -1,4 +1,4 @@
-/** The package's small entry, `leo-abr/mpc-d`: the same plugin with MPC-D alone, without forecasts. */
+/** The small entry `leo-abr/mpc-d`: the plugin with MPC-D only and without forecasts. */
 
 import type { LeoAbrHandle } from './core/handle.ts';
 import { MPC_D_NAMES, type MpcDEntryOptions, type MpcDName, resolveMpcDOptions } from './core/mpc-d-options.ts';
@@ -21,10 +21,10 @@ export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
 export type { DashPlayer } from './dash/player.ts';
 export type ControllerName = MpcDName;
 export type LeoAbrOptions = MpcDEntryOptions;
-/** What `controller` may name. */
+/** Names for the option `controller`. */
 export const CONTROLLER_NAMES = MPC_D_NAMES;
 
-/** `attachLeoAbr` of the main entry with MPC-D as its controller, and the options that MPC-D has. */
+/** `attachLeoAbr` of the main entry, with MPC-D and its options only. */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
   return attach(player, options, resolveMpcDOptions);
 }

@@ -5,7 +5,7 @@ import { ScriptedAbandoning } from './scripted.fixture.ts';
 
 useManualClock();
 
-/** A segment of the top representation in flight, which the controller would rather have at the lowest. */
+/** A segment of the top representation is in flight; the controller prefers the lowest. */
 function slowDownload() {
   const controller = new ScriptedAbandoning();
   const core = adapted({ controller });
@@ -26,7 +26,7 @@ describe('a video download in flight', () => {
     expect(port.abandoned).toHaveLength(2);
   });
 
-  test('is left alone where it has the chosen representation', () => {
+  test('is kept if it has the chosen representation', () => {
     const { port, controller } = slowDownload();
     controller.instead = 2;
     jest.advanceTimersByTime(1000);
@@ -34,7 +34,7 @@ describe('a video download in flight', () => {
     expect(port.abandoned).toEqual([]);
   });
 
-  test('is watched until it ends, the source goes, or the plugin does', () => {
+  test('is reconsidered until it ends, the source ends, or the plugin is detached', () => {
     const ends = [
       ({ downloads, request }: ReturnType<typeof slowDownload>) => downloads.ended(request, 'abandoned', 1),
       ({ sourceEnded }: ReturnType<typeof slowDownload>) => sourceEnded(),
@@ -48,7 +48,7 @@ describe('a video download in flight', () => {
     }
   });
 
-  test('audio is not watched', () => {
+  test('audio is not reconsidered', () => {
     const { downloads } = adapted({ controller: new ScriptedAbandoning() });
     downloads.begun({}, true, undefined);
     expect(jest.getTimerCount()).toBe(0);

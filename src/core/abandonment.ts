@@ -1,6 +1,6 @@
 /**
- * Reconsiders the video download in flight ten times a second. A timer of its own does this, because no event of a player
- * occurs in an outage. Browsers slow timers down in a hidden tab, but not progress events: there they take its place.
+ * Reconsiders the video download in flight ten times a second, from a timer, because players emit no events in an
+ * outage. Browsers throttle timers in hidden tabs but not progress events, which trigger the check there.
  */
 
 import type { Decisions } from './decisions.ts';
@@ -11,12 +11,12 @@ import type { ActiveDownload } from './session.ts';
 const TICK_MS = 100;
 /** If the timer is this late, progress events trigger the check. */
 const LATE_TICK_MS = 2 * TICK_MS;
-/** A player that has not repeated the segment by now will not do so. */
+/** A player that has not requested the segment again within this time will not do so. */
 const ANSWER_WITHIN_MS = 1000;
 
 export type Abandonment = ReturnType<typeof createAbandonment>;
 
-/** Ticks as long as a video download is in flight. */
+/** The timer runs while a video download is in flight. */
 export function createAbandonment(
   port: Pick<PlayerPort, 'abandon'>,
   life: LifeCycle,

@@ -1,4 +1,4 @@
-/** The core of one attachment: an adapter reports to it what its player does, and asks it for decisions. */
+/** The core of one attachment: an adapter reports its player's events to it and asks it for decisions. */
 
 import { createAbandonment } from './abandonment.ts';
 import { createDecisions } from './decisions.ts';
@@ -27,13 +27,13 @@ export function createAdaptation(port: PlayerPort, options: ResolvedOptions, eve
     life,
     decisions,
     downloads,
-    /** The player's source is gone. */
+    /** The player has lost its source. */
     sourceEnded() {
       abandonment.stop();
       downloads.forget();
       life.next();
     },
-    /** The player is given back. */
+    /** The plugin is detached. */
     stop() {
       abandonment.stop();
       life.stop();

@@ -5,14 +5,14 @@ import { Scripted, ScriptedAbandoning } from './scripted.fixture.ts';
 
 useManualClock();
 
-const REASONED = { controller: 'scripted', reason: 'told to' };
+const REASONED = { controller: 'scripted', reason: 'because' };
 
 describe('decide', () => {
-  test('answers with the representation and the reason, and emits all that the decision rests on', () => {
+  test('returns the representation and the reason, and emits the decision with its inputs', () => {
     const controller = new Scripted();
     const { port, decisions, emitted, life } = adapted({ controller });
     controller.next = { representation: 1, ...REASONED };
-    expect(decisions.decide()).toEqual({ representationId: 'v1', message: 'scripted: told to' });
+    expect(decisions.decide()).toEqual({ representationId: 'v1', message: 'scripted: because' });
     expect(emitted).toEqual([
       {
         kind: 'decide',
@@ -29,7 +29,7 @@ describe('decide', () => {
     expect(port.firsts).toEqual([true]);
   });
 
-  test('says whether the segment is the first of the session, for which a page may allow less', () => {
+  test('asks for the situation of a first segment, whose ladder the page may restrict', () => {
     const { port, decisions, downloads, sourceEnded } = adapted({ controller: new Scripted() });
     decisions.decide();
     downloads.begun({}, true, port.segment(0));
@@ -39,7 +39,7 @@ describe('decide', () => {
     expect(port.firsts).toEqual([true, false, true]);
   });
 
-  test('has nothing to say while the player does not adapt', () => {
+  test('is undefined while the player does not adapt', () => {
     const controller = new Scripted();
     const { port, decisions } = adapted({ controller });
     port.now = undefined;
@@ -47,7 +47,7 @@ describe('decide', () => {
     expect(controller.states).toEqual([]);
   });
 
-  test('leaves the segment to the player where the controller fails or leaves the ladder, with one fault', () => {
+  test('leaves the segment to the player if the controller fails or leaves the ladder, with one fault', () => {
     const silent = adapted({ controller: { name: 'silent', decide: () => undefined as never } });
     expect(silent.decisions.decide()).toBeUndefined();
     expect(silent.events.faults[0]?.message).toBe('the controller failed: there is no representation undefined');
@@ -66,7 +66,7 @@ describe('decide', () => {
     expect(life.session().lastDecision).toBeUndefined();
   });
 
-  test('leaves segments to the player by its name while nothing can be measured', () => {
+  test('leaves segments to the player while no download can be measured', () => {
     const { port, decisions, downloads, events } = adapted({ controller: new Scripted() });
     for (let index = 0; index < 3; index++) {
       const request = {};
@@ -81,7 +81,7 @@ describe('decide', () => {
 });
 
 describe('reconsider', () => {
-  test('shows the download in flight, and is undefined where the controller keeps it', () => {
+  test('passes the download in flight; undefined if the controller keeps it', () => {
     const controller = new ScriptedAbandoning();
     const { port, decisions, downloads, emitted } = adapted({ controller });
     expect(decisions.reconsider()).toBeUndefined();
@@ -96,7 +96,7 @@ describe('reconsider', () => {
     expect(port.firsts).toEqual([false, false]);
   });
 
-  test('has nothing to say on a download of a period that the player has left', () => {
+  test('is undefined for a download of a period that the player has left', () => {
     const controller = new ScriptedAbandoning();
     const { port, decisions, downloads } = adapted({ controller });
     downloads.begun({}, true, port.segment(9));

@@ -1,4 +1,4 @@
-/** Decisions: shows the controller the state, checks its decision, and emits it to the listeners. */
+/** Passes the state to the controller, checks its decision, and emits it to the listeners. */
 
 import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
@@ -10,14 +10,14 @@ import { inFlightOf, isBlind } from './session.ts';
 export type Decisions = ReturnType<typeof createDecisions>;
 
 export function createDecisions(port: PlayerPort, life: LifeCycle, events: Events) {
-  /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined where it has nothing to say. */
+  /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
   function ask(inFlight: InFlight | undefined): Choice | undefined {
     const session = life.session();
     const controller = life.controller();
     const situation = port.situation(session.startMs === undefined);
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
-    // The player has gone on to another period.
+    // The player has moved on to another period.
     if (inFlight && period.id !== session.active?.segment.period.id) return undefined;
     const state = playerState(life, situation, inFlight);
     const forecast = life.forecast(state);

@@ -17,7 +17,7 @@ function measured() {
 }
 
 describe('downloads', () => {
-  test('are recorded with what the player says of them, and their sizes are learnt', () => {
+  test('are recorded as the player reports them, and their sizes are learnt', () => {
     const { port, life, downloads, decisions, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0, 1));
@@ -34,11 +34,11 @@ describe('downloads', () => {
     expect(bits()).toBeCloseTo(6e6);
     decisions.decide();
     downloads.begun({}, true, port.segment(1, 0));
-    // Three quarters of what the bitrate promises, as the first one.
+    // Three quarters of bitrate x duration, like the first segment.
     expect(life.session().requestedBits).toBe(6e6 + 3e6);
   });
 
-  test('that were whole at their first bits say nothing of latency', () => {
+  test('that were complete at their first report have no latency', () => {
     const { port, life, downloads, steady, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0));
@@ -50,7 +50,7 @@ describe('downloads', () => {
     expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
   });
 
-  test('last as long as the session says where the clock of the player was set meanwhile', () => {
+  test("take the session's duration if the player's clock was set meanwhile", () => {
     const { port, life, downloads } = measured();
     for (const [index, downloadSeconds] of [-3599, 3601, Number.NaN].entries()) {
       const request = {};
@@ -62,7 +62,7 @@ describe('downloads', () => {
     expect(life.session().measured.map(({ downloadSeconds }) => downloadSeconds)).toEqual([1, 1, 1]);
   });
 
-  test("the player's own retry begins again at the first bit", () => {
+  test('a retry by the player starts again at the first bit', () => {
     const { port, life, downloads, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0));
@@ -72,11 +72,11 @@ describe('downloads', () => {
     }
     downloads.ended(request, 'whole', 1);
     expect(life.session().measured).toMatchObject([{ receivedBits: 4e6 }]);
-    // 2 Mbit of the first attempt and all of the second one.
+    // 2 Mbit of the first attempt and all bits of the second.
     expect(bits()).toBeCloseTo(6e6);
   });
 
-  test('that are abandoned are wasted, and metered down to their last bit', () => {
+  test('that are abandoned count as wasted, and the meter gets all their bits', () => {
     const { port, life, downloads, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0));
@@ -88,7 +88,7 @@ describe('downloads', () => {
     expect(bits()).toBeCloseTo(1e6);
   });
 
-  test.each(['failed', 'whole'] as const)('without a bit that are %s leave nothing', (outcome) => {
+  test.each(['failed', 'whole'] as const)('without a bit that are %s are not recorded', (outcome) => {
     const { port, life, downloads } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0));
@@ -97,7 +97,7 @@ describe('downloads', () => {
     expect(life.session().wholeDownloads).toBe(outcome === 'whole' ? 1 : 0);
   });
 
-  test('of audio count for the meter alone, and those of another session for nothing', () => {
+  test('of audio reach only the meter, and those of an earlier session nothing', () => {
     const { port, life, downloads, sourceEnded, bits } = measured();
     const audio = {};
     downloads.begun(audio, true, undefined);

@@ -9,17 +9,17 @@ import type { LifeCycle } from './life-cycle.ts';
 import type { SegmentRequest } from './player-port.ts';
 import { type ActiveDownload, beginDownload, dropDownload, endDownload, progressDownload } from './session.ts';
 
-/** Clocks of a player that count whole milliseconds may say so much more than has passed. */
+/** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
 const CLOCK_SLACK_SECONDS = 0.01;
 
 /** A request in flight. */
 interface Followed {
-  /** Undefined where nothing forecasts. */
+  /** Undefined without a forecaster. */
   metered: MeteredRequest | undefined;
   /** Undefined for audio and init segments. */
   video: ActiveDownload | undefined;
   receivedBits: number;
-  /** The bits that the meter knows. It learns of the first ones later, because they may turn out to be all. */
+  /** Bits reported to the meter. The first ones are reported late, because they may turn out to be all. */
   meteredBits: number;
 }
 
@@ -30,7 +30,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
   const followed = new Map<object, Followed>();
 
   return {
-    /** A request was sent; `segment` is undefined for audio and for init segments, which only the meter wants to know. */
+    /** A request was sent; `segment` is undefined for audio and init segments, which only the meter needs. */
     begun(request: object, isMedia: boolean, segment: SegmentRequest | undefined) {
       const session = life.session();
       if (session.startMs === undefined) {
@@ -48,7 +48,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
       abandonment.update();
     },
 
-    /** `receivedBits` of the response have arrived so far, of `sizeBits` where the player knows. */
+    /** `receivedBits` of the response have arrived so far, of `sizeBits` if the player knows the size. */
     progressed(request: object, receivedBits: number, sizeBits?: number) {
       const one = followed.get(request);
       if (one === undefined || receivedBits === 0) return;
@@ -94,7 +94,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
           const sizeBits = isWhole ? receivedBits : video.sizeBits;
           if (cameAtOnce) video.firstByteAtSeconds = undefined;
           const elapsedSeconds = now - video.requestedAtSeconds;
-          // The player may go by the device's clock, which may be set meanwhile.
+          // The player may use the device's clock, which may have been set meanwhile.
           const isPossible = downloadSeconds >= 0 && downloadSeconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
           const seconds = isPossible ? downloadSeconds : elapsedSeconds;
           endDownload(session, video, { abandoned: isAbandoned, receivedBits, sizeBits, downloadSeconds: seconds });

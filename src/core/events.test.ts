@@ -5,7 +5,7 @@ const decision = {} as DecisionEvent;
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 describe('events', () => {
-  test('reach their listeners until these have had enough', () => {
+  test('reach their listeners until these unsubscribe', () => {
     const events = createEvents(null);
     const seen: string[] = [];
     const stopA = events.on('decision', () => seen.push('a'));
@@ -17,14 +17,14 @@ describe('events', () => {
     expect(seen).toEqual(['a', 'b', 'b']);
   });
 
-  test('an event that there is not is refused, naming those that there are', () => {
+  test('an unknown event is refused with the names of the events', () => {
     const events = createEvents(null);
     expect(() => events.on('decisions' as 'decision', () => {})).toThrow(
       'event: expected decision or fault, got "decisions"',
     );
   });
 
-  test('a fault is told once per code and what failed, to listener and logger, after the present call', async () => {
+  test('a fault is reported once per code and source, to listener and logger, after the current call', async () => {
     const warnings: string[] = [];
     const events = createEvents({ warn: (text) => warnings.push(text) });
     const cause = new Error('broken');

@@ -1,21 +1,21 @@
-/** What a handle tells its listeners, and faults that are told once. */
+/** Events for the listeners of a handle: decisions, and faults, each reported once. */
 
 import type { Decision, InFlight, PlayerState } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 
-/** A decision on a segment, with all that it was based on, so that it can be computed again. */
+/** A decision on a segment with all its inputs, so that it can be recomputed. */
 export interface DecisionEvent {
-  /** `decide` before a segment's request, `abandon` while one was under way. */
+  /** `decide` before a segment's request, `abandon` during one. */
   kind: 'decide' | 'abandon';
   /** Counts the sources that the player was given since the plugin was attached, from 1. */
   session: number;
   decision: Decision;
-  /** What the controller was shown; a copy that nobody changes any more. */
+  /** The controller's input: a copy that is not changed later. */
   state: PlayerState;
-  /** The forecast that it was shown, if there was one. */
+  /** The forecast that the controller got, if any. */
   forecast: Forecast | undefined;
-  /** For `abandon`: the download that was given up. */
+  /** For `abandon`: the abandoned download. */
   inFlight: InFlight | undefined;
   /** The chosen representation's id in the manifest. */
   representationId: string;
@@ -23,7 +23,7 @@ export interface DecisionEvent {
   streamId: string;
 }
 
-/** What can go wrong at run time; playback goes on in every case. */
+/** Faults at run time; playback continues after each. */
 export type FaultCode =
   /** Not a dash.js 5.1 or later of version 5: the plugin does nothing. */
   | 'unsupported-player'
@@ -31,7 +31,7 @@ export type FaultCode =
   | 'already-attached'
   /** The controller threw or gave no usable decision: the player's own algorithm decides on that segment. */
   | 'controller-failed'
-  /** A forecaster threw or talked nonsense: the next one in the chain is asked, in the end the controller does without. */
+  /** A forecaster threw or gave an invalid forecast: the chain asks the next one. */
   | 'forecaster-failed'
   /** The time source threw or gave no usable time: UTC counts as unknown. */
   | 'time-source-failed'
@@ -47,7 +47,7 @@ export type FaultCode =
 export interface FaultEvent {
   code: FaultCode;
   message: string;
-  /** What was caught; undefined where nothing was. */
+  /** The error that was caught, if any. */
   cause: unknown;
 }
 
@@ -58,7 +58,7 @@ export interface LeoAbrEvents {
 
 export type Listener<K extends keyof LeoAbrEvents> = (event: LeoAbrEvents[K]) => void;
 
-/** Where faults are also written; `console` is one. */
+/** Faults are also written here; `console` fits. */
 export interface Logger {
   warn(message: string, ...details: unknown[]): void;
 }
@@ -67,9 +67,9 @@ export interface Logger {
 export interface Events {
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
   decision(event: DecisionEvent): void;
-  /** Tells a fault, the first of its code and `what`, after the present call stack: `attachLeoAbr` has then returned. */
+  /** Reports the first fault with this code and `what`, in a microtask: `attachLeoAbr` has then returned. */
   fault(code: FaultCode, what: string, cause?: unknown): void;
-  /** What `action` returns; undefined and a fault where it throws. */
+  /** Returns the action's result; if it throws, reports a fault and returns undefined. */
   attempt<T>(code: FaultCode, what: string, action: () => T): T | undefined;
   /** Faults so far. */
   readonly faults: FaultEvent[];

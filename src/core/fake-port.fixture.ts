@@ -1,4 +1,4 @@
-/** A player that is nothing but the port: tests set its situation and read what it was asked to do. */
+/** A fake player behind the port: tests set its situation and read the calls it got. */
 
 import { createAdaptation } from './adaptation.ts';
 import { createEvents, type DecisionEvent } from './events.ts';
@@ -41,7 +41,7 @@ export class FakePort implements PlayerPort {
   }
 }
 
-/** The core with a player that is only a port. */
+/** The core with a fake player. */
 export function adapted(options: LeoAbrOptions, port = new FakePort()) {
   const events = createEvents(null);
   const emitted: DecisionEvent[] = [];

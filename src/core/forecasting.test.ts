@@ -3,7 +3,7 @@ import type { Forecaster, Observation, QuantileForecast, SessionContext } from '
 import { createEvents } from './events.ts';
 import { createForecasting } from './forecasting.ts';
 
-/** Says 8 Mbit/s unless told otherwise, and keeps what it was told. */
+/** Forecasts 8 Mbit/s by default, and records its arguments. */
 class Told implements Forecaster {
   readonly contexts: SessionContext[] = [];
   readonly observations: Observation[] = [];
@@ -34,7 +34,7 @@ class Told implements Forecaster {
 }
 
 describe('createForecasting', () => {
-  test('starts all forecasters, tells them what the meter is told, and asks them in order', () => {
+  test("starts all forecasters, passes them the meter's observations, and asks them in order", () => {
     const [first, second] = [new Told('first'), new Told('second')];
     const forecasting = createForecasting({ events: createEvents(null), forecasters: [first, second] });
     forecasting.start({ seed: 3 });
@@ -56,7 +56,7 @@ describe('createForecasting', () => {
     expect(forecasting.latest({ nowSeconds: 0.4 })?.source).toBe('second');
   });
 
-  test('being asked, tells what has settled by then; another session has another meter', () => {
+  test('a call of latest() passes complete observations; another session has another meter', () => {
     const told = new Told('told');
     const forecasting = createForecasting({ events: createEvents(null), forecasters: [told] });
     forecasting.start({ seed: 1 });
@@ -68,7 +68,7 @@ describe('createForecasting', () => {
     expect(forecasting.meter).not.toBe(meter);
   });
 
-  test('a forecaster that throws or talks nonsense is a fault each, with its name, and the next one is asked', async () => {
+  test('a forecaster that throws or is invalid causes one fault with its name; the next one is asked', async () => {
     const events = createEvents(null);
     const [throwing, nonsense, sound] = [new Told('throwing'), new Told('nonsense'), new Told('sound')];
     throwing.answer = () => {
@@ -83,7 +83,7 @@ describe('createForecasting', () => {
     expect(events.faults[1]!.message).toMatch(/nonsense/);
   });
 
-  test('forecasters are told of the time where it has changed: a leap, a better source', () => {
+  test('forecasters get UTC again after a leap or from a better source', () => {
     const times: number[][] = [];
     const told = Object.assign(new Told('told'), { tellTime: (...time: number[]) => times.push(time) });
     const forecasting = createForecasting({ events: createEvents(null), forecasters: [told] });

@@ -1,4 +1,4 @@
-/** The forecasts of an attachment: a chain of forecasters, what they are told, and the time they go by. */
+/** The forecasts of an attachment: the chain of forecasters, their observations and their clock. */
 
 import type { PlayerState } from '../../abr/controller.ts';
 import type { Forecast, Forecaster, SessionContext } from '../../abr/forecast.ts';
@@ -6,28 +6,28 @@ import { ForecastChain } from '../../predictor/chain.ts';
 import { ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { Surroundings } from './options.ts';
 
-/** What a decision knows of the time. */
+/** The clocks at a decision. */
 export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintySeconds'>;
 
 export interface Forecasting {
   /** Begins a session. */
   start(context: SessionContext): void;
-  /** Of the session: what it is told, the forecasters are told. */
+  /** The session's meter: it passes its observations to the forecasters. */
   readonly meter: ObservationMeter;
-  /** The newest forecast, where there is one. */
+  /** The newest forecast, if any. */
   latest(clocks: Clocks): Forecast | undefined;
-  /** The player is given back. */
+  /** The plugin is detached. */
   stop(): void;
 }
 
 export interface ForecastingOptions extends Pick<Surroundings, 'events'> {
   /** In the order in which they are asked. */
   forecasters: readonly Forecaster[];
-  /** Called when the player is given back. */
+  /** Called when the plugin is detached. */
   onStop?: (() => void) | undefined;
 }
 
-/** UTC against the session's clock may wander by so much before the forecasters are told. */
+/** A change of UTC against the session's clock up to this much is not reported to the forecasters. */
 const LEAP_SECONDS = 0.1;
 
 export function createForecasting({ events, forecasters, onStop }: ForecastingOptions): Forecasting {
@@ -38,10 +38,10 @@ export function createForecasting({ events, forecasters, onStop }: ForecastingOp
   });
   const newMeter = () => new ObservationMeter((observation) => chain.observe(observation));
   let meter = newMeter();
-  let told: { offsetMs: number; uncertaintySeconds: number } | undefined;
+  let reported: { offsetMs: number; uncertaintySeconds: number } | undefined;
 
-  /** Tells of the time where it is not what was told last: a better source, a leap, a session's clock that stood still. */
-  function tellTime({
+  /** Reports UTC if it changed: a better source, a leap, or a session's clock that stood still. */
+  function reportTime({
     nowSeconds,
     utcMs,
     utcUncertaintySeconds: uncertaintySeconds = Number.POSITIVE_INFINITY,
@@ -49,18 +49,18 @@ export function createForecasting({ events, forecasters, onStop }: ForecastingOp
     if (utcMs === undefined) return;
     const offsetMs = utcMs - nowSeconds * 1000;
     const isKnown =
-      told !== undefined &&
-      Math.abs(offsetMs - told.offsetMs) < LEAP_SECONDS * 1000 &&
-      uncertaintySeconds > told.uncertaintySeconds / 2;
+      reported !== undefined &&
+      Math.abs(offsetMs - reported.offsetMs) < LEAP_SECONDS * 1000 &&
+      uncertaintySeconds > reported.uncertaintySeconds / 2;
     if (isKnown) return;
-    told = { offsetMs, uncertaintySeconds };
+    reported = { offsetMs, uncertaintySeconds };
     chain.tellTime(nowSeconds, utcMs, uncertaintySeconds);
   }
 
   return {
     start(context) {
       const { utcMsAtStart: offsetMs, utcUncertaintySeconds: uncertaintySeconds = Number.POSITIVE_INFINITY } = context;
-      told = offsetMs === undefined ? undefined : { offsetMs, uncertaintySeconds };
+      reported = offsetMs === undefined ? undefined : { offsetMs, uncertaintySeconds };
       meter = newMeter();
       chain.start(context);
     },
@@ -70,7 +70,7 @@ export function createForecasting({ events, forecasters, onStop }: ForecastingOp
     latest(clocks) {
       meter.advance(clocks.nowSeconds);
       // The session's clock stands until its first request.
-      if (clocks.nowSeconds > 0) tellTime(clocks);
+      if (clocks.nowSeconds > 0) reportTime(clocks);
       return chain.latest(clocks.nowSeconds);
     },
     stop() {

@@ -1,4 +1,4 @@
-/** The handle that a page gets, whatever the player. */
+/** The handle of an attachment, for any player. */
 
 import type { Decision } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
@@ -9,24 +9,24 @@ import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Session } from './session.ts';
 
-/** What a handle knows at this moment. */
+/** The state of an attachment. */
 export interface LeoAbrState {
-  /** `inactive` where the player cannot be served (see `faults`), `detached` after `detach()`. */
+  /** `inactive`: the player is not supported (see `faults`); `detached`: after `detach()`. */
   status: 'attached' | 'inactive' | 'detached';
   /** Name of the controller. */
   controller: string;
-  /** Sources that the player was given since, the present one included. */
+  /** Number of the current source since the attachment, from 1. */
   session: number;
   /** Seconds since the session's first media request; 0 before it. */
   nowSeconds: number;
   /** The latest decision. */
   decision: Decision | undefined;
-  /** The forecast that the controller was shown last, whether or not it decided anything. */
+  /** The latest forecast that the controller got, whether or not it decided. */
   forecast: Forecast | undefined;
-  /** Bits of video asked for in this session, and those of them that came for downloads that were given up. */
+  /** Bits of video requested in this session, and the received bits of abandoned downloads. */
   requestedBits: number;
   wastedBits: number;
-  /** What went wrong so far, one per code. */
+  /** The faults so far. */
   faults: readonly FaultEvent[];
 }
 
@@ -37,25 +37,25 @@ export type ChangeableOptions = Pick<LeoAbrOptions, (typeof CHANGEABLE)[number]>
 /** What `attachLeoAbr` returns. */
 export interface LeoAbrHandle {
   /**
-   * Changes options from the next decision on; what was measured stays. `undefined` stands for the default. Throws an
-   * `InputError`, and changes nothing, for a wrong value, and for an option that cannot change while attached.
+   * Changes options from the next decision on; measurements stay. `undefined` restores the default. Throws an
+   * `InputError` and changes nothing for an invalid value or an option that cannot change while attached.
    */
   set(change: ChangeableOptions): void;
-  /** Gives the player back to dash.js's own rules, with the settings that it had. Safe to call twice. */
+  /** Restores dash.js's own rules and the previous settings. Safe to call twice. */
   detach(): void;
-  /** Calls `listener` for each event from now on; returns what ends that. */
+  /** Calls `listener` for each event from now on; returns a function that ends this. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
   readonly state: LeoAbrState;
 }
 
-/** The core in a player. */
+/** The core, installed in a player. */
 export interface Installation {
   adaptation: Adaptation;
   /** Called once. */
   detach(): void;
 }
 
-/** `install` puts the core into the player. It returns undefined where it has reported a fault instead. */
+/** `install` installs the core in the player; it returns undefined after reporting a fault. */
 export function createHandle<O extends object>(
   given: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,

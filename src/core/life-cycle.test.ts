@@ -16,7 +16,7 @@ describe('the life cycle', () => {
     expect(life.nowSeconds()).toBe(1);
   });
 
-  test('another source begins a session that knows nothing of the last one, its decision included', () => {
+  test("another source begins a session without the last one's records and decision", () => {
     const { port, life, decisions, downloads, sourceEnded } = adapted({ forecasters: [new Steady()], prior: false });
     decisions.decide();
     downloads.begun({}, true, port.segment(0));
@@ -60,7 +60,7 @@ describe('the life cycle', () => {
     expect(events.faults.map(({ message }) => message)).toEqual(['the time source failed: NaN +- 1']);
   });
 
-  test('a seek before the first picture is none', () => {
+  test('a seek before the first picture does not count', () => {
     const { port, life, downloads } = adapted({ controller: new Scripted() });
     downloads.begun({}, true, port.segment(0));
     expect(life.seeked()).toBe(false);
@@ -70,7 +70,7 @@ describe('the life cycle', () => {
     expect(life.session().last).toBeUndefined();
   });
 
-  test('what fails in a handler is one fault with the name of the player, and nothing runs after the end', () => {
+  test("an error in a handler is one fault with the player's name, and no handler runs after the end", () => {
     const { life, events, stop } = adapted({ controller: new Scripted() });
     const fail = () => {
       throw new Error('broken');

@@ -1,4 +1,4 @@
-/** The life of the sessions on one player, one after the other: the running one, its clock and its forecasts. */
+/** The sessions of one player, one after the other: the current one, its clock and its forecasts. */
 
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Events } from './events.ts';
@@ -19,7 +19,7 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
   let isForecasting = false;
   let isStopped = false;
 
-  /** Another controller, for another session or for changed options; what the session has measured stays. */
+  /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
   const renew = () => {
     controller = options.newController();
   };
@@ -34,7 +34,7 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
   }
 
   return {
-    /** Adapters run every handler in this: nothing that goes wrong reaches the player, and nothing runs after `stop`. */
+    /** Adapters run every handler in this: no error reaches the player, and nothing runs after `stop`. */
     guard: <T>(action: () => T): T | undefined =>
       isStopped ? undefined : events.attempt('player-failed', `${port.name} is not as expected`, action),
     options,
@@ -43,9 +43,9 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
     controller: () => controller,
     nowSeconds,
     clocks: (): Clocks => ({ nowSeconds: nowSeconds(), ...utcNow() }),
-    /** The session's meter; undefined where nothing forecasts. */
+    /** The session's meter; undefined without forecasters. */
     meter: () => forecasting?.meter,
-    /** At the first media request, or at the decision on it, whichever comes first. */
+    /** Called at the first media request or the decision on it, whichever comes first. */
     startForecasting() {
       if (isForecasting || forecasting === undefined) return;
       isForecasting = true;
@@ -53,24 +53,24 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
       const atStart = utcMs === undefined ? {} : { utcMsAtStart: utcMs - nowSeconds() * 1000, ...uncertainty };
       forecasting.start({ seed, ...atStart });
     },
-    /** The newest forecast, to be shown to the controller. */
+    /** The newest forecast, for the controller. */
     forecast(clocks: Clocks): Forecast | undefined {
       const newest = forecasting?.latest(clocks);
       session.lastForecast = isOutdated(session) ? undefined : newest;
       return session.lastForecast;
     },
-    /** Playback begins, or goes on. */
+    /** Playback starts or resumes. */
     playing() {
       session.started = true;
     },
-    /** The viewer has jumped. Returns false for a seek before the first picture: the player has only found its start. */
+    /** A seek. Returns false before the first picture: the player only seeks to its start position. */
     seeked(): boolean {
       if (!session.started) return false;
       session.last = undefined;
       session.beforeLast = undefined;
       return true;
     },
-    /** The player's source is gone: another session begins. */
+    /** The player has lost its source: a new session begins. */
     next() {
       sizes.forget();
       session = newSession(session.number + 1);

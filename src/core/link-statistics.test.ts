@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 describe('link statistics', () => {
-  test('come back as they were kept, per origin, and are four numbers', () => {
+  test('are restored as stored, per origin, as four numbers', () => {
     const storage = memory();
     saveStatistics(() => storage, ORIGIN, SEEN);
     saveStatistics(() => storage, 'https://other.example', { ...SEEN, medianBps: 1e6 });
@@ -38,7 +38,7 @@ describe('link statistics', () => {
     });
   });
 
-  test('are forgotten after a month, and the oldest where there are many', () => {
+  test('are forgotten after a month; of more than 20 origins, the oldest', () => {
     const storage = memory();
     saveStatistics(() => storage, ORIGIN, SEEN);
     jest.setSystemTime(20_030 * DAY_MS);
@@ -63,14 +63,14 @@ describe('link statistics', () => {
     `{"${ORIGIN}": [1e6, null, 1, 20000]}`,
     `{"${ORIGIN}": [1e6, 99, 1, 20000]}`,
     `{"${ORIGIN}": [1e6, 0.4, 1, 99999]}`,
-  ])('what is stored as %s counts as nothing, and is replaced', (text) => {
+  ])('stored content %s is ignored and replaced', (text) => {
     const storage = memory(text);
     expect(loadStatistics(() => storage, ORIGIN)).toBeUndefined();
     saveStatistics(() => storage, ORIGIN, SEEN);
     expect(loadStatistics(() => storage, ORIGIN)).toEqual(SEEN);
   });
 
-  test('storage that is missing, blocked or full is no error', () => {
+  test('missing, blocked or full storage is no error', () => {
     const blocked = () => {
       throw new DOMException('denied', 'SecurityError');
     };
@@ -81,7 +81,7 @@ describe('link statistics', () => {
     }
   });
 
-  test('move towards the latest session, and widen where sessions differ', () => {
+  test('move towards the latest session, and widen if sessions differ', () => {
     expect(withSession(undefined, { medianBps: 10e6, spread: 0.2 })).toEqual({
       medianBps: 10e6,
       spread: 0.2,
@@ -93,7 +93,7 @@ describe('link statistics', () => {
     const other = withSession({ medianBps: 10e6, spread: 0.2, sessions: 1 }, { medianBps: 40e6, spread: 0.2 });
     expect(other.medianBps).toBeCloseTo(20e6);
     expect(other.spread).toBeCloseTo(Math.hypot(0.2, Math.log(2)));
-    // However long the past, a new place is learnt.
+    // A long past does not prevent learning a new place.
     let learnt = { medianBps: 10e6, spread: 0.2, sessions: 1000 };
     for (let i = 0; i < 12; i++) learnt = withSession(learnt, { medianBps: 40e6, spread: 0.2 });
     expect(learnt.medianBps).toBeGreaterThan(35e6);

@@ -1,33 +1,33 @@
 /**
- * A few numbers on the link per origin of a stream, kept in the browser from one session to the next. Nothing here throws
- * where storage is full, blocked or holds something else.
+ * Statistics of the link, per origin of a stream, kept in the browser between sessions. Nothing here throws if the
+ * storage is full, blocked or has foreign content.
  */
 
-/** What earlier sessions make one expect of the next. */
+/** What earlier sessions predict for the next. */
 export interface LinkStatistics {
-  /** Median rate of downloads, bit/s. */
+  /** Median throughput of downloads, bit/s. */
   medianBps: number;
-  /** Standard deviation of ln of the rate, within sessions and from one to the next. */
+  /** Standard deviation of ln(throughput), within and between sessions. */
   spread: number;
-  /** Sessions that are in it. */
+  /** Number of sessions. */
   sessions: number;
 }
 
-/** What of `localStorage` is used. */
+/** The part of `localStorage` that is used. */
 export type StatisticsStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
 export const STORAGE_KEY = 'leo-abr';
 const MAX_ORIGINS = 20;
-/** After a month the link may be another one. */
+/** Older statistics may be of another link. */
 const MAX_AGE_DAYS = 30;
-/** Sessions that the past counts for at most, so that the present is learnt. */
+/** The past counts for at most this many sessions, so that new ones still matter. */
 const MAX_WEIGHT = 4;
 const MS_PER_DAY = 86_400_000;
 
-/** As it is stored: median in bit/s, spread, sessions, day of the last one (UTC, counted from 1970). */
+/** Stored form; `day` is the UTC day of the last session, counted from 1970. */
 type Entry = [medianBps: number, spread: number, sessions: number, day: number];
 
-/** Returns the page's storage; throws where it is blocked. */
+/** Returns the page's storage; throws if it is blocked. */
 export type OpenStorage = () => StatisticsStorage | undefined;
 
 export function loadStatistics(open: OpenStorage, origin: string): LinkStatistics | undefined {
@@ -46,7 +46,7 @@ export function saveStatistics(open: OpenStorage, origin: string, statistics: Li
   });
 }
 
-/** Statistics after one more session; a past that differed from it widens the spread. */
+/** Statistics after one more session; a difference from the past widens the spread. */
 export function withSession(
   past: LinkStatistics | undefined,
   session: Omit<LinkStatistics, 'sessions'>,

@@ -1,8 +1,8 @@
-/** A clock that tests move. */
+/** A clock that tests advance. */
 
 import { afterEach, beforeEach, jest } from '@jest/globals';
 
-/** For all tests of a file; real timers that a plugin leaves behind would keep the test runner from ending. */
+/** For all tests of a file: real timers that the plugin left behind would keep the test runner from ending. */
 export function useManualClock(): void {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
@@ -12,5 +12,4 @@ export function useManualClock(): void {
   });
 }
 
-/** Time passes. */
 export const wait = (seconds: number) => jest.advanceTimersByTime(Math.round(seconds * 1000));

@@ -1,4 +1,4 @@
-/** MPC-D as the plugin offers it, by name, and the options of the entry that has it alone. */
+/** The named variants of MPC-D, and the options of the entry `leo-abr/mpc-d`. */
 
 import type { Controller } from '../../abr/controller.ts';
 import { createMpcD } from '../../abr/mpc-d.ts';
@@ -25,21 +25,21 @@ const DEFAULT_HORIZON = 5;
 
 export interface MpcDEntryOptions extends CommonOptions {
   /**
-   * What decides: a name, or an object of your own. A named one is made anew for every source that the player is given;
-   * an object is shared by all of them. Default `mpc-d`.
+   * The controller: a name, or your own object. A named one is made anew for every source of the player; an object is
+   * shared by all. Default `mpc-d`.
    */
   controller?: MpcDName | Controller;
 }
 
 const CHECKS = { ...COMMON_CHECKS, controller: controllerCheck(MPC_D_NAMES) };
 
-/** Throws an `InputError` (field, expected, received) for the first option that cannot be worked with. */
+/** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function resolveMpcDOptions(options: MpcDEntryOptions = {}): ResolvedOptions {
   checkOptions(options, CHECKS);
   return { ...resolveCommon(options), ...mpcDController(options) };
 }
 
-/** An MPC-D by name, or a controller of the page's. */
+/** An MPC-D by name, or the page's own controller. */
 export function mpcDController({
   controller = 'mpc-d',
   horizon = DEFAULT_HORIZON,

@@ -7,7 +7,7 @@ const decide = () => ({ representation: 0, controller: 'own', reason: 'none' });
 const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
 
 describe('resolveOptions', () => {
-  test('fills everything in', () => {
+  test('fills in all defaults', () => {
     const resolved = resolveOptions();
     expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, qoe: 'linear', seed: 1, logger: console });
     expect(resolved.newForecasting).toBeDefined();
@@ -18,7 +18,7 @@ describe('resolveOptions', () => {
     expect(resolveOptions({ logger: null }).logger).toBeNull();
   });
 
-  test('makes a named controller anew for each session, and shares one of the page', () => {
+  test("makes a named controller anew for each session, and shares the page's own", () => {
     for (const controller of CONTROLLER_NAMES) {
       const { newController, controllerName } = resolveOptions({ controller });
       expect(newController().name).toBe(controller);
@@ -31,7 +31,7 @@ describe('resolveOptions', () => {
     expect(controllerName).toBe('own');
   });
 
-  test('only mpc-l has forecasts by itself; others have those of the page', () => {
+  test("only mpc-l has built-in forecasters; other controllers have the page's", () => {
     for (const controller of ['mpc-d', { name: 'own', decide }] as const) {
       expect(resolveOptions({ controller }).newForecasting).toBeUndefined();
       expect(resolveOptions({ controller, forecasters: [] }).newForecasting).toBeUndefined();
@@ -39,7 +39,7 @@ describe('resolveOptions', () => {
     }
   });
 
-  test('takes every option of mpc-l', () => {
+  test('accepts every option of mpc-l', () => {
     const options: LeoAbrOptions = {
       horizon: 7,
       risk: 1,
@@ -85,12 +85,12 @@ describe('resolveOptions', () => {
     ['a negative seed', { seed: -1 }, 'options.seed'],
     ['a logger that cannot warn', { logger: {} }, 'options.logger'],
   ];
-  test.each(wrong)('refuses %s, naming it', (_, options, field) => {
+  test.each(wrong)('refuses %s with the field', (_, options, field) => {
     expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(InputError);
     expect(thrown(() => resolveOptions(options as LeoAbrOptions))).toMatchObject({ field });
   });
 
-  test('says what was expected and what came', () => {
+  test('the message has expected and received', () => {
     expect(() => resolveOptions({ horizon: 0 })).toThrow(
       'options.horizon: expected a whole number from 1 to 20, got 0',
     );
@@ -102,7 +102,7 @@ describe('resolveOptions', () => {
     );
   });
 
-  test('takes undefined for not given', () => {
+  test('treats undefined as not given', () => {
     const options = { horizon: undefined, seed: undefined, risk: undefined } as unknown as LeoAbrOptions;
     const { horizon, newController } = resolveOptions(options);
     expect(horizon).toBe(16);

@@ -4,6 +4,7 @@ import type { Controller } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
+import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import { createForecasting } from './forecasting.ts';
 import { MPC_D_NAMES, type MpcDName, mpcDController } from './mpc-d-options.ts';
@@ -24,44 +25,41 @@ const MPC_L = 'mpc-l';
 
 export type ControllerName = typeof MPC_L | MpcDName;
 
-/** What `controller` may name. */
+/** Names for the option `controller`. */
 export const CONTROLLER_NAMES: readonly ControllerName[] = [MPC_L, ...MPC_D_NAMES];
 
-/** MPC-L plans no further, whatever the buffer. */
+/** The longest horizon that MPC-L chooses itself. */
 const LONGEST_OWN_HORIZON = 16;
 
 export interface LeoAbrOptions extends CommonOptions {
   /**
-   * What decides: a name, or an object of your own. A named one is made anew for every source that the player is given;
-   * an object is shared by all of them. Default `mpc-l`.
+   * The controller: a name, or your own object. A named one is made anew for every source of the player; an object is
+   * shared by all. Default `mpc-l`.
    */
   controller?: ControllerName | Controller;
-  /** Of `mpc-l`: how much a stall is feared beyond its cost in QoE, 0 to 1. Default 0.1. */
+  /** Only `mpc-l`: how much it avoids stalls beyond their cost in QoE, 0 to 1. Default 0.1. */
   risk?: number;
-  /** Of `mpc-l`: a download that is about to stall may be given up for a lower bitrate. Default true. */
+  /** Only `mpc-l`: abandon a download that would stall playback, for a lower bitrate. Default true. */
   abandon?: boolean;
-  /** Of `mpc-l`: largest share of the bits asked for in a session that this may waste, 0 to 1. Default 1, no limit. */
+  /** Only `mpc-l`: largest share of a session's requested bits that abandonment may waste, 0 to 1. Default 1. */
   maxWastedShare?: number;
-  /** Of `mpc-l`: forecast from the first bytes on; without, the first decisions are MPC-D's. Default true. */
+  /** Only `mpc-l`: use forecasts from the first bytes on; if false, the first decisions are MPC-D's. Default true. */
   startup?: boolean;
-  /** Of `mpc-l`: use where handovers fall, once the link has shown that it has any. Default true. */
+  /** Only `mpc-l`: plan with handovers, once the link has shown any. Default true. */
   handover?: boolean;
   /**
-   * Of `mpc-l`: keep a few numbers on the link in localStorage, per origin of the stream, so that the next session need
-   * not begin at the lowest bitrate. Default true.
+   * Only `mpc-l`: keep statistics of the link in localStorage, per origin of the stream, so that the next session need
+   * not start at the lowest bitrate. Default true.
    */
   prior?: boolean;
   /**
-   * Forecasters of your own, asked in this order; for `mpc-l` the built-in one comes after them, for other controllers
-   * they are all there is. Default: none.
+   * Your own forecasters, asked in this order. `mpc-l` asks its built-in one after them; other controllers have no
+   * other. Default: none.
    */
   forecasters?: readonly Forecaster[];
 }
 
-const SHARE: Check = [
-  'a number from 0 to 1',
-  (value) => Number(value) >= 0 && Number(value) <= 1 && typeof value === 'number',
-];
+const SHARE: Check = ['a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1];
 const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
 
 const MPC_L_CHECKS = {
@@ -80,7 +78,7 @@ const CHECKS: Checks<LeoAbrOptions> = {
   forecasters: ['an array', Array.isArray],
 };
 
-/** Throws an `InputError` (field, expected, received) for the first option that cannot be worked with. */
+/** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
@@ -101,16 +99,14 @@ export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
       newForecasting: forecasters.length > 0 ? ({ events }) => createForecasting({ events, forecasters }) : undefined,
     };
   }
-  const { seed } = common;
   const { horizon, risk, abandon, maxWastedShare, startup } = options;
-  const given = Object.entries({ horizon, risk, abandon, maxWastedShare, startup }).filter(
-    ([, value]) => value !== undefined,
-  );
+  // What is undefined is the controller's default.
+  const ofController = { horizon, risk, abandon, maxWastedShare, startup, seed: common.seed } as MpcLOptions;
   return {
     ...common,
     horizon: horizon ?? LONGEST_OWN_HORIZON,
     controllerName: MPC_L,
-    newController: () => createMpcL({ ...Object.fromEntries(given), seed }),
+    newController: () => createMpcL(ofController),
     newForecasting({ events, origin }) {
       const builtIn = createBuiltInForecaster({ handover });
       const ofEarlier = prior ? new PriorForecaster({ origin, storage: () => globalThis.localStorage }) : undefined;

@@ -1,4 +1,4 @@
-/** Options that every entry of the package has, how options are checked, and what they come to. */
+/** The options that all entries share, their checks, and their resolved form. */
 
 import type { Controller } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
@@ -6,7 +6,7 @@ import type { Events, Logger } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
 import { parseSizes, type SizesFile } from './segment-sizes.ts';
 
-/** UTC and how far it may be off. */
+/** UTC and its uncertainty. */
 export interface TimeSource {
   now(): { utcMs: number; uncertaintySeconds: number };
 }
@@ -16,38 +16,38 @@ export interface CommonOptions {
   horizon?: number;
   /** Quality that a controller maximises: `linear` in bitrate, or `log`. Default `linear`. */
   qoe?: 'linear' | 'log';
-  /** Where UTC comes from, for handovers. Default: the device's clock, trusted to 2 s. */
+  /** Source of UTC, for handovers. Default: the device's clock, with an uncertainty of 2 s. */
   timeSource?: TimeSource;
   /**
-   * Sizes of the stream's segments, or where they can be fetched: `{"representations": {"<id>": [bytes per segment]}}`.
-   * Default: the stream's own index where it has one, else estimated from what was downloaded.
+   * Sizes of the stream's segments, or their URL: `{"representations": {"<id>": [bytes per segment]}}`. Default: the
+   * stream's own index if it has one, else estimates from earlier downloads.
    */
   sizes?: SizesFile | string | URL;
-  /** Seed of everything random, a whole number from 0 to 4294967295. Default 1. */
+  /** Seed of all random numbers, a whole number from 0 to 4294967295. Default 1. */
   seed?: number;
-  /** Where faults are written beside the `fault` event; `null` for nowhere. Default `console`. */
+  /** Faults are written here as well as emitted; `null` for nowhere. Default `console`. */
   logger?: Logger | null;
 }
 
-/** All that an attachment works by. */
+/** The complete options of an attachment. */
 export interface ResolvedOptions extends Required<Omit<CommonOptions, 'horizon' | 'sizes'>> {
-  /** Segments whose sizes a controller is shown at least. */
+  /** The controller gets the sizes of at least this many segments. */
   horizon: number;
   sizes: SizesFile | string | URL | undefined;
   controllerName: string;
   newController: () => Controller;
-  /** What tells the controller of the link's future; undefined where nothing does. */
+  /** Makes the controller's forecasts; undefined without forecasters. */
   newForecasting?: ((surroundings: Surroundings) => Forecasting) | undefined;
 }
 
-/** What of its attachment a forecasting needs. */
+/** The parts of an attachment that forecasts need. */
 export interface Surroundings {
   events: Events;
-  /** Of the stream, `https://host:port`; undefined where it has none. */
+  /** The stream's origin, `https://host:port`; undefined if it has none. */
   origin: () => string | undefined;
 }
 
-/** A device's clock that is kept by NTP is right to well under this. */
+/** A clock synchronised by NTP is much better than this. */
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 
 const DEVICE_CLOCK: TimeSource = {
@@ -56,7 +56,7 @@ const DEVICE_CLOCK: TimeSource = {
 
 const LARGEST_SEED = 2 ** 32 - 1;
 
-/** What an option has to be, where it is given. */
+/** The check of an option's value, if given. */
 export type Check = readonly [expected: string, holds: (value: unknown) => boolean];
 export type Checks<O> = { readonly [K in keyof Required<O>]: Check };
 
@@ -69,7 +69,7 @@ export const COMMON_CHECKS: Checks<CommonOptions> = {
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
 };
 
-/** The check of an option `controller`. */
+/** The check of the option `controller`. */
 export function controllerCheck(names: readonly string[]): Check {
   return [
     `${names.join(', ')} or an object with decide()`,
@@ -77,7 +77,7 @@ export function controllerCheck(names: readonly string[]): Check {
   ];
 }
 
-/** Throws an `InputError` (field, expected, received) for the first option that cannot be worked with. */
+/** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>): void {
   if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
   for (const [name, value] of Object.entries(options)) {
@@ -87,7 +87,7 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>): v
   }
 }
 
-/** The options common to all with a value; `options` have been checked, save for what `sizes` hold. */
+/** The shared options with defaults; `options` have been checked, except the content of `sizes`. */
 export function resolveCommon(
   options: CommonOptions,
 ): Omit<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {

@@ -1,11 +1,11 @@
 /**
- * The port between the core and a player: what an adapter reports and what it can be asked to do. Times are seconds and
- * sizes are bits; adapters convert. `adaptation.ts` has the calls in the other direction.
+ * The port between the core and a player: the reports of an adapter and the requests to it. Times are seconds and sizes
+ * are bits; adapters convert. `adaptation.ts` has the calls in the other direction.
  */
 
 import type { PlayerState } from '../../abr/controller.ts';
 
-/** A stretch of the presentation that has segments of its own: a period in DASH, otherwise the whole presentation. */
+/** A part of the presentation with its own segments: a period in DASH, otherwise the whole presentation. */
 export interface Period {
   id: string;
   /** Start in the presentation. */
@@ -29,16 +29,16 @@ export interface Situation {
   period: Period;
   /** The representations that the page allows, ascending in bitrate, at least one. */
   ladder: readonly Representation[];
-  /** The part of a controller's state that the player knows by itself. `isPaused` counts from the first picture on. */
+  /** The part of `PlayerState` that the player knows. `isPaused` counts only from the first picture on. */
   playback: Pick<
     PlayerState,
     'segmentSeconds' | 'bufferLevelSeconds' | 'bufferCapSeconds' | 'playbackRate' | 'isPaused'
   >;
   /** End of this period's buffer in the presentation; undefined while an earlier period plays. */
   bufferedUntilSeconds: number | undefined;
-  /** Where playback would run dry if nothing more arrived, in the presentation. */
+  /** Position in the presentation at which playback would stall without further data. */
   playableUntilSeconds: number;
-  /** Size by the stream's own index; undefined where it has none. `index` counts from the start of the period. */
+  /** Size by the stream's own index; undefined without one. `index` counts from the start of the period. */
   indexedBits(representationId: string, index: number): number | undefined;
 }
 
@@ -51,11 +51,11 @@ export interface SegmentRequest {
   segmentSeconds: number;
   /** End of the segment in the presentation. */
   endSeconds: number;
-  /** Size by the stream's own index; undefined where it has none. */
+  /** Size by the stream's own index; undefined without one. */
   indexedBits: number | undefined;
 }
 
-/** What a controller has chosen. */
+/** A controller's choice. */
 export interface Choice {
   representationId: string;
   /** `controller: reason`, for the player's log. */
@@ -66,13 +66,13 @@ export interface Choice {
 export interface PlayerPort {
   /** Name of the player in fault messages. */
   readonly name: string;
-  /** `https://host:port` of the manifest; undefined where it has no URL. */
+  /** `https://host:port` of the manifest; undefined if it has no URL. */
   origin(): string | undefined;
   /**
-   * Undefined while the player does not adapt video, because nothing is loaded or the page has turned it off. The page may
-   * allow less for the first segment of a session: an initial bitrate.
+   * Undefined while the player does not adapt video: nothing is loaded, or the page has turned adaptation off. For the
+   * first segment of a session, the page may restrict the ladder to an initial bitrate.
    */
   situation(isFirst: boolean): Situation | undefined;
-  /** Aborts the video download in flight and requests the same segment again as chosen. */
+  /** Aborts the video download in flight and requests the segment again in the chosen representation. */
   abandon(choice: Choice): void;
 }

@@ -1,4 +1,4 @@
-/** What a controller is shown: the player's situation and the session's history in one `PlayerState`. */
+/** The input of a controller: the player's situation and the session's history in one `PlayerState`. */
 
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
@@ -6,12 +6,12 @@ import type { LifeCycle } from './life-cycle.ts';
 import type { Situation } from './player-port.ts';
 import { downloadsOf, type Session } from './session.ts';
 
-/** Rows of sizes that a controller sees at least, whatever its horizon. */
+/** A controller gets the sizes of at least this many segments, whatever its horizon. */
 const UPCOMING_SEGMENTS = 10;
 
 /**
- * Returns a copy that nobody changes later. `inFlight` is the download to reconsider; undefined for a decision on the next
- * segment. A buffer that is not empty starts the session.
+ * Returns a copy that is not changed later. `inFlight` is the download to reconsider; undefined for a decision on the
+ * next segment. A buffer that is not empty starts the session.
  */
 export function playerState(life: LifeCycle, situation: Situation, inFlight: InFlight | undefined): PlayerState {
   const { sizes, options } = life;
@@ -27,7 +27,7 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
     ...life.clocks(),
     ...playback,
     started: session.started,
-    // Before the first picture a paused element is one that waits for data.
+    // Before the first picture, a paused element waits for data.
     isPaused: session.started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
@@ -54,10 +54,10 @@ function nextIndex(situation: Situation, { last }: Session): number {
   const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
   const { segmentSeconds } = playback;
   const isInPeriod = last?.period.id === period.id;
-  // Another track has replaced the media that was loaded.
+  // A track switch has discarded buffered media.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
   if (isInPeriod && !isReplaced) return last.index + 1;
-  // The first segment of a period; after a seek or a replacement the one at the end of the buffer.
+  // The first segment of a period; after a seek or a track switch, the one at the end of the buffer.
   const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
   return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }

@@ -18,7 +18,7 @@ function forecasterOn(storage: StatisticsStorage | undefined, origin: string | u
   return forecaster;
 }
 
-/** Downloads at rates of one second each. */
+/** Downloads of one second each at these rates. */
 function watch(forecaster: PriorForecaster, ratesBps: readonly number[]): void {
   ratesBps.forEach((bits, second) => {
     forecaster.observe({ kind: 'throughput', startSeconds: second, endSeconds: second + 1, bits });
@@ -26,7 +26,7 @@ function watch(forecaster: PriorForecaster, ratesBps: readonly number[]): void {
 }
 
 describe('PriorForecaster', () => {
-  test('a first session has no prior; the next ones go by it until they have seen something themselves', () => {
+  test('a first session has no prior; later ones use it until they have their own observations', () => {
     const storage = memory();
     const first = forecasterOn(storage);
     expect(first.latest(0)).toBeUndefined();
@@ -37,7 +37,7 @@ describe('PriorForecaster', () => {
     expect(forecast.quantilesBps).toHaveLength(forecast.stepEndsSeconds.length);
     for (const row of forecast.quantilesBps) {
       expect(row[2]).toBeCloseTo(20e6);
-      // Two further sessions' worth of doubt after a single one.
+      // After a single session, the least factor counts twice.
       expect(row[0]).toBeCloseTo(20e6 / 4, -5);
       expect(row[4]).toBeCloseTo(20e6 * 4, -5);
     }
@@ -47,7 +47,7 @@ describe('PriorForecaster', () => {
     expect(second.latest(1.6)).toBeUndefined();
   });
 
-  test('however alike the sessions, it reaches a factor of two either way; unlike ones make it wider', () => {
+  test('similar sessions give at least a factor of two either way; different ones a wider forecast', () => {
     const storage = memory();
     const outer = () => {
       const row = forecasterOn(storage).latest(0)!.quantilesBps[0]!;
@@ -60,7 +60,7 @@ describe('PriorForecaster', () => {
     expect(outer()).toBeGreaterThan(8);
   });
 
-  test('keeps what was seen on the way, counted as one session', () => {
+  test('saves during a session, which counts once', () => {
     const storage = memory();
     const forecaster = forecasterOn(storage);
     watch(forecaster, [5e6, 5e6, 5e6, 5e6]);
@@ -73,7 +73,7 @@ describe('PriorForecaster', () => {
     expect(loadStatistics(() => storage, ORIGIN)).toMatchObject({ sessions: 2 });
   });
 
-  test('outages, idle times and latencies do not break the numbers', () => {
+  test('outages, idle times and latencies leave the statistics finite', () => {
     const storage = memory();
     const forecaster = forecasterOn(storage);
     forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 5 });
@@ -87,7 +87,7 @@ describe('PriorForecaster', () => {
     expect(loadStatistics(() => dead, ORIGIN)).toBeUndefined();
   });
 
-  test('without an origin or without storage there is no prior, and nothing is kept', () => {
+  test('without an origin or storage there is no prior, and nothing is stored', () => {
     const storage = memory();
     watch(forecasterOn(storage, undefined), Array(6).fill(5e6));
     const anonymous = new PriorForecaster({ origin: () => undefined, storage: () => storage });
@@ -100,7 +100,7 @@ describe('PriorForecaster', () => {
     expect(nowhere.latest(0)).toBeUndefined();
   });
 
-  test('lets MPC-L begin above the lowest representation on a link that was good, and at the lowest on one that was not', () => {
+  test('lets MPC-L start above the lowest representation after good sessions, and at the lowest after bad ones', () => {
     const ladderBps = [1e6, 2.5e6, 5e6, 8e6, 16e6, 30e6];
     const firstChoice = (ratesBps: readonly number[]) => {
       const storage = memory();

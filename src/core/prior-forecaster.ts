@@ -1,6 +1,6 @@
 /**
- * Forecasts the start of a session by what earlier ones saw of the link, until this one has seen something of it; and keeps
- * what this one sees for the next. Comes last in the chain.
+ * Forecasts the start of a session from the throughput of earlier ones, until this session has observed its own; stores
+ * this session's throughput for the next. Last in the chain.
  */
 
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
@@ -12,27 +12,27 @@ import {
   withSession,
 } from './link-statistics.ts';
 
-/** Rates are taken over so much downloading. */
+/** Throughput is averaged over this much download time. */
 const BIN_SECONDS = 1;
-/** Sessions that have downloaded for less say nothing. */
+/** Sessions with less download time are not stored. */
 const MIN_BINS = 5;
-/** The latest ones that a session's median is of. */
+/** One-second rates kept for the session's median. */
 const BINS_KEPT = 128;
-/** Rates below this share of the median count as this: what an outage adds to the spread is limited. */
+/** Lower rates count as this share of the median, to limit how much an outage widens the spread. */
 const FLOOR_SHARE = 0.05;
-/** After this much downloading the session speaks for itself. */
+/** After this much download time, the session's own observations replace the prior. */
 const EVIDENCE_SECONDS = 0.5;
 
-/** Standard deviations of a normal distribution from its median to the outer ones of these. */
+/** Quantile levels, and their z-scores in a normal distribution. */
 const LEVELS = [0.1, 0.3, 0.5, 0.7, 0.9];
 const LEVEL_SCORES = [-1.2816, -0.5244, 0, 0.5244, 1.2816];
-/** The outer levels are at least so many times off the median: another place, another hour. */
+/** The outer quantiles differ from the median at least by this factor: place and hour may have changed. */
 const LEAST_FACTOR = 2;
 const STEP_ENDS_SECONDS = [2, 4, 8, 16, 32, 64];
 const RANK_CORRELATION = 0.9;
 
 export interface PriorForecasterOptions {
-  /** Of the stream; asked at the start of each session. */
+  /** The stream's origin, asked at the start of each session. */
   origin: () => string | undefined;
   storage: OpenStorage;
 }
@@ -69,7 +69,7 @@ export class PriorForecaster implements Forecaster {
     this.#ratesBps[this.#binCount++ % BINS_KEPT] = this.#bits / this.#seconds;
     this.#bits = 0;
     this.#seconds = 0;
-    // Pages are closed without a word: what is there is kept after 5, 10, 20, 40 ... seconds.
+    // Pages close without notice: save after 5, 10, 20, 40 ... seconds.
     if (Number.isInteger(Math.log2(this.#binCount / MIN_BINS))) this.save();
   }
 
@@ -77,7 +77,7 @@ export class PriorForecaster implements Forecaster {
     const past = this.#past;
     if (past === undefined || this.#binCount > 0 || this.#seconds > EVIDENCE_SECONDS) return undefined;
     const { medianBps, spread, sessions } = past;
-    // The less is known, the wider.
+    // Fewer sessions give a wider forecast.
     const least = Math.log(LEAST_FACTOR) * (1 + 1 / sessions);
     const deviation = Math.max(spread, least / LEVEL_SCORES[LEVEL_SCORES.length - 1]!);
     const quantiles = LEVEL_SCORES.map((score) => medianBps * Math.exp(score * deviation));
@@ -92,7 +92,7 @@ export class PriorForecaster implements Forecaster {
     };
   }
 
-  /** Keeps what was seen so far; safe to call at any time and often. */
+  /** Stores the statistics so far; safe to call at any time and often. */
   save(): void {
     if (this.#origin === undefined || this.#binCount < MIN_BINS) return;
     const rates = [...this.#ratesBps].sort((a, b) => a - b);

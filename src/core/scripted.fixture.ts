@@ -1,12 +1,11 @@
-/** A controller and a forecaster that do what a test says, and keep what they were shown. */
+/** A controller and a forecaster with scripted results, which record their arguments. */
 
 import type { Controller, Decision, InFlight, PlayerState } from '../../abr/controller.ts';
 import type { Forecaster, Observation, SessionContext } from '../../abr/forecast.ts';
 
-/** Says what it is told to, and keeps what it was shown. */
 export class Scripted implements Controller {
   readonly name = 'scripted';
-  next: Decision | (() => Decision) = { representation: 0, controller: 'scripted', reason: 'told to' };
+  next: Decision | (() => Decision) = { representation: 0, controller: 'scripted', reason: 'scripted' };
   instead: number | 'keep' | undefined;
   readonly states: PlayerState[] = [];
   readonly inFlights: InFlight[] = [];
@@ -27,7 +26,7 @@ export class ScriptedAbandoning extends Scripted {
   }
 }
 
-/** Says a steady 8 Mbit/s. */
+/** Forecasts a median of 8 Mbit/s throughout. */
 export class Steady implements Forecaster {
   readonly name = 'steady';
   readonly contexts: SessionContext[] = [];

@@ -24,7 +24,7 @@ describe('SegmentSizes', () => {
     expect(sizes.sizeBits(question({ representation: representation('v1') }))).toBe(4e6);
   });
 
-  test('a list for all periods goes by the presentation, one for a period by the period', () => {
+  test('a list over all periods is indexed by the presentation, a list of one period by the period', () => {
     const sizes = new SegmentSizes();
     sizes.useFile({ representations: { shared: [1, 2, 3, 4, 5], own: [6, 7] } });
     const period = { ...question().period, id: 'p1', firstIndex: 3, segmentCount: 2 };
@@ -33,13 +33,13 @@ describe('SegmentSizes', () => {
     expect(sizes.sizeBits(question({ representation: representation('own'), ...inSecond }))).toBe(56);
   });
 
-  test('learns the ratio of each representation, and lends it to those that it has not seen', () => {
+  test("learns each representation's ratio; an unseen representation gets the mean", () => {
     const sizes = new SegmentSizes();
     sizes.learn(question({ representation: representation('v0') }), 2e6);
     expect(sizes.sizeBits(question())).toBe(2e6);
     expect(sizes.sizeBits(question({ representation: representation('v1') }))).toBe(2e6);
     sizes.learn(question({ representation: representation('v1') }), 6e6);
-    // Overall (0.5 + 1.5) / 2 = 1; drawn half-way to it after one segment.
+    // The overall mean (0.5 + 1.5) / 2 = 1 counts as one segment, as does the one of the representation.
     expect(sizes.sizeBits(question())).toBe(3e6);
     expect(sizes.sizeBits(question({ representation: representation('v2') }))).toBe(4e6);
     sizes.learn(question({ representation: representation('v1') }), 0);
@@ -49,13 +49,13 @@ describe('SegmentSizes', () => {
     expect(sizes.sizeBits(question())).toBe(4e6);
   });
 
-  test('forgets the representations that were not downloaded for longest, as those of advertisements', () => {
+  test('forgets the representations unused for longest, such as those of advertisements', () => {
     const sizes = new SegmentSizes();
     for (let i = 0; i < 1000; i++) {
       sizes.learn(question({ representation: representation('v0') }), 2e6);
       sizes.learn(question({ representation: representation(`advertisement ${i}`) }), 8e6);
     }
-    // 16 ratios of 0.5 and one of each of the last 63 advertisements; drawn to that by the weight of one segment.
+    // The overall mean is over 16 ratios of 0.5 and one ratio of each of the last 63 advertisements.
     const overall = (16 * 0.5 + 63 * 2) / (16 + 63);
     expect(sizes.sizeBits(question({ representation: representation('advertisement 0') }))).toBeCloseTo(
       4e6 * overall,
@@ -82,7 +82,7 @@ describe('SegmentSizes', () => {
 });
 
 describe('parseSizes', () => {
-  test('returns what is sizes', () => {
+  test('returns valid sizes', () => {
     const file = { representations: { a: [1, 2], b: [3, 4] } };
     expect(parseSizes(file)).toBe(file);
   });
@@ -97,7 +97,7 @@ describe('parseSizes', () => {
     ['a negative size', { representations: { v0: [-1] } }, 'sizes.representations.v0[0]'],
     ['no number', { representations: { v0: ['1'] } }, 'sizes.representations.v0[0]'],
     ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
-  ])('refuses %s, naming the place', (_, value, field) => {
+  ])('refuses %s with the field', (_, value, field) => {
     expect(() => parseSizes(value)).toThrow(InputError);
     expect(thrown(() => parseSizes(value))).toMatchObject({ field });
   });

@@ -1,22 +1,22 @@
-/** Sizes of segments that are still to come: given in a file, read off the index, or learnt. */
+/** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { SegmentRequest } from './player-port.ts';
 
-/** Segments of each representation that the learnt ratio is the mean of, the latest ones. */
+/** The learnt ratio is the mean over this many latest segments of a representation. */
 const RATIOS_KEPT = 16;
-/** Representations that ratios are kept of: more than a ladder has. Each advertisement may bring new ids. */
+/** More than any ladder has; limits memory, because each advertisement may bring new ids. */
 const REPRESENTATIONS_KEPT = 64;
 
 /**
- * `sizes.json`: per representation id the bytes of each of its segments, in order; of all periods one after the other
- * where they share the id.
+ * `sizes.json`: per representation id, the bytes of each segment in order. If periods share the id, their segments
+ * follow one another.
  */
 export interface SizesFile {
   representations: Record<string, readonly number[]>;
 }
 
-/** Returns a parsed `sizes.json` that is one; throws an `InputError` that names the first thing wrong. */
+/** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
 export function parseSizes(value: unknown): SizesFile {
   const file = value as Partial<SizesFile> | null | undefined;
   const entries = Object.entries(file?.representations ?? {});
@@ -31,7 +31,7 @@ export function parseSizes(value: unknown): SizesFile {
   return file as SizesFile;
 }
 
-/** Fetches a `sizes.json` where given its address; throws as `parseSizes` does, or where there is no answer. */
+/** Fetches a `sizes.json` if given its URL; throws as `parseSizes` does, and without a good response. */
 export async function loadSizes(sizes: SizesFile | string | URL): Promise<SizesFile> {
   if (typeof sizes !== 'string' && !(sizes instanceof URL)) return parseSizes(sizes);
   const response = await fetch(sizes);
@@ -41,10 +41,10 @@ export async function loadSizes(sizes: SizesFile | string | URL): Promise<SizesF
 
 export type SegmentQuestion = Omit<SegmentRequest, 'endSeconds'>;
 
-/** What a representation promises of a segment. */
+/** A segment's declared bitrate and duration. */
 type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
 
-/** Answers with the best that is known: the file, the stream's index, else bitrate x duration x the learnt ratio. */
+/** Gives the best known size: from the file, else the stream's index, else bitrate x duration x learnt ratio. */
 export class SegmentSizes {
   #file: SizesFile['representations'] = {};
   #learnt = new Map<string, number[]>();
@@ -53,18 +53,18 @@ export class SegmentSizes {
     this.#file = file.representations;
   }
 
-  /** Forgets what was learnt: another stream. */
+  /** Forgets the learnt ratios, for another stream. */
   forget(): void {
     this.#learnt.clear();
   }
 
-  /** A segment has turned out to be `sizeBits` long. */
+  /** A downloaded segment has `sizeBits`. */
   learn({ representation: { id, bitrateBps }, segmentSeconds }: Declared, sizeBits: number): void {
     const declaredBits = bitrateBps * segmentSeconds;
     if (!(sizeBits > 0 && declaredBits > 0)) return;
     const ratios = this.#learnt.get(id) ?? [];
     if (ratios.push(sizeBits / declaredBits) > RATIOS_KEPT) ratios.shift();
-    // The one that was not downloaded for longest is forgotten first: its period is over.
+    // Forget the representation unused for longest: its period is over.
     this.#learnt.delete(id);
     this.#learnt.set(id, ratios);
     if (this.#learnt.size > REPRESENTATIONS_KEPT) this.#learnt.delete(this.#learnt.keys().next().value!);
@@ -84,7 +84,7 @@ export class SegmentSizes {
     return indexedBits ?? bitrateBps * segmentSeconds * this.#ratio(id);
   }
 
-  /** Mean real/declared ratio of the representation, drawn towards that of all by the weight of one segment. */
+  /** Mean of actual/declared size of the representation; the mean over all representations counts as one segment. */
   #ratio(representationId: string): number {
     const overall = mean([...this.#learnt.values()].flat()) ?? 1;
     return mean([overall, ...(this.#learnt.get(representationId) ?? [])]) ?? 1;

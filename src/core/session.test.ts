@@ -22,7 +22,7 @@ const segment = (index: number, bitrateBps: number) => ({
   endSeconds: index * 4 + 4,
   indexedBits: undefined,
 });
-/** Requests a segment of 4 s in the second of its index. */
+/** Requests a segment of 4 s at the second of its index. */
 const begin = (session: Session, index: number, bitrateBps: number) =>
   beginDownload(session, segment(index, bitrateBps), { sizeBits: bitrateBps * 4, requestedAtSeconds: index });
 const whole = (bits: number) => ({ abandoned: false, receivedBits: bits, sizeBits: bits, downloadSeconds: 1 });
@@ -36,7 +36,7 @@ describe('a session', () => {
     expect(sessionSeconds(session, 4000)).toBe(0);
   });
 
-  test('remembers what was downloaded, and what came before what', () => {
+  test('records downloads, the last segment and the one before', () => {
     const session = newSession(1);
     const first = begin(session, 0, 1e6);
     progressDownload(first, 1e6, 0.25);
@@ -73,7 +73,7 @@ describe('a session', () => {
     ]);
   });
 
-  test('an abandoned segment that is repeated is the same segment, and what it cost is counted', () => {
+  test('an abandoned segment that is requested again is the same segment, and its bits count as wasted', () => {
     const session = newSession(1);
     endDownload(session, begin(session, 0, 1e6), whole(4e6));
     for (const [abandonments, bitrateBps] of [4e6, 2e6].entries()) {
@@ -90,7 +90,7 @@ describe('a session', () => {
     expect(inFlightOf(session)?.abandonments).toBe(0);
   });
 
-  test('counts the abandonments of the segment itself, not those of the one before it', () => {
+  test('counts the abandonments of the current segment, not of the previous one', () => {
     const session = newSession(1);
     const end = { ...whole(4e6), abandoned: true, receivedBits: 1e6 };
     endDownload(session, begin(session, 4, 4e6), end);
@@ -99,17 +99,17 @@ describe('a session', () => {
     expect(begin(session, 5, 1e6).abandonments).toBe(0);
   });
 
-  test('counts segments over the presentation', () => {
+  test('counts segments from the start of the presentation', () => {
     const session = newSession(1);
     const later = { ...segment(2, 1e6), period: { ...period, id: '1', firstIndex: 10 } };
     beginDownload(session, later, { sizeBits: 4e6, requestedAtSeconds: 0 });
     expect(inFlightOf(session)?.segmentIndex).toBe(12);
-    // The same place in another period is another segment.
+    // The same index in another period is another segment.
     begin(session, 2, 1e6);
     expect(session.beforeLast).toBe(later);
   });
 
-  test('forgets failures, and keeps no more than 32 downloads', () => {
+  test('drops failed downloads, and keeps at most 32', () => {
     const session = newSession(1);
     dropDownload(session, begin(session, 0, 1e6));
     expect(session).toMatchObject({ active: undefined, requestedBits: 0, measured: [] });
@@ -118,7 +118,7 @@ describe('a session', () => {
     expect(session.measured[0]!.segmentIndex).toBe(9);
   });
 
-  test('a response whole within 10 ms is a lower bound of the throughput, while nothing slower is known', () => {
+  test('a response complete within 10 ms is a lower bound of the throughput if no slower one is known', () => {
     const session = newSession(1);
     const end = (index: number, downloadSeconds: number, abandoned = false) =>
       endDownload(session, begin(session, index, 1e6), { ...whole(4e6), downloadSeconds, abandoned });
@@ -132,7 +132,7 @@ describe('a session', () => {
     ];
     expect(seen()).toEqual(bounds);
     end(2, 0.5);
-    // Two of them may come from a cache.
+    // Two fast responses may come from a cache.
     end(3, 0.002);
     end(4, 0.002);
     expect(seen()).toEqual([[2, 0.5]]);
@@ -149,7 +149,7 @@ describe('a session', () => {
     expect(session.requestedBits).toBe(32e6);
   });
 
-  test('is blind when three downloads have ended and none says anything, until one does', () => {
+  test('is blind after three downloads that could not be measured, until one can', () => {
     const session = newSession(1);
     for (let ended = 1; ended <= 3; ended++) {
       expect(isBlind(session)).toBe(false);

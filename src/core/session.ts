@@ -1,19 +1,19 @@
-/** What is remembered of one playback session: its clock, its video downloads, what was asked for last. */
+/** The record of one playback session: its clock, its video downloads and its last request. */
 
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { SegmentRequest } from './player-port.ts';
 
-/** Controllers look back 16 downloads at most; twice that is kept. */
+/** Controllers look back at most 16 downloads. */
 const DOWNLOADS_KEPT = 32;
 /**
- * A response that was whole sooner than this came from a cache or over a fast line (dash.js uses the same limit): its
- * size over this time is a lower bound of the throughput.
+ * A response that was complete sooner came from a cache or over a fast link (dash.js uses the same limit): its size
+ * over this time is a lower bound of the throughput.
  */
 const FAST_SECONDS = 0.01;
-/** One or two fast responses after slower ones came from a cache; more of them, from a line that has become fast. */
+/** One or two fast responses after slower ones came from a cache; more came over a link that became fast. */
 const BOUNDS_TO_COUNT = 3;
-/** Whole downloads after which something must have been measured. */
+/** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
 /** A video download in flight. */
@@ -22,19 +22,19 @@ export interface ActiveDownload extends InFlight {
 }
 
 export interface Session {
-  /** From 1 for the first source that the player was given. */
+  /** From 1 for the player's first source. */
   readonly number: number;
-  /** When the first media request left, of whatever type, on a clock that only moves forward; undefined before. */
+  /** Time of the first media request of any type, on a monotonic clock; undefined before it. */
   startMs?: number | undefined;
-  /** There has been something to show. */
+  /** The player has had media to show. */
   started: boolean;
   /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
   measured: Download[];
-  /** Faster ones since the last of these, as if they had taken `FAST_SECONDS`: lower bounds of the throughput. */
+  /** Faster ones since the last measured one, counted as `FAST_SECONDS` long: lower bounds of the throughput. */
   bounds: Download[];
-  /** Video downloads that ended whole. */
+  /** Complete video downloads. */
   wholeDownloads: number;
-  /** The video segment that was asked for last; undefined at the start and after a seek. */
+  /** The video segment requested last; undefined at the start and after a seek. */
   last?: SegmentRequest | undefined;
   /** The one before it. */
   beforeLast?: SegmentRequest | undefined;
@@ -42,7 +42,7 @@ export interface Session {
   requestedBits: number;
   wastedBits: number;
   lastDecision?: Decision;
-  /** The forecast that the controller was shown last. */
+  /** The latest forecast that the controller got. */
   lastForecast?: Forecast | undefined;
 }
 
@@ -58,17 +58,17 @@ export function newSession(number: number): Session {
   };
 }
 
-/** Downloads end, but nothing says how much came in what time. */
+/** Downloads complete, but none could be measured. */
 export function isBlind(session: Session): boolean {
   return session.wholeDownloads >= DOWNLOADS_TO_MEASURE && downloadsOf(session).length === 0;
 }
 
-/** So many fast responses in a row that what was measured before, and what was forecast from it, is out of date. */
+/** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
 export function isOutdated({ measured, bounds }: Session): boolean {
   return measured.length > 0 && bounds.length >= BOUNDS_TO_COUNT;
 }
 
-/** The downloads that say what the link carries, oldest first: those measured, unless there are bounds alone or many. */
+/** The downloads that show the throughput, oldest first: the lower bounds if none was measured or all are outdated. */
 export function downloadsOf(session: Session): readonly Download[] {
   return session.measured.length === 0 || isOutdated(session) ? session.bounds : session.measured;
 }
@@ -78,7 +78,7 @@ export function sessionSeconds({ startMs }: Session, clockMs: number): number {
   return startMs === undefined ? 0 : Math.max(0, clockMs - startMs) / 1000;
 }
 
-/** A video segment was requested. The same one as last time, at another bitrate, is a repetition. */
+/** A video segment was requested; a request for the same segment as the last one repeats it. */
 export function beginDownload(
   session: Session,
   segment: SegmentRequest,
@@ -102,14 +102,14 @@ export function beginDownload(
   return session.active;
 }
 
-/** `receivedBits` in all have come by now. */
+/** `receivedBits` have arrived in total. */
 export function progressDownload(active: ActiveDownload, receivedBits: number, atSeconds: number): void {
   active.firstByteAtSeconds ??= atSeconds;
   if (receivedBits > active.receivedBits) active.lastProgressAtSeconds = atSeconds;
   active.receivedBits = receivedBits;
 }
 
-/** A video download ended; `receivedBits` > 0 where it is whole. */
+/** A video download ended; `receivedBits` > 0 if it is complete. */
 export function endDownload(
   session: Session,
   active: ActiveDownload,
@@ -132,13 +132,13 @@ function remember(downloads: Download[], download: Download): void {
   if (downloads.length > DOWNLOADS_KEPT) downloads.shift();
 }
 
-/** A video download failed, as if it had never been. */
+/** A video download failed: it is not recorded. */
 export function dropDownload(session: Session, active: ActiveDownload): void {
   if (session.active === active) session.active = undefined;
   session.requestedBits -= active.sizeBits;
 }
 
-/** The download in flight as a controller is shown it: a copy. */
+/** A copy of the download in flight, for a controller. */
 export function inFlightOf({ active, requestedBits, wastedBits }: Session): InFlight | undefined {
   if (active === undefined) return undefined;
   const { segment, ...inFlight } = active;

@@ -5,7 +5,7 @@ import { wait } from '../core/manual-clock.fixture.ts';
 import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
 
-/** The plugin on a player, and what it emits. */
+/** The plugin attached to a player, and its events. */
 export function attached(options: LeoAbrOptions = {}, player = new FakePlayer()) {
   const handle = attachLeoAbr(asPlayer(player), { logger: null, ...options });
   const decisions: DecisionEvent[] = [];
@@ -16,7 +16,7 @@ export function attached(options: LeoAbrOptions = {}, player = new FakePlayer())
   return { player, handle, decisions, faults };
 }
 
-/** A whole segment of `bits`, first byte after 50 ms, in `seconds` from its request on, with progress every 50 ms. */
+/** Downloads a segment of `bits` in `seconds` from its request, with progress every 50 ms. */
 export function download(player: FakePlayer, index: number, representation: number, bits: number, seconds: number) {
   const startDate = new Date();
   const request = player.request(index, representation, { bytesTotal: bits / 8 });

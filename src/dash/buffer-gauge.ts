@@ -1,8 +1,8 @@
-/** What plays and how much video is buffered at this very moment; dash.js's own figure is as old as its last event. */
+/** The current playback and buffer level; dash.js's own figure is as old as its last event. */
 
 import type { DashPlayer } from './player.ts';
 
-/** Gaps up to this are played over. */
+/** dash.js jumps over gaps up to this. */
 const GAP_SECONDS = 0.5;
 
 export interface BufferLevelEvent {
@@ -15,13 +15,13 @@ export interface BufferGauge {
   /** dash.js has cut its buffer targets, because the source buffer was full. */
   isQuotaExceeded: boolean;
   playheadSeconds(): number;
-  /** Seconds of video ahead of the playhead as the buffer of this period counts them; >= 0. */
+  /** Buffer level of this period, in seconds of video ahead of the playhead; >= 0. */
   levelSeconds(streamId: string): number;
-  /** Seconds that can be played on from here, over the ends of periods too; >= 0. */
+  /** Seconds until playback would stall, across periods; >= 0. */
   playableSeconds(): number;
   /** The element's playback rate, > 0, and whether it is paused. */
   playback(): { playbackRate: number; isPaused: boolean };
-  /** The viewer jumped or another source was attached: earlier readings are void. */
+  /** Drops earlier readings, after a seek or with another source. */
   forget(): void;
   /** dash.js has measured the buffer. */
   update(event: BufferLevelEvent): void;

@@ -1,4 +1,4 @@
-/** dash.js behind the core's port. dash.js shows its objects to rules only, so the port keeps those of the latest call. */
+/** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
 import type { Choice, PlayerPort } from '../core/player-port.ts';
@@ -7,12 +7,10 @@ import { type DashPlayer, originOf, setting } from './player.ts';
 import { allowedRepresentations, readSituation } from './situation.ts';
 
 export interface DashPort extends PlayerPort {
-  /** A rule was called for video. */
+  /** Keeps the context of a rule's call for video. */
   look(context: RulesContext): void;
-  /** The representation chosen. */
   representation(choice: Choice): Representation | undefined;
   gauge: BufferGauge;
-  /** The source is gone. */
   sourceEnded(): void;
 }
 

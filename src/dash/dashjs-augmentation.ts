@@ -1,20 +1,20 @@
 /**
- * Corrects dash.js's own `index.d.ts` (5.2.1) where it does not say what the code really has. Importing the plugin's
- * types applies this, so that code written against dash.js's types can use the same methods.
+ * Corrects dash.js's own `index.d.ts` (5.2.1) where it differs from the code. Importing the plugin's types applies it,
+ * so that code written against dash.js's types can use the same methods.
  */
 
 import type {} from 'dashjs';
 
 declare module 'dashjs' {
   interface RulesContext {
-    /** Declared as returning a SwitchRequest; is the request under way, only in `abandonFragmentRules`. */
+    /** Declared as returning a SwitchRequest; returns the request in flight, only in `abandonFragmentRules`. */
     getCurrentRequest(): FragmentRequest;
     /** Declared as `getSwitchHistory`, which does not exist. */
     getSwitchRequestHistory(): SwitchRequestHistory;
   }
 
   interface AbrController {
-    /** `forceAbandon` aborts the segment under way and repeats it at `representation`. */
+    /** `forceAbandon` aborts the segment in flight and requests it again in `representation`. */
     setPlaybackQuality(
       type: string,
       streamInfo: StreamInfo,

@@ -1,8 +1,8 @@
-/** A stand-in for a dash.js player: its event bus, its settings, its custom rules, and what a rule is given. */
+/** A fake dash.js player: its event bus, settings, custom rules, and the context of a rule's call. */
 
 import type { DashPlayer } from './player.ts';
 
-/** The part of dash.js 5.2.1's default settings that the plugin looks at. */
+/** The part of dash.js 5.2.1's default settings that the plugin reads. */
 function defaultSettings() {
   const rule = (active: boolean) => ({ active, priority: 0.5 });
   return {
@@ -58,7 +58,7 @@ export interface FakePeriod {
   manifestInfo: { isDynamic: boolean; duration: number };
 }
 
-/** Segments of 4 s, `count` of them, at 1, 2 and 4 Mbit/s. */
+/** `count` segments of 4 s at 1, 2 and 4 Mbit/s. */
 export function fakeVideo(count = 10, period: Partial<FakePeriod> = {}): FakeRepresentation[] {
   const streamInfo = {
     id: 'p0',
@@ -132,7 +132,7 @@ export class FakePlayer {
     return [...this.#listeners.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** As dash.js does when it begins a stream, and again when one of its rules is switched on or off. */
+  /** dash.js does this at the start of a stream, and again whenever one of its rules is switched on or off. */
   instantiateRules(): void {
     this.instances.push(...this.rules.map(({ rule }) => rule({}).create()));
   }
@@ -157,7 +157,7 @@ export class FakePlayer {
         getPlaybackController: () => ({ getStreamController: () => streams }),
       }),
       getAbrController: () => ({
-        // Not by bitrate: dash.js sorts by quality.
+        // dash.js sorts by quality, not by bitrate.
         getPossibleVoRepresentationsFilteredBySettings: () => [...representations].reverse(),
         setPlaybackQuality: (_: string, __: object, { id }: { id: string }, reason: object) =>
           this.qualitySet.push({ id, reason }),
@@ -165,7 +165,7 @@ export class FakePlayer {
     };
   }
 
-  /** What the newest instance of our rule, and all the others together, say. */
+  /** The choice of our rule's instances; throws if more than one has a choice. */
   ask(mediaType = 'video'): string | null {
     const answers = this.instances.map((rule) => rule.getSwitchRequest(this.rulesContext(mediaType)).representation);
     const opinions = answers.filter((answer) => answer !== null);
@@ -173,7 +173,7 @@ export class FakePlayer {
     return opinions[0]?.id ?? null;
   }
 
-  /** A request as dash.js makes it, with its `fragmentLoadingStarted`. */
+  /** Makes a request like dash.js's and triggers its `fragmentLoadingStarted`. */
   request(index: number, representation = 0, more: object = {}) {
     const request = {
       type: 'MediaSegment',

@@ -9,7 +9,7 @@ import { FakePlayer } from './fake-player.fixture.ts';
 useManualClock();
 
 describe('attachLeoAbr', () => {
-  test('needs no window, and can be imported where there is none', () => {
+  test('can be imported without a window', () => {
     expect(typeof window).toBe('undefined');
   });
 
@@ -25,7 +25,7 @@ describe('attachLeoAbr', () => {
     expect(controller.states[1]!.upcomingSizesBits[0]![0]).toBe(4e6);
   });
 
-  test('a reset player gets rule and settings back, at once or with its next manifest', async () => {
+  test('a reset player gets rule and settings again, at once or with its next manifest', async () => {
     const { player, handle } = attached({ controller: new Scripted() });
     const reset = () => {
       player.trigger('streamTeardownComplete');
@@ -49,7 +49,7 @@ describe('attachLeoAbr', () => {
     expect(player.settings.streaming.cacheInitSegments).toBe(false);
   });
 
-  test('detaching takes rules, listeners and settings away, once and for all', () => {
+  test('detaching removes rules, listeners and settings for good', () => {
     const player = new FakePlayer();
     const before = structuredClone(player.settings);
     const controller = new Scripted();
@@ -64,7 +64,7 @@ describe('attachLeoAbr', () => {
     expect(handle.state.status).toBe('detached');
   });
 
-  test('detaching from a player that throws by now is quiet', () => {
+  test('detaching from a player that throws is silent', () => {
     const player = new FakePlayer();
     const { handle } = attached({}, player);
     player.getSettings = player.removeABRCustomRule = () => {
@@ -73,7 +73,7 @@ describe('attachLeoAbr', () => {
     expect(() => handle.detach()).not.toThrow();
   });
 
-  test('a player is served once, and another one is left alone with one fault', async () => {
+  test('a second attachment and an unsupported player cause one fault each and no change', async () => {
     const { player } = attached();
     const again = attached({}, player);
     const refusing = new FakePlayer();
@@ -93,7 +93,7 @@ describe('attachLeoAbr', () => {
 });
 
 describe('handle.set', () => {
-  /** One slow download on a link of which little is known. */
+  /** One slow download on a link with an uncertain forecast. */
   function afterOneDownload() {
     const vague = new Steady();
     const latest = (nowSeconds: number) => ({
@@ -107,7 +107,7 @@ describe('handle.set', () => {
     return seen;
   }
 
-  test('the next decision goes by the new options, on what was measured', () => {
+  test('the next decision uses the new options and earlier measurements', () => {
     const { player, handle, decisions } = afterOneDownload();
     handle.set({ risk: 1 });
     player.ask();
@@ -134,7 +134,7 @@ describe('handle.set', () => {
     expect(decisions[2]!.decision).toEqual(decisions[1]!.decision);
   });
 
-  test('an option of mpc-l beside another controller is refused; a player that is not served takes none', () => {
+  test('an option of mpc-l with another controller is refused; on an unsupported player, set() has no effect', () => {
     const { handle } = attached({ controller: 'mpc-d' });
     expect(() => handle.set({ risk: 0.5 })).toThrow('options.risk: expected controller mpc-l beside it, got "mpc-d"');
     handle.detach();
@@ -144,7 +144,7 @@ describe('handle.set', () => {
 });
 
 describe('forecasts', () => {
-  test('mpc-l decides on them, and says so in its decisions and in the state', () => {
+  test('mpc-l uses them; its decisions and the state name them', () => {
     const { player, handle, decisions } = attached({ forecasters: [new Steady()], prior: false });
     player.ask();
     download(player, 0, 0, 4e6, 0.5);
@@ -162,7 +162,7 @@ describe('forecasts', () => {
     expect(handle.state).toMatchObject({ controller: 'mpc-l', forecast: { source: 'steady' } });
   });
 
-  test('mpc-l goes by the built-in forecaster where the page has none', () => {
+  test('mpc-l uses the built-in forecaster if the page has none', () => {
     const { player, decisions, faults } = attached();
     player.ask();
     download(player, 0, 0, 4e6, 2);
@@ -173,7 +173,7 @@ describe('forecasts', () => {
     expect(faults).toEqual([]);
   });
 
-  test('begin with the first request of any medium, at the second 0 of UTC, and anew with each source', () => {
+  test('start with the first request of any medium, with UTC at second 0, and again with each source', () => {
     const steady = new Steady();
     const { player } = attached({
       controller: new Scripted(),
@@ -195,7 +195,7 @@ describe('forecasts', () => {
     expect(steady.contexts[1]!.utcMsAtStart).toBe(begunMs + 1400);
   });
 
-  test('are told of silence while it lasts', () => {
+  test('observe silence while it lasts', () => {
     const steady = new Steady();
     const { player } = attached({ controller: new Scripted(), forecasters: [steady] });
     player.ask();

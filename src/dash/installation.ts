@@ -1,4 +1,4 @@
-/** Puts the core into a dash.js player, with the rule, the settings and the listeners that it needs; and takes it out. */
+/** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
 import { createAdaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
@@ -10,7 +10,7 @@ import { requestHandlers } from './requests.ts';
 import { SWITCH_RULE, switchRule } from './rules.ts';
 import { applySettings } from './settings-guard.ts';
 
-/** `attachLeoAbr` (index.ts, mpc-d.ts): `resolve` checks the options, now and whenever they change. */
+/** Implements `attachLeoAbr` of both entries: `resolve` checks the options, now and at every change. */
 export function attach<O extends object>(
   player: DashPlayer,
   given: O | undefined,
@@ -36,7 +36,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
   const decide = switchRule(port, adaptation);
   let restoreSettings = () => {};
 
-  /** Adds the rule first, because dash.js then instantiates it when a setting switches one of its own rules. */
+  /** Adds the rule before the settings: dash.js instantiates it when a setting switches one of its own rules. */
   function addRule(): void {
     if (isInstalled(player)) return;
     player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, decide);
@@ -79,7 +79,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
         try {
           step();
         } catch {
-          // A destroyed player throws: nothing is left to give back.
+          // A destroyed player throws: there is nothing to restore.
         }
       }
     },

@@ -3,13 +3,13 @@ import type { MediaPlayerClass } from 'dashjs';
 import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
 import { type DashPlayer, rangeBits, setting, whyUnsupported } from './player.ts';
 
-test('a dash.js player is one by its types', () => {
+test('a dash.js MediaPlayer has the type DashPlayer', () => {
   const accept = (player: MediaPlayerClass): DashPlayer => player;
   expect(accept).toBeDefined();
 });
 
 describe('whyUnsupported', () => {
-  test('takes 5.2, and 5.1 that has no threshold between BOLA and throughput', () => {
+  test('accepts 5.2, and 5.1 without a threshold between BOLA and throughput', () => {
     const player = new FakePlayer();
     expect(whyUnsupported(asPlayer(player))).toBeUndefined();
     player.settings.streaming.abr.hybridSwitchBufferTime = undefined;

@@ -1,9 +1,9 @@
-/** What of dash.js's MediaPlayer the plugin uses; dash.js itself is handed in by the page and never imported. */
+/** The part of dash.js's MediaPlayer that the plugin uses. The page passes the player in; dash.js is never imported. */
 
 import type { MediaPlayerClass } from 'dashjs';
 import './dashjs-augmentation.ts';
 
-/** A dash.js player, or whatever behaves like one. */
+/** A dash.js player or a compatible object. */
 export type DashPlayer = Pick<
   MediaPlayerClass,
   | 'getVersion'
@@ -20,31 +20,31 @@ export type DashPlayer = Pick<
 const METHODS =
   'getVersion getSettings updateSettings addABRCustomRule removeABRCustomRule getABRCustomRules getVideoElement on off';
 
-/** Why this player cannot be served, in words; undefined where it can. */
+/** Why this player is not supported; undefined if it is. */
 export function whyUnsupported(player: DashPlayer): string | undefined {
   if (!player) return `expected a dash.js player, got ${player}`;
   for (const name of METHODS.split(' ')) {
     if (typeof player[name as keyof DashPlayer] !== 'function') return `the player has no ${name}()`;
   }
   const version = player.getVersion();
-  // Rule priorities came with 5.1: without them audio cannot be left to dash.js while video is decided on here.
+  // Rule priorities exist since 5.1: without them the plugin could not decide on video while dash.js decides on audio.
   const isServed = /^5\./.test(version) && setting(player, 'abr.rules.throughputRule.priority') !== undefined;
   return isServed ? undefined : `dash.js ${version} is not 5.1 or later of version 5`;
 }
 
-/** A setting below `streaming` by a path like `abr.maxBitrate.video`; undefined where there is none. */
+/** A setting below `streaming`, by a path like `abr.maxBitrate.video`; undefined if it does not exist. */
 export function setting(player: DashPlayer, path: string): unknown {
   let value: unknown = player.getSettings().streaming;
   for (const key of path.split('.')) value = (value as Record<string, unknown> | undefined | null)?.[key];
   return value;
 }
 
-/** Handlers of events by their names in dash.js. */
+/** Event handlers by dash.js's event names. */
 export type Handlers = Record<string, (event: never) => void>;
 
-/** Returns what ends it. */
+/** Returns a function that removes the handlers. */
 export function listen(player: DashPlayer, handlers: Handlers, guard: (action: () => void) => void): () => void {
-  // dash.js's types know the names of some events only.
+  // dash.js's types know only some event names.
   const bus = player as unknown as Record<'on' | 'off', (type: string, listener: (event: never) => void) => void>;
   const guarded = Object.entries(handlers).map(
     ([type, handler]) => [type, (event: never) => guard(() => handler(event))] as const,
@@ -55,17 +55,17 @@ export function listen(player: DashPlayer, handlers: Handlers, guard: (action: (
   };
 }
 
-/** Bits of a byte range `first-last`; undefined where there is none. */
+/** Bits of a byte range `first-last`; undefined without a range. */
 export function rangeBits(range: string | null | undefined): number | undefined {
   const [first, last] = (range ?? '').split('-').map(Number);
   const bits = (last! - first! + 1) * 8;
   return bits > 0 ? bits : undefined;
 }
 
-/** `https://host:port` that the player's manifest came from; undefined where it has no URL. */
+/** `https://host:port` of the player's manifest; undefined if it has no URL. */
 export function originOf(player: DashPlayer): string | undefined {
   try {
-    // Only of use where it is there, so that players need not have it.
+    // Optional, so that compatible players need not have it.
     const source = (player as { getSource?(): unknown }).getSource?.();
     return typeof source === 'string' ? new URL(source, location.href).origin : undefined;
   } catch {

@@ -7,7 +7,7 @@ import type { FakePlayer } from './fake-player.fixture.ts';
 useManualClock();
 
 describe('requests', () => {
-  test('cached segments are no evidence, failed ones leave nothing', () => {
+  test('cached segments are not measured, failed ones not recorded', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     download(player, 0, 0, 3e6, 0.05);
@@ -22,7 +22,7 @@ describe('requests', () => {
     expect(controller.states[0]!.previousBitrateBps).toBe(1e6);
   });
 
-  test('that is given up counts as waste', () => {
+  test('that is abandoned counts as wasted', () => {
     const controller = new ScriptedAbandoning();
     const { player, handle } = attached({ controller });
     player.ask();
@@ -39,8 +39,8 @@ describe('requests', () => {
   });
 });
 
-describe('bytes are counted whatever the headers say', () => {
-  /** As `download`, of a response without a length: `bytesLoaded` stays empty, bytes are in the traces alone. */
+describe('bytes are counted with any headers', () => {
+  /** As `download`, for a response without a length: `bytesLoaded` stays unset, only the traces have the bytes. */
   function downloadWithoutLength(player: FakePlayer, index: number, bytes: number, seconds: number) {
     const traces: { b: number[] }[] = [];
     const startDate = new Date();
@@ -55,7 +55,7 @@ describe('bytes are counted whatever the headers say', () => {
     player.trigger('fragmentLoadingCompleted', { request, response: { byteLength: bytes } });
   }
 
-  test('without a length, by what dash.js traced', () => {
+  test("without a length, from dash.js's traces", () => {
     const controller = new Scripted();
     const steady = new Steady();
     const { player, handle } = attached({ controller, forecasters: [steady] });
@@ -72,7 +72,7 @@ describe('bytes are counted whatever the headers say', () => {
     expect(handle.state.requestedBits).toBe(4e6 + 4e6);
   });
 
-  test('with low latency, by the parts that dash.js hands over', () => {
+  test('in low-latency mode, from the parts of the body', () => {
     const controller = new ScriptedAbandoning();
     const { player } = attached({ controller });
     player.ask();
@@ -89,7 +89,7 @@ describe('bytes are counted whatever the headers say', () => {
     expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
   });
 
-  test('with low latency, parts of an attempt that failed are not those of the next one', () => {
+  test('in low-latency mode, parts of a failed attempt do not count for the next one', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     player.ask();
@@ -110,7 +110,7 @@ describe('bytes are counted whatever the headers say', () => {
     expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 2.4e6, downloadSeconds: 0.75 }]);
   });
 
-  test('over a line that is fast, but was slow at first, MPC-L and MPC-D go up', () => {
+  test('on a link that was slow and becomes fast, MPC-L and MPC-D switch up', () => {
     for (const controller of ['mpc-l', 'mpc-d'] as const) {
       const { player, faults } = attached({ controller, ...(controller === 'mpc-l' && { prior: false }) });
       player.ask();
@@ -130,7 +130,7 @@ describe('bytes are counted whatever the headers say', () => {
     }
   });
 
-  test('where no event said anything, by the body', () => {
+  test('without progress events, from the body', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     player.ask();
@@ -145,7 +145,7 @@ describe('bytes are counted whatever the headers say', () => {
     expect(download).not.toHaveProperty('latencySeconds');
   });
 
-  test('where nothing can be measured in three downloads, dash.js decides until something is, and one fault says so', async () => {
+  test('after three downloads without a measurement, dash.js decides until there is one, with one fault', async () => {
     const controller = new Scripted();
     const { player, faults } = attached({ controller });
     for (let index = 0; index < 5; index++) {

@@ -8,13 +8,13 @@ import { periodOf } from './situation.ts';
 
 interface RequestEvent {
   request: FragmentRequest;
-  /** The body; in low-latency mode the part of it that has arrived since the last event. */
+  /** The body; in low-latency mode, the part that arrived since the last event. */
   response?: { byteLength: number } | null;
   error?: unknown;
 }
 
 export function requestHandlers({ downloads }: Adaptation): Handlers {
-  /** Bytes of bodies that arrived in parts, of the attempt of that number. */
+  /** Bytes so far of bodies that arrive in parts, and dash.js's number of the attempt. */
   const parts = new WeakMap<FragmentRequest, { bytes: number; attempt: unknown }>();
 
   function progressed(request: FragmentRequest, bodyBytes = 0): void {
@@ -37,9 +37,9 @@ export function requestHandlers({ downloads }: Adaptation): Handlers {
       downloads.begun(request, isMedia, isMedia && isVideo ? segmentOf(request) : undefined);
     },
     loadingProgress: ({ request }: RequestEvent) => progressed(request),
-    // Low latency: a part of the body.
+    // Low-latency mode: a part of the body.
     fragmentLoadingProgress({ request, response }: RequestEvent) {
-      // dash.js counts its retries there, which its types do not know.
+      // dash.js's types lack this field.
       const { retryAttempts: attempt } = request as { retryAttempts?: number };
       const before = parts.get(request);
       const bytes = (before?.attempt === attempt ? (before?.bytes ?? 0) : 0) + (response?.byteLength ?? 0);
@@ -64,8 +64,8 @@ function segmentOf({ representation, index, startTime, duration, range }: Fragme
 }
 
 /**
- * Bytes of the body so far. Where the response has no length (chunked, compressed, HTTP/1.0), dash.js leaves `bytesLoaded`
- * empty, but counts in its traces.
+ * Bytes of the body so far. For a response without a length (chunked, compressed, HTTP/1.0), dash.js does not set
+ * `bytesLoaded`, but counts in its traces.
  */
 function bytesLoaded({ bytesLoaded, traces }: FragmentRequest): number {
   if (bytesLoaded > 0) return bytesLoaded;

@@ -7,7 +7,7 @@ import { fakeVideo } from './fake-player.fixture.ts';
 useManualClock();
 
 describe('the switch rule', () => {
-  test('shows the controller the player in seconds and bits, and dash.js its decision', () => {
+  test("gives the controller the player's state in seconds and bits, and dash.js the decision", () => {
     const controller = new Scripted();
     const { player, handle, decisions, faults } = attached({ controller });
     expect(player.ask()).toBe('v0');
@@ -29,12 +29,12 @@ describe('the switch rule', () => {
     download(player, 0, 0, 3e6, 1.5);
     player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
     player.element!.currentTime = 0.5;
-    controller.next = { representation: 2, controller: 'scripted', reason: 'told to' };
+    controller.next = { representation: 2, controller: 'scripted', reason: 'scripted' };
     expect(player.ask()).toBe('v2');
     expect(controller.states[1]).toMatchObject({
       nowSeconds: 1.5,
       started: true,
-      // What has been played since dash.js's last word on it is off.
+      // The playback since dash.js's last buffer event is subtracted.
       bufferLevelSeconds: 3.5,
       segmentIndex: 1,
       segmentsRemaining: 9,
@@ -52,7 +52,7 @@ describe('the switch rule', () => {
         },
       ],
     });
-    // The ratio 3/4 of that segment is lent to all.
+    // All representations get the ratio 3/4 of that segment.
     expect(controller.states[1]!.upcomingSizesBits[0]).toEqual([3e6, 6e6, 12e6]);
     expect(decisions.map(({ kind, representationId, streamId }) => [kind, representationId, streamId])).toEqual([
       ['decide', 'v0', 'p0'],
@@ -70,7 +70,7 @@ describe('the switch rule', () => {
     expect(faults).toEqual([]);
   });
 
-  test('has no opinion on audio and text, and none in instances that dash.js has replaced', () => {
+  test('has no choice for audio and text, nor in instances that dash.js has replaced', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     expect(player.ask('audio')).toBeNull();
@@ -81,17 +81,17 @@ describe('the switch rule', () => {
     expect(controller.states).toHaveLength(1);
   });
 
-  test('the rule answers as dash.js wants it', () => {
+  test("returns a switch request in dash.js's form", () => {
     const { player } = attached({ controller: new Scripted() });
     expect(player.instances[0]!.getSwitchRequest(player.rulesContext())).toMatchObject({
       representation: { id: 'v0' },
       priority: 0.5,
-      reason: { message: 'scripted: told to' },
+      reason: { message: 'scripted: scripted' },
       rule: 'LeoAbrRule',
     });
   });
 
-  test('a controller that fails is told once, a decision outside the ladder too', async () => {
+  test('a failed controller is reported once, and so is a decision outside the ladder', async () => {
     const controller = new Scripted();
     const { player, faults, decisions } = attached({ controller });
     controller.next = () => {
@@ -107,7 +107,7 @@ describe('the switch rule', () => {
     expect(player.ask()).toBe('v1');
   });
 
-  test('a dash.js that is not as expected costs one fault and no opinion', async () => {
+  test('an unexpected dash.js causes one fault and no choice', async () => {
     const { player, faults } = attached({ controller: new Scripted() });
     player.representations = [];
     expect(() => player.ask()).toThrow();
@@ -124,8 +124,8 @@ describe('the switch rule', () => {
   });
 });
 
-describe('a download under way', () => {
-  test('is reconsidered ten times a second, also while nothing arrives, and given up at once', () => {
+describe('a download in flight', () => {
+  test('is reconsidered ten times a second, even if nothing arrives, and abandoned at once', () => {
     const controller = new ScriptedAbandoning();
     const { player, decisions } = attached({ controller });
     expect(player.rules.map(({ rulename }) => rulename)).toEqual(['LeoAbrRule']);
@@ -144,7 +144,7 @@ describe('a download under way', () => {
     wait(0.1);
     expect(player.qualitySet).toEqual([{ id: 'v1', reason: { forceAbandon: true, message: 'scripted: slow' } }]);
     expect(decisions.at(-1)).toMatchObject({ kind: 'abandon', representationId: 'v1', inFlight: { segmentIndex: 1 } });
-    // Once is enough until dash.js has answered.
+    // It is not repeated before dash.js has reacted.
     wait(0.5);
     expect(player.qualitySet).toHaveLength(1);
 
@@ -156,12 +156,12 @@ describe('a download under way', () => {
     player.request(1, 1);
     wait(0.15);
     expect(controller.inFlights.at(-1)).toMatchObject({ segmentIndex: 1, bitrateBps: 2e6, abandonments: 1 });
-    // The target is the one under way: nothing to do.
+    // The choice is the representation in flight: no abandonment.
     wait(0.5);
     expect(player.qualitySet).toHaveLength(1);
   });
 
-  test('is left alone where the page has switched adaptation off', () => {
+  test('is kept if the page has switched adaptation off', () => {
     const controller = new ScriptedAbandoning();
     const { player } = attached({ controller });
     player.ask();
@@ -173,7 +173,7 @@ describe('a download under way', () => {
     expect(player.qualitySet).toEqual([]);
   });
 
-  test('a dash.js that refuses to give it up costs one fault', async () => {
+  test('a dash.js that fails to abandon it causes one fault', async () => {
     const controller = new ScriptedAbandoning();
     const { player, faults } = attached({ controller });
     player.qualitySet.push = () => {
@@ -187,7 +187,7 @@ describe('a download under way', () => {
     expect(faults.map(({ message }) => message)).toEqual(['dash.js is not as expected: not now']);
   });
 
-  test('is reconsidered at progress events where timers are slow, as in a hidden tab', async () => {
+  test('is reconsidered at progress events if timers are throttled, as in a hidden tab', async () => {
     const setInterval = jest.spyOn(globalThis, 'setInterval').mockReturnValue(7 as never);
     const controller = new ScriptedAbandoning();
     const { player } = attached({ controller });
@@ -211,7 +211,7 @@ describe('a download under way', () => {
     setInterval.mockRestore();
   });
 
-  test('stops being watched when the plugin goes', () => {
+  test('is not reconsidered after the plugin is detached', () => {
     const controller = new ScriptedAbandoning();
     const { player, handle } = attached({ controller });
     player.ask();

@@ -1,4 +1,4 @@
-/** The plugin as dash.js sees it: a quality switch rule. */
+/** The plugin as a quality switch rule of dash.js. */
 
 import type { RulesContext } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
@@ -7,13 +7,13 @@ import type { DashPort } from './dash-port.ts';
 
 export const SWITCH_RULE = 'LeoAbrRule';
 
-/** dash.js's DEFAULT: above its throughput rule as the plugin sets it, equal to DroppedFramesRule. */
+/** dash.js's DEFAULT: above the throughput rule (see settings-guard.ts), equal to DroppedFramesRule. */
 const PRIORITY = 0.5;
 
 /**
- * Makes the rule factory for `addABRCustomRule`. Its rule is called before each segment's request; audio and text are left
- * to dash.js. Each time one of dash.js's rules is switched on or off it makes another instance of a custom rule, and keeps
- * the earlier ones, even after the rule's removal: only the newest decides.
+ * Makes the rule factory for `addABRCustomRule`. dash.js calls the rule before each segment's request; the rule has no
+ * opinion on audio and text. Whenever one of dash.js's own rules is switched on or off, dash.js makes another instance
+ * of a custom rule and keeps the earlier ones, even after the rule's removal: only the newest decides.
  */
 export function switchRule(port: DashPort, { life, decisions }: Adaptation) {
   function decide(context: RulesContext): Choice | undefined {

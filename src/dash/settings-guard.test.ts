@@ -3,14 +3,14 @@ import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
 import { applySettings } from './settings-guard.ts';
 
 describe('applySettings', () => {
-  test('sets what the plugin needs and puts everything back', () => {
+  test('applies the needed settings and restores the previous ones', () => {
     const player = new FakePlayer();
     const before = structuredClone(player.settings);
     const restore = applySettings(asPlayer(player));
     const { streaming } = player.settings;
     expect(streaming.abr.rules).toMatchObject({
       throughputRule: { active: true, priority: 0 },
-      // Never chosen, because the threshold is endless.
+      // dash.js never chooses it, because the threshold is infinite.
       bolaRule: { active: true, priority: 0.5 },
       insufficientBufferRule: { active: false },
       switchHistoryRule: { active: false },
@@ -25,7 +25,7 @@ describe('applySettings', () => {
     expect(player.settings).toEqual(before);
   });
 
-  test('leaves what the page changes in between, and fast switching that it has set itself', () => {
+  test("keeps later changes by the page, and a page's own value for fast switching", () => {
     const player = new FakePlayer();
     player.settings.streaming.buffer.fastSwitchEnabled = true;
     const restore = applySettings(asPlayer(player));
@@ -37,7 +37,7 @@ describe('applySettings', () => {
     expect(player.settings.streaming.cacheInitSegments).toBe(false);
   });
 
-  test('switches BOLA off where there is no threshold, and sets nothing that this dash.js lacks', () => {
+  test('switches BOLA off without a threshold, and sets no setting that this dash.js lacks', () => {
     const player = new FakePlayer();
     Reflect.deleteProperty(player.settings.streaming.abr, 'hybridSwitchBufferTime');
     Reflect.deleteProperty(player.settings.streaming.abr.rules, 'loLPRule');

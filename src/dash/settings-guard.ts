@@ -1,41 +1,41 @@
-/** The dash.js settings that the plugin needs, why, and their way back. docs/plugin.md tells users the same. */
+/** The dash.js settings that the plugin needs, and how they are restored. docs/plugin.md lists them for users. */
 
 import { type DashPlayer, setting } from './player.ts';
 
-/** Priority of dash.js's own throughput rule beside ours: below DEFAULT (0.5), the priority of our rule. */
+/** Priority of dash.js's throughput rule: below DEFAULT (0.5), the priority of our rule. */
 const WEAK = 0;
 
-/** Paths below `streaming`, in the order in which they are set. */
+/** Paths below `streaming`, in the order of setting them. */
 const NEEDED: readonly (readonly [path: string, value: unknown])[] = [
-  // The throughput rule decides on audio, and on video where our rule has no opinion; being weak it never overrules ours.
+  // The throughput rule decides on audio, and on video if our rule has no choice; being weak, it never overrules ours.
   ['abr.rules.throughputRule.priority', WEAK],
   ['abr.rules.throughputRule.active', true],
-  // With an endless threshold BOLA is never chosen over the throughput rule. Switching BOLA off instead would leave audio
-  // without any rule when the plugin is attached during playback, in a moment when dash.js uses BOLA.
+  // With an infinite threshold, dash.js never prefers BOLA to the throughput rule. Switching BOLA off instead would
+  // leave audio without a rule if the plugin is attached while dash.js uses BOLA.
   ['abr.hybridSwitchBufferTime', Number.POSITIVE_INFINITY],
-  // These would pull the choice down: of equal priorities the lowest bitrate wins.
+  // These would lower the choice: among equal priorities, the lowest bitrate wins.
   ['abr.rules.insufficientBufferRule.active', false],
   ['abr.rules.switchHistoryRule.active', false],
   ['abr.rules.l2ARule.active', false],
   ['abr.rules.loLPRule.active', false],
-  // It would abandon downloads that the plan counts on, and then block switches up for 10 s.
+  // This rule would abandon downloads that the plan relies on, and then block switches up for 10 s.
   ['abr.rules.abandonRequestsRule.active', false],
   // Resource timing takes the first entry with the same URL, which may be another player's download.
   ['abr.throughput.useResourceTimingApi', false],
-  // Else each switch first loads an init segment, which may hang in an outage.
+  // Otherwise each switch first loads an init segment, which may hang in an outage.
   ['cacheInitSegments', true],
 ];
 
-/** Before 5.2 there is no threshold. */
+/** Before 5.2, dash.js has no threshold. */
 const WITHOUT_THRESHOLD = ['abr.rules.bolaRule.active', false] as const;
 
 /**
- * dash.js's default (null) throws buffered media away when it switches up, and loads it again; the plan counts each
- * segment once. A value that the page has set stays.
+ * With its default (null), dash.js discards buffered media at a switch up and loads it again, but the plan counts each
+ * segment once. A value set by the page stays.
  */
 const WHERE_UNSET = ['buffer.fastSwitchEnabled', false] as const;
 
-/** Sets what is needed, as far as this version of dash.js has it; returns what puts back what was there. */
+/** Applies the settings that this version of dash.js has; returns a function that restores the previous ones. */
 export function applySettings(player: DashPlayer): () => void {
   const wanted = [...NEEDED];
   if (setting(player, 'abr.hybridSwitchBufferTime') === undefined) wanted.push(WITHOUT_THRESHOLD);
@@ -46,7 +46,7 @@ export function applySettings(player: DashPlayer): () => void {
   for (const { path, value } of changes) update(player, path, value);
   return () => {
     for (const { path, value, before } of changes) {
-      // What the page has changed since stays.
+      // Settings that the page has changed since stay.
       if (setting(player, path) === value) update(player, path, before);
     }
   };

@@ -9,7 +9,7 @@ import { asPlayer, FakePlayer, fakeVideo, ranges } from './fake-player.fixture.t
 useManualClock();
 
 describe('the situation', () => {
-  test('after a seek nothing precedes the next segment, which is the one after what is buffered', () => {
+  test('after a seek there is no previous bitrate, and the next segment follows the buffer', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     player.ask();
@@ -26,7 +26,7 @@ describe('the situation', () => {
     expect(controller.states[2]).toMatchObject({ segmentIndex: 8, previousBitrateBps: 2e6 });
   });
 
-  test('where another track has replaced the buffer, the next segment is the one at its end', () => {
+  test('after a track switch, the next segment is the one at the end of the buffer', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     player.ask();
@@ -39,7 +39,7 @@ describe('the situation', () => {
     expect(controller.states.map(({ segmentIndex }) => segmentIndex)).toEqual([0, 6, 2]);
   });
 
-  test('periods go on with the history and count segments along the presentation', () => {
+  test('a new period keeps the history and counts segments from the start of the presentation', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     const manifestInfo = { isDynamic: false, duration: 40 };
@@ -70,7 +70,7 @@ describe('the situation', () => {
     expect(controller.states[0]!.upcomingSizesBits).toHaveLength(10);
   });
 
-  test('after a full source buffer the cap is what dash.js has cut its target to', () => {
+  test("after a full source buffer, the cap is dash.js's reduced target", () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     player.settings.streaming.buffer.bufferTimeAtTopQuality = 6.5;
@@ -80,7 +80,7 @@ describe('the situation', () => {
     expect(controller.states.map(({ bufferCapSeconds }) => bufferCapSeconds)).toEqual([18, 6.5]);
   });
 
-  test('the page decides on the first segment where it has set an initial bitrate', () => {
+  test("the first segment has the page's initial bitrate", () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     player.settings.streaming.abr.initialBitrate.video = 2000;
@@ -118,21 +118,21 @@ describe('playback rate and pause', () => {
   attachLeoAbr(asPlayer(player), { controller, logger: null });
   player.instantiateRules();
 
-  /** The state that the controller is shown while the element has these properties. */
+  /** The controller's state while the element has these properties. */
   function stateWith(element: object | undefined): PlayerState {
     player.element = element && Object.assign({ currentTime: 0, buffered: ranges([[0, 8]]) }, element);
     player.ask();
     return controller.states.at(-1)!;
   }
 
-  test('before the first picture the viewer waits, although the element is paused', () => {
+  test('before the first picture, a paused element waits for data', () => {
     expect(stateWith({ paused: true, buffered: ranges([]) })).toMatchObject({
       started: false,
       isPaused: false,
     });
   });
 
-  test("are the element's", () => {
+  test('come from the media element', () => {
     player.trigger('playbackPlaying');
     expect(stateWith({ playbackRate: 2, paused: false })).toMatchObject({ playbackRate: 2, isPaused: false });
     expect(stateWith({ playbackRate: 0.5, paused: true })).toMatchObject({ playbackRate: 0.5, isPaused: true });

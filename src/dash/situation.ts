@@ -1,4 +1,4 @@
-/** Reads out of dash.js what a decision depends on, in the units and shapes of the core. */
+/** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RulesContext, StreamInfo } from 'dashjs';
 import type { Period, Situation } from '../core/player-port.ts';
@@ -13,10 +13,10 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
   return [...allowed].sort((a, b) => a.bandwidth - b.bandwidth);
 }
 
-/** `context` is that of the latest call of a rule for video. */
+/** `context`: of the latest call of the rule for video. */
 export function readSituation(player: DashPlayer, context: RulesContext, gauge: BufferGauge): Situation {
   const streamInfo = context.getStreamInfo();
-  /** The one that dash.js would continue with. */
+  /** dash.js's current representation. */
   const current = context.getRepresentation();
   const period = periodOf(streamInfo, current);
   const segmentSeconds = segmentDuration(current);
@@ -25,15 +25,15 @@ export function readSituation(player: DashPlayer, context: RulesContext, gauge: 
   const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
   let target = schedule.getBufferTarget();
   if (gauge.isQuotaExceeded) {
-    // dash.js has cut the targets of the top quality alone; the plan may well go there.
+    // dash.js cuts only the targets of the top quality, but the plan may reach it.
     target = Math.min(target, Number(setting(player, 'buffer.bufferTimeAtTopQuality')));
   }
-  // dash.js compares buffer level + segment duration with its target, for targets of up to a segment the level alone.
+  // dash.js compares buffer level + segment duration with its target; for targets up to a segment, the level alone.
   const bufferCapSeconds = target > segmentSeconds ? target : target + segmentSeconds;
   const playableSeconds = gauge.playableSeconds();
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
-  // The representations of the ladder have no index of segments; those of the stream processor have one.
+  // The ladder's representations have no segment index; those of the stream processor have one.
   const indexed = streams
     ?.getStreamById(period.id)
     ?.getStreamProcessors()
@@ -57,7 +57,7 @@ export function readSituation(player: DashPlayer, context: RulesContext, gauge: 
   };
 }
 
-/** A period with the segments of one representation; all of a ladder have as many. */
+/** The period; all representations have the same number of segments. */
 export function periodOf({ id, start, duration, manifestInfo }: StreamInfo, representation: Representation): Period {
   const segmentSeconds = segmentDuration(representation);
   const segmentsIn = (seconds: number) => Math.max(0, Math.ceil(seconds / segmentSeconds - 0.01));
