@@ -69,21 +69,11 @@ export class ObservationMeter {
     const from = request.reportedSeconds ?? this.#nowSeconds;
     const to = this.#nowSeconds;
     request.reportedSeconds = to;
-    const open = this.#open;
-    if (open?.kind === 'throughput') this.#queue.push(open);
-    let overlap = 0;
-    let last: (Piece & { kind: 'throughput' }) | undefined;
-    for (const piece of this.#queue) {
-      if (piece.kind !== 'throughput') continue;
-      overlap += overlapSeconds(piece, from, to);
-      last = piece;
-    }
-    if (overlap > 0) {
-      for (const piece of this.#queue) {
-        if (piece.kind === 'throughput') piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
-      }
-    } else if (last !== undefined) last.bits += bits;
-    if (open?.kind === 'throughput') this.#queue.pop();
+    const pieces = [...this.#queue, this.#open].filter((piece) => piece?.kind === 'throughput');
+    const overlap = pieces.reduce((sum, piece) => sum + overlapSeconds(piece, from, to), 0);
+    const last = pieces[pieces.length - 1];
+    if (overlap > 0) for (const piece of pieces) piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
+    else if (last !== undefined) last.bits += bits;
     this.#flush();
   }
 
@@ -158,17 +148,14 @@ export class ObservationMeter {
   }
 
   #flush(): void {
-    let reported = Number.POSITIVE_INFINITY;
-    for (const { reportedSeconds = Number.POSITIVE_INFINITY } of this.#requests) {
-      reported = Math.min(reported, reportedSeconds);
-    }
+    const reported = Math.min(
+      ...this.#requests.map(({ reportedSeconds = Number.POSITIVE_INFINITY }) => reportedSeconds),
+    );
     const settledBefore = Math.max(reported, this.#nowSeconds - SETTLE_SECONDS);
-    let settled = 0;
-    for (const piece of this.#queue) {
-      if ((piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore) break;
-      settled++;
-    }
-    if (settled > 0) for (const piece of this.#queue.splice(0, settled)) this.#emit(piece);
+    const open = this.#queue.findIndex(
+      (piece) => (piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore,
+    );
+    for (const piece of this.#queue.splice(0, open < 0 ? this.#queue.length : open)) this.#emit(piece);
   }
 }
 

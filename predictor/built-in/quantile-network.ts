@@ -63,15 +63,12 @@ export class QuantileNetworks {
       const at = step * this.#levelCount;
       const median = outputs[at + middle]!;
       into[at + middle]! += share * median;
-      let value = median;
-      for (let i = middle + 1; i < this.#levelCount; i++) {
-        value += softplus(outputs[at + i]!);
-        into[at + i]! += share * value;
-      }
-      value = median;
-      for (let i = middle - 1; i >= 0; i--) {
-        value -= softplus(outputs[at + i]!);
-        into[at + i]! += share * value;
+      for (const direction of [1, -1]) {
+        let value = median;
+        for (let i = middle + direction; i >= 0 && i < this.#levelCount; i += direction) {
+          value += direction * softplus(outputs[at + i]!);
+          into[at + i]! += share * value;
+        }
       }
     }
   }

@@ -99,7 +99,7 @@ describe('position', () => {
     const latencies = Array.from({ length: 100 }, (_, i): Observation => {
       return { kind: 'request-latency', atSeconds: 2 * i, latencySeconds: 0.04 };
     });
-    logOdds(expect(listen(started(), latencies))).toBeCloseTo(0);
+    expect(logOdds(listen(started(), latencies))).toBeCloseTo(0);
   });
 
   test('is periodic: a UTC that differs by 15 s, a minute or a day gives the same', () => {

@@ -13,16 +13,9 @@ import { CELLS, type Measurement, StateFilters } from './state-filters.ts';
 // Local bindings, because the loops over the cells dominate the cost.
 const { abs, exp, floor, hypot, log, max, min, round, sqrt } = Math;
 
-/** An expected handover on the session's clock. */
-interface ClockedHandover {
-  atSeconds: number;
-  /** Probability of a handover within a second of that time, 0 to 1. */
-  confidence: number;
-}
-
 export interface HandoverEstimate {
-  /** The next three, ascending; empty unless `isLeo`. */
-  nextHandovers: ClockedHandover[];
+  /** The next three, ascending; empty unless `isLeo`. `confidence`: probability within a second of the time, 0 to 1. */
+  nextHandovers: { atSeconds: number; confidence: number }[];
   /** Handovers are at this second of the session's clock (0 to below 15) plus multiples of 15. */
   phaseSeconds: number;
   /** Expected root mean square error of `phaseSeconds`; 4.3 without evidence. */
