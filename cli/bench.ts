@@ -1,4 +1,4 @@
-/** `leo-abr bench`: algorithms against each other in a real browser, on replayed traces, in real time. */
+/** `leo-abr bench`: compares algorithms in a real browser, on replayed traces, in real time. */
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,13 +24,13 @@ import { Progress } from './progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
 
-/** Beside the built command; from source it lies where the build would put it. */
+/** Folders to look for the built page in: beside the built command, and the build's output when run from source. */
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
 const TIERS = ['origin', 'kernel'];
-/** Results so far are written at least so often, for `--resume` after the worst. */
+/** Time between two writes of partial results, in ms, so that `--resume` loses little after a crash. */
 const WRITE_PARTIAL_MS = 60_000;
 
-/** On each of two traces, before the sessions and after. */
+/** Length of the calibration on each of two traces, before the sessions and after them. */
 const CALIBRATION_SECONDS = 4;
 
 interface BenchFlags {
@@ -46,7 +46,7 @@ export function benchCommand(io: CommandIo): Command {
     .description('replay traces in a real browser with dash.js and compare algorithms')
     .option(
       '--tier <name>',
-      "how traces are replayed: origin (an HTTP server that paces bytes) or kernel (a link under the kernel's TCP; Linux, root)",
+      "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root)",
       'origin',
     )
     .option(
@@ -54,9 +54,13 @@ export function benchCommand(io: CommandIo): Command {
       `tier kernel: congestion control of the server, ${CONGESTION_CONTROLS.join(' or ')}`,
       'cubic',
     )
-    .option('--impairment <name>', "tier kernel: loss and delay beside the trace's rates, starlink or none", 'starlink')
-    .option('--contexts <n>', 'sessions side by side (default: 4 for ladders beyond 30 Mbit/s, else 8)')
-    .option('--raw <file>', 'every decision, request and stall, a line per session (default: beside --out)')
+    .option(
+      '--impairment <name>',
+      "tier kernel: loss and delay besides the trace's rates, starlink or none",
+      'starlink',
+    )
+    .option('--contexts <n>', 'sessions at the same time (default: 4 for ladders above 30 Mbit/s, else 8)')
+    .option('--raw <file>', 'file for every decision, request and stall, a line per session (default: beside --out)')
     .addHelpText('after', `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle`)
     .action((flags: unknown) => bench(flags as BenchFlags, io));
 }
@@ -120,7 +124,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       pageDirectory,
       own: benchmark.own,
       ...(kernel && { kernel }),
-      // For this command none but the built-in forecaster's are read.
+      // `bench` reads models of the built-in forecaster only.
       ...(benchmark.foldModels && { models: benchmark.foldModels as Readonly<Record<string, ModelFile>> }),
       contexts,
       timings,
@@ -150,7 +154,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     const hint =
       benchmark.out === STANDARD_OUTPUT
         ? 'nothing was written; with --out <file> it could be resumed'
-        : `${benchmark.out} holds what was done, --resume continues it`;
+        : `${benchmark.out} holds the finished sessions, --resume continues it`;
     stderr.write(`${why}: ${hint}\n`);
     throw new ExitWith(givenUp > 0 ? EXIT_FAULT : EXIT_INTERRUPTED);
   }
@@ -158,12 +162,12 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 
-/** Says before anything is played which segments cannot be made. */
+/** Throws before the first session if media cannot be generated in the scenario's segment sizes. */
 function requireMedia({ ladderBps, segmentSeconds, segmentSizesBits }: Benchmark['scenario']): void {
   presentation({ ladderBps, segmentSeconds, segmentSizesBits });
 }
 
-/** Tells what a reader of the results must know of a session. */
+/** Prints what went wrong in a session. */
 function report({ planned, attempt, rejected, result, inconsistencies }: PlayedSession, { stderr }: CommandIo): void {
   const name = `${planned.algorithm} on ${planned.trace.name} at ${planned.startSeconds} s`;
   if (rejected !== undefined) stderr.write(`rejected (attempt ${attempt}): ${name}: ${rejected}\n`);
@@ -171,7 +175,7 @@ function report({ planned, attempt, rejected, result, inconsistencies }: PlayedS
   for (const difference of inconsistencies) stderr.write(`inconsistent: ${name}: ${difference}\n`);
 }
 
-/** JSON lines: all that was recorded of each session played, accepted or not. Begun with the first of them. */
+/** JSON lines with the full record of each session, accepted or rejected. The first session creates the file. */
 class RawFile {
   private readonly file: string | undefined;
   private isBegun: boolean;
@@ -195,7 +199,7 @@ function rawBeside(out: string): string | undefined {
   return out === STANDARD_OUTPUT ? undefined : `${out.replace(/\.json$/, '')}.raw.jsonl`;
 }
 
-/** Says before anything is played why a machine cannot. */
+/** The flags of the kernel tier. Throws if one is wrong, or if this machine cannot run the tier. */
 function kernelOption({ congestion, impairment, contexts }: BenchFlags): KernelTier {
   const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
   if (congestionControl === undefined) {
@@ -218,7 +222,7 @@ function kernelOption({ congestion, impairment, contexts }: BenchFlags): KernelT
   return { congestionControl, impairment: chosen };
 }
 
-/** Sessions of two tiers do not belong in one file. */
+/** One file holds sessions of one tier, so `--resume` must continue the same tier. */
 function requireSameTier({ resumedTool, out }: Benchmark, tier: string, kernel: KernelTier | undefined): void {
   const earlier = resumedTool && benchNotesOf(resumedTool);
   if (earlier === undefined) return;

@@ -1,4 +1,4 @@
-/** The flags that `simulate` and `bench` share, and the validated, fully specified benchmark that they become. */
+/** The flags that `simulate` and `bench` share, validated into one fully specified benchmark. */
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -40,7 +40,7 @@ interface Flags {
   algorithms: string;
   scenario: string;
   segments?: string;
-  /** Of `simulate` alone. */
+  /** Only `simulate` has it. */
   playbackRate?: string;
   starts: string;
   baseline: string;
@@ -55,43 +55,44 @@ interface Flags {
 export interface Benchmark {
   scenario: ResolvedScenario;
   algorithms: readonly string[];
-  /** Files among them. */
+  /** Those algorithms that are the user's files. */
   own: readonly OwnAlgorithm[];
   plan: BenchmarkPlan;
-  /** Sessions that `--resume` found done, and those left to play. */
+  /** Finished sessions that `--resume` found in `out`. */
   done: SessionResult[];
+  /** Sessions to play. */
   remains: PlannedSession[];
   timings: boolean;
   /** Recording group to model file. */
   foldModels: ModelsByGroup | undefined;
   tool: ToolInfo;
-  /** That of the partial results which `--resume` continues. */
+  /** `tool` of the partial results that `--resume` continues. */
   resumedTool?: ToolInfo;
   out: string;
 }
 
 export function addBenchmarkOptions(command: Command): Command {
   return command
-    .requiredOption('--traces <file|folder>', 'traces to replay, folders with all below them (repeatable)', collect)
+    .requiredOption('--traces <file|folder>', 'trace files, or folders with their subfolders (repeatable)', collect)
     .requiredOption(
       '--algorithms <names>',
-      'what to compare, separated by commas; a path (./mine.ts) is an algorithm of your own',
+      'algorithms to compare, separated by commas; a path (./mine.ts) is an algorithm of your own',
     )
-    .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a named set-up or a file of one')
+    .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a name, or a JSON file')
     .option('--segments <n>', 'play only the first n segments of the scenario')
     .option('--starts <rule>', 'where in a trace sessions start: every:<seconds> or at:<seconds>,...', 'at:0')
-    .option('--baseline <algorithm>', 'what the summary compares with', 'mpc-d')
-    .option('--fold-models <map.json>', 'the model to use for each recording group, for algorithms with one')
+    .option('--baseline <algorithm>', 'algorithm that the summary compares with', 'mpc-d')
+    .option('--fold-models <map.json>', 'model for each recording group, for algorithms that use one')
     .option('--seed <n>', 'seed of everything random', '1')
-    .option('--shard <i/n>', 'play only part i of n; merge puts the parts together')
-    .option('--timings', 'measure how long decisions take (results are then not the same bytes each time)')
+    .option('--shard <i/n>', 'play only part i of n; leo-abr merge joins the parts')
+    .option('--timings', 'measure how long decisions take (results then differ from run to run)')
     .option('--resume', 'continue the partial results in --out')
     .option('--out <file>', 'where the results go, - for standard output', STANDARD_OUTPUT);
 }
 
 /**
- * Checks every flag, and that the output can be written, before anything is played; `requireAlgorithm` throws for a
- * name that the command cannot play. Notes for the user go to `stderr`.
+ * Checks every flag and the output file before the first session. `requireAlgorithm` throws for a name that the command
+ * cannot play. Notes for the user go to `stderr`.
  */
 export async function prepareBenchmark(
   command: 'simulate' | 'bench',
@@ -151,7 +152,7 @@ export async function prepareBenchmark(
   };
 }
 
-/** The results document; `complete` false marks one that was broken off and that `--resume` continues. */
+/** The results document. `complete` false marks partial results, which `--resume` continues. */
 export function benchmarkJson(
   benchmark: Benchmark,
   played: readonly SessionResult[],
@@ -167,7 +168,7 @@ export function benchmarkJson(
   return { results, json: resultsJson(results) };
 }
 
-/** The scenario with its first segments alone; their sizes stay what they are. */
+/** The scenario cut to its first segments; their sizes stay the same. */
 function shortened(scenario: ResolvedScenario, text: string | undefined): ResolvedScenario {
   if (text === undefined) return scenario;
   const { segmentCount, segmentSizesBits } = scenario;
@@ -176,11 +177,11 @@ function shortened(scenario: ResolvedScenario, text: string | undefined): Resolv
   return { ...scenario, segmentCount: segments, segmentSizesBits: segmentSizesBits.slice(0, segments) };
 }
 
-/** The scenario for viewers who watch at another rate; at rate 1 it stays as it is. */
+/** The scenario at another playback rate; unchanged at rate 1, so that results stay the same bytes. */
 function atPlaybackRate(scenario: ResolvedScenario, text = '1'): ResolvedScenario {
   const playbackRate = decimalNumber(text, '--playback-rate', {
     expected: 'a number from 0.25 to 4',
-    // What media elements play in all browsers.
+    // All browsers play this range.
     holds: (rate) => rate >= 0.25 && rate <= 4,
   });
   return playbackRate === 1 ? scenario : { ...scenario, playbackRate };
@@ -190,12 +191,11 @@ function noteSkipped(plan: BenchmarkPlan, stderr: Output): void {
   const [first] = plan.skipped;
   if (first === undefined) return;
   const { trace, startSeconds, reason } = first;
-  stderr.write(
-    `${plan.skipped.length} starts left out: ${trace.name} at ${startSeconds} s (${reason})${plan.skipped.length > 1 ? ' ...' : ''}\n`,
-  );
+  const more = plan.skipped.length > 1 ? ' ...' : '';
+  stderr.write(`${plan.skipped.length} starts left out: ${trace.name} at ${startSeconds} s (${reason})${more}\n`);
 }
 
-/** What an earlier, broken-off run of the same command leaves to do. */
+/** Splits the plan into the sessions that an interrupted run of this command finished and those to play. */
 function resumed(
   flags: Flags,
   plan: BenchmarkPlan,

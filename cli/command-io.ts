@@ -1,19 +1,19 @@
-/** What a command may touch of its process: streams, signals, environment. Tests hand in their own. */
+/** All that commands use of their process: streams, threads, signals. Tests pass their own. */
 
 import { availableParallelism } from 'node:os';
 
 export interface Output {
   write(text: string): unknown;
-  /** A terminal, where a line can be written over. */
+  /** True for a terminal, where a line can be overwritten. */
   isTTY?: boolean;
 }
 
 export interface CommandIo {
   stdout: Output;
   stderr: Output;
-  /** Threads to use when the user does not say. */
+  /** Threads to use without `--jobs`. */
   defaultJobs: number;
-  /** Calls back at the first SIGINT or SIGTERM (the next one kills, as always); returns how to stop listening. */
+  /** Calls `callback` at the first SIGINT or SIGTERM; the next one kills. Returns a function that stops listening. */
   onInterrupt(callback: () => void): () => void;
 }
 

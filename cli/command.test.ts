@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { SHIPPED_MODEL } from '../predictor/built-in/shipped-model.ts';
+import { SHIPPED_FILE } from '../predictor/built-in/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -11,7 +11,7 @@ import { runCommand } from './command.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 
-// Whole benchmarks are played here; a busy machine needs its time.
+// Whole benchmarks run here, slowly on a busy machine.
 jest.setTimeout(60_000);
 
 let folder: string;
@@ -104,7 +104,7 @@ describe('simulate', () => {
     expect(stderr).toContain('--playback-rate: expected a number from 0.25 to 4');
   });
 
-  test('plays a scenario from a file, a ladder of one among them', async () => {
+  test('plays a scenario from a file, also with a ladder of one', async () => {
     const scenario = {
       ladderBps: [5e6],
       segmentSeconds: 2,
@@ -143,7 +143,7 @@ describe('simulate', () => {
   });
 
   test('an interrupt leaves partial results that --resume completes to the same bytes', async () => {
-    // Multiples of 0.7 are no round numbers in binary.
+    // Multiples of 0.7 are not exact in binary.
     const flags = { starts: 'every:0.7', algorithms: 'mpc-o,mpc-d' };
     await run(simulateArgs({ ...flags, out: at('undisturbed.json') }));
 
@@ -170,13 +170,13 @@ describe('simulate', () => {
     expect(stderr).toContain('nothing was written');
   });
 
-  test('--resume without earlier results begins', async () => {
+  test('--resume without earlier results plays everything', async () => {
     const { status, stderr } = await run(simulateArgs({ out: at('new.json'), resume: true }));
     expect(status).toBe(0);
     expect(stderr).toContain('nothing to resume');
   });
 
-  test('a session that ended by a fault makes the status 1', async () => {
+  test('status 1 if a session ended by a fault', async () => {
     await run(simulateArgs({ out: at('faulty.json') }));
     const results = JSON.parse(readFileSync(at('faulty.json'), 'utf8')) as Results;
     Object.assign(results.sessions[2]!, { endedBy: 'fault', fault: 'out of ideas' });
@@ -193,7 +193,7 @@ describe('simulate', () => {
   });
 
   test('plays each recording group with the model of its fold', async () => {
-    writeFileSync(at('model.json'), JSON.stringify(SHIPPED_MODEL));
+    writeFileSync(at('model.json'), JSON.stringify(SHIPPED_FILE));
     writeFileSync(at('folds.json'), JSON.stringify({ a: 'model.json', b: 'model.json', golden: 'model.json' }));
     const { status, stdout } = await run(simulateArgs({ 'fold-models': at('folds.json'), algorithms: 'mpc-d,mpc-l' }));
     expect(status).toBe(0);
@@ -206,7 +206,7 @@ describe('simulate', () => {
     ).toContain('built-in');
   });
 
-  test('refuses a fold that has no model, or one that is none', async () => {
+  test('refuses a recording group without a model, or with a file that is no model', async () => {
     writeFileSync(at('model.json'), '{}');
     writeFileSync(at('folds.json'), JSON.stringify({ golden: 'model.json' }));
     const broken = await run(simulateArgs({ 'fold-models': at('folds.json') }));
@@ -219,7 +219,7 @@ describe('simulate', () => {
   });
 });
 
-describe('wrong usage and input end with status 2 and say what, where, expected and got', () => {
+describe('wrong usage and input: status 2; the message has place, expectation and received value', () => {
   test.each<[string, Record<string, string | true>, RegExp]>([
     ['an unknown algorithm', { algorithms: 'mpc-x' }, /--algorithms: expected one of mpc-d, .*mpc-o.*, got "mpc-x"/],
     ['an algorithm twice', { algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
@@ -246,7 +246,7 @@ describe('wrong usage and input end with status 2 and say what, where, expected 
     expect(stderr).not.toContain('sessions in');
   });
 
-  test('an output that cannot be written, before anything is played', async () => {
+  test('an output that cannot be written, before the first session', async () => {
     const unwritable = [join(traces, 'a.csv', 'results.json'), traces];
     for (const out of unwritable) {
       const { status, stderr } = await run(simulateArgs({ out }));
@@ -272,14 +272,14 @@ describe('wrong usage and input end with status 2 and say what, where, expected 
     expect(existsSync(at('never.json'))).toBe(false);
   });
 
-  test('a map of models that is none', async () => {
+  test('a map of models with a wrong entry', async () => {
     writeFileSync(at('folds.json'), JSON.stringify({ golden: 5 }));
     const { status, stderr } = await run(simulateArgs({ 'fold-models': at('folds.json') }));
     expect(status).toBe(2);
     expect(stderr).toMatch(/folds\.json: golden: expected the name of a model file, got 5/);
   });
 
-  test('results that are cut short', async () => {
+  test('truncated results', async () => {
     const whole = (await run(simulateArgs())).stdout;
     writeFileSync(at('short.json'), whole.slice(0, 5000));
     const { status, stderr } = await run(['merge', at('short.json')]);
@@ -287,7 +287,7 @@ describe('wrong usage and input end with status 2 and say what, where, expected 
     expect(stderr).toMatch(/short\.json:\d+: expected results JSON/);
   });
 
-  test('no such command, no arguments; help and version are no errors', async () => {
+  test('unknown command or missing arguments: status 2; help and version: status 0', async () => {
     expect((await run(['simulat'])).status).toBe(2);
     expect((await run(['simulat'])).stderr).toContain('simulate');
     expect((await run(['simulate'])).status).toBe(2);

@@ -1,4 +1,4 @@
-/** The `leo-abr` command as a function of its arguments and its surroundings. */
+/** The `leo-abr` command as a function of its arguments and its process. */
 
 import { Command, CommanderError } from 'commander';
 import { benchCommand } from './bench.ts';
@@ -16,7 +16,7 @@ import { evaluateCommand } from './train/evaluate.ts';
 import { exportCommand } from './train/export.ts';
 import { trainCommand } from './train/train.ts';
 
-/** Runs the command with the arguments after its name; gives the exit status, having said why on `io.stderr`. */
+/** Runs the command with the arguments after its name. Returns the exit status; errors go to `io.stderr`. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
   const program = new Command(TOOL_NAME)
     .description('replay, compare and serve low-Earth-orbit links for adaptive streaming')
@@ -48,7 +48,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   }
 }
 
-/** Commander must throw instead of ending the process, and write where it is told to, in every subcommand. */
+/** Makes commander throw instead of ending the process, and write to `io`, in every subcommand. */
 function settle(command: Command, io: CommandIo): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => io.stdout.write(text),

@@ -3,10 +3,10 @@ import { expect, jest, test } from '@jest/globals';
 import { newDeviceClient, type RawResponse } from '../service/dish/device-api.ts';
 import { runListening } from './serve-run.fixture.ts';
 
-// The first one loads the whole service, which takes a busy machine some seconds.
+// The first test loads the whole service, which takes seconds on a busy machine.
 jest.setTimeout(60_000);
 
-test('answers as a dish does until it is interrupted', async () => {
+test('answers like a dish until it is interrupted', async () => {
   const { status } = await runListening(['fake-dish', '--port', '0', '--trace', 'stationary-hard'], async (address) => {
     const client = newDeviceClient(address, {});
     const response = await new Promise<RawResponse>((resolve, reject) => {

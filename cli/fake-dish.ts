@@ -6,7 +6,7 @@ import type { CommandIo } from './command-io.ts';
 import { addListenOptions, interrupted, listening, locationOption, portOption } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 
-/** Where a real one listens. */
+/** The port of a real dish. */
 const DISH_PORT = 9200;
 
 interface FakeDishFlags extends ScriptFlags {
@@ -18,7 +18,7 @@ interface FakeDishFlags extends ScriptFlags {
 export function fakeDishCommand(io: CommandIo): Command {
   return addListenOptions(addScriptOptions(new Command('fake-dish')), DISH_PORT)
     .description("a simulated dish that speaks the real one's gRPC API, with reflection")
-    .option('--location <lat,lon[,alt]>', 'where it says it is, in degrees and metres; without, it does not tell')
+    .option('--location <lat,lon[,alt]>', 'location that the dish reports, in degrees and metres (default: none)')
     .action((flags: FakeDishFlags) => fakeDish(flags, io));
 }
 
@@ -31,7 +31,7 @@ async function fakeDish(flags: FakeDishFlags, io: CommandIo): Promise<void> {
     try {
       return await startFakeDish(resolved);
     } catch (error) {
-      // gRPC tells of a port that is taken in words alone.
+      // gRPC reports a port in use without an error code.
       const got = `${resolved.host} ${resolved.port} (${(error as Error).message})`;
       throw new InputError('--port', 'a free port of this machine', got);
     }

@@ -1,4 +1,4 @@
-/** The forms of flags that many commands have; commander hands them over as text. */
+/** Parsers of flags that several commands have; commander passes every flag as text. */
 
 import { InputError } from '../abr/errors.ts';
 
@@ -7,7 +7,7 @@ export function collect(value: string, earlier: readonly string[] = []): string[
   return [...earlier, value];
 }
 
-/** `note` stands behind the limits in the error's message. */
+/** `note` follows the limits in the error's message. */
 export function wholeNumber(
   text: string,
   flag: string,
@@ -26,7 +26,7 @@ export function jobsOption(text: string): number {
   return wholeNumber(text, '--jobs', { min: 1, max: 1024 });
 }
 
-/** A number >= 0, in decimals. `expected` says what `holds` asks for. */
+/** A decimal number >= 0 for which `holds` is true; `expected` describes it in the error's message. */
 export function decimalNumber(
   text: string,
   flag: string,

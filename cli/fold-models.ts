@@ -1,4 +1,4 @@
-/** `--fold-models`: which model to use for which recording group, so that none is judged on what it learnt from. */
+/** `--fold-models`: a model for each recording group, so that no model is evaluated on its training data. */
 
 import { dirname, resolve } from 'node:path';
 import { InputError } from '../abr/errors.ts';
@@ -9,8 +9,8 @@ import type { Trace } from '../replay/trace.ts';
 import { readJson } from './results-file.ts';
 
 /**
- * The models by recording group, as `leo-abr train` writes them, from `{"<recording group>": "<model file>", ...}`; file
- * names count from the map's folder. `InputError` for a map or a model that cannot be used.
+ * The models by recording group, from `{"<recording group>": "<model file>", ...}`, as `leo-abr train --folds` writes
+ * it; file names are relative to the map's folder. Throws an `InputError` for an unusable map or model.
  */
 export function readFoldModels(file: string): Record<string, ModelFile> {
   const json = readJson(file, '--fold-models');
@@ -33,7 +33,7 @@ function readModel(file: string): ModelFile {
   return model;
 }
 
-/** A group without a model of its own would be judged by the shipped one, which has learnt from it. */
+/** Throws for a group without a model: the shipped one would take its place, and may have been trained on the group. */
 export function requireModelOfEachGroup(
   models: Readonly<Record<string, ModelFile>>,
   traces: readonly Trace[],

@@ -3,7 +3,7 @@
 import { runCommand } from './command.ts';
 import { PROCESS_IO } from './command-io.ts';
 
-// A reader that has seen enough (`| head`) is not an error.
+// A pipe that its reader closes (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;

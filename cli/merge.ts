@@ -1,4 +1,4 @@
-/** `leo-abr merge`: several results of one benchmark (shards, or algorithms run one by one) as one. */
+/** `leo-abr merge`: joins results of one benchmark: shards, or algorithms run one by one. */
 
 import { Command } from 'commander';
 import { resultsJson } from '../replay/evaluation/assemble-results.ts';
@@ -11,7 +11,7 @@ import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './resu
 
 export function mergeCommand(io: CommandIo): Command {
   return new Command('merge')
-    .description('put shards, or algorithms run one by one, together')
+    .description('join results: shards, or algorithms run one by one')
     .argument('<results.json...>', 'results of the same scenario and seed')
     .option('--out <file>', 'where the merged results go, - for standard output', STANDARD_OUTPUT)
     .action((files: string[], { out }: { out: string }) => {
@@ -26,13 +26,13 @@ export function mergeCommand(io: CommandIo): Command {
     });
 }
 
-/** Shards that no file holds, and files that were broken off. */
+/** Missing shards, and files with partial results. */
 function missingParts(files: readonly ResultsFile[]): string[] {
   const missing: string[] = [];
   const shards = new Map<number, Set<number>>();
   for (const { file, results } of files) {
     const { shard, complete } = results.tool;
-    if (complete === false) missing.push(`${file} was broken off`);
+    if (complete === false) missing.push(`${file} holds partial results`);
     if (shard === undefined) continue;
     const { index, count } = parseShard(shard, 'tool.shard');
     const seen = shards.get(count) ?? new Set();

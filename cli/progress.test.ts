@@ -15,7 +15,7 @@ function shown(isTTY: boolean) {
 }
 
 describe('Progress', () => {
-  test('on a terminal one line is written over', () => {
+  test('a terminal gets one line, which is overwritten', () => {
     const { written, at } = shown(true);
     at(0.1).update(1);
     at(1).update(10);
@@ -30,7 +30,7 @@ describe('Progress', () => {
     ]);
   });
 
-  test('in a log there is a line now and then', () => {
+  test('a log gets a line every 10 s', () => {
     const { written, at } = shown(false);
     at(1).update(1);
     at(10).update(10);

@@ -1,9 +1,9 @@
-/** How far a long command is, on standard error: a line written over on a terminal, else a line now and then. */
+/** Progress of a long command on standard error: one line that is overwritten on a terminal, lines in a log. */
 
 import type { CommandIo, Output } from './command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
 
-/** Milliseconds between updates on a terminal, and of a log. */
+/** Time between updates, in ms: on a terminal and in a log. */
 const TERMINAL_MS = 250;
 const LOG_MS = 10_000;
 
@@ -12,7 +12,7 @@ export class Progress {
   private shownAtMs: number;
   private shownWidth = 0;
 
-  /** `total` things called `noun`; `nowMs` any monotonic clock. */
+  /** `total` items, called `noun` in the output; `nowMs` is any monotonic clock. */
   constructor(
     private readonly output: Output,
     private readonly total: number,
@@ -32,7 +32,7 @@ export class Progress {
     this.show(`${done} of ${this.total} ${this.noun}${left}`);
   }
 
-  /** Leaves a last line. */
+  /** Writes the last line. */
   end(done: number): void {
     const elapsedSeconds = (this.nowMs() - this.startedAtMs) / 1000;
     this.show(`${done} of ${this.total} ${this.noun} in ${duration(elapsedSeconds)}`);
@@ -49,7 +49,7 @@ export class Progress {
   }
 }
 
-/** Runs something long with its progress shown; an interrupt aborts its signal, with the command's end as the reason. */
+/** Shows the progress of `run`. An interrupt aborts its signal; the reason is an `ExitWith` that ends the command. */
 export async function withProgress<T>(
   io: CommandIo,
   noun: string,

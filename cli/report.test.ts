@@ -1,4 +1,4 @@
-/** `leo-abr report` as a command: what it writes for simulated and browser results, and what it refuses. */
+/** `leo-abr report`: the files it writes for simulated and browser results, and the input it refuses. */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ async function run(...args: string[]): Promise<{ status: number; stdout: string;
   return { status: await runCommand(args, io), ...written };
 }
 
-/** What a browser might have made of the simulated sessions. */
+/** The simulated sessions as results of a browser. */
 function browserResults({ sessions, tool, ...rest }: Results): Results {
   const calibration = [{ trace: 'step', downloads: 9, goodputShare: 0.998, errorMedian: 0.004, errorP95: 0.011 }];
   return {
@@ -106,7 +106,7 @@ describe('the page', () => {
     page = parseHTML(source).document;
   });
 
-  test('has the sections that a reader looks for', () => {
+  test('has every section', () => {
     const headings = [...page.querySelectorAll('h2, h3')].map(({ textContent }) => textContent);
     const ofRun = [
       'Against mpc-d: simulator-tests',
@@ -129,7 +129,7 @@ describe('the page', () => {
     ]);
   });
 
-  test('needs nothing from anywhere, and runs nothing', () => {
+  test('loads nothing and runs nothing', () => {
     expect([...page.querySelectorAll('script, link, img, iframe, object')]).toEqual([]);
     const links = [...page.querySelectorAll('[href], [src]')].map((one) => one.getAttribute('href') ?? 'src');
     expect(links.filter((link) => !link.startsWith('#'))).toEqual([]);
@@ -137,7 +137,7 @@ describe('the page', () => {
     expect(source).toContain("default-src 'none'");
   });
 
-  test('is well-formed for assistive technology: names, unique ids, tables with heads', () => {
+  test('is accessible: names, unique ids, table headers', () => {
     const ids = [...page.querySelectorAll('[id]')].map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const targets = [...page.querySelectorAll('[aria-labelledby], a[href]')].map(
@@ -159,14 +159,14 @@ describe('the page', () => {
     expect(source).toContain('a &lt;processor&gt;');
   });
 
-  test('says what the browser rejected and how true the origin was', () => {
+  test('reports rejected runs and the calibration of the origin', () => {
     const text = page.querySelector('main')!.textContent!;
     expect(text).toContain('1 run rejected and repeated');
     expect(text).toContain('0.9980');
     expect(text).toContain('147.0 (system)');
   });
 
-  test('compares the tiers over what both have', () => {
+  test('compares the tiers over their common sessions', () => {
     const [table] = [...page.querySelectorAll('table')].filter((one) =>
       one.querySelector('caption')!.textContent!.includes('browser against simulator'),
     );
@@ -194,7 +194,7 @@ test('the Markdown has the same tables', async () => {
   expect(text).not.toMatch(/NaN|undefined/);
 });
 
-test('how many segments the sessions have, of short recordings too', async () => {
+test('states the number of segments, also of short recordings', async () => {
   const overview = async (results: Results) => {
     writeFileSync(at('lengths.json'), resultsJson(results));
     expect((await run('report', at('lengths.json'), '--out', at('lengths'))).status).toBe(0);
@@ -207,7 +207,7 @@ test('how many segments the sessions have, of short recordings too', async () =>
   expect(text).toContain('120 Mbit/s, up to 48 segments (as many as a recording holds, at least 13) of 4 s,');
 });
 
-test('the CSV has a row per session, whose parts add up', () => {
+test('the CSV has a row per session; QoE is the sum of its components', () => {
   const [head, ...rows] = readFileSync(at('both/sessions.csv'), 'utf8').trim().split('\n');
   const columns = head!.split(',');
   expect(rows).toHaveLength(simulated.sessions.length + (simulated.sessions.length * 3) / 4);
@@ -228,7 +228,7 @@ test('the same results give the same bytes', async () => {
   }
 });
 
-test('one session of one algorithm is a report too', async () => {
+test('a single session gives a report', async () => {
   const few = { ...simulated, sessions: simulated.sessions.slice(1, 2), summary: simulated.summary.slice(1, 2) };
   writeFileSync(at('few.json'), JSON.stringify(few, null, 2));
   const { status, stderr } = await run('report', at('few.json'), '--out', at('few'));
@@ -255,13 +255,13 @@ describe('wrong input ends with status 2 and writes nothing', () => {
     writeFileSync(at('empty.json'), '');
     await refused(['empty.json'], /empty\.json:1: expected results JSON, got an empty file/);
   });
-  test('a file cut short', async () => {
+  test('a truncated file', async () => {
     writeFileSync(at('cut.json'), json().split('\n').slice(0, 6).join('\n'));
     await refused(['cut.json'], /cut\.json:6: expected a session or the end of the list, got the end of the file/);
     writeFileSync(at('cut.json'), json().slice(0, json().indexOf('"endedBy"')));
     await refused(['cut.json'], /cut\.json:5: expected results JSON, got invalid JSON/);
   });
-  test('a field that is wrong', async () => {
+  test('a wrong field', async () => {
     writeFileSync(at('wrong.json'), json().replace('"stallCount":', '"stallCount":-'));
     await refused(['wrong.json'], /wrong\.json:5: sessions\[0\]\.stallCount: expected a whole number >= 0, got -/);
     writeFileSync(at('wrong.json'), json().replace('"schema":1', '"schema":2'));
@@ -276,7 +276,7 @@ describe('wrong input ends with status 2 and writes nothing', () => {
     writeFileSync(at('seed.json'), resultsJson({ ...simulated, tool: { ...simulated.tool, seed: 9 } }));
     await refused(['simulated.json', 'seed.json'], /seed\.json: tool\.seed: expected/);
   });
-  test('traces that are not there', () => refused(['simulated.json'], /nowhere/, '--traces', at('nowhere')));
+  test('missing traces', () => refused(['simulated.json'], /nowhere/, '--traces', at('nowhere')));
 
   test('an --out that is a file', async () => {
     const { status, stderr } = await run('report', at('simulated.json'), '--out', TRACE);

@@ -1,4 +1,4 @@
-/** `leo-abr report`: results as a page for people, Markdown for papers and a row per session for everything else. */
+/** `leo-abr report`: writes results as an HTML page, as Markdown and as CSV with a row per session. */
 
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -20,15 +20,11 @@ interface ReportFlags {
 
 export function reportCommand(io: CommandIo): Command {
   return new Command('report')
-    .description('make a page with tables and plots, Markdown and CSV from results')
+    .description('write results as a page with tables and plots, as Markdown and as CSV')
     .argument('<results.json...>', 'results of simulate, bench or merge; both tiers of a scenario are also compared')
-    .requiredOption('--out <folder>', 'where index.html, report.md and sessions.csv go')
-    .option(
-      '--traces <file|folder>',
-      'the traces that were replayed, to draw the link in time series (repeatable)',
-      collect,
-    )
-    .option('--title <text>', 'title of the report (default: made of the scenarios)')
+    .requiredOption('--out <folder>', 'folder for index.html, report.md and sessions.csv')
+    .option('--traces <file|folder>', 'the replayed traces, to draw the link in time series (repeatable)', collect)
+    .option('--title <text>', 'title of the report (default: the names of the scenarios)')
     .action((files: string[], flags: ReportFlags) => report(files, flags, io));
 }
 
@@ -49,7 +45,7 @@ async function report(
   }
   const runs = runsOf(read);
 
-  // The plotting library is for this command alone: the others start without it.
+  // Imported here, so that other commands start without the plotting library.
   const { reportFiles } = await import('./report/report-files.ts');
   const written = reportFiles(runs, { ...(title !== undefined && { title }), ...(traces && { traces }) });
   writeFilesAtomically(Object.entries(written).map(([name, pieces]) => [join(out, name), pieces]));

@@ -1,4 +1,4 @@
-/** Files that flags name: read with the flag in the error's message; checked before the work whose outcome they get. */
+/** Reads and writes the files that flags name; outputs are checked before the long work. Errors name the flag. */
 
 import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -9,12 +9,12 @@ import type { Output } from './command-io.ts';
 /** `--out -`: standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** Throws an `InputError` of the flag for a file that could not be written later. Makes its folder. */
+/** Creates the folder of the output file. Throws an `InputError` of flag `field` if it cannot be written. */
 export function requireWritable(out: string, field = '--out'): void {
   if (out !== STANDARD_OUTPUT) tryOut(out, { field, kind: 'file', folder: dirname(out) });
 }
 
-/** The same for a folder that is to hold files. */
+/** The same for an output folder. */
 export function requireWritableFolder(out: string, field = '--out'): void {
   tryOut(out, { field, kind: 'folder', folder: out });
 }
@@ -41,7 +41,7 @@ export function writeOutput(out: string, text: string, stdout: Output): void {
   else writeFileAtomically(out, text);
 }
 
-/** A file's text, or an `InputError` of the flag that named it. */
+/** The text of a file. Throws an `InputError` of flag `field` if it is unreadable or longer than `mostBytes`. */
 export function readInput(file: string, field: string, mostBytes = Number.POSITIVE_INFINITY): string {
   let fault: string;
   try {

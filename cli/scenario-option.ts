@@ -1,4 +1,4 @@
-/** `--scenario`: a name, or a JSON file of the same form. */
+/** `--scenario`: the name of a scenario, or a JSON file (form: `replay/scenario-file.ts`). */
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import type { ResolvedScenario } from '../replay/results.ts';
 import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenario-file.ts';
 import { readInput } from './results-file.ts';
 
-/** The scenario with its sizes. Whatever ends in `.json` or holds a `/` is a file. */
+/** The scenario with its segment sizes. A value that ends in `.json` or contains a `/` is a file. */
 export function scenarioOption(value: string): ResolvedScenario {
   if (!value.endsWith('.json') && !value.includes('/')) return resolveScenario(scenarioNamed(value));
   return parseScenario(readInput(value, '--scenario'), {

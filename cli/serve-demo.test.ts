@@ -1,4 +1,4 @@
-/** `leo-abr serve-demo`: what its server answers. */
+/** `leo-abr serve-demo`: the responses of its server. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const serve = (during?: (url: string) => Promise<void>, ...flags: string[]) =>
   runListening(['serve-demo', '--page', page, '--port', '0', ...flags], during);
 
-/** As it is: `fetch` would tidy the path up. */
+/** Requests `path` as it is; `fetch` would normalise it. */
 function statusOf(url: string, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -40,7 +40,7 @@ function statusOf(url: string, path: string): Promise<number | undefined> {
   });
 }
 
-test('serves the page: types, caching, methods, and nothing outside of it', async () => {
+test('serves the page (types, caching, methods) and no file outside its folder', async () => {
   const { status, stdout } = await serve(async (url) => {
     const index = await fetch(`${url}/?trace=stationary-hard`);
     expect(await index.text()).toBe('<!doctype html><title>demo</title>');
@@ -73,7 +73,7 @@ test('serves the page: types, caching, methods, and nothing outside of it', asyn
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
 
-test('is the origin of its page: address, traces, sessions', async () => {
+test('is the origin of its page: URL, traces, sessions', async () => {
   const { status } = await serve(
     async (url) => {
       const address = (await (await fetch(`${url}/origin.json`)).json()) as { url: string };
@@ -109,8 +109,8 @@ describe('wrong input', () => {
 
   test.each<[string, string[], string]>([
     ['a folder without a page', ['--page', tmpdir()], '--page: expected a folder with the built page'],
-    ['a port that is none', ['--port', '-1'], '--port: expected a whole number from 0 to 65535'],
-    ['traces that are not there', ['--traces', './nowhere'], 'nowhere'],
+    ['an invalid port', ['--port', '-1'], '--port: expected a whole number from 0 to 65535'],
+    ['missing traces', ['--traces', './nowhere'], 'nowhere'],
   ])('%s', async (_, flags, message) => {
     const { status, stderr } = await serve(undefined, ...flags);
     expect(stderr).toContain(message);

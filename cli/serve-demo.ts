@@ -33,9 +33,9 @@ interface ServeDemoFlags {
 
 export function serveDemoCommand(io: CommandIo): Command {
   return addListenOptions(new Command('serve-demo'), DEFAULT_PORT)
-    .description('serve the built demo page, and the links that its players stream over')
-    .option('--traces <file|folder>', 'traces of your own, behind the shipped ones (repeatable)', collect)
-    .option('--page <folder>', 'the built page (default: the one that comes with the command)')
+    .description('serve the built demo page and the origin that its players stream from')
+    .option('--traces <file|folder>', 'your own traces, listed after the shipped ones (repeatable)', collect)
+    .option('--page <folder>', 'folder of the built page (default: the one in the package)')
     .action((flags: ServeDemoFlags) => serveDemo(flags, io));
 }
 
@@ -58,7 +58,7 @@ async function serveDemo({ host, port, traces: paths, page }: ServeDemoFlags, io
   await running.close();
 }
 
-/** `origin.json`: the page asks where the origin is. Here, under whatever name this server was reached by. */
+/** Answers `origin.json`, which holds the origin's URL: this server, under the host name of the request. */
 function answerAddress(request: IncomingMessage, response: ServerResponse): boolean {
   if (request.url?.split('?')[0] !== '/origin.json') return false;
   const { host = 'localhost' } = request.headers;

@@ -1,4 +1,4 @@
-/** What the commands that listen share: addresses, ports, files, and how they end. */
+/** Shared by the commands that listen on a port: flags for addresses, start, interrupt and close. */
 
 import { isIP } from 'node:net';
 import type { Command } from 'commander';
@@ -8,13 +8,13 @@ import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
 import { wholeNumber } from './flags.ts';
 
 export function addListenOptions(command: Command, defaultPort: number): Command {
-  const beyond = 'address to listen on; beyond 127.0.0.1 others in the network can reach it';
+  const host = 'address to listen on; any other than 127.0.0.1 opens it to the network';
   return command
-    .option('--host <address>', beyond, '127.0.0.1')
+    .option('--host <address>', host, '127.0.0.1')
     .option('--port <n>', 'port to listen on, 0 for any free one', String(defaultPort));
 }
 
-/** Starts something that listens; a place where it cannot is wrong input. */
+/** Starts a server. Throws an `InputError` of `--port` for an address or port that it cannot listen on. */
 export async function listening<Options extends { host?: string; port: number }, Running>(
   options: Options,
   start: (options: Options) => Promise<Running>,
@@ -36,14 +36,14 @@ const LISTEN_ERRORS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'an address of this machine',
 };
 
-/** Resolves when the command is to end. */
+/** Resolves at Ctrl-C or SIGTERM. */
 export function interrupted(io: CommandIo): Promise<void> {
   return new Promise((resolve) => {
     io.onInterrupt(resolve);
   });
 }
 
-/** Closes what listened. Gives the exit status, having said which lines were lost, if any were. */
+/** Closes the server and returns the exit status. Reports lines of the recording that were lost. */
 export async function closed(running: { close(): Promise<void> }, io: CommandIo): Promise<number> {
   try {
     await running.close();
@@ -59,16 +59,16 @@ export function portOption(text: string): number {
   return wholeNumber(text, '--port', { max: 65535 });
 }
 
-/** An origin of pages, as browsers write it. */
+/** A web origin, as browsers write it. */
 export function originOption(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // `new URL` adds what browsers leave out: a path, a default port.
+  // `new URL` accepts paths and default ports, which browsers leave out.
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text) return text;
   const expected = 'an origin like https://player.example, without a path';
   throw new InputError('--allow-origin', expected, text);
 }
 
-/** An address, or a network in CIDR notation; all addresses are not one. */
+/** An IP address, or a network in CIDR notation; not `/0`, which is all addresses. */
 export function proxyOption(text: string): string {
   const [address = '', prefix = '1', ...rest] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
@@ -77,7 +77,7 @@ export function proxyOption(text: string): string {
   throw new InputError('--trust-proxy', expected, text);
 }
 
-/** Where a dish is. */
+/** `host:port` of a dish. */
 export function dishAddressOption(text: string, expected = 'a host and a port like 192.168.100.1:9200'): string {
   const [, port] = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? [];
   if (Number(port) >= 1 && Number(port) <= 65535) return text;
@@ -99,6 +99,6 @@ export function locationOption(text: string): {
     altitudeMetres >= -500 &&
     altitudeMetres <= 20_000;
   if (isPlace) return { latitudeDegrees, longitudeDegrees, altitudeMetres };
-  const expected = 'degrees north, degrees east and, if need be, metres, like 48.1,11.6,520';
+  const expected = 'degrees north, degrees east and optionally metres, like 48.1,11.6,520';
   throw new InputError('--location', expected, text);
 }

@@ -1,8 +1,8 @@
-/** Runs commands that listen until they are interrupted, in tests. */
+/** For tests: runs a command that listens until it is interrupted. */
 
 import { runCommand } from './command.ts';
 
-/** Runs the command; `during` is called with what it listens on, and when it is done the command is interrupted. */
+/** Runs the command, calls `during` with the address from its output, then interrupts the command. */
 export async function runListening(args: readonly string[], during?: (url: string) => Promise<void>) {
   const written = { stdout: '', stderr: '' };
   let interrupt = () => {};

@@ -1,4 +1,4 @@
-/** The flags that say what a simulated dish sees, for `serve --dish simulated` and `fake-dish`. */
+/** Flags of a simulated dish, for `serve --dish simulated` and `fake-dish`. */
 
 import type { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
@@ -16,23 +16,23 @@ export interface ScriptFlags {
   seed: string;
 }
 
-/** A day and more. */
+/** More than a day of telemetry. */
 const LARGEST_TELEMETRY_BYTES = 2 ** 28;
-/** A synthetic one that comes with the package. */
+/** One of the package's synthetic traces. */
 const DEFAULT_TRACE = 'stationary-typical';
 
 export function addScriptOptions(command: Command): Command {
   return command
     .option(
       '--trace <name|file>',
-      "capacity (and ping, where it has one) of a simulated dish's link: a synthetic trace that comes along, or a file",
+      "capacity and ping of the simulated dish's link: a synthetic trace of the package, or a file",
       DEFAULT_TRACE,
     )
     .option(
       '--telemetry <file>',
-      'what a simulated dish sees, from a recording of serve (records-*.jsonl), instead of a trace',
+      'recording of serve (records-*.jsonl) that the simulated dish replays, instead of a trace',
     )
-    .option('--seed <n>', 'seed of what is made up', '1');
+    .option('--seed <n>', 'seed of the simulated values', '1');
 }
 
 export async function dishScript(flags: ScriptFlags, io: CommandIo): Promise<DishScript> {

@@ -26,10 +26,10 @@ describe('serve', () => {
       expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
     });
     expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
-    expect(stderr).not.toContain('others in the network');
+    expect(stderr).not.toContain('in the network');
   });
 
-  test('believes a proxy that it was told of whom requests are from', async () => {
+  test('takes the client from X-Forwarded-For of a trusted proxy', async () => {
     const proxies = ['--trust-proxy', '127.0.0.1', '--trust-proxy', 'fd00::/8'];
     await run(['serve', '--port', '0', ...proxies], async (url) => {
       const status = async (address: string) =>
@@ -40,7 +40,7 @@ describe('serve', () => {
     });
   });
 
-  test('asks for the token of a file, and never shows it', async () => {
+  test('requires the token of --token-file, and never prints it', async () => {
     writeFileSync(at('token'), 'a-long-secret-of-ours\n');
     const { status, stderr } = await run(['serve', '--port', '0', '--token-file', at('token')], async (url) => {
       expect((await fetch(`${url}/v1/state`)).status).toBe(401);
@@ -70,12 +70,12 @@ describe('serve', () => {
   test.each<[string, string[], string]>([
     ['a port', ['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
     ['an origin with a path', ['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
-    ['an origin that is none', ['--allow-origin', '*'], '--allow-origin: expected an origin like'],
+    ['an invalid origin', ['--allow-origin', '*'], '--allow-origin: expected an origin like'],
     ['a proxy that is a name', ['--trust-proxy', 'proxy.lan'], '--trust-proxy: expected an address like 127.0.0.1, or'],
-    ['a network of all', ['--trust-proxy', '0.0.0.0/0'], 'a network like 10.0.0.0/8, got "0.0.0.0/0"'],
-    ['a network of nothing', ['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
+    ['a network of all addresses', ['--trust-proxy', '0.0.0.0/0'], 'a network like 10.0.0.0/8, got "0.0.0.0/0"'],
+    ['an impossible network prefix', ['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
     ['elements that are missing', ['--tle', './none.tle'], '--tle: expected a readable file, or an http(s) address'],
-    ['an age of nothing', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
+    ['an age of 0', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
     ['a file to record in', ['--record', 'package.json'], '--record: expected a folder, or none yet'],
     ['a config that is missing', ['--config', './none'], '--config: expected a readable file, got ./none'],
     ['half of a certificate', ['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
@@ -92,7 +92,7 @@ describe('serve', () => {
   });
 
   test.each(['https://me:hunter2@[::1', 'htps://me:hunter2@a.example/tle', 'https:me:hunter2@a.example'])(
-    'refuses %s for elements, and does not repeat its password',
+    'refuses --tle %s without repeating its password',
     async (tle) => {
       const { status, stderr } = await run(['serve', '--tle', tle]);
       expect(stderr).toContain(
@@ -103,7 +103,7 @@ describe('serve', () => {
     },
   );
 
-  test('shows nobody the password of the address of elements', async () => {
+  test('never shows the password in a --tle URL', async () => {
     let answer = () => {};
     const isWatched = new Promise<void>((resolve) => {
       answer = resolve;
@@ -128,7 +128,7 @@ describe('serve', () => {
     expect(stderr).not.toContain('hunter2');
   });
 
-  test('refuses a certificate that is none', async () => {
+  test('refuses an invalid certificate', async () => {
     writeFileSync(at('cert.pem'), '-----BEGIN CERTIFICATE-----\ntea\n-----END CERTIFICATE-----\n');
     const pem = at('cert.pem');
     const { status, stderr } = await run(['serve', '--port', '0', '--tls-cert', pem, '--tls-key', pem]);
@@ -146,11 +146,11 @@ describe('serve', () => {
 });
 
 describe('serve --dish simulated', () => {
-  test('shows the state of the dish, and where it is to a tenth of a degree', async () => {
+  test('shows the state of the dish, and its location to a tenth of a degree', async () => {
     const args = ['serve', '--port', '0', '--dish', 'simulated', '--location', '48.1234,11.5678'];
     const { status } = await run(args, async (url) => {
       const state = async () => (await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } };
-      // It is asked at once; an answer takes some milliseconds.
+      // The dish is queried at once; an answer takes milliseconds.
       const reader = await eventReader(`${url}/v1/events?types=state`);
       await reader.next();
       while (['connecting', 'unused'].includes((await state()).dish.state)) await reader.next();
@@ -165,7 +165,7 @@ describe('serve --dish simulated', () => {
     expect(status).toBe(0);
   });
 
-  test('records what it sees, and a simulated dish can replay it', async () => {
+  test('records telemetry that a simulated dish can replay', async () => {
     const folder = at('recording');
     const first = await run(['serve', '--port', '0', '--dish', 'simulated', '--record', folder], async (url) => {
       const lines = async () => {
@@ -196,7 +196,7 @@ describe('serve --dish simulated', () => {
     expect((await run(args, async () => {})).status).toBe(0);
   });
 
-  test('says which lines were lost at the end, and ends with a status of its own', async () => {
+  test('reports lost lines at the end, with status 3', async () => {
     let stderr = '';
     const io = { ...PROCESS_IO, stderr: { write: (text: string) => (stderr += text) } };
     const lost = Object.assign(new Error('recording: 1 line is lost'), { name: 'LostLinesError' });

@@ -27,7 +27,7 @@ import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulate
 import { TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
-/** Of configurations, certificates and tokens. */
+/** Largest file of a configuration, certificate or token. */
 const MOST_BYTES = 2 ** 20;
 
 interface ServeFlags extends ScriptFlags {
@@ -58,38 +58,38 @@ export function serveCommand(io: CommandIo): Command {
     .description('predict the link for every player behind it: HTTP and server-sent events')
     .option(
       '--dish <host:port|simulated>',
-      'dish to watch, 192.168.100.1:9200 as a rule; without, reports are all there is',
+      'dish to query, usually 192.168.100.1:9200; without one, players are the only source',
     )
-    .option('--location <lat,lon[,alt]>', 'where the dish is, in degrees and metres, if it does not tell')
-    .option('--exact-location', 'show the location as it is; without, to a tenth of a degree')
-    .option('--allow-host <name>', 'name that the service is reached by, beside addresses (repeatable)', collect, [])
-    .option('--allow-origin <origin>', 'origin whose pages may use it, beside loopback (repeatable)', collect, [])
+    .option('--location <lat,lon[,alt]>', 'location of the dish, in degrees and metres, if it does not report one')
+    .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
+    .option('--allow-host <name>', 'host name in requests, besides IP addresses (repeatable)', collect, [])
+    .option('--allow-origin <origin>', 'origin of pages that may use it, besides loopback (repeatable)', collect, [])
     .option(
       '--trust-proxy <address|cidr>',
-      'proxy whose X-Forwarded-For says whom requests are from (repeatable); without, it is never believed',
+      'proxy whose X-Forwarded-For names the client (repeatable); default: the header is ignored',
       collect,
       [],
     )
-    .option('--token-file <file>', 'file with a bearer token that requests need')
+    .option('--token-file <file>', 'file with the bearer token that requests must send')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
-    .option('--tls-key <file>', 'its key (PEM)')
+    .option('--tls-key <file>', 'key of the certificate (PEM)')
     .option(
       '--tle <file|url>',
-      'two-line elements of the satellites, like those of CelesTrak; without, the sky is not looked at',
+      'two-line elements of the satellites, e.g. from CelesTrak; without them, no satellites are shown',
     )
-    .option('--tle-max-age <days>', 'refuse elements that are older', '7')
-    .option('--cache <folder>', 'where elements of a URL are kept', defaultCache())
-    .option('--record <folder>', 'keep telemetry, reports, forecasts and a trace there')
-    .option('--record-max-mb <n>', 'delete the oldest recordings beyond so many megabytes', '1024')
-    .option('--record-max-days <n>', 'delete recordings that are older', '30')
-    .option('--config <file>', 'triggers and where they are posted (JSON)')
-    .option('--model <file.onnx>', 'model that makes the forecasts, as in leo-abr/onnx; without, the built-in one')
-    .option('--print-openapi', 'print the OpenAPI document of the service and end')
+    .option('--tle-max-age <days>', 'refuse older elements', '7')
+    .option('--cache <folder>', 'folder for elements downloaded from a URL', defaultCache())
+    .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
+    .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
+    .option('--record-max-days <n>', 'delete recordings older than this', '30')
+    .option('--config <file>', 'JSON file with triggers and the URLs to post them to')
+    .option('--model <file.onnx>', 'model for the forecasts, as in leo-abr/onnx (default: the built-in one)')
+    .option('--print-openapi', 'print the OpenAPI document of the service and exit')
     .action((flags: ServeFlags) => serve(flags, io));
 }
 
 async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
-  // The other commands do not wait for what only this one needs.
+  // Imported here, so that other commands start without the service.
   const { isLoopback, openApiDocument, parseConfig, startService } = await import('../service/index.ts');
   if (flags.printOpenapi === true) {
     io.stdout.write(`${JSON.stringify(await openApiDocument(TOOL_VERSION), null, 2)}\n`);
@@ -115,15 +115,14 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
           ? undefined
           : parseConfig(readInput(flags.config, '--config', MOST_BYTES), flags.config),
       model: flags.model === undefined ? undefined : modelOption(flags.model),
-      onUnusableModel: ({ message }) =>
-        io.stderr.write(`--model: ${message}; the built-in forecaster is asked instead\n`),
+      onUnusableModel: ({ message }) => io.stderr.write(`--model: ${message}; using the built-in forecaster instead\n`),
       onFault: (error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
     },
     startService,
   );
   io.stderr.write(`the prediction service is at ${running.url}\n`);
   if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
-    io.stderr.write('others in the network can use it; with --token-file they would need a token\n');
+    io.stderr.write('everybody in the network can use it; --token-file would require a token\n');
   }
   await interrupted(io);
   const status = await closed(running, io);
@@ -140,7 +139,7 @@ async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | Di
 function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {
   const isAddress = /^https?:\/\//i.test(source) && URL.canParse(source);
   if (!isAddress && !existsSync(source)) {
-    // A mistyped address may hold a password.
+    // A mistyped address may contain a password.
     const got = /^[a-z]{2,}:/i.test(source) ? 'an address that is none of these' : describeValue(source);
     throw new InputError('--tle', 'a readable file, or an http(s) address', undefined, got);
   }
@@ -168,7 +167,7 @@ function positive(text: string, flag: string): number {
   return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
 }
 
-/** Where the operating system wants such things. */
+/** The operating system's folder for caches. */
 function defaultCache(): string {
   const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   return join(XDG_CACHE_HOME ?? LOCALAPPDATA ?? join(homedir(), '.cache'), 'leo-abr');
@@ -198,7 +197,7 @@ function pemIn(file: string, field: string): string {
 
 const SHORTEST_TOKEN = 16;
 
-/** The token is never shown, not even where it is wrong. */
+/** Errors never show the token. */
 function tokenIn(file: string): string {
   const field = '--token-file';
   const token = readInput(file, field, MOST_BYTES).trim();

@@ -1,4 +1,4 @@
-/** `leo-abr simulate`: algorithms against each other on replayed traces, by discrete events. */
+/** `leo-abr simulate`: compares algorithms on replayed traces in a discrete-event simulator. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,14 +16,14 @@ import { Progress } from './progress.ts';
 import { STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
 
-/** Beside the built command; from source there is none, and everything is played in one thread. */
+/** Beside the built command. Run from source, there is no worker and one thread plays every session. */
 const WORKER_FILE = join(TOOL_FOLDER, 'session-worker.js');
 
 export function simulateCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('simulate'))
     .description('replay traces in the simulator and compare algorithms')
     .option('--playback-rate <r>', 'seconds of media that play per second, 0.25 to 4', '1')
-    .option('--jobs <n>', 'threads; the results do not depend on it', String(io.defaultJobs))
+    .option('--jobs <n>', 'threads; results do not depend on it', String(io.defaultJobs))
     .addHelpText('after', `\nAlgorithms: ${SIMULATED_ALGORITHMS.join(', ')}; <controller>@oracle knows the future.`)
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
     .action((flags: unknown) => simulate(flags, io));
@@ -64,24 +64,24 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
   reportFaults(results.sessions, io);
 }
 
-/** Writes what is done as partial results (never to standard output, where nothing could resume them) and ends. */
+/** Writes partial results (not to standard output, where nothing could resume them) and ends the command. */
 function leavePartial(benchmark: Benchmark, played: readonly SessionResult[], io: CommandIo): never {
   if (benchmark.out === STANDARD_OUTPUT) {
     io.stderr.write('interrupted: nothing was written; with --out <file> it could be resumed\n');
   } else {
     writeOutput(benchmark.out, benchmarkJson(benchmark, played, false).json, io.stdout);
-    io.stderr.write(`interrupted: ${benchmark.out} holds what was done, --resume continues it\n`);
+    io.stderr.write(`interrupted: ${benchmark.out} holds the finished sessions, --resume continues it\n`);
   }
   throw new ExitWith(EXIT_INTERRUPTED);
 }
 
-/** A controller that failed is no result to be passed over in silence. */
+/** Prints the first fault and ends the command with status 1, if a controller failed. */
 function reportFaults(sessions: readonly SessionResult[], io: CommandIo): void {
   const faulty = sessions.filter((session) => session.endedBy === 'fault');
   const [first] = faulty;
   if (first === undefined) return;
-  io.stderr.write(
-    `${faulty.length} sessions ended by a fault, the first: ${first.algorithm} on ${first.trace} at ${first.startSeconds} s: ${first.fault}\n`,
-  );
+  const { algorithm, trace, startSeconds, fault } = first;
+  const place = `${algorithm} on ${trace} at ${startSeconds} s`;
+  io.stderr.write(`${faulty.length} sessions ended by a fault, the first: ${place}: ${fault}\n`);
   throw new ExitWith(EXIT_FAULT);
 }

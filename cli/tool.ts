@@ -1,4 +1,4 @@
-/** Which leo-abr this is: version and commit, as results note them. */
+/** Name, version and commit of this leo-abr, as results record them. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,8 +15,8 @@ const PACKAGE_FOLDER = existsSync(join(TOOL_FOLDER, 'package.json')) ? TOOL_FOLD
 export const TOOL_VERSION: string = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')).version;
 
 /**
- * The checkout's commit, with `-dirty` after it where tracked files were changed; null outside a checkout of this very
- * package (as installed from npm, maybe inside somebody's own repository) or without git.
+ * The checkout's commit, followed by `-dirty` if tracked files have changed. Null without git, and where this package
+ * is installed from npm, even inside another repository.
  */
 export function toolCommit(): string | null {
   const git = (...args: string[]) =>

@@ -63,7 +63,7 @@ describe('trace synthesize', () => {
     expect(existsSync(at('out'))).toBe(false);
   });
 
-  test('an unwritable place: status 2', async () => {
+  test('an unwritable folder: status 2', async () => {
     put('file', 'x');
     const { status, stderr } = await trace('synthesize', '--out', at('file', 'below'));
     expect(status).toBe(2);
@@ -84,7 +84,7 @@ describe('trace convert', () => {
     expect(readFileSync(at('cooked', 'x.cooked'), 'utf8')).toBe('0 12\n1 12\n2 0\n3 24\n');
   });
 
-  test('parts become files; without sidecars on request', async () => {
+  test('writes parts of a trace as files; --no-sidecar leaves sidecars out', async () => {
     put('in/x.csv', `${CSV}0,1,,\n1,1,,\n2,,,\n3,2,,\n4,2,,\n`);
     expect(await trace('convert', at('in'), '--to', 'cooked', '--out', at('out'), '--no-sidecar')).toMatchObject({
       status: 0,
@@ -97,7 +97,7 @@ describe('trace convert', () => {
     put('in/b/x.csv', `${CSV}0,2,,\n1,2,,\n`);
     const twice = await trace('convert', at('in'), '--to', 'csv', '--out', at('out'));
     expect(twice.status).toBe(2);
-    expect(twice.stderr).toContain(`also that of ${at('in', 'a', 'x.csv')}`);
+    expect(twice.stderr).toContain(`and for ${at('in', 'a', 'x.csv')}`);
     expect(existsSync(at('out'))).toBe(false);
     const itself = await trace('convert', at('in', 'a'), '--to', 'csv', '--out', at('in', 'a'));
     expect(itself).toMatchObject({ status: 2, stdout: '' });
@@ -128,7 +128,7 @@ describe('trace info', () => {
     expect(json.stdout).not.toContain('NaN');
   });
 
-  test('knows a constant trace and one without a clock', async () => {
+  test('handles a constant trace without a clock', async () => {
     const text = Array.from({ length: 90 }, (_, i) => `${i},8,,`).join('\n');
     put('in/flat.csv', `${CSV}${text}\n`);
     const { stdout } = await trace('info', at('in'), '--json');
@@ -137,7 +137,7 @@ describe('trace info', () => {
     ]);
   });
 
-  test('status 2 for what is not there', async () => {
+  test('a missing path: status 2', async () => {
     expect(await trace('info', at('nowhere'))).toMatchObject({ status: 2, stdout: '' });
   });
 });
@@ -150,7 +150,7 @@ describe('trace fit', () => {
     expect(stdout).toContain('| autocorrelation at 15 s |');
   });
 
-  test('searches only for one character', async () => {
+  test('--search needs a preset of one character', async () => {
     await trace('synthesize', '--duration', '60', '--out', at('in'));
     const flags = ['--traces', at('in'), '--preset', 'driving', '--search', '2'];
     expect(await trace('fit', ...flags)).toMatchObject({ status: 2 });

@@ -1,4 +1,4 @@
-/** `leo-abr trace`: look at traces, convert them, make synthetic ones, see how well those fit recordings, and record. */
+/** `leo-abr trace`: inspects, converts, synthesizes and records traces, and fits the link model to recordings. */
 
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
@@ -25,7 +25,7 @@ import { count } from './report/format.ts';
 
 export function traceCommand(io: CommandIo): Command {
   return new Command('trace')
-    .description('look at traces, convert them, make synthetic ones, record a link')
+    .description('inspect, convert, synthesize and record traces')
     .addCommand(infoCommand(io))
     .addCommand(convertCommand(io))
     .addCommand(synthesizeCommand(io))
@@ -40,7 +40,7 @@ function formatOption(): Option {
 
 function infoCommand(io: CommandIo): Command {
   return new Command('info')
-    .description('statistics per trace: rates, outages, autocorrelation, where the epochs change')
+    .description('statistics per trace: rates, outages, autocorrelation, epoch boundary')
     .argument('<path...>', 'trace files, or folders with all below them')
     .option('--json', 'as JSON')
     .action((paths: string[], { json }: { json?: boolean }) => {
@@ -51,7 +51,7 @@ function infoCommand(io: CommandIo): Command {
 
 function convertCommand(io: CommandIo): Command {
   return new Command('convert')
-    .description('write traces in another format; parts of a trace with gaps become files of their own')
+    .description('write traces in another format; a trace with gaps becomes several files')
     .argument('<path...>', 'trace files, or folders with all below them')
     .addOption(formatOption().makeOptionMandatory())
     .requiredOption('--out <folder>', 'where the files go')
@@ -63,8 +63,8 @@ function convertCommand(io: CommandIo): Command {
         const file = resolve(out, traceFileName(trace, to));
         const other = files.get(file) ?? traces.find((one) => one.file !== undefined && resolve(one.file) === file);
         if (other !== undefined) {
-          const got = `${file} for ${trace.file}, which is ${other === trace ? 'the trace itself' : `also that of ${other.file}`}`;
-          throw new InputError('--out', 'a place of its own for each trace', undefined, got);
+          const got = `${file} for ${trace.file} ${other === trace ? 'itself' : `and for ${other.file}`}`;
+          throw new InputError('--out', 'another file for each trace', undefined, got);
         }
         files.set(file, trace);
       }
@@ -74,14 +74,14 @@ function convertCommand(io: CommandIo): Command {
 
 function synthesizeCommand(io: CommandIo): Command {
   return new Command('synthesize')
-    .description('draw synthetic traces; the same flags give the same bytes')
+    .description('generate synthetic traces; the same flags give the same bytes')
     .addOption(new Option('--preset <name>', 'kind of link').choices(PRESETS).default('stationary'))
     .option('--seed <n>', 'seed of the first trace; the others follow', '1')
-    .option('--count <n>', 'how many traces', '1')
-    .option('--duration <seconds>', 'length of each', '600')
+    .option('--count <n>', 'number of traces', '1')
+    .option('--duration <seconds>', 'length of each trace', '600')
     .option('--step <seconds>', 'spacing of the samples, a multiple of 0.1', '1')
     .option('--mbps <rate>', 'mean rate of a preset that is not Starlink')
-    .option('--shipped', 'the set that the package ships, instead of all of the above')
+    .option('--shipped', 'write the set in the package; ignores the flags above')
     .addOption(formatOption())
     .requiredOption('--out <folder>', 'where the files go')
     .action((flags: SynthesizeFlags) => {
@@ -119,12 +119,12 @@ function synthesized(flags: SynthesizeFlags): Trace[] {
 function fitCommand(io: CommandIo): Command {
   const presets = [...Object.keys(STARLINK_CHARACTERS), ...Object.keys(STARLINK_MIXTURES)];
   return new Command('fit')
-    .description('compare recordings with synthetic twins of theirs; --search looks for better parameters')
+    .description('compare recordings with synthetic twins; --search looks for better parameters')
     .requiredOption('--traces <path...>', 'recordings: files, or folders with all below them')
     .addOption(new Option('--preset <name>', 'kind of link').choices(presets).makeOptionMandatory())
-    .option('--replicates <n>', 'sets of twins', '20')
+    .option('--replicates <n>', 'number of sets of twins', '20')
     .option('--seed <n>', 'seed of the twins', '1')
-    .option('--search <n>', 'tries of the search for better parameters', '0')
+    .option('--search <n>', 'iterations of the search for better parameters', '0')
     .action((flags: FitFlags) => fit(flags, io));
 }
 
@@ -153,9 +153,10 @@ function fit(flags: FitFlags, io: CommandIo): void {
       start: STARLINK_CHARACTERS[preset as StarlinkCharacter],
       iterations,
       replicates: SEARCH_REPLICATES,
-      // Its own: the table is to judge the outcome on twins that the search has not seen.
+      // Not the table's seed: the table evaluates the result on twins that the search has not seen.
       seed: seed + 1,
-      onImprovement: (iteration, reached) => io.stderr.write(`try ${iteration}: distance ${reached.toFixed(3)}\n`),
+      onImprovement: (iteration, reached) =>
+        io.stderr.write(`iteration ${iteration}: distance ${reached.toFixed(3)}\n`),
     });
     io.stdout.write(`${JSON.stringify(parameters, null, 2)}\n`);
     io.stderr.write(`distance ${distance.toFixed(3)} on the search's own twins\n`);

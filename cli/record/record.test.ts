@@ -16,16 +16,16 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** `run` without anything to do while it listens: for what does not. */
+/** For commands that do not listen. */
 const command = (...args: string[]) => run(['trace', 'record', ...args]);
 
 const START_MS = Date.UTC(2026, 0, 1, 12);
-/** The link of the recordings: an epoch's level, in Mbit/s. */
-const levelAt = (second: number) => 40 + 8 * Math.sin(Math.floor(second / 15) * 2.3) + 2 * Math.sin(second);
+/** Rate of the recorded link in Mbit/s, different in each epoch. */
+const mbpsAt = (second: number) => 40 + 8 * Math.sin(Math.floor(second / 15) * 2.3) + 2 * Math.sin(second);
 
 /**
- * What the service keeps of a player that downloads for two seconds and waits for two, with a dish beside it. With
- * `usageFrom`, somebody else uses the link from that second on, and no player tells.
+ * Records as the service does: a player that downloads for two seconds and waits for two, and a dish. From second
+ * `usageFrom` on, other traffic uses the link and no player reports.
  */
 async function keep(directory: string, seconds: number, usageFrom = seconds): Promise<void> {
   const clock = new ManualClock(START_MS);
@@ -40,13 +40,13 @@ async function keep(directory: string, seconds: number, usageFrom = seconds): Pr
   await recorder.open();
   const utcMsAt = (second: number) => START_MS + second * 1000;
   for (let second = 0; second < seconds; second++) {
-    const used = second >= usageFrom ? levelAt(second) * 1e6 : 0;
+    const used = second >= usageFrom ? mbpsAt(second) * 1e6 : 0;
     recorder.telemetry({ atMs: utcMsAt(second + 1), latencyMs: 30, dropRate: 0, downlinkUsageBps: used });
     for (let tenth = 0; tenth < 10 && second < usageFrom; tenth++) {
       const when = { startSeconds: second + tenth / 10, endSeconds: second + (tenth + 1) / 10 };
       const isBusy = second % 4 < 2;
       recorder.observation(
-        isBusy ? { kind: 'throughput', ...when, bits: levelAt(second) * 1e5 } : { kind: 'idle', ...when },
+        isBusy ? { kind: 'throughput', ...when, bits: mbpsAt(second) * 1e5 } : { kind: 'idle', ...when },
         utcMsAt,
       );
     }
@@ -55,7 +55,7 @@ async function keep(directory: string, seconds: number, usageFrom = seconds): Pr
 }
 
 describe('trace record --from', () => {
-  test('makes recordings of what a service has kept, and train learns from them', async () => {
+  test('makes recordings from the files of a service, and train accepts them', async () => {
     await keep(at('kept'), 123);
     const { status, stdout, stderr } = await command('--from', at('kept'), '--out', at('mine'));
     expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
@@ -67,7 +67,7 @@ describe('trace record --from', () => {
     const [{ ratesBps, rttSeconds, metadata }] = traces as [(typeof traces)[0]];
     expect(ratesBps).toHaveLength(122);
     for (let second = 0; second < 122; second++) {
-      if (second % 4 < 2) expect(ratesBps[second]! / 1e6).toBeCloseTo(levelAt(second), 2);
+      if (second % 4 < 2) expect(ratesBps[second]! / 1e6).toBeCloseTo(mbpsAt(second), 2);
     }
     expect(rttSeconds![1]).toBeCloseTo(0.03);
     expect(metadata).toMatchObject({
@@ -80,17 +80,17 @@ describe('trace record --from', () => {
     });
 
     expect(await writeRows({ traces, seed: 1, folder: at('rows') })).toBeGreaterThan(50);
-    // Past the data, all it lacks here is Python.
+    // The data is accepted; only Python is missing.
     const train = ['train', '--out', at('m.json'), '--environment', at('env'), '--python', '/nowhere/python'];
     expect((await run([...train, '--data', at('mine')])).stderr).toContain('--python: expected an interpreter');
-    // The folder of the service itself is in pieces of 2 s.
+    // The files of the service hold pieces of 2 s.
     expect((await run([...train, '--data', at('kept')])).stderr).toContain(
       '--data: expected a recording of at least 30 s',
     );
     expect(existsSync(at('m.json'))).toBe(false);
   });
 
-  test('gives the same bytes again, groups by a place that is named, and leaves out what is short', async () => {
+  test('gives the same bytes again, groups by --place, and leaves out short recordings', async () => {
     await keep(at('kept'), 40);
     const flags = ['--from', at('kept'), '--place', 'roof'];
     for (const out of ['a', 'b', 'b']) expect(await command(...flags, '--out', at(out))).toMatchObject({ status: 0 });
@@ -106,7 +106,7 @@ describe('trace record --from', () => {
     expect(stderr).toContain('10 recordings of 20 s (0 s bridged; 0 too short, 0 s)');
   });
 
-  test('takes what the dish shows to be used where no player tells, if asked to', async () => {
+  test('--usage adds telemetry from times without player reports', async () => {
     await keep(at('kept'), 120, 50);
     await command('--from', at('kept'), '--out', at('players'));
     expect(readTraces([at('players')]).map(({ metadata }) => metadata.dataset)).toEqual(['recorded']);
@@ -118,15 +118,15 @@ describe('trace record --from', () => {
     const offset = (usage.metadata.startUtcMs! - START_MS) / 1000;
     expect(offset).toBeGreaterThanOrEqual(50);
     usage.ratesBps.forEach((rate, i) => {
-      expect(rate / 1e6).toBeCloseTo(levelAt(offset + i));
+      expect(rate / 1e6).toBeCloseTo(mbpsAt(offset + i));
     });
   });
 
-  test('a folder of telemetry alone has nothing from players', async () => {
+  test('telemetry alone needs --usage', async () => {
     await keep(at('kept'), 60, 0);
     const { status, stderr } = await command('--from', at('kept'), '--out', at('mine'));
     expect(status).toBe(2);
-    expect(stderr).toContain('--shortest: expected 30 s without a longer pause, got nothing that is known of the link');
+    expect(stderr).toContain('--shortest: expected 30 s without a longer pause, got no measurement of the link');
     expect((await command('--from', at('kept'), '--usage', '--out', at('mine'))).status).toBe(0);
   });
 
@@ -152,7 +152,7 @@ describe('trace record --from', () => {
     expect(existsSync(at('mine')) ? readdirSync(at('mine')).filter((name) => name !== '.records') : []).toEqual([]);
   });
 
-  test('refuses to write where it reads, and what begins at one moment twice', async () => {
+  test('refuses --out below --from, and two recordings with the same start', async () => {
     await keep(at('kept'), 40);
     for (const out of [at('kept'), at('kept', 'below')]) {
       const { status, stderr } = await command('--from', at('kept'), '--out', out);
@@ -169,7 +169,7 @@ describe('trace record --from', () => {
 });
 
 describe('trace record', () => {
-  test('listens to players and writes what they told when it is interrupted', async () => {
+  test('records player reports until it is interrupted', async () => {
     const args = ['trace', 'record', '--port', '0', '--shortest', '1', '--place', 'roof', '--out', at('mine')];
     const { status, stderr } = await run(args, async (url) => {
       const post = async (startMs: number, endMs: number) => {
@@ -182,14 +182,14 @@ describe('trace record', () => {
         };
       };
       const first = await post(Date.now() - 1, Date.now());
-      let toldMs = first.serverUtcMs;
-      // Recorded is what has been told for a whole second, and a second and a half ago.
-      while (toldMs < first.serverUtcMs + 4500) {
+      let reportedMs = first.serverUtcMs;
+      // A second is recorded 1.5 s after its end, if reports cover all of it.
+      while (reportedMs < first.serverUtcMs + 4500) {
         await new Promise((resolve) => setTimeout(resolve, 250));
         const nowMs = Date.now();
-        const { accepted } = await post(toldMs, nowMs);
+        const { accepted } = await post(reportedMs, nowMs);
         expect(accepted).toBe(1);
-        toldMs = nowMs;
+        reportedMs = nowMs;
       }
     });
     expect(stderr).toMatch(/1 recording of \d s \(0 s bridged/);

@@ -1,6 +1,6 @@
 /**
- * `leo-abr trace record`: recordings of one's own link, as `leo-abr train` reads them. The prediction service records what
- * players report and the dish shows; here it is started for that alone, or what it kept is read.
+ * `leo-abr trace record`: makes recordings of the user's link, for `leo-abr train`. It starts the prediction service,
+ * which records player reports and dish telemetry, or reads what `leo-abr serve --record` has recorded.
  */
 
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
@@ -34,32 +34,35 @@ interface Flags {
   allowOrigin: string[];
 }
 
-/** What the service keeps while it listens, below `--out`; folders with a dot are nothing that traces are looked for in. */
+/** The service's records, below `--out`. The search for traces skips folders whose name starts with a dot. */
 const KEPT_FOLDER = '.records';
-/** That of `leo-abr serve`, where pages know it. */
+/** The port of `leo-abr serve`, which pages expect. */
 const DEFAULT_PORT = '8790';
 const LISTENING_FLAGS = ['dish', 'host', 'port', 'allowOrigin'];
 
 export function recordCommand(io: CommandIo): Command {
   return new Command('record')
-    .description(
-      'recordings of a link for train: from players while they play, or from what leo-abr serve --record has kept',
-    )
+    .description('make recordings of a link for train, from live players or from files of leo-abr serve --record')
     .requiredOption('--out <folder>', 'where the recordings go')
     .addOption(
       new Option(
         '--from <path...>',
-        'what leo-abr serve --record has kept; without, players are listened to until Ctrl-C',
+        'folders or files of leo-abr serve --record; without it, players are recorded until Ctrl-C',
       ).conflicts(LISTENING_FLAGS),
     )
     .option('--bridge <seconds>', 'longest pause between two downloads that does not end a recording', '4')
-    .option('--shortest <seconds>', 'leave out what is shorter', String(LEAST_RECORDING_SECONDS))
-    .option('--place <words>', 'where the link is; with the day it says which recordings belong together')
-    .option('--usage', 'where no player tells, also what the dish showed to be used as fast as it goes')
-    .option('--dish <host:port>', 'listening: a dish to ask for pings and usage, 192.168.100.1:9200 as a rule')
-    .option('--host <address>', 'listening: on which address', '127.0.0.1')
-    .option('--port <n>', 'listening: on which port, 0 for any free one', DEFAULT_PORT)
-    .option('--allow-origin <origin>', 'listening: whose pages may report, beside loopback (repeatable)', collect, [])
+    .option('--shortest <seconds>', 'leave out shorter recordings', String(LEAST_RECORDING_SECONDS))
+    .option('--place <words>', 'location of the link; place and day make a recording group')
+    .option('--usage', 'while no player reports, also use dish telemetry, where usage was near its highest')
+    .option('--dish <host:port>', 'while listening: dish to query for pings and usage, usually 192.168.100.1:9200')
+    .option('--host <address>', 'while listening: address', '127.0.0.1')
+    .option('--port <n>', 'while listening: port, 0 for any free one', DEFAULT_PORT)
+    .option(
+      '--allow-origin <origin>',
+      'while listening: origin of reporting pages, besides loopback (repeatable)',
+      collect,
+      [],
+    )
     .action((flags: Flags) => record(flags, io));
 }
 
@@ -76,7 +79,7 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   const runs = all.filter(({ trace }) => trace.durationSeconds >= shortestSeconds);
   if (runs.length === 0) {
     const longest = Math.max(0, ...all.map(({ trace }) => trace.durationSeconds));
-    const got = all.length === 0 ? 'nothing that is known of the link' : `${whole(longest)} s at most`;
+    const got = all.length === 0 ? 'no measurement of the link' : `${whole(longest)} s at most`;
     throw new InputError('--shortest', `${shortestSeconds} s without a longer pause`, undefined, got);
   }
   const recordings = runs.map((run) => recordingOf(run, place));
@@ -86,7 +89,7 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   if (status !== EXIT_DONE) throw new ExitWith(status);
 }
 
-/** Has players report to the service until the command is interrupted. Gives the exit status. */
+/** Records player reports until the command is interrupted. Returns the exit status. */
 async function listen({ out, dish, host, port, allowOrigin }: Flags, io: CommandIo): Promise<number> {
   const { startService } = await import('../../service/index.ts');
   const directory = join(out, KEPT_FOLDER);
@@ -101,12 +104,12 @@ async function listen({ out, dish, host, port, allowOrigin }: Flags, io: Command
     onFault: (error: Error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
   };
   const running = await listening(options, startService);
-  io.stderr.write(`what players report is recorded until Ctrl-C; the service is at ${running.url}\n`);
+  io.stderr.write(`recording player reports until Ctrl-C; the service is at ${running.url}\n`);
   await interrupted(io);
   return closed(running, io);
 }
 
-/** What is read must not be what is written: `train --data` would then find it twice. */
+/** Input and output folders must be apart, or `train --data` would find each recording twice. */
 function requireApart(from: string, out: string): void {
   if (!existsSync(from)) throw new InputError('--from', 'a file or folder', from);
   const real = realpathSync(from);
@@ -121,15 +124,15 @@ async function piecesOf(paths: readonly string[], { usage }: Flags, io: CommandI
   const pieces = files.filter((file) => !TELEMETRY.test(file)).flatMap((file) => readTraces([file], { onNote }));
   if (usage !== true) return pieces;
   const { PassiveCapacity, readTelemetry } = await import('../../service/index.ts');
-  const told = pieces.flatMap(({ metadata: { startUtcMs }, durationSeconds }) =>
+  const reported = pieces.flatMap(({ metadata: { startUtcMs }, durationSeconds }) =>
     startUtcMs === undefined ? [] : [{ fromMs: startUtcMs, toMs: startUtcMs + durationSeconds * 1000 }],
   );
   for (const file of paths.flatMap(telemetryFilesAt)) {
     const text = readFileSync(file, 'utf8');
-    // Without a dish there is none.
+    // A service without a dish records no telemetry.
     if (!text.includes('"kind":"telemetry"')) continue;
     const capacity = new PassiveCapacity();
-    pieces.push(...usagePieces({ file, seconds: readTelemetry(text, file), told, capacity }));
+    pieces.push(...usagePieces({ file, seconds: readTelemetry(text, file), reported, capacity }));
   }
   return pieces;
 }
@@ -144,7 +147,7 @@ function telemetryFilesAt(path: string): string[] {
     .filter((file) => TELEMETRY.test(file));
 }
 
-/** The run as it is kept: by its time, with what is known of where and how it was made. */
+/** The run as a recording: named by its start, with location, recording group and bridged seconds. */
 function recordingOf({ trace, bridgedSeconds }: Run, place: string | undefined): Trace {
   const { dataset, startUtcMs, location, other } = trace.metadata;
   const day = startUtcMs === undefined ? undefined : new Date(startUtcMs).toISOString();

@@ -6,7 +6,7 @@ import { runsOf } from './runs.ts';
 
 const START_MS = Date.UTC(2026, 0, 1, 12);
 
-/** Pieces of one file: rates in Mbit/s a second each, null where nothing is known. */
+/** Pieces of one file: a rate in Mbit/s per second, null where unknown. */
 function pieces(rates: readonly (number | null)[], metadata: Partial<Trace['metadata']> = { startUtcMs: START_MS }) {
   const rows = rates.map((rate, i) => `${i},${rate ?? ''},30,`);
   return parseTraceCsv(`time_s,throughput_mbps,rtt_ms,loss\n${rows.join('\n')}\n`, {
@@ -19,7 +19,7 @@ function pieces(rates: readonly (number | null)[], metadata: Partial<Trace['meta
 const mbps = ({ ratesBps }: Trace) => [...ratesBps].map((rate) => rate / 1e6);
 
 describe('runs', () => {
-  test('bridge short pauses evenly and say how much, with pings where there were any', () => {
+  test('bridge short pauses linearly, count them and keep the pings', () => {
     const runs = runsOf(pieces([10, 10, null, null, null, 50, 60, null, 20]), 3);
     expect(runs).toHaveLength(1);
     const [{ trace, bridgedSeconds }] = runs as [(typeof runs)[0]];
@@ -40,7 +40,7 @@ describe('runs', () => {
     expect(trace.metadata.startUtcMs).toBe(START_MS);
   });
 
-  test('end at longer pauses, and where another file begins', () => {
+  test('end at longer pauses and at the end of a file', () => {
     const one = pieces([10, null, null, null, 50, null, 50]);
     const other = pieces([70, 70]).map((piece) => ({ ...piece, file: 'other.csv' }));
     const runs = runsOf([...one, ...other], 2);
@@ -51,11 +51,11 @@ describe('runs', () => {
     ]);
   });
 
-  test('bridge nothing where the time is not known', () => {
+  test('bridge nothing without a clock', () => {
     expect(runsOf(pieces([10, null, 50], {}), 10)).toHaveLength(2);
   });
 
-  test('keep every known second where it was, and lie between its neighbours elsewhere', () => {
+  test('keep every known second; bridged seconds lie between their neighbours', () => {
     const rate = fc.option(fc.integer({ min: 1, max: 200 }), { freq: 2 });
     fc.assert(
       fc.property(fc.array(rate, { minLength: 2, maxLength: 60 }), fc.integer({ min: 0, max: 5 }), (rates, longest) => {

@@ -1,6 +1,6 @@
 /**
- * Recordings of players are in pieces: with a full buffer a player waits after each segment, and of that time nothing is
- * known. Pieces with short pauses between them are one recording here, with the pauses bridged.
+ * Recordings of players come in pieces: with a full buffer a player waits after each segment, and the waiting time has
+ * no measurements. Here pieces with short pauses between them become one recording, with the pauses bridged.
  */
 
 import type { Trace } from '../../replay/trace.ts';
@@ -8,17 +8,17 @@ import type { Trace } from '../../replay/trace.ts';
 /** A recording without a gap. */
 export interface Run {
   trace: Trace;
-  /** Seconds of it that were not measured. */
+  /** Seconds without measurements. */
   bridgedSeconds: number;
 }
 
-/** Steps of a bridged pause, about. */
+/** Approximate length of the steps in a bridged pause. */
 const STEP_SECONDS = 1;
 
 /**
- * The recordings that pieces of files make, in their order: those of one file whose pause is at most `longestPauseSeconds`
- * are one, in which the rate goes evenly from the last one before the pause to the first one after it. Where a file has no
- * `start_utc`, nobody knows how long its pauses are.
+ * Joins pieces of one file, in their order, across pauses of at most `longestPauseSeconds`. During a pause the rate
+ * goes linearly from the last rate before it to the first rate after it. Pieces without `start_utc` are not joined,
+ * because the length of their pauses is unknown.
  */
 export function runsOf(pieces: readonly Trace[], longestPauseSeconds: number): Run[] {
   const groups: Trace[][] = [];

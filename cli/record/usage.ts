@@ -1,6 +1,6 @@
 /**
- * Pieces of recordings from a dish's telemetry. It knows what was used and not what there was; the seconds that the
- * service takes for capacity are taken here too: those near the greatest usage of the last minutes, while no player tells.
+ * Pieces of recordings from dish telemetry. Telemetry has the usage of the link, not its capacity. Like the service,
+ * this takes usage for capacity only near the highest usage of the last minutes, while no player reports.
  */
 
 import { tracesFromSamples } from '../../replay/formats/samples.ts';
@@ -10,30 +10,30 @@ import type { PassiveCapacity, TelemetrySecond } from '../../service/index.ts';
 export const USAGE_DATASET = 'recorded-usage';
 
 export interface UsageOptions {
-  /** Where the telemetry was read from; pieces of one file are of one `name`. */
+  /** File of the telemetry. */
   file: string;
-  /** Of the dish, in order of time. */
+  /** Ascending in time. */
   seconds: readonly TelemetrySecond[];
-  /** When players told, by UTC in ms, in any order. */
-  told: readonly { fromMs: number; toMs: number }[];
+  /** UTC intervals of player reports, in any order. */
+  reported: readonly { fromMs: number; toMs: number }[];
   capacity: PassiveCapacity;
 }
 
-/** None where no second counts. */
-export function usagePieces({ file, seconds, told, capacity }: UsageOptions): Trace[] {
+/** Empty if no second counts as capacity. */
+export function usagePieces({ file, seconds, reported, capacity }: UsageOptions): Trace[] {
   const first = seconds[0];
   if (first === undefined) return [];
   const firstMs = first.atMs - 1000;
-  const intervals = [...told].sort((a, b) => a.fromMs - b.fromMs);
+  const intervals = [...reported].sort((a, b) => a.fromMs - b.fromMs);
   let next = 0;
-  let toldUntilMs = Number.NEGATIVE_INFINITY;
+  let reportedUntilMs = Number.NEGATIVE_INFINITY;
   const ratesBps = seconds.map(({ atMs, downlinkUsageBps }) => {
     for (; next < intervals.length && intervals[next]!.fromMs <= atMs; next++) {
-      toldUntilMs = Math.max(toldUntilMs, intervals[next]!.toMs);
+      reportedUntilMs = Math.max(reportedUntilMs, intervals[next]!.toMs);
     }
     if (downlinkUsageBps === undefined) return Number.NaN;
-    const lastToldSeconds = Math.min(toldUntilMs, atMs) / 1000;
-    const observation = capacity.observe(atMs / 1000, downlinkUsageBps, lastToldSeconds);
+    const lastReportSeconds = Math.min(reportedUntilMs, atMs) / 1000;
+    const observation = capacity.observe(atMs / 1000, downlinkUsageBps, lastReportSeconds);
     return observation?.kind === 'throughput' ? observation.bits : Number.NaN;
   });
   if (!ratesBps.some((rate) => rate > 0)) return [];

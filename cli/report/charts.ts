@@ -1,6 +1,6 @@
 /**
- * The report's figures, drawn by Observable Plot into inline SVG while the report is made: the page needs no script and
- * no network, and prints. Plot wants a DOM; linkedom is one without a browser.
+ * The report's figures, drawn by Observable Plot as inline SVG when the report is written: the page needs no script and
+ * no network, and can be printed. Plot needs a DOM; linkedom provides one without a browser.
  */
 
 import * as Plot from '@observablehq/plot';
@@ -8,12 +8,12 @@ import { parseHTML } from 'linkedom';
 import type { SeriesStyle } from './document.ts';
 import type { SessionSeries } from './session-series.ts';
 
-/** Types of a browser are not this package's: to the compiler it is just what Plot takes. */
+/** This package has no DOM types; `never` fits Plot's parameter. */
 const { document } = parseHTML('<!doctype html><html><body></body></html>') as unknown as { document: never };
 
 /** Plot puts its rules into every SVG; the page has them once (`page-style.ts`). */
 const OWN_STYLE = /<style>[\s\S]*?<\/style>/;
-/** Groups without a role must not have labels; each figure is one image, named as a whole. */
+/** Groups without a role must not have labels; `html.ts` labels the figure as one image. */
 const GROUP_LABEL = / aria-(?:label|hidden)="[^"]*"/g;
 
 type PlotOptions = NonNullable<Parameters<typeof Plot.plot>[0]>;
@@ -23,7 +23,7 @@ function svgOf(options: PlotOptions): string {
   return (plot as unknown as { outerHTML: string }).outerHTML.replace(OWN_STYLE, '').replaceAll(GROUP_LABEL, '');
 }
 
-/** Marks one after the other that belong to series of different looks. */
+/** The points of a series and its look. */
 export interface Series<Point> {
   style: SeriesStyle;
   points: readonly Point[];
@@ -72,7 +72,7 @@ export function forestChart(
     style: { fontSize: '12px' },
     x: {
       label: `${unit}, to the right is better →`,
-      // As many labels as have room beside each other, however many digits they have.
+      // More labels might overlap, because numbers may have many digits.
       ticks: 3,
       nice: true,
       tickFormat: tick,
@@ -111,7 +111,7 @@ export interface LineChartOptions {
   y: Axis;
   /** Default: linear. */
   curve?: 'linear' | 'step-after';
-  /** Of y: shaded, what is aimed at. */
+  /** Range of y to aim at; shaded. */
   band?: readonly [number, number];
   /** Draws y = x. */
   diagonal?: boolean;
@@ -126,7 +126,7 @@ export interface Axis {
   tickFormat?: string | ((value: number) => string);
 }
 
-/** Lines on two linear axes, broken where y is null; values beyond an axis are drawn at its end. */
+/** Lines on two linear axes, interrupted where y is null. Values beyond the y axis are drawn at its end. */
 export function lineChart(
   series: readonly Series<{ x: number; y: number | null }>[],
   { x, y, curve = 'linear', band, diagonal, dots, ...size }: LineChartOptions,
@@ -150,7 +150,7 @@ export function lineChart(
   } as PlotOptions);
 }
 
-/** Mean against tail: a mark and its name per algorithm, up and to the right is better. */
+/** Mean against tail: a mark with a name per algorithm. Up and to the right is better. */
 export function tailChart(
   points: readonly { name: string; style: SeriesStyle; mean: number; tail: number }[],
   options: { meanLabel: string; tailLabel: string },
@@ -166,7 +166,7 @@ export function tailChart(
       ),
       tickFormat: tick,
     },
-    // Fewer stalls are up.
+    // Reversed, so that fewer stalls are up.
     y: { label: `↓ ${options.tailLabel}`, reverse: true, domain: [0, 1.12 * most] },
   };
   return svgOf({
@@ -191,11 +191,11 @@ export function tailChart(
   });
 }
 
-/** Pixels that a label takes: height, and width per character; and a mark, from its middle. */
+/** In pixels: height of a label, width of a character, distance from the centre of a mark to its edge. */
 const LABEL_HEIGHT = 13;
 const LABEL_CHARACTER = 6.8;
 const MARK = 7;
-/** Where a label may stand from its mark, the best place first: rows up and down, to the right and to the left. */
+/** Rows for a label, relative to its mark: the best first. In each row it may stand right or left of the mark. */
 const LABEL_ROWS = [0, -1, 1, -2, 2, -3, 3, -4, 4];
 
 interface Box {
@@ -205,7 +205,7 @@ interface Box {
   y2: number;
 }
 
-/** Places labels one after the other where they hide the least of the marks and of each other, within the figure. */
+/** Places one label after another, inside the figure, where it overlaps marks and earlier labels least. */
 function withLabels<Point extends { name: string; mean: number; tail: number }>(
   points: readonly Point[],
   base: PlotOptions,
@@ -266,9 +266,9 @@ export function tierChart(series: readonly Series<{ simulator: number; browser: 
   });
 }
 
-/** One session: the link and what was asked for, and below it the buffer; stalls are bands over both. */
+/** One session: capacity and requested bitrates above, buffer level below; stalls are bands across both. */
 export function sessionChart(
-  { capacity, asked, buffer, stalls, endSeconds }: SessionSeries,
+  { capacity, requested, buffer, stalls, endSeconds }: SessionSeries,
   options: { topBps: number; bufferCapSeconds: number; color: string },
 ): string {
   const width = 340;
@@ -297,11 +297,11 @@ export function sessionChart(
             }),
           ]),
       bands(0, top),
-      Plot.line(asked, { x: 'seconds', y: 'mbps', curve: 'step-after', stroke: options.color, strokeWidth: 1.5 }),
+      Plot.line(requested, { x: 'seconds', y: 'mbps', curve: 'step-after', stroke: options.color, strokeWidth: 1.5 }),
       Plot.ruleY([0], { stroke: SOFT }),
     ],
   });
-  const levels = svgOf({
+  const bufferLevels = svgOf({
     ...shared,
     height: 72,
     marginTop: 14,
@@ -309,13 +309,13 @@ export function sessionChart(
     x: { ...x, label: null, tickFormat: (seconds: number) => `${seconds} s` },
     y: { label: '↑ buffer, s', domain: [0, options.bufferCapSeconds], ticks: 2 },
     marks: [
-      Plot.areaY(buffer, { x: 'seconds', y1: 0, y2: 'level', fill: options.color, fillOpacity: 0.25 }),
-      Plot.line(buffer, { x: 'seconds', y: 'level', stroke: options.color, strokeWidth: 1 }),
+      Plot.areaY(buffer, { x: 'seconds', y1: 0, y2: 'bufferSeconds', fill: options.color, fillOpacity: 0.25 }),
+      Plot.line(buffer, { x: 'seconds', y: 'bufferSeconds', stroke: options.color, strokeWidth: 1 }),
       bands(0, options.bufferCapSeconds),
       Plot.ruleY([0], { stroke: SOFT }),
     ],
   });
-  return rates + levels;
+  return rates + bufferLevels;
 }
 
 /** The look of a series in a legend: its line and its mark. */
@@ -341,7 +341,7 @@ function padded(values: readonly number[], share: number): [number, number] {
   return [low - room, high + room];
 }
 
-/** A true minus, as in the tables. */
+/** With a typographic minus, as in the tables. */
 function tick(value: number): string {
   return String(Math.round(value * 1e6) / 1e6).replace('-', '−');
 }

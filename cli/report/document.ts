@@ -1,4 +1,4 @@
-/** What a report says, whatever it is written as: sections of text, tables and figures. `html.ts` and `markdown.ts` write it. */
+/** A report in no particular format: sections of text, tables and figures, for `html.ts` and `markdown.ts` to write. */
 
 export interface ReportDocument {
   title: string;
@@ -8,43 +8,43 @@ export interface ReportDocument {
 }
 
 export interface Section {
-  /** Of its anchor; unique in the document. */
+  /** Its anchor; unique in the document. */
   id: string;
   title: string;
   level: 2 | 3;
   blocks: Block[];
 }
 
-/** Texts may hold `code` in backticks and nothing else that is markup. */
+/** Texts may contain `code` in backticks, and no other markup. */
 export type Block =
   | { kind: 'text'; text: string }
   | { kind: 'list'; items: string[] }
   | Table
   | { kind: 'figures'; figures: Figure[]; width: FigureWidth; legend?: LegendEntry[] };
 
-/** Figures in a row: one, two or three. */
+/** One, two or three figures in a row. */
 export type FigureWidth = 'full' | 'half' | 'third';
 
 export type Cell = string | { text: string; strong: boolean };
 
-/** Names stand left, numbers after them and right; all stay on one line. */
+/** Columns of names, left-aligned, then columns of numbers, right-aligned. Cells do not wrap. */
 export interface Table {
   kind: 'table';
   caption: string;
   /** Titles of the columns. */
   names: string[];
   numbers?: string[];
-  /** The last column of names is text of any length. */
+  /** The last column of names holds long text, which may wrap. */
   endsInText?: boolean;
-  /** The first cell heads its row. */
+  /** The first cell is the row's header. */
   rows: Cell[][];
 }
 
 export interface Figure {
   caption: string;
-  /** What it shows, in words, for who cannot see it. */
+  /** Text alternative, for readers who cannot see the figure. */
   label: string;
-  /** Inline SVG; drawn when the figure is written. */
+  /** Returns inline SVG; called when the figure is written. */
   draw(): string;
 }
 
@@ -53,9 +53,9 @@ export interface LegendEntry {
   style: SeriesStyle;
 }
 
-/** How a series looks everywhere: told apart by colour, dash and symbol, so that no single one is needed. */
+/** The look of a series in all figures: colour, dash and symbol differ, so that no reader depends on one of them. */
 export interface SeriesStyle {
-  /** A CSS colour; a variable, so that light, dark and paper have their own. */
+  /** A CSS variable, which has values for light, dark and print. */
   color: string;
   dash: string | undefined;
   symbol: 'circle' | 'square' | 'triangle' | 'diamond' | 'star' | 'cross' | 'wye';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { count, estimateCell, fixed, percent, signed, turned } from './format.ts';
 import { seriesStyles } from './series-style.ts';
 
-test('numbers have a true minus, and no minus at zero', () => {
+test('numbers have a typographic minus, and zero has none', () => {
   expect([fixed(-1.234, 2), fixed(-0.001, 2), fixed(undefined, 1), fixed(Number.NaN, 1)]).toEqual([
     '−1.23',
     '0.00',
@@ -14,7 +14,7 @@ test('numbers have a true minus, and no minus at zero', () => {
   expect([count(1, 'run'), count(2, 'switch', 'switches')]).toEqual(['1 run', '2 switches']);
 });
 
-test('an estimate is strong where its interval lies on one side', () => {
+test('an estimate is strong if its interval lies on one side', () => {
   const strong = (low: number, high: number, against?: number) =>
     estimateCell({ value: 1, ci95: [low, high] }, { digits: 1, ...(against !== undefined && { against }) });
   expect(strong(0.5, 2)).toEqual({ text: '+1.0 (+0.5 to +2.0)', strong: true });
@@ -25,7 +25,7 @@ test('an estimate is strong where its interval lies on one side', () => {
   expect(turned({ value: 1, ci95: [-2, 3] })).toEqual({ value: -1, ci95: [-3, 2] });
 });
 
-test('algorithms of a report are told apart by colour, dash or symbol', () => {
+test('algorithms of a report differ by colour, dash or symbol', () => {
   const names = [
     'mpc-d',
     'mpc-l',
@@ -42,6 +42,6 @@ test('algorithms of a report are told apart by colour, dash or symbol', () => {
   const looks = names.map((name) => styles.get(name)!);
   expect(new Set(looks.map(({ color, dash, symbol }) => `${color} ${dash} ${symbol}`)).size).toBe(names.length);
   expect(styles.get('mpc-l:no-abandon')!.color).toBe(styles.get('mpc-l')!.color);
-  // However many others there are, who is known looks the same.
+  // Other algorithms do not change the look of a known one.
   expect(seriesStyles(['bola', 'mpc-d']).get('mpc-d')).toEqual(styles.get('mpc-d'));
 });

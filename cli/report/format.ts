@@ -1,9 +1,9 @@
-/** Numbers as a reader meets them: a true minus, a fixed number of digits, an interval behind its value. */
+/** Numbers for readers: a typographic minus, a fixed number of digits, the interval after its value. */
 
 import type { Estimate } from '../../replay/results.ts';
 import type { Cell } from './document.ts';
 
-/** What does not apply, or cannot be said. */
+/** Shown for a value that does not apply or is unknown. */
 export const NOTHING = '–';
 
 export function fixed(value: number | null | undefined, digits: number): string {
@@ -32,7 +32,7 @@ export function estimateCell(
   const { value, ci95 } = estimate;
   if (ci95 === null) return number(value);
   const [low, high] = ci95;
-  // Nothing varied, as far as these digits show.
+  // At this number of digits the interval is a point.
   if (number(low) === number(value) && number(high) === number(value)) {
     return { text: number(value), strong: low > against || high < against };
   }
@@ -42,12 +42,12 @@ export function estimateCell(
   };
 }
 
-/** The same with its sign turned: a cost as a contribution. */
+/** The estimate with the opposite sign: a cost as a contribution. */
 export function turned({ value, ci95 }: Estimate): Estimate {
   return { value: 0 - value, ci95: ci95 && [0 - ci95[1], 0 - ci95[0]] };
 }
 
-/** Digits that a QoE is worth: hundredths of Mbit/s on large ladders, thousandths on small ones. */
+/** Digits to show of a QoE: hundredths of Mbit/s on large ladders, thousandths on small ones. */
 export function qoeDigits(topBps: number): number {
   return topBps >= 10e6 ? 2 : 3;
 }

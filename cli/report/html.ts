@@ -1,4 +1,4 @@
-/** The document as one HTML page that needs nothing but itself, in pieces: figures are drawn as they are reached. */
+/** Writes the document as one self-contained HTML page, in pieces; a figure is drawn when its piece is due. */
 
 import { legendSwatch } from './charts.ts';
 import {
@@ -13,10 +13,11 @@ import {
 } from './document.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
-/** Proof for the reader: the page can load nothing and run nothing. */
+/** Browsers enforce it: the page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
 export function* html({ title, abstract, sections }: ReportDocument): Generator<string> {
+  const items = abstract.map((text) => `<li>${inline(text)}</li>\n`).join('');
   yield `<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +32,7 @@ ${PAGE_STYLE}</style>
 <body>
 <header>
 <h1>${escaped(title)}</h1>
-${abstract.length === 0 ? '' : `<ul class="abstract">\n${abstract.map((text) => `<li>${inline(text)}</li>\n`).join('')}</ul>\n`}</header>
+${items === '' ? '' : `<ul class="abstract">\n${items}</ul>\n`}</header>
 ${contents(sections)}<main>
 `;
   let isOpen = false;
@@ -82,7 +83,8 @@ function* blockHtml(block: Block, id: string): Generator<string> {
 }
 
 function figureHtml({ caption, label, draw }: Figure): string {
-  return `<figure>\n<div role="img" aria-label="${escaped(label)}">${draw()}</div>\n<figcaption>${inline(caption)}</figcaption>\n</figure>\n`;
+  const image = `<div role="img" aria-label="${escaped(label)}">${draw()}</div>`;
+  return `<figure>\n${image}\n<figcaption>${inline(caption)}</figcaption>\n</figure>\n`;
 }
 
 function legendHtml(entries: readonly LegendEntry[]): string {
@@ -92,7 +94,7 @@ function legendHtml(entries: readonly LegendEntry[]): string {
   return `<ul class="legend" aria-label="Legend">\n${items.join('')}</ul>\n`;
 }
 
-/** In a frame that scrolls where the page is narrow; reachable by keyboard for that. */
+/** The table in a frame that scrolls on narrow pages, also by keyboard. */
 function tableHtml({ caption, names, numbers = [], endsInText, rows }: Table, id: string): string {
   const side = (i: number) =>
     i >= names.length ? ' class="number"' : endsInText && i === names.length - 1 ? '' : ' class="name"';
@@ -104,18 +106,19 @@ function tableHtml({ caption, names, numbers = [], endsInText, rows }: Table, id
     return `<tr>${cells.join('')}</tr>\n`;
   });
   return (
-    `<div class="table" role="region" aria-labelledby="${id}-caption" tabindex="0">\n<table>\n<caption id="${id}-caption">${inline(caption)}</caption>\n` +
+    `<div class="table" role="region" aria-labelledby="${id}-caption" tabindex="0">\n<table>\n` +
+    `<caption id="${id}-caption">${inline(caption)}</caption>\n` +
     `<thead>\n<tr>${head}</tr>\n</thead>\n<tbody>\n${body.join('')}</tbody>\n</table>\n</div>\n`
   );
 }
 
-/** The interval behind an estimate goes to a line of its own. */
+/** The interval of an estimate goes on its own line. */
 function cellHtml(cell: Cell): string {
   const text = inline(cellText(cell)).replace(/ (\([^()]* to [^()]*\))$/, ' <span class="interval">$1</span>');
   return typeof cell !== 'string' && cell.strong ? `<strong>${text}</strong>` : text;
 }
 
-/** Escaped, with `code`. */
+/** Escapes text and marks up `code`. */
 function inline(text: string): string {
   return escaped(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>');
 }

@@ -1,4 +1,4 @@
-/** The document as Markdown, for a README or a paper: text and tables; figures are in the page. */
+/** Writes the document as Markdown: text and tables. Only the HTML page has the figures. */
 
 import { type Block, type Cell, cellText, type ReportDocument, type Table } from './document.ts';
 

@@ -60,7 +60,9 @@ nav { font-size: 0.9rem; }
 nav > ul { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 4px 28px; }
 nav ul ul { list-style: none; padding: 0 0 0 12px; }
 a { color: var(--accent); }
-section { background: var(--panel); border: 1px solid var(--border); border-radius: 8px; padding: 20px; margin: 20px 0; }
+section {
+  background: var(--panel); border: 1px solid var(--border); border-radius: 8px; padding: 20px; margin: 20px 0;
+}
 code { overflow-wrap: anywhere; font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .figures.full > figure > div { overflow-x: auto; }
 .figures.full .plot { min-width: 760px; }
@@ -70,7 +72,10 @@ code { overflow-wrap: anywhere; font: 0.92em ui-monospace, SFMono-Regular, Menlo
 .figures.third { grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); }
 figure { margin: 0; min-width: 0; }
 figcaption, caption { color: var(--text-soft); font-size: 0.85rem; text-align: left; max-width: 100ch; }
-.plot { --plot-background: var(--panel); display: block; width: 100%; max-width: 100%; height: auto; overflow: visible; color: var(--text); }
+.plot {
+  --plot-background: var(--panel); display: block; width: 100%; max-width: 100%; height: auto; overflow: visible;
+  color: var(--text);
+}
 .plot text, .plot tspan { white-space: pre; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 18px; padding: 0; font-size: 0.9rem; }
 .legend li { display: flex; align-items: center; gap: 6px; }

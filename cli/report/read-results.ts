@@ -1,4 +1,4 @@
-/** Reads results files for a report, line by line, so that no file is too large to be one string. */
+/** Reads results files line by line, because a large file does not fit into one string. */
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -7,11 +7,11 @@ import { parseResults, parseResultsLines } from '../../replay/evaluation/parse-r
 import type { Results } from '../../replay/results.ts';
 import { readInput } from '../results-file.ts';
 
-/** @throws {InputError} with file, line and field for what cannot be read or is no results file. */
+/** Throws an `InputError` with file, line and field for an unreadable file or one without results. */
 export async function readResults(file: string): Promise<Results> {
   const stream = createReadStream(file, 'utf8');
   try {
-    // The interface itself would lose an error of the stream that comes before the first line is asked for.
+    // readline loses an error of the stream that occurs before the first line is requested.
     const failed = new Promise<never>((_, reject) => stream.once('error', reject));
     failed.catch(() => {});
     const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });

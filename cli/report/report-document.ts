@@ -1,4 +1,4 @@
-/** The whole report as a document: a chapter per run, tiers against each other, and how it was made. */
+/** The whole report as a document: a chapter per run, the comparison of tiers, and the provenance. */
 
 import { ablationsAmong } from '../../replay/evaluation/ablations.ts';
 import { ALL_DATASETS, type ResolvedScenario, type SessionResult } from '../../replay/results.ts';
@@ -18,13 +18,13 @@ import { tierBlocks } from './sections/tiers.ts';
 import { seriesStyles } from './series-style.ts';
 
 export interface ReportOptions {
-  /** Default: made of the scenarios. */
+  /** Default: the names of the scenarios. */
   title?: string;
-  /** For the capacity of the links in time series. Default: none. */
+  /** Replayed traces, whose capacity the time series show. Default: none. */
   traces?: readonly Trace[];
 }
 
-/** Sections are made at once, figures are drawn when they are written. */
+/** Builds all sections; figures are drawn later, when they are written. */
 export function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOptions = {}): ReportDocument {
   const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
   const traceOf = new Map(traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), trace]));
@@ -63,9 +63,10 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
       {
         kind: 'text',
         text:
-          'Every algorithm played the same traces from the same starts with the same seeds. QoE is in Mbit/s of undisturbed media: mean bitrate, less ' +
-          'what stalls and startup cost (`mu` per second) and what changes of bitrate cost (`lambda` per Mbit/s), per 4 s of media. Differences are of ' +
-          'pairs of sessions of one trace and start; their 95 % intervals come from 4,000 resamples of whole recording groups (of recordings, where a ' +
+          'Every algorithm played the same traces from the same starts with the same seeds. QoE is in Mbit/s of ' +
+          'undisturbed media: the mean bitrate, less the cost of stalls and startup (`mu` per second) and of bitrate ' +
+          'changes (`lambda` per Mbit/s), per 4 s of media. Differences are between sessions of the same trace and ' +
+          'start; their 95 % intervals come from 4,000 resamples of whole recording groups (of recordings, where a ' +
           'data set has fewer than 8 groups), stretched for the small number of groups.',
       },
       ...runs.flatMap(provenanceBlocks),
@@ -85,14 +86,16 @@ function runTitle({ scenarioLabel, tier }: Run): string {
 function overview({ results, algorithms, datasets, scenario, baseline }: Run): string {
   if (results.sessions.length === 0) return 'The results hold no session.';
   const { ladderBps, segmentSeconds, bufferCapSeconds } = scenario;
+  const names = algorithms.map((name) => `\`${name}\``).join(', ');
   return (
-    `${count(results.sessions.length, 'session')} of ${count(algorithms.length, 'algorithm')} (${algorithms.map((name) => `\`${name}\``).join(', ')}) on ` +
-    `${count(datasets.length, 'data set')}. Ladder ${ladderBps[0]! / 1e6} to ${ladderBps.at(-1)! / 1e6} Mbit/s, ${segmentsOf(results.sessions, scenario)} of ${segmentSeconds} s, ` +
-    `buffer of ${bufferCapSeconds} s. Compared with \`${baseline}\`.`
+    `${count(results.sessions.length, 'session')} of ${count(algorithms.length, 'algorithm')} (${names}) on ` +
+    `${count(datasets.length, 'data set')}. Ladder ${ladderBps[0]! / 1e6} to ${ladderBps.at(-1)! / 1e6} Mbit/s, ` +
+    `${segmentsOf(results.sessions, scenario)} of ${segmentSeconds} s, buffer of ${bufferCapSeconds} s. ` +
+    `Compared with \`${baseline}\`.`
   );
 }
 
-/** How many segments a session has: short recordings hold fewer than the scenario. */
+/** Number of segments of a session; short recordings have fewer than the scenario. */
 function segmentsOf(sessions: readonly SessionResult[], { segmentCount }: ResolvedScenario): string {
   const played = sessions.filter(({ endedBy }) => endedBy === 'end').map(({ segments }) => segments.length);
   const fewest = played.reduce((least, length) => Math.min(least, length), segmentCount);
@@ -100,7 +103,7 @@ function segmentsOf(sessions: readonly SessionResult[], { segmentCount }: Resolv
   return `up to ${count(segmentCount, 'segment')} (as many as a recording holds, at least ${fewest})`;
 }
 
-/** Who is to be judged: `mpc-l`, else the first that is neither baseline nor oracle nor a bound. */
+/** The algorithm of the headline: `mpc-l`, else the first that is neither baseline, oracle nor bound. */
 function challengerOf({ algorithms, baseline }: Run): string | undefined {
   if (algorithms.includes('mpc-l') && baseline !== 'mpc-l') return 'mpc-l';
   return algorithms.find(
@@ -108,7 +111,7 @@ function challengerOf({ algorithms, baseline }: Run): string | undefined {
   );
 }
 
-/** A sentence per data set, losses said as plainly as wins. */
+/** A sentence per data set, in the same form for a gain and a loss. */
 function headlines(run: Run): string[] {
   const challenger = challengerOf(run);
   if (challenger === undefined) return [];
@@ -125,15 +128,18 @@ function headline(run: Run, scope: Scope, challenger: string): string | undefine
   const { qoe, quality, stalls } = difference;
   const verdict =
     qoe.ci95 === null
-      ? 'with one recording nobody can say how sure that is'
+      ? 'one recording gives no interval'
       : qoe.ci95[0] > 0
         ? 'better, at 95 %'
         : qoe.ci95[1] < 0
           ? 'worse, at 95 %'
           : 'the interval includes no difference';
+  const [total, fromBitrate, fromStalls] = [qoe, quality, turned(stalls)].map((estimate) =>
+    cellText(estimateCell(estimate, { digits })),
+  );
   return (
-    `${runTitle(run)}, ${scope.title}: \`${challenger}\` against \`${baseline}\` over ${count(difference.pairs, 'pair')}: QoE ` +
-    `${cellText(estimateCell(qoe, { digits }))}, of which bitrate ${cellText(estimateCell(quality, { digits }))} and stalls ` +
-    `${cellText(estimateCell(turned(stalls), { digits }))}: ${verdict}.`
+    `${runTitle(run)}, ${scope.title}: \`${challenger}\` against \`${baseline}\` over ` +
+    `${count(difference.pairs, 'pair')}: QoE ${total}, of which bitrate ${fromBitrate} and stalls ${fromStalls}: ` +
+    `${verdict}.`
   );
 }

@@ -1,4 +1,4 @@
-/** The files of a report, in pieces that are made as they are written. Loads the plotting library. */
+/** The files of a report, each in pieces that are made when they are written. Imports the plotting library. */
 
 import { html } from './html.ts';
 import { markdown } from './markdown.ts';

@@ -1,4 +1,4 @@
-/** From results files to the runs that a report is about: files of one benchmark in one tier are one run. */
+/** Groups results files into the runs of a report: files of one scenario and tier are one run. */
 
 import { basename } from 'node:path';
 import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
@@ -12,24 +12,24 @@ export interface Run {
   /** `simulator`, `browser`, or `browser, <tier>` for a tier that is not the default. */
   tier: string;
   isSimulated: boolean;
-  /** The scenario's name; with the file behind it where two scenarios of one name differ. */
+  /** The scenario's name; followed by the file where two different scenarios have the same name. */
   scenarioLabel: string;
   scenario: ResolvedScenario;
-  /** Names for readers. */
+  /** Names as readers see them. */
   files: string[];
-  /** What each file says of its making. */
+  /** `tool` of each file. */
   tools: ToolInfo[];
   results: Results;
   /** In order of appearance. */
   algorithms: string[];
   datasets: string[];
   baseline: string;
-  /** Of its QoE. */
+  /** Digits to show of a QoE. */
   digits: number;
 }
 
 /**
- * Runs in order of their first file. Throws an `InputError` where files of one scenario and tier do not belong together
+ * Runs in order of their first file. Throws an `InputError` if files of one scenario and tier cannot be merged
  * (`mergeResults`).
  */
 export function runsOf(files: readonly ResultsFile[]): Run[] {
@@ -66,7 +66,7 @@ export function runsOf(files: readonly ResultsFile[]): Run[] {
   });
 }
 
-/** Without folders, which are nobody's business in a report that is handed on, where that tells them apart. */
+/** File names without folders, which a shared report should not show; with them where names are equal. */
 function displayNames(files: readonly string[]): string[] {
   const names = files.map((file) => basename(file));
   return new Set(names).size === names.length ? names : [...files];

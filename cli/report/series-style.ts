@@ -1,8 +1,8 @@
-/** Which colour, dash and symbol an algorithm has: the same in every figure, variants in the colour of what they vary. */
+/** Colour, dash and symbol of each algorithm, the same in every figure. Variants have the colour of their base. */
 
 import type { SeriesStyle } from './document.ts';
 
-/** Colours are in `style.css.ts`; who is known always has the same. */
+/** `--series-<n>` of `page-style.ts`. These algorithms have the same colour in every report. */
 const KNOWN_COLORS: Readonly<Record<string, number>> = {
   'mpc-d': 0,
   'mpc-l': 1,
@@ -31,7 +31,7 @@ export function seriesStyles(algorithms: readonly string[]): Map<string, SeriesS
       color = KNOWN_COLORS[base] ?? free++ % COLOR_COUNT;
       colors.set(base, color);
     }
-    // Variants of one base differ by dash and symbol; bases by all three.
+    // Variants of a base differ by dash and symbol, bases by all three.
     const variant = variants.get(base) ?? 0;
     variants.set(base, variant + 1);
     const turn = base === algorithm && variant === 0 ? color : color + variant;

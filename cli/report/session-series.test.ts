@@ -20,9 +20,9 @@ const segments = [
 ];
 
 describe('sessionSeries', () => {
-  test('the buffer fills with segments, runs down in between and is empty in a stall', () => {
+  test('the buffer level rises with each segment, falls between them and is 0 in a stall', () => {
     const series = sessionSeries({ segments, startSeconds: 0 }, scenario)!;
-    const corners = series.buffer.map(({ seconds, level }) => `${seconds}:${level}`);
+    const corners = series.buffer.map(({ seconds, bufferSeconds }) => `${seconds}:${bufferSeconds}`);
     expect(corners).toEqual([
       ...['0:0', '1:0', '1:0', '1:4'],
       ...['1:4', '5:0', '7:0', '7:4'],
@@ -31,12 +31,12 @@ describe('sessionSeries', () => {
     ]);
     expect(series.stalls).toEqual([{ from: 5, to: 7 }]);
     expect(series.endSeconds).toBe(15);
-    expect(series.asked.map(({ mbps }) => mbps)).toEqual([3, 8, 3, 3]);
+    expect(series.requested.map(({ mbps }) => mbps)).toEqual([3, 8, 3, 3]);
     expect(series.capacity).toBeUndefined();
     expect(sessionSeries({ segments: [], startSeconds: 0 }, scenario)).toBeUndefined();
   });
 
-  test('capacity is the trace from the start on, around its wrap, less what carries no media', () => {
+  test('capacity is the payload share of the trace, from the start on and repeated', () => {
     const trace: Trace = {
       ...testTrace('t', 30),
       stepEndsSeconds: Float64Array.of(10, 30),

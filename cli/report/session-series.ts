@@ -1,17 +1,17 @@
-/** One session over time, from its rows (and its trace, where there is one): what the time series figures draw. */
+/** One session as time series for its figure, from its segments and, if given, its trace. */
 
 import type { ResolvedScenario, SessionResult } from '../../replay/results.ts';
 import { traceScaleOf } from '../../replay/scenarios.ts';
 import { linkSteps, meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
 
-/** Seconds count from the session's first request. */
+/** All times are in seconds since the session's first request. */
 export interface SessionSeries {
-  /** What the link carries; steps that hold until the next. Absent without the trace. */
+  /** Capacity of the link; a step lasts until the next. Undefined without the trace. */
   capacity: { seconds: number; mbps: number }[] | undefined;
-  /** Bitrate of the segments, from each one's request on. */
-  asked: { seconds: number; mbps: number }[];
+  /** Bitrate of each segment, from its request on. */
+  requested: { seconds: number; mbps: number }[];
   /** Corners of the buffer level. */
-  buffer: { seconds: number; level: number }[];
+  buffer: { seconds: number; bufferSeconds: number }[];
   stalls: { from: number; to: number }[];
   endSeconds: number;
 }
@@ -27,24 +27,24 @@ export function sessionSeries(
   const { segmentSeconds } = scenario;
   const buffer: SessionSeries['buffer'] = [];
   const stalls: SessionSeries['stalls'] = [];
-  let level = 0;
+  let bufferSeconds = 0;
   for (const [i, row] of segments.entries()) {
     const arrivesAt = row.requestedAtSeconds + row.downloadSeconds;
-    // A download's stall ends with it: the buffer ran empty before, and the segment set playback going again.
+    // A stall ends with its download: the buffer ran empty before, and the segment restarts playback.
     const emptyAt = Math.max(row.requestedAtSeconds, arrivesAt - row.stallSeconds);
-    level = i === 0 ? 0 : Math.max(0, row.bufferLevelSeconds - (emptyAt - row.requestedAtSeconds));
-    buffer.push({ seconds: row.requestedAtSeconds, level: row.bufferLevelSeconds });
-    buffer.push({ seconds: emptyAt, level });
-    buffer.push({ seconds: arrivesAt, level });
-    level += segmentSeconds;
-    buffer.push({ seconds: arrivesAt, level });
+    bufferSeconds = i === 0 ? 0 : Math.max(0, row.bufferLevelSeconds - (emptyAt - row.requestedAtSeconds));
+    buffer.push({ seconds: row.requestedAtSeconds, bufferSeconds: row.bufferLevelSeconds });
+    buffer.push({ seconds: emptyAt, bufferSeconds });
+    buffer.push({ seconds: arrivesAt, bufferSeconds });
+    bufferSeconds += segmentSeconds;
+    buffer.push({ seconds: arrivesAt, bufferSeconds });
     if (row.stallSeconds > 0) stalls.push({ from: emptyAt, to: arrivesAt });
   }
-  const endSeconds = last.requestedAtSeconds + last.downloadSeconds + level;
-  buffer.push({ seconds: endSeconds, level: 0 });
+  const endSeconds = last.requestedAtSeconds + last.downloadSeconds + bufferSeconds;
+  buffer.push({ seconds: endSeconds, bufferSeconds: 0 });
   return {
     capacity: trace && capacitySteps(trace, scenario, { startSeconds, endSeconds }),
-    asked: [
+    requested: [
       ...segments.map(({ requestedAtSeconds, bitrateBps }) => ({
         seconds: requestedAtSeconds,
         mbps: bitrateBps / 1e6,
@@ -66,7 +66,7 @@ function capacitySteps(
   const { stepEndsSeconds, ratesBps } = linkSteps(trace, scale);
   const wrap = wrapSeconds(trace);
   const steps: { seconds: number; mbps: number }[] = [];
-  // The turn of the wrapped trace in which the session starts.
+  // From the repetition of the trace in which the session starts.
   for (let turn = Math.floor(startSeconds / wrap); turn * wrap < startSeconds + endSeconds; turn++) {
     let from = turn * wrap;
     for (const [i, end] of stepEndsSeconds.entries()) {

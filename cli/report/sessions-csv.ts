@@ -63,7 +63,7 @@ function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** As RFC 4180 has it; what there is not is empty. */
+/** Quoted as in RFC 4180; empty if unknown. */
 function field(value: Value): string {
   const text = value === null || value === undefined || Number.isNaN(value) ? '' : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,4 +1,4 @@
-/** A folder of built pages as an HTTP handler: read once, so that no request can name a file outside of it. */
+/** Serves a folder of built pages. Files are read once, so that no request can reach a file outside the folder. */
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -23,12 +23,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Vite puts a hash of the content into the names of what lies here: it never changes under one name. */
+/** Vite puts a hash of the content into these names, so a file never changes under its name. */
 const HASHED = /^\/assets\//;
 
 /**
- * Answers GET and HEAD for the files of `folder` (`/` is its `index.html`), 405 to other methods on them; false, and
- * nothing done, for any other path. Throws what reading the folder throws.
+ * A handler that answers GET and HEAD for the files of `folder` (`/` is `index.html`) and 405 for other methods. It
+ * returns false, without an answer, for any other path. Throws the file system's errors if `folder` cannot be read.
  */
 export function staticSite(folder: string): (request: IncomingMessage, response: ServerResponse) => boolean {
   const files = new Map<string, SiteFile>();

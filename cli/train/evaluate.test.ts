@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
+import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
 import { seededRandom } from '../../replay/random.ts';
 import { runCommand } from '../command.ts';
 import type { Evaluation } from './evaluation-page.ts';
@@ -33,7 +33,7 @@ beforeAll(() => {
     const sidecar = { dataset: 'own', recording_group: group, epoch_phase_s: 3 };
     writeFileSync(at('traces', `${group}.json`), JSON.stringify(sidecar));
   }
-  writeFileSync(at('model.json'), JSON.stringify(SHIPPED_MODEL));
+  writeFileSync(at('model.json'), JSON.stringify(SHIPPED_FILE));
   writeFileSync(at('folds.json'), JSON.stringify({ a: 'model.json', b: 'model.json' }));
   mkdirSync(at('pings'));
   const pings = Array.from({ length: 200 }, (_, i) => `${1700000000 + i / 2},${30 + (i % 4)},0`);
@@ -41,7 +41,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An environment as if it were set up, whose interpreter forecasts the number 50. */
+/** A fake environment, whose interpreter always forecasts 50. */
 function putEnvironment(): string {
   const stamp = createHash('sha256')
     .update(readFileSync(join(TRAINING_PROJECT, 'pyproject.toml')))
@@ -52,7 +52,8 @@ function putEnvironment(): string {
 const { readFileSync, writeFileSync } = require('node:fs');
 const args = process.argv.slice(2);
 const { series, historySeconds } = JSON.parse(readFileSync(args[args.indexOf('--series') + 1], 'utf8'));
-const fifty = series.map(({ kind, values }) => (kind === 'latency' ? null : values.slice(historySeconds).map(() => 50)));
+const fifty = series.map(({ kind, values }) =>
+  kind === 'latency' ? null : values.slice(historySeconds).map(() => 50));
 writeFileSync(args[args.indexOf('--out') + 1], JSON.stringify({ XGBoost: fifty }));
 `;
   writeFileSync(at('env', 'bin', 'python'), python);
@@ -60,7 +61,7 @@ writeFileSync(args[args.indexOf('--out') + 1], JSON.stringify({ XGBoost: fifty }
   return at('env');
 }
 
-/** Sessions of an algorithm, as if they were MPC-L's with some model. */
+/** Simulated sessions of an algorithm, relabelled as MPC-L's. */
 async function putResults(file: string, algorithm: string) {
   let stdout = '';
   const status = await runCommand(
@@ -88,7 +89,7 @@ async function putResults(file: string, algorithm: string) {
   writeFileSync(at(file), stdout.replaceAll(JSON.stringify(algorithm), '"mpc-l"'));
 }
 
-test('judges forecasts per data set and pooled, and draws them', async () => {
+test('scores forecasts per data set and pooled, and draws them', async () => {
   const flags = ['--traces', at('traces'), '--fold-models', at('folds.json'), '--out', at('out')];
   const more = ['--latency', at('pings'), '--trained', '--environment', putEnvironment()];
   for (const [model, algorithm] of [
@@ -102,7 +103,7 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('evaluation.html') });
 
   const { forecasts, points, qoe }: Evaluation = JSON.parse(readFileSync(at('out', 'evaluation.json'), 'utf8'));
-  expect(forecasts).toMatchObject({ scenario: 'uhd-8', starts: 'every:61', levels: SHIPPED_MODEL.levels });
+  expect(forecasts).toMatchObject({ scenario: 'uhd-8', starts: 'every:61', levels: SHIPPED_FILE.levels });
   expect(Object.keys(forecasts.scores)).toEqual(['own', 'pooled']);
   const own = forecasts.scores['own']!;
   expect(own).toEqual(forecasts.scores['pooled']);
@@ -114,7 +115,7 @@ test('judges forecasts per data set and pooled, and draws them', async () => {
       for (const value of values) expect(value).toBeGreaterThan(0);
     }
   }
-  // White noise: the last second says nothing, and who thinks it does loses most.
+  // White noise: the last value carries no information, so it loses most.
   expect(own.pinball['last value']![4]).toBeGreaterThan(own.pinball['EWMA 30 s']![4]!);
   for (const step of own.below['built-in']!) expect(step).toEqual([...step].sort((a, b) => a! - b!));
 

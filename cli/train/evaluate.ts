@@ -1,4 +1,4 @@
-/** `leo-abr evaluate`: how good forecasts are on recordings that their models have not learnt from. */
+/** `leo-abr evaluate`: scores forecasts on recordings that their models were not trained on. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,26 +48,26 @@ interface Flags {
 
 export function evaluateCommand(io: CommandIo): Command {
   return new Command('evaluate')
-    .description('judge forecasts on recordings that their models have not learnt from')
-    .requiredOption('--traces <file|folder>', 'recordings, folders with all below them (repeatable)', collect)
-    .requiredOption('--fold-models <folds.json>', 'the model for each recording group, of leo-abr train --folds')
-    .option('--scenario <name|file.json>', 'the sessions in which forecasts are made', 'uhd-8')
+    .description('score forecasts on recordings that their models were not trained on')
+    .requiredOption('--traces <file|folder>', 'recordings, or folders with their subfolders (repeatable)', collect)
+    .requiredOption('--fold-models <folds.json>', 'model for each recording group, from leo-abr train --folds')
+    .option('--scenario <name|file.json>', 'scenario of the sessions that request forecasts', 'uhd-8')
     .option(
       '--latency <file|folder>',
-      'more round-trip times, as CSV, for the table of single values (repeatable)',
+      'CSV files of round-trip times, for the table of point forecasts (repeatable)',
       collect,
       [],
     )
-    .option('--trained', "also train and judge XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1")
+    .option('--trained', "also train and score XGBoost, LSTM and ARIMA one second ahead, as in T3P's Table 1")
     .option(
       '--qoe <model=results.json>',
-      "also compare what MPC-L's sessions come to with each model, in results of leo-abr simulate (repeatable)",
+      "also compare MPC-L's QoE with each model, from results of leo-abr simulate (repeatable)",
       collect,
       [],
     )
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment of --trained with')
-    .option('--environment <folder>', 'where that environment is, or is set up', environmentFolder('evaluation'))
-    .requiredOption('--out <folder>', 'where evaluation.html and evaluation.json go')
+    .option('--environment <folder>', 'folder of that environment, created if missing', environmentFolder('evaluation'))
+    .requiredOption('--out <folder>', 'folder for evaluation.html and evaluation.json')
     .action((flags: unknown) => evaluate(flags as Flags, io));
 }
 
@@ -90,7 +90,7 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
     ({ dataset, trace }) => names.get(JSON.stringify([dataset, trace])) ?? dataset,
   );
   const series = [...throughputSeries(traces, labels), ...latencySeries(traces), ...readLatencySeries(flags.latency)];
-  // Before the long part: what cannot be set up is said at once.
+  // Before the long part, so that errors of the setup come at once.
   const interpreter =
     flags.trained === true
       ? await prepareEnvironment(
@@ -114,7 +114,7 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
     qoe,
   };
   writeFileAtomically(join(flags.out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
-  // The plotting library is loaded where it is needed.
+  // Imported here, so that other commands start without the plotting library.
   const { evaluationDocument } = await import('./evaluation-page.ts');
   const { html } = await import('../report/html.ts');
   const document = evaluationDocument(evaluation);
@@ -135,7 +135,7 @@ function predictionsOf(
   };
   for (const [i, one] of series.entries()) {
     for (const [name, list] of Object.entries(simplePredictions(one))) put(name, i, list);
-    // It forecasts throughput alone.
+    // It forecasts only throughput.
     if (one.kind === 'throughput') put('built-in', i, mediansOf(builtInForecasts(one, { model: modelOf(one.group) })));
   }
   return predictions;

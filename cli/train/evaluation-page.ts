@@ -1,4 +1,4 @@
-/** What `leo-abr evaluate` found, as a document: tables and calibration plots. */
+/** The results of `leo-abr evaluate` as a document: tables and calibration plots. */
 
 import { type Axis, type LineChartOptions, lineChart, type Series } from '../report/charts.ts';
 import type { Block, Figure, ReportDocument, Section, SeriesStyle, Table } from '../report/document.ts';
@@ -14,13 +14,13 @@ export interface Evaluation {
   traces: readonly string[];
   forecasts: ForecastScores;
   points: PointScores | null;
-  /** What MPC-L comes to with each model; empty where no results were given. */
+  /** MPC-L's QoE with each model; empty without `--qoe`. */
   qoe: readonly QoeByModel[];
 }
 
 const [BUILT_IN, RAW] = Object.keys(VARIANTS) as [string, string];
 const BEST = 'best simple estimator, with fitted quantiles';
-/** What is aimed at: coverage of the 90 % interval, pooled. */
+/** Aim: pooled coverage of the 90 % interval. */
 const COVERAGE_BAND = [0.87, 0.93] as const;
 const LOSSES = { pinball: 'Pinball loss', crps: 'CRPS' } as const;
 const COVERAGES = { coverage90: '90', coverage50: '50' } as const;
@@ -35,10 +35,10 @@ export function evaluationDocument({ tool, models, traces, forecasts, points, qo
   const made = `${tool.name} ${tool.version}${tool.commit === null ? '' : ` (${tool.commit})`}`;
   const section = (id: string, title: string, blocks: Block[]): Section => ({ id, title, level: 2, blocks });
   return {
-    title: 'Forecasts, judged on recordings left out',
+    title: 'Forecasts, scored on recordings left out',
     abstract: [
-      `${made}; models of ${models}, each for recordings that it has not learnt from; traces: ${traces.join(', ')}.`,
-      `Sessions of ${forecasts.scenario}, starts ${forecasts.starts}, played by MPC-L; one forecast a second is judged.`,
+      `${made}; models of ${models}, each for recordings that it was not trained on; traces: ${traces.join(', ')}.`,
+      `Sessions of ${forecasts.scenario}, starts ${forecasts.starts}, with MPC-L; one forecast per second is scored.`,
       'Losses are of natural logarithms of rates: 0.1 is about 10 %.',
     ],
     sections: [
@@ -46,8 +46,8 @@ export function evaluationDocument({ tool, models, traces, forecasts, points, qo
       ...Object.entries(forecasts.scores).map(([dataset, scores], i) =>
         section(`data-${i + 1}`, dataset, [figures(scores, forecasts), scoresTable(scores, forecasts)]),
       ),
-      ...(points === null ? [] : [section('points', 'One second ahead, as single values', pointTables(points))]),
-      ...(qoe.length === 0 ? [] : [section('qoe', 'What MPC-L makes of them', qoeTables(qoe))]),
+      ...(points === null ? [] : [section('points', 'Point forecasts one second ahead', pointTables(points))]),
+      ...(qoe.length === 0 ? [] : [section('qoe', 'QoE of MPC-L with each model', qoeTables(qoe))]),
     ],
   };
 }
@@ -59,12 +59,12 @@ function figures(scores: StepScores, forecasts: ForecastScores): Block {
   const best = bestBaseline(scores, 'pinball');
   const top = 1.05 * Math.max(...best, ...scores.pinball[BUILT_IN]!);
   const coverage = figure(
-    'Coverage of the 90 % and 50 % intervals; the band is what is aimed at for 90 %',
+    'Coverage of the 90 % and 50 % intervals; the band is the aim for 90 %',
     [scores.coverage90, scores.coverage50].flatMap((of) => [RAW, BUILT_IN].map((name) => overSteps(name, of[name]!))),
     { x: steps, y: { label: 'share of outcomes inside', domain: [0.3, 1] }, band: COVERAGE_BAND },
   );
   const loss = figure(
-    'Pinball loss, mean over the levels',
+    'Pinball loss, mean over the quantile levels',
     [overSteps(BEST, best), ...[RAW, BUILT_IN].map((name) => overSteps(name, scores.pinball[name]!))],
     { x: steps, y: { label: 'pinball loss', domain: [0, top] } },
   );
@@ -77,7 +77,7 @@ function figures(scores: StepScores, forecasts: ForecastScores): Block {
         points: levels.map((x, i) => ({ x, y: scores.below[name]![step]![i]! })),
       })),
       {
-        x: { label: 'level of the quantile', domain: [0, 1] },
+        x: { label: 'quantile level', domain: [0, 1] },
         y: { label: 'share of outcomes below', domain: [0, 1] },
         diagonal: true,
       },
@@ -93,7 +93,7 @@ function figure(caption: string, lines: Line[], axes: Omit<LineChartOptions, 'wi
   return { caption, label: caption, draw };
 }
 
-/** A point for each step, evenly apart: steps are not evenly long. */
+/** A point per step at equal distances, although steps differ in length. */
 function overSteps(name: string, values: readonly (number | null)[]): Line {
   return { style: STYLES[name]!, points: values.map((y, step) => ({ x: step + 1, y })) };
 }
@@ -112,14 +112,14 @@ function bestBaseline(scores: StepScores, of: keyof typeof LOSSES): number[] {
   return scores[of][BASELINES[0]]!.map((_, step) => Math.min(...BASELINES.map((name) => scores[of][name]![step]!)));
 }
 
-/** The built-in forecaster's losses less the best simple ones, as shares of these. */
+/** The built-in forecaster's losses relative to the best simple ones, per step. */
 function againstBest(scores: StepScores, of: keyof typeof LOSSES): string[] {
   return bestBaseline(scores, of).map(
     (least, step) => `${signed(100 * (scores[of][BUILT_IN]![step]! / least - 1), 1)} %`,
   );
 }
 
-/** What docs/predictors.md has. */
+/** The tables of docs/predictors.md. */
 function summaryTables({ stepEndsSeconds, scores }: ForecastScores): Table[] {
   const table = (caption: string, rows: Table['rows']): Table => {
     return { kind: 'table', caption, names: ['step to'], numbers: stepEndsSeconds.map((end) => `${end} s`), rows };

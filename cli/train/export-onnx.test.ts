@@ -7,7 +7,7 @@ import * as runtime from 'onnxruntime-web/wasm';
 import type { Model, ModelFile } from '../../predictor/built-in/model-file.ts';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { QuantileNetworks } from '../../predictor/built-in/quantile-network.ts';
-import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
+import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
 import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
@@ -21,7 +21,7 @@ import { onnxFile } from './onnx-file.ts';
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const TOLERANCE = 1e-4;
 
-// There is no server to fetch it from.
+// No server has the file.
 runtime.env.wasm.wasmBinary = readFileSync(path('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm'));
 
 const URLS = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
@@ -56,12 +56,12 @@ describe('the shipped model', () => {
     loaded = await load(shippedOnnx);
   });
 
-  test('is the export of what lies beside it (else: npx leo-abr export predictor/models/built-in.json)', () => {
+  test('is the export of the JSON beside it (else: npx leo-abr export predictor/models/built-in.json)', () => {
     expect(Buffer.compare(shippedOnnx, exportOnnx(shipped))).toBe(0);
   });
 
-  test('gives in onnxruntime-web and in TypeScript what the Python that trained it gave', async () => {
-    const model = parseModel(SHIPPED_MODEL);
+  test('gives the same outputs in onnxruntime-web and in TypeScript as in Python', async () => {
+    const model = parseModel(SHIPPED_FILE);
     const { golden } = shipped.card.fit;
     expect(golden.length).toBeGreaterThan(3);
     for (const { features, logRatios } of golden) {
@@ -70,21 +70,21 @@ describe('the shipped model', () => {
     }
   });
 
-  test('has a card that says what is in it', () => {
+  test('has a card with its contents', () => {
     expect(loaded.card).toMatchObject({
-      name: SHIPPED_MODEL.name,
-      output: { stepEndsSeconds: SHIPPED_MODEL.stepEndsSeconds, levels: SHIPPED_MODEL.levels },
-      rankCorrelation: SHIPPED_MODEL.rankCorrelation,
+      name: SHIPPED_FILE.name,
+      output: { stepEndsSeconds: SHIPPED_FILE.stepEndsSeconds, levels: SHIPPED_FILE.levels },
+      rankCorrelation: SHIPPED_FILE.rankCorrelation,
       data: shipped.card.data,
       scores: shipped.card.fit.scores,
     });
-    expect(loaded.card.input.features.map(({ name }) => name)).toEqual(SHIPPED_MODEL.features);
+    expect(loaded.card.input.features.map(({ name }) => name)).toEqual(SHIPPED_FILE.features);
     expect(loaded.card.input.features.every(({ meaning }) => meaning.length > 5)).toBe(true);
   });
 });
 
 describe('exportOnnx', () => {
-  /** Networks of other shapes with random weights, and what the evaluator in TypeScript makes of one input. */
+  /** Networks of other shapes with random weights, and the TypeScript evaluator's output for one input. */
   function randomModel(seed: number, hidden: number[][], stepEndsSeconds: number[], levels: number[]): DescribedModel {
     const random = seededRandom(seed);
     const packed = (count: number) => ({
@@ -92,14 +92,14 @@ describe('exportOnnx', () => {
       steps: Buffer.from(Int16Array.from({ length: count }, () => 6e4 * (random() - 0.5)).buffer).toString('base64'),
     });
     const networks = hidden.map((sizes) => {
-      const widths = [SHIPPED_MODEL.features.length, ...sizes, stepEndsSeconds.length * levels.length];
+      const widths = [SHIPPED_FILE.features.length, ...sizes, stepEndsSeconds.length * levels.length];
       return widths.slice(1).map((outputs, l) => ({
         weights: Array.from({ length: widths[l]! * outputs }, () => DIGITS[Math.floor(63 * random())]).join(''),
         scales: packed(widths[l]!),
         biases: packed(outputs),
       }));
     });
-    const file: ModelFile = { ...SHIPPED_MODEL, name: `random ${seed}`, stepEndsSeconds, levels, networks };
+    const file: ModelFile = { ...SHIPPED_FILE, name: `random ${seed}`, stepEndsSeconds, levels, networks };
     const features = randomFeatures(seed);
     const logRatios = [...evaluated(parseModel(file), features)];
     return {
@@ -110,7 +110,7 @@ describe('exportOnnx', () => {
   const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   const randomFeatures = (seed: number) => {
     const random = seededRandom(seed);
-    return Float32Array.from(SHIPPED_MODEL.features, () => 4 * random() - 2);
+    return Float32Array.from(SHIPPED_FILE.features, () => 4 * random() - 2);
   };
 
   test.each<[string, number[][], number[], number[]]>([
@@ -192,7 +192,7 @@ describe('loading', () => {
     await expect(load(bytes)).rejects.toThrow(message);
   });
 
-  test('a Worker answers in order, and says what failed', async () => {
+  test('a Worker answers in order and reports failures', async () => {
     const replies: FromWorker[] = [];
     let settled = () => {};
     let hear: (event: { data: ToWorker }) => void = () => {};
@@ -235,7 +235,7 @@ describe('loading', () => {
     ]);
   });
 
-  test('fetches what is small when it is to prepare itself, and the .wasm when it is to load', async () => {
+  test('fetches the small files for prepare, and the .wasm for load', async () => {
     const asked: string[] = [];
     const counted = (bytes: Uint8Array | undefined) => {
       const { importRuntime, fetch } = surroundings(bytes);
@@ -288,19 +288,19 @@ describe('leo-abr export', () => {
     return { status, stderr };
   }
 
-  test('writes the file beside the model, or where it is told to', async () => {
+  test('writes the file beside the model, or to --out', async () => {
     expect(await run(join(folder, 'mine.json'))).toEqual({ status: 0, stderr: `wrote ${join(folder, 'mine.onnx')}\n` });
     expect(Buffer.compare(readFileSync(join(folder, 'mine.onnx')), shippedOnnx)).toBe(0);
     expect((await run(join(folder, 'mine.json'), '--out', join(folder, 'deep', 'a.onnx'))).status).toBe(0);
     const { name } = parseModelCard(onnxMetadata(readFileSync(join(folder, 'deep', 'a.onnx'))).get(CARD_KEY)!);
-    expect(name).toBe(SHIPPED_MODEL.name);
+    expect(name).toBe(SHIPPED_FILE.name);
   });
 
   test.each<[string, string | undefined, string]>([
     ['missing.json', undefined, '<model.json>: expected a readable file'],
     ['text.json', 'model', 'text.json: expected JSON'],
     ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile networks", got "onnx"'],
-    ['plain.json', JSON.stringify(SHIPPED_MODEL), 'plain.json: card: expected a model card'],
+    ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
   ])('%s: status 2, and why', async (name, text, message) => {
     if (text !== undefined) writeFileSync(join(folder, name), text);
     const { status, stderr } = await run(join(folder, name));

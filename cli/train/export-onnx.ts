@@ -1,6 +1,6 @@
 /**
- * A model of `leo-abr train` as an ONNX file with its card inside, for predictor/onnx or anything else that runs ONNX. The
- * graph is what predictor/built-in/quantile-network.ts computes.
+ * Exports a model of `leo-abr train` as an ONNX file with its card inside, for predictor/onnx or another ONNX runtime.
+ * The graph computes the same as predictor/built-in/quantile-network.ts.
  */
 
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
@@ -20,7 +20,7 @@ import { OnnxGraph } from './onnx-graph.ts';
 const INPUT = 'features';
 const OUTPUT = 'quantiles';
 
-/** Throws an `InputError` for a model or a card that cannot be used. */
+/** Returns the file's bytes. Throws an `InputError` for an unusable model or card. */
 export function exportOnnx(described: DescribedModel): Uint8Array {
   const card = onnxCard(described);
   const { networks, stepEndsSeconds, levels } = parseModel(described);
@@ -40,7 +40,8 @@ export function exportOnnx(described: DescribedModel): Uint8Array {
 
   return onnxFile({
     producer: card.tool,
-    description: `${card.name}: ${OUTPUT} of a link's capacity, ${OUTPUT_UNIT}. The metadata ${CARD_KEY} have the card.`,
+    description:
+      `${card.name}: ${OUTPUT} of a link's capacity, ${OUTPUT_UNIT}. ` + `The metadata ${CARD_KEY} have the card.`,
     metadata: { [CARD_KEY]: JSON.stringify(card) },
     nodes: graph.nodes,
     constants: graph.constants,
@@ -49,7 +50,7 @@ export function exportOnnx(described: DescribedModel): Uint8Array {
   });
 }
 
-/** The card as it lies in the ONNX file. */
+/** The card in the form of the ONNX file. */
 function onnxCard({ card, ...model }: DescribedModel): OnnxCard {
   const { golden, scores, ...training } = card.fit;
   return checkModelCard({

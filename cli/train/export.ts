@@ -1,4 +1,4 @@
-/** `leo-abr export`: a model of `leo-abr train` as an ONNX file, for `leo-abr/onnx` in a page or for any other runtime. */
+/** `leo-abr export`: writes a model of `leo-abr train` as ONNX, for `leo-abr/onnx` in a page or another runtime. */
 
 import { Command } from 'commander';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
@@ -25,7 +25,7 @@ async function onnxOf(file: string): Promise<Uint8Array> {
   const model = readJson(file, '<model.json>') as DescribedModel;
   parseModel(model, file);
   requireCard(model, file);
-  // protobufjs is for this command alone.
+  // Imported here, so that other commands start without protobufjs.
   const { exportOnnx } = await import('./export-onnx.ts');
   return exportOnnx(model);
 }

@@ -1,8 +1,8 @@
 /**
- * How good forecasts are on sessions that their models did not learn from: pinball loss and coverage per step, beside
- * simple estimators with quantiles of their own, fitted to the other recording groups as well.
+ * Scores of forecasts on sessions that their models were not trained on: pinball loss and coverage per step. For
+ * comparison, simple estimators get quantiles that are also fitted to the other recording groups.
  *
- * The sessions are played by MPC-L on the very forecasts that are judged. All values are natural logarithms of rates.
+ * MPC-L plays the sessions on the built-in forecaster. All values are natural logarithms of rates.
  */
 
 import {
@@ -27,42 +27,42 @@ import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
 import { normalScore } from './normal-score.ts';
 import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
 
-/** The built-in forecaster in the variants that are judged. */
+/** The scored variants of the built-in forecaster. */
 export const VARIANTS: Readonly<Record<string, BuiltInForecasterOptions>> = {
   'built-in': {},
   'without recalibration': { recalibrate: false },
   'without handover': { handover: false },
 };
 
-/** Estimators of the rate, each given the quantiles that its errors have elsewhere. */
+/** Estimators of the rate; each gets the quantiles of its errors on the other recording groups. */
 export const BASELINES = ['last value', 'harmonic mean', 'EWMA 2 s', 'EWMA 8 s', 'EWMA 30 s'] as const;
 
-/** Normal scores between which the central half, and nine tenths, lie. */
+/** Normal scores at the ends of the central 50 % and of the central 90 %. */
 const HALF_SCORE = 0.67449;
 const NINE_TENTHS_SCORE = 1.64485;
 
 const STARTS = { everySeconds: 61 };
-/** Forecasts are judged so often, in seconds. */
+/** Time between two scored forecasts. */
 const PERIOD_SECONDS = 1;
-/** Rates below this share of a recording's mean count as this: a logarithm needs a floor. */
+/** Least rate, as a share of the recording's mean, because 0 has no logarithm. */
 const LEAST_SHARE = 0.003;
-/** Shares of fewer outcomes than this say nothing: forecasts a second apart are of nearly the same seconds. */
+/** Fewest outcomes for a share: forecasts a second apart cover nearly the same seconds. */
 const LEAST_SETTLED = 30;
-/** Coverage is judged where so much of the session has passed: at least 30 s, and three times what a step ends at. */
+/** Coverage counts from this session second on: at least 30 s, and three times the end of the step. */
 const coverageFrom = (stepEndSeconds: number): number => Math.max(30, 3 * stepEndSeconds);
 
-/** By variant, and by baseline where that has it; arrays by step. */
+/** By variant and by baseline; arrays by step. */
 export interface StepScores {
-  /** Judged forecasts. */
+  /** Number of scored forecasts. */
   forecasts: number;
-  /** Mean pinball loss over the levels of the forecasts. */
+  /** Pinball loss, mean over the quantile levels. */
   pinball: Record<string, number[]>;
-  /** Continuous ranked probability score: twice the integral of the pinball loss over the levels, by the midpoint rule. */
+  /** Continuous ranked probability score: twice the integral of the pinball loss over the levels (midpoint rule). */
   crps: Record<string, number[]>;
-  /** Shares of outcomes in the central 50 % and 90 % intervals, once enough of a session has passed; null where too few have. */
+  /** Shares of outcomes in the central 50 % and 90 % intervals, from `coverageFrom` on; null for too few outcomes. */
   coverage50: Record<string, (number | null)[]>;
   coverage90: Record<string, (number | null)[]>;
-  /** Share of those outcomes below each level's quantile, `[step][level]`: the levels themselves where it is calibrated. */
+  /** Shares of those outcomes below each quantile, `[step][level]`; a calibrated forecast has the levels themselves. */
   below: Record<string, (number | null)[][]>;
 }
 
@@ -75,7 +75,7 @@ export interface ForecastScores {
   scores: Record<string, StepScores>;
 }
 
-/** One judged moment. Arrays by step; NaN where the recording has ended. */
+/** One scored moment. Arrays by step; NaN after the end of the recording. */
 interface Moment {
   group: string;
   dataset: string;
@@ -90,9 +90,9 @@ interface Moment {
 export interface ScoreForecastsOptions {
   traces: readonly Trace[];
   scenario: ResolvedScenario;
-  /** The model for each recording group, which did not learn from it. */
+  /** The model for a recording group, trained without that group. */
   modelOf(group: string): Model;
-  /** Rejects with its reason where it is aborted. */
+  /** When aborted, the promise rejects with its reason. */
   signal?: AbortSignal;
   onProgress?(done: number, total: number): void;
 }
@@ -119,7 +119,7 @@ export async function scoreForecasts(options: ScoreForecastsOptions): Promise<Fo
     simulateSession({ trace, scenario, controller, startSeconds, segmentCount, seed, forecaster: probe });
     moments.push(...probe.moments);
     onProgress(done + 1, sessions.length);
-    // Signals are seen only between two turns of the event loop.
+    // Lets the event loop handle signals.
     await new Promise((resolve) => setImmediate(resolve));
     signal?.throwIfAborted();
   }
@@ -135,9 +135,9 @@ export async function scoreForecasts(options: ScoreForecastsOptions): Promise<Fo
 class Probe implements Forecaster {
   readonly name = 'probe';
   readonly moments: Moment[] = [];
-  /** What the sessions are played on: asked at other times than the ones judged, and its forecasts last a while. */
+  /** The controller plans on this one. It is separate, because it is asked at other times than the scored ones. */
   readonly #played: Forecaster;
-  readonly #judged: readonly Forecaster[];
+  readonly #scored: readonly Forecaster[];
   readonly #estimators = new Estimators();
   #lastSeconds = Number.NEGATIVE_INFINITY;
 
@@ -152,31 +152,31 @@ class Probe implements Forecaster {
     },
   ) {
     this.#played = createBuiltInForecaster({ model: options.model });
-    this.#judged = Object.values(VARIANTS).map((variant) =>
+    this.#scored = Object.values(VARIANTS).map((variant) =>
       createBuiltInForecaster({ ...variant, model: options.model }),
     );
   }
 
   start(context: SessionContext): void {
-    for (const forecaster of [this.#played, ...this.#judged]) forecaster.start(context);
+    for (const forecaster of [this.#played, ...this.#scored]) forecaster.start(context);
   }
 
   observe(observation: Observation): void {
-    for (const forecaster of [this.#played, ...this.#judged]) forecaster.observe(observation);
+    for (const forecaster of [this.#played, ...this.#scored]) forecaster.observe(observation);
     this.#estimators.observe(observation);
-    // In a page something asks all the time; here it is decisions alone where nothing is abandoned.
-    if (observation.kind === 'throughput') this.#judge(observation.endSeconds);
+    // In a page forecasts are requested all the time; here only for decisions, so observations score one, too.
+    if (observation.kind === 'throughput') this.#score(observation.endSeconds);
   }
 
   latest(nowSeconds: number): ReturnType<Forecaster['latest']> {
-    this.#judge(nowSeconds);
+    this.#score(nowSeconds);
     return this.#played.latest(nowSeconds);
   }
 
-  #judge(nowSeconds: number): void {
+  #score(nowSeconds: number): void {
     const { link, leftSeconds, floor, group, dataset } = this.options;
     if (nowSeconds - this.#lastSeconds < PERIOD_SECONDS) return;
-    const forecasts = this.#judged.map((forecaster) => forecaster.latest(nowSeconds) as QuantileForecast | undefined);
+    const forecasts = this.#scored.map((forecaster) => forecaster.latest(nowSeconds) as QuantileForecast | undefined);
     if (forecasts.includes(undefined)) return;
     this.#lastSeconds = nowSeconds;
     let begin = 0;
@@ -199,12 +199,12 @@ class Probe implements Forecaster {
   }
 }
 
-/** Seconds of downloading that the last value and the harmonic mean are taken from. */
+/** Seconds of downloading in a bin, bins of the harmonic mean, and time constants of the moving averages. */
 const LAST_SECONDS = 1;
 const HARMONIC_BINS = 5;
 const EWMA_SECONDS = [2, 8, 30];
 
-/** The estimators that every textbook controller uses. */
+/** The simple estimators of throughput. */
 class Estimators {
   readonly #bins: number[] = [];
   readonly #bits = new Float64Array(EWMA_SECONDS.length);
@@ -257,7 +257,7 @@ type Errors = Map<string, number[][][]>;
 function fittedErrors(moments: readonly Moment[], levels: readonly number[]): Errors {
   const counts = new Map<string, number>();
   for (const { dataset } of moments) counts.set(dataset, (counts.get(dataset) ?? 0) + 1);
-  // As in training: a data set counts by the root of its size.
+  // As in training: the weight of a data set is the root of its size.
   const weightOf = ({ dataset }: Moment) => 1 / Math.sqrt(counts.get(dataset)!);
   const groups = [...new Set(moments.map(({ group }) => group))];
   const errors: Errors = new Map(groups.map((group) => [group, BASELINES.map(() => [])]));
@@ -276,7 +276,7 @@ function fittedErrors(moments: readonly Moment[], levels: readonly number[]): Er
   return errors;
 }
 
-/** Sums over the moments of a data set for one way of forecasting. */
+/** Sums of one forecaster's scores over moments. */
 class Tally {
   readonly #steps;
 
@@ -308,7 +308,7 @@ class Tally {
     }
   }
 
-  /** What `StepScores` has of it. */
+  /** Its part of `StepScores`. */
   scores() {
     const { levels } = this;
     const edges = [0, ...levels.slice(1).map((level, i) => (level + levels[i]!) / 2), 1];

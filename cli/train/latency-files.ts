@@ -1,6 +1,6 @@
 /**
- * Round-trip times that come without throughput, from pings or a dish's telemetry: CSV with a header that has `time_s` or
- * `unix_s`, and `rtt_ms` or `pop_ping_ms`; other columns and blank values are passed over.
+ * Reads round-trip times without throughput, from pings or dish telemetry: CSV whose header has `time_s` or `unix_s`,
+ * and `rtt_ms` or `pop_ping_ms`. Other columns and blank values are ignored.
  */
 
 import { readFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ import { HISTORY_SECONDS, type PointSeries } from './point-scores.ts';
 
 const TIMES = ['time_s', 'unix_s'];
 const VALUES = ['rtt_ms', 'pop_ping_ms'];
-/** Longer recordings are cut: an hour tells of a place what it can. */
+/** Longer recordings are cut, because more than an hour of a place adds little. */
 const LONGEST_SECONDS = 3600;
 
-/** One series per file; without a sidecar, its folder's name is its data set and place. */
+/** One series per file. Without a sidecar, the name of its folder is its data set and place. */
 export function readLatencySeries(paths: readonly string[]): PointSeries[] {
   return paths.flatMap((path) => {
     const files = traceFilesAt(path).filter((file) => file === path || file.endsWith('.csv'));
@@ -56,7 +56,7 @@ function readFile(file: string): PointSeries[] {
     sums[second] = (sums[second] ?? 0) + number(valueColumn);
     counts[second] = (counts[second] ?? 0) + 1;
   }
-  // A second without an answer goes on as the one before: a hole of one ping is no reason to end a recording.
+  // A second without an answer repeats the one before, so that a lost ping does not end a recording.
   const values: number[] = [];
   for (let second = 0; second < sums.length; second++) {
     const value = counts[second] === undefined ? values[second - 1] : sums[second]! / counts[second]!;

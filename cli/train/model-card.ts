@@ -1,6 +1,6 @@
 /**
- * The card of a model: what it takes and gives, what it learnt from and under which terms, how well it does. It lies in the
- * model's file for programs, and beside it as Markdown for people.
+ * The card of a model: inputs, outputs, training data with licences, scores. Programs find it in the model's file,
+ * people beside it as Markdown.
  */
 
 import { InputError } from '../../abr/errors.ts';
@@ -12,9 +12,9 @@ import type { Trace } from '../../replay/trace.ts';
 
 /** Scores of one data set, per step of the forecast. */
 export interface DatasetScores {
-  /** Moments judged. */
+  /** Scored moments. */
   rows: number;
-  /** Mean over the levels; of natural logarithms of rates. */
+  /** Mean over the quantile levels, of natural logarithms of rates. */
   pinball: number[];
   /** Shares of outcomes in the central intervals, before any recalibration. */
   coverage50: number[];
@@ -22,23 +22,23 @@ export interface DatasetScores {
   rankCorrelation: number;
 }
 
-/** What the training says of a model (predictor/training writes it as `fit`). */
+/** Notes of the training, which predictor/training writes as `fit`. */
 export interface Fit {
   settings: Record<string, unknown>;
   seed: number;
-  /** Moments learnt from. */
+  /** Moments trained on. */
   rows: number;
   numpy: string;
-  /** False: the scores are of the very data that the model learnt from. */
+  /** False: the scores are on the training data. */
   scoresAreHeldOut: boolean;
   scores: { stepEndsSeconds: number[]; datasets: Record<string, DatasetScores> };
-  /** Inputs with what the model makes of them, `[step * levels + level]`. */
+  /** Inputs with the model's outputs, `[step * levels + level]`. */
   golden: { features: number[]; logRatios: number[] }[];
 }
 
 export interface DataSource {
   dataset: string;
-  /** As its sidecars state it. */
+  /** From its sidecars. */
   licences: string[];
   groups: string[];
   recordings: number;
@@ -47,7 +47,7 @@ export interface DataSource {
 
 export interface ModelCard {
   tool: { name: string; version: string };
-  /** Of the inputs, in their order. */
+  /** In order of the model's features. */
   inputs: { name: string; meaning: string; unknown?: number }[];
   outputs: string;
   data: DataSource[];
@@ -59,7 +59,7 @@ export interface DescribedModel extends ModelFile {
   card: ModelCard;
 }
 
-/** What each feature is; those of the epoch's hats have one text. */
+/** Meaning of each feature but the epoch's hat functions, which share one text. */
 const MEANINGS: Readonly<Record<string, string>> = {
   'level-0.4s': 'ln of the average rate, fading with 0.4 s of downloading, over the reference',
   'level-2s': 'the same, fading with 2 s',
@@ -88,7 +88,7 @@ export function featureMeaning(name: string): string {
   return MEANINGS[name] ?? '';
 }
 
-/** What recordings of which data sets there are, by name. */
+/** The data sets of the recordings, by name. */
 export function dataSources(traces: readonly Trace[]): DataSource[] {
   const byName = groupBy(traces, ({ metadata }) => metadata.dataset);
   return [...byName.keys()].sort().map((dataset) => {
@@ -117,11 +117,12 @@ export function describeModel({
     ...(unknown !== undefined && { unknown }),
   }));
   const outputs =
-    'quantiles [step * levels + level] of the mean capacity within each step, as ln of its ratio to the reference: the average rate, fading with 30 s of downloading';
+    'quantiles [step * levels + level] of the mean capacity within each step, as ln of its ratio to the reference: ' +
+    'the average rate, fading with 30 s of downloading';
   return { ...model, card: { tool, inputs, outputs, data, leftOut, fit } };
 }
 
-/** Throws an `InputError` for a card that does not belong to its model. */
+/** The model's card. Throws an `InputError` if it is missing or does not fit the model. */
 export function requireCard(model: ModelFile & { card?: ModelCard }, file: string): ModelCard {
   const fail = (field: string, expected: string, got: unknown): never => {
     throw new InputError(placeOf({ file, field: `card${field}` }), expected, got);
@@ -134,7 +135,7 @@ export function requireCard(model: ModelFile & { card?: ModelCard }, file: strin
     if (!Array.isArray(card[field])) fail(`.${field}`, 'a list of data sets', card[field]);
   }
   const outputs = model.stepEndsSeconds.length * model.levels.length;
-  if (!Array.isArray(card.fit?.golden)) fail('.fit.golden', 'inputs with their outcomes', card.fit?.golden);
+  if (!Array.isArray(card.fit?.golden)) fail('.fit.golden', 'inputs with their outputs', card.fit?.golden);
   card.fit.golden.forEach(({ features, logRatios }, i) => {
     if (features?.length !== model.features.length) {
       fail(`.fit.golden[${i}].features`, `${model.features.length} numbers`, features);
@@ -151,11 +152,14 @@ export function cardMarkdown(model: DescribedModel): string {
   const { scores, settings } = fit;
   const parts = [
     `# ${name}`,
-    `A forecast of a link's capacity from what a session has seen of it: ${networks.length} small networks whose quantiles are averaged, made by ${tool.name} ${tool.version} \`train\`.`,
-    `- **In:** ${model.features.length} features, free of scale and unit (below). What is not known of handovers is marked as unknown.`,
+    `A forecast of a link's capacity from what a session has seen of it: ${networks.length} small networks ` +
+      `whose quantiles are averaged, made by ${tool.name} ${tool.version} \`train\`.`,
+    `- **In:** ${model.features.length} features, free of scale and unit (below). ` +
+      'What is not known of handovers is marked as unknown.',
     `- **Out:** ${card.outputs}. Steps end at ${stepEndsSeconds.join(', ')} s; levels ${levels.join(', ')}.`,
     `- **Ranks** of adjacent steps are correlated by ${rankCorrelation}.`,
-    `- **Learnt from** ${fit.rows} moments of simulated sessions on the recordings below, plain and with their swings stretched; seed ${fit.seed}.`,
+    `- **Learnt from** ${fit.rows} moments of simulated sessions on the recordings below, ` +
+      `plain and with their swings stretched; seed ${fit.seed}.`,
     `- **Settings:** ${Object.entries(settings)
       .map(([key, value]) => `${key} ${Array.isArray(value) ? value.join('/') : value}`)
       .join(', ')}; numpy ${fit.numpy}.`,
@@ -166,18 +170,25 @@ export function cardMarkdown(model: DescribedModel): string {
     '',
     '## Scores',
     fit.scoresAreHeldOut
-      ? 'On recordings that the judged models have not learnt from: one model per recording group, trained with the same settings without that group. Pinball loss is of natural logarithms of rates, the mean over the levels; coverage is before the recalibration that a session adds.'
-      : '**On the very recordings that it learnt from**: these flatter the model. `--folds` judges it on recordings left out.',
+      ? 'On recordings that the judged models have not learnt from: one model per recording group, trained with the ' +
+        'same settings without that group. Pinball loss is of natural logarithms of rates, the mean over the levels; ' +
+        'coverage is before the recalibration that a session adds.'
+      : '**On the very recordings that it learnt from**: these flatter the model. ' +
+        '`--folds` judges it on recordings left out.',
     '',
-    `| data set | moments | pinball loss at ${scores.stepEndsSeconds.join(' / ')} s | 90 % interval covers | 50 % interval covers |`,
+    `| data set | moments | pinball loss at ${scores.stepEndsSeconds.join(' / ')} s ` +
+      '| 90 % interval covers | 50 % interval covers |',
     '|---|---|---|---|---|',
     ...Object.entries(scores.datasets).map(
       ([dataset, of]) =>
-        `| ${dataset} | ${of.rows} | ${of.pinball.map((loss) => loss.toFixed(3)).join(' / ')} | ${percents(of.coverage90)} | ${percents(of.coverage50)} |`,
+        `| ${dataset} | ${of.rows} | ${of.pinball.map((loss) => loss.toFixed(3)).join(' / ')} ` +
+        `| ${percents(of.coverage90)} | ${percents(of.coverage50)} |`,
     ),
     '',
     '## Limits',
-    'Capacity as a client sees it: what a flow could have had, on the terminals, plans, places and days above. It knows nothing of other users of the dish, of weather or of where satellites are. A session recalibrates its spread, never its median.',
+    'Capacity as a client sees it: what a flow could have had, on the terminals, plans, places and days above. ' +
+      'It knows nothing of other users of the dish, of weather or of where satellites are. ' +
+      'A session recalibrates its spread, never its median.',
     '',
     '## Features',
     '| feature | meaning | where unknown |',
@@ -193,7 +204,8 @@ function dataTable(sources: readonly DataSource[]): string[] {
     '|---|---|---|---|---|',
     ...sources.map(
       ({ dataset, recordings, seconds, groups, licences }) =>
-        `| ${dataset} | ${recordings} | ${(seconds / 3600).toFixed(2)} | ${groups.join(', ')} | ${licences.join('; ')} |`,
+        `| ${dataset} | ${recordings} | ${(seconds / 3600).toFixed(2)} | ${groups.join(', ')} | ` +
+        `${licences.join('; ')} |`,
     ),
   ];
 }

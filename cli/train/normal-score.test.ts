@@ -14,7 +14,7 @@ describe('normalScore', () => {
     expect(normalScore([1, 2, 4], levels, 6)).toBeCloseTo(-2 * tenth, 12);
   });
 
-  test('takes quantiles that coincide', () => {
+  test('handles equal quantiles', () => {
     expect(normalScore([1, 1, 2], levels, 1)).toBe(0);
     expect(normalScore([1, 1, 2], levels, 0.5)).toBe(Number.NEGATIVE_INFINITY);
   });

@@ -1,4 +1,4 @@
-/** Writes ONNX files: as much of onnx.proto (github.com/onnx/onnx, onnx/onnx.proto) as small networks need. */
+/** Writes ONNX files, with the part of onnx/onnx.proto (github.com/onnx/onnx) that small networks need. */
 
 import protobuf from 'protobufjs';
 
@@ -45,18 +45,18 @@ const { root } = protobuf.parse(`
 const MODEL = root.lookupType('ModelProto');
 
 const IR_VERSION = 8;
-/** Of the operators: LeakyRelu is of 16, Gemm, MatMul, Slice, Mean of 13, Softplus of 1. */
+/** Version of the operators; LeakyRelu needs 16, Gemm, MatMul, Slice and Mean 13, Softplus 1. */
 const OPSET_VERSION = 17;
-/** Of tensors; that of a float attribute is 1 too. */
+/** Data types of tensors; a float attribute has type 1, too. */
 const FLOAT = 1;
 const INT64 = 7;
 
 export interface OnnxNode {
   type: string;
   inputs: string[];
-  /** Its only one. */
+  /** Every node has one output. */
   output: string;
-  /** Floats. */
+  /** Float attributes. */
   attributes?: Record<string, number>;
 }
 
@@ -66,7 +66,7 @@ export interface OnnxTensor {
   values: Float32Array | BigInt64Array;
 }
 
-/** A float32 tensor that goes in or comes out; a dimension that is a name may have any size. */
+/** A float32 input or output. A dimension with a name may have any size. */
 export interface OnnxValue {
   name: string;
   shape: (number | string)[];

@@ -1,4 +1,4 @@
-/** Puts the graph of an ONNX file together; the head of all quantile models is here. */
+/** Builds the graph of an ONNX file, with the output layer of quantile models. */
 
 import type { OnnxNode, OnnxTensor } from './onnx-file.ts';
 
@@ -9,7 +9,7 @@ export interface DenseLayer {
   biases: ArrayLike<number>;
 }
 
-/** Nodes in the order of their evaluation. Methods return the name of what they add. */
+/** Nodes in order of evaluation. Methods return the name of the added tensor. */
 export class OnnxGraph {
   readonly nodes: OnnxNode[] = [];
   readonly constants: OnnxTensor[] = [];
@@ -29,7 +29,7 @@ export class OnnxGraph {
     return name;
   }
 
-  /** Sums of weighted inputs `[row, input]`, before any activation. */
+  /** A dense layer on values `[row, input]`, without activation. */
   dense(name: string, values: string, { inputCount, weights, biases }: DenseLayer): string {
     const shape = [inputCount, biases.length];
     const inputs = [
@@ -40,7 +40,7 @@ export class OnnxGraph {
     return this.add('Gemm', inputs, `${name}-sums`);
   }
 
-  /** A function that makes quantiles `[row, step, level]` of a network's raw outputs `[row, step * level]`. */
+  /** A function that turns a network's raw outputs `[row, step * level]` into quantiles `[row, step, level]`. */
   quantileHead(steps: number, levels: number): (network: string, outputs: string) => string {
     const middle = levels >> 1;
     const shape = this.whole('shape', -1, steps, levels);
@@ -60,7 +60,7 @@ export class OnnxGraph {
   }
 }
 
-/** Matrix `[gap][level]` that adds gaps up from the median outwards: above it with plus, below it with minus. */
+/** Matrix `[gap][level]` that sums gaps from the median outwards: positive above it, negative below it. */
 function gapSums(levels: number): number[] {
   const middle = levels >> 1;
   return Array.from({ length: levels * levels }, (_, at) => {

@@ -33,7 +33,7 @@ describe('series', () => {
     for (const value of series!.values) expect(value).toBeCloseTo(2, 12);
   });
 
-  test('end at a hole, and are left out where too little remains', () => {
+  test('end at a hole, and are left out if too short', () => {
     const rates = Array.from({ length: 60 }, () => 1e6);
     const rttUntil = (end: number) => rates.map((_, i) => (i < end ? 0.04 : Number.NaN));
     expect(latencySeries([traceOf(1, rates, rttUntil(50))])[0]!.values).toEqual(Array.from({ length: 50 }, () => 40));
@@ -50,7 +50,7 @@ describe('scores', () => {
     values: [...Array.from({ length: HISTORY_SECONDS }, () => 10), 10, 20, 0, 10.5],
   };
 
-  test('of the simple estimators are what they should be by hand', () => {
+  test('of the simple estimators equal those by hand', () => {
     const predictions = simplePredictions(series);
     expect(predictions['last value']).toEqual([10, 10, 20, 0]);
     expect(predictions['harmonic mean (5 s)']!.map((value) => Math.round(value * 100) / 100)).toEqual([

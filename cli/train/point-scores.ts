@@ -1,6 +1,6 @@
 /**
- * Single values one second ahead, as T3P's Table 1 has them: mean absolute percentage error, root mean squared error, and the
- * share of forecasts within 5 % and 10 %, for throughput and for latency.
+ * Scores of point forecasts one second ahead, for throughput and latency, as in T3P's Table 1: mean absolute percentage
+ * error, root mean squared error, and the share of forecasts within 5 % and 10 %.
  */
 
 import { EPOCH_SECONDS, type QuantileForecast } from '../../abr/index.ts';
@@ -13,7 +13,7 @@ import { type Trace, traceStartUtcMs } from '../../replay/trace.ts';
 import type { Table } from '../report/document.ts';
 import { fixed, percent } from '../report/format.ts';
 
-/** Values of one recording, one a second. */
+/** The values of one recording, one per second. */
 export interface PointSeries {
   dataset: string;
   group: string;
@@ -26,13 +26,13 @@ export interface PointSeries {
 
 export type PointKind = 'throughput' | 'latency';
 
-/** A forecast is asked for once so much of a recording has been seen. */
+/** Seconds of a recording before its first forecast. */
 export const HISTORY_SECONDS = 20;
-/** Percentages of next to nothing mean nothing: such seconds count for the error in absolute terms only. */
+/** Percentages need at least this value, in `UNIT`; seconds below it count only for the absolute error. */
 const LEAST_OF_KIND: Readonly<Record<PointKind, number>> = { throughput: 1, latency: 1 };
 const UNIT: Readonly<Record<PointKind, string>> = { throughput: 'Mbit/s', latency: 'ms' };
 
-/** Forecasts of a series from `HISTORY_SECONDS` on, one a second. */
+/** Forecasts of a series from `HISTORY_SECONDS` on, one per second. */
 export type Predictions = number[];
 
 export interface PointErrors {
@@ -46,7 +46,7 @@ export interface PointErrors {
 /** `[kind][dataset or pooled][forecaster]` */
 export type PointScores = Record<PointKind, Record<string, Record<string, PointErrors>>>;
 
-/** The recordings' throughput as series; what is shorter than twice the history is left out. */
+/** The recordings' throughput as series; those shorter than twice the history are left out. */
 export function throughputSeries(traces: readonly Trace[], labels: ReadonlyMap<Trace, string>): PointSeries[] {
   return traces.flatMap((trace) => {
     const values = secondly(trace, trace.ratesBps).map((rate) => rate / 1e6);
@@ -54,7 +54,7 @@ export function throughputSeries(traces: readonly Trace[], labels: ReadonlyMap<T
   });
 }
 
-/** The recordings' round-trip times as series, where they were measured throughout. */
+/** The recordings' round-trip times as series, for recordings that have them. */
 export function latencySeries(traces: readonly Trace[]): PointSeries[] {
   return traces.flatMap((trace) => {
     if (trace.rttSeconds === undefined) return [];
@@ -74,7 +74,7 @@ function seriesOf(trace: Trace, of: Pick<PointSeries, 'dataset' | 'kind' | 'valu
   return [{ ...of, values, group: metadata.recordingGroup, epochSecond }];
 }
 
-/** Means of each full second of values that hold for the trace's steps. */
+/** Means over each full second of values per step of the trace. */
 function secondly({ stepEndsSeconds, durationSeconds }: Trace, values: Float64Array): number[] {
   const sums = new Float64Array(Math.floor(durationSeconds + 1e-6));
   let begin = 0;
@@ -87,11 +87,11 @@ function secondly({ stepEndsSeconds, durationSeconds }: Trace, values: Float64Ar
   return [...sums];
 }
 
-/** Estimators that need no training, and how much the newest value weighs in the moving average. */
+/** Weight of the newest value in the moving average. */
 const EWMA_WEIGHT = 0.3;
 const HARMONIC_SECONDS = 5;
 
-/** Forecasts by the estimators that every textbook has. */
+/** Forecasts by estimators that need no training. */
 export function simplePredictions({ values }: PointSeries): Record<string, Predictions> {
   const last: number[] = [];
   const harmonic: number[] = [];
@@ -109,7 +109,7 @@ export function simplePredictions({ values }: PointSeries): Record<string, Predi
   return { 'last value': last, 'harmonic mean (5 s)': harmonic, EWMA: ewma };
 }
 
-/** Forecasts of the built-in forecaster, one a second as of `HISTORY_SECONDS`, told of each second as of a download that never pauses. */
+/** Forecasts of the built-in forecaster from `HISTORY_SECONDS` on; it observes every second as one of a download. */
 export function builtInForecasts(
   { values, epochSecond }: PointSeries,
   options: BuiltInForecasterOptions,

@@ -1,4 +1,4 @@
-/** The Python that trains: an environment of its own with what predictor/training asks for, set up at first use. */
+/** Runs predictor/training in its own Python environment, which is set up at the first use. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,16 +19,16 @@ export const TRAINING_PROJECT =
     join(TOOL_FOLDER, '../../predictor/training'),
   ].find((folder) => existsSync(join(folder, 'pyproject.toml'))) ?? join(TOOL_FOLDER, 'training');
 
-/** Looked for in this order where no `--python` is given. */
+/** Tried in this order without `--python`. */
 const PYTHONS = ['python3.11', 'python3.12', 'python3.13', 'python3', 'python'];
 const LEAST_VERSION = [3, 11] as const;
-/** What an environment was made from; another content means that it has to be made anew. */
+/** File with the hash of the requirements; with another hash the environment is rebuilt. */
 const STAMP = 'leo-abr-training.sha256';
 
 /** The optional dependencies that `leo-abr evaluate --trained` needs. */
 export const EVALUATION_EXTRA = 'evaluation';
 
-/** Where the environment for a purpose goes unless the user says otherwise. */
+/** Default folder of the environment for a purpose. */
 export function environmentFolder(purpose: string): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'leo-abr', purpose);
 }
@@ -42,15 +42,15 @@ print("\\n".join(project["dependencies"] + project["optional-dependencies"].get(
 export interface PythonOptions {
   /** Folder with `pyproject.toml` and the package. */
   project: string;
-  /** Where the environment is, or will be. */
+  /** Folder of the environment. */
   environment: string;
-  /** Optional dependencies of `pyproject.toml` to install as well. */
+  /** Group of optional dependencies in `pyproject.toml` to install, too. */
   extra?: string;
-  /** An interpreter of at least 3.11. Default: the first of the usual names that is one. */
+  /** An interpreter of Python 3.11 or later. Default: the first one of `PYTHONS`. */
   python?: string | undefined;
 }
 
-/** Makes sure of the environment, saying on standard error what it installs; returns its interpreter. */
+/** Sets up the environment if it is missing or outdated. Returns its interpreter. */
 export async function prepareEnvironment(options: PythonOptions, io: CommandIo): Promise<string> {
   const { project, environment, extra } = options;
   const pyproject = join(project, 'pyproject.toml');
@@ -76,7 +76,7 @@ export async function prepareEnvironment(options: PythonOptions, io: CommandIo):
   return interpreter;
 }
 
-/** Runs `python -m <module> <args>` of the project; what it says goes to standard error. */
+/** Runs `python -m <module> <args>` of the project; its output goes to standard error. */
 export async function runTraining(
   options: { interpreter: string; project: string; module?: string; args: readonly string[] },
   io: CommandIo,
@@ -111,7 +111,7 @@ async function versionOf(python: string, io: CommandIo): Promise<[number, number
   return match === null ? undefined : [Number(match[1]), Number(match[2])];
 }
 
-/** Resolves to what the process wrote on standard output (where captured); rejects when it fails or is interrupted. */
+/** Resolves to the standard output of the process, if captured. Rejects when it fails or is interrupted. */
 function runProcess(
   command: string,
   args: readonly string[],
@@ -122,7 +122,7 @@ function runProcess(
   return new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that its workers can be ended with it.
+      // Its own process group, so that its workers end with it.
       detached: process.platform !== 'win32',
       env: { ...process.env, PYTHONUNBUFFERED: '1', ...environment },
     });

@@ -1,4 +1,4 @@
-/** What an algorithm's sessions come to with different models: results of `leo-abr simulate --fold-models`, one per model. */
+/** MPC-L's QoE with different models, from results of `leo-abr simulate --fold-models`, one file per model. */
 
 import { InputError } from '../../abr/errors.ts';
 import { componentDifference } from '../../replay/evaluation/component-differences.ts';
@@ -12,12 +12,12 @@ import type { Table } from '../report/document.ts';
 import { estimateCell, fixed } from '../report/format.ts';
 import { readInput } from '../results-file.ts';
 
-/** The forecasts' user. */
+/** The algorithm that uses the forecasts. */
 const ALGORITHM = 'mpc-l';
 
 export interface QoeByModel {
   scenario: string;
-  /** By what the recordings are reported under, in order of appearance. */
+  /** By label of the recordings (`datasetLabels`), in order of appearance. */
   places: Record<string, QoeOfModel[]>;
 }
 
@@ -29,18 +29,18 @@ export interface QoeOfModel {
   stallSeconds: number;
   /** Mean of the worst 5 % of the sessions. */
   worst5pctStallSeconds: number;
-  /** Less the first model on the same sessions; null for itself. */
+  /** Difference from the first model on the same sessions; null for the first model. */
   difference: { pairs: number; qoe: Estimate; stallSeconds: Estimate } | null;
 }
 
 export interface ModelResults {
   model: string;
-  /** Where they come from, for errors. */
+  /** For error messages. */
   file: string;
   results: Results;
 }
 
-/** `<model>=<results.json>` each. `InputError` for another form, for files that are no results, and for results without the algorithm. */
+/** Each flag is `<model>=<results.json>`. Throws an `InputError` for another form, and for results without MPC-L. */
 export function readModelResults(flags: readonly string[], field: string): ModelResults[] {
   return flags.map((flag) => {
     const [, model, file] = /^([^=]+)=(.+)$/.exec(flag) ?? [];
@@ -56,8 +56,8 @@ export function readModelResults(flags: readonly string[], field: string): Model
 }
 
 /**
- * One entry per scenario. The first model of each is compared with, by pairs of sessions; intervals as in results.
- * `labelOf`: what a session is reported under. `InputError` where a model has no session of a place in common.
+ * One entry per scenario. Every model is compared with the first one by pairs of sessions; intervals as in results.
+ * `labelOf`: label of a session's recording. Throws an `InputError` if a model lacks the sessions of a label.
  */
 export function qoeByModel(given: readonly ModelResults[], labelOf: (session: SessionResult) => string): QoeByModel[] {
   const scenarios = [...new Set(given.map(({ results }) => results.scenario.name))];
@@ -118,7 +118,7 @@ export function qoeTables(all: readonly QoeByModel[]): Table[] {
     names: ['recordings', 'model'],
     numbers: ['QoE', 'stall seconds', 'worst 5 % s'],
     rows: Object.entries(places).flatMap(([place, models]) => {
-      // Bits of a small ladder are worth small numbers.
+      // QoE on a small ladder needs more digits.
       const digits = Math.abs(models[0]!.qoe) < 5 ? 3 : 2;
       return models.map(({ model, qoe, stallSeconds, worst5pctStallSeconds, difference }) => [
         place,

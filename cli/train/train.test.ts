@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
+import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
 import { runCommand } from '../command.ts';
 import { TRAINING_PROJECT } from './python.ts';
 
@@ -34,12 +34,12 @@ function putTrace(name: string, group: string, extra: Record<string, string> = {
   writeFileSync(at('data', `${name}.json`), JSON.stringify(sidecar));
 }
 
-/** An environment as if it were set up, whose interpreter notes its arguments and gives the shipped model for trained. */
+/** A fake environment: its interpreter records its arguments and returns the shipped model as the trained one. */
 function putEnvironment(): string[] {
   const pyproject = readFileSync(join(TRAINING_PROJECT, 'pyproject.toml'));
   mkdirSync(at('env', 'bin'), { recursive: true });
   writeFileSync(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
-  const golden = [{ features: SHIPPED_MODEL.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
+  const golden = [{ features: SHIPPED_FILE.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
   const scores = { rows: 9, pinball: [0.1], coverage50: [0.5], coverage90: [0.9], rankCorrelation: 0.7 };
   const fit = {
     settings: { hidden: [24, 16] },
@@ -50,7 +50,7 @@ function putEnvironment(): string[] {
     scores: { stepEndsSeconds: [1], datasets: { own: scores } },
     golden,
   };
-  writeFileSync(at('trained.json'), JSON.stringify({ ...SHIPPED_MODEL, name: 'mine', fit }));
+  writeFileSync(at('trained.json'), JSON.stringify({ ...SHIPPED_FILE, name: 'mine', fit }));
   const python = `#!${process.execPath}
 const { copyFileSync, readFileSync, writeFileSync } = require('node:fs');
 const args = process.argv.slice(2);
@@ -86,9 +86,9 @@ describe('train', () => {
     expect(rows.rows).toBeGreaterThan(100);
 
     const model = JSON.parse(readFileSync(out, 'utf8'));
-    expect(model).toMatchObject({ format: SHIPPED_MODEL.format, name: 'mine', networks: SHIPPED_MODEL.networks });
+    expect(model).toMatchObject({ format: SHIPPED_FILE.format, name: 'mine', networks: SHIPPED_FILE.networks });
     expect(model.fit).toBeUndefined();
-    expect(model.card.inputs.map(({ name }: { name: string }) => name)).toEqual(SHIPPED_MODEL.features);
+    expect(model.card.inputs.map(({ name }: { name: string }) => name)).toEqual(SHIPPED_FILE.features);
     for (const { meaning } of model.card.inputs) expect(meaning).not.toBe('');
     expect(model.card.data).toEqual([
       { dataset: 'own', licences: ['CC0'], groups: ['roof-1', 'roof-2'], recordings: 2, seconds: 120 },
@@ -99,11 +99,11 @@ describe('train', () => {
     expect(card).toContain('# mine');
     expect(card).toContain('| own | 2 | 0.03 | roof-1, roof-2 | CC0 |');
     expect(card).toContain('| own | 9 | 0.100 | 90 % | 50 % |');
-    // The rows were for the training alone.
+    // The rows are temporary.
     expect(existsSync(args[args.indexOf('--rows') + 1])).toBe(false);
   });
 
-  test('gives the folds what is left out as well, marked as such', async () => {
+  test('passes data sets left out to the folds, marked as such', async () => {
     putTrace('monday', 'roof-1');
     putTrace('tuesday', 'roof-2');
     putTrace('other', 'elsewhere', { dataset: 'theirs' });
@@ -121,7 +121,7 @@ describe('train', () => {
     });
   });
 
-  test('writes the model alone to standard output', async () => {
+  test('writes only the model to standard output', async () => {
     putTrace('monday', 'roof-1');
     const { status, stdout } = await train('--data', at('data'), '--out', '-', ...putEnvironment());
     expect(status).toBe(0);
@@ -140,9 +140,9 @@ describe('train', () => {
     [['--out', 'x.json', '--leave-out', 'rain'], '--leave-out: expected one of own, got "rain"'],
     [
       ['--out', 'x.json', '--leave-out', 'own'],
-      '--data: expected a recording of at least 30 s to learn from, got none that',
+      '--data: expected a recording of at least 30 s to train on, got nothing but data sets left out',
     ],
-    [['--folds', 'x'], '--folds: expected recordings of at least two recording groups'],
+    [['--folds', 'x'], '--folds: expected at least two recording groups'],
     [['--out', 'x.json', '--python', '/nowhere/python'], '--python: expected an interpreter of Python 3.11 or later'],
   ])('rejects %j with status 2', async (flags, message) => {
     putTrace('monday', 'roof');
@@ -156,7 +156,7 @@ describe('train', () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   });
 
-  test('says where recordings are wrong, or too short', async () => {
+  test('reports the place of wrong or short recordings', async () => {
     putTrace('short', 'roof', {}, 20);
     const short = await train('--data', at('data'), '--out', at('x.json'));
     expect(short).toMatchObject({

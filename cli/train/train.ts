@@ -1,4 +1,4 @@
-/** `leo-abr train`: a model for the built-in forecaster from recordings, one's own or others'. */
+/** `leo-abr train`: trains a model for the built-in forecaster on recordings. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,36 +31,33 @@ interface Flags {
   environment: string;
 }
 
-/** Features that are a rate by themselves. */
+/** Features that are an average rate. */
 const ESTIMATORS: readonly string[] = FEATURES.map(({ name }) => name).filter((name) => name.startsWith('level-'));
 
 export function trainCommand(io: CommandIo): Command {
   return new Command('train')
     .description('train a model for the built-in forecaster on recordings')
-    .requiredOption('--data <file|folder>', 'recordings, folders with all below them (repeatable)', collect)
-    .option(
-      '--out <model.json>',
-      'where the model goes, - for standard output; its card for people goes beside it as .md',
-    )
+    .requiredOption('--data <file|folder>', 'recordings, or folders with their subfolders (repeatable)', collect)
+    .option('--out <model.json>', 'where the model goes, - for standard output; its card goes beside it as .md')
     .option(
       '--folds <folder>',
-      'also one model per recording group, trained without it, and folds.json for --fold-models',
+      'folder for one model per recording group, trained without that group, and folds.json for --fold-models',
     )
     .option(
       '--leave-out <dataset>',
-      'learn nothing from this data set, only judge the folds on it (repeatable)',
+      'do not train on this data set, only evaluate the folds on it (repeatable)',
       collect,
       [],
     )
     .option('--name <name>', 'name of the model', 'own')
     .option(
       '--estimator <feature>',
-      `instead of networks: a level that was measured, with the quantiles of its errors (${ESTIMATORS.join(', ')}); to compare with`,
+      `instead of networks, to compare: an average rate with the quantiles of its errors (${ESTIMATORS.join(', ')})`,
     )
     .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')
     .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
-    .option('--environment <folder>', 'where the environment is, or is set up', environmentFolder('training'))
+    .option('--environment <folder>', 'folder of the environment, created if missing', environmentFolder('training'))
     .action((flags: unknown) => train(flags as Flags, io));
 }
 
@@ -85,7 +82,7 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-train-'));
   try {
     const rows = join(scratch, 'rows');
-    // What is left out is judged by the folds; a model alone has no use for it.
+    // The folds are evaluated on the data sets left out; a single model does not need them.
     const played = { traces: folds === undefined ? kept : traces, seed, leftOut: leaveOut, folder: rows };
     await withProgress(io, 'sessions', (signal, onProgress) => writeRows({ ...played, signal, onProgress }));
     const model = join(scratch, 'model.json');
@@ -125,18 +122,18 @@ function isLongEnough({ durationSeconds }: Trace): boolean {
   return durationSeconds >= LEAST_RECORDING_SECONDS;
 }
 
-/** Says so before anything is set up. */
+/** Throws, before Python is set up, if there is too little data. */
 function requireEnough(traces: readonly Trace[], folds: boolean): void {
   const long = traces.filter(isLongEnough);
   if (long.length === 0) {
     const longest = Math.max(0, ...traces.map(({ durationSeconds }) => durationSeconds));
-    const expected = `a recording of at least ${LEAST_RECORDING_SECONDS} s to learn from`;
-    const got = traces.length === 0 ? 'none that is not left out' : `${longest} s at most`;
+    const expected = `a recording of at least ${LEAST_RECORDING_SECONDS} s to train on`;
+    const got = traces.length === 0 ? 'nothing but data sets left out' : `${longest} s at most`;
     throw new InputError('--data', expected, undefined, got);
   }
   const groups = new Set(long.map(({ metadata }) => metadata.recordingGroup));
   if (folds && groups.size < 2) {
-    const expected = 'recordings of at least two recording groups, one to judge and others to learn from';
+    const expected = 'at least two recording groups, one for evaluation and others for training';
     throw new InputError('--folds', expected, undefined, `${[...groups].join(', ')} alone`);
   }
 }

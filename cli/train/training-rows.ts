@@ -1,7 +1,7 @@
 /**
- * Training rows: sessions are simulated on the recordings, and at each moment that matters to a controller the features
- * of what the session has seen are noted with what the link could deliver after it. Written for
- * predictor/training, which fits the networks.
+ * Training rows: simulates sessions on the recordings. A row holds, at a moment when a controller may decide, the
+ * features of the session's observations so far and the capacity of the link after it. predictor/training fits the
+ * networks to them.
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -24,50 +24,50 @@ import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
 import { type Trace, traceStartUtcMs, wrapSeconds } from '../../replay/trace.ts';
 
-/** Steps of the forecast: fine where a decision is due, the last long enough for an outage to end in it. */
+/** Steps of the forecast: short for the next decisions, the last one long enough for an outage to end in it. */
 export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
 
 const ROWS_FORMAT = 'leo-abr training rows';
 const ROWS_VERSION = 1;
-/** Rates of nothing count as this share of the reference; predictor/recalibration.ts does the same. */
+/** Least ratio of a rate to the reference, because 0 has no logarithm; the same in predictor/recalibration.ts. */
 const LEAST_RATIO = 0.003;
-/** Between two rows of a session. */
+/** Least time between two rows of a session. */
 const ROW_SECONDS = 0.45;
-/** A row needs so much of the recording after it; what later steps lack is unknown. */
+/** Least length of the recording after a row. Later steps may exceed the recording; they are unknown. */
 const LEAST_FUTURE_SECONDS = 12;
-/** Shorter recordings give no row. */
+/** Least length of a recording; shorter ones give no row. */
 export const LEAST_RECORDING_SECONDS = 30;
-/** Sessions per data set that are aimed at, and the limits of the time between their starts. */
+/** Number of sessions per data set to aim at, and limits of the time between their starts. */
 const SESSIONS_PER_DATASET = 300;
 const LEAST_SPACING_SECONDS = 7;
 const GREATEST_SPACING_SECONDS = 97;
-/** Spread of where the handover is said to be, around where the recording shows it. */
+/** Spread of the stated time of the handover around its time in the recording. */
 const HANDOVER_SPREAD_SECONDS = 0.8;
-/** From the second in which a change of level shows to its middle, about. */
+/** Approximate time of a handover within the second in which the rate changes. */
 const HANDOVER_LAG_SECONDS = 0.3;
-/** ln of how much more, or less, restless a stretched recording may be than it was. */
+/** Greatest |ln| of the exponent that stretches a recording's rates. */
 const GREATEST_STRETCH = 0.7;
 
-/** Sessions take turns in these: what a history looks like depends on what was asked of the link. */
+/** Sessions take these in turn, because a session's observations depend on its requests. */
 const SESSION_SCENARIOS = ['uhd-8', 'small-6', 'uhd-16', 'uhd-8', 'pensieve-60'] as const;
 const SESSION_CONTROLLERS = ['mpc-o', 'mpc-d:abandon', 'mpc-d', 'mpc-o'] as const;
 
-/** One simulated session to take rows from. */
+/** A session to simulate for its rows. */
 export interface RowSession {
   trace: Trace;
-  /** Label that it is reported under. */
+  /** Label of the data set in reports. */
   dataset: string;
   startSeconds: number;
   segmentCount: number;
   scenario: (typeof SESSION_SCENARIOS)[number];
   controller: (typeof SESSION_CONTROLLERS)[number];
-  /** Rates become mean * (rate / mean) ** stretch: 1 leaves them. */
+  /** Rates become mean * (rate / mean) ** stretch; 1 leaves them unchanged. */
   stretch: number;
   seed: number;
 }
 
 /**
- * What the recordings of a data set are reported under: the data set, and the transport where it holds several, because a
+ * Label of each recording in reports: its data set, followed by its transport if the data set has several, because a
  * saturating UDP flow and a TCP flow see different links.
  */
 export function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
@@ -85,7 +85,7 @@ export function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
   );
 }
 
-/** The sessions for a set of recordings: each start plainly and on a stretched recording. */
+/** The sessions for a set of recordings: at each start one on the recording and one on the stretched recording. */
 export function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
   const labels = datasetLabels(traces);
   const secondsOf = new Map<string, number>();
@@ -99,7 +99,7 @@ export function rowSessions(traces: readonly Trace[], seed: number): RowSession[
       for (const stretch of [1, Math.exp(GREATEST_STRETCH * (2 * random() - 1))]) {
         const scenario = SESSION_SCENARIOS[(k + index) % SESSION_SCENARIOS.length]!;
         const { segmentSeconds, segmentCount } = SCENARIOS[scenario]!;
-        // Seconds of recordings and of sessions do not coincide.
+        // A fraction of a second, so that sessions do not start at the steps of the recording.
         const startSeconds = k * spacing + random();
         const room = Math.floor((wrapSeconds(trace) - startSeconds - LEAST_FUTURE_SECONDS) / segmentSeconds);
         if (room < 3) continue;
@@ -146,20 +146,20 @@ export function rowsOf(session: RowSession): Float32Array[] {
 export interface WriteRowsOptions {
   traces: readonly Trace[];
   seed: number;
-  /** Data sets (as sidecars name them) that nothing may learn from; models are judged on them all the same. */
+  /** Data sets (as in sidecars) to leave out of training; models are still evaluated on them. */
   leftOut?: readonly string[];
-  /** Gets `rows.json` and `rows.f32`. */
+  /** For `rows.json` and `rows.f32`. */
   folder: string;
-  /** Rejects with its reason where it is aborted. */
+  /** When aborted, the promise rejects with its reason. */
   signal?: AbortSignal;
   onProgress?(done: number, total: number): void;
 }
 
-/** Plays the sessions and writes their rows; resolves to how many there are to learn from. */
+/** Simulates the sessions and writes their rows. Resolves to the number of rows to train on. */
 export async function writeRows(options: WriteRowsOptions): Promise<number> {
   const { traces, seed, leftOut = [], folder, signal, onProgress = () => {} } = options;
   const sessions = rowSessions(traces, seed);
-  // Every group has its place, also those whose recordings are too short for a row.
+  // Includes groups whose recordings are too short for a row.
   const groups = [...new Set(traces.map(({ metadata }) => metadata.recordingGroup))].sort();
   const datasets = [...new Set(sessions.map(({ dataset }) => dataset))].sort();
   const labels = datasetLabels(traces);
@@ -167,7 +167,7 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
   makeFolder(folder);
   const out = openSync(join(folder, 'rows.f32'), 'w');
   let count = 0;
-  let learnt = 0;
+  let trainingRows = 0;
   try {
     for (const [done, session] of sessions.entries()) {
       const { recordingGroup } = session.trace.metadata;
@@ -175,9 +175,9 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
       const rows = rowsOf(session);
       writeSync(out, floatBytes(rows.map((row) => [...head, ...row])));
       count += rows.length;
-      if (!isLeftOut(session.trace)) learnt += rows.length;
+      if (!isLeftOut(session.trace)) trainingRows += rows.length;
       onProgress(done + 1, sessions.length);
-      // Signals are seen only between two turns of the event loop.
+      // Lets the event loop handle signals.
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     }
@@ -195,10 +195,10 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
     leftOut: [...new Set(traces.filter(isLeftOut).map((trace) => labels.get(trace)!))],
   };
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
-  return learnt;
+  return trainingRows;
 }
 
-/** Little-endian single precision, row after row of one length. */
+/** Rows of equal length as little-endian single precision, one after another. */
 function floatBytes(rows: readonly ArrayLike<number>[]): Buffer {
   const width = rows[0]?.length ?? 0;
   const bytes = Buffer.alloc(4 * width * rows.length);
@@ -208,7 +208,9 @@ function floatBytes(rows: readonly ArrayLike<number>[]): Buffer {
   return bytes;
 }
 
-/** Listens like a forecaster, and notes a row whenever a forecast is asked for or half a second was seen. */
+/**
+ * Observes as a forecaster does. Adds a row at requests for a forecast and at observations, every half second at most.
+ */
 class RowRecorder implements Forecaster {
   readonly name = 'rows';
   readonly rows: Float32Array[] = [];
@@ -281,22 +283,22 @@ function remembered<Key, Value>(
 
 const phases = new WeakMap<Trace, number>();
 
-/** Second of the session at which a handover is said to be; NaN where the recording has no clock. */
+/** Stated time of a handover, in session seconds; NaN without a clock. */
 function handoverOf(trace: Trace, startSeconds: number, random: Random): number {
   const { startUtcMs, epochPhaseSeconds } = trace.metadata;
   if (startUtcMs === undefined && epochPhaseSeconds === undefined) return Number.NaN;
   const phase = remembered(phases, trace, () => handoverPhase(trace));
-  // Nearly normal, never far off.
+  // Nearly normal, but bounded.
   const error = HANDOVER_SPREAD_SECONDS * (random() + random() + random() - 1.5);
   return phase + HANDOVER_LAG_SECONDS + error - (traceStartUtcMs(trace.metadata) / 1000 + startSeconds);
 }
 
-/** How far recordings' clocks and sampling move the schedule. */
+/** Greatest shift of the schedule by a recording's clock and sampling. */
 const GREATEST_SHIFT_SECONDS = 2;
-/** Mean |change of ln rate| by which another second than the schedule's must lead. */
+/** Mean |change of ln rate| by which another second must exceed the schedule's. */
 const SCHEDULE_BONUS = 0.02;
 
-/** Second of the 15 s cycle (UTC) at which the recording's level changes most, near the schedule. */
+/** Second of the 15 s cycle (UTC), near the schedule's, at which the recording's rate changes most. */
 export function handoverPhase(trace: Trace): number {
   const changes = new Float64Array(EPOCH_SECONDS);
   const counts = new Float64Array(EPOCH_SECONDS);

@@ -1,4 +1,4 @@
-/** What parts of an algorithm are worth: variants against what they vary. */
+/** The value of an algorithm's parts: variants compared with their base. */
 
 import { ablationsAmong } from '../../../replay/evaluation/ablations.ts';
 import { summarise } from '../../../replay/evaluation/summary.ts';
@@ -16,7 +16,9 @@ export function ablationBlocks(run: Run, scopes: readonly Scope[]): Block[] {
   return [
     {
       kind: 'text',
-      text: 'Each variant against the algorithm it varies, on the same places. Below 0: the variant is worse, so what it lacks is worth that much (for `:no-...`), or what it has does harm.',
+      text:
+        'Each variant compared with its base in the same places. Below 0 the variant is worse: the part that ' +
+        '`:no-...` leaves out is worth that much, or the part that another variant adds does harm.',
     },
     ...tables,
   ];
@@ -29,7 +31,7 @@ function tableOf(run: Run, scope: Scope, ablations: ReturnType<typeof ablationsA
     const variants = ablations.filter((ablation) => ablation.of === base).map(({ variant }) => variant);
     const sessions = scope.sessions.filter(({ algorithm }) => algorithm === base || variants.includes(algorithm));
     const differences = differencesFrom(run, sessions, { baseline: base, label: scope.dataset });
-    // The tail is no mean: its interval is the summary's.
+    // The tail is not a mean; the summary has its interval.
     const summary = summarise(sessions, { scenario: run.scenario, baseline: base, seed: run.results.tool.seed });
     const dataset = scope.dataset === ALL_DATASETS && run.datasets.length > 1 ? ALL_DATASETS : scope.dataset;
     for (const variant of variants) {
@@ -48,7 +50,7 @@ function tableOf(run: Run, scope: Scope, ablations: ReturnType<typeof ablationsA
   if (rows.length === 0) return undefined;
   return {
     kind: 'table',
-    caption: `${scope.title}: variants, difference from what they vary. ${intervals}`,
+    caption: `${scope.title}: variants, difference from their base. ${intervals}`,
     names: ['variant', 'of'],
     numbers: [...COMPONENT_TITLES, 'worst 5 %, s'],
     rows,

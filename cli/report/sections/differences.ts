@@ -1,4 +1,4 @@
-/** The paired differences against the baseline that several sections show, made once per run. */
+/** Paired differences from a baseline, as several sections show them. */
 
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/component-differences.ts';
 import { unitsByDataset } from '../../../replay/evaluation/resampling-units.ts';
@@ -10,7 +10,7 @@ import { byAlgorithm, type Run } from '../runs.ts';
 /** A data set of a run, or all of them together where there are several. */
 export interface Scope {
   dataset: string;
-  /** For readers. */
+  /** Its name for readers. */
   title: string;
   sessions: SessionResult[];
 }
@@ -26,7 +26,9 @@ export function scopesOf({ datasets, results }: Run): Scope[] {
     : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together (an extra)', sessions: results.sessions }];
 }
 
-/** Each algorithm (default: of the run) but `baseline` against it, where there are pairs; `label` names what the sessions are of. */
+/**
+ * Differences of `algorithms` (default: the run's) from `baseline`, where there are pairs; `label` names the sessions.
+ */
 export function differencesFrom(
   run: Run,
   sessions: readonly SessionResult[],
@@ -48,10 +50,10 @@ export function differencesFrom(
   return differences;
 }
 
-/** What `componentCells` has in its columns. */
+/** Titles of the columns of `componentCells`. */
 export const COMPONENT_TITLES = ['pairs', 'QoE', 'from bitrate', 'from stalls', 'from startup', 'from switches'];
 
-/** A difference and its parts, above 0 where the algorithm is better. */
+/** A difference and its components, above 0 where the algorithm is better. */
 export function componentCells(of: ComponentDifference, digits: number): Cell[] {
   const estimates = [of.qoe, of.quality, turned(of.stalls), turned(of.startup), turned(of.switches)];
   return [String(of.pairs), ...estimates.map((estimate) => estimateCell(estimate, { digits }))];

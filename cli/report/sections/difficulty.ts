@@ -1,4 +1,4 @@
-/** The comparison again within thirds of the places, by how the baseline does there. */
+/** The comparison within thirds of the places, ranked by the baseline's QoE there. */
 
 import { DIFFICULTIES, difficultyByPlace, FEWEST_PLACES } from '../../../replay/evaluation/difficulty.ts';
 import { placeKey } from '../../../replay/evaluation/plan.ts';
@@ -27,8 +27,9 @@ export function difficultyBlocks(run: Run, scopes: readonly Scope[]): Block[] {
     {
       kind: 'text',
       text:
-        `Thirds of each data set's places by the QoE of \`${baseline}\` there. Its luck is in that order: where it was unlucky counts as hard, ` +
-        'so every other algorithm looks somewhat better in the hard third than it is, and worse in the easy one (regression to the mean).',
+        `Thirds of each data set's places by the QoE of \`${baseline}\` there. The ranking includes its luck: a ` +
+        'place where it was unlucky counts as hard. So every other algorithm looks somewhat better than it is in the ' +
+        'hard third, and worse in the easy one (regression to the mean).',
     },
     ...tables,
   ];
@@ -63,7 +64,9 @@ function tableOf(run: Run, scope: Scope, difficulties: ReturnType<typeof difficu
   if (rows.length === 0) return undefined;
   return {
     kind: 'table',
-    caption: `${scope.title}: by difficulty; the last two columns are differences from ${run.baseline} with 95 % intervals, above 0 where the algorithm is better.`,
+    caption:
+      `${scope.title}: by difficulty; the last two columns are differences from ${run.baseline} with 95 % ` +
+      'intervals, above 0 where the algorithm is better.',
     names: ['third', 'algorithm'],
     numbers: ['n', 'QoE, mean', 'stalls, s', 'QoE', 'from stalls'],
     rows,

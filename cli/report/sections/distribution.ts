@@ -7,8 +7,8 @@ import { fixed } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 import type { Scope } from './differences.ts';
 
-const LEVELS = [0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1];
-/** More sessions than this are drawn by so many quantiles. */
+const QUANTILE_LEVELS = [0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1];
+/** Most steps of a curve; more sessions than this are drawn as this number of quantiles. */
 const MOST_STEPS = 200;
 
 export function distributionBlocks(
@@ -32,12 +32,12 @@ export function distributionBlocks(
   const tables = scopes.map(
     (scope): Table => ({
       kind: 'table',
-      caption: `${scope.title}: QoE that this share of sessions does not exceed.`,
+      caption: `${scope.title}: quantiles of QoE over sessions.`,
       names: ['algorithm'],
-      numbers: LEVELS.map(levelName),
+      numbers: QUANTILE_LEVELS.map(quantileName),
       rows: sorted(scope).map(({ algorithm, ascending }) => [
         algorithm,
-        ...LEVELS.map((level) => fixed(quantile(ascending, level), run.digits - 1)),
+        ...QUANTILE_LEVELS.map((level) => fixed(quantile(ascending, level), run.digits - 1)),
       ]),
     }),
   );
@@ -47,7 +47,7 @@ export function distributionBlocks(
       width: 'half',
       legend,
       figures: scopes.map((scope) => ({
-        caption: `${scope.title}: share of sessions whose QoE is not above the value below. Further to the right is better.`,
+        caption: `${scope.title}: share of sessions with at most this QoE. Further to the right is better.`,
         label: `Cumulative distribution of QoE, ${scope.title}; the numbers are in the table below.`,
         draw: () =>
           lineChart(
@@ -72,7 +72,9 @@ export function tailBlocks(run: Run, scopes: readonly Scope[], styles: ReadonlyM
   return [
     {
       kind: 'text',
-      text: 'Mean and tail pull against each other: who plays higher bitrates risks more. Up and to the right is better. The numbers are those of the first table of each data set.',
+      text:
+        'Mean and tail conflict, because higher bitrates risk more stalls. Up and to the right is better. The first ' +
+        'table of each data set has the numbers.',
     },
     {
       kind: 'figures',
@@ -98,7 +100,7 @@ export function tailBlocks(run: Run, scopes: readonly Scope[], styles: ReadonlyM
   ];
 }
 
-/** From 0 to 1, a step per session, or per quantile where there are many; drawn over the whole domain. */
+/** From 0 to 1 over the whole domain, with a step per session, or per quantile if there are many sessions. */
 function steps(ascending: Float64Array, [low, high]: readonly [number, number]): { x: number; y: number }[] {
   const count = Math.min(ascending.length, MOST_STEPS);
   const inner = Array.from({ length: count }, (_, i) => ({
@@ -108,6 +110,6 @@ function steps(ascending: Float64Array, [low, high]: readonly [number, number]):
   return [{ x: low, y: 0 }, ...inner, { x: high, y: 1 }];
 }
 
-function levelName(level: number): string {
+function quantileName(level: number): string {
   return level === 0 ? 'least' : level === 1 ? 'most' : level === 0.5 ? 'median' : `p${100 * level}`;
 }

@@ -1,4 +1,4 @@
-/** What is not in the figures, or is there only in part: rejected runs, sessions that ended early, places without a pair. */
+/** What the figures lack: rejected runs, sessions that ended early, places without a pair. */
 
 import { benchNotesOf, type Rejection } from '../../../replay/browser/bench-notes.ts';
 import { placeKey } from '../../../replay/evaluation/plan.ts';
@@ -10,7 +10,7 @@ export function leftOutBlocks(run: Run): Block[] {
   const { results, algorithms, tools, files } = run;
   const items: string[] = [];
   for (const [i, { complete }] of tools.entries()) {
-    if (complete === false) items.push(`\`${files[i]}\` was broken off: sessions are missing.`);
+    if (complete === false) items.push(`\`${files[i]}\` holds partial results: sessions are missing.`);
   }
   if (results.tool['complete'] === false && items.length === 0) items.push('The results are not complete.');
 
@@ -18,21 +18,21 @@ export function leftOutBlocks(run: Run): Block[] {
   for (const [algorithm, sessions] of byAlgorithm(early)) {
     const faults = sessions.filter(({ endedBy }) => endedBy === 'fault');
     const cut = sessions.length - faults.length;
-    if (cut > 0)
-      items.push(
-        `\`${algorithm}\`: ${count(cut, 'session')} cut off after 600 s of waiting; they count with the QoE they reached.`,
-      );
-    if (faults.length > 0)
-      items.push(
-        `\`${algorithm}\`: ${count(faults.length, 'session')} ended by a fault; the first says: ${faults[0]!.fault ?? 'nothing'}.`,
-      );
+    if (cut > 0) {
+      const sessionsCut = `${count(cut, 'session')} cut off after 600 s of waiting`;
+      items.push(`\`${algorithm}\`: ${sessionsCut}; they count with the QoE until then.`);
+    }
+    if (faults.length > 0) {
+      const first = faults[0]!.fault ?? 'unknown';
+      items.push(`\`${algorithm}\`: ${count(faults.length, 'session')} ended by a fault; the first: ${first}.`);
+    }
   }
 
   const places = new Set(results.sessions.map(placeKey));
   for (const [algorithm, sessions] of byAlgorithm(results.sessions)) {
     const missing = places.size - new Set(sessions.map(placeKey)).size;
     if (missing > 0)
-      items.push(`\`${algorithm}\`: no session at ${missing} of ${places.size} places; pairs are of the others.`);
+      items.push(`\`${algorithm}\`: no session at ${missing} of ${places.size} places; pairs come from the others.`);
   }
 
   const notes = tools.flatMap((tool) => benchNotesOf(tool) ?? []);
@@ -42,25 +42,25 @@ export function leftOutBlocks(run: Run): Block[] {
   if (!run.isSimulated) {
     items.push(
       notes.some(({ kernel }) => kernel !== undefined)
-        ? 'Behind a kernel link no run is rejected: nothing prescribes when a download ends.'
+        ? 'The kernel tier rejects no run, because nothing prescribes when a download ends.'
         : rejectedRuns === 0
           ? 'No run was rejected.'
-          : `${count(rejectedRuns, 'run')} rejected and repeated, because more than 2 % of a run's downloads ended later than the trace prescribes (by more than 3 % and 50 ms): the machine was busy, and the run says nothing of the algorithm.`,
+          : `${count(rejectedRuns, 'run')} rejected and repeated, because more than 2 % of a run's downloads ended ` +
+            'later than the trace prescribes (by more than 3 % and 50 ms): the machine was too busy to measure.',
     );
   }
-  if (items.length === 0)
-    items.push('Nothing: every session that was planned is in the figures, and all played to their end.');
+  if (items.length === 0) items.push('Nothing: every planned session is in the figures and played to its end.');
   blocks.push({ kind: 'list', items });
   if (rejections.length > 0) blocks.push(rejectionTable(run, algorithms, rejections));
   return blocks;
 }
 
-/** Whether rejection hits the algorithms alike: where it does not, what is left is a selection. */
+/** Rejections by algorithm: if the shares differ, the accepted sessions are a biased selection. */
 function rejectionTable(run: Run, algorithms: readonly string[], rejections: readonly Rejection[]): Table {
   const accepted = byAlgorithm(run.results.sessions);
   return {
     kind: 'table',
-    caption: 'Runs rejected, by algorithm. Where the shares differ much, the sessions that count are a selection.',
+    caption: 'Runs rejected, by algorithm. If the shares differ much, the accepted sessions are a biased selection.',
     names: ['algorithm'],
     numbers: ['sessions', 'runs rejected', 'share of runs', 'traces'],
     rows: [...new Set([...algorithms, ...rejections.map(({ algorithm }) => algorithm)])].map((algorithm) => {

@@ -1,4 +1,4 @@
-/** How the results were made: programs, machine, seeds, commands, scenario; what another needs to make them again. */
+/** Provenance of the results: program, machine, seeds, command and scenario, so that others can reproduce them. */
 
 import { type BenchPart, benchNotesOf } from '../../../replay/browser/bench-notes.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
@@ -34,14 +34,17 @@ export function provenanceBlocks(run: Run): Block[] {
       const calibrations = calibrationTable(parts);
       if (calibrations !== undefined) blocks.push(calibrations);
     } else {
-      const text = `\`${run.files[i]}\`: ${notes.userAgent ?? 'an unknown browser'}, dash.js ${notes.dashVersion ?? 'of an unknown version'}, ${notes.contexts} side by side; the file says nothing more of its making.`;
+      const { userAgent = 'an unknown browser', dashVersion = 'of an unknown version', contexts } = notes;
+      const text =
+        `\`${run.files[i]}\`: ${userAgent}, dash.js ${dashVersion}, ${contexts} sessions at the same time. ` +
+        'The file has no further notes on its making.';
       blocks.push({ kind: 'text', text });
     }
   }
   return blocks;
 }
 
-/** With what the results say; where the traces lay they do not. */
+/** The command, as far as results record it; they do not record the folders of the traces. */
 function commandOf({ results, scenario, algorithms, tools }: Run): string {
   const { command, seed, baseline, starts, foldModels } = results.tool;
   const kernel = tools[0] && benchNotesOf(tools[0])?.kernel;
@@ -107,10 +110,14 @@ function partsTable(
   parts: readonly BenchPart[],
   { file, contexts, notes }: { file: string; contexts: number; notes: { userAgent?: string; dashVersion?: string } },
 ): Table {
+  const machineOf = ({ system, processor, cores, memoryBytes }: BenchPart['environment']) =>
+    `${system}; ${processor}, ${cores} cores, ${fixed(memoryBytes / 2 ** 30, 0)} GiB`;
   const loads = (values: readonly number[]) => values.map((value) => fixed(value, 2)).join(' ');
   return {
     kind: 'table',
-    caption: `${file}: each call of the command, ${contexts} sessions side by side. Load: runnable threads, mean of 1, 5 and 15 minutes.`,
+    caption:
+      `${file}: each call of the command, ${contexts} sessions at the same time. ` +
+      'Load: runnable threads, mean of 1, 5 and 15 minutes.',
     names: [
       'started (UTC)',
       'ended',
@@ -133,7 +140,7 @@ function partsTable(
       `${environment.browser} (${environment.browserSource})`,
       notes.dashVersion ?? '–',
       environment.node,
-      `${environment.system}; ${environment.processor}, ${environment.cores} cores, ${fixed(environment.memoryBytes / 2 ** 30, 0)} GiB`,
+      machineOf(environment),
     ]),
   };
 }
@@ -155,7 +162,8 @@ function calibrationTable(parts: readonly BenchPart[]): Table | undefined {
   return {
     kind: 'table',
     caption:
-      'How true the origin kept to known traces in this browser: bits that came over those the link carries, and the error of download times.',
+      'Accuracy of the origin on known traces in this browser: received bits over the bits that the link carries, ' +
+      'and the error of download times.',
     names: ['when', 'trace'],
     numbers: ['downloads', 'goodput / trace', 'error, median', 'error, p95'],
     rows,

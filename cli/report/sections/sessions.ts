@@ -8,7 +8,7 @@ import { count, fixed } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 import { sessionSeries } from '../session-series.ts';
 
-/** `traceOf`: the traces that were given, by the JSON of `[data set, name]`. */
+/** `traceOf`: the given traces by the JSON of `[data set, name]`. */
 export function sessionBlocks(
   run: Run,
   traceOf: ReadonlyMap<string, Trace>,
@@ -19,9 +19,9 @@ export function sessionBlocks(
     {
       kind: 'text',
       text:
-        'By QoE. Above: bitrates asked for' +
-        `${traceOf.size === 0 ? '' : ', over what the link carries (grey, cut at 1.3 times the top bitrate)'}; below: the buffer; red: stalls.` +
-        `${traceOf.size === 0 ? ' With `--traces` the link is drawn too.' : ''}`,
+        'By QoE. Above: requested bitrates' +
+        `${traceOf.size === 0 ? '' : ', and capacity (grey, cut at 1.3 times the top bitrate)'}; ` +
+        `below: the buffer level; red: stalls.${traceOf.size === 0 ? ' `--traces` adds the capacity.' : ''}`,
     },
   ];
   const figures: Figure[] = [];
@@ -52,8 +52,9 @@ export function sessionBlocks(
       figures.push({
         caption: `${algorithm}, ${name}: ${where}, QoE ${fixed(session.qoe.linear, 1)}`,
         label:
-          `${algorithm}, its ${name} session over time, ${where}: mean bitrate ${fixed(session.meanBitrateBps / 1e6, 1)} Mbit/s, ` +
-          `${count(session.stallCount, 'stall')} of ${fixed(session.stallSeconds, 1)} s together, ${count(session.switches, 'switch', 'switches')}.`,
+          `${algorithm}, its ${name} session over time, ${where}: mean bitrate ` +
+          `${fixed(session.meanBitrateBps / 1e6, 1)} Mbit/s, ${count(session.stallCount, 'stall')} of ` +
+          `${fixed(session.stallSeconds, 1)} s together, ${count(session.switches, 'switch', 'switches')}.`,
         draw: () =>
           sessionChart(series, {
             topBps: run.scenario.ladderBps.at(-1)!,
@@ -74,7 +75,7 @@ export function sessionBlocks(
   return blocks;
 }
 
-/** Three sessions at most, one in each role; with fewer than three sessions fewer roles. */
+/** Best, median and worst session; one or two of them if there are fewer than three sessions. */
 function chosen(sessions: readonly SessionResult[]): { name: string; session: SessionResult }[] {
   const ranked = [...sessions].sort((a, b) => b.qoe.linear - a.qoe.linear);
   const roles = [

@@ -1,4 +1,4 @@
-/** Means of each algorithm, and its paired difference from the baseline, component by component. */
+/** The means of each algorithm, and its paired difference from the baseline by component. */
 
 import type { SummaryRow } from '../../../replay/results.ts';
 import { type ForestRow, forestChart } from '../charts.ts';
@@ -9,7 +9,7 @@ import { COMPONENT_TITLES, componentCells, differencesFrom, intervalsText, type 
 
 const COMPONENTS = ['QoE', 'bitrate', 'stalls', 'startup', 'switches'] as const;
 
-/** For one scope: figure and tables. */
+/** Figure and tables for one scope. */
 export function summaryBlocks(run: Run, scope: Scope, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
   const rows = run.results.summary.filter(({ dataset }) => dataset === scope.dataset);
   const { baseline } = run;
@@ -20,12 +20,13 @@ export function summaryBlocks(run: Run, scope: Scope, styles: ReadonlyMap<string
   for (const [algorithm, of] of differences) {
     const estimates = [of.qoe, of.quality, turned(of.stalls), turned(of.startup), turned(of.switches)];
     for (const [i, { value, ci95 }] of estimates.entries()) {
-      forest.push({ algorithm, component: COMPONENTS[i]!, value, low: ci95?.[0] ?? value, high: ci95?.[1] ?? value });
+      const [low, high] = ci95 ?? [value, value];
+      forest.push({ algorithm, component: COMPONENTS[i]!, value, low, high });
     }
   }
   if (first !== undefined) {
     const figure: Figure = {
-      caption: `${scope.title}: difference from ${baseline} in QoE and in what it is made of. ${intervalsText(first, 'lines')}`,
+      caption: `${scope.title}: difference from ${baseline} and its components. ${intervalsText(first, 'lines')}`,
       label: `Paired differences from ${baseline}, ${scope.title}; the numbers are in the table below.`,
       draw: () => forestChart(forest, { components: COMPONENTS, styles, unit: 'Mbit/s of QoE' }),
     };
@@ -55,7 +56,9 @@ function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Ta
   ];
   return {
     kind: 'table',
-    caption: `${title}: each algorithm on its own. Stalls without startup; "worst 5 %" is the mean of the worst sessions, "over 10 s" the share of sessions with more stalls than that.`,
+    caption:
+      `${title}: each algorithm by itself. Stalls exclude startup; "worst 5 %" is the mean of the worst sessions, ` +
+      '"over 10 s" the share of sessions with stalls of more than 10 s.',
     names: ['algorithm'],
     numbers,
     rows: rows.map((row) => [
@@ -85,7 +88,10 @@ function differenceTable(
   const first = [...differences.values()][0]!;
   return {
     kind: 'table',
-    caption: `${title}: difference from ${run.baseline} over the pairs of sessions of one trace and start. QoE = bitrate + stalls + startup + switches, in Mbit/s of undisturbed media, above 0 where the algorithm is better; "worst 5 %" in seconds of stalls, below 0 where it is better. ${intervalsText(first)}`,
+    caption:
+      `${title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. ` +
+      'QoE = bitrate + stalls + startup + switches, in Mbit/s of undisturbed media, above 0 where the algorithm is ' +
+      `better; "worst 5 %" in seconds of stalls, below 0 where it is better. ${intervalsText(first)}`,
     names: ['algorithm'],
     numbers: [...COMPONENT_TITLES, 'worst 5 %, s', 'QoE ratio', 'gap closed'],
     rows: [...differences].map(([algorithm, of]) => {

@@ -1,4 +1,4 @@
-/** Simulator against browser: where the files hold both tiers of a scenario. */
+/** Simulator against browser, if the files hold both tiers of a scenario. */
 
 import { sameJson } from '../../../replay/evaluation/same-json.ts';
 import { tierAgreement } from '../../../replay/evaluation/tier-agreement.ts';
@@ -7,7 +7,7 @@ import type { Block, SeriesStyle } from '../document.ts';
 import { estimateCell, fixed, percent } from '../format.ts';
 import type { Run } from '../runs.ts';
 
-/** A block list per pair of runs that share sessions; empty where there is none. */
+/** The blocks of each pair of runs with common sessions; empty without a pair. */
 export function tierBlocks(runs: readonly Run[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
   return runs
     .filter(({ isSimulated }) => isSimulated)
@@ -31,14 +31,16 @@ function pairBlocks(simulator: Run, browser: Run, styles: ReadonlyMap<string, Se
       figures: [
         {
           caption: `${title}: QoE of each session. On the dashed line both agree.`,
-          label: `QoE in the browser against QoE in the simulator, a mark per session; the means are in the table below.`,
+          label: 'QoE in the browser against QoE in the simulator, a mark per session; the table below has the means.',
           draw: () => tierChart(agreement.map(({ algorithm, points }) => ({ style: styles.get(algorithm)!, points }))),
         },
       ],
     },
     {
       kind: 'table',
-      caption: `${title}: the sessions that both have played to their end. Differences are browser minus simulator, with 95 % intervals.`,
+      caption:
+        `${title}: sessions that ended normally in both. ` +
+        'Differences are browser minus simulator, with 95 % intervals.',
       names: ['algorithm'],
       numbers: ['n', 'QoE, browser', 'QoE, simulator', 'difference', 'stalls, s', 'startup, s', 'same representation'],
       rows: agreement.map((row) => [
