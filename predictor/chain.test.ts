@@ -43,7 +43,7 @@ describe('ForecastChain', () => {
   });
 
   test('passes the time on to forecasters with tellTime', () => {
-    const told: number[][] = [];
+    const times: number[][] = [];
     const { chain, faults } = chainOf([
       publishing('indifferent', undefined),
       {
@@ -52,10 +52,10 @@ describe('ForecastChain', () => {
           throw new Error('no time');
         },
       },
-      { ...publishing('interested', undefined), tellTime: (...time) => told.push(time) },
+      { ...publishing('interested', undefined), tellTime: (...time) => times.push(time) },
     ]);
     chain.tellTime(3, 1e12, 0.5);
-    expect(told).toEqual([[3, 1e12, 0.5]]);
+    expect(times).toEqual([[3, 1e12, 0.5]]);
     expect(faults).toMatchObject([{ forecaster: 'broken', during: 'tellTime', message: 'no time' }]);
   });
 

@@ -44,9 +44,9 @@ describe('ObservationMeter', () => {
       meter.firstByte(request, 0.02);
       meter.received(request, 1, 1e6);
       expect(bitsOf(seen)).toBeCloseTo(1e6);
-      const told = seen.length;
+      const before = seen.length;
       meter.advance(1.1);
-      expect(seen).toHaveLength(told);
+      expect(seen).toHaveLength(before);
       meter.advance(3.16);
       expect(seen.at(-1)).toEqual({ kind: 'throughput', startSeconds: 2.9, endSeconds: 3, bits: 0 });
       meter.received(request, 3.2, 7);

@@ -28,7 +28,7 @@ export interface Scenario {
 }
 
 /**
- * The delays that dash.js in Chromium adds to the textbook player; replay/simulator/README.md tells their measurement.
+ * The delays that dash.js in Chromium adds to the textbook player; replay/simulator/README.md explains each.
  */
 export interface BrowserModel {
   /** Delay of a request after the buffer has room for it, if the buffer was full. */

@@ -143,12 +143,12 @@ describe('leaps', () => {
   const boundary = 5;
 
   /** Distance to the truth, some epochs after the session's clock leapt. */
-  function missedBy(seed: number, leapSeconds: number, epochs: number, told: boolean): number {
+  function missedBy(seed: number, leapSeconds: number, epochs: number, hasTimeSource: boolean): number {
     const link = leoLink({ seed, boundary });
     const clock = started(timeOf(boundary));
     listen(clock, observationsOf(link, { untilSeconds: 120 }));
     // Only the session's clock leaps, so UTC at its second 0 is earlier by the leap.
-    if (told) clock.tellTime(120 + leapSeconds, timeOf(boundary).utcMsAtStart! + 120_000, 2);
+    if (hasTimeSource) clock.tellTime(120 + leapSeconds, timeOf(boundary).utcMsAtStart! + 120_000, 2);
     const { phaseSeconds } = listen(
       clock,
       observationsOf(link, { fromSeconds: 120, untilSeconds: 120 + 15 * epochs, aheadSeconds: leapSeconds }),

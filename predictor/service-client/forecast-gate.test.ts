@@ -21,11 +21,11 @@ const FORECAST: QuantileForecast = {
 function gate(bpsSince: readonly number[] = [], staleSeconds = 3) {
   const made = new ForecastGate({ staleSeconds });
   made.start();
-  const told = [...new Array<number>(300).fill(40e6), ...bpsSince];
-  told.forEach((bps, tenth) => {
+  const rates = [...new Array<number>(300).fill(40e6), ...bpsSince];
+  rates.forEach((bps, tenth) => {
     made.observe(tenth / 10, (tenth + 1) / 10, bps / 10);
   });
-  return { gate: made, nowSeconds: told.length / 10 };
+  return { gate: made, nowSeconds: rates.length / 10 };
 }
 
 describe('a forecast of the service is admitted', () => {
@@ -35,15 +35,15 @@ describe('a forecast of the service is admitted', () => {
   });
 
   test.each<[string, number[], boolean]>([
-    ['nothing else has come', [], true],
-    ['what came is what was foreseen', new Array(9).fill(30e6), true],
-    ['it has slowed down beyond that', [40e6, 40e6, 12e6, 12e6, 12e6, 12e6, 12e6], false],
-    ['nothing comes any more', [40e6, 0, 0, 0, 0], false],
-    ['it has become faster than that', new Array(5).fill(75e6), false],
-    ['too little has come to tell', [0], true],
-    ['it was slow for a moment, and is not any more', [0, 0, 0, 40e6, 40e6, 40e6, 40e6, 40e6], true],
-    ['that is within the wider quantiles of a later step', new Array(12).fill(17e6), true],
-  ])('where since it was made %s: %#', (_, since, isAdmitted) => {
+    ['without new bits', [], true],
+    ['with a rate within its quantiles', new Array(9).fill(30e6), true],
+    ['not below its quantiles', [40e6, 40e6, 12e6, 12e6, 12e6, 12e6, 12e6], false],
+    ['not in an outage', [40e6, 0, 0, 0, 0], false],
+    ['not above its quantiles', new Array(5).fill(75e6), false],
+    ['with very few new bits', [0], true],
+    ['after a short pause', [0, 0, 0, 40e6, 40e6, 40e6, 40e6, 40e6], true],
+    ['with a rate within the wider quantiles of a later step', new Array(12).fill(17e6), true],
+  ])('%s', (_, since, isAdmitted) => {
     const { gate: one, nowSeconds } = gate(since);
     expect(one.admits(FORECAST, nowSeconds)).toBe(isAdmitted);
   });

@@ -1,7 +1,7 @@
 /**
  * Decides whether to trust a service by its past forecasts: their score on this session's own rates (mean pinball loss
  * of ln rate, a proper score) is compared with a simple baseline from the last seconds. A service with much worse
- * scores is dropped until they are better; after the second time, for ever.
+ * scores is dropped until they are better; after the second time, permanently.
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';

@@ -25,7 +25,7 @@ describe('ProgressFeed', () => {
   test.each([
     ['from the first byte on', 0.5],
     ['before the first byte', 1],
-  ])('tells of an outage %s as it passes, and as a page does that sees progress every 50 ms', (_, sentSeconds) => {
+  ])('reports an outage %s while it lasts, as a page with progress events every 50 ms', (_, sentSeconds) => {
     const flight = new Flight(LINK, sentSeconds, SIZE_BITS, LATENCY_SECONDS);
     const simulated: Observation[] = [];
     const feed = new ProgressFeed(recorder(simulated), 0.1);

@@ -220,9 +220,9 @@ describe('laws of the simulator', () => {
           until = observation.kind === 'request-latency' ? start : observation.endSeconds;
         }
         expect(backwards).toBe(0);
-        const told = sum(observations.map((o) => (o.kind === 'throughput' ? o.bits : 0)));
-        const came = sum(plain.segments.map((row) => row.sizeBits)) + plain.wastedBits;
-        expect(told / came || 0).toBeCloseTo(came > 0 ? 1 : 0, 5);
+        const observed = sum(observations.map((o) => (o.kind === 'throughput' ? o.bits : 0)));
+        const received = sum(plain.segments.map((row) => row.sizeBits)) + plain.wastedBits;
+        expect(observed / received || 0).toBeCloseTo(received > 0 ? 1 : 0, 5);
       }),
       { ...SEED, numRuns: 200 },
     );

@@ -131,21 +131,21 @@ const timesAll = (forecast: QuantileForecast, factor: number): QuantileForecast 
 
 /** A new one for each session. */
 const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Forecast | undefined>> = {
-  'never answers': () => () => undefined,
-  'says NaN': () => (forecast) => timesAll(forecast, Number.NaN),
-  'says negative rates': () => (forecast) => timesAll(forecast, -1),
-  'says nothing': () => (forecast) => ({ ...forecast, stepEndsSeconds: [], quantilesBps: [] }),
-  'repeats itself for ever': () => {
+  'has no forecast': () => () => undefined,
+  'publishes NaN': () => (forecast) => timesAll(forecast, Number.NaN),
+  'publishes negative rates': () => (forecast) => timesAll(forecast, -1),
+  'publishes empty forecasts': () => (forecast) => ({ ...forecast, stepEndsSeconds: [], quantilesBps: [] }),
+  'always repeats its first forecast': () => {
     let first: QuantileForecast | undefined;
     return (forecast) => {
       first ??= forecast;
       return first;
     };
   },
-  'takes ms for s': () => (forecast) => ({ ...forecast, issuedAtMs: forecast.issuedAtMs / 1000 }),
-  'says a thousand times what there is': () => (forecast) => timesAll(forecast, 1000),
-  'says a thousandth of what there is': () => (forecast) => timesAll(forecast, 1e-3),
-  'says 0': () => (forecast) => timesAll(forecast, 0),
+  'publishes s as ms': () => (forecast) => ({ ...forecast, issuedAtMs: forecast.issuedAtMs / 1000 }),
+  'publishes a thousand times the rate': () => (forecast) => timesAll(forecast, 1000),
+  'publishes a thousandth of the rate': () => (forecast) => timesAll(forecast, 1e-3),
+  'publishes 0': () => (forecast) => timesAll(forecast, 0),
   'is 10 s late': () => {
     const made: QuantileForecast[] = [];
     return (forecast) => {

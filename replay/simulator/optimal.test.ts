@@ -182,7 +182,7 @@ describe('optimal', () => {
   });
 
   test.each(Object.keys(SCENARIOS))(
-    '%s: above every algorithm and whoever abandons, at most 1 %% from what it reaches',
+    '%s: above every algorithm and every abandonment, at most 1 %% above its own session',
     (name) => {
       const scenario = resolveScenario(SCENARIOS[name]!);
       const segmentCount = 20;
