@@ -14,8 +14,9 @@ const minifyAgain: Plugin = {
       const result = await minify(code, {
         module: format === 'es',
         ecma: 2022,
-        compress: { passes: 3, keep_fargs: false },
+        compress: { passes: 3, keep_fargs: false, sequences: false },
         mangle: true,
+        format: { comments: false, preserve_annotations: false },
         sourceMap: sourcemap !== false,
       });
       return { code: result.code, map: result.map ?? null };
@@ -39,7 +40,7 @@ const plugin = (entry: string, fileNames: Partial<Record<'es' | 'iife', string>>
       fileName: (format) => fileNames[format as 'es' | 'iife']!,
     },
     // Vite leaves white space in ES libraries; the size budget (scripts/size.js) is for what is shipped.
-    rolldownOptions: { external: ['dashjs', /^onnxruntime-web/], output: { minify: true } },
+    rolldownOptions: { external: ['dashjs', /^onnxruntime-web/], output: { minify: true, comments: false } },
   },
 });
 

@@ -44,42 +44,51 @@ export interface Feature {
 /** Features by name. */
 type FeatureValues = Record<string, number>;
 
+/** Value of `epochs-spread` without two epochs. */
+const FIRST_EPOCH_SPREAD = 0.3;
+
+const ALWAYS_KNOWN = [
+  // ln of average rates over the last seconds of downloading / reference.
+  'level-0.4s',
+  'level-2s',
+  'level-8s',
+  'level-120s',
+  // ln(rate / reference) of the one-second bins of the last 10, 40, 15 and 90 s of time.
+  'lowest-10s',
+  'lowest-40s',
+  'highest-40s',
+  'spread-15s',
+  'spread-90s',
+  'mean-90s',
+  // Seconds / 3 of (nearly) no bits during downloads, at most 2.
+  'silence',
+  // Seconds / 4 since the last observation, at most 2.
+  'unseen',
+  // ln(1 + observed seconds, at most 120) / 2.
+  'observed',
+];
+const OF_THE_HANDOVER = [
+  // Position in the epoch, as weights of 8 hat functions.
+  ...Array.from({ length: PHASE_HATS }, (_, i) => `epoch-phase-${i}`),
+  // ln rate of this epoch so far, and ln(1 + its observed seconds) / 2.
+  'epoch-level',
+  'epoch-observed',
+  // Mean and spread of the ln rates of up to 8 previous epochs, and their number / 8.
+  'epochs-mean',
+  'epochs-spread',
+  'epochs-count',
+  'handover-known',
+];
+
 /** The features in the order of a model's inputs; a model lists the names of its features. */
 export const FEATURES: readonly Feature[] = [
-  // ln of average rates over the last seconds of downloading / reference.
-  { name: 'level-0.4s' },
-  { name: 'level-2s' },
-  { name: 'level-8s' },
-  { name: 'level-120s' },
-  // ln(rate / reference) of the one-second bins of the last 10, 40, 15 and 90 s of time.
-  { name: 'lowest-10s' },
-  { name: 'lowest-40s' },
-  { name: 'highest-40s' },
-  { name: 'spread-15s' },
-  { name: 'spread-90s' },
-  { name: 'mean-90s' },
-  // Seconds / 3 of (nearly) no bits during downloads, at most 2.
-  { name: 'silence' },
-  // Seconds / 4 since the last observation, at most 2.
-  { name: 'unseen' },
-  // ln(1 + observed seconds, at most 120) / 2.
-  { name: 'observed' },
-  // Position in the epoch, as weights of 8 hat functions.
-  ...Array.from({ length: PHASE_HATS }, (_, i) => ({ name: `epoch-phase-${i}`, unknown: 0 })),
-  // ln rate of this epoch so far, and ln(1 + its observed seconds) / 2.
-  { name: 'epoch-level', unknown: 0 },
-  { name: 'epoch-observed', unknown: 0 },
-  // Mean and spread of the ln rates of up to 8 previous epochs, and their number / 8.
-  { name: 'epochs-mean', unknown: 0 },
-  { name: 'epochs-spread', unknown: 0.3 },
-  { name: 'epochs-count', unknown: 0 },
-  { name: 'handover-known', unknown: 0 },
+  ...ALWAYS_KNOWN.map((name) => ({ name })),
+  ...OF_THE_HANDOVER.map((name) => ({ name, unknown: name === 'epochs-spread' ? FIRST_EPOCH_SPREAD : 0 })),
 ];
 
 /** Spreads before there are two bins or epochs. */
 const FIRST_SPREAD_15 = 0.2;
 const FIRST_SPREAD_90 = 0.3;
-const FIRST_EPOCH_SPREAD = 0.3;
 
 export class LinkHistory {
   readonly #bits = new Float64Array(AVERAGE_SECONDS.length);

@@ -55,11 +55,6 @@ export class ModelSession {
     this.#recalibrate = recalibrate;
   }
 
-  /** Factor of the forecasts' spread from the session's errors; 1 at first. */
-  get spreadScale(): number {
-    return this.#recalibration?.scale ?? 1;
-  }
-
   /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
     this.#outline = outline;
@@ -96,14 +91,9 @@ export class ModelSession {
       estimate !== undefined && estimate.leoProbability >= LEO_PROBABILITY ? estimate.phaseSeconds : Number.NaN;
     const referenceBps = this.#history.referenceBps();
     if (referenceBps === undefined || !this.#history.features(nowSeconds, handoverSeconds, features)) return undefined;
-    const utcMsAtStart = this.#utcMsAtStart;
-    const handovers =
-      utcMsAtStart === undefined || estimate === undefined
-        ? []
-        : estimate.nextHandovers.map(({ atSeconds, confidence }) => ({
-            atMs: utcMsAtStart + atSeconds * 1000,
-            confidence,
-          }));
+    const utcMs = this.#utcMsAtStart;
+    const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
+    const handovers = next.map(({ atSeconds, confidence }) => ({ atMs: utcMs! + atSeconds * 1000, confidence }));
     return { nowSeconds, referenceBps, handovers };
   }
 

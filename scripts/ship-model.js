@@ -1,21 +1,24 @@
 /**
  * `npm run ship-model`: generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of
- * `leo-abr train` in predictor/models/built-in.json (docs/predictors.md has the command), without its card.
+ * `leo-abr train` in predictor/models/built-in.json (docs/predictors.md has the command).
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
-const { card: _, ...model } = JSON.parse(readFileSync(path('predictor/models/built-in.json'), 'utf8'));
+// The rest says what kind of file this is.
+const { name, stepEndsSeconds, levels, rankCorrelation, networks } = JSON.parse(
+  readFileSync(path('predictor/models/built-in.json'), 'utf8'),
+);
 const target = path('predictor/built-in/shipped-model.ts');
 writeFileSync(
   target,
-  `/** The model that the plugin ships: predictor/models/built-in.json without its card; made by \`npm run ship-model\`. */
+  `/** The model that the plugin ships, from predictor/models/built-in.json; made by \`npm run ship-model\`. */
 
-import type { ModelFile } from './model-file.ts';
+import type { PackedModel } from './model-file.ts';
 
-export const SHIPPED_MODEL: ModelFile = ${JSON.stringify(model)};
+export const SHIPPED_MODEL: PackedModel = ${JSON.stringify({ name, stepEndsSeconds, levels, rankCorrelation, networks })};
 `,
 );
 execFileSync(process.execPath, [path('node_modules/@biomejs/biome/bin/biome'), 'check', '--write', target], {

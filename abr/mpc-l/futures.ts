@@ -53,7 +53,6 @@ export class Futures {
   #levelScores = new Float64Array(0);
   #logs = new Float64Array(0);
   #slopes = new Float64Array(0);
-  #levelCount = 0;
 
   readonly #pathBins: Uint8Array;
   /** Per future: the path that it stands for, and the bits of that path before the current step. */
@@ -193,21 +192,17 @@ export class Futures {
 
   #readLevels({ levels, quantilesBps }: QuantileForecast): void {
     const n = levels.length;
-    if (this.#levelScores.length < n) {
-      this.#levelScores = new Float64Array(n);
-      this.#logs = new Float64Array(MAX_STEPS * n);
-      this.#slopes = new Float64Array(MAX_STEPS * n);
-    }
-    const levelScores = this.#levelScores;
-    const logs = this.#logs;
-    const slopes = this.#slopes;
-    this.#levelCount = n;
+    const levelScores = Float64Array.from(levels, normalQuantile);
+    const logs = new Float64Array(MAX_STEPS * n);
+    const slopes = new Float64Array(MAX_STEPS * n);
+    this.#levelScores = levelScores;
+    this.#logs = logs;
+    this.#slopes = slopes;
     let highestBps = 0;
     for (let step = 0; step < this.#steps; step++) {
       for (let i = 0; i < n; i++) highestBps = Math.max(highestBps, quantilesBps[step]![i]!);
     }
     this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
-    for (let i = 0; i < n; i++) levelScores[i] = normalQuantile(levels[i]!);
     for (let step = 0; step < this.#steps; step++) {
       const row = quantilesBps[step]!;
       const at = step * n;
@@ -227,7 +222,7 @@ export class Futures {
   #rateAt(step: number, score: number): number {
     const levelScores = this.#levelScores;
     const logs = this.#logs;
-    const levelCount = this.#levelCount;
+    const levelCount = levelScores.length;
     const at = step * levelCount;
     if (levelCount === 1) return Math.min(GREATEST_BPS, Math.exp(logs[at]!));
     let i = 1;

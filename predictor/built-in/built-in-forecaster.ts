@@ -32,8 +32,8 @@ export class BuiltInForecaster implements Forecaster {
   readonly #values: Float64Array;
   #newest: QuantileForecast | undefined;
 
-  constructor({ model = SHIPPED_MODEL, ...options }: BuiltInForecasterOptions) {
-    const parsed = 'format' in model ? unpackModel(model) : model;
+  constructor({ model, ...options }: BuiltInForecasterOptions) {
+    const parsed = model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model;
     const { networks, stepEndsSeconds, levels } = parsed;
     this.#networks = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
     this.#values = new Float64Array(stepEndsSeconds.length * levels.length);
@@ -46,11 +46,6 @@ export class BuiltInForecaster implements Forecaster {
    */
   get handoverClock(): HandoverClock | undefined {
     return this.#session.handoverClock;
-  }
-
-  /** Factor of the forecasts' spread from the session's errors; 1 at first. */
-  get spreadScale(): number {
-    return this.#session.spreadScale;
   }
 
   start(context: SessionContext): void {

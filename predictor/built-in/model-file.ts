@@ -22,15 +22,18 @@ interface LayerFile {
   biases: PackedNumbers;
 }
 
-export interface ModelFile extends ModelOutline {
-  format: typeof MODEL_FORMAT;
-  version: typeof MODEL_VERSION;
+export interface PackedModel extends ModelOutline {
   /** For logs and the model card. */
   name: string;
-  /** Names of `FEATURES`, in their order. */
-  features: readonly string[];
   /** Each a chain of layers; the model is their mean. */
   networks: readonly (readonly LayerFile[])[];
+}
+
+export interface ModelFile extends PackedModel {
+  format: typeof MODEL_FORMAT;
+  version: typeof MODEL_VERSION;
+  /** Names of `FEATURES`, in their order. */
+  features: readonly string[];
 }
 
 /** An unpacked model. */
@@ -43,7 +46,7 @@ export const WEIGHT_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 export const MIDDLE_DIGIT = 31;
 
 /** Unpacks a model that `parseModel` (parse-model.ts) accepts. */
-export function unpackModel({ name, stepEndsSeconds, levels, rankCorrelation, networks }: ModelFile): Model {
+export function unpackModel({ name, stepEndsSeconds, levels, rankCorrelation, networks }: PackedModel): Model {
   const layers = networks.map((network) => network.map(unpackLayer));
   return { name, stepEndsSeconds, levels, rankCorrelation, networks: layers };
 }

@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
 import { withValue } from '../with-value.fixture.ts';
 import { parseModel } from './parse-model.ts';
-import { SHIPPED_MODEL } from './shipped-model.ts';
+import { SHIPPED_FILE } from './shipped-file.fixture.ts';
 
 describe('parseModel', () => {
   test('unpacks the shipped model', () => {
-    const model = parseModel(SHIPPED_MODEL);
+    const model = parseModel(SHIPPED_FILE);
     expect(model.networks.length).toBeGreaterThan(0);
     for (const network of model.networks) {
       expect(network[network.length - 1]!.biases.length).toBe(model.levels.length * model.stepEndsSeconds.length);
@@ -38,16 +38,16 @@ describe('parseModel', () => {
     ['networks.0.1.scales.steps', 'AAAAAA==', 'fold.json.networks[0][1].scales: expected'],
     ['stepEndsSeconds', [1, 2], 'biases: expected one per step and level (14), got'],
   ])('says what is wrong with %s', (path, value, message) => {
-    const parse = () => parseModel(withValue(SHIPPED_MODEL, path, value), 'fold.json');
+    const parse = () => parseModel(withValue(SHIPPED_FILE, path, value), 'fold.json');
     expect(parse).toThrow(InputError);
     expect(parse).toThrow(message);
   });
 
   test('the error names an invalid weight', () => {
-    const { weights } = SHIPPED_MODEL.networks[0]![0]!;
+    const { weights } = SHIPPED_FILE.networks[0]![0]!;
     for (const wrong of ['/', '*']) {
       const broken = withValue(
-        SHIPPED_MODEL,
+        SHIPPED_FILE,
         'networks.0.0.weights',
         `${weights.slice(0, 3)}${wrong}${weights.slice(4)}`,
       );

@@ -1,40 +1,9 @@
-/** The model that the plugin ships: predictor/models/built-in.json without its card; made by `npm run ship-model`. */
+/** The model that the plugin ships, from predictor/models/built-in.json; made by `npm run ship-model`. */
 
-import type { ModelFile } from './model-file.ts';
+import type { PackedModel } from './model-file.ts';
 
-export const SHIPPED_MODEL: ModelFile = {
-  format: 'leo-abr quantile networks',
-  version: 2,
+export const SHIPPED_MODEL: PackedModel = {
   name: 'leo-abr built-in 1',
-  features: [
-    'level-0.4s',
-    'level-2s',
-    'level-8s',
-    'level-120s',
-    'lowest-10s',
-    'lowest-40s',
-    'highest-40s',
-    'spread-15s',
-    'spread-90s',
-    'mean-90s',
-    'silence',
-    'unseen',
-    'observed',
-    'epoch-phase-0',
-    'epoch-phase-1',
-    'epoch-phase-2',
-    'epoch-phase-3',
-    'epoch-phase-4',
-    'epoch-phase-5',
-    'epoch-phase-6',
-    'epoch-phase-7',
-    'epoch-level',
-    'epoch-observed',
-    'epochs-mean',
-    'epochs-spread',
-    'epochs-count',
-    'handover-known',
-  ],
   stepEndsSeconds: [1, 2, 4, 6, 8, 12, 18, 28, 48],
   levels: [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97],
   rankCorrelation: 0.708,

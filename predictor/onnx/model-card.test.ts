@@ -21,11 +21,7 @@ describe('parseModelCard', () => {
     ['input.features.2.name', 'level-2s', 'card.input.features: expected each name once'],
     ['input.features.0.meaning', undefined, 'card.input.features[0].meaning: expected text'],
     ['output.unit', 'bit/s', 'card.output.unit: expected "ln(rate / reference rate)", got "bit/s"'],
-    [
-      'output.stepEndsSeconds.1',
-      1,
-      'card.output.stepEndsSeconds[1]: expected a number above 1 and below 3600, got 1',
-    ],
+    ['output.stepEndsSeconds.1', 1, 'card.output.stepEndsSeconds[1]: expected a number above 1 and below 3600, got 1'],
     ['output.levels', [0.1, 0.5], 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
     ['output.levels.1', 0.4, 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
     ['rankCorrelation', 1, 'card.rankCorrelation: expected a number from 0 to below 1, got 1'],

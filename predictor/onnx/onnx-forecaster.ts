@@ -37,8 +37,6 @@ export interface OnnxForecaster extends Forecaster {
    * Undefined with `handover: false`. Accepts better times and hints; the forecaster reports its observations to it.
    */
   readonly handoverClock: HandoverClock | undefined;
-  /** Factor of the forecasts' spread from the session's errors; 1 at first. */
-  readonly spreadScale: number;
   /** Loads the rest; a second call does nothing. */
   load(): void;
   /** Ends the Worker and all forecasts. */
@@ -107,10 +105,6 @@ export class WorkerForecaster implements OnnxForecaster {
 
   get handoverClock(): HandoverClock | undefined {
     return this.#session.handoverClock;
-  }
-
-  get spreadScale(): number {
-    return this.#session.spreadScale;
   }
 
   load(): void {
