@@ -1,4 +1,4 @@
-/** The browser that the tests found plays what the project serves. */
+/** The browser of the tests supports the project's media. */
 
 import { expect, test } from '@playwright/test';
 

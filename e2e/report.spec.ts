@@ -1,4 +1,4 @@
-/** The page of `leo-abr report` in a browser: it loads nothing, fits phones and paper, and axe finds nothing serious. */
+/** The page of `leo-abr report`: it loads nothing, fits phones and paper, and axe finds no serious problem. */
 
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
@@ -6,7 +6,7 @@ import { expect, test } from '@playwright/test';
 import { runCommand } from '../cli/command.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
-/** Within the margins of A4, in CSS pixels. */
+/** Width of A4 within its margins, in CSS pixels. */
 const PAPER_WIDTH = 703;
 
 test('a report is one page for screens, phones, paper and screen readers', async ({ page }, testInfo) => {

@@ -1,4 +1,4 @@
-/** What the tests of the demo page share: the server that `npm start` runs, and a page that must not log an error. */
+/** Shared by the tests of the demo page: the server of `npm start`, and a page that must not log errors. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { test as base, type ConsoleMessage, expect, type Page } from '@playwrigh
 
 export { expect };
 
-/** `npm start` in a process of its own. */
+/** The server of `npm start` in its own process. */
 export interface DemoServer {
   url: string;
   port: number;
@@ -16,7 +16,7 @@ export interface DemoServer {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Starts what `npm start` starts, on this port or a free one, and waits for the address that it prints. */
+/** Starts the server of `npm start`, on this port or a free one, and waits until it prints its address. */
 export async function startDemo(port = 0, variables: Record<string, string> = {}): Promise<DemoServer> {
   const vite: ChildProcess = spawn(
     process.execPath,
@@ -61,7 +61,7 @@ interface WorkerFixtures {
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
   demo: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern here.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => {
       const demo = await startDemo();
       await use(demo);
@@ -73,7 +73,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   open: async ({ demo, page }, use) => {
     const errors: string[] = [];
     page.on('console', (message: ConsoleMessage) => {
-      // dash.js warns of a play() that a change of choice interrupted.
+      // dash.js logs a warning if a change of choice interrupts a play().
       if (message.type() === 'error') errors.push(message.text());
     });
     page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
@@ -85,7 +85,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   },
 });
 
-/** Waits until every player has shown this many seconds. */
+/** Waits until every player has played this many seconds. */
 export async function untilPlayed(page: Page, seconds: number): Promise<void> {
   await page.waitForFunction(
     (least) => {

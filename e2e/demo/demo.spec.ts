@@ -1,4 +1,4 @@
-/** The demo page does what it says, in a real browser over the real origin. */
+/** The demo page in a real browser, over the real origin. */
 
 import { readFileSync } from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
@@ -7,31 +7,31 @@ import { parseResults } from '../../replay/evaluation/parse-results.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { expect, startDemo, test, untilPlayed } from './demo-test.ts';
 
-/** Widths of the test pictures by representation. */
+/** Width of the test picture by representation. */
 const WIDTHS = [64, 96, 128, 160, 192, 224];
 const LADDER_BPS = SCENARIOS['hd-16']!.ladderBps;
 
-/** A link that carries the top of the ladder throughout: players soon agree and the pictures change. */
+/** A link with capacity for the top of the ladder throughout: the representation on screen soon changes. */
 const CALM = '?players=mpc-d&trace=stationary-calm&scenario=hd-16&start=0';
 
 const player = (page: Page, number: number) => page.getByRole('article', { name: `Player ${number}` });
 
-/** Per player: the width of the picture, and the width that the page says should be on screen. */
-function widthsAndFigures(page: Page): Promise<{ shown: number; said: number }[]> {
+/** Per player: the width of the picture, and the width for the bitrate in its figures. */
+function pictureWidths(page: Page): Promise<{ shown: number; stated: number }[]> {
   return page.evaluate(
     ({ widths, ladderBps }) =>
       [...document.querySelectorAll('article')].map((article) => {
         const figure = article.querySelector('dd')!.textContent!;
         return {
           shown: article.querySelector('video')!.videoWidth,
-          said: widths[ladderBps.indexOf(Number.parseFloat(figure) * 1e6)] ?? -1,
+          stated: widths[ladderBps.indexOf(Number.parseFloat(figure) * 1e6)] ?? -1,
         };
       }),
     { widths: WIDTHS, ladderBps: [...LADDER_BPS] },
   );
 }
 
-test('plays by itself, and what it says is on screen is', async ({ open }) => {
+test('plays by itself; the stated bitrate is on screen', async ({ open }) => {
   const page = await open();
   await untilPlayed(page, 5);
   const { searchParams } = new URL(page.url());
@@ -41,9 +41,9 @@ test('plays by itself, and what it says is on screen is', async ({ open }) => {
     await page.locator('video').evaluateAll((videos) => videos.every((one) => (one as HTMLVideoElement).muted)),
   ).toBe(true);
 
-  // At a change of representation the figure follows the picture within a quarter of a second.
+  // At a switch, the figure follows the picture within a quarter of a second.
   await expect(async () => {
-    for (const { shown, said } of await widthsAndFigures(page)) expect(shown).toBe(said);
+    for (const { shown, stated } of await pictureWidths(page)) expect(shown).toBe(stated);
   }).toPass();
 
   for (const racer of await page.locator('.racer').all()) {
@@ -65,7 +65,7 @@ test('plays by itself, and what it says is on screen is', async ({ open }) => {
   for (const colours of inks) expect(colours).toBeGreaterThan(5);
 });
 
-test('another algorithm, link, scenario or start begins anew, and the address says so', async ({ open }) => {
+test('another algorithm, link, scenario or start restarts the players and changes the address', async ({ open }) => {
   const page = await open(CALM);
   const parameter = (name: string) => new URL(page.url()).searchParams.get(name);
   await untilPlayed(page, 1);
@@ -84,7 +84,7 @@ test('another algorithm, link, scenario or start begins anew, and the address sa
     '30',
   ]);
   await untilPlayed(page, 1);
-  // dash.js's own reasons are shown where it decides.
+  // If dash.js decides, its own reasons are shown.
   await expect(page.getByRole('region', { name: 'Decisions of dash.js Dynamic' })).toContainText(/segment \d+/);
 
   // The address gives the same view.
@@ -96,7 +96,7 @@ test('another algorithm, link, scenario or start begins anew, and the address sa
   await expect(page.getByRole('combobox', { name: 'Algorithm of player 1' })).toHaveValue('dynamic');
 });
 
-test('players come and go; stopping leaves everything to be looked at', async ({ open }) => {
+test('players can be added and removed; stopping keeps the views', async ({ open }) => {
   const page = await open(CALM);
   await untilPlayed(page, 0.5);
   await expect(page.getByRole('button', { name: 'Remove player 1' })).toBeHidden();
@@ -126,7 +126,7 @@ test('a start that another one overtakes leaves no session at the origin', async
   });
   await open('?players=mpc-d,mpc-d&trace=stationary-calm&scenario=hd-16&start=0');
   const restart = page.getByRole('button', { name: 'Start again' });
-  // Begun again before, while and after the players start.
+  // Restarts before, during and after the start of the players.
   for (const pauseMs of [0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80]) {
     await restart.click();
     await page.waitForTimeout(pauseMs);
@@ -136,7 +136,7 @@ test('a start that another one overtakes leaves no session at the origin', async
   await expect.poll(() => sessions.size).toBe(2);
   for (const number of [1, 2]) await expect(player(page, number)).toContainText('playing');
 
-  await test.step('nor does one in which a player fails', async () => {
+  await test.step('nor does a start in which a player fails', async () => {
     const second = page.locator('video').nth(1);
     await second.evaluate((video) => {
       video.setAttribute = () => {
@@ -156,7 +156,7 @@ test('a start that another one overtakes leaves no session at the origin', async
   });
 });
 
-test('any moment can be read, by pointer and by keyboard, and each decision opened', async ({ open }) => {
+test('every moment can be shown by pointer and keyboard, and every decision opened', async ({ open }) => {
   const page = await open(CALM);
   await untilPlayed(page, 2);
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -191,7 +191,7 @@ test('any moment can be read, by pointer and by keyboard, and each decision open
   await expect(decisions).toContainText('nothing measured yet');
 });
 
-test('an address that makes no sense is explained, and something plays all the same', async ({ open }) => {
+test('an invalid address is reported, and the defaults play', async ({ open }) => {
   const page = await open('?players=mpc-x&trace=nowhere&scenario=8k&start=-1');
   const alert = page.getByRole('alert');
   for (const wrong of ['mpc-x', 'nowhere', '8k', '-1']) await expect(alert).toContainText(`“${wrong}”`);
@@ -200,7 +200,7 @@ test('an address that makes no sense is explained, and something plays all the s
   await expect(alert).toBeEmpty();
 });
 
-test("a trace of one's own is replayed, a bad one explained", async ({ open }) => {
+test("the viewer's own trace is replayed, an invalid one reported", async ({ open }) => {
   const page = await open(CALM);
   await untilPlayed(page, 0.5);
   const rows = (mbps: string) =>
@@ -229,7 +229,7 @@ test("a trace of one's own is replayed, a bad one explained", async ({ open }) =
   expect(new URL(page.url()).searchParams.get('trace')).toBe('roof');
 });
 
-test('the run can be taken away as results and as a picture', async ({ open }) => {
+test('a run can be exported as results and as a picture', async ({ open }) => {
   const page = await open(CALM);
   await untilPlayed(page, 2);
   const saved = async (name: string) => {
@@ -255,7 +255,7 @@ test('the run can be taken away as results and as a picture', async ({ open }) =
   expect(picture.bytes.subarray(1, 4).toString()).toBe('PNG');
 });
 
-test('fits a phone and has no barrier that axe knows of, light and dark', async ({ page, open }) => {
+test('fits a phone and passes axe, light and dark', async ({ page, open }) => {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await page.setViewportSize({ width: 390, height: 844 });
   await open('?players=mpc-d,dynamic&trace=stationary-calm');
@@ -268,9 +268,7 @@ test('fits a phone and has no barrier that axe knows of, light and dark', async 
   }
 });
 
-test("plays an algorithm of the user's own; says so when the origin is lost, and begins again when it is back", async ({
-  page,
-}) => {
+test("plays the user's own algorithm; reports a lost origin, and restarts when it is back", async ({ page }) => {
   const own = 'docs/examples/my-algorithm.ts';
   const demo = await startDemo(0, { LEO_ABR_ALGORITHMS: own });
   try {
@@ -285,7 +283,7 @@ test("plays an algorithm of the user's own; says so when the origin is lost, and
   const alert = page.getByRole('alert');
   await expect(alert).toContainText('no longer answers', { timeout: 15_000 });
   await expect(alert).toContainText('npm start');
-  // What was seen so far stays.
+  // The views stay.
   await expect(page.locator('.racer .value')).toHaveText(/\d/);
   await expect(page.getByRole('heading', { name: 'Timeline' })).toBeVisible();
 

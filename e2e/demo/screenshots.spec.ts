@@ -1,10 +1,11 @@
 /**
- * The look of the demo page, against the pictures in screenshots.spec.ts-pictures/: what does not depend on time. That is
- * the page before the first request, its manifests being withheld, and the views of a run that is made up
+ * Compares the parts of the demo page that do not depend on time with the pictures in screenshots.spec.ts-pictures/:
+ * the page before the first request (manifests are withheld), and the views of an invented run
  * (demo/recorded-run.fixture.ts).
  *
- * Pixels depend on browser and fonts. The pictures are of the Chromium and the font that npm ci installs; with another browser
- * they are not compared. After a change that is meant: npx playwright test e2e/demo/screenshots.spec.ts --update-snapshots
+ * Pixels depend on browser and fonts. The pictures are of the Chromium and the font that npm ci installs; with another
+ * browser the test is skipped. After an intended change:
+ * npx playwright test e2e/demo/screenshots.spec.ts --update-snapshots
  */
 
 import { dirname, join } from 'node:path';
@@ -17,13 +18,13 @@ const { executablePath, args, env, source } = await findBrowser();
 
 test.skip(
   source !== PACKAGED,
-  `the pictures are of the Chromium in ${PACKAGED}; this one is from ${source} (${executablePath})`,
+  `the pictures are of the Chromium in ${PACKAGED}; this browser is from ${source} (${executablePath})`,
 );
 
 test.use({
-  // With the font that comes with the browser and no other, whatever the machine has.
+  // Only the browser's own font, whatever the machine has.
   launchOptions: { executablePath, args, env: { ...env, FONTCONFIG_PATH: join(dirname(executablePath), 'fonts') } },
-  // Bars grow without a transition.
+  // Without transitions of the bars.
   contextOptions: { reducedMotion: 'reduce' },
 });
 
@@ -31,7 +32,7 @@ const WIDTHS = { wide: 1280, narrow: 390 };
 type Variant = `${keyof typeof WIDTHS} ${'light' | 'dark'}`;
 const ALL: readonly Variant[] = ['wide light', 'wide dark', 'narrow light', 'narrow dark'];
 
-/** Compares parts of the page, each in the variants that are asked for. */
+/** Compares parts of the page, each in its variants. */
 async function compare(page: Page, parts: readonly [name: string, part: Locator, variants: readonly Variant[]][]) {
   for (const variant of ALL) {
     const [width, colorScheme] = variant.split(' ') as [keyof typeof WIDTHS, 'light' | 'dark'];
@@ -39,7 +40,7 @@ async function compare(page: Page, parts: readonly [name: string, part: Locator,
     await page.emulateMedia({ colorScheme });
     for (const [name, part, variants] of parts) {
       if (!variants.includes(variant)) continue;
-      // A sign that is missing is more than this.
+      // A missing icon has more pixels.
       const options = { maxDiffPixels: 30 };
       await expect.soft(part).toHaveScreenshot(`${name} ${variant}.png`.replaceAll(' ', '-'), options);
     }
@@ -49,7 +50,7 @@ async function compare(page: Page, parts: readonly [name: string, part: Locator,
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 test('before the first request', async ({ page, open }) => {
-  // Never answered: players wait, their clocks stand.
+  // Never answered: players wait and their clocks stand still.
   await page.route('**/manifest.mpd', () => {});
   await open('?players=mpc-d,mpc-l,mpc-o&trace=driving-motorway&scenario=hd-16&start=30');
   await expect(page.getByRole('region', { name: 'Decisions of MPC-O' })).toContainText('No decision yet.');
@@ -61,7 +62,7 @@ test('before the first request', async ({ page, open }) => {
   ]);
 });
 
-test('a run that is over', async ({ page, open }) => {
+test('a finished run', async ({ page, open }) => {
   await page.route('**/main.ts', (route) =>
     route.fulfill({ contentType: 'text/javascript', body: "import '/recorded-run.fixture.ts';" }),
   );

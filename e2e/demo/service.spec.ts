@@ -1,4 +1,4 @@
-/** The demo page on a prediction service: the real one, with a simulated dish, in this process. */
+/** The demo page with a prediction service: the real one, with a simulated dish, in this process. */
 
 import { createServer as createHttpServer, type RequestListener, request as send } from 'node:http';
 import { createServer } from 'node:net';
@@ -11,7 +11,7 @@ interface RunningServe {
   stop(): Promise<void>;
 }
 
-/** `leo-abr serve --dish simulated`, on this port. */
+/** Runs `leo-abr serve --dish simulated` on this port. */
 async function serve(port: number): Promise<RunningServe> {
   let interrupt = () => {};
   let output = '';
@@ -47,7 +47,7 @@ async function serve(port: number): Promise<RunningServe> {
   };
 }
 
-/** A port that nobody listens on. */
+/** A free port. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -56,8 +56,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A service that says whatever it likes: 10 Gbit/s, whatever came. */
-function lie(): Promise<RunningServe> {
+/** A service that always forecasts 10 Gbit/s. */
+function overstatingService(): Promise<RunningServe> {
   const forecast = () => ({
     issuedAtMs: Date.now(),
     source: 'service',
@@ -70,19 +70,19 @@ function lie(): Promise<RunningServe> {
   return listen((request, response) => {
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-allow-headers', '*');
-    const tell = (type: string, data: object) =>
+    const send = (type: string, data: object) =>
       response.write(`event: ${type}\ndata: ${JSON.stringify({ serverUtcMs: Date.now(), ...data })}\n\n`);
     if (request.url!.startsWith('/v1/events')) {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      tell('hello', {});
-      const timer = setInterval(() => tell('forecast', { forecast: forecast() }), 500);
+      send('hello', {});
+      const timer = setInterval(() => send('forecast', { forecast: forecast() }), 500);
       response.once('close', () => clearInterval(timer));
     } else response.end(JSON.stringify({ serverUtcMs: Date.now(), share: 1, dish: { state: 'unused' } }));
   });
 }
 
-/** A service as pages of another origin have it. */
-function asFrom(origin: string, { url }: RunningServe): Promise<RunningServe> {
+/** A proxy to a service, for requests with another Origin. */
+function withOrigin(origin: string, { url }: RunningServe): Promise<RunningServe> {
   return listen((request, response) => {
     const { method, headers, url: path } = request;
     const forwarded = { ...headers, ...(headers.origin !== undefined && { origin }) };
@@ -108,7 +108,7 @@ async function listen(answer: RequestListener): Promise<RunningServe> {
   };
 }
 
-/** A page on which requests may fail, but no script. */
+/** A page whose requests may fail, but whose scripts may not. */
 const test = base.extend<{ openLossy(query: string): Promise<Page> }>({
   openLossy: async ({ demo, page }, use) => {
     const errors: string[] = [];
@@ -121,7 +121,7 @@ const test = base.extend<{ openLossy(query: string): Promise<Page> }>({
   },
 });
 
-// The link of the simulated dish, in its own rates: a service that hears of another link foretells that one.
+// The link of the simulated dish at its own rates: from reports of another link, the service would forecast that one.
 const PLAY = '?players=mpc-l&trace=stationary-typical&scenario=hd-16&start=0';
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Prediction service' });
@@ -130,11 +130,11 @@ const details = (page: Page) => page.locator('#service-details');
 const decision = (page: Page) => page.getByRole('region', { name: 'Decisions of MPC-L' });
 const parameter = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
 
-test('MPC-L plays by the forecasts of a service, without it while it is away, and sees it come back', async ({
+test('MPC-L uses the forecasts of a service, its own while the service is lost, and notices its return', async ({
   openLossy,
 }) => {
-  // Both wait for what comes when it comes: a forecast is used once nothing contradicts it, at the latest where the buffer
-  // is full and downloads pause; a lost service is asked again after ever longer pauses.
+  // Both take time: a forecast is used once no observation contradicts it, at the latest when the buffer is full and
+  // downloads pause; the client retries a lost service after growing pauses.
   test.setTimeout(150_000);
   const port = await freePort();
   let service = await serve(port);
@@ -164,12 +164,12 @@ test('MPC-L plays by the forecasts of a service, without it while it is away, an
   }
 });
 
-test('a service that does not want the page, or is none, says why; an address that is none is not taken', async ({
+test('the status says why a server refuses the page or is no service; an invalid address is rejected', async ({
   openLossy,
   demo,
 }) => {
   const service = await serve(await freePort());
-  const elsewhere = await asFrom('https://player.example', service);
+  const elsewhere = await withOrigin('https://player.example', service);
   try {
     const page = await openLossy(`${PLAY}&risk=0.5&service=${service.url}`);
     await expect(state(page)).toHaveText('Connected');
@@ -192,7 +192,7 @@ test('a service that does not want the page, or is none, says why; an address th
     await field(page).press('Enter');
     await expect(field(page)).toHaveAttribute('aria-invalid', 'true');
     expect(parameter(page, 'service')).toBe(elsewhere.url);
-    // The demo's own server allows the page, and is no prediction service.
+    // The demo's own server allows the page but is no prediction service.
     await field(page).fill(demo.url);
     await field(page).press('Enter');
     await expect(state(page)).toHaveText('Not a prediction service');
@@ -207,8 +207,8 @@ test('a service that does not want the page, or is none, says why; an address th
   }
 });
 
-test('a service that lies is found out, and left out', async ({ openLossy }) => {
-  const service = await lie();
+test('forecasts of a service that do not come true are ignored', async ({ openLossy }) => {
+  const service = await overstatingService();
   try {
     const page = await openLossy(`${PLAY}&service=${service.url}`);
     await expect(state(page)).toHaveText('Not believed', { timeout: 20_000 });

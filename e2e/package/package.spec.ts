@@ -1,4 +1,4 @@
-/** The package as npm gets it, with the documents' own lines: in an empty Vite project, in a plain HTML file, in Node. */
+/** The packed package with the documents' code, in an empty Vite project, in a plain HTML file and in Node. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css',
   '.wasm': 'application/wasm',
 };
-/** What a bundled app has to work under. */
+/** The policy under which a bundled app has to work. */
 const POLICY = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
 const SCENARIO: Scenario = {
   ...SCENARIOS['pensieve-60']!,
@@ -35,14 +35,14 @@ let folder: string;
 let files: string[];
 let origin: RunningOrigin;
 
-/** Runs a program in a folder; its output. Fails with what it printed. */
+/** Runs a program in a folder and returns its output; throws with the output if it fails. */
 function run(program: string, args: string[], cwd: string): string {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 const runNode = (script: string, args: string[], cwd: string) =>
   run(process.execPath, [join(ROOT, 'node_modules', script), ...args], cwd);
 
-/** The first code block of a document that holds all of `texts`, with our own manifest in it. */
+/** The document's first code block with all of `texts`; `manifest` replaces its manifest. */
 function codeBlock(document: string, manifest: string, ...texts: string[]): string {
   const blocks = readFileSync(join(ROOT, document), 'utf8').matchAll(/```\w+\n([\s\S]*?)```/g);
   const wanted = [MANIFEST, ...texts];
@@ -67,7 +67,7 @@ test.beforeAll(async () => {
   mkdirSync(join(folder, 'app'));
   const app = join(folder, 'app');
   writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
-  // These are the app's own; they are at hand here, so that nothing has to be fetched.
+  // An app would install these itself; linking avoids a download.
   const flags = ['--offline', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
   run('npm', ['install', ...flags, join(folder, filename)], app);
   for (const own of ['dashjs', 'onnxruntime-web']) {
@@ -92,7 +92,7 @@ test.afterAll(async () => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A stream for one test, and what was asked of it. */
+/** A stream for one test, and the segments requested from it. */
 function serveStream() {
   const session = origin.createSession({
     trace: {
@@ -116,12 +116,12 @@ async function expectPlayback(page: Page, url: string, segments: () => string[])
     .poll(() => page.evaluate(() => document.querySelector('video')?.currentTime ?? 0), { timeout: 20_000 })
     .toBeGreaterThan(1.5);
   expect(errors).toEqual([]);
-  // dash.js by itself begins with what 1 Mbit/s carry, the second representation; the plugin with the lowest, and goes up.
+  // dash.js alone begins at 1 Mbit/s, the second representation; the plugin begins at the lowest and switches up.
   expect(segments()[0]).toMatch(/^video-0\//);
   expect(segments().some((path) => !path.startsWith('video-0/'))).toBe(true);
 }
 
-test('holds the builds, their types and what belongs to them, within the size budget', () => {
+test('contains the builds, types and documents, within the size budget', () => {
   expect(files).toEqual(
     expect.arrayContaining([
       'dist/leo-abr.js',
@@ -153,7 +153,7 @@ test('holds the builds, their types and what belongs to them, within the size bu
   run(process.execPath, ['scripts/size.js'], ROOT);
 });
 
-/** Builds an app of one module; its script. */
+/** Builds an app of one module; returns its script. */
 function buildApp(code: string): string {
   const app = join(folder, 'app');
   writeFileSync(join(app, 'main.ts'), code);
@@ -163,13 +163,13 @@ function buildApp(code: string): string {
   return readFileSync(join(app, 'dist', script), 'utf8');
 }
 
-test("an empty Vite project plays with README's lines", async ({ page }) => {
+test("an empty Vite project plays with README's code", async ({ page }) => {
   const { manifest, segments } = serveStream();
   buildApp(codeBlock('README.md', manifest, "from 'leo-abr'"));
   await expectPlayback(page, `${origin.url}/dist/`, segments);
 });
 
-test('the small entry takes the place of the main one, with MPC-D alone', async ({ page }) => {
+test('the small entry replaces the main one and contains only MPC-D', async ({ page }) => {
   const { manifest, segments } = serveStream();
   const code = codeBlock('README.md', manifest, "from 'leo-abr'");
   const script = buildApp(code.replace("from 'leo-abr'", "from 'leo-abr/mpc-d'"));
@@ -178,7 +178,7 @@ test('the small entry takes the place of the main one, with MPC-D alone', async 
   await expectPlayback(page, `${origin.url}/dist/`, segments);
 });
 
-test("a plain HTML file plays with the plugin document's lines", async ({ page }) => {
+test("a plain HTML file plays with docs/plugin.md's code", async ({ page }) => {
   const { manifest, segments } = serveStream();
   const code = codeBlock('docs/plugin.md', manifest, 'leo-abr.global.js');
   writeFileSync(join(folder, 'app', 'plain.html'), `<!doctype html>\n${code}`);
@@ -194,14 +194,14 @@ test.describe('the ONNX forecaster', () => {
       })
       .toBe('ready');
 
-  test("is there in an empty Vite project with the document's lines", async ({ page }) => {
+  test("forecasts in an empty Vite project with the document's code", async ({ page }) => {
     const { manifest, segments } = serveStream();
     buildApp(codeBlock('docs/onnx.md', manifest, "from 'leo-abr/onnx'") + watched);
     await expectPlayback(page, `${origin.url}/dist/`, segments);
     await expectForecasts(page);
   });
 
-  test("is there in a plain HTML file with the document's lines", async ({ page }) => {
+  test("forecasts in a plain HTML file with the document's code", async ({ page }) => {
     const { manifest, segments } = serveStream();
     const code = codeBlock('docs/onnx.md', manifest, 'leo-abr.onnx.js').replace(/(?=<\/script>\s*$)/, watched);
     writeFileSync(join(folder, 'app', 'onnx.html'), `<!doctype html>\n${code}`);
@@ -210,7 +210,7 @@ test.describe('the ONNX forecaster', () => {
   });
 });
 
-test('its types are right without any help, and Node can import it', () => {
+test('its types need no configuration, and Node can import it', () => {
   const app = join(folder, 'app');
   writeFileSync(
     join(app, 'typed.ts'),
@@ -232,8 +232,10 @@ test('its types are right without any help, and Node can import it', () => {
      attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-x' });
      const forecaster: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
      const timeSource = httpTimeSource('/time');
-     attachLeoAbr(MediaPlayer().create(), { risk: 0.5, maxWastedShare: 0.1, prior: false, forecasters: [forecaster], timeSource });
-     const onnx: OnnxForecaster = createOnnxForecaster({ modelUrl: 'm', runtimeUrl: 'r', wasmUrl: new URL('w', location.href) });
+     const own: LeoAbrOptions = { risk: 0.5, maxWastedShare: 0.1, prior: false, forecasters: [forecaster], timeSource };
+     attachLeoAbr(MediaPlayer().create(), own);
+     const wasmUrl = new URL('w', location.href);
+     const onnx: OnnxForecaster = createOnnxForecaster({ modelUrl: 'm', runtimeUrl: 'r', wasmUrl });
      attachLeoAbr(MediaPlayer().create(), { forecasters: [onnx] });
      export const card: ModelCard | undefined = onnx.card;
      const small: SmallOptions = { controller: 'mpc-d:abandon', timeSource };
@@ -251,7 +253,7 @@ test('its types are right without any help, and Node can import it', () => {
   } catch (error) {
     output = String((error as { stdout?: unknown }).stdout);
   }
-  // dash.js's own declarations may have errors of their own.
+  // Errors in dash.js's own declarations do not count.
   expect(output.split('\n').filter((line) => /^(typed|.*leo-abr)/.test(line))).toEqual([]);
   for (const entry of ['leo-abr', 'leo-abr/mpc-d']) {
     const check = `import('${entry}').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))`;

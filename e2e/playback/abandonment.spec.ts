@@ -1,4 +1,4 @@
-/** Downloads that are given up, also while nothing at all arrives. */
+/** Abandoned downloads, also while nothing arrives. */
 
 import type { Page } from '@playwright/test';
 import { expect, test } from './playback-test.ts';
@@ -12,10 +12,10 @@ const OUTAGE: [number, number][] = [
 
 for (const hasMethod of [true, false]) {
   const what = hasMethod
-    ? 'a download that stalls is repeated at a lower bitrate'
-    : 'a dash.js without the method to abandon costs a fault, and a download that stalls goes on';
+    ? 'a stalling download is requested again at a lower bitrate'
+    : 'a dash.js without the method to abandon causes a fault, and a stalling download goes on';
   test(what, async ({ labPage, stream }) => {
-    await installTakeMethodAway(labPage);
+    await installRemoveMethod(labPage);
     const seen = await labPage.evaluate(
       async ({ manifest, hasMethod }) => {
         const controller = {
@@ -35,7 +35,7 @@ for (const hasMethod of [true, false]) {
         };
         const lab = window.lab.start({ options: { controller } });
         const { player, video, decisions, requests, faults } = lab;
-        if (!hasMethod) window.takeMethodAway(player);
+        if (!hasMethod) window.removeMethod(player);
         player.initialize(video, manifest, true);
         await window.lab.until('the end', () => video.ended);
         return {
@@ -63,18 +63,18 @@ for (const hasMethod of [true, false]) {
       return;
     }
     expect(seen.faults).toEqual([]);
-    const given = seen.events.filter(({ kind }) => kind === 'abandon');
-    expect(given.length).toBeGreaterThan(0);
-    const { index } = given[0]!;
-    // The same segment again, lower, and each segment in the end.
+    const abandonments = seen.events.filter(({ kind }) => kind === 'abandon');
+    expect(abandonments.length).toBeGreaterThan(0);
+    const { index } = abandonments[0]!;
+    // The same segment is requested again at a lower bitrate.
     const repeated = seen.requests.filter((request) => request.index === index);
     expect(repeated.map(({ representationId }) => representationId)).toEqual(['video-1', 'video-0']);
-    expect(seen.abandoned.length).toBe(given.length);
+    expect(seen.abandoned.length).toBe(abandonments.length);
     for (const { receivedBits, sizeBits } of seen.abandoned) expect(receivedBits).toBeLessThan(sizeBits);
   });
 }
 
-test('mpc-d:abandon leaves a dead link for the lowest representation', async ({ labPage, stream }) => {
+test('mpc-d:abandon abandons a download in an outage', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
       const { video, decisions, faults } = window.lab.start({
@@ -93,16 +93,16 @@ test('mpc-d:abandon leaves a dead link for the lowest representation', async ({ 
 
 declare global {
   interface Window {
-    /** The plugin's rule sees dash.js without `setPlaybackQuality`. */
-    takeMethodAway(player: { getABRCustomRules(): { rulename: string; rule: unknown }[] }): void;
+    /** Hides dash.js's `setPlaybackQuality` from the plugin's rule. */
+    removeMethod(player: { getABRCustomRules(): { rulename: string; rule: unknown }[] }): void;
   }
 }
 
-async function installTakeMethodAway(page: Page): Promise<void> {
+async function installRemoveMethod(page: Page): Promise<void> {
   await page.evaluate(() => {
     type Rules = { getAbrController(): object };
     type Make = (context: unknown) => { create(): { getSwitchRequest(rules: Rules): unknown } };
-    window.takeMethodAway = (player) => {
+    window.removeMethod = (player) => {
       const rule = player.getABRCustomRules().find(({ rulename }) => rulename === 'LeoAbrRule')!;
       const make = rule.rule as Make;
       rule.rule = (context: unknown) => ({
@@ -121,27 +121,27 @@ async function installTakeMethodAway(page: Page): Promise<void> {
   });
 }
 
-/** What a session of MPC-L on a link that fails looks like. */
-interface Watched {
+/** A session of MPC-L over a failing link. */
+interface WatchedSession {
   faults: unknown[];
-  requests: { index: number; level: number }[];
-  events: { kind: string; index: number; level: number; nowSeconds: number; receivedBits: number | undefined }[];
-  /** By dash.js, not by the plugin. */
+  requests: { index: number; rung: number }[];
+  events: { kind: string; index: number; rung: number; nowSeconds: number; receivedBits: number | undefined }[];
+  /** As dash.js reports them. */
   abandoned: { index: number; receivedBits: number }[];
   wastedBits: number;
   requestedBits: number;
 }
 
 const LADDER_BPS = [300e3, 1e6, 3e6, 6e6];
-/** Fine, then next to nothing or nothing, then fine again: from second 9 to 14 where nothing else is said. */
+/** 10 Mbit/s, but `bps` between the two seconds. */
 const failing = (bps: number, fromSeconds = 9, untilSeconds = 14): [number, number][] => [
   [fromSeconds, 10e6],
   [untilSeconds, bps],
   [60, 10e6],
 ];
 
-/** Plays such a session: segments of 2 s, a buffer of 6 s. */
-async function watch(page: Page, manifest: string, { options = {}, segments = 12 } = {}): Promise<Watched> {
+/** Plays with segments of 2 s and a buffer of 6 s. */
+async function playOver(page: Page, manifest: string, { options = {}, segments = 12 } = {}): Promise<WatchedSession> {
   return page.evaluate(
     async ({ manifest, options, segments }) => {
       const lab = window.lab.start({
@@ -164,15 +164,15 @@ async function watch(page: Page, manifest: string, { options = {}, segments = 12
         if (request.type === 'MediaSegment') loaded = request.index;
       });
       await window.lab.until('the last segment', () => loaded === segments - 1);
-      const levelOf = (representationId: string) => Number(representationId.split('-')[1]);
+      const rungOf = (representationId: string) => Number(representationId.split('-')[1]);
       const { wastedBits, requestedBits } = handle.state;
       return {
         faults,
-        requests: requests.map(({ index, representationId }) => ({ index, level: levelOf(representationId) })),
+        requests: requests.map(({ index, representationId }) => ({ index, rung: rungOf(representationId) })),
         events: decisions.map(({ kind, state, inFlight, representationId }) => ({
           kind,
           index: state.segmentIndex,
-          level: levelOf(representationId),
+          rung: rungOf(representationId),
           nowSeconds: state.nowSeconds,
           receivedBits: inFlight?.receivedBits,
         })),
@@ -185,52 +185,55 @@ async function watch(page: Page, manifest: string, { options = {}, segments = 12
   );
 }
 
-/** What holds whenever MPC-L gives downloads up. */
-function expectOrderly(
-  { faults, requests, events, abandoned, wastedBits, requestedBits }: Watched,
+/** The invariants of MPC-L's abandonments. */
+function expectValidAbandonments(
+  { faults, requests, events, abandoned, wastedBits, requestedBits }: WatchedSession,
   segments = 12,
 ): void {
   expect(faults).toEqual([]);
-  const given = events.filter(({ kind }) => kind === 'abandon');
-  expect(given.length).toBeGreaterThan(0);
-  expect(abandoned.map(({ index }) => index)).toEqual(given.map(({ index }) => index));
-  // Waste is counted.
+  const abandonments = events.filter(({ kind }) => kind === 'abandon');
+  expect(abandonments.length).toBeGreaterThan(0);
+  expect(abandoned.map(({ index }) => index)).toEqual(abandonments.map(({ index }) => index));
   expect(wastedBits).toBe(abandoned.reduce((sum, { receivedBits }) => sum + receivedBits, 0));
   expect(requestedBits).toBeGreaterThan(wastedBits);
-  // Every segment in the end, each time lower, not too often.
+  // Every segment is requested; each new request for it is lower; at most four abandonments.
   expect([...new Set(requests.map(({ index }) => index))]).toEqual(Array.from({ length: segments }, (_, i) => i));
-  for (const { index } of given) {
-    const levels = requests.filter((request) => request.index === index).map(({ level }) => level);
-    expect(levels.length).toBeLessThanOrEqual(1 + 4);
-    expect(levels).toEqual([...new Set(levels)].sort((a, b) => b - a));
-    // The next segment does not jump back to what was given up.
+  for (const { index } of abandonments) {
+    const rungs = requests.filter((request) => request.index === index).map(({ rung }) => rung);
+    expect(rungs.length).toBeLessThanOrEqual(1 + 4);
+    expect(rungs).toEqual([...new Set(rungs)].sort((a, b) => b - a));
+    // The next segment does not return to the abandoned bitrate.
     const next = requests.find((request) => request.index === index + 1);
-    if (next !== undefined) expect(next.level).toBeLessThan(Math.max(1, ...levels));
+    if (next !== undefined) expect(next.rung).toBeLessThan(Math.max(1, ...rungs));
   }
 }
 
-/** Where the host itself stands still, a download may be given up at any other time too. */
-function givenUpWithin({ events }: Watched, fromSeconds: number, untilSeconds: number): Watched['events'] {
+/** The abandonments within a time; a busy host may cause others. */
+function abandonedWithin(
+  { events }: WatchedSession,
+  fromSeconds: number,
+  untilSeconds: number,
+): WatchedSession['events'] {
   return events.filter(
     ({ kind, nowSeconds }) => kind === 'abandon' && nowSeconds > fromSeconds && nowSeconds < untilSeconds,
   );
 }
 
-test('mpc-l leaves a download on a dead link, where nothing arrives and nothing is told', async ({
-  labPage,
-  stream,
-}) => {
-  const seen = await watch(
+test('mpc-l abandons a download in an outage, in which there are no events', async ({ labPage, stream }) => {
+  const seen = await playOver(
     labPage,
     `${stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 12, link: failing(0) })}manifest.mpd`,
   );
-  expectOrderly(seen);
-  // While the link was dead, not when it came back.
-  expect(givenUpWithin(seen, 9, 13.5)).not.toEqual([]);
+  expectValidAbandonments(seen);
+  // During the outage, not after it.
+  expect(abandonedWithin(seen, 9, 13.5)).not.toEqual([]);
 });
 
-test('mpc-l leaves a dead link in a hidden tab too, where timers fire once a second', async ({ labPage, stream }) => {
-  // What Chromium does to the timers of a hidden page; progress events and dash.js's requests go on as they are.
+test('mpc-l abandons a download in an outage in a hidden tab too, where timers fire once a second', async ({
+  labPage,
+  stream,
+}) => {
+  // Chromium throttles timers of a hidden page like this, but not progress events and requests.
   await labPage.addInitScript(() => {
     const { setInterval, setTimeout } = window;
     type Start = (handler: () => void, ms?: number) => unknown;
@@ -241,28 +244,28 @@ test('mpc-l leaves a dead link in a hidden tab too, where timers fire once a sec
     Object.assign(window, { setInterval: slow(setInterval), setTimeout: slow(setTimeout) });
   });
   await labPage.reload();
-  // The link is dead for one download of the higher representation, from its first byte on, however long it is waited for:
-  // one that is nearly there when a link dies is rightly kept.
+  // One download of the higher representation gets no byte at all: one that is nearly complete at an outage is rightly
+  // kept.
   let held: number | undefined;
   await labPage.route('**/video-1/*.m4s', async (route) => {
     const index = Number(/(\d+)\.m4s$/.exec(route.request().url())![1]) - 1;
     if (held !== undefined || index < 4) await route.continue();
     else held = index;
   });
-  // Everything takes longer here: no more segments than that needs.
+  // With throttled timers everything takes longer: few segments.
   const segments = 9;
-  const seen = await watch(
+  const seen = await playOver(
     labPage,
     `${stream({ ladderBps: [300e3, 3e6], segmentSeconds: 2, segmentCount: segments, link: [[60, 10e6]] })}manifest.mpd`,
     { segments },
   );
-  expectOrderly(seen, segments);
+  expectValidAbandonments(seen, segments);
   const [first] = seen.events.filter(({ kind, index }) => kind === 'abandon' && index === held);
-  expect(first).toMatchObject({ level: 0, receivedBits: 0 });
+  expect(first).toMatchObject({ rung: 0, receivedBits: 0 });
 });
 
-test('mpc-l gives nothing up where that is switched off', async ({ labPage, stream }) => {
-  const seen = await watch(
+test('mpc-l abandons nothing with abandon: false', async ({ labPage, stream }) => {
+  const seen = await playOver(
     labPage,
     `${stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 12, link: failing(0) })}manifest.mpd`,
     { options: { abandon: false } },

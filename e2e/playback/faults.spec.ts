@@ -1,8 +1,8 @@
-/** Whatever goes wrong, playback goes on, and it is told once. */
+/** After every fault playback goes on, and each fault is reported once. */
 
 import { expect, highestRung, test } from './playback-test.ts';
 
-test('a controller that throws, or talks nonsense, leaves video to dash.js', async ({ labPage, stream }) => {
+test('a controller that throws or returns an invalid decision leaves video to dash.js', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
     async (manifests) => {
       const throwing = {
@@ -12,7 +12,7 @@ test('a controller that throws, or talks nonsense, leaves video to dash.js', asy
         },
       };
       const nonsense = { name: 'nonsense', decide: () => ({ representation: 99, controller: 'x', reason: 'y' }) };
-      // A small buffer, so that decisions are made all along the session.
+      // A small buffer, so that decisions are spread over the session.
       const settings = { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } };
       const labs = [throwing, nonsense].map((controller, i) =>
         window.lab.start({ manifest: manifests[i]!, options: { controller }, settings }),
@@ -31,14 +31,14 @@ test('a controller that throws, or talks nonsense, leaves video to dash.js', asy
   expect(seen.map(({ known }) => known)).toEqual([1, 1]);
   expect(seen[0]!.faults).toEqual([{ code: 'controller-failed', message: 'the controller failed: out of order' }]);
   expect(seen[1]!.faults.map(({ code }) => code)).toEqual(['controller-failed']);
-  // dash.js's throughput rule takes over: it begins at 1 Mbit/s and goes up.
+  // dash.js's throughput rule decides: it begins at 1 Mbit/s and switches up.
   for (const { requested } of seen) {
     expect(requested).toHaveLength(8);
     expect(highestRung(requested)).toBeGreaterThanOrEqual(2);
   }
 });
 
-test('forecaster, time source, listener and sizes that fail cost a fault each and nothing else', async ({
+test('a failing forecaster, time source, listener and sizes cause one fault each and nothing else', async ({
   labPage,
   stream,
 }) => {
@@ -68,7 +68,7 @@ test('forecaster, time source, listener and sizes that fail cost a fault each an
   expect(seen).toMatchObject({ decided: 4, requested: 4, utc: [true, true, true, true] });
 });
 
-test('another version of dash.js, a missing method, a second attachment: untouched, and one fault', async ({
+test('another version of dash.js, a missing method, a second attachment: no change, and one fault', async ({
   labPage,
   stream,
 }) => {

@@ -1,14 +1,14 @@
-/** MPC-L's forecasts in a page: what decisions carry, forecasters that fail, and what is known from earlier sessions. */
+/** MPC-L's forecasts in a page: their traces in decisions, failing forecasters, and the prior of earlier sessions. */
 
 import { expect, expectBuiltInForecasts, highestRung, test } from './playback-test.ts';
 
-test('decisions carry forecast, age and what each representation was expected to bring; the handle too', async ({
+test('decisions have the forecast, its age and the outlook of each representation; so has the handle', async ({
   labPage,
   stream,
 }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
-      // A small buffer, so that decisions are made all along the session.
+      // A small buffer, so that decisions are spread over the session.
       const { video, handle, decisions, faults } = window.lab.start({
         manifest,
         settings: { streaming: { buffer: { bufferTimeDefault: 6, bufferTimeAtTopQuality: 6 } } },
@@ -34,11 +34,11 @@ test('decisions carry forecast, age and what each representation was expected to
     expect(decision.forecastAgeSeconds).toBeLessThan(1);
     expect(forecast).toMatchObject({ source: 'built-in' });
   }
-  // The link carries the top of the ladder, or the one below where the host stands still: so it is forecast and chosen.
+  // The link has capacity for the top of the ladder, or the one below on a busy host: MPC-L forecasts and chooses it.
   expect(highestRung(later.map(({ representationId }) => representationId))).toBeGreaterThanOrEqual(2);
 });
 
-test('forecasters that throw, never answer or talk nonsense cost a fault at most and nothing else', async ({
+test('forecasters that throw, never answer or are invalid cause one fault at most and nothing else', async ({
   labPage,
   stream,
 }) => {
@@ -87,7 +87,7 @@ test('forecasters that throw, never answer or talk nonsense cost a fault at most
   expectBuiltInForecasts(seen.decisions);
 });
 
-test('a second session begins above the lowest bitrate on a link that was good, unless that is switched off', async ({
+test('a second session on a good link begins above the lowest bitrate, unless prior is false', async ({
   labPage,
   stream,
 }) => {
@@ -111,7 +111,7 @@ test('a second session begins above the lowest bitrate on a link that was good, 
       return { sessions, stored: { ...localStorage } };
     },
     [
-      // Six seconds of downloading.
+      // Six seconds of download time.
       `${stream({ link, ladderBps: [50e6], segmentCount: 7 })}manifest.mpd`,
       `${stream({ link, segmentSeconds: 2 })}manifest.mpd`,
     ],
@@ -120,7 +120,7 @@ test('a second session begins above the lowest bitrate on a link that was good, 
   expect(seen.sessions[1]).toMatchObject({ source: 'prior', faults: [] });
   expect(seen.sessions[1]!.chosen).toBeGreaterThan(0);
   expect(seen.sessions[2]).toEqual({ source: undefined, chosen: 0, faults: [] });
-  // dash.js keeps things of its own there.
+  // dash.js stores its own entries there.
   expect(Object.keys(seen.stored).filter((key) => !key.startsWith('dashjs'))).toEqual(['leo-abr']);
   const [origin, ...others] = Object.entries(JSON.parse(seen.stored['leo-abr'] as string) as Record<string, number[]>);
   expect(others).toEqual([]);
@@ -130,7 +130,7 @@ test('a second session begins above the lowest bitrate on a link that was good, 
   expect(origin![1]![0]).toBeLessThan(70e6);
 });
 
-test('storage that the browser blocks is no error', async ({ labPage, stream }) => {
+test('blocked storage is no error', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
       Object.defineProperty(window, 'localStorage', {

@@ -1,9 +1,12 @@
-/** The page's own limits hold, and audio is left to dash.js. */
+/** The page's own limits hold, and dash.js decides on audio. */
 
 import type { Page } from '@playwright/test';
 import { expect, LADDER_BPS, test } from './playback-test.ts';
 
-test('bitrate limits, portal size, switching off and the initial bitrate are honoured', async ({ labPage, stream }) => {
+test('bitrate limits, portal size, autoSwitchBitrate and the initial bitrate are respected', async ({
+  labPage,
+  stream,
+}) => {
   const limits = {
     most: { abr: { maxBitrate: { video: 1200 } } },
     least: { abr: { minBitrate: { video: 800 } } },
@@ -35,7 +38,7 @@ test('bitrate limits, portal size, switching off and the initial bitrate are hon
   expect(Math.max(...most.requested)).toBeLessThanOrEqual(1);
   expect(least.ladders[0]).toEqual(LADDER_BPS.slice(1));
   expect(Math.min(...least.requested)).toBe(1);
-  // Pictures are 64, 96, 128, 160 wide.
+  // The pictures' widths are 64, 96, 128, 160.
   expect(portal.ladders[0]).toEqual(LADDER_BPS.slice(0, 2));
   expect(Math.max(...portal.requested)).toBeLessThanOrEqual(1);
   expect(fixed).toEqual({ faults: [], ladders: [], requested: [1, 1, 1, 1, 1] });
@@ -50,7 +53,7 @@ interface Seen {
   requested: number[];
 }
 
-test('audio is chosen by dash.js as it is without the plugin', async ({ labPage, stream }) => {
+test('dash.js chooses audio as without the plugin', async ({ labPage, stream }) => {
   await offerThreeAudioBitrates(labPage);
   const manifests = [1, 2].map(() => `${stream({ segmentCount: 8, media: { audio: true } })}manifest.mpd`);
   const [withPlugin, without] = await labPage.evaluate(async (manifests) => {
@@ -74,20 +77,20 @@ test('audio is chosen by dash.js as it is without the plugin', async ({ labPage,
   expect(withPlugin).toMatchObject({ faults: [] });
   expect(withPlugin!.decided).toHaveLength(8);
   expect(withPlugin!.decided.filter((id) => id.startsWith('audio'))).toEqual([]);
-  // dash.js starts audio at its own initial bitrate and goes up as it measures.
+  // dash.js starts audio at its own initial bitrate and switches up once it has measured.
   expect(without!.audio.at(-1)).toBe('audio-2');
   expect(withPlugin!.audio.at(-1)).toBe('audio-2');
   expect(withPlugin!.audio[0]).toBe(without!.audio[0]);
 });
 
-test('audio is adapted on when the plugin comes while dash.js goes by BOLA', async ({ labPage, stream }) => {
+test('audio still adapts if the plugin is attached while dash.js uses BOLA', async ({ labPage, stream }) => {
   await offerThreeAudioBitrates(labPage);
   const seen = await labPage.evaluate(
     async (manifest) => {
       const lab = window.lab.start({});
       lab.handle.detach();
       const { player, video, requests } = lab;
-      // BOLA from the first half second of buffer on, and no way up for audio yet.
+      // BOLA from half a second of buffer on, and no switch up for audio yet.
       const abr = { hybridSwitchBufferTime: 0.5, maxBitrate: { audio: 40 } };
       player.updateSettings({ streaming: { abr } });
       player.initialize(video, manifest, true);
@@ -98,7 +101,7 @@ test('audio is adapted on when the plugin comes while dash.js goes by BOLA', asy
       });
       const handle = window.LeoAbr.attachLeoAbr(player, { logger: null });
       player.updateSettings({ streaming: { abr: { maxBitrate: { audio: -1 } } } });
-      await window.lab.until('audio going up', () => reasons.length > 0);
+      await window.lab.until('audio switching up', () => reasons.length > 0);
       return { reasons, faults: handle.state.faults };
     },
     `${stream({ segmentCount: 40, media: { audio: true } })}manifest.mpd`,
@@ -107,7 +110,7 @@ test('audio is adapted on when the plugin comes while dash.js goes by BOLA', asy
   expect(seen.reasons[0]).toContain('[ThroughputRule]');
 });
 
-/** Two more bitrates of audio that are the same files. */
+/** Adds two bitrates of audio with the same files. */
 async function offerThreeAudioBitrates(page: Page): Promise<void> {
   await page.route('**/manifest.mpd', async (route) => {
     const response = await route.fetch();

@@ -1,4 +1,4 @@
-/** Forecasts of an ONNX model in a page under a strict policy: from its Worker into MPC-L's decisions, and when it fails. */
+/** An ONNX model in a page with a strict policy: its forecasts in MPC-L's decisions, and its failures. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,13 +9,13 @@ import type { FromWorker } from '../../predictor/onnx/protocol.ts';
 import { test as base, expect, expectBuiltInForecasts, LAB_HTML, type ServedFile } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Nothing but the page's own files runs; WebAssembly may be compiled, `eval` is not allowed. */
+/** Allows the page's own files and WebAssembly, but no `eval`. */
 const POLICY = { 'content-security-policy': "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'" };
 const STRICTER_POLICY = { 'content-security-policy': "script-src 'self'" };
 
 const test = base.extend<object, { files: Record<string, ServedFile> }>({
   files: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern here.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => {
       const outDir = join(ROOT, 'build/e2e-plugin');
       for (const mode of ['plugin-onnx', 'plugin-onnx-worker'])
@@ -48,11 +48,11 @@ const { card, name } = JSON.parse(readFileSync(join(ROOT, 'predictor/models/buil
   card: { fit: { golden: { features: number[]; logRatios: number[] }[] } };
 };
 
-test('an ONNX model drives decisions from its Worker, and computes what the Python that trained it did', async ({
+test('decisions use forecasts of an ONNX model in its Worker, and its outputs equal those of PyTorch', async ({
   labPage,
   stream,
 }) => {
-  // The model comes once playback has had to do without.
+  // The model arrives after the first decisions.
   let sendModel = () => {};
   const isWanted = new Promise<void>((resolve) => {
     sendModel = resolve;
@@ -113,14 +113,14 @@ test('an ONNX model drives decisions from its Worker, and computes what the Pyth
   );
   expect(seen).toMatchObject({ status: 'ready', faults: [], loaded: 'ready' });
   expect(['unloaded', 'loading']).toContain(seen.before);
-  // Playback does not wait: until the model is there, the built-in forecaster is asked.
+  // Playback does not wait: the built-in forecaster is used until the model is loaded.
   expect(new Set(seen.sources)).toEqual(new Set([undefined, 'built-in', `model:${name}`]));
   expect(seen.sources.at(-1)).toBe(`model:${name}`);
   expect(Math.max(...seen.ages)).toBeLessThan(1);
   expect(seen.greatestDifference).toBeLessThan(1e-4);
 });
 
-test('without a model, with another file, under a policy that forbids it: one fault, and the built-in forecaster', async ({
+test('no model, a wrong file, a policy that forbids it: one fault, and the built-in forecaster', async ({
   labPage,
   stream,
 }) => {

@@ -1,6 +1,6 @@
 /**
- * What the playback tests share: an origin that paces media along a made-up link, a page with real dash.js and the
- * plugin as it is built at this moment, and helpers inside that page (`window.lab`).
+ * Shared by the playback tests: an origin that paces media over an invented link, a page with real dash.js and the
+ * plugin built from the current sources, and helpers inside that page (`window.lab`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ export interface SentRequest {
   representationId: string;
 }
 
-/** A player in the page with what was seen of it. */
+/** A player in the page, and the record of its session. */
 export interface LabPlayer {
   player: MediaPlayerClass;
   video: HTMLVideoElement;
@@ -41,18 +41,18 @@ export interface LabPlayer {
 export interface StartOptions {
   manifest?: string;
   /**
-   * Nothing is given up where they do not say so: a host that stands still for a second looks like a link that does, and a
-   * download given up is a second decision on its segment.
+   * `abandon` is false by default: a busy host looks like an outage, and an abandonment is a second decision on its
+   * segment.
    */
   options?: leoAbr.LeoAbrOptions;
-  /** dash.js settings that the page makes before anything else. */
+  /** dash.js settings, applied before the plugin is attached. */
   settings?: object;
   width?: number;
 }
 
 export interface Lab {
   players: LabPlayer[];
-  /** Makes a player with the plugin on it and starts the manifest where there is one. */
+  /** Makes a player with the plugin and starts the manifest, if given. */
   start(options: StartOptions): LabPlayer;
   /** Waits until `condition` holds for the first player; fails with a description after 30 s. */
   until(what: string, condition: (lab: LabPlayer) => unknown, of?: LabPlayer): Promise<void>;
@@ -66,17 +66,17 @@ declare global {
   }
 }
 
-/** A link and media for it; everything has a default that makes a short, quick session. */
+/** A link and its media; the defaults make a short session. */
 export interface StreamOptions {
   ladderBps?: number[];
   segmentSeconds?: number;
   segmentCount?: number;
-  /** `[seconds, bit/s]` per step; the last rate holds from there on. Default: 8 Mbit/s throughout. */
+  /** `[end in seconds, bit/s]` per step; the last rate continues. Default: 8 Mbit/s throughout. */
   link?: [seconds: number, bps: number][];
   rttSeconds?: number;
   sizeSpread?: number;
   media?: { addressing?: 'template' | 'base'; periods?: number; audio?: boolean; padding?: 'free-box' | 'filler-data' };
-  /** How segments are handed over. Default: with their length. */
+  /** How segments are delivered. Default: with their length. */
   delivery?: Delivery;
 }
 
@@ -89,14 +89,14 @@ interface Fixtures {
   labPage: Page;
 }
 
-/** A file that the origin serves beside the streams. */
+/** A file that the origin serves in addition to the streams. */
 export type ServedFile = [type: string, body: string | Buffer, headers?: Record<string, string>];
 
-/** The page: dash.js and the plugin. */
+/** The page, with dash.js and the plugin. */
 export const LAB_HTML = '<!doctype html><script src="dash.js"></script><script src="leo-abr.js"></script>';
 
 interface WorkerFixtures {
-  /** By path, what a file of tests wants served besides, or instead. */
+  /** Additional or replaced files of a test file, by path. */
   files: Record<string, ServedFile>;
   origin: RunningOrigin;
 }
@@ -159,13 +159,13 @@ export function highestRung(representationIds: readonly string[]): number {
   return Math.max(...representationIds.map((id) => Number(id.replace('video-', ''))));
 }
 
-/** A download whose first bytes came so much before its end says something of the link. */
+/** Only a download with at least this time between first byte and end is evidence of the link. */
 const EVIDENCE_SECONDS = 0.02;
 
 /**
- * Expects no forecast at the first decision, the built-in one from some decision on, and that from the first decision that
- * evidence came before; returns how many were made without. On a busy page that may be more than one: of a segment that is
- * seen only when it is whole, latency and throughput cannot be told apart.
+ * Expects no forecast at the first decision, and the built-in one from the first decision after evidence; returns the
+ * number of decisions without one. On a busy page it may exceed one: if a segment's events all come at its end, latency
+ * and throughput cannot be distinguished.
  */
 export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[]): number {
   const sources = decisions.map(({ decision }) => decision.forecastSource);
@@ -205,7 +205,7 @@ function traceOf(link: readonly [seconds: number, bps: number][]): Trace {
   };
 }
 
-/** Runs in the page before anything else. */
+/** Runs in the page before its scripts. */
 function installLab(): void {
   const players: LabPlayer[] = [];
   window.lab = {
@@ -217,7 +217,7 @@ function installLab(): void {
       document.body.append(video);
       const player = window.dashjs.MediaPlayer().create();
       if (settings !== undefined) player.updateSettings(settings);
-      // An option of mpc-l alone.
+      // Only mpc-l has this option.
       const calm = options?.controller === undefined && { abandon: false };
       const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, ...calm, ...options });
       const made: LabPlayer = { player, video, handle, decisions: [], faults: [], requests: [], widths: [] };

@@ -1,14 +1,17 @@
-/** The plugin plays a stream, and what it says it does is what dash.js does and what is on screen. */
+/** The plugin's decisions, dash.js's requests and the pictures on screen agree. */
 
 import { expect, highestRung, LADDER_BPS, test } from './playback-test.ts';
 
-/** Widths of the test pictures of video-0, video-1 ... */
+/** Width of the test picture of video-0, video-1 ... */
 const WIDTHS = [64, 96, 128, 160];
 
-test('plays to the end, switching as it decides; the pictures on screen prove it', async ({ labPage, stream }) => {
+test('plays to the end with the decided representations; the pictures on screen prove it', async ({
+  labPage,
+  stream,
+}) => {
   const seen = await labPage.evaluate(
     async ({ manifest }) => {
-      // Each representation twice, from the lowest up, however this machine measures the link.
+      // Each representation twice, from the lowest up, independent of measurements.
       const controller = {
         name: 'up',
         decide: ({ segmentIndex }: { segmentIndex: number }) => ({
@@ -62,14 +65,14 @@ test('plays to the end, switching as it decides; the pictures on screen prove it
   for (const { abandoned, receivedBits, sizeBits, downloadSeconds, latencySeconds } of decisions[7]!.downloads) {
     expect(abandoned).toBe(false);
     expect(receivedBits).toBe(sizeBits);
-    // The link's rate, less the 20 ms before the first byte and what the machine adds.
+    // The link's rate, less the 20 ms before the first byte and the machine's own delay.
     expect(receivedBits / downloadSeconds).toBeLessThan(8e6);
     if (latencySeconds !== undefined) expect(latencySeconds).toBeGreaterThan(0.015);
   }
   expect(seen.widths).toEqual(WIDTHS);
 });
 
-test('two players on one page decide each for itself, and one can be left alone', async ({ labPage, stream }) => {
+test('two players on one page decide independently, and one can be detached', async ({ labPage, stream }) => {
   const slow = stream({ link: [[60, 1.6e6]], segmentCount: 6 });
   const seen = await labPage.evaluate(
     async ([quick, slow]) => {
@@ -95,7 +98,7 @@ test('two players on one page decide each for itself, and one can be left alone'
   expect(seen.map(({ status }) => status)).toEqual(['detached', 'attached']);
 });
 
-test('a ladder of one plays', async ({ labPage, stream }) => {
+test('a ladder of one representation plays', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
       const { video, decisions, faults } = window.lab.start({ manifest });

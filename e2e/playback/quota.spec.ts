@@ -1,8 +1,11 @@
-/** Real media of a high bitrate fills the browser's source buffer: that is met and survived. */
+/** Media of a high bitrate fill the browser's source buffer, and playback survives it. */
 
 import { expect, test } from './playback-test.ts';
 
-test('a full source buffer is survived, and planned with from then on', async ({ labPage, stream }) => {
+test('playback survives a full source buffer, and later plans use the reduced buffer cap', async ({
+  labPage,
+  stream,
+}) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
       const { player, video, decisions, faults } = window.lab.start({
@@ -47,6 +50,6 @@ test('a full source buffer is survived, and planned with from then on', async ({
   expect(seen.error).toBeUndefined();
   expect(seen.decidedAfter).toBeGreaterThan(1);
   expect(Math.max(...seen.after)).toBeLessThan(seen.before);
-  // What the browser held then, in seconds.
+  // The buffer level at that moment, in seconds.
   expect(Math.max(...seen.after)).toBeLessThanOrEqual(seen.quota[0]!.ahead + 2);
 });

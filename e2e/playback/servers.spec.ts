@@ -1,15 +1,16 @@
-/** Servers hand media over in many ways. Bytes are counted in all of them, so that none keeps MPC-L at the bottom. */
+/** Bytes are counted with every kind of server, so that MPC-L switches up with each. */
 
 import { DELIVERIES } from '../../replay/origin/delivery.ts';
 import { expect, highestRung, LADDER_BPS, type ServedFile, type StreamOptions, test } from './playback-test.ts';
 
-/** A worker that hands segments on in a stream of its own, without Content-Length. */
+/** A worker that forwards segments in its own stream, without Content-Length. */
 const WORKER = `
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));
 addEventListener('fetch', (event) => {
   if (!event.request.url.endsWith('.m4s')) return;
-  event.respondWith(fetch(event.request).then(({ body }) => new Response(body, { headers: { 'content-type': 'video/mp4' } })));
+  const headers = { 'content-type': 'video/mp4' };
+  event.respondWith(fetch(event.request).then(({ body }) => new Response(body, { headers })));
 });`;
 
 const WORKER_FILE: Record<string, ServedFile> = { '/worker.js': ['text/javascript', WORKER] };
@@ -17,7 +18,7 @@ test.use({ files: [WORKER_FILE, { scope: 'worker' }] });
 
 const STREAM: StreamOptions = { segmentCount: 10, sizeSpread: 0.2, link: [[60, 12e6]] };
 
-/** Plays to the end with all defaults, MPC-L and its forecasts. */
+/** Plays to the end with default options: MPC-L and its forecasts. */
 function playInPage(manifest: string) {
   return (async () => {
     const settings = { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } };
@@ -35,10 +36,10 @@ function playInPage(manifest: string) {
   })();
 }
 
-/** 2.5 Mbit/s; a host that stands still now and then keeps MPC-L from the top. */
+/** 2.5 Mbit/s; a busy host keeps MPC-L from the top. */
 const HIGH_RUNG = 2;
 
-/** Every download was measured with its true size, and MPC-L has gone up on its own forecasts. */
+/** Every download was measured with its true size, and MPC-L has switched up with its own forecasts. */
 function expectMeasured(seen: Awaited<ReturnType<typeof playInPage>>): void {
   expect(seen.faults).toEqual([]);
   expect(seen.downloads).toHaveLength(9);
@@ -67,7 +68,7 @@ test('media from a service worker', async ({ labPage, stream }) => {
   expectMeasured(await labPage.evaluate(playInPage, `${stream(STREAM)}manifest.mpd`));
 });
 
-test('media from the cache, and over a line so fast that segments come within milliseconds', async ({
+test('media from the cache, and over a link that delivers segments within milliseconds', async ({
   labPage,
   origin,
   stream,

@@ -1,8 +1,8 @@
-/** What a page does with a player: seeks, other sources, resets, late and ended attachments, periods. */
+/** Seeks, other sources, resets, late attachment, detachment, periods and track switches. */
 
 import { expect, test } from './playback-test.ts';
 
-test('after a seek nothing precedes the next segment, and the index is right', async ({ labPage, stream }) => {
+test('after a seek there is no previous bitrate, and the index is right', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
       const lab = window.lab.start({ manifest });
@@ -25,7 +25,7 @@ test('after a seek nothing precedes the next segment, and the index is right', a
   );
   expect(seen.faults).toEqual([]);
   expect([19, 20]).toContain(seen.requests[0]!.index);
-  // dash.js does not ask its rules about the segment right after a seek.
+  // dash.js does not call its rules for the first segment after a seek.
   const decided = seen.decisions.filter(({ index }) => index > seen.requests[0]!.index);
   const n = Math.min(decided.length, seen.requests.length - 1);
   expect(n).toBeGreaterThanOrEqual(2);
@@ -34,7 +34,7 @@ test('after a seek nothing precedes the next segment, and the index is right', a
   );
 });
 
-test('another source begins another session; a reset player gets its rule back', async ({ labPage, stream }) => {
+test('another source begins another session; a reset player gets its rule again', async ({ labPage, stream }) => {
   const manifests = [1, 2, 3].map(() => `${stream({ segmentCount: 20 })}manifest.mpd`);
   const seen = await labPage.evaluate(async (manifests) => {
     const lab = window.lab.start({ manifest: manifests[0]! });
@@ -70,13 +70,13 @@ test('another source begins another session; a reset player gets its rule back',
   expect(seen.afterDetach.cacheInitSegments).toBe(false);
 });
 
-test('detaching puts every setting back that the page has not changed since, and playback goes on', async ({
+test('detaching restores every setting that the page has not changed since, and playback goes on', async ({
   labPage,
   stream,
 }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
-      // JSON knows no Infinity and no NaN.
+      // JSON has no Infinity and no NaN.
       const settingsOf = (player: { getSettings(): object }) =>
         JSON.stringify(player.getSettings(), (_, value) => (typeof value === 'number' ? String(value) : value));
       const fresh = settingsOf(window.dashjs.MediaPlayer().create());
@@ -109,11 +109,11 @@ test('detaching puts every setting back that the page has not changed since, and
   expect(seen.requestedAfter).toBeGreaterThan(0);
 });
 
-test('attached during playback, it takes over from the next segment on', async ({ labPage, stream }) => {
+test('attached during playback, the plugin decides from the next segment on', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
       const { player, video } = window.lab.start({});
-      // The lab's own plugin goes; another comes once dash.js is playing.
+      // Detach the lab's plugin; attach another once dash.js is playing.
       const lab = window.lab.players[0]!;
       lab.handle.detach();
       player.initialize(video, manifest, true);
@@ -134,12 +134,15 @@ test('attached during playback, it takes over from the next segment on', async (
   );
   expect(seen.faults).toEqual([]);
   expect(seen.decided.length).toBeGreaterThan(3);
-  // One segment may have been decided on already when the plugin came.
+  // dash.js may have decided on one segment before.
   const requests = seen.requests.slice(seen.requests.length - seen.decided.length);
   expect(seen.decided.slice(1)).toEqual(requests.slice(1));
 });
 
-test('history goes on over periods, and indices count along the presentation', async ({ labPage, stream }) => {
+test('history continues over periods, and indices count from the start of the presentation', async ({
+  labPage,
+  stream,
+}) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
       const { video, decisions, requests, faults } = window.lab.start({ manifest });
@@ -171,10 +174,7 @@ test('history goes on over periods, and indices count along the presentation', a
   for (const { previous } of seen.decisions.slice(1)) expect(previous).toBeDefined();
 });
 
-test('another video track goes on with decisions for the segments that dash.js then asks for', async ({
-  labPage,
-  stream,
-}) => {
+test('after a track switch, decisions are on the segments that dash.js then requests', async ({ labPage, stream }) => {
   await labPage.route('**/manifest.mpd', async (route) => {
     const response = await route.fetch();
     const text = await response.text();
@@ -211,7 +211,7 @@ test('another video track goes on with decisions for the segments that dash.js t
     `${stream({ segmentCount: 30 })}manifest.mpd`,
   );
   expect(seen.faults).toEqual([]);
-  // The buffer was replaced: dash.js went back.
+  // dash.js replaced the buffer and requested earlier segments again.
   expect(seen.requests[0]!.index).toBeLessThan(seen.before);
   for (const decision of seen.decisions) expect(seen.requests).toContainEqual(decision);
   expect(seen.decisions.length).toBeGreaterThanOrEqual(4);

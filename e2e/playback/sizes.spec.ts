@@ -1,8 +1,8 @@
-/** Where sizes of coming segments come from, and what a forecaster is told of the link. */
+/** The sources of segment sizes, and the observations of a forecaster. */
 
 import { expect, test } from './playback-test.ts';
 
-test('sizes come from sizes.json, from the index of a SegmentBase stream, else they are learnt', async ({
+test('sizes come from sizes.json or the index of a SegmentBase stream, else they are learnt', async ({
   labPage,
   stream,
 }) => {
@@ -14,7 +14,7 @@ test('sizes come from sizes.json, from the index of a SegmentBase stream, else t
   ];
   const seen = await labPage.evaluate(
     async ([listed, indexed, unknown]) => {
-      // Long enough for the file to come before the first decision does not matter: later ones are looked at.
+      // The file may arrive after the first decision: only later ones are checked.
       const labs = [
         window.lab.start({ manifest: `${listed}manifest.mpd`, options: { sizes: `${listed}sizes.json` } }),
         window.lab.start({ manifest: `${indexed}manifest.mpd` }),
@@ -32,13 +32,13 @@ test('sizes come from sizes.json, from the index of a SegmentBase stream, else t
     [listed, indexed, unknown],
   );
   expect(seen.faults).toEqual([]);
-  /** Rows of bits from segment `from` on. */
+  /** True sizes in bits from segment `from` on. */
   const truth = (from: number) =>
     Array.from({ length: 6 - from }, (_, k) => seen.truth.map((bytes) => bytes[from + k]! * 8));
   const [fromFile, fromIndex, learnt] = seen.sizes as [number[][][], number[][][], number[][][]];
   for (let i = 1; i < 6; i++) expect(fromFile[i]).toEqual(truth(i));
   for (let i = 0; i < 6; i++) expect(fromIndex[i]).toEqual(truth(i));
-  // Nothing known at first: bitrate x duration. Then what came counts.
+  // First bitrate x duration, then with the learnt ratio.
   expect(learnt[0]![0]![0]).toBe(300e3);
   const ratios = seen.downloads.map(({ sizeBits, bitrateBps }) => sizeBits / bitrateBps);
   const last = learnt[5]![0]![0]! / 300e3;
@@ -47,7 +47,7 @@ test('sizes come from sizes.json, from the index of a SegmentBase stream, else t
   expect(last).toBeLessThanOrEqual(Math.max(...ratios));
 });
 
-test('a forecaster is told of throughput, idle gaps and latency in order, and its forecast comes back', async ({
+test('a forecaster gets throughput, idle gaps and latency in order, and decisions use its forecast', async ({
   labPage,
   stream,
 }) => {
@@ -117,7 +117,7 @@ test('a forecaster is told of throughput, idle gaps and latency in order, and it
     const seconds = observation.endSeconds - observation.startSeconds;
     if (seconds > 0.05) rates.push(observation.bits / seconds);
   }
-  // All but what came in one piece, and the last segment.
+  // All bits except data that arrived at once, and the last segment.
   expect(bits).toBeGreaterThan(0.8 * seen.bits);
   const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
   expect(median(latencies)).toBeLessThan(0.5);
