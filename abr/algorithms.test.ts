@@ -6,7 +6,7 @@ import { anyDownloads, anyState } from './random-states.fixture.ts';
 import { validatePlayerState } from './validate-player-state.ts';
 
 describe('createController', () => {
-  test.each(ALGORITHM_NAMES)('%s signs its decisions and plays any valid state', (name) => {
+  test.each(ALGORITHM_NAMES)('%s names itself in its decisions and decides in any valid state', (name) => {
     const controller = createController(name);
     expect(controller.name).toBe(name);
     fc.assert(
@@ -31,7 +31,7 @@ describe('createController', () => {
     );
   });
 
-  test.each(['', 'mpc-x', 'toString', 'MPC-D'])('refuses %p and names what it knows', (name) => {
+  test.each(['', 'mpc-x', 'toString', 'MPC-D'])('refuses %p and lists the known names', (name) => {
     expect(() => createController(name)).toThrow(InputError);
     expect(() => createController(name)).toThrow(/algorithm: expected one of mpc-d, .*throughput/);
   });

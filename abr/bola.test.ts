@@ -8,7 +8,7 @@ import { highestWithin } from './throughput.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 
-/** A state after `count` segments at `bitrateBps` over a link of `linkBps`, the buffer full where the link is faster. */
+/** A state after `count` segments at `bitrateBps` on a link of `linkBps`; the buffer is full if the link is faster. */
 function steadyState(options: { count: number; bitrateBps: number; linkBps: number; level: number; cap: number }) {
   const downloadSeconds = (options.bitrateBps * 4) / options.linkBps;
   const downloads = Array.from({ length: options.count }, (_, i): Download => {
@@ -44,14 +44,14 @@ function steadyState(options: { count: number; bitrateBps: number; linkBps: numb
 describe('bola', () => {
   const controller = createBola();
 
-  test('takes the lowest first, then what the throughput carries', () => {
+  test('starts with the lowest, then with what the throughput carries', () => {
     const first = steadyState({ count: 0, bitrateBps: 3e6, linkBps: 50e6, level: 0, cap: 30 });
     expect(controller.decide(first).representation).toBe(0);
     const second = steadyState({ count: 1, bitrateBps: 3e6, linkBps: 50e6, level: 4, cap: 30 });
     expect(LADDER_BPS[controller.decide(second).representation]).toBe(30e6);
   });
 
-  test('goes up with the buffer: lowest up to 10 s, top at the target', () => {
+  test('goes up with the buffer level: lowest up to 10 s, top at the target', () => {
     const choices = [0, 6, 10, 14, 18, 22, 26].map((level) => {
       const state = steadyState({ count: 16, bitrateBps: 3e6, linkBps: 1000e6, level, cap: 30 });
       // No placeholder: each segment took as long as it lasts.
@@ -75,7 +75,7 @@ describe('bola', () => {
     expect(LADDER_BPS[controller.decide(state).representation]).toBe(30e6);
   });
 
-  test('holds back where the buffer is nearly empty', () => {
+  test('lowers the bitrate if the buffer is nearly empty', () => {
     const state = steadyState({ count: 16, bitrateBps: 30e6, linkBps: 50e6, level: 1, cap: 8 });
     // 0.7 * 50 Mbit/s * 1 s / 4 s.
     expect(LADDER_BPS[controller.decide(state).representation]).toBe(8e6);
@@ -94,7 +94,7 @@ describe('bola', () => {
         expect(Number.isInteger(representation)).toBe(true);
         expect(state.ladderBps[representation]).toBeDefined();
         expect(reason).not.toMatch(/NaN/);
-        // One bitrate, however many representations: the lowest.
+        // All representations have the same bitrate: the lowest.
         if (highestWithin(state.ladderBps, state.ladderBps[0]!) === state.ladderBps.length - 1) {
           expect(representation).toBe(0);
         }

@@ -1,32 +1,42 @@
 /**
- * BOLA: the representation follows from the buffer level (Spiteri, Urgaonkar, Sitaraman: "BOLA: near-optimal bitrate
- * adaptation for online videos", INFOCOM'16), in the form of dash.js 5 (BolaRule: BOLA-E's placeholder buffer, BOLA-O
- * against oscillation), with the guard that dash.js always runs beside it (InsufficientBufferRule).
+ * BOLA: chooses the representation by buffer level (Spiteri, Urgaonkar, Sitaraman: "BOLA: near-optimal bitrate
+ * adaptation for online videos", INFOCOM'16). This is the form of dash.js 5: BolaRule (the placeholder buffer of BOLA-E
+ * and BOLA-O's protection against oscillation) with InsufficientBufferRule, which dash.js always runs beside it.
  *
- * It downloads the r that maximises (Vp * (u_r - 1 + gp) - level) / R_r with u_r = ln(R_r / R_0) + 1. Vp and gp make the
- * lowest representation the preferred one up to 10 s, and the top one from the buffer target on, but never below 10 s +
- * 2 s per representation. A player with a smaller target never gets there, so the level includes a placeholder: media
- * that the buffer would hold if requests had not waited for room, from a first choice by throughput on.
+ * With R_r the bitrate and u_r = ln(R_r / R_0) + 1 the utility of representation r, BOLA chooses the r with the largest
+ *
+ *   (Vp * (u_r - 1 + gp) - buffer level) / R_r
+ *
+ * Vp and gp are such that the lowest representation wins up to 10 s of buffer, and the top one from the buffer target
+ * on. The target is the buffer cap, but at least 10 s + 2 s per representation. A player with a smaller cap never
+ * reaches that level. So a placeholder is added to its buffer: media that it would hold if requests had not waited for
+ * room. The placeholder starts with the first choice by throughput.
  *
  * dash.js keeps the placeholder between calls. Here it is computed from the last downloads each time, so that equal
- * states mean equal decisions. Three simplifications follow. The placeholder does not fade (dash.js: 1 % per segment). A
- * stall empties it, but is only noticed if a download lasted longer than any buffer below the cap. And all of those
- * downloads count at the present playback rate. Thresholds follow from the maximised term; dash.js's
- * `_minBufferLevelForRepresentation` and `_maxBufferLevelForRepresentation` lie Vp above it.
+ * states mean equal decisions. Three simplifications follow. The placeholder does not fade (dash.js: 1 % per segment).
+ * A stall empties it, but is only noticed if a download lasted longer than any buffer below the cap. And all of those
+ * downloads count at the present playback rate.
  */
 
 import type { Controller, Decision, Download, PlayerState } from './controller.ts';
 import { EWMA_DOWNLOADS, ewmaThroughputBps } from './ewma-throughput.ts';
 import { highestWithin, SAFETY_FACTOR } from './throughput.ts';
 
-/** dash.js's `MINIMUM_BUFFER_S`: up to this buffer level BOLA prefers the lowest representation. */
+/** Up to this buffer level BOLA prefers the lowest representation (dash.js's `MINIMUM_BUFFER_S`). */
 const MINIMUM_BUFFER_SECONDS = 10;
-/** dash.js's `MINIMUM_BUFFER_PER_BITRATE_LEVEL_S`. */
+/**
+ * Added to `MINIMUM_BUFFER_SECONDS` for each representation: the least buffer target, so that there is room between the
+ * levels at which representations change (dash.js's `MINIMUM_BUFFER_PER_BITRATE_LEVEL_S`).
+ */
 const MINIMUM_BUFFER_PER_REPRESENTATION_SECONDS = 2;
-/** Stands for an infinite buffer target. */
+/** Replaces an infinite buffer cap. */
 const MAX_TARGET_SECONDS = 3600;
-/** InsufficientBufferRule's `throughputSafetyFactor` and `segmentIgnoreCount`. */
+/**
+ * Share of the throughput at which a segment must arrive before the buffer is empty. Lower than `SAFETY_FACTOR`,
+ * because an empty buffer forgives no error (InsufficientBufferRule's `throughputSafetyFactor`).
+ */
 const GUARD_SAFETY_FACTOR = 0.7;
+/** First segments that the guard ignores, because the buffer is low at the start (its `segmentIgnoreCount`). */
 const GUARD_IGNORES_SEGMENTS = 2;
 
 export function createBola(): Controller {
@@ -51,16 +61,16 @@ class Bola implements Controller {
     let representation = curve.representationAt(levelSeconds);
     let reason = `buffer level with placeholder ${levelSeconds.toFixed(1)} s`;
 
-    // BOLA-O: the buffer alone does not raise the bitrate above the sustainable one.
+    // BOLA-O: the buffer level alone does not raise the bitrate above the sustainable one.
     const previous = state.previousBitrateBps === undefined ? 0 : highestWithin(ladderBps, state.previousBitrateBps);
     if (representation > previous && representation > sustainable) {
       representation = Math.max(sustainable, previous);
       reason += ', held by throughput';
     }
     const guardBps = (GUARD_SAFETY_FACTOR * throughputBps * bufferLevelSeconds) / segmentSeconds;
-    const most = highestWithin(ladderBps, guardBps);
-    if (run.length >= GUARD_IGNORES_SEGMENTS && most < representation && !state.isPaused) {
-      representation = most;
+    const guarded = highestWithin(ladderBps, guardBps);
+    if (run.length >= GUARD_IGNORES_SEGMENTS && guarded < representation && !state.isPaused) {
+      representation = guarded;
       reason += ', held by low buffer';
     }
     return this.decision(representation, reason);
@@ -71,7 +81,7 @@ class Bola implements Controller {
   }
 }
 
-/** The last downloads of consecutive segments before the one to decide on, oldest first. */
+/** The downloads of the consecutive segments that end before the one to decide on, oldest first. */
 function lastRun({ downloads, segmentIndex }: PlayerState): Download[] {
   const run: Download[] = [];
   let index = segmentIndex - 1;
@@ -89,41 +99,47 @@ function lastRun({ downloads, segmentIndex }: PlayerState): Download[] {
 function effectiveLevelSeconds(state: PlayerState, run: readonly Download[], curve: BolaCurve): number {
   const { segmentSeconds, bufferCapSeconds, playbackRate } = state;
   const roomSeconds = Math.max(0, bufferCapSeconds - segmentSeconds);
-  // The first download of a session is no choice. The second was chosen by throughput, which filled the placeholder.
-  let level = curve.lowestLevelFor(run[1]!.bitrateBps);
-  // Upper bound of the true buffer level.
-  let real = roomSeconds;
+  // The first download of a session is not a choice. The second was chosen by throughput, which set the placeholder.
+  let levelSeconds = curve.lowestLevelFor(run[1]!.bitrateBps);
+  /** Upper bound of the buffer level without the placeholder. */
+  let realSeconds = roomSeconds;
   for (let i = 1; i < run.length; i++) {
     const { bitrateBps, requestedAtSeconds, downloadSeconds } = run[i]!;
-    level = Math.min(level, curve.highestLevelFor(bitrateBps));
-    const played = playbackRate * downloadSeconds;
-    if (played > real) level = 0;
-    level = Math.max(level - played, 0) + segmentSeconds;
-    real = Math.max(real - played, 0) + segmentSeconds;
+    levelSeconds = Math.min(levelSeconds, curve.highestLevelFor(bitrateBps));
+    const playedSeconds = playbackRate * downloadSeconds;
+    if (playedSeconds > realSeconds) levelSeconds = 0;
+    levelSeconds = Math.max(levelSeconds - playedSeconds, 0) + segmentSeconds;
+    realSeconds = Math.max(realSeconds - playedSeconds, 0) + segmentSeconds;
     const nextAt = run[i + 1]?.requestedAtSeconds ?? state.nowSeconds;
-    const waited = Math.max(0, nextAt - requestedAtSeconds - downloadSeconds);
-    real = Math.min(roomSeconds, Math.max(0, real - playbackRate * waited));
+    const waitedSeconds = Math.max(0, nextAt - requestedAtSeconds - downloadSeconds);
+    realSeconds = Math.min(roomSeconds, Math.max(0, realSeconds - playbackRate * waitedSeconds));
   }
-  return Math.max(level, state.bufferLevelSeconds);
+  return Math.max(levelSeconds, state.bufferLevelSeconds);
 }
 
-/** BOLA's utilities and parameters for a ladder and a buffer target. */
+/**
+ * BOLA's choice by buffer level, for a ladder and a buffer cap. The buffer levels at which choices change follow from
+ * the maximised term; dash.js's `_minBufferLevelForRepresentation` and `_maxBufferLevelForRepresentation` are Vp
+ * higher.
+ */
 class BolaCurve {
+  /** Seconds of buffer per unit of utility. */
   private readonly vp: number;
+  /** Weight of uninterrupted playback against utility. */
   private readonly gp: number;
 
   constructor(
     private readonly ladderBps: readonly number[],
-    bufferTargetSeconds: number,
+    bufferCapSeconds: number,
   ) {
     const count = ladderBps.length;
-    const floorSeconds = MINIMUM_BUFFER_SECONDS + MINIMUM_BUFFER_PER_REPRESENTATION_SECONDS * count;
-    const targetSeconds = Math.max(Math.min(bufferTargetSeconds, MAX_TARGET_SECONDS), floorSeconds);
+    const leastTargetSeconds = MINIMUM_BUFFER_SECONDS + MINIMUM_BUFFER_PER_REPRESENTATION_SECONDS * count;
+    const targetSeconds = Math.max(Math.min(bufferCapSeconds, MAX_TARGET_SECONDS), leastTargetSeconds);
     this.gp = this.utility(ladderBps[count - 1]!) / (targetSeconds / MINIMUM_BUFFER_SECONDS - 1);
     this.vp = MINIMUM_BUFFER_SECONDS / this.gp;
   }
 
-  /** u - 1: 0 for the lowest bitrate. */
+  /** u_r - 1, which is 0 for the lowest bitrate. */
   private utility(bitrateBps: number): number {
     return Math.log(bitrateBps / this.ladderBps[0]!);
   }
@@ -141,7 +157,7 @@ class BolaCurve {
     return best;
   }
 
-  /** Buffer level from which a bitrate is preferred to all lower ones. */
+  /** Buffer level from which BOLA prefers this bitrate to all lower ones. */
   lowestLevelFor(bitrateBps: number): number {
     let level = 0;
     for (const lowerBps of this.ladderBps) {

@@ -12,7 +12,7 @@ import { anyNumber, anyPath } from './random-states.fixture.ts';
 const seconds = anyNumber(0, 60);
 const sizeBits = anyNumber(1, 200).map((megabits) => megabits * 1e6);
 
-/** Steps of whole and broken length, dead ones among them. */
+/** Steps of integer and fractional length, also with rate 0. */
 const anySteps: fc.Arbitrary<PiecewisePathOptions> = fc
   .array(fc.tuple(fc.oneof(fc.constant(1), anyNumber(0.1, 20)), fc.oneof(fc.constant(0), anyNumber(0.1, 50))), {
     minLength: 1,
@@ -150,7 +150,7 @@ describe('PiecewisePath', () => {
     );
   });
 
-  test('several sizes at once get the very numbers of one at a time', () => {
+  test('downloadSecondsEach equals downloadSeconds to the last bit', () => {
     fc.assert(
       fc.property(
         anyPath(),
@@ -176,7 +176,7 @@ describe('PiecewisePath', () => {
     );
   });
 
-  test('seen from later on, it is the same link', () => {
+  test('a path from a later origin is the same link', () => {
     fc.assert(
       fc.property(anySteps, seconds, seconds, sizeBits, (steps, origin, at, bits) => {
         const path = new PiecewisePath({ ...steps, tail: 'repeat', latencySeconds: 0.04 });
@@ -189,7 +189,7 @@ describe('PiecewisePath', () => {
     );
   });
 
-  test('seen from later on twice, both times count', () => {
+  test('origins add up', () => {
     const path = new PiecewisePath({ stepEndsSeconds: [1, 2, 3], ratesBps: [1e6, 2e6, 4e6], tail: 'repeat' });
     expect(path.from(1).from(1).cumulativeBits(1)).toBe(4e6);
     expect(path.from(2).from(0, 0.5).downloadSeconds(0, 2e6)).toBe(1);
@@ -197,7 +197,7 @@ describe('PiecewisePath', () => {
 });
 
 describe('any path', () => {
-  test('is first in, first out: who asks later is served no earlier', () => {
+  test('is first in, first out: a later request never ends earlier', () => {
     fc.assert(
       fc.property(anyPath(), seconds, seconds, sizeBits, (path, a, b, bits) => {
         const [early, late] = a < b ? [a, b] : [b, a];

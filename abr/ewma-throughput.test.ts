@@ -36,7 +36,7 @@ describe('ewmaThroughputBps', () => {
     );
   });
 
-  test('a half-life is a half-life: weight 3 after a jump leaves the fast mean half way', () => {
+  test('after weight 3, its half-life, the fast mean is half way to a new rate', () => {
     const download = { segmentIndex: 0, bitrateBps: 1e6, sizeBits: 1, requestedAtSeconds: 0, abandoned: false };
     // Long enough at 8 Mbit/s to forget the start, then 2 s (weight 3) at 2 Mbit/s; the fast mean is the smaller.
     const high = { ...download, receivedBits: 8e6 * 200, downloadSeconds: 200 };

@@ -1,18 +1,21 @@
 /**
  * The moving average of throughput of dash.js (ThroughputModel and ThroughputController of 5.2): two exponentially
- * weighted means, a fast and a slow one, weighted by download time. The smaller one counts, so that the estimate follows
- * a fall sooner than a rise.
+ * weighted means, a fast and a slow one, weighted by download time. The smaller one counts, so that the estimate
+ * follows a fall sooner than a rise.
  */
 
 import type { Download } from './controller.ts';
 
-/** dash.js's `throughputFastHalfLifeSeconds` and `throughputSlowHalfLifeSeconds`, in units of weight. */
-const HALF_LIVES = [3, 8];
-
-/** dash.js's `weightDownloadTimeMultiplicationFactor` (0.0015 per ms): weight per second of download. */
+/** Weight of a second of download (dash.js's `weightDownloadTimeMultiplicationFactor`, 0.0015 per ms). */
 const WEIGHT_PER_SECOND = 1.5;
 
-/** Downloads in the mean: the number that every state holds at least, so that all players agree. */
+/**
+ * Half-lives of the fast and the slow mean, in units of weight: 2 s and 5.3 s of download. dash.js's settings
+ * `throughputFastHalfLifeSeconds` and `throughputSlowHalfLifeSeconds` are such weights, too.
+ */
+const HALF_LIVES = [3, 8];
+
+/** Downloads in the means. Every state holds at least this number, so the estimate is the same in every player. */
 export const EWMA_DOWNLOADS = 16;
 
 /**
@@ -34,6 +37,6 @@ export function ewmaThroughputBps(downloads: readonly Download[]): number | unde
     }
   }
   if (totalWeight === 0) return undefined;
-  // The means began at 0: divide by the weight that they have gathered since.
+  // The means began at 0: divide by the weight of their samples.
   return Math.min(...estimates.map((estimate, j) => estimate / (1 - 0.5 ** (totalWeight / HALF_LIVES[j]!))));
 }

@@ -55,16 +55,16 @@ export interface PathForecast {
 export type Forecast = QuantileForecast | PathForecast;
 
 /**
- * A request that waits longer than this for its first byte waits for a dead link, not for a round trip. From then on its
- * silence is reported as a throughput of 0 bits.
+ * A request that waits longer than this for its first byte waits for a dead link, not for a round trip. From then on
+ * its silence is reported as a throughput of 0 bits.
  */
 export const SILENCE_SECONDS = 0.3;
 
 /** An observation of the session, reported in order of time; all times are seconds of the session's clock. */
 export type Observation =
   /**
-   * `bits` arrived from `startSeconds` to `endSeconds` during a download whose first byte had arrived, or was overdue by
-   * `SILENCE_SECONDS`.
+   * `bits` arrived from `startSeconds` to `endSeconds` during a download whose first byte had arrived, or was overdue
+   * by `SILENCE_SECONDS`.
    */
   | { kind: 'throughput'; startSeconds: number; endSeconds: number; bits: number }
   /** No request was running, so capacity is unknown. */

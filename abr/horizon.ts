@@ -4,11 +4,11 @@ import type { PlayerState } from './controller.ts';
 
 /** Two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
 const BEYOND_BUFFER_SEGMENTS = 2;
-/** RobustMPC's horizon is the least. More than 16 segments take long and gain nothing (docs/mpc-l.md). */
+/** The least is RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/mpc-l.md). */
 const LEAST_HORIZON = 5;
 const LARGEST_HORIZON = 16;
 
-/** Segments in the plan, including the one to decide on; the stream may end before. An own `horizon` takes precedence. */
+/** Planned segments, including the one to decide on; the stream may end before. The option `horizon` overrides it. */
 export function horizonOf(
   { bufferCapSeconds, segmentSeconds }: PlayerState,
   { horizon }: { horizon?: number | undefined } = {},

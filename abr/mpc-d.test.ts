@@ -6,8 +6,8 @@ import { qoeWeights } from './qoe.ts';
 import { anyDownloads, anyState } from './random-states.fixture.ts';
 
 /**
- * RobustMPC as Pensieve's artifact states it, with nothing of the implementation's: errors and means over the whole
- * history, then all plans in the order of nested loops, the first best kept.
+ * RobustMPC as in Pensieve's artifact, independent of the implementation: errors and means over the whole history, then
+ * all plans in the order of nested loops; the first best plan wins.
  */
 function reference(state: PlayerState, horizon: number): number {
   if (state.downloads.length === 0) return 0;
@@ -84,7 +84,7 @@ describe('mpc-d', () => {
     );
   });
 
-  test('takes the lowest while nothing is measured, and says so', () => {
+  test('takes the lowest before the first measurement, with that reason', () => {
     expect(createMpcD().decide(stateOf({ downloads: [] }))).toEqual({
       representation: 0,
       controller: 'mpc-d',
@@ -129,7 +129,7 @@ describe('mpc-d', () => {
     }
   });
 
-  test('reports what it expects of each representation, if it is to', () => {
+  test('reports an outlook of each representation with `outlook`', () => {
     const { candidates, representation } = createMpcD({ outlook: true }).decide(stateOf({}));
     expect(candidates!.map(({ bitrateBps }) => bitrateBps)).toEqual([1e6, 4e6, 8e6]);
     const best = Math.max(...candidates!.map(({ expectedQoe }) => expectedQoe));
@@ -145,7 +145,7 @@ describe('mpc-d', () => {
     expect(createMpcD({ abandon: true }).reconsider!(state, inFlight)).toBe('keep');
   });
 
-  test('names its ablations, and only abandons in one', () => {
+  test('names its ablations; only `abandon` abandons', () => {
     expect(createMpcD().name).toBe('mpc-d');
     expect(createMpcD().reconsider).toBeUndefined();
     expect(createMpcD({ bufferCap: true }).name).toBe('mpc-d:cap');
@@ -166,32 +166,32 @@ describe('mpc-d:abandon', () => {
     });
   });
 
-  test('keeps one that comes in time', () => {
+  test('keeps a download that arrives in time', () => {
     expect(reconsider({ bufferLevelSeconds: 3 }, { receivedBits: 20e6 })).toBe('keep');
   });
 
-  test('keeps one whose rest is smaller than any other choice', () => {
+  test('keeps a download with fewer bits left than any lower representation', () => {
     expect(reconsider({ bufferLevelSeconds: 0.1 }, { receivedBits: 29e6 })).toBe('keep');
   });
 
-  test('leaves a dead link for the lowest', () => {
+  test('abandons for the lowest on a dead link', () => {
     expect(reconsider({ bufferLevelSeconds: 3 }, { receivedBits: 0 })).toMatchObject({ representation: 0 });
   });
 
-  test('waits half a second before it judges', () => {
+  test('abandons nothing in the first half second', () => {
     expect(reconsider({ nowSeconds: 10.4 }, { receivedBits: 0 })).toBe('keep');
   });
 
-  test('gives up a segment twice at most', () => {
+  test('abandons a segment twice at most', () => {
     expect(reconsider({ bufferLevelSeconds: 3 }, { receivedBits: 0, abandonments: 1 })).not.toBe('keep');
     expect(reconsider({ bufferLevelSeconds: 3 }, { receivedBits: 0, abandonments: 2 })).toBe('keep');
   });
 
-  test('keeps what is no longer in the ladder', () => {
+  test('keeps a download whose bitrate has left the ladder', () => {
     expect(reconsider({}, { bitrateBps: 5e6, receivedBits: 0 })).toBe('keep');
   });
 
-  test('goes down only, to something that is sooner there, in any state', () => {
+  test('only goes down, to a download with fewer bits, in any state', () => {
     fc.assert(
       fc.property(
         anyState({ downloads: anyDownloads() }),
@@ -218,7 +218,7 @@ describe('mpc-d:abandon', () => {
     );
   });
 
-  test('the next decision sees what the abandoned attempt cost', () => {
+  test('the next decision counts the abandoned attempt', () => {
     const [download] = stateOf({}).downloads as [Download];
     const attempt: Download = { ...download, segmentIndex: 3, receivedBits: 1e6, downloadSeconds: 2, abandoned: true };
     const repeated: Download = { ...download, segmentIndex: 3, receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: 1 };

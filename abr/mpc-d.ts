@@ -30,12 +30,18 @@ export interface MpcDOptions {
 const DEFAULT_HORIZON = 5;
 
 /**
- * No download is abandoned earlier: until then its throughput is that of TCP's first round trips (dash.js's
- * `ABANDON_GRACE_TIME`).
+ * Time after its request during which no download is abandoned, because its rate is still that of TCP's first round
+ * trips (dash.js's `ABANDON_GRACE_TIME`).
  */
 const GRACE_SECONDS = 0.5;
 
-/** Abandonments of one segment: once because the rate fell, once more because it fell again. */
+/**
+ * A download that received nothing counts as one full Ethernet packet, so that its rate is above 0 and on a dead link
+ * the lowest representation replaces it.
+ */
+const PACKET_BITS = 1500 * 8;
+
+/** Most abandonments of one segment: one because the rate fell, another because it fell again. */
 const MAX_ABANDONMENTS = 2;
 
 /** Throws `InputError` for an invalid option. */
@@ -67,7 +73,9 @@ class MpcD implements Controller {
     const decision: Decision = {
       representation: plan.representation,
       controller: this.name,
-      reason: `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %): ${describePlan(plan, state.segmentSeconds)}`,
+      reason:
+        `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %): ` +
+        describePlan(plan, state.segmentSeconds),
       plannedThroughputBps: robustBps,
     };
     if (this.outlook) decision.candidates = outlookOnPath(state, path);
@@ -77,9 +85,9 @@ class MpcD implements Controller {
 
 class AbandoningMpcD extends MpcD {
   /**
-   * Abandons a download if its remaining bits would outlast the buffer at its rate so far, and a plan that begins with a
-   * lower representation is worth more than the plan that completes the download, and has its segment sooner. A download
-   * that received nothing counts as one packet, so that on a dead link the lowest representation replaces it.
+   * Abandons a download on three conditions: at its rate so far, its remaining bits would outlast the buffer; a lower
+   * representation has fewer bits than remain; and a plan that begins with it is worth more than the plan that
+   * completes the download.
    */
   reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
     if (state.isPaused) return 'keep';
@@ -110,14 +118,13 @@ class AbandoningMpcD extends MpcD {
     return {
       representation: best,
       controller: this.name,
-      reason: `${megabits(rateBps)} so far: the rest takes ${seconds(restBits / rateBps)}, the buffer lasts ${seconds(playableSeconds)}`,
+      reason:
+        `${megabits(rateBps)} so far: the rest takes ${seconds(restBits / rateBps)}, ` +
+        `the buffer lasts ${seconds(playableSeconds)}`,
       plannedThroughputBps: rateBps,
     };
   }
 }
-
-/** A full packet of Ethernet. */
-const PACKET_BITS = 1500 * 8;
 
 function megabits(bps: number): string {
   return `${(bps / 1e6).toPrecision(3)} Mbit/s`;

@@ -55,7 +55,7 @@ describe('mpc-o', () => {
     );
   });
 
-  test('a forecast that was made before is seen from now', () => {
+  test('plans from now on a path of an earlier forecast', () => {
     fc.assert(
       fc.property(anyState(), fc.integer({ min: 0, max: 60 }), (state, age) => {
         const path = new PiecewisePath({ stepEndsSeconds: [7, 15, 31], ratesBps: [9e6, 1e6, 4e6], tail: 'repeat' });
@@ -68,7 +68,7 @@ describe('mpc-o', () => {
     );
   });
 
-  test('without one path it decides as mpc-d', () => {
+  test('decides as mpc-d unless the forecast is one path', () => {
     const several = forecastOf(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [1e6] }), 0);
     several.paths = [...several.paths, ...several.paths];
     fc.assert(

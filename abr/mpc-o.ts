@@ -1,6 +1,6 @@
 /**
- * MPC-O: MPC on the true future, the yardstick for what forecasts can bring. It plans on the forecast's only path as many
- * segments ahead as MPC-L, knows the buffer cap and never abandons. It is no upper bound, because its horizon is finite.
+ * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's only path, with
+ * MPC-L's horizon and the buffer cap, and never abandons. It is not an upper bound, because its horizon is finite.
  */
 
 import { ShiftedPath } from './capacity-path.ts';

@@ -1,4 +1,4 @@
-/** What a segment is expected to bring at each representation on one capacity path. */
+/** Expected QoE and stall of one segment at each representation, on one capacity path. */
 
 import type { CapacityPath } from './capacity-path.ts';
 import type { CandidateOutlook, PlayerState } from './controller.ts';

@@ -12,7 +12,7 @@ import { anyPath, anyState } from './random-states.fixture.ts';
  */
 function bruteForce(state: PlayerState, path: CapacityPath, horizon: number, knowsCap: boolean) {
   const { ladderBps, weights, upcomingSizesBits, previousBitrateBps, playbackRate, isPaused } = state;
-  // How long a segment, and a buffer at the cap, play.
+  // Playing time of a segment and of a buffer at the cap.
   const segmentSeconds = state.segmentSeconds / playbackRate;
   const bufferCapSeconds = state.bufferCapSeconds / playbackRate;
   const depth = Math.min(horizon, state.segmentsRemaining);
@@ -92,7 +92,7 @@ describe('bestPlan', () => {
         }),
         { numRuns: 10_000, seed: 1 },
       );
-      // The generator does what it is for.
+      // The generator produces ties.
       expect(ties).toBeGreaterThan(500);
     });
   }
@@ -124,7 +124,7 @@ describe('bestPlan', () => {
     const state = stateOf({ started: false, bufferLevelSeconds: 0, previousBitrateBps: undefined });
     const plan = bestPlan(state, new ConstantPath(8e6, 0.25), { horizon: 1 });
     expect(plan).toEqual({ representation: 0, value: 1 - 4 * 0.75, stallSeconds: 0.75, segments: 1 });
-    // As the session is judged: startup counts like a stall.
+    // As in the session's QoE, startup counts like a stall.
     const session = { bitratesBps: [1e6], segmentSeconds: 4, startupSeconds: 0.75, stallSeconds: 0 };
     expect(plan.value).toBe(sessionQoe(session, state.weights).qoe);
   });
@@ -136,7 +136,7 @@ describe('bestPlan', () => {
     );
   });
 
-  test('repeats the last known sizes, and knows bitrate * duration where there are none', () => {
+  test('repeats the last known sizes; without sizes it plans with bitrate * duration', () => {
     const row = [4e6, 16e6];
     const path = new ConstantPath(3e6);
     const expected = bestPlan(stateOf({ upcomingSizesBits: [row, row, row] }), path, { horizon: 3 });
@@ -145,7 +145,7 @@ describe('bestPlan', () => {
   });
 
   test('waiting for the buffer cap costs a plan the time that passes', () => {
-    // The link dies at second 8: who knows that no request leaves before second 6 sees the top not finish in time.
+    // The link dies at second 8. No request leaves before second 6, so the top cannot finish in time.
     const path = new PiecewisePath({ stepEndsSeconds: [8, 1000], ratesBps: [4e6, 1e3] });
     const state = stateOf({
       bufferLevelSeconds: 10,
@@ -166,7 +166,7 @@ describe('bestPlan', () => {
     }
   });
 
-  test('sees the same in a constant, a piecewise and a shifted path of the same rate', () => {
+  test('plans the same on a constant, a piecewise and a shifted path of the same rate', () => {
     fc.assert(
       fc.property(anyState(), fc.boolean(), fc.integer({ min: 1, max: 12 }), (state, bufferCap, mbps) => {
         const options = { bufferCap, horizon: 4 };

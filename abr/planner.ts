@@ -5,14 +5,14 @@
  *
  *   sum q(R_k) * segmentSeconds/4  -  mu * sum stall_k  -  lambda * sum |q(R_k) - q(R_{k-1})|
  *
- * A plan runs on the clock, so buffer levels and segment durations are divided by the playback rate: at rate 2 a segment
- * of 4 s plays for 2 s. With t the time, B the buffer, d the download time on the path, and room the most that the buffer
- * may hold when a request leaves (infinite if the plan does not know the cap):
+ * A plan runs on the clock, so buffer levels and segment durations are divided by the playback rate: at rate 2 a
+ * segment of 4 s plays for 2 s. With t the time, B the buffer, d the download time on the path, and room the most that
+ * the buffer may hold when a request leaves (infinite if the plan does not know the cap):
  *
  *   wait = max(0, B - room),  stall = max(0, d - (B - wait)),  t += wait + d,  B = max(0, B - wait - d) + segment
  *
- * Before the first picture nothing plays: the first download costs mu per second and the buffer keeps what it has. While
- * the player is paused the first download costs nothing.
+ * Before the first picture nothing plays: the first download costs mu per second and the buffer keeps what it has.
+ * While the player is paused the first download costs nothing.
  *
  * The search goes forward segment by segment and drops partial plans in two ways. A *bound*: even without any further
  * stall the plan would be worth less than a known one. *Dominance*: among plans with the same last representation, one
@@ -21,8 +21,8 @@
  * buffer ends earlier (t + B).
  *
  * Among equal plans the one with the lowest first representation wins. Pensieve's artifact chooses the same: it goes
- * through the plans in lexicographic order and keeps the first best. Values count as equal within `TIE_TOLERANCE` of the
- * largest |q|, so that neither pruning nor the order of additions decides.
+ * through the plans in lexicographic order and keeps the first best. Values count as equal within `TIE_TOLERANCE` of
+ * the largest |q|, so that neither pruning nor the order of additions decides.
  */
 
 import { type CapacityPath, ConstantPath } from './capacity-path.ts';
@@ -77,8 +77,8 @@ interface Dominance {
 const NO_PLAN = { first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Number.POSITIVE_INFINITY };
 
 /**
- * The best plan of a state on a path whose second 0 is the state's now. If all plans have a download that never ends, it
- * is the lowest representation with the value -Infinity.
+ * The best plan of a state on a path whose second 0 is the state's now. If all plans have a download that never ends,
+ * it is the lowest representation with the value -Infinity.
  */
 export function bestPlan(state: PlayerState, path: CapacityPath, options: PlannerOptions): Plan {
   const { ladderBps, weights, upcomingSizesBits: sizes, segmentSeconds, playbackRate, isPaused } = state;
@@ -128,7 +128,7 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
   const endSeconds = (plan: PartialPlan) => plan.timeSeconds + plan.bufferSeconds;
   const dominance: Dominance = isConstant
     ? {
-        // The time makes no difference there, and a second of buffer is worth at most mu.
+        // On a constant path the time makes no difference, and a second of buffer is worth at most mu.
         order: (plan) => -plan.value - mu * plan.bufferSeconds,
         holds: (a, b) => a.value >= b.value,
       }
@@ -183,7 +183,7 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
   return { representation: first, value: value + first * tieMargin, stallSeconds, segments };
 }
 
-/** What a plan promises, in words for a decision's reason. */
+/** Expected QoE and stall of a plan, in words for a decision's reason. */
 export function describePlan({ value, stallSeconds, segments }: Plan, segmentSeconds: number): string {
   if (value === Number.NEGATIVE_INFINITY) return 'no plan ever ends';
   const qoe = (value * QOE_UNIT_SECONDS) / (segments * segmentSeconds);
@@ -193,7 +193,7 @@ export function describePlan({ value, stallSeconds, segments }: Plan, segmentSec
 /** The partial plans that no other dominates. */
 function undominated(plans: PartialPlan[], { order, holds }: Dominance): PartialPlan[] {
   const kept: PartialPlan[] = [];
-  /** Those of `kept` whose place no later one has taken. */
+  /** Plans in `kept` that no later plan dominates. */
   let front: PartialPlan[] = [];
   for (const plan of plans.sort((a, b) => order(a) - order(b) || b.value - a.value)) {
     if (front.some((earlier) => holds(earlier, plan))) continue;

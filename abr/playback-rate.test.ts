@@ -17,7 +17,7 @@ import { anyDownloads, anyPath, anyState } from './random-states.fixture.ts';
 
 const SEED = { seed: 7 };
 
-/** A forecast of some spread around what the downloads measured; it changes from step to step. */
+/** A forecast around the measured throughput; it changes from step to step. */
 function forecastFor(state: PlayerState): QuantileForecast {
   const last = state.downloads[state.downloads.length - 1];
   const bps = last === undefined ? 5e6 : last.receivedBits / last.downloadSeconds;
@@ -57,7 +57,7 @@ function inFlightOf(state: PlayerState, receivedShare: number): InFlight {
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
 describe('a player at rate v equals one at rate 1 with segments that are v times shorter', () => {
-  /** The same bits and the same QoE per segment, but all media lasts as long as it plays. */
+  /** The same bits and QoE per segment at rate 1; media lasts as long as it would play. */
   function atRateOne(state: PlayerState): PlayerState {
     const { playbackRate: v, weights, previousBitrateBps } = state;
     return {
@@ -81,7 +81,7 @@ describe('a player at rate v equals one at rate 1 with segments that are v times
     'mpc-d': () => createMpcD(),
     'mpc-d:cap': () => createMpcD({ bufferCap: true }),
     'mpc-d:abandon': () => createMpcD({ abandon: true }),
-    // As far as 16 segments on random paths takes long and shows no more.
+    // 16 segments on random paths would take long and show no more.
     'mpc-o': () => createMpcO({ horizon: 8 }),
     'mpc-l': (v) => createMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
     throughput: () => createController('throughput'),
@@ -194,7 +194,7 @@ describe('a paused player', () => {
     );
   });
 
-  test('takes the link for a playing one after this segment, since the viewer may resume at any time', () => {
+  test('plans the later segments as playing, because the viewer may resume at any time', () => {
     const atEnd = { isPaused: true, bufferLevelSeconds: 0, segmentsRemaining: 2, previousBitrateBps: undefined };
     const state = steadyState(1.35e6, atEnd);
     // 0.9 Mbit/s: the first segment takes 2.7 s from nobody; then 4 s are buffered, and the second takes 2.7 s, too.
@@ -206,7 +206,7 @@ describe('a paused player', () => {
 });
 
 describe('a change during a download', () => {
-  test.each(['mpc-l', 'mpc-d:abandon'])('of rate or pause is seen when %s reconsiders', (name) => {
+  test.each(['mpc-l', 'mpc-d:abandon'])('of rate or pause counts when %s reconsiders', (name) => {
     const controller = createController(name);
     const state = steadyState(0.5e6, { bufferLevelSeconds: 5.9 });
     // 1.1 of 3.6 Mbit came in 2.2 s, and the rest takes 5 s: in time at rate 1, but not at rate 2.

@@ -7,8 +7,9 @@
  * which reads as "Mbit/s of undisturbed 4 s segments" and does not depend on segment or session length; with 4 s
  * segments it is Pensieve's sum per segment (Mao et al., SIGCOMM'17, after Yin et al., SIGCOMM'15).
  *
- * Segments count by their seconds of media, waiting by the seconds of the clock. So at playback rate 2 a segment is worth
- * as much as at rate 1, and a second of waiting costs as much: the viewer sees the same pictures and waits the same time.
+ * Segments count by their seconds of media, waiting by the seconds of the clock. So at playback rate 2 a segment is
+ * worth as much as at rate 1, and a second of waiting costs as much: the viewer sees the same pictures and waits the
+ * same time.
  */
 
 /** Seconds of media that count for one unit of quality. */

@@ -16,7 +16,7 @@ describe('weightedQuantiles', () => {
     expect(weightedQuantiles(sorted, [0.25, 0.26, 0.5, 0.9, 1])).toEqual([1, 2, 2, 4, 4]);
   });
 
-  test('counts weights, and knows nothing of nothing', () => {
+  test('counts weights, and is NaN for an empty sample', () => {
     const sorted = [
       { value: -1, weight: 9 },
       { value: 5, weight: 1 },

@@ -12,14 +12,14 @@ export function quantile(ascending: ArrayLike<number>, level: number): number {
   return next === undefined ? value : value + (position - below) * (next - value);
 }
 
-/** Of values in any order; NaN for none. */
+/** The median of values in any order; NaN for an empty sample. */
 export function median(values: ArrayLike<number>): number {
   return quantile(Float64Array.from(values).sort(), 0.5);
 }
 
 /**
- * Quantiles of weighted values (in ascending order) at ascending levels: the least value with at least that share of the
- * weight up to it; NaN of nothing.
+ * Quantiles of weighted values in ascending order, at ascending quantile levels: the least value up to which the
+ * weights sum to at least that share. NaN for an empty sample.
  */
 export function weightedQuantiles(
   sorted: readonly { value: number; weight: number }[],

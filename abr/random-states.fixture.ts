@@ -1,6 +1,6 @@
 /**
- * Random player states, paths and download histories for the property tests of this folder. Half of the numbers are small
- * integers, and representations may share a bitrate or a size, so that plans really tie.
+ * Random player states, paths and download histories for the property tests of this folder. Half of the numbers are
+ * small integers, and representations may share a bitrate or a size, so that plans really tie.
  */
 
 import fc from 'fast-check';
@@ -108,7 +108,7 @@ export function anyState(choices: StateChoices = {}): fc.Arbitrary<PlayerState> 
   );
 }
 
-/** Constant and varying links, dead ones and ones with latency among them. */
+/** Constant and varying links, also dead ones and ones with latency. */
 export function anyPath(): fc.Arbitrary<CapacityPath> {
   const rateBps = fc.oneof(fc.constant(0), anyNumber(0.01, 12)).map((mbps) => mbps * 1e6);
   const latencySeconds = fc.constantFrom(0, 0, 0.04, 1);

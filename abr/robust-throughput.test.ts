@@ -18,7 +18,7 @@ function downloadsOf(mbps: readonly number[]): Download[] {
 }
 
 describe('robustThroughput', () => {
-  test('nothing measured: undefined', () => {
+  test('undefined without a measurement', () => {
     expect(robustThroughput([])).toBeUndefined();
     expect(robustThroughput([{ ...downloadsOf([1])[0]!, receivedBits: 0 }])).toBeUndefined();
     expect(robustThroughput([{ ...downloadsOf([1])[0]!, downloadSeconds: 0 }])).toBeUndefined();
@@ -87,7 +87,7 @@ describe('robustThroughput', () => {
     );
   });
 
-  test('attempts at one segment are one measurement', () => {
+  test('all attempts at one segment are one measurement', () => {
     const [first, second] = downloadsOf([6, 6]) as [Download, Download];
     const given = { ...second, receivedBits: 0, sizeBits: 60e6, downloadSeconds: 2, abandoned: true };
     const repeated = { ...second, requestedAtSeconds: 3 };

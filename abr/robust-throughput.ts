@@ -24,8 +24,8 @@ export interface RobustThroughput {
 /**
  * The estimate after these downloads (oldest first; the last `2 * 5` measurements suffice); undefined without a
  * measurement. A measurement is a segment's bits over the time from its request to its last bit. The abandoned attempts
- * at a segment count as one measurement together with the download that replaced them, so that an outage counts once and
- * with its whole duration. Downloads without bits or duration are no measurements.
+ * at a segment count as one measurement together with the download that replaced them, so that an outage counts once
+ * and with its whole duration. Downloads without bits or duration are no measurements.
  */
 export function robustThroughput(downloads: readonly Download[]): RobustThroughput | undefined {
   // Newest first; WINDOW errors need twice as many, because each compares with a mean of WINDOW.

@@ -19,7 +19,7 @@ describe('highestWithin', () => {
 describe('throughput', () => {
   const controller = createThroughput();
 
-  test('takes the lowest while nothing is measured', () => {
+  test('takes the lowest before the first measurement', () => {
     fc.assert(
       fc.property(anyState(), (state) => {
         expect(controller.decide(state).representation).toBe(0);

@@ -1,25 +1,25 @@
-/** Whether a forecast can be planned on. */
+/** Validates the form of a forecast. Whether it fits the session is for mpc-l/plausibility.ts. */
 
 import type { CapacityPath } from './capacity-path.ts';
 import { InputError } from './errors.ts';
 
 /** Faster than any link. */
 const GREATEST_RATE_BPS = 1e15;
-/** Longer than any plan: a forecast of an hour has its units wrong. */
+/** Longer than any plan: a forecast of an hour has wrong units. */
 const GREATEST_HORIZON_SECONDS = 3600;
-/** More is not a forecast but a mistake, and would take too long to plan on. */
+/** Larger forecasts are mistakes, and would take too long to plan on. */
 const MOST_STEPS = 128;
 const MOST_LEVELS = 64;
 const MOST_PATHS = 1024;
 const MOST_HANDOVERS = 1024;
-/** Where a path is probed for NaN and for running backwards. */
+/** Times at which a path is tested for NaN and for falling bits. */
 const PROBED_SECONDS = [20, 40] as const;
 /** Sums of weights may be off by rounding. */
 const WEIGHT_SLACK = 1e-6;
 
 /**
- * What is wrong with a value as a `Forecast`, in words: field, what was expected, what came. Undefined where nothing is.
- * Never throws, whatever is handed in; values are looked at, accessors that throw count as wrong.
+ * The first fault of a value as a `Forecast`, in words: field, expectation, received value; undefined if it is valid.
+ * Never throws, whatever the value is; an accessor that throws counts as a fault.
  */
 export function validateForecast(value: unknown): string | undefined {
   try {
@@ -70,7 +70,7 @@ function checkQuantiles(of: Record<string, unknown>, name: string, where: string
       needWithin(value, `${field}[${i}]`, [least, GREATEST_RATE_BPS]);
       least = value as number;
     }
-    // Somewhere there must be something, or there is no end to any plan.
+    // Without a rate above 0 in the last step, no plan would end.
     need(least > 0 || step < steps - 1, field, 'a rate above 0', least);
   }
 }
@@ -92,7 +92,7 @@ function checkPaths(paths: unknown): void {
   need(Math.abs(sum - 1) <= WEIGHT_SLACK, 'paths', 'weights that sum to 1', sum);
 }
 
-/** Needs numbers, ascending, above 0 and below `limit`; returns how many they are. */
+/** Requires ascending numbers above 0 and below `limit`; returns their count. */
 function countAscending(value: unknown, field: string, { limit, most }: { limit: number; most: number }): number {
   needArray(value, field, [1, most]);
   let least = 0;

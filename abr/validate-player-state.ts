@@ -1,4 +1,4 @@
-/** Validates a player state that comes from outside: from users of the API, from recordings. Not for inner loops. */
+/** Validates a player state from outside: from users of the API or from recordings. Not for inner loops. */
 
 import type { PlayerState } from './controller.ts';
 import { InputError, requireInteger, requireNonNegative, requirePositive } from './errors.ts';
