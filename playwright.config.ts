@@ -6,8 +6,8 @@ const { executablePath, args, env } = await findBrowser();
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
-  // Playback is timed: one test at a time.
-  workers: 1,
+  // Players wait more than they compute: two files at a time.
+  workers: 2,
   reporter: 'list',
   timeout: 60_000,
   // Beside the tests, and without the platform's name: a test that compares pictures says for which browser they are.
