@@ -142,6 +142,23 @@ describe('simulate', () => {
     expect((JSON.parse(partly.stdout) as Results).tool).toHaveProperty('complete', false);
   });
 
+  test('compare finds the sessions with other choices, and those of one file alone', async () => {
+    const played = await run(simulateArgs({ starts: 'every:4' }));
+    const results = JSON.parse(played.stdout) as Results;
+    writeFileSync(at('before.json'), played.stdout);
+    const same = await run(['compare', at('before.json'), at('before.json')]);
+    expect(same.status).toBe(0);
+    expect(same.stdout).toMatch(/^mpc-d: \d+ sessions in both, 0 differ\n/);
+    const [first, ...rest] = results.sessions;
+    const [segment, ...segments] = first!.segments;
+    const changed = { ...first!, segments: [{ ...segment!, abandonedBits: 8 }, ...segments] };
+    writeFileSync(at('after.json'), JSON.stringify({ ...results, sessions: [changed, ...rest.slice(1)] }));
+    const other = await run(['compare', at('before.json'), at('after.json')]);
+    expect(other.status).toBe(1);
+    expect(other.stdout).toMatch(/: segment 0: ([\d.]+ Mbit\/s), then \1 after 8 abandoned bits\n/);
+    expect(other.stdout).toContain(': only in the first file\n');
+  });
+
   test('an interrupt leaves partial results that --resume completes to the same bytes', async () => {
     // Multiples of 0.7 are not exact in binary.
     const flags = { starts: 'every:0.7', algorithms: 'mpc-o,mpc-d' };

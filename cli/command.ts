@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { benchCommand } from './bench.ts';
 import type { CommandIo } from './command-io.ts';
+import { compareCommand } from './compare.ts';
 import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './exit-status.ts';
 import { fakeDishCommand } from './fake-dish.ts';
 import { mergeCommand } from './merge.ts';
@@ -24,6 +25,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(simulateCommand(io))
     .addCommand(benchCommand(io))
     .addCommand(mergeCommand(io))
+    .addCommand(compareCommand(io))
     .addCommand(reportCommand(io))
     .addCommand(traceCommand(io))
     .addCommand(serveCommand(io))

@@ -1,0 +1,70 @@
+/** `leo-abr compare`: says which sessions of two results files chose differently. */
+
+import { Command } from 'commander';
+import { parseResults } from '../replay/evaluation/parse-results.ts';
+import type { SessionResult } from '../replay/results.ts';
+import type { CommandIo } from './command-io.ts';
+import { EXIT_FAULT, ExitWith } from './exit-status.ts';
+import { readInput } from './results-file.ts';
+
+/** Differences shown per algorithm. */
+const SHOWN = 3;
+
+export function compareCommand(io: CommandIo): Command {
+  return new Command('compare')
+    .description('find the sessions of two results files with different choices; exit status 1 if there are any')
+    .argument('<before.json>', 'results of simulate, bench or merge')
+    .argument('<after.json>', 'results of the same traces, starts and algorithms')
+    .action((before: string, after: string) => {
+      const [earlier, later] = [readSessions(before), readSessions(after)];
+      const isSame = [...new Set([...earlier.values(), ...later.values()].map(({ algorithm }) => algorithm))]
+        .map((algorithm) => isSameFor(algorithm, earlier, later, io))
+        .every(Boolean);
+      if (!isSame) throw new ExitWith(EXIT_FAULT);
+    });
+}
+
+type Sessions = ReadonlyMap<string, SessionResult>;
+
+function readSessions(file: string): Sessions {
+  const { sessions } = parseResults(readInput(file, 'results'), file);
+  return new Map(sessions.map((session) => [keyOf(session), session]));
+}
+
+function keyOf({ trace, startSeconds, algorithm, seed }: SessionResult): string {
+  return `${algorithm}: ${trace} from second ${startSeconds}, seed ${seed}`;
+}
+
+/** Writes a line on an algorithm, and one on each of the first differences. */
+function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: CommandIo): boolean {
+  const differences: string[] = [];
+  let inBoth = 0;
+  for (const key of new Set([...before.keys(), ...after.keys()])) {
+    const [one, other] = [before.get(key), after.get(key)];
+    if ((one ?? other)!.algorithm !== algorithm) continue;
+    if (one === undefined || other === undefined) {
+      differences.push(`${key}: only in the ${one === undefined ? 'second' : 'first'} file`);
+      continue;
+    }
+    inBoth++;
+    const at = firstDifference(one, other);
+    if (at !== undefined) differences.push(`${key}: segment ${at}: ${choiceOf(one, at)}, then ${choiceOf(other, at)}`);
+  }
+  io.stdout.write(`${algorithm}: ${inBoth} sessions in both, ${differences.length} differ\n`);
+  for (const difference of differences.slice(0, SHOWN)) io.stdout.write(`  ${difference}\n`);
+  return differences.length === 0;
+}
+
+/** Index of the first segment with another bitrate or other abandoned bits. */
+function firstDifference(one: SessionResult, other: SessionResult): number | undefined {
+  const count = Math.max(one.segments.length, other.segments.length);
+  for (let at = 0; at < count; at++) if (choiceOf(one, at) !== choiceOf(other, at)) return at;
+  return undefined;
+}
+
+function choiceOf({ segments }: SessionResult, at: number): string {
+  const segment = segments[at];
+  if (segment === undefined) return 'no segment';
+  const abandoned = segment.abandonedBits > 0 ? ` after ${segment.abandonedBits} abandoned bits` : '';
+  return `${segment.bitrateBps / 1e6} Mbit/s${abandoned}`;
+}
