@@ -1,5 +1,5 @@
 /**
- * An algorithm of one's own: the highest bitrate that leaves a reserve in the buffer if the link stays as it was.
+ * An example of your own algorithm: the highest bitrate that leaves a reserve in the buffer if the throughput stays.
  * Copy this file, change `decide`, and compare (docs/own-algorithm.md):
  *
  *     npx leo-abr simulate --traces replay/traces --scenario hd-16 --starts every:61 \
@@ -8,21 +8,21 @@
 
 import type { Controller, Decision, Download, PlayerState } from 'leo-abr';
 
-/** Seconds of media that shall be left when a download ends. */
+/** Buffer level to keep at the end of a download. */
 const RESERVE_SECONDS = 3;
-/** The throughput is the harmonic mean of this many downloads: slow ones count most. */
+/** The throughput is the harmonic mean of this many downloads, in which slow ones count most. */
 const DOWNLOADS = 5;
 
-/** Called once per session: what is kept in here belongs to one session. `seed` is for whatever is random. */
+/** Called once per session, so that its state belongs to one session. Use `seed` for random numbers. */
 export function createController(_options: { seed: number }): Controller {
   return {
     name: 'my-algorithm',
 
-    /** Called before each segment. Everything is in seconds and bits; the forecast (second argument) is not used. */
+    /** Called before each segment. All values are in seconds and bits. The second argument, a forecast, is not used. */
     decide(state: PlayerState): Decision {
       const { ladderBps, upcomingSizesBits, bufferLevelSeconds, downloads } = state;
       const throughputBps = harmonicMeanBps(downloads.slice(-DOWNLOADS));
-      // Sizes of the segment to decide on, one per representation; [1] would be those of the segment after it.
+      // Sizes of the next segment, one per representation; [1] has those of the segment after it.
       const sizesBits = upcomingSizesBits[0] ?? [];
       let representation = 0;
       for (const [candidate, sizeBits] of sizesBits.entries()) {
@@ -30,7 +30,7 @@ export function createController(_options: { seed: number }): Controller {
         if (leftSeconds >= RESERVE_SECONDS) representation = candidate;
       }
       return {
-        // An index into `ladderBps`, which is ascending.
+        // Index into `ladderBps`, which is ascending.
         representation,
         controller: 'my-algorithm',
         // Shown in results, the demo and the browser's log.
@@ -41,11 +41,11 @@ export function createController(_options: { seed: number }): Controller {
     },
 
     // Optional: reconsider(state, inFlight, forecast) is called ten times a second during a download. It returns 'keep',
-    // or a decision for another representation, and the download is given up for that.
+    // or a decision for another representation, for which the download is then abandoned.
   };
 }
 
-/** 0 where nothing has been measured. */
+/** 0 before the first download. */
 function harmonicMeanBps(downloads: readonly Download[]): number {
   const secondsPerBit = downloads.map(({ downloadSeconds, receivedBits }) => downloadSeconds / receivedBits);
   return secondsPerBit.length / secondsPerBit.reduce((sum, one) => sum + one, 0) || 0;
