@@ -107,8 +107,8 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   files: [{}, { scope: 'worker' }],
 
   origin: [
-    async ({ files }, use) => {
-      const outDir = join(import.meta.dirname, '../../build/e2e-plugin');
+    async ({ files }, use, { parallelIndex }) => {
+      const outDir = join(import.meta.dirname, `../../build/e2e-plugin-${parallelIndex}`);
       await build({ mode: 'plugin', logLevel: 'error', build: { outDir } });
       const dash = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
       const served: Record<string, ServedFile> = {
