@@ -1,8 +1,8 @@
 /**
  * Quality of experience: the sum that planners maximise and sessions are judged by.
  *
- *   session QoE = ( sum q(R) * segmentSeconds/4 - mu * (startup + stall seconds) - lambda * sum |q(R) - q(R previous)| )
- *                 / (media seconds / 4)
+ *   QoE = ( sum q(R) * segmentSeconds/4 - mu * (startup + stall seconds) - lambda * sum |q(R) - q(R previous)| )
+ *         / (media seconds / 4)
  *
  * which reads as "Mbit/s of undisturbed 4 s segments" and does not depend on segment or session length; with 4 s
  * segments it is Pensieve's sum per segment (Mao et al., SIGCOMM'17, after Yin et al., SIGCOMM'15).

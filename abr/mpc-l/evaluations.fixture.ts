@@ -1,4 +1,4 @@
-/** What MPC-L computes on the way to a decision, for tests. */
+/** MPC-L's intermediate results, for tests. */
 
 import type { PlayerState } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';

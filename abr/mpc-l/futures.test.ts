@@ -52,7 +52,7 @@ function correlationOf(a: readonly number[], b: readonly number[]): number {
 }
 
 describe('futures from quantiles', () => {
-  test('hold one each of equal shares: each quantile of the forecast splits them where its level says', () => {
+  test('hold equal shares: each quantile of the forecast splits them at its level', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(100), fc.nat(3), (rankCorrelation, seed, step) => {
         const forecast = forecastOf({ rankCorrelation });
@@ -66,7 +66,7 @@ describe('futures from quantiles', () => {
     );
   });
 
-  test("the marginal rates are the forecast's at the middle of each rank, whose logarithm is linear in the score", () => {
+  test("marginal rates are the forecast's at the middle of each rank; their logarithm is linear in the score", () => {
     const levels = [0.125, 0.375, 0.625, 0.875];
     const quantilesBps = [[1e6, 3e6, 9e6, 81e6]];
     const futures = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 4 });
@@ -78,7 +78,7 @@ describe('futures from quantiles', () => {
     expect(marginalAt(median, 0)[2]! / Math.sqrt(27e12)).toBeCloseTo(1, 9);
   });
 
-  test('bins of the futures are as full as each other, and rates ascend with them', () => {
+  test('bins hold equal numbers of futures, and rates ascend with them', () => {
     for (const seconds of [0, 1.5, 3, 20]) {
       const futures = read(forecastOf(), { seed: 7 });
       const perBin = Array.from({ length: BINS }, () => [] as number[]);
@@ -133,7 +133,7 @@ describe('futures from quantiles', () => {
     expect(read(forecastOf({ rankCorrelation: 1 })).correlationBetween(0, 1)).toBe(0.99);
   });
 
-  test('the same seed draws the same futures, whatever was read before; another seed others of the same rates', () => {
+  test('a seed draws the same futures, whatever was drawn before; another seed others of the same rates', () => {
     const used = new Futures(COUNT, BINS, 3);
     used.draw(forecastOf({ rankCorrelation: 0.2, levels: [0.5], quantilesBps: [[1e6], [1e6], [1e6], [1e6]] }), 3);
     used.draw(pathsOf([{ weight: 1, path: new ConstantPath(5e6) }]), 0);
@@ -147,7 +147,7 @@ describe('futures from quantiles', () => {
     expect(ratesAt(other, 1)).not.toEqual(ratesAt(fresh, 1));
   });
 
-  test('a forecast that has changed in place is read anew', () => {
+  test('a forecast that was changed in place is read again', () => {
     const levels = [0.25, 0.75];
     const forecast = forecastOf({ levels, quantilesBps: [1, 1, 1, 1].map(() => [1e6, 2e6]) });
     const futures = read(forecast);
@@ -156,7 +156,7 @@ describe('futures from quantiles', () => {
     expect(ratesAt(futures, 0)).toEqual(ratesAt(read(forecast), 0));
   });
 
-  test('crossing quantiles are put right, dead links have a floor, and everything stays finite and above 0', () => {
+  test('repairs crossing quantiles, has a floor for dead links, and stays finite and above 0', () => {
     const row = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e12, noNaN: true })), {
       minLength: 5,
       maxLength: 5,
@@ -178,7 +178,7 @@ describe('futures from quantiles', () => {
     );
   });
 
-  test('more steps than are read, one level, levels that all but coincide', () => {
+  test('more than 16 steps, one quantile level, almost equal levels', () => {
     const many = Array.from({ length: 40 }, (_, i) => i + 1);
     const long = read(forecastOf({ stepEndsSeconds: many, quantilesBps: many.map((i) => [1, 2, 3, 4, 5 + i]) }));
     ratesAt(long, 39).forEach((rate, future) => {
@@ -261,7 +261,7 @@ describe('transferSeconds', () => {
       }
       expect(marginalAt(older, 1)).toEqual(marginalAt(now, age + 1));
     }
-    // A clock that runs behind the forecaster's.
+    // A clock behind the forecaster's.
     expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
   });
 });
@@ -311,7 +311,7 @@ describe('futures from paths', () => {
     }
   });
 
-  test('take as long as the paths do, but for the steps that they are sampled on', () => {
+  test('take as long as the paths, up to the sampling', () => {
     const path = new PiecewisePath({ stepEndsSeconds: [1, 2, 4, 6, 10], ratesBps: [5e6, 1e6, 8e6, 0, 3e6], tail: 2e6 });
     for (const age of [0, 2]) {
       const futures = read(pathsOf([{ weight: 1, path }]), { age });
@@ -341,7 +341,7 @@ describe('futures from paths', () => {
     expect(Number.isFinite(all.transferSeconds(0, 0, 1e6))).toBe(true);
   });
 
-  test('do not depend on what was read before', () => {
+  test('do not depend on earlier draws', () => {
     const paths = pathsOf([
       { weight: 0.5, path: slow },
       { weight: 0.5, path: fast },

@@ -5,7 +5,7 @@
  * the forecast's rank correlation. The scores come from a fixed table, so that equal forecasts give equal futures and
  * similar forecasts give similar futures. The table makes a few futures stand for the whole distribution: in every step
  * each future holds an equal share of the probability, and innovations are uncorrelated with those of earlier steps.
- * Paths that a forecaster gives directly are sampled on steps of their own.
+ * A forecast of paths is sampled at fixed times instead.
  */
 
 import type { Forecast, PathForecast, QuantileForecast } from '../forecast.ts';
@@ -297,7 +297,7 @@ function sortBy(order: Uint16Array, values: Float64Array): void {
   }
 }
 
-/** A shuffle is repeated, this often at most, while less than this share of its variance is new. */
+/** Most attempts at a shuffle, and the least share of its variance that must be new. */
 const SHUFFLES = 32;
 const LEAST_NEW_SHARE = 0.1;
 

@@ -1,4 +1,4 @@
-/** Laws of MPC-L, in random states and on random forecasts, sound and broken ones. */
+/** Laws of MPC-L, in random states and on random forecasts, valid and broken. */
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ const LADDERS_BPS = [
 ];
 const LEVELS = [[0.05, 0.25, 0.5, 0.75, 0.95], [0.1, 0.5, 0.9], [0.5]];
 
-/** Quantiles around a link of `medianBps`, moving from step to step; now and then there is an outage in it. */
+/** Quantiles around a link of `medianBps`, different in each step, sometimes with an outage. */
 function anyQuantiles(medianBps: fc.Arbitrary<number>, nowSeconds: number): fc.Arbitrary<QuantileForecast> {
   const step = fc.record({
     seconds: fc.constantFrom(0.5, 1, 2, 4),
@@ -211,7 +211,7 @@ describe('scale', () => {
   });
 });
 
-describe('what is known of the link decides', () => {
+describe('capacity decides', () => {
   test('a link with plenty of capacity: the top, from the first decision on', () => {
     const controller = createMpcL();
     fc.assert(
@@ -223,14 +223,14 @@ describe('what is known of the link decides', () => {
             : state,
           onPath(new ConstantPath(50 * ladderBps[ladderBps.length - 1]!)),
         );
-        // At the very end of a session a change may not pay any more.
+        // At the end of a session a switch may not pay any more.
         if (state.segmentsRemaining > 2 || first) expect(decision.representation).toBe(ladderBps.length - 1);
       }),
       { ...SEED, numRuns: 200 },
     );
   });
 
-  test('a dead link: the lowest, and away from whatever is in flight', () => {
+  test('a dead link: the lowest, and a late download is abandoned', () => {
     const controller = createMpcL({ tuning: { patienceSegments: 1.5 } });
     fc.assert(
       fc.property(anyLateCase(), (one) => {
@@ -238,7 +238,7 @@ describe('what is known of the link decides', () => {
         expect(controller.decide(one.state, forecast).representation).toBe(0);
         const settled = { ...one, forecast, inFlight: { ...one.inFlight, requestedAtSeconds: 97, receivedBits: 0 } };
         const answer = choiceOf(reconsider(controller, settled));
-        // Enough is buffered to wait and see.
+        // The buffer is large enough to wait.
         const isPatient = one.state.bufferLevelSeconds > 1.5 * one.state.segmentSeconds;
         expect(answer).toBe(isPatient || one.inFlight.bitrateBps === one.state.ladderBps[0] ? 'keep' : 0);
       }),
@@ -275,12 +275,12 @@ describe('what is known of the link decides', () => {
   });
 
   /**
-   * Choices are not monotone: more buffer or more capacity can make the plan go lower now in order to rise later, in a
-   * few of a thousand states; and where a plan may abandon, more buffer means more patience, which can be worth less.
-   * What each representation is worth is monotone, on a link whose outlook is the same at all times: the plan goes by the
-   * time that has been played, so that after a stall it takes capacity for sooner than it is.
+   * Choices are not monotone: in a few of a thousand states, more buffer or capacity makes the plan choose lower now in
+   * order to rise later. Where a plan may abandon, more buffer means more patience, which can be worth less. The score
+   * of each representation is monotone on a link whose distribution does not change. On others it need not be: the
+   * value function counts played time, so after a stall it reads the capacity of an earlier time.
    */
-  test('without abandonment, more buffer never makes a representation worth less; larger sizes never stall less', () => {
+  test('without abandonment, more buffer never lowers a score, and larger sizes never stall less', () => {
     fc.assert(
       fc.property(anyCase(), fc.double({ min: 0, max: 1, noNaN: true }), ({ state, forecast: changing }, more) => {
         const forecast = { ...changing, quantilesBps: changing.quantilesBps.map(() => changing.quantilesBps[0]!) };
@@ -322,7 +322,7 @@ describe('what is known of the link decides', () => {
 describe('reconsider', () => {
   const controller = createMpcL({ maxAbandonments: 4, tuning: { patienceSegments: 1.5, settleSeconds: 0.3 } });
 
-  test('keeps, or names a lower representation; never more often, or at more waste, than allowed', () => {
+  test('keeps or lowers; within the limits on abandonments and waste', () => {
     let abandoned = 0;
     fc.assert(
       fc.property(anyLateCase(), (one) => {
@@ -343,7 +343,7 @@ describe('reconsider', () => {
         expect(asked({ sessionWastedBits: 0.1 * inFlight.sessionRequestedBits! }, { maxWastedShare: 0.05 })).toBe(
           'keep',
         );
-        // What has not come is not wasted.
+        // Only received bits are wasted.
         const nothingYet = asked({ receivedBits: 0, sessionWastedBits: 0 }, { maxWastedShare: 0 });
         const somethingCame = asked({ receivedBits: 1e3, sessionWastedBits: 0 }, { maxWastedShare: 0 });
         expect(choiceOf(nothingYet)).toBe(choiceOf(asked({ receivedBits: 0 })));
@@ -354,7 +354,7 @@ describe('reconsider', () => {
     expect(abandoned).toBeGreaterThan(20);
   });
 
-  test('keeps while there is buffer enough, and what is the lowest already', () => {
+  test('keeps a download with enough buffer, and the lowest representation', () => {
     fc.assert(
       fc.property(anyLateCase(), (one) => {
         const { state, inFlight } = one;
@@ -362,14 +362,14 @@ describe('reconsider', () => {
         expect(reconsider(controller, { ...one, state: full })).toBe('keep');
         const lowest = { ...inFlight, bitrateBps: state.ladderBps[0]! };
         expect(reconsider(controller, { ...one, inFlight: lowest })).toBe('keep');
-        // A bitrate below the ladder, as a limit that was raised leaves it.
+        // A bitrate below the ladder, after its lower limit was raised.
         expect(reconsider(controller, { ...one, inFlight: { ...inFlight, bitrateBps: 1 } })).toBe('keep');
       }),
       { ...SEED, numRuns: 100 },
     );
   });
 
-  test('never names a representation of the bitrate in flight, where several share it', () => {
+  test('never chooses another representation of the same bitrate', () => {
     fc.assert(
       fc.property(anyLateCase(), fc.nat(4), (one, twin) => {
         const ladderBps = one.state.ladderBps.map((bps, r, all) => (r === twin + 1 ? all[twin]! : bps));
@@ -397,7 +397,7 @@ describe('reconsider', () => {
         });
         const downloads = [...state.downloads, attempt(true, gaveUp), ...(same ? [] : [attempt(false, 0)])];
         expect(controller.decide({ ...state, downloads }, fast).representation).toBeLessThan(gaveUp);
-        // One segment later it is forgotten.
+        // One segment later the limit ends.
         const later = { ...state, downloads, segmentIndex: state.segmentIndex + 2 };
         const fresh = { ...later, downloads: downloads.map((download) => ({ ...download, abandoned: false })) };
         expect(controller.decide(later, fast).representation).toBe(controller.decide(fresh, fast).representation);
@@ -491,7 +491,7 @@ describe('state', () => {
     );
   });
 
-  test('what it looks at does not grow with the session', () => {
+  test('its work does not grow with the session', () => {
     const controller = createMpcL();
     const [one] = fc.sample(anyCase(), { ...SEED, numRuns: 1 });
     const looks = (length: number) => {
@@ -524,7 +524,7 @@ describe('state', () => {
   });
 });
 
-/** Forecasts as wrong units, bugs and lost messages make them. */
+/** Forecasts with wrong units, bugs or missing parts. */
 const BROKEN: Readonly<Record<string, (forecast: QuantileForecast) => unknown>> = {
   'NaN among the rates': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.map(() => Number.NaN)) }),
   'negative rates': (f) => ({ ...f, quantilesBps: f.quantilesBps.map((row) => row.map((bps) => -1 - bps)) }),
@@ -560,7 +560,7 @@ const BROKEN: Readonly<Record<string, (forecast: QuantileForecast) => unknown>> 
   }),
 };
 
-describe('forecasts that cannot be planned on', () => {
+describe('unusable forecasts', () => {
   const controller = createMpcL();
   const mpcD = createMpcD({ name: 'mpc-l' });
   const measured = anyLateCase().filter(({ state }) => state.downloads.length > 2);
@@ -591,7 +591,7 @@ describe('forecasts that cannot be planned on', () => {
     );
   });
 
-  test('garbage of every kind and any history: no exception, a representation of the ladder', () => {
+  test('any garbage and any history: no exception, a representation of the ladder', () => {
     const number = fc.oneof(
       fc.constantFrom(0, -1, 1e-320, 1e15, 1e308, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
       fc.double(),
@@ -611,7 +611,7 @@ describe('forecasts that cannot be planned on', () => {
         rankCorrelation: fc.oneof(number, fc.double({ min: 0, max: 1 })),
         handovers: fc.array(fc.record({ atMs: number, confidence: number }), { maxLength: 2 }),
       }),
-      // In shape, with values of any size.
+      // Valid in form, with values of any size.
       fc.tuple(ascending, ascending, fc.double({ min: 0, max: 1, noNaN: true })).chain(([ends, levels, correlation]) =>
         fc
           .array(
@@ -675,7 +675,7 @@ describe('forecasts that cannot be planned on', () => {
     );
   });
 
-  test('a forecast of very many paths is looked at a bounded number of times', () => {
+  test('a forecast of very many paths is read a bounded number of times', () => {
     let asked = 0;
     const counting: CapacityPath = {
       cumulativeBits: (seconds) => {
@@ -693,7 +693,7 @@ describe('forecasts that cannot be planned on', () => {
 });
 
 describe('ablations', () => {
-  test('no-forecast plans on what was downloaded, and needs nothing else', () => {
+  test('no-forecast plans on the downloads alone', () => {
     const controller = createMpcL({ forecast: false });
     fc.assert(
       fc.property(anyLateCase(), (one) => {

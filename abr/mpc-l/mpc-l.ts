@@ -17,12 +17,13 @@ import { ValueFunction } from './value-function.ts';
 
 export type { MpcLOptions } from './options.ts';
 
-/** Request latency before the first measurement. */
+/** Request latency before the first measurement; from then on it is the median of the last ones. */
 const DEFAULT_LATENCY_SECONDS = 0.05;
-/** The latency is the median of this many measurements among the last downloads. */
+/** Measurements in that median: as many as in RobustMPC's mean. */
 const LATENCIES = 5;
+/** Last downloads among which they are: the number that every state holds, although not every download has one. */
 const RECENT_DOWNLOADS = 16;
-/** A download is late if it leaves less than this before a stall: a replacement needs its round trips, too. */
+/** A download is late if it ends less than this before a stall, because a replacement needs its round trips, too. */
 const LATE_MARGIN_SECONDS = 0.2;
 
 /** Throws `InputError` for an invalid option. */
@@ -47,6 +48,9 @@ class MpcL implements Controller {
     this.#fallback = createMpcD({ name, abandon });
   }
 
+  /**
+   * The representation with the highest score over the futures; MPC-D's choice without a usable, plausible forecast.
+   */
   decide(state: PlayerState, forecast?: Forecast): Decision {
     const usable = usableForecast(state, forecast, this.#options);
     if (usable === undefined || !isPlausible(usable, state)) {
@@ -57,7 +61,7 @@ class MpcL implements Controller {
     this.#futures.draw(usable, ageSeconds(state, usable));
     const outcomes = this.#outcomes(state);
     const evaluations = ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
-    // Going back up right after an abandonment would cost two switches.
+    // Not back up right after an abandonment: that would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);
     let best = 0;
     for (let r = 1; r < ladderBps.length; r++) {
@@ -78,6 +82,10 @@ class MpcL implements Controller {
     };
   }
 
+  /**
+   * Abandons a download that is late in more than `lateShare` of the futures, if a lower bitrate scores higher by at
+   * least `abandonMargin`. The first conditions keep a download without an evaluation.
+   */
   reconsider(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep' {
     const options = this.#options;
     const { tuning } = options;
@@ -115,11 +123,11 @@ class MpcL implements Controller {
       replacement = { representation: r, evaluation };
     }
     if (replacement === undefined) return 'keep';
-    const { representation, evaluation } = replacement;
+    const { representation: lower, evaluation } = replacement;
     return {
-      representation,
+      representation: lower,
       controller: this.name,
-      reason: `${usable.source}: abandoned for ${megabits(state, representation)}: ${comparison(evaluation, 'going on', kept)}`,
+      reason: `${usable.source}: abandoned for ${megabits(state, lower)}: ${comparison(evaluation, 'going on', kept)}`,
       ...this.#basis(state, usable),
     };
   }
@@ -165,7 +173,7 @@ function reasonOf(state: PlayerState, evaluations: readonly Evaluation[], best: 
   return comparison(chosen, next, above);
 }
 
-/** The evaluations are of this segment alone; the choice may follow from the later ones. */
+/** Expected values of two requests. They cover this segment alone, while the choice depends on later ones, too. */
 function comparison(chosen: Evaluation, rejected: string, other: Evaluation): string {
   const against = other.qoe > chosen.qoe ? ', but risk and later segments decide against it' : '';
   return `${expected(chosen)}; ${rejected}: ${expected(other)}${against}`;
@@ -179,7 +187,7 @@ function megabits({ ladderBps }: PlayerState, representation: number): string {
   return `${ladderBps[representation]! / 1e6} Mbit/s`;
 }
 
-/** Median latency of the last requests. */
+/** Median latency of the last requests that have one. */
 function recentLatencySeconds({ downloads }: PlayerState): number {
   const latencies: number[] = [];
   const oldest = Math.max(0, downloads.length - RECENT_DOWNLOADS);
@@ -197,7 +205,7 @@ function abandonedBitrateBps(state: PlayerState): number {
   let lowestBps = Number.POSITIVE_INFINITY;
   for (let i = state.downloads.length - 1; i >= 0; i--) {
     const { segmentIndex, abandoned, bitrateBps } = state.downloads[i]!;
-    // After a seek earlier downloads may be of any segment.
+    // Earlier downloads may be of any segment, after a seek.
     if (segmentIndex !== state.segmentIndex && segmentIndex !== state.segmentIndex - 1) break;
     if (abandoned) lowestBps = Math.min(lowestBps, bitrateBps);
   }

@@ -45,17 +45,19 @@ export interface MpcLTuning {
   tailWeightSpan: number;
   tailShare: number;
   /**
-   * Segment durations after which the plan counts on abandoning a bad download. The timer could act sooner, but evidence
-   * has to build up first: a plan that relies on quick escapes takes risks from which it cannot escape.
+   * Segment durations after which the plan counts on abandoning a bad download. The timer could act sooner, but
+   * evidence has to build up first: a plan that relies on quick escapes takes risks from which it cannot escape.
    */
   reactionSegments: number;
   /** Segment durations of buffer above which no download is abandoned: waiting is free, and more is known later. */
   patienceSegments: number;
   /** Least gain of an abandonment, as a share of the top quality. */
   abandonMargin: number;
-  /** No download is abandoned sooner after its request. */
+  /**
+   * Time after its request during which no download is abandoned; MPC-D's rule, which has no forecast, waits longer.
+   */
   settleSeconds: number;
-  /** Share of late futures above which a running download is evaluated at all. */
+  /** Share of the futures in which a running download must be late, or it is kept without an evaluation. */
   lateShare: number;
   /** Rank bins in the value function. */
   bins: number;

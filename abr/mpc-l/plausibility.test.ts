@@ -87,7 +87,7 @@ describe('isPlausible', () => {
     expect(isPlausible(pathsOf(expected, expected), stateOf(measured))).toBe(plausible);
   });
 
-  test('before anything is measured, only what no link does', () => {
+  test('before a measurement, rejects only impossible links', () => {
     for (const mbps of [0.01, 1, 100, 10e3]) expect(isPlausible(expects(mbps), stateOf([]))).toBe(true);
     for (const mbps of [0, 1e-4, 1e6]) expect(isPlausible(expects(mbps), stateOf([]))).toBe(false);
   });
@@ -101,12 +101,12 @@ describe('isPlausible', () => {
     expect(isPlausible(expects(900), stateOf([20]), inFlight(480e6))).toBe(true);
   });
 
-  test('a single path is believed', () => {
+  test('a single path is always plausible', () => {
     expect(isPlausible(pathsOf(0), stateOf([20, 20]))).toBe(true);
     expect(isPlausible(pathsOf(1e6), stateOf([20, 20]))).toBe(true);
   });
 
-  test('measurements that are none make no forecast plausible', () => {
+  test('invalid measurements make no forecast plausible', () => {
     const state = stateOf([20, 20]);
     const downloads = state.downloads.map((download) => ({ ...download, receivedBits: Number.NaN }));
     expect(() => isPlausible(expects(20), { ...state, downloads })).not.toThrow();

@@ -1,10 +1,10 @@
 /**
  * Whether a forecast is compatible with the session's measurements. A forecast that is wrong by an order of magnitude
- * (wrong units, another link, a bug) is worse than none: on a slow link the plan would choose the top representation for
- * ever.
+ * (wrong units, another link, a bug) is worse than none: on a slow link the plan would choose the top representation
+ * for ever.
  *
- * The test is coarse on purpose. A forecast may know of an outage before it shows, or of its end. It may not expect a link
- * many times faster than all recent downloads, or many times slower.
+ * The test is coarse on purpose. A forecast may know of an outage before it shows, or of its end. It may not expect a
+ * link many times faster than all recent downloads, or many times slower.
  */
 
 import type { Download, InFlight, PlayerState } from '../controller.ts';
@@ -14,8 +14,8 @@ import type { Forecast } from '../forecast.ts';
 const LAST_FOR_SLOW = 2;
 const LAST_FOR_FAST = 5;
 /**
- * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, on the road too,
- * this rejects no forecast of the built-in forecaster.
+ * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, on the road
+ * too, this rejects no forecast of the built-in forecaster.
  */
 const FACTOR = 4;
 /** Before the first measurement: reject forecasts this many times above the highest bitrate or below the lowest. */
@@ -24,7 +24,7 @@ const BLIND_FACTOR = 1000;
 const USEFUL_FACTOR = 2;
 /** The part of a forecast that is checked. */
 const CHECKED_SECONDS = 20;
-/** A running download counts as a measurement after this long. */
+/** Time after its request from which a running download counts as a measurement. */
 const JUDGED_AFTER_SECONDS = 1;
 
 /** Mean capacity at the median and at the highest quantile level of a forecast. */

@@ -44,7 +44,7 @@ describe('rankTransitions', () => {
     for (const p of rankTransitions(8, 0, MEAN_ONLY)) expect(p).toBeCloseTo(1 / 8, 6);
   });
 
-  test('the more correlation, the more of a rank is kept', () => {
+  test('more correlation keeps a rank more often', () => {
     const size = 8;
     const scores = binScores(size);
     let before = rankTransitions(size, 0, MEAN_ONLY);

@@ -22,9 +22,9 @@ export interface TailWeight {
 }
 
 /**
- * Transition probabilities `[from * bins + to]` for a rank correlation in [0, 1); rows add up to 1. A tail weight raises
- * the lowest ranks: a row becomes (1 - weight) of itself plus weight of its lowest `tail` share. For every outcome that
- * improves with the rank, this is the mixture of mean and conditional value at risk.
+ * Transition probabilities `[from * bins + to]` for a rank correlation in [0, 1); rows add up to 1. A tail weight
+ * raises the lowest ranks: a row becomes (1 - weight) of itself plus weight of its lowest `tail` share. For every
+ * outcome that improves with the rank, this is the mixture of mean and conditional value at risk.
  */
 export function rankTransitions(bins: number, correlation: number, tail: TailWeight): Float64Array {
   const scores = binScores(bins);

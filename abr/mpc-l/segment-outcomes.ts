@@ -20,8 +20,9 @@ export interface Request {
 
 export interface Evaluation {
   /**
-   * What choices go by: QoE from this segment to the horizon, plus the value of the buffer behind it, with stalls and bad
-   * futures counted more than their share (`risk`). It has no unit that means anything outside of the plan.
+   * MPC-L chooses the highest score: QoE from this segment to the horizon, plus the value of the buffer after it.
+   * Stalls and bad futures count more than their share (`risk`). Scores have no unit; compare them within one state
+   * only.
    */
   score: number;
   /** Expected QoE of this segment alone, per 4 s of media (`CandidateOutlook`). */
@@ -91,6 +92,10 @@ export class SegmentOutcomes {
     return { representation, bits: this.#sizesBits[representation]!, latencySeconds: this.#latencySeconds };
   }
 
+  /**
+   * Scores a request: plays its download in every future, and takes the mean of the scores, with the extra weight of
+   * the tail. As `reconsider` would, a future may abandon a download that is about to stall.
+   */
   evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
     const futures = this.#futures;
     const playable = this.#playableSeconds;
@@ -102,7 +107,7 @@ export class SegmentOutcomes {
       let played = representation;
       let score = this.#score(f, representation, seconds);
       let stall = Math.max(0, seconds - playable);
-      // A download that is about to stall may be abandoned for a lower representation that arrives sooner.
+      // Abandon it for a lower representation that arrives sooner, if that scores higher.
       if (seconds > reaction && seconds > playable) {
         const sentAt = reaction + this.#latencySeconds;
         for (let lower = 0; lower < representation; lower++) {
@@ -138,6 +143,7 @@ export class SegmentOutcomes {
     );
   }
 
+  /** Mean of the futures' scores, in which the worst `tailShare` of them has extra weight. */
   #meanWithTail(): number {
     const scores = this.#scores;
     const tailWeight = tailWeightOf(this.#options);

@@ -6,14 +6,14 @@ import { robustThroughput } from '../robust-throughput.ts';
 import { validateForecast } from '../validate-forecast.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 
-/** A forecast may seem to come from the future by this much, because clocks are read at different moments. */
+/** A forecast may be issued up to this much after now, because clocks are read at different moments. */
 const EARLY_SECONDS = 1;
-/** With fewer downloads a session is starting, for `startup: false`. */
+/** With `startup: false` MPC-D decides until there are this many downloads. */
 const STARTUP_DOWNLOADS = 2;
 
 /**
- * The forecast to plan on; undefined if MPC-D has to decide. One that is an epoch old says nothing about the present
- * one. Whether a forecast is plausible is another question.
+ * The forecast to plan on; undefined if MPC-D has to decide. A forecast that is an epoch old says nothing about the
+ * present epoch. Whether it is plausible is checked in plausibility.ts.
  */
 export function usableForecast(
   state: PlayerState,

@@ -30,7 +30,7 @@ function transferSeconds(bits: number, ratesBps: readonly number[], rank: number
   return 5 + (bits - 5 * rate) / Math.max(rate, ratesBps[Math.floor(ratesBps.length / 2)]!);
 }
 
-/** The recursion of value-function.ts by exhaustion: every level exactly, nothing tabulated. */
+/** The recursion of value-function.ts by exhaustion: exact buffer levels, no table. */
 function reference(problem: ValueProblem, level: number, rank: number, before: number, k = 0): number {
   const stage = problem.stages[k];
   const topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
@@ -40,7 +40,7 @@ function reference(problem: ValueProblem, level: number, rank: number, before: n
   const buffered = Math.min(topLevel, level);
   const playable = Math.max(0, buffered - problem.stallLevelSeconds);
   const reaction = Math.max(problem.reactionSeconds, playable - problem.patienceSeconds);
-  // What was buffered and what came since, less what is left, has been played.
+  // Played time = initial buffer + appended media - current buffer.
   const passedSeconds = problem.bufferLevelSeconds + (k + 1) * segmentSeconds - buffered;
   const rates = ratesAt(problem, passedSeconds + segmentSeconds / 4);
 
@@ -186,7 +186,7 @@ describe('ValueFunction', () => {
     );
   });
 
-  // Where a dead link comes to life between two points, nothing but a finer grid helps.
+  // If a dead link recovers between two points, only a finer grid helps.
   test.each([
     { mostSteps: 1, leastGrowth: 0.01, most: 0.15, mean: 0.003 },
     { mostSteps: 3, leastGrowth: 0.5, most: 0.8, mean: 0.01 },
@@ -213,7 +213,7 @@ describe('ValueFunction', () => {
     expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(mean);
   });
 
-  test('is zero where nothing follows, and does not depend on what was solved before', () => {
+  test('is zero without later segments, and does not depend on earlier problems', () => {
     const small = fc.sample(anyProblem({ stages: 2, bins: 2, capSegments: LARGE_CAPS }), { ...SEED, numRuns: 1 })[0]!;
     const large = fc.sample(anyProblem({ stages: 4, bins: 5, capSegments: LARGE_CAPS }), { ...SEED, numRuns: 1 })[0]!;
     const values = (value: ValueFunction, problem: ValueProblem) => {
@@ -251,7 +251,7 @@ describe('laws of the value', () => {
   const level = fc.double({ min: 0, max: 60, noNaN: true });
   const first = new ValueFunction();
   const second = new ValueFunction();
-  /** `better` is worth at least as much as `worse`, wherever one stands. */
+  /** In every state `better` is worth at least as much as `worse`. */
   function expectAtLeast(better: ValueProblem, worse: ValueProblem, at: readonly [number, number, number]): void {
     first.solve(better);
     second.solve(worse);
@@ -259,7 +259,7 @@ describe('laws of the value', () => {
     expect(value).toBeGreaterThanOrEqual(other - 1e-9 * (1 + Math.abs(other)));
   }
 
-  test('abandonment is worth something or nothing; so is a smaller mu', () => {
+  test('abandonment never lowers the value, nor does a smaller mu', () => {
     fc.assert(
       fc.property(problems, level, fc.nat(3), (problem, buffered, rank) => {
         expectAtLeast(problem, { ...problem, reactionSeconds: Number.POSITIVE_INFINITY }, [buffered, rank, 0]);
@@ -269,7 +269,7 @@ describe('laws of the value', () => {
     );
   });
 
-  test('without abandonment, on a steady link, more buffer, a higher rank and more capacity are never worth less', () => {
+  test('without abandonment, more buffer, rank or capacity never lowers the value on a steady link', () => {
     const steady = anyProblem({ ...SHAPE, mostSteps: 1 });
     const kept = steady.map((problem) => ({ ...problem, reactionSeconds: Number.POSITIVE_INFINITY }));
     fc.assert(
@@ -284,7 +284,7 @@ describe('laws of the value', () => {
     );
   });
 
-  test('where changes cost nothing, what was chosen last is worth nothing', () => {
+  test('without a cost of switches the previous representation does not matter', () => {
     fc.assert(
       fc.property(problems, level, fc.nat(3), (problem, buffered, rank) => {
         first.solve({ ...problem, lambda: 0 });
