@@ -2,43 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { Clock } from './clock.ts';
 import { PacedLink, TICK_MS, Ticker } from './paced-link.ts';
-
-/** Virtual time: timers fire in order, each late by `lateMs()`. */
-class VirtualClock implements Clock {
-  private now = 1234.5;
-  private timers: { atMs: number; callback: () => void }[] = [];
-
-  constructor(private readonly lateMs = () => 0) {}
-
-  nowMs() {
-    return this.now;
-  }
-
-  schedule(callback: () => void, delayMs: number) {
-    const timer = { atMs: this.now + delayMs + this.lateMs(), callback };
-    this.timers.push(timer);
-    return () => {
-      this.timers = this.timers.filter((other) => other !== timer);
-    };
-  }
-
-  get pending() {
-    return this.timers.length;
-  }
-
-  /** Fires timers until none is left or time has reached `untilMs`. */
-  run(untilMs = Number.POSITIVE_INFINITY) {
-    for (;;) {
-      this.timers.sort((a, b) => a.atMs - b.atMs);
-      const next = this.timers[0];
-      if (!next || next.atMs > untilMs) break;
-      this.timers.shift();
-      this.now = Math.max(this.now, next.atMs);
-      next.callback();
-    }
-    if (Number.isFinite(untilMs)) this.now = Math.max(this.now, untilMs);
-  }
-}
+import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RTT_SECONDS = 0.04;
 const step = new PiecewisePath({ stepEndsSeconds: [2, 3, 5], ratesBps: [8e6, 0, 80e6], tail: 'repeat' });

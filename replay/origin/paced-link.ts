@@ -5,7 +5,7 @@
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { Clock } from './clock.ts';
-import { type LinkTransfer, SharedLink } from './shared-link.ts';
+import { type LinkTransfer, type Release, SharedLink } from './shared-link.ts';
 
 /** The longest time between two deliveries of a transfer. */
 export const TICK_MS = 4;
@@ -16,6 +16,8 @@ type OnDelivered = (bytes: number) => void;
 interface PacedHandle {
   /** Second of the link at which the last byte was due; undefined before. */
   readonly prescribedEndSeconds: number | undefined;
+  /** The same of each release that is over. */
+  readonly releaseEndsSeconds: readonly number[];
   cancel(): void;
 }
 
@@ -78,14 +80,18 @@ export class PacedLink {
     return this.startedAtMs === undefined ? 0 : (this.ticker.clock.nowMs() - this.startedAtMs) / 1000;
   }
 
-  /** Requests `bytes` > 0, which begin to arrive after the latency. The link must have been started. */
-  request(bytes: number, onDelivered: OnDelivered): PacedHandle {
+  /**
+   * Requests `bytes` > 0, which begin to arrive after the latency, those of a release not before its second. The link
+   * must have been started.
+   */
+  request(bytes: number, onDelivered: OnDelivered, releases?: readonly Release[]): PacedHandle {
     this.tick();
-    const transfer = this.link.add(bytes * 8, this.link.nowSeconds + this.latencySeconds);
+    const transfer = this.link.add(bytes * 8, this.link.nowSeconds + this.latencySeconds, releases);
     const flow: Flow = {
       transfer,
       onDelivered,
       deliveredBytes: 0,
+      releaseEndsSeconds: transfer.releaseEndsSeconds,
       get prescribedEndSeconds() {
         return transfer.endedAtSeconds;
       },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PiecewisePath } from '../../abr/index.ts';
-import { SharedLink } from './shared-link.ts';
+import { type Release, SharedLink } from './shared-link.ts';
 
 const pathArbitrary = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 30 }), fc.constantFrom(0, 1e5, 3e6, 2e7)), { minLength: 1, maxLength: 8 })
@@ -42,6 +42,58 @@ describe('SharedLink', () => {
       ),
       { seed: 1, numRuns: 300 },
     );
+  });
+
+  test('a part of a transfer is sent when it exists and the parts before it are delivered', () => {
+    fc.assert(
+      fc.property(
+        pathArbitrary,
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 2e6 }), fc.nat(20)), { minLength: 1, maxLength: 8 }),
+        fc.nat(40),
+        fc.integer({ min: 10, max: 2000 }),
+        (path, parts, start, stepMs) => {
+          const startSeconds = start / 10;
+          const expected: number[] = [];
+          const releases: Release[] = [];
+          let freeAtSeconds = startSeconds;
+          let [fromSeconds, untilBits] = [0, 0];
+          for (const [bits, tenths] of parts) {
+            fromSeconds += tenths / 10;
+            untilBits += bits;
+            releases.push({ fromSeconds, untilBits });
+            const begins = Math.max(fromSeconds, freeAtSeconds);
+            freeAtSeconds = begins + path.downloadSeconds(begins, bits);
+            expected.push(freeAtSeconds);
+          }
+          const link = new SharedLink(path);
+          const transfer = link.add(untilBits, startSeconds, releases);
+          while (!link.isIdle) {
+            link.advanceTo(link.nowSeconds + stepMs / 1000);
+            const existing = releases.filter((release) => release.fromSeconds <= link.nowSeconds);
+            expect(transfer.deliveredBits).toBeLessThanOrEqual(existing.at(-1)?.untilBits ?? 0);
+          }
+          transfer.releaseEndsSeconds.forEach((end, i) => {
+            expect(end).toBeCloseTo(expected[i]!, 5);
+          });
+          expect(transfer.releaseEndsSeconds).toHaveLength(parts.length);
+          expect(transfer.endedAtSeconds).toBe(transfer.releaseEndsSeconds.at(-1));
+        },
+      ),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+
+  test('a transfer that waits for its next part leaves the link to others', () => {
+    const link = new SharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
+    const live = link.add(4e6, 0, [
+      { fromSeconds: 0, untilBits: 2e6 },
+      { fromSeconds: 1, untilBits: 4e6 },
+    ]);
+    const other = link.add(16e6, 0);
+    link.advanceTo(1);
+    expect([live.deliveredBits, other.deliveredBits]).toEqual([2e6, 6e6]);
+    link.advanceTo(10);
+    expect([live.endedAtSeconds, other.endedAtSeconds]).toEqual([expect.closeTo(1.5, 9), expect.closeTo(2.5, 9)]);
   });
 
   test('transfers together get exactly the capacity of the link while one of them is active', () => {

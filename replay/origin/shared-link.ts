@@ -5,17 +5,28 @@
 
 import type { PiecewisePath } from '../../abr/index.ts';
 
+/** A part of a transfer that exists from a second on only, such as a chunk of a live segment. */
+export interface Release {
+  fromSeconds: number;
+  /** The part ends here; it begins where the previous one ends. */
+  untilBits: number;
+}
+
 export interface LinkTransfer {
   readonly sizeBits: number;
-  /** From this second it shares the link. */
+  /** From this second it shares the link, while a part that exists is not delivered. */
   readonly startsAtSeconds: number;
   readonly deliveredBits: number;
+  /** Per delivered part, when its last bit arrived. */
+  readonly releaseEndsSeconds: readonly number[];
   /** When its last bit arrived; undefined before. */
   readonly endedAtSeconds: number | undefined;
 }
 
 interface Transfer extends LinkTransfer {
+  releases: readonly Release[];
   deliveredBits: number;
+  releaseEndsSeconds: number[];
   endedAtSeconds: number | undefined;
 }
 
@@ -36,9 +47,19 @@ export class SharedLink {
     return this.transfers.size === 0;
   }
 
-  /** Adds a transfer that shares the link from `startsAtSeconds` (>= now) until it ends or is removed. */
-  add(sizeBits: number, startsAtSeconds: number): LinkTransfer {
-    const transfer: Transfer = { sizeBits, startsAtSeconds, deliveredBits: 0, endedAtSeconds: undefined };
+  /**
+   * Adds a transfer that shares the link from `startsAtSeconds` (>= now) until it ends or is removed. `releases` (in
+   * order, none empty, the last until `sizeBits`) default to one: all of it exists.
+   */
+  add(sizeBits: number, startsAtSeconds: number, releases?: readonly Release[]): LinkTransfer {
+    const transfer: Transfer = {
+      sizeBits,
+      startsAtSeconds,
+      releases: releases ?? [{ fromSeconds: startsAtSeconds, untilBits: sizeBits }],
+      deliveredBits: 0,
+      releaseEndsSeconds: [],
+      endedAtSeconds: undefined,
+    };
     this.transfers.add(transfer);
     return transfer;
   }
@@ -56,8 +77,11 @@ export class SharedLink {
           (this.path.cumulativeBits(untilSeconds) - this.path.cumulativeBits(this.nowSeconds)) / active.length;
         for (const transfer of active) {
           transfer.deliveredBits += share;
-          if (transfer.deliveredBits < transfer.sizeBits - ROUNDING_BITS) continue;
-          transfer.deliveredBits = transfer.sizeBits;
+          const { untilBits } = nextRelease(transfer);
+          if (transfer.deliveredBits < untilBits - ROUNDING_BITS) continue;
+          transfer.deliveredBits = untilBits;
+          transfer.releaseEndsSeconds.push(untilSeconds);
+          if (untilBits < transfer.sizeBits) continue;
           transfer.endedAtSeconds = untilSeconds;
           this.transfers.delete(transfer);
         }
@@ -66,7 +90,7 @@ export class SharedLink {
     }
   }
 
-  /** When the next transfer starts or ends, unless one is added or removed before; `Infinity` on an idle link. */
+  /** When the next part of a transfer starts or ends, unless one is added or removed before; `Infinity` on an idle link. */
   nextEventSeconds(): number {
     return this.interval(Number.POSITIVE_INFINITY).untilSeconds;
   }
@@ -77,12 +101,14 @@ export class SharedLink {
     let untilSeconds = limit;
     let leastBits = Number.POSITIVE_INFINITY;
     for (const transfer of this.transfers) {
-      if (transfer.startsAtSeconds > this.nowSeconds) {
-        untilSeconds = Math.min(untilSeconds, transfer.startsAtSeconds);
+      const { fromSeconds, untilBits } = nextRelease(transfer);
+      const startsAtSeconds = Math.max(fromSeconds, transfer.startsAtSeconds);
+      if (startsAtSeconds > this.nowSeconds) {
+        untilSeconds = Math.min(untilSeconds, startsAtSeconds);
         continue;
       }
       active.push(transfer);
-      leastBits = Math.min(leastBits, transfer.sizeBits - transfer.deliveredBits);
+      leastBits = Math.min(leastBits, untilBits - transfer.deliveredBits);
     }
     if (active.length > 0) {
       const seconds = this.path.downloadSeconds(this.nowSeconds, Math.max(0, leastBits) * active.length);
@@ -91,3 +117,6 @@ export class SharedLink {
     return { active, untilSeconds };
   }
 }
+
+/** The part of a transfer that is delivered next. */
+const nextRelease = ({ releases, releaseEndsSeconds }: Transfer): Release => releases[releaseEndsSeconds.length]!;
