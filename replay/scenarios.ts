@@ -25,6 +25,24 @@ export interface Scenario {
   /** Seed of the sizes, the same for all sessions. */
   sizeSeed: number;
   browser: BrowserModel;
+  /** A live stream. Default: on demand. Only `replay/origin` supports live streams. */
+  live?: LiveStream;
+}
+
+/**
+ * When the media of a live stream comes into being. Second 0 of the session is the join; latency counts from the
+ * capture of a picture. `segmentCount` includes the segments before the join.
+ */
+export interface LiveStream {
+  /** A divisor of the segment's duration. Equal to it: plain live, whole segments. */
+  chunkSeconds: number;
+  /** From the capture of a chunk's end to the chunk's existence. */
+  encoderLatencySeconds: number;
+  targetLatencySeconds: number;
+  /** Media that was captured before the join; also the depth of the time-shift buffer. */
+  timeShiftSeconds: number;
+  /** The service's bounds of the playback rate. Default: none. */
+  playbackRates?: { min: number; max: number };
 }
 
 /**
@@ -120,6 +138,15 @@ export function segmentSizesBits(scenario: Scenario): number[][] {
   return factors.map((factor) =>
     scenario.ladderBps.map((bps) => Math.round((bps * scenario.segmentSeconds * factor) / mean / 8) * 8),
   );
+}
+
+/** The second of the session at which a chunk comes into being; negative before the join. */
+export function chunkExistsAtSeconds(
+  { segmentSeconds, live }: { segmentSeconds: number; live: LiveStream },
+  chunk: { segmentIndex: number; chunkIndex: number },
+): number {
+  const endSeconds = chunk.segmentIndex * segmentSeconds + (chunk.chunkIndex + 1) * live.chunkSeconds;
+  return endSeconds + live.encoderLatencySeconds - live.timeShiftSeconds;
 }
 
 /** The factor of the trace's rates in this scenario, without the payload share. */

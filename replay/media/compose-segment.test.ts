@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { boxesIn, concatBytes, findBox } from './boxes.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
-import { composeSegment, naturalSegmentBytes, SegmentSizeError } from './compose-segment.ts';
+import { composeChunks, composeSegment, naturalSegmentBytes, SegmentSizeError } from './compose-segment.ts';
 import { type Clip, readClip } from './fixture.ts';
 
 /** Parses a segment as a browser does. */
@@ -90,6 +90,61 @@ describe('composeSegment', () => {
       /segment 2: 1000 bytes/,
     );
     expect(() => composeSegment({ clip, index: 2, segmentSeconds: 4, sizeBytes: 1e6 + 0.5 })).toThrow(/whole bytes/);
+  });
+
+  test('chunks have exactly the prescribed size and the pictures of the segment, with their times', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(MAX_REPRESENTATIONS - 1),
+        fc.nat(2000),
+        fc.constantFrom([2, 0.25], [2, 0.5], [1, 0.125], [4, 4], [1.001, 0.0715]),
+        fc.constantFrom('free-box', 'mdat', 'filler-data'),
+        fc.constantFrom(500, 20_000, 300_000),
+        fc.nat(1000),
+        (representation, index, [segmentSeconds, chunkSeconds], padding, extra, more) => {
+          const clip = videoClip(representation);
+          const place = { clip, index, segmentSeconds: segmentSeconds!, chunkSeconds: chunkSeconds! };
+          const sizeBytes = naturalSegmentBytes(place) + extra + more;
+          const chunks = composeChunks({ ...place, padding, sizeBytes });
+          const sizes = chunks.map(({ length }) => length);
+          expect(sizes).toHaveLength(Math.round(segmentSeconds! / chunkSeconds!));
+          expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(sizeBytes);
+          if (extra === 300_000) expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+
+          const whole = readBack(clip, composeSegment({ clip, index, segmentSeconds: segmentSeconds! }).toBytes());
+          let expectedTicks = whole.startTicks;
+          const read = chunks.map((chunk) => readBack(clip, chunk.toBytes()));
+          read.forEach(({ startTicks, samples }, k) => {
+            expect(startTicks).toBe(expectedTicks);
+            const dueTicks = (index * segmentSeconds! + k * chunkSeconds!) * clip.timescale;
+            expect(startTicks - dueTicks).toBeGreaterThan(-1);
+            expect(startTicks - dueTicks).toBeLessThan(clip.samples[0]!.durationTicks);
+            expectedTicks += samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0);
+          });
+          const pictures = read.flatMap(({ samples }) => samples);
+          if (padding !== 'filler-data') expect(pictures).toEqual(whole.samples);
+          else expect(pictures).toHaveLength(whole.samples.length);
+        },
+      ),
+      { seed: 1, numRuns: 200 },
+    );
+  });
+
+  test('`mdat` padding lies between `moof` and the pictures', () => {
+    const clip = videoClip(3);
+    const place = { clip, index: 7, segmentSeconds: 2, chunkSeconds: 0.25 };
+    const [chunk] = composeChunks({ ...place, sizeBytes: 800_000, padding: 'mdat' });
+    const bytes = chunk!.toBytes();
+    expect(boxesIn(bytes).map(({ type }) => type)).toEqual(['moof', 'mdat']);
+    const first = clip.samples[(14 * 24) % clip.samples.length]!.bytes;
+    expect(readBack(clip, bytes).samples[0]!.bytes).toEqual(first);
+    expect(bytes.subarray(findBox(bytes, 'mdat').start).findIndex((byte) => byte !== 0)).toBeGreaterThan(90_000);
+  });
+
+  test('a chunk without a sample is an error', () => {
+    const place = { clip: videoClip(0), index: 0, segmentSeconds: 2, chunkSeconds: 0.02 };
+    expect(() => composeChunks(place)).toThrow(/chunkSeconds: expected at least a sample/);
+    expect(() => composeChunks({ ...place, chunkSeconds: 0.25, sizeBytes: 1000 })).toThrow(/chunk 0 of segment 0: /);
   });
 
   test('audio segments follow each other without gap or overlap', () => {

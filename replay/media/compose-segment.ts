@@ -1,14 +1,21 @@
 /**
- * Composes media segments (`moof` + `mdat`) from the samples of a clip, at any duration, position and byte size.
- * Padding is an ISO BMFF `free` box in front of the `moof`, which a browser drops after parsing, or H.264 filler-data
- * NAL units (type 12) inside the samples, which count against the source-buffer quota like real media.
+ * Composes media segments (`moof` + `mdat`, or a pair per chunk) from the samples of a clip, at any duration, position
+ * and byte size.
  */
 
 import { box, boxHeader, concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { type ByteRun, ByteRuns } from './byte-runs.ts';
 import type { Clip, Sample } from './fixture.ts';
 
-export type Padding = 'free-box' | 'filler-data';
+/**
+ * - `free-box`: an ISO BMFF `free` box in front of the `moof`, which a browser drops after parsing;
+ * - `mdat`: bytes at the start of the `mdat` that belong to no sample; dropped too, and between `moof` and the end of
+ *   `mdat`, where low-latency players measure throughput;
+ * - `filler-data`: H.264 filler-data NAL units (type 12) inside the samples, which count against the source-buffer quota
+ *   like real media.
+ */
+export const PADDINGS = ['free-box', 'mdat', 'filler-data'] as const;
+export type Padding = (typeof PADDINGS)[number];
 
 export interface SegmentRequest {
   clip: Clip;
@@ -21,6 +28,9 @@ export interface SegmentRequest {
   padding?: Padding;
 }
 
+/** A segment in chunks. `chunkSeconds` is a divisor of `segmentSeconds`. */
+export type ChunksRequest = SegmentRequest & { chunkSeconds: number };
+
 /** The prescribed size is smaller than the pictures, or too close to their size for padding. */
 export class SegmentSizeError extends Error {
   override readonly name = 'SegmentSizeError';
@@ -30,28 +40,93 @@ const FREE_BOX_HEADER_BYTES = 8;
 /** Length (4), header (1) and trailing bits (1) of a filler-data NAL unit. */
 const FILLER_OVERHEAD_BYTES = 6;
 const FILLER_NAL_TYPE = 12;
+/** The least padding of each kind. */
+const SMALLEST_EXTRA_BYTES = { 'free-box': FREE_BOX_HEADER_BYTES, mdat: 1, 'filler-data': FILLER_OVERHEAD_BYTES };
 
-/** The segment's bytes. @throws {SegmentSizeError} for a size that cannot be met. */
+/** The segment's bytes in one fragment. @throws {SegmentSizeError} for a size that cannot be met. */
 export function composeSegment(request: SegmentRequest): ByteRuns {
-  const { clip, sizeBytes, padding = 'free-box' } = request;
-  const { samples, startTicks } = samplesOf(request);
+  const { index, sizeBytes, padding } = request;
+  return fragment(request.clip, samplesOf(request), {
+    name: `segment ${index}`,
+    number: index + 1,
+    sizeBytes,
+    padding,
+  });
+}
+
+/**
+ * The segment's chunks, a fragment each. Their sizes are equal to within a byte, or, where a chunk's pictures need
+ * more, the pictures' own plus equal shares of the padding.
+ * @throws {SegmentSizeError} for a size that cannot be met.
+ */
+export function composeChunks(request: ChunksRequest): ByteRuns[] {
+  const { clip, index, padding = 'free-box' } = request;
+  const chunks = chunksOf(request);
+  const natural = chunks.map(({ samples }) => fragmentBytes(samples.map(({ bytes }) => bytes.length)));
+  const total = request.sizeBytes ?? sum(natural);
+  const equal = equalShares(total, chunks.length);
+  const allFit = equal.every((size, k) => size >= natural[k]! + SMALLEST_EXTRA_BYTES[padding]);
+  const extra = equalShares(total - sum(natural), chunks.length);
+  return chunks.map((chunk, k) =>
+    fragment(clip, chunk, {
+      name: `chunk ${k} of segment ${index}`,
+      number: index * chunks.length + k + 1,
+      sizeBytes: allFit ? equal[k]! : natural[k]! + extra[k]!,
+      padding,
+    }),
+  );
+}
+
+/** A whole number in `count` whole parts, the larger ones first. */
+function equalShares(total: number, count: number): number[] {
+  const share = Math.floor(total / count);
+  return Array.from({ length: count }, (_, i) => share + (i < total - share * count ? 1 : 0));
+}
+
+interface FragmentOptions {
+  /** For messages. */
+  name: string;
+  number: number;
+  sizeBytes: number | undefined;
+  padding: Padding | undefined;
+}
+
+/** Samples in a row, and the time of the first. */
+interface Pictures {
+  samples: Sample[];
+  startTicks: number;
+}
+
+function fragment(clip: Clip, pictures: Pictures, options: FragmentOptions): ByteRuns {
+  const { samples } = pictures;
+  const { name, sizeBytes, padding = 'free-box' } = options;
   const sizes = samples.map(({ bytes }) => bytes.length);
-  const natural = segmentBytes(sizes);
+  const natural = fragmentBytes(sizes);
   const extra = sizeBytes === undefined ? 0 : sizeBytes - natural;
   if (!Number.isInteger(extra)) throw new SegmentSizeError(`segment size: expected whole bytes, got ${sizeBytes}`);
 
   const runs: ByteRun[] = [];
-  const smallestExtra = padding === 'free-box' ? FREE_BOX_HEADER_BYTES : FILLER_OVERHEAD_BYTES;
+  const smallestExtra = SMALLEST_EXTRA_BYTES[padding];
   if (extra !== 0 && extra < smallestExtra) {
+    const seconds = sum(samples.map(({ durationTicks }) => durationTicks)) / clip.timescale;
     throw new SegmentSizeError(
-      `segment ${request.index}: ${sizeBytes} bytes prescribed, but ${clip.width}x${clip.height} pictures of ` +
-        `${request.segmentSeconds} s take ${natural} bytes, or at least ${natural + smallestExtra} with padding`,
+      `${name}: ${sizeBytes} bytes prescribed, but ${clip.width}x${clip.height} pictures of ` +
+        `${seconds} s take ${natural} bytes, or at least ${natural + smallestExtra} with padding`,
     );
   }
-  if (extra === 0 || padding === 'free-box') {
-    const fillBytes = extra - FREE_BOX_HEADER_BYTES;
-    if (extra > 0) runs.push(boxHeader('free', fillBytes), { fill: 0, count: fillBytes });
-    runs.push(moof(request, samples, sizes, startTicks), boxHeader('mdat', sum(sizes)));
+  const head = (sampleSizes: readonly number[], unusedBytes = 0) =>
+    runs.push(
+      moof(clip, pictures, { number: options.number, sizes: sampleSizes, unusedBytes }),
+      boxHeader('mdat', unusedBytes + sum(sampleSizes)),
+    );
+  if (extra === 0 || padding !== 'filler-data') {
+    if (extra > 0 && padding === 'free-box') {
+      const fillBytes = extra - FREE_BOX_HEADER_BYTES;
+      runs.push(boxHeader('free', fillBytes), { fill: 0, count: fillBytes });
+    }
+    const unusedBytes = padding === 'mdat' ? extra : 0;
+    head(sizes, unusedBytes);
+    if (unusedBytes > 0) runs.push({ fill: 0, count: unusedBytes });
     runs.push(...samples.map(({ bytes }) => bytes));
     return new ByteRuns(runs);
   }
@@ -61,8 +136,7 @@ export function composeSegment(request: SegmentRequest): ByteRuns {
     if (share < FILLER_OVERHEAD_BYTES) return i === 0 ? extra : 0;
     return i === 0 ? extra - share * (samples.length - 1) : share;
   });
-  const padded = sizes.map((size, i) => size + shares[i]!);
-  runs.push(moof(request, samples, padded, startTicks), boxHeader('mdat', sum(padded)));
+  head(sizes.map((size, i) => size + shares[i]!));
   samples.forEach((sample, i) => {
     runs.push(sample.bytes);
     const fillerBytes = shares[i]!;
@@ -73,28 +147,63 @@ export function composeSegment(request: SegmentRequest): ByteRuns {
   return new ByteRuns(runs);
 }
 
-/** The segment's bytes without padding. */
-export function naturalSegmentBytes(request: Omit<SegmentRequest, 'sizeBytes' | 'padding'>): number {
-  return segmentBytes(samplesOf(request).samples.map(({ bytes }) => bytes.length));
+/** The segment's bytes without padding; in one fragment unless it has chunks. */
+export function naturalSegmentBytes(request: Omit<ChunksRequest, 'chunkSeconds'> & { chunkSeconds?: number }): number {
+  const { chunkSeconds = request.segmentSeconds } = request;
+  const chunks = chunksOf({ ...request, chunkSeconds });
+  return sum(chunks.map(({ samples }) => fragmentBytes(samples.map(({ bytes }) => bytes.length))));
 }
+
+/** When a segment's first sample is presented, in ticks of the clip's timescale. */
+export function segmentStartTicks({ clip, index, segmentSeconds }: PlaceOfSegment): number {
+  const ticks = index * segmentSeconds * clip.timescale;
+  if (clip.kind === 'video') return Math.round(ticks);
+  const frameTicks = clip.samples[0]!.durationTicks;
+  return Math.ceil(ticks / frameTicks) * frameTicks;
+}
+
+/** @throws {RangeError} for chunks shorter than a sample. */
+function chunksOf(request: ChunksRequest): Pictures[] {
+  const { clip, index, segmentSeconds, chunkSeconds } = request;
+  const { samples, startTicks } = samplesOf(request);
+  const count = Math.round(segmentSeconds / chunkSeconds);
+  const firstTicks = index * segmentSeconds * clip.timescale;
+  const chunks: Pictures[] = Array.from({ length: count }, () => ({ samples: [], startTicks: 0 }));
+  let at = startTicks;
+  for (const sample of samples) {
+    // A sample belongs to the chunk in which it begins; the starts of video are rounded to ticks.
+    const k = Math.floor((at - firstTicks + 1) / (chunkSeconds * clip.timescale));
+    const chunk = chunks[Math.min(k, count - 1)]!;
+    if (chunk.samples.length === 0) chunk.startTicks = at;
+    chunk.samples.push(sample);
+    at += sample.durationTicks;
+  }
+  if (chunks.some((chunk) => chunk.samples.length === 0)) {
+    throw new RangeError(`chunkSeconds: expected at least a sample of the clip per chunk, got ${chunkSeconds}`);
+  }
+  return chunks;
+}
+
+type PlaceOfSegment = Pick<SegmentRequest, 'clip' | 'index' | 'segmentSeconds'>;
 
 /**
  * The samples of segment `index`; the clip repeats. Video begins at a sync sample, and its last picture is stretched or
  * cut to end with the segment. An audio frame belongs to the segment in which it begins.
  */
-function samplesOf({ clip, index, segmentSeconds }: Pick<SegmentRequest, 'clip' | 'index' | 'segmentSeconds'>) {
+function samplesOf(place: PlaceOfSegment): Pictures {
+  const { clip, index } = place;
+  const startTicks = segmentStartTicks(place);
+  const endTicks = segmentStartTicks({ ...place, index: index + 1 });
   const frameTicks = clip.samples[0]!.durationTicks;
   const count = clip.samples.length;
   if (clip.kind === 'audio') {
-    const firstFrame = (i: number) => Math.ceil((i * segmentSeconds * clip.timescale) / frameTicks);
-    const first = firstFrame(index);
+    const first = startTicks / frameTicks;
     // All frames have equal durations; only the clip's last one was cut to the clip's duration.
     const frame = (i: number): Sample => ({ ...clip.samples[i % count]!, durationTicks: frameTicks });
-    const samples = Array.from({ length: firstFrame(index + 1) - first }, (_, i) => frame(first + i));
-    return { samples, startTicks: first * frameTicks };
+    const samples = Array.from({ length: endTicks / frameTicks - first }, (_, i) => frame(first + i));
+    return { samples, startTicks };
   }
-  const startTicks = Math.round(index * segmentSeconds * clip.timescale);
-  const durationTicks = Math.round((index + 1) * segmentSeconds * clip.timescale) - startTicks;
+  const durationTicks = endTicks - startTicks;
   const frames = Math.max(1, Math.round(durationTicks / frameTicks));
   let first = Math.round(startTicks / frameTicks) % count;
   while (!clip.samples[first]!.isSync) first--;
@@ -109,18 +218,22 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 // mfhd 16, tfhd 16, tfdt 20, trun 20 + 12 per sample; traf and moof 8 each.
 const moofBytes = (sampleCount: number): number => 88 + 12 * sampleCount;
 
-const segmentBytes = (sampleSizes: readonly number[]): number => moofBytes(sampleSizes.length) + 8 + sum(sampleSizes);
+const fragmentBytes = (sampleSizes: readonly number[]): number => moofBytes(sampleSizes.length) + 8 + sum(sampleSizes);
 
-function moof(request: SegmentRequest, samples: readonly Sample[], sizes: readonly number[], startTicks: number) {
-  const dataOffset = moofBytes(samples.length) + 8;
+function moof(
+  clip: Clip,
+  { samples, startTicks }: Pictures,
+  { number, sizes, unusedBytes }: { number: number; sizes: readonly number[]; unusedBytes: number },
+) {
+  const dataOffset = moofBytes(samples.length) + 8 + unusedBytes;
   const table = samples.map((sample, i) => concatBytes([u32(sample.durationTicks), u32(sizes[i]!), u32(sample.flags)]));
   return box(
     'moof',
-    fullBox('mfhd', 0, 0, u32(request.index + 1)),
+    fullBox('mfhd', 0, 0, u32(number)),
     box(
       'traf',
       // default-base-is-moof
-      fullBox('tfhd', 0, 0x020000, u32(request.clip.trackId)),
+      fullBox('tfhd', 0, 0x020000, u32(clip.trackId)),
       fullBox('tfdt', 1, 0, u64(startTicks)),
       // data offset; duration, size and flags per sample
       fullBox('trun', 0, 0x000701, u32(samples.length), u32(dataOffset), ...table),

@@ -25,6 +25,7 @@ export interface Clip {
   samples: readonly Sample[];
 }
 
+const BOX_HEADER_BYTES = 8;
 const NON_SYNC_FLAG = 0x10000;
 const AAC_LC = 'mp4a.40.2';
 
@@ -49,7 +50,7 @@ export function readClip(file: Uint8Array): Clip {
     timescale: view.getUint32(mdhd + (file[mdhd] === 1 ? 20 : 12)),
     trackId: view.getUint32(tfhd + 4),
     init: file.slice(0, moovEnd),
-    samples: readSamples(file, view, findBox(file, 'mdat')),
+    samples: readSamples(file, view),
   } as const;
   if (kind === 'audio') return { ...clip, codec: AAC_LC, width: 0, height: 0 };
 
@@ -66,8 +67,8 @@ export function readClip(file: Uint8Array): Clip {
   };
 }
 
-/** The samples that `trun` lists, with the defaults of `tfhd`. */
-function readSamples(file: Uint8Array, view: DataView, mdat: { start: number }): Sample[] {
+/** The samples that `trun` lists, with the defaults of `tfhd`. Their offset counts from the `moof`. */
+function readSamples(file: Uint8Array, view: DataView): Sample[] {
   const tfhd = findBox(file, 'moof/traf/tfhd').start;
   const tfhdFlags = view.getUint32(tfhd) & 0xffffff;
   let at = tfhd + 8;
@@ -86,12 +87,12 @@ function readSamples(file: Uint8Array, view: DataView, mdat: { start: number }):
   const trunFlags = view.getUint32(trun) & 0xffffff;
   const count = view.getUint32(trun + 4);
   at = trun + 8;
-  optional((trunFlags & 0x1) !== 0);
+  const dataOffset = optional((trunFlags & 0x1) !== 0);
   const hasFirstFlags = (trunFlags & 0x4) !== 0;
   const firstFlags = optional(hasFirstFlags);
 
   const samples: Sample[] = [];
-  let offset = mdat.start;
+  let offset = findBox(file, 'moof').start - BOX_HEADER_BYTES + dataOffset;
   for (let i = 0; i < count; i++) {
     const durationTicks = (trunFlags & 0x100) !== 0 ? optional(true) : defaultDuration;
     const size = (trunFlags & 0x200) !== 0 ? optional(true) : defaultSize;

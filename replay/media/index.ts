@@ -1,8 +1,10 @@
 /** DASH media of exact byte sizes, made from small clips. Pure; for Node, workers and pages. */
 export { ByteRuns } from './byte-runs.ts';
 export { MAX_REPRESENTATIONS, videoClip } from './clips.ts';
-export { type Padding, SegmentSizeError } from './compose-segment.ts';
+export { PADDINGS, type Padding, SegmentSizeError } from './compose-segment.ts';
+export { type PresentationTime, UTC_PATH } from './manifest.ts';
 export {
+  ADDRESSINGS,
   type MediaFile,
   type PartKind,
   type Presentation,

@@ -1,12 +1,20 @@
 /** A DASH presentation whose segments have the sizes that a scenario prescribes: its files by path. Pure. */
 
 import { InputError } from '../../abr/errors.ts';
+import { chunkExistsAtSeconds, type LiveStream } from '../scenarios.ts';
 import { concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { ByteRuns } from './byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
-import { composeSegment, naturalSegmentBytes, type Padding } from './compose-segment.ts';
+import {
+  composeChunks,
+  composeSegment,
+  naturalSegmentBytes,
+  type Padding,
+  type SegmentRequest,
+  segmentStartTicks,
+} from './compose-segment.ts';
 import type { Clip } from './fixture.ts';
-import { type ManifestTrack, manifest } from './manifest.ts';
+import { type ManifestTrack, manifest, type PresentationTime } from './manifest.ts';
 
 export interface PresentationOptions {
   /** Bit/s, ascending; at most `MAX_REPRESENTATIONS`. */
@@ -14,15 +22,23 @@ export interface PresentationOptions {
   segmentSeconds: number;
   /** `[segment][representation]`, whole bytes. */
   segmentSizesBits: readonly (readonly number[])[];
-  /** `template`: a file per segment; `base`: one file per representation with a `sidx` index. Default: `template`. */
-  addressing?: 'template' | 'base';
+  /**
+   * `template` (default): a file per segment, by number; `timeline`: the same by time, listed in the manifest; `base`:
+   * one file per representation with a `sidx` index.
+   */
+  addressing?: Addressing;
   /** Number of periods, with nearly equal numbers of segments; more than one only with `template`. Default: 1. */
   periods?: number;
   /** Adds an audio track. Default: false. */
   audio?: boolean;
-  /** Default: `free-box`. */
+  /** Default: `free-box`; of a live stream `mdat`. */
   padding?: Padding;
+  /** Media time 0 is `timeShiftSeconds` before the join. Default: on demand. */
+  live?: LiveStream;
 }
+
+export const ADDRESSINGS = ['template', 'timeline', 'base'] as const;
+export type Addressing = (typeof ADDRESSINGS)[number];
 
 export type PartKind = 'init' | 'index' | 'segment';
 
@@ -33,11 +49,13 @@ export interface MediaFile {
   representationId: string;
   /** In order of their bytes, `end` exclusive; a segment's index counts from 0. */
   parts: readonly { kind: PartKind; start: number; end: number; segmentIndex?: number }[];
+  /** In order: the bytes before `end` exist from this second of the session. Undefined: always. */
+  chunks?: readonly { end: number; existsAtSeconds: number }[];
 }
 
 export interface Presentation {
-  /** The content of `manifest.mpd`. */
-  manifest: string;
+  /** The content of `manifest.mpd`; of a live stream at this time. Default: the session's start, at the epoch. */
+  manifest(now?: PresentationTime): string;
   /** The content of `sizes.json`: bytes per segment, by Representation id. */
   sizes: { representations: Record<string, number[]> };
   /** A media file by its path relative to the manifest. */
@@ -51,15 +69,19 @@ interface Track {
   clip: Clip;
   bandwidthBps: number;
   sizeBytes: (index: number) => number;
-  segment: (index: number) => ByteRuns;
+  /** In chunks; one unless live. */
+  segment: (index: number) => ByteRuns[];
 }
 
 const AUDIO_BPS = 32e3;
 const SMALLEST_PADDING_BYTES = 8;
+/** Longer than a picture (1/24 s) and an audio frame. */
+const SHORTEST_CHUNK_SECONDS = 0.05;
 
 /** @throws {InputError} for a size smaller than the pictures, and for impossible options. */
 export function presentation(options: PresentationOptions): Presentation {
-  const { ladderBps, segmentSeconds, segmentSizesBits, addressing = 'template', periods = 1, padding } = options;
+  const { ladderBps, segmentSeconds, segmentSizesBits, addressing = 'template', periods = 1, live } = options;
+  const padding = options.padding ?? (live ? 'mdat' : undefined);
   const segmentCount = segmentSizesBits.length;
   expect(
     ladderBps.length >= 1 && ladderBps.length <= MAX_REPRESENTATIONS,
@@ -71,19 +93,27 @@ export function presentation(options: PresentationOptions): Presentation {
   expect(segmentCount >= 1, 'segmentSizesBits', 'a segment or more', segmentCount);
   const periodsFit = Number.isInteger(periods) && periods >= 1 && periods <= segmentCount;
   expect(periodsFit, 'periods', `1 to ${segmentCount}`, periods);
-  expect(periods === 1 || addressing === 'template', 'periods', '1 with addressing "base"', periods);
+  expect(periods === 1 || addressing !== 'base', 'periods', '1 with addressing "base"', periods);
+  if (live) expectLive(live, options);
+  const chunkSeconds = live?.chunkSeconds ?? segmentSeconds;
+  const chunkCount = Math.round(segmentSeconds / chunkSeconds);
+  const compose = (request: Omit<SegmentRequest, 'segmentSeconds'>) =>
+    chunkCount === 1
+      ? [composeSegment({ ...request, segmentSeconds })]
+      : composeChunks({ ...request, segmentSeconds, chunkSeconds });
 
   const videos = ladderBps.map((bandwidthBps, representation): Track => {
     const clip = videoClip(representation);
     const sizeBytes = (index: number) => segmentSizesBits[index]![representation]! / 8;
     const segment = (index: number) =>
-      composeSegment({ clip, index, segmentSeconds, sizeBytes: sizeBytes(index), ...(padding && { padding }) });
+      compose({ clip, index, sizeBytes: sizeBytes(index), ...(padding && { padding }) });
     return { id: `video-${representation}`, clip, bandwidthBps, sizeBytes, segment };
   });
   videos.forEach(({ clip, sizeBytes }, representation) => {
     for (let index = 0; index < segmentCount; index++) {
       const size = sizeBytes(index);
-      const smallest = naturalSegmentBytes({ clip, index, segmentSeconds }) + SMALLEST_PADDING_BYTES;
+      const natural = naturalSegmentBytes({ clip, index, segmentSeconds, chunkSeconds });
+      const smallest = natural + chunkCount * SMALLEST_PADDING_BYTES;
       expect(
         Number.isInteger(size) && size >= smallest,
         `segmentSizesBits[${index}][${representation}]`,
@@ -92,10 +122,11 @@ export function presentation(options: PresentationOptions): Presentation {
       );
     }
   });
-  const audios = options.audio ? [audioTrack(segmentSeconds)] : [];
+  const audios = options.audio ? [audioTrack(compose, { segmentSeconds, chunkSeconds })] : [];
 
   const files = new Map<string, () => MediaFile>();
   const ranges = new Map<Track, ManifestTrack['ranges']>();
+  const starts = new Map<Track, number[]>();
   for (const track of [...videos, ...audios]) {
     if (addressing === 'base') {
       const whole = wholeFile(track, segmentSeconds, segmentCount);
@@ -103,7 +134,16 @@ export function presentation(options: PresentationOptions): Presentation {
       files.set(`${track.id}.mp4`, () => whole.file);
     } else {
       files.set(`${track.id}/init.mp4`, () => initFile(track));
-      for (let i = 0; i < segmentCount; i++) files.set(`${track.id}/${i + 1}.m4s`, () => segmentFile(track, i));
+      const { clip } = track;
+      if (addressing === 'timeline') {
+        const startTicks = (_: unknown, index: number) => segmentStartTicks({ clip, index, segmentSeconds });
+        starts.set(track, Array.from({ length: segmentCount + 1 }, startTicks));
+      }
+      for (let i = 0; i < segmentCount; i++) {
+        const ticks = starts.get(track)?.[i];
+        const name = ticks === undefined ? `${i + 1}.m4s` : `t${ticks}.m4s`;
+        files.set(`${track.id}/${name}`, () => segmentFile(track, i, live && { segmentSeconds, live }));
+      }
     }
   }
   const describe = (track: Track): ManifestTrack => ({
@@ -114,15 +154,11 @@ export function presentation(options: PresentationOptions): Presentation {
     timescale: track.clip.timescale,
     codec: track.clip.codec,
     ranges: ranges.get(track),
+    startTicks: starts.get(track),
   });
+  const described = { video: videos.map(describe), audio: audios.map(describe) };
   return {
-    manifest: manifest({
-      segmentSeconds,
-      segmentCount,
-      periods,
-      video: videos.map(describe),
-      audio: audios.map(describe),
-    }),
+    manifest: (now) => manifest({ segmentSeconds, segmentCount, periods, ...described, live }, now),
     sizes: {
       representations: Object.fromEntries(
         videos.map((track) => [track.id, segmentSizesBits.map((_, i) => track.sizeBytes(i))]),
@@ -133,11 +169,30 @@ export function presentation(options: PresentationOptions): Presentation {
   };
 }
 
-function audioTrack(segmentSeconds: number): Track {
+function audioTrack(
+  compose: (request: Omit<SegmentRequest, 'segmentSeconds'>) => ByteRuns[],
+  durations: { segmentSeconds: number; chunkSeconds: number },
+): Track {
   const clip = audioClip();
-  const segment = (index: number) => composeSegment({ clip, index, segmentSeconds });
-  const sizeBytes = (index: number) => naturalSegmentBytes({ clip, index, segmentSeconds });
-  return { id: 'audio', clip, bandwidthBps: AUDIO_BPS, sizeBytes, segment };
+  const sizeBytes = (index: number) => naturalSegmentBytes({ clip, index, ...durations });
+  return { id: 'audio', clip, bandwidthBps: AUDIO_BPS, sizeBytes, segment: (index) => compose({ clip, index }) };
+}
+
+function expectLive(live: LiveStream, { segmentSeconds, addressing, periods = 1 }: PresentationOptions): void {
+  const { chunkSeconds, encoderLatencySeconds, targetLatencySeconds, timeShiftSeconds } = live;
+  const count = segmentSeconds / chunkSeconds;
+  const divides = Math.abs(count - Math.round(count)) < 1e-9 && chunkSeconds >= SHORTEST_CHUNK_SECONDS;
+  const chunks = `a divisor of ${segmentSeconds} s, at least ${SHORTEST_CHUNK_SECONDS}`;
+  expect(divides, 'live.chunkSeconds', chunks, chunkSeconds);
+  expect(encoderLatencySeconds >= 0, 'live.encoderLatencySeconds', 'a number >= 0', encoderLatencySeconds);
+  const least = chunkSeconds + encoderLatencySeconds;
+  const target = `more than the latency of a chunk, ${least} s`;
+  expect(targetLatencySeconds > least, 'live.targetLatencySeconds', target, targetLatencySeconds);
+  expect(timeShiftSeconds >= 0, 'live.timeShiftSeconds', 'a number >= 0', timeShiftSeconds);
+  expect(periods === 1, 'periods', '1 in a live stream', periods);
+  expect(addressing !== 'base', 'addressing', 'template or timeline in a live stream', addressing);
+  const isWhole = Math.round(count) === 1;
+  expect(addressing !== 'timeline' || isWhole, 'addressing', 'template with chunks', addressing);
 }
 
 function expect(holds: boolean, field: string, expected: string, got: unknown): void {
@@ -158,20 +213,33 @@ function initFile(track: Track): MediaFile {
   };
 }
 
-function segmentFile(track: Track, segmentIndex: number): MediaFile {
-  const body = track.segment(segmentIndex);
+function segmentFile(
+  track: Track,
+  segmentIndex: number,
+  stream: { segmentSeconds: number; live: LiveStream } | undefined,
+): MediaFile {
+  const fragments = track.segment(segmentIndex);
+  const body = ByteRuns.concat(fragments);
+  let end = 0;
+  const chunks =
+    stream &&
+    fragments.map(({ length }, chunkIndex) => {
+      end += length;
+      return { end, existsAtSeconds: chunkExistsAtSeconds(stream, { segmentIndex, chunkIndex }) };
+    });
   return {
     contentType: contentTypeOf(track),
     body,
     representationId: track.id,
     parts: [{ kind: 'segment', start: 0, end: body.length, segmentIndex }],
+    ...(chunks && { chunks }),
   };
 }
 
 /** Initialisation segment, `sidx` and all segments in one file (SegmentBase). */
 function wholeFile(track: Track, segmentSeconds: number, segmentCount: number) {
   const { clip } = track;
-  const segments = Array.from({ length: segmentCount }, (_, i) => track.segment(i));
+  const segments = Array.from({ length: segmentCount }, (_, i) => ByteRuns.concat(track.segment(i)));
   const ticksAt = (index: number) => Math.round(index * segmentSeconds * clip.timescale);
   const references = segments.map((segment, i) =>
     // reference type 0 (media) and size; duration; begins with a stream access point of type 1

@@ -7,6 +7,7 @@ import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type RunningOrigin, startOrigin, UTC_HEADER } from './origin.ts';
 import type { RequestLogEntry } from './request-log.ts';
+import { VirtualClock } from './virtual-clock.fixture.ts';
 
 /** So fast that no test waits for it. */
 const trace: Trace = {
@@ -365,6 +366,69 @@ describe('origin', () => {
     const session = origin.session(id)!;
     while (session.isActive) await new Promise((resolve) => setImmediate(resolve));
     expect(session.log[0]).toMatchObject({ outcome: 'complete', sentBytes: whole.length, bytes: whole.length });
+  });
+
+  test('live: HTTP chunks of what exists, 404 for what does not, UTC and lateness', async () => {
+    const clock = new VirtualClock();
+    const live = { chunkSeconds: 1, encoderLatencySeconds: 0.5, targetLatencySeconds: 3, timeShiftSeconds: 8 };
+    const scenarios = { live: { ...scenario, live } };
+    const open = await startOrigin({ traces: [trace], scenarios, clock });
+    try {
+      const create = async (media: object) => {
+        const body = JSON.stringify({ trace: 'fast', scenario: 'live', media });
+        const response = await fetch(`${open.url}/session`, { method: 'POST', body });
+        return ((await response.json()) as { id: string }).id;
+      };
+      const id = await create({});
+      const get = (path: string) => fetch(`${open.url}/session/${id}/${path}`);
+      expect(await (await get('manifest.mpd')).text()).toContain('availabilityStartTime="2025-06-01T12:00:04.000Z"');
+      clock.run(clock.nowMs() + 1250);
+      const utc = await get('utc');
+      expect([await utc.text(), utc.headers.get('access-control-allow-origin')]).toEqual([
+        '2025-06-01T12:00:13.250Z',
+        '*',
+      ]);
+      // Of segment 3 (4 s, captured from the join on) no chunk exists before 1.5 s; of segment 4 none before 5.5 s.
+      const early = await get('video-5/4.m4s');
+      expect([early.status, await early.json(), early.headers.get('access-control-allow-origin')]).toEqual([
+        404,
+        { error: '"video-5/4.m4s" does not exist yet; request it in 4.000 s' },
+        '*',
+      ]);
+      const pending = get('video-5/3.m4s');
+      const session = open.session(id)!;
+      while (session.log.length === 0) await new Promise(setImmediate);
+      clock.run(clock.nowMs() + 300);
+      const growing = await pending;
+      expect(growing.headers.get('content-length')).toBeNull();
+      expect(growing.headers.get('transfer-encoding')).toBe('chunked');
+      const reader = growing.body!.getReader();
+      const { chunks } = session.presentation.find('video-5/3.m4s')!;
+      let received = 0;
+      for (const { end } of chunks!) {
+        while (received < end) received += (await reader.read()).value!.length;
+        expect(received).toBe(end);
+        clock.run(clock.nowMs() + 1000);
+      }
+      expect((await reader.read()).done).toBe(true);
+      expect(received).toBe(segmentSizesBits(scenario)[2]![5]! / 8);
+      expect(await (await get('lateness')).json()).toMatchObject({ chunks: 4 });
+
+      const whole = get('video-5/3.m4s');
+      while (session.log.length === 1) await new Promise(setImmediate);
+      clock.run(clock.nowMs() + 1000);
+      expect((await whole).headers.get('content-length')).toBe(String(received));
+      await (await whole).arrayBuffer();
+
+      const body = JSON.stringify({ trace: 'fast', scenario: 'live', media: { addressing: 'timeline' } });
+      const refused = await fetch(`${open.url}/session`, { method: 'POST', body });
+      expect([refused.status, await refused.json()]).toEqual([
+        400,
+        { error: 'addressing: expected template with chunks, got "timeline"' },
+      ]);
+    } finally {
+      await open.close();
+    }
   });
 
   test('answers preflight requests', async () => {

@@ -3,12 +3,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { InputError } from '../../abr/errors.ts';
+import { UTC_PATH } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { beginBody, deliveryHeaders } from './delivery.ts';
 import { Ticker } from './paced-link.ts';
+import { chunkLateness } from './request-log.ts';
 import { requestPath } from './request-path.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { parseSessionRequest } from './session-request.ts';
@@ -216,10 +218,12 @@ function describeTrace({ name, durationSeconds, metadata }: Trace) {
 
 /** The files of a session that are neither paced nor logged. */
 const DOCUMENTS: ReadonlyMap<string, { contentType: string; body(session: ReplaySession): string }> = new Map([
-  ['manifest.mpd', { contentType: 'application/dash+xml', body: ({ presentation }) => presentation.manifest }],
+  ['manifest.mpd', { contentType: 'application/dash+xml', body: (session) => session.manifest() }],
   ['sizes.json', { contentType: 'application/json', body: ({ presentation }) => JSON.stringify(presentation.sizes) }],
   ['time', { contentType: 'text/plain', body: ({ utcMs }) => String(utcMs) }],
+  [UTC_PATH, { contentType: 'text/plain', body: ({ utcMs }) => new Date(Math.round(utcMs)).toISOString() }],
   ['log', { contentType: 'application/json', body: ({ log }) => JSON.stringify(log) }],
+  ['lateness', { contentType: 'application/json', body: ({ log }) => JSON.stringify(chunkLateness(log)) }],
   ['link', { contentType: 'application/json', body: ({ publishedLink }) => JSON.stringify(publishedLink) }],
 ]);
 
@@ -231,10 +235,13 @@ function serveFile(session: ReplaySession, path: string, request: IncomingMessag
   }
   const file = session.presentation.find(path);
   if (!file) throw new Refusal(404, `no "${path}" in session ${session.id}`);
+  const early = session.secondsUntil(file);
+  if (early > 0) throw new Refusal(404, `"${path}" does not exist yet; request it in ${early.toFixed(3)} s`);
 
   const length = file.body.length;
   const range = parseRange(request.headers.range, length);
-  const { delivery = 'length' } = session.spec;
+  let { delivery = 'length' } = session.spec;
+  if (!session.isComplete(file) && (delivery === 'length' || delivery === 'cacheable')) delivery = 'chunked';
   const head = {
     ...OPEN_HEADERS,
     'content-type': file.contentType,

@@ -1,6 +1,7 @@
 /** Parses the body of a request to create a session. */
 
 import { InputError } from '../../abr/errors.ts';
+import { ADDRESSINGS, PADDINGS } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
@@ -45,8 +46,8 @@ export function parseSessionRequest(text: string, { traces, scenarios }: Catalog
 const asMedia: Check<NonNullable<SessionSpec['media']>> = (value, field) => {
   const media = asObject(value, field);
   rejectUnknown(media, ['addressing', 'periods', 'audio', 'padding'], `${field}.`);
-  const addressing = optional(media, 'addressing', asName(['template', 'base']), field);
-  const padding = optional(media, 'padding', asName(['free-box', 'filler-data']), field);
+  const addressing = optional(media, 'addressing', asName(ADDRESSINGS), field);
+  const padding = optional(media, 'padding', asName(PADDINGS), field);
   const asCount = asNumber('a whole number >= 1', (n) => Number.isInteger(n) && n >= 1);
   const periods = optional(media, 'periods', asCount, field);
   const audio = optional(media, 'audio', asFlag, field);

@@ -12,6 +12,7 @@ import type { Delivery } from './delivery.ts';
 import { PacedLink, type Ticker } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
 import type { RequestLogEntry } from './request-log.ts';
+import type { Release } from './shared-link.ts';
 
 export interface SessionSpec {
   trace: Trace;
@@ -40,6 +41,8 @@ export interface ByteRange {
   end: number;
 }
 
+/** Clocks of players are a little fast: a live segment may be requested this long before its first chunk exists. */
+const EARLY_SECONDS = 0.25;
 /** With more unsent bytes in the connection, writing pauses until it drains. */
 const LARGEST_BACKLOG_BYTES = 8 * 2 ** 20;
 /** The rate of an unpaced session. */
@@ -75,15 +78,16 @@ export class ReplaySession {
       segmentSeconds: scenario.segmentSeconds,
       segmentSizesBits: sizesOf(scenario).slice(0, segmentCount),
       ...spec.media,
+      ...(scenario.live && { live: scenario.live }),
     });
   }
 
-  /** Seconds since the first media request; 0 before. */
+  /** Seconds since the first media request, of a live stream since the first request for its manifest; 0 before. */
   get nowSeconds(): number {
     return this.link.nowSeconds;
   }
 
-  /** The trace's UTC in ms now; until the first media request the UTC of the session's start. */
+  /** The trace's UTC in ms now; until the clock's start the UTC of the session's start. */
   get utcMs(): number {
     return this.utcMsAt(this.nowSeconds);
   }
@@ -91,6 +95,23 @@ export class ReplaySession {
   /** The trace's UTC in ms at a second of the session. */
   utcMsAt(sessionSeconds: number): number {
     return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + sessionSeconds) * 1000;
+  }
+
+  /** The content of `manifest.mpd` now. */
+  manifest(): string {
+    // Players of a live stream compute with its clock from here on.
+    if (this.spec.scenario.live && !this.link.isStarted) this.startClock();
+    return this.presentation.manifest({ sessionSeconds: this.nowSeconds, utcMs: this.utcMs });
+  }
+
+  /** Seconds until a file may be requested; <= 0: it may. */
+  secondsUntil({ chunks = [] }: MediaFile): number {
+    return (chunks[0]?.existsAtSeconds ?? Number.NEGATIVE_INFINITY) - EARLY_SECONDS - this.nowSeconds;
+  }
+
+  /** Whether all of a file exists. */
+  isComplete({ chunks = [] }: MediaFile): boolean {
+    return (chunks.at(-1)?.existsAtSeconds ?? Number.NEGATIVE_INFINITY) <= this.nowSeconds;
   }
 
   get isActive(): boolean {
@@ -108,9 +129,9 @@ export class ReplaySession {
   }
 
   /**
-   * Responds with a range of a file at the link's rate. The first request for a segment starts the clock; earlier
-   * requests only cost an RTT. `begin` is called just before the first byte with the session's time of the request; it
-   * sends the head and returns the stream for the body.
+   * Responds with a range of a file at the link's rate, with a chunk not before it exists. The first request for a
+   * segment starts the clock; earlier requests only cost an RTT. `begin` is called just before the first byte with the
+   * session's time of the request; it sends the head and returns the stream for the body.
    */
   serve(
     file: MediaFile,
@@ -125,6 +146,7 @@ export class ReplaySession {
     const { requestedAtSeconds } = entry;
     if (!this.link.isStarted) this.early.push({ entry, atMs: this.ticker.clock.nowMs() });
 
+    const releases = releasesOf(file, range);
     this.active++;
     let writer: RangeWriter | undefined;
     const deliver = (bytes: number) => {
@@ -142,6 +164,13 @@ export class ReplaySession {
       }
       writer.writeUpTo(bytes);
       entry.sentBytes = writer.sentBytes;
+      if (releases === undefined) return;
+      entry.chunkLatenessSeconds ??= [];
+      const late = entry.chunkLatenessSeconds;
+      for (const { untilBits } of releases.slice(late.length, handle.releaseEndsSeconds.length)) {
+        if (writer.sentBytes < untilBits / 8) break;
+        late.push(this.nowSeconds - handle.releaseEndsSeconds[late.length]!);
+      }
     };
     // Called by a timer: an uncaught error would end the process and all other sessions.
     const onDelivered = (bytes: number) => {
@@ -154,7 +183,7 @@ export class ReplaySession {
       }
     };
     const handle = this.link.isStarted
-      ? this.link.request(entry.bytes, onDelivered)
+      ? this.link.request(entry.bytes, onDelivered, releases)
       : this.requestWithoutClock(entry.bytes, onDelivered);
     // Of a pipelined response only the request emits `close` when the connection ends.
     response.req.once('close', () => {
@@ -183,8 +212,21 @@ export class ReplaySession {
 
   private requestWithoutClock(bytes: number, onDelivered: (bytes: number) => void) {
     const cancel = this.ticker.clock.schedule(() => onDelivered(bytes), this.latencySeconds * 1000);
-    return { prescribedEndSeconds: undefined, cancel };
+    return { prescribedEndSeconds: undefined, releaseEndsSeconds: [], cancel };
   }
+}
+
+/** The chunks of a range; undefined for a file that always exists. */
+function releasesOf({ chunks }: MediaFile, { start, end }: ByteRange): Release[] | undefined {
+  const releases: Release[] = [];
+  let chunkStart = 0;
+  for (const chunk of chunks ?? []) {
+    if (chunk.end > start && chunkStart < end) {
+      releases.push({ fromSeconds: chunk.existsAtSeconds, untilBits: (Math.min(chunk.end, end) - start) * 8 });
+    }
+    chunkStart = chunk.end;
+  }
+  return chunks && releases;
 }
 
 function describeRequest(file: MediaFile, { start, end }: ByteRange, path: string) {

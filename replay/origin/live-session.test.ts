@@ -1,0 +1,206 @@
+/** Live sessions on a manual clock, without HTTP. */
+
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { describe, expect, test } from '@jest/globals';
+import type { MediaFile } from '../media/index.ts';
+import { type LiveStream, SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { Ticker } from './paced-link.ts';
+import { chunkLateness } from './request-log.ts';
+import { type ByteRange, ReplaySession, type SessionSpec } from './session.ts';
+import { VirtualClock } from './virtual-clock.fixture.ts';
+
+const live: LiveStream = {
+  chunkSeconds: 0.25,
+  encoderLatencySeconds: 0.3,
+  targetLatencySeconds: 2,
+  timeShiftSeconds: 60,
+};
+const RTT_SECONDS = 0.04;
+const scenario: Scenario = {
+  ...SCENARIOS['pensieve-60']!,
+  ladderBps: [1e6, 8e6],
+  segmentSeconds: 2,
+  segmentCount: 40,
+  rttSeconds: RTT_SECONDS,
+  traceScale: { factor: 1 },
+  payloadShare: 1,
+  live,
+};
+
+function traceOf(...ratesBps: number[]): Trace {
+  return {
+    name: 'made up',
+    stepEndsSeconds: Float64Array.from(ratesBps, (_, i) => i + 1),
+    ratesBps: Float64Array.from(ratesBps),
+    durationSeconds: ratesBps.length,
+    metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1, 12) },
+  };
+}
+
+/** A joined session on its clock. */
+function join(spec: Partial<SessionSpec> = {}, clock = new VirtualClock()) {
+  const session = new ReplaySession('1', { trace: traceOf(1e9), scenario, ...spec }, new Ticker(clock));
+  session.manifest();
+  const startMs = clock.nowMs();
+  const runTo = (seconds: number) => clock.run(startMs + seconds * 1000);
+  /** Downloads a file and records how many bytes were written by when. */
+  const download = (path: string, range?: ByteRange) => {
+    const file = session.presentation.find(path)!;
+    const written: { seconds: number; bytes: number }[] = [];
+    const body = new Writable({
+      write(chunk: Buffer, _, done) {
+        const bytes = (written.at(-1)?.bytes ?? 0) + chunk.length;
+        written.push({ seconds: session.nowSeconds, bytes });
+        done();
+      },
+    });
+    const response = { destroyed: false, req: new EventEmitter() } as unknown as ServerResponse;
+    session.serve(file, range ?? { start: 0, end: file.body.length }, response, { path, begin: () => body });
+    return { file, written, entry: session.log.at(-1)! };
+  };
+  return { clock, session, runTo, download };
+}
+
+/** When the last byte before `end` was written. */
+const writtenAt = (written: readonly { seconds: number; bytes: number }[], end: number) =>
+  written.find(({ bytes }) => bytes >= end)?.seconds;
+const existing = ({ chunks }: MediaFile) => chunks!.map(({ existsAtSeconds }) => existsAtSeconds);
+
+describe('a live session', () => {
+  test('starts its clock at the first manifest; time is the UTC of the trace', () => {
+    const clock = new VirtualClock();
+    const session = new ReplaySession('1', { trace: traceOf(1e9), scenario, startSeconds: 7 }, new Ticker(clock));
+    clock.run(clock.nowMs() + 5000);
+    expect(session.nowSeconds).toBe(0);
+    expect(session.manifest()).toContain('availabilityStartTime="2025-06-01T11:59:07.000Z"');
+    clock.run(clock.nowMs() + 1500);
+    expect(session.utcMs).toBe(Date.UTC(2025, 5, 1, 12, 0, 8, 500));
+    const later = session.manifest();
+    expect(later).toContain('availabilityStartTime="2025-06-01T11:59:07.000Z"');
+    expect(later).toContain('publishTime="2025-06-01T12:00:08.500Z"');
+  });
+
+  test('on demand the manifest does not start the clock', () => {
+    const { live: _, ...onDemand } = scenario;
+    const { session, runTo } = join({ scenario: onDemand });
+    runTo(3);
+    expect(session.nowSeconds).toBe(0);
+  });
+
+  test('what was captured before the join is there; the next segment when its first chunk is about to exist', () => {
+    const { session, runTo } = join();
+    const until = (path: string) => session.secondsUntil(session.presentation.find(path)!);
+    expect(until('video-0/29.m4s')).toBeLessThan(0);
+    expect(session.isComplete(session.presentation.find('video-0/29.m4s')!)).toBe(true);
+    // Captured until the join, exists 0.3 s later: all of its chunks but one or two.
+    expect(until('video-0/30.m4s')).toBeLessThan(0);
+    expect(session.isComplete(session.presentation.find('video-0/30.m4s')!)).toBe(false);
+    // Its first chunk is captured until 0.25 s and exists at 0.55 s.
+    expect(until('video-0/31.m4s')).toBeCloseTo(0.3, 9);
+    expect(until('video-0/init.mp4')).toBe(Number.NEGATIVE_INFINITY);
+    runTo(2.31);
+    expect(until('video-0/31.m4s')).toBeLessThan(0);
+    expect(session.isComplete(session.presentation.find('video-0/31.m4s')!)).toBe(true);
+    expect(until('video-0/32.m4s')).toBeCloseTo(-0.01, 9);
+  });
+
+  test('on a fast link every chunk leaves whole when it exists', () => {
+    const { clock, runTo, download } = join();
+    runTo(0.5);
+    const { file, written, entry } = download('video-1/31.m4s');
+    clock.run();
+    expect(existing(file)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((k) => expect.closeTo(0.55 + k * 0.25, 9)));
+    file.chunks!.forEach(({ end, existsAtSeconds }) => {
+      const before = written.filter(({ seconds }) => seconds < existsAtSeconds - 1e-9);
+      expect(before.at(-1)?.bytes ?? 0).toBeLessThan(end);
+      // A chunk of 250 kB takes 2 ms.
+      expect(writtenAt(written, end)! - existsAtSeconds).toBeLessThan(0.0021);
+    });
+    expect(written.at(-1)!.bytes).toBe(segmentSizesBits(scenario)[30]![1]! / 8);
+    expect(entry.chunkLatenessSeconds).toEqual(Array(8).fill(expect.closeTo(0, 6)));
+  });
+
+  test('on a slow link a chunk leaves when it exists and those before it have left', () => {
+    // 1 Mbit each chunk: quick at first, a dip of a second, then quick again.
+    const sizes = { ...scenario, ladderBps: [4e6], sizeSpread: 0 };
+    const { clock, runTo, download } = join({ scenario: sizes, trace: traceOf(20e6, 1e6, 20e6, 20e6) });
+    runTo(0.5);
+    const { file, written } = download('video-0/31.m4s');
+    clock.run();
+    const due: number[] = [];
+    for (const { existsAtSeconds } of file.chunks!) {
+      let at = Math.max(existsAtSeconds, due.at(-1) ?? 0);
+      let bits = 1e6;
+      while (bits > 1e-3) {
+        const rate = at >= 1 - 1e-9 && at < 2 - 1e-9 ? 1e6 : 20e6;
+        const seconds = Math.min(bits / rate, Math.floor(at + 1 + 1e-9) - at);
+        bits -= seconds * rate;
+        at += seconds;
+      }
+      due.push(at);
+    }
+    expect(due[2]! - existing(file)[2]!).toBeGreaterThan(0.8);
+    expect(due[7]! - existing(file)[7]!).toBeCloseTo(0.05, 6);
+    expect(file.chunks!.map(({ end }) => writtenAt(written, end))).toEqual(due.map((at) => expect.closeTo(at, 6)));
+  });
+
+  test('a segment that exists is delivered as on demand', async () => {
+    const { clock, download } = join({ trace: traceOf(8e6) });
+    const { file, written, entry } = download('video-0/10.m4s');
+    clock.run();
+    await new Promise(setImmediate);
+    const seconds = RTT_SECONDS + file.body.length / 1e6;
+    expect(entry.prescribedEndSeconds).toBeCloseTo(seconds, 6);
+    expect(written.at(-1)!.seconds).toBeCloseTo(seconds, 6);
+  });
+
+  test('two players share the link; each gets its chunks', () => {
+    const { clock, runTo, download } = join({ trace: traceOf(8e6), scenario: { ...scenario, sizeSpread: 0 } });
+    runTo(0.5);
+    const [a, b] = [download('video-0/31.m4s'), download('video-0/31.m4s')];
+    clock.run();
+    for (const { file, written } of [a, b]) {
+      file.chunks!.forEach(({ end, existsAtSeconds }) => {
+        expect(writtenAt(written, end)! - existsAtSeconds).toBeCloseTo(0.0625, 6);
+      });
+    }
+  });
+
+  test('a range has the chunks that it touches', () => {
+    const { clock, runTo, download } = join();
+    runTo(0.5);
+    const { file } = download('video-0/31.m4s');
+    const [first, second, third] = file.chunks!;
+    const { written, entry } = download('video-0/31.m4s', { start: first!.end + 10, end: second!.end + 10 });
+    clock.run();
+    expect(written.at(-1)!.bytes).toBe(second!.end - first!.end);
+    expect(writtenAt(written, second!.end - first!.end - 10)).toBeCloseTo(second!.existsAtSeconds, 2);
+    expect(written.at(-1)!.seconds).toBeCloseTo(third!.existsAtSeconds, 2);
+    expect(entry.chunkLatenessSeconds).toHaveLength(2);
+  });
+
+  test('unpaced, chunks wait for their existence only', () => {
+    const { clock, runTo, download } = join({ pacing: 'none', trace: traceOf(1e3) });
+    runTo(0.5);
+    const { file, written } = download('video-1/31.m4s');
+    clock.run();
+    expect(file.chunks!.map(({ end }) => writtenAt(written, end))).toEqual(
+      existing(file).map((at) => expect.closeTo(at, 5)),
+    );
+  });
+
+  test('lateness is that of the timers', () => {
+    const { clock, runTo, session, download } = join({}, new VirtualClock(() => 6));
+    runTo(0.5);
+    download('video-0/31.m4s');
+    clock.run();
+    const { chunks, p50Seconds, p95Seconds } = chunkLateness(session.log);
+    expect(chunks).toBe(8);
+    expect(p50Seconds).toBeGreaterThan(0.003);
+    expect(p95Seconds).toBeLessThan(0.0061);
+    expect(chunkLateness([])).toEqual({ chunks: 0, p50Seconds: null, p95Seconds: null });
+  });
+});
