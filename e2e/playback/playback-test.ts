@@ -11,8 +11,8 @@ import type { MediaPlayerClass } from 'dashjs';
 import { build } from 'vite';
 import type { Download } from '../../abr/controller.ts';
 import type { Delivery } from '../../replay/origin/delivery.ts';
-import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
-import type { Scenario } from '../../replay/scenarios.ts';
+import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/origin/index.ts';
+import type { LiveStream, Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type * as leoAbr from '../../src/index.ts';
@@ -75,7 +75,9 @@ export interface StreamOptions {
   link?: [seconds: number, bps: number][];
   rttSeconds?: number;
   sizeSpread?: number;
-  media?: { addressing?: 'template' | 'base'; periods?: number; audio?: boolean; padding?: 'free-box' | 'filler-data' };
+  /** Default: on demand. */
+  live?: LiveStream;
+  media?: NonNullable<SessionSpec['media']>;
   /** How segments are delivered. Default: with their length. */
   delivery?: Delivery;
 }
@@ -190,6 +192,7 @@ function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scen
     traceScale: { factor: 1 },
     payloadShare: 1,
     sizeSpread: options.sizeSpread ?? 0,
+    ...(options.live && { live: options.live }),
   };
 }
 

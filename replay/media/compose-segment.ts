@@ -11,8 +11,8 @@ import type { Clip, Sample } from './fixture.ts';
  * - `free-box`: an ISO BMFF `free` box in front of the `moof`, which a browser drops after parsing;
  * - `mdat`: bytes at the start of the `mdat` that belong to no sample; dropped too, and between `moof` and the end of
  *   `mdat`, where low-latency players measure throughput;
- * - `filler-data`: H.264 filler-data NAL units (type 12) inside the samples, which count against the source-buffer quota
- *   like real media.
+ * - `filler-data`: H.264 filler-data NAL units (type 12) inside the samples, which count against the source-buffer
+ *   quota like real media.
  */
 export const PADDINGS = ['free-box', 'mdat', 'filler-data'] as const;
 export type Padding = (typeof PADDINGS)[number];

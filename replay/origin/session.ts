@@ -29,7 +29,7 @@ export interface SessionSpec {
   pacing?: 'link' | 'none';
   /** How media responses are framed. Default `length`. */
   delivery?: Delivery;
-  /** Called at the first request for a segment, the clock's second 0, before the response. */
+  /** Called at the clock's second 0, before the response to the request that starts it. */
   onStart?: () => void;
   /** Form of the media, see `replay/media`. */
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;

@@ -90,7 +90,7 @@ export class SharedLink {
     }
   }
 
-  /** When the next part of a transfer starts or ends, unless one is added or removed before; `Infinity` on an idle link. */
+  /** When the next part starts or ends, unless a transfer is added or removed before; `Infinity` on an idle link. */
   nextEventSeconds(): number {
     return this.interval(Number.POSITIVE_INFINITY).untilSeconds;
   }

@@ -1,0 +1,124 @@
+/** dash.js without the plugin plays the origin's live streams. */
+
+import type { Page } from '@playwright/test';
+import type { RunningOrigin } from '../../replay/origin/index.ts';
+import type { LiveStream } from '../../replay/scenarios.ts';
+import { expect, type StreamOptions, test } from './playback-test.ts';
+
+const LOW_LATENCY: LiveStream = {
+  chunkSeconds: 0.25,
+  encoderLatencySeconds: 0.3,
+  targetLatencySeconds: 2,
+  timeShiftSeconds: 60,
+};
+const WHOLE_SEGMENTS: LiveStream = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
+/** The link is no limit. */
+const UNLIMITED: StreamOptions = { segmentSeconds: 2, segmentCount: 60, link: [[600, 1e9]] };
+
+interface Played {
+  /** 15 s of media at least, and then a latency within 0.1 s of the target; else the time limit was reached. */
+  isThere: boolean;
+  latencySeconds: number;
+  targetSeconds: number;
+  isLowLatency: boolean;
+  stallsAtSeconds: number[];
+  errors: string[];
+}
+
+/** Plays the manifests side by side, each until it is close to its target after 15 s of media. */
+function play(page: Page, manifests: readonly string[]): Promise<Played[]> {
+  return page.evaluate(async (manifests) => {
+    const PLAYED_SECONDS = 15;
+    const CLOSE_SECONDS = 0.1;
+    // dash.js may seek once more after the first picture.
+    const JOIN_SECONDS = 0.5;
+    const LIMIT_MS = 45_000;
+    const play = async (manifest: string): Promise<Played> => {
+      const video = document.createElement('video');
+      video.muted = true;
+      document.body.append(video);
+      const player = window.dashjs.MediaPlayer().create();
+      // By default only low-latency streams catch up; without it a player stays as late as it began.
+      player.updateSettings({ streaming: { liveCatchup: { enabled: true } } });
+      const errors: string[] = [];
+      player.on('error', ({ error }: { error?: unknown }) => errors.push(JSON.stringify(error)));
+      let joinedAtSeconds = Number.POSITIVE_INFINITY;
+      const stallsAtSeconds: number[] = [];
+      video.addEventListener('playing', () => {
+        joinedAtSeconds = Math.min(joinedAtSeconds, video.currentTime);
+      });
+      video.addEventListener('waiting', () => {
+        if (video.currentTime > joinedAtSeconds + JOIN_SECONDS) stallsAtSeconds.push(video.currentTime);
+      });
+      player.initialize(video, manifest, true);
+      const isThere = () =>
+        video.currentTime - joinedAtSeconds > PLAYED_SECONDS &&
+        Math.abs(player.getCurrentLiveLatency() - player.getTargetLiveDelay()) < CLOSE_SECONDS;
+      const beganMs = performance.now();
+      while (!isThere() && errors.length === 0 && performance.now() - beganMs < LIMIT_MS) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const seen = {
+        isThere: isThere(),
+        latencySeconds: player.getCurrentLiveLatency(),
+        targetSeconds: player.getTargetLiveDelay(),
+        isLowLatency: player.getLowLatencyModeEnabled(),
+        stallsAtSeconds,
+        errors,
+      };
+      player.destroy();
+      return seen;
+    };
+    return Promise.all(manifests.map(play));
+  }, manifests);
+}
+
+/** Segments that were requested before they existed. */
+const waited = (origin: RunningOrigin, folder: string) => {
+  const { log, presentation } = origin.session(folder.split('/').at(-2)!)!;
+  return log.filter(({ path, requestedAtSeconds }) => {
+    const { chunks = [] } = presentation.find(path)!;
+    return chunks.some(({ existsAtSeconds }) => existsAtSeconds > requestedAtSeconds);
+  });
+};
+
+test('low latency: 2 s behind the encoder, without a stall', async ({ labPage, stream, origin }) => {
+  const folder = stream({ ...UNLIMITED, live: LOW_LATENCY });
+  const [seen] = await play(labPage, [`${folder}manifest.mpd`]);
+  expect(seen).toMatchObject({ isThere: true, isLowLatency: true, targetSeconds: 2, stallsAtSeconds: [], errors: [] });
+  expect(waited(origin, folder).length).toBeGreaterThan(2);
+});
+
+for (const addressing of ['template', 'timeline'] as const) {
+  test(`whole segments, addressed by ${addressing}: 8 s behind the encoder`, async ({ labPage, stream, origin }) => {
+    const folder = stream({ ...UNLIMITED, live: WHOLE_SEGMENTS, media: { addressing } });
+    const [seen] = await play(labPage, [`${folder}manifest.mpd`]);
+    expect(seen).toMatchObject({
+      isThere: true,
+      isLowLatency: false,
+      targetSeconds: 8,
+      stallsAtSeconds: [],
+      errors: [],
+    });
+    // The timeline lists what exists. By number, a player's clock may be a little fast.
+    if (addressing === 'timeline') expect(waited(origin, folder)).toEqual([]);
+  });
+}
+
+test('four players side by side; the origin reports how late chunks left', async ({ labPage, stream }) => {
+  const folders = [1, 2, 3, 5].map((targetLatencySeconds) =>
+    stream({ ...UNLIMITED, live: { ...LOW_LATENCY, targetLatencySeconds } }),
+  );
+  const seen = await play(
+    labPage,
+    folders.map((folder) => `${folder}manifest.mpd`),
+  );
+  expect(seen.map(({ isThere, targetSeconds, errors }) => ({ isThere, targetSeconds, errors }))).toEqual(
+    [1, 2, 3, 5].map((targetSeconds) => ({ isThere: true, targetSeconds, errors: [] })),
+  );
+  for (const folder of folders) {
+    const lateness = await (await fetch(`${folder}lateness`)).text();
+    console.log(`lateness of chunks: ${lateness}`);
+    expect((JSON.parse(lateness) as { chunks: number }).chunks).toBeGreaterThan(40);
+  }
+});
