@@ -27,7 +27,7 @@ export interface ValueStage {
 export interface ValueProblem {
   /** Ranks of capacity. */
   bins: number;
-  /** Capacity in bit/s, `[step * bins + rank]`; the steps end so many seconds from now, and the last one goes on. */
+  /** Steps of capacity and their ends in seconds from now; the last one goes on. Capacity `[step * bins + rank]`, bit/s. */
   steps: number;
   stepEndsSeconds: Float64Array;
   capacityBps: Float64Array;
