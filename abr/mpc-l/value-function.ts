@@ -27,7 +27,7 @@ export interface ValueStage {
 export interface ValueProblem {
   /** Ranks of capacity. */
   bins: number;
-  /** Steps of capacity and their ends in seconds from now; the last one goes on. Capacity `[step * bins + rank]`, bit/s. */
+  /** Steps and their ends in seconds from now; the last one goes on. Capacity `[step * bins + rank]` in bit/s. */
   steps: number;
   stepEndsSeconds: Float64Array;
   capacityBps: Float64Array;
