@@ -98,7 +98,7 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
       ? switchCost(weights, state.previousBitrateBps, ladderBps[next]!)
       : lambda * Math.abs(quality[next]! - quality[last]!));
 
-  /** `[k][last]`: the most that the segments from k on can add. */
+  /** `[k][last]`: the most that the segments after segment k, of representation `last`, can add. */
   const bounds = [quality.map(() => 0)];
   for (let k = segments - 1; k > 0; k--) {
     const after = bounds[0]!;
@@ -151,31 +151,34 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
   };
   const firsts = options.first === undefined ? [...ladderBps.keys()] : [options.first];
   /** The best value of plans that change the representation once at most, after the first segment. */
-  let known = Number.NEGATIVE_INFINITY;
+  let knownValue = Number.NEGATIVE_INFINITY;
   for (const first of firsts) {
     const begun = extend(root, 0, -1, first);
     for (const rest of ladderBps.keys()) {
       let plan = begun;
       for (let k = 1; k < segments; k++) plan = extend(plan, k, k === 1 ? first : rest, rest);
-      if (plan.timeSeconds < Number.POSITIVE_INFINITY) known = Math.max(known, plan.value);
+      if (plan.timeSeconds < Number.POSITIVE_INFINITY) knownValue = Math.max(knownValue, plan.value);
     }
   }
 
   /** Partial plans per last representation. */
   let plans: PartialPlan[][] = [[root]];
   for (let k = 0; k < segments; k++) {
-    const longer: PartialPlan[][] = ladderBps.map(() => []);
+    const extended: PartialPlan[][] = ladderBps.map(() => []);
     for (const [last, candidates] of plans.entries()) {
       for (const candidate of candidates) {
         for (const next of k === 0 ? firsts : ladderBps.keys()) {
           const plan = extend(candidate, k, last, next);
-          if (plan.timeSeconds < Number.POSITIVE_INFINITY && plan.value + bounds[k]![next]! >= known - tieMargin / 2) {
-            longer[next]!.push(plan);
+          if (
+            plan.timeSeconds < Number.POSITIVE_INFINITY &&
+            plan.value + bounds[k]![next]! >= knownValue - tieMargin / 2
+          ) {
+            extended[next]!.push(plan);
           }
         }
       }
     }
-    plans = longer.map((candidates) => undominated(candidates, dominance));
+    plans = extended.map((candidates) => undominated(candidates, dominance));
   }
 
   const best = plans.flat().reduce((a, b) => (b.value > a.value ? b : a), NO_PLAN);

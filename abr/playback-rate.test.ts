@@ -197,7 +197,7 @@ describe('a paused player', () => {
   test('plans the later segments as playing, because the viewer may resume at any time', () => {
     const atEnd = { isPaused: true, bufferLevelSeconds: 0, segmentsRemaining: 2, previousBitrateBps: undefined };
     const state = steadyState(1.35e6, atEnd);
-    // 0.9 Mbit/s: the first segment takes 2.7 s from nobody; then 4 s are buffered, and the second takes 2.7 s, too.
+    // 0.9 Mbit/s: the first segment takes 2.7 s while paused; then 4 s are buffered, and the second takes 2.7 s, too.
     expect(bestPlan(state, new ConstantPath(1.35e6), { horizon: 2 })).toMatchObject({ stallSeconds: 0, value: 1.8 });
     // Each segment takes 9 s: the first at no cost, the second 5 s longer than the buffer lasts.
     const slow = { ...state, ladderBps: [0.9e6], upcomingSizesBits: [[3.6e6]] };

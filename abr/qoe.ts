@@ -1,5 +1,5 @@
 /**
- * Quality of experience: the sum that planners maximise and sessions are judged by.
+ * Quality of experience: the sum that planners maximise and that scores sessions.
  *
  *   QoE = ( sum q(R) * segmentSeconds/4 - mu * (startup + stall seconds) - lambda * sum |q(R) - q(R previous)| )
  *         / (media seconds / 4)

@@ -151,6 +151,6 @@ class WatchedForecaster implements Forecaster, ServedPlayer {
   /** The service is back: drop the client's growing retry pause, so that it connects at the next decision. */
   hurry(): void {
     const { connection } = this.#client.state;
-    if (connection === 'waiting' || connection === 'refused') this.#client.close();
+    if (connection === 'waiting' || connection === 'refused') this.#client.reconnect();
   }
 }

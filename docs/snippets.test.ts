@@ -25,7 +25,7 @@ import { parseConfig } from '../service/triggers/config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
-/** Reference: commands here are checked, not run. */
+/** Reference documents: their commands are checked, not run. */
 const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)
@@ -71,7 +71,7 @@ const commands = inLanguage('sh').flatMap(({ document, line, code }) =>
     .map((command, i) => ({ at: `${document}:${line + 1 + i}`, document, command })),
 );
 
-test('every block is of a kind that is checked here', () => {
+test('every block is in a language that is checked here', () => {
   expect(BLOCKS.length).toBeGreaterThan(8);
   expect([...new Set(BLOCKS.map(({ language }) => language))].sort()).toEqual(['csv', 'sh', 'ts']);
 });
@@ -80,7 +80,7 @@ describe('commands', () => {
   const before = process.cwd();
   let folder: string;
   beforeAll(() => {
-    // What a command writes must not land in the checkout; what it reads lies there.
+    // Commands read from the checkout but must not write to it.
     folder = mkdtempSync(join(tmpdir(), 'leo-abr-docs-'));
     symlinkSync(join(ROOT, 'replay'), join(folder, 'replay'));
     process.chdir(folder);
@@ -103,13 +103,13 @@ describe('commands', () => {
     if (name !== 'ci' && name !== 'install') expect(Object.keys(scripts)).toContain(name);
   });
 
-  /** In the order of the text: later ones use what earlier ones wrote. */
+  /** In the order of the text: later commands use files of earlier ones. */
   test.each(commands.filter(({ command }) => command.startsWith('npx leo-abr ')))(
     '$at: $command',
     async ({ command }) => {
       const args = command.split(' ').slice(2);
-      // A real browser in real time, or a server that runs until it is told, is for other tests: here only that the flags exist. And the simulator is slow in
-      // Jest's sandbox: the beginning of each session shows as well that the command is right.
+      // Real browsers and servers are for other tests: here only their flags are checked. The simulator is slow in Jest's
+      // sandbox: the first three segments of each session are enough to check the command.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
       const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '3'] : args;
       let out = '';
@@ -131,7 +131,7 @@ describe('commands', () => {
 const OTHER_BLOCKS = OTHER_DOCUMENTS.flatMap(blocksOf);
 
 describe('commands of the reference', () => {
-  /** Of shell blocks and indented lines, continuations joined: what is written after each command's name. */
+  /** The words after `leo-abr` in shell blocks and indented lines, with continuations joined. */
   const asked = OTHER_DOCUMENTS.flatMap((document) => {
     const text = readFileSync(join(ROOT, document), 'utf8').replaceAll(/\\\n\s*/g, '');
     const lines = text.split('\n').filter((line) => /^\s*(npx leo-abr|leo-abr|for |curl )/.test(line));
@@ -172,7 +172,7 @@ describe('commands of the reference', () => {
   });
 });
 
-/** What a snippet that shows a line or two takes for given: names and where they come from. */
+/** Names that short snippets use without importing them, and their modules. */
 const IMPORTS: Readonly<Record<string, string>> = {
   MediaPlayer: 'dashjs',
   attachLeoAbr: 'leo-abr',
@@ -194,7 +194,7 @@ declare const runtimeUrl: string;
 declare const wasmUrl: string;
 `;
 
-test('code compiles against the plugin as it is', () => {
+test('code compiles against the current plugin', () => {
   const folder = join(ROOT, 'build', 'docs-snippets');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -207,7 +207,7 @@ test('code compiles against the plugin as it is', () => {
       .map(([name, from]) => `import { ${name} } from '${from}';`);
     const isImported = (text: string) => new RegExp(`\\b${/const (\w+)/.exec(text)?.[1]}\\b`).test(imported);
     const declared = DECLARED.split('\n').filter((text) => !isImported(text));
-    // In a block of its own, so that it may name anew what is given.
+    // In its own block, so that it may redeclare the given names.
     const body = `{\n${code.replaceAll(/^(import .*$|export )/gm, '')}\n}`;
     writeFileSync(
       join(folder, `${document.replaceAll(/\W/g, '-')}-${line}.ts`),
@@ -247,7 +247,7 @@ test.each(OTHER_BLOCKS.filter(({ language }) => language === 'json'))('$document
   expect(names).toEqual(expect.arrayContaining(value.triggers.map(({ name }: { name: string }) => name)));
 });
 
-/** Pages name files of the installed package. */
+/** Pages use existing files of the installed package. */
 test.each(OTHER_BLOCKS.filter(({ language }) => language === 'html'))('$document:$line: a page', ({ code }) => {
   const files = [...code.matchAll(/node_modules\/(?:leo-abr\/)?([\w./-]+)/g)].map(([whole, file]) =>
     whole.startsWith('node_modules/leo-abr/') ? join(ROOT, file!) : join(ROOT, whole),

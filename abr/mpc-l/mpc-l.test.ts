@@ -247,7 +247,7 @@ describe('capacity decides', () => {
   });
 
   test('one segment ahead on a constant link: score and outlook by hand', () => {
-    const tuning = { stallLevelSeconds: 0.1, baseAversion: 1, stallAversionSpan: 4 };
+    const tuning = { stallLevelSeconds: 0.1, baseAversion: 1, stallAversionSpan: 4, bufferValue: 0 };
     const options = { horizon: 1, abandon: false, risk: 0.5, tuning };
     const controller = createMpcL(options);
     const rate = fc.double({ min: 1e5, max: 2e8, noNaN: true });

@@ -213,7 +213,7 @@ describe('ValueFunction', () => {
     expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(mean);
   });
 
-  test('is zero without later segments, and does not depend on earlier problems', () => {
+  test('is the value of the buffer without later segments, and does not depend on earlier problems', () => {
     const small = fc.sample(anyProblem({ stages: 2, bins: 2, capSegments: LARGE_CAPS }), { ...SEED, numRuns: 1 })[0]!;
     const large = fc.sample(anyProblem({ stages: 4, bins: 5, capSegments: LARGE_CAPS }), { ...SEED, numRuns: 1 })[0]!;
     const values = (value: ValueFunction, problem: ValueProblem) => {
@@ -223,7 +223,9 @@ describe('ValueFunction', () => {
     const value = new ValueFunction();
     const alone = values(value, small);
     expect(values(value, large)).toEqual(values(new ValueFunction(), large));
-    expect(values(value, { ...large, stages: [] })).toEqual(new Array(12).fill(0));
+    const top = large.bufferCapSeconds - large.segmentSeconds;
+    const buffered = Array.from({ length: 12 }, (_, i) => large.bufferValuePerSecond[i % 2]! * Math.min(i / 3, top));
+    expect(values(value, { ...large, stages: [] })).toEqual(buffered.map((worth) => expect.closeTo(worth, 9)));
     expect(values(value, small)).toEqual(alone);
   });
 

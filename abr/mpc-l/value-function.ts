@@ -27,7 +27,7 @@ export interface ValueStage {
 export interface ValueProblem {
   /** Ranks of capacity. */
   bins: number;
-  /** Capacity in bit/s, `[step * bins + rank]`; the steps end so many seconds from now, and the last one goes on. */
+  /** Steps and their ends in seconds from now; the last one goes on. Capacity `[step * bins + rank]` in bit/s. */
   steps: number;
   stepEndsSeconds: Float64Array;
   capacityBps: Float64Array;
@@ -92,7 +92,6 @@ export class ValueFunction {
   #outcome!: Float64Array;
   #bins = 0;
   #count = 0;
-  #isSolved = false;
 
   #mu = 0;
   #segmentSeconds = 0;
@@ -123,11 +122,9 @@ export class ValueFunction {
   /** Per point: value after a download, less its stall. */
   readonly #after = new Float64Array(POINTS);
 
-  /** Solves for the value at the request of the first stage; it is 0 everywhere without stages. */
+  /** Solves for the value at the request of the first stage; without stages, for the value of the buffer. */
   solve(problem: ValueProblem): void {
     const { stages, qualities } = problem;
-    this.#isSolved = stages.length > 0;
-    if (!this.#isSolved) return;
     const count = qualities.length;
     const size = problem.bins * count * POINTS;
     this.#bins = problem.bins;
@@ -151,7 +148,6 @@ export class ValueFunction {
 
   /** Interpolated value at a buffer level (above the cap: after the wait), a rank and the previous representation. */
   at(bufferSeconds: number, bin: number, representation: number): number {
-    if (!this.#isSolved) return 0;
     const levels = this.#levels;
     const later = this.#later;
     const topLevel = this.#topLevel;

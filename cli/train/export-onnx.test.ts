@@ -205,7 +205,7 @@ describe('loading', () => {
         settled();
       },
     };
-    const tell = (data: ToWorker) =>
+    const send = (data: ToWorker) =>
       new Promise<void>((resolve) => {
         settled = resolve;
         hear({ data });
@@ -213,8 +213,8 @@ describe('loading', () => {
     const features = Float32Array.from(shipped.card.fit.golden[1]!.features);
 
     serveInference(scope, surroundings(shippedOnnx));
-    await tell({ kind: 'load', ...URLS });
-    await tell({ kind: 'evaluate', id: 7, features });
+    await send({ kind: 'load', ...URLS });
+    await send({ kind: 'evaluate', id: 7, features });
     const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
     expect(replies).toMatchObject([
       { kind: 'ready', model: { name, features: names, stepEndsSeconds, levels, rankCorrelation } },
@@ -223,12 +223,12 @@ describe('loading', () => {
     expect(parseModelCard((replies[0] as Extract<FromWorker, { kind: 'ready' }>).card).name).toBe(name);
     const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
     expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
-    await tell({ kind: 'evaluate', id: 8, features: features.subarray(1) });
+    await send({ kind: 'evaluate', id: 8, features: features.subarray(1) });
     expect(replies[2]).toMatchObject({ kind: 'failed', message: expect.stringMatching(/Got: 26 Expected: 27/) });
 
     serveInference(scope, surroundings(undefined));
-    await tell({ kind: 'evaluate', id: 1, features });
-    await tell({ kind: 'load', ...URLS });
+    await send({ kind: 'evaluate', id: 1, features });
+    await send({ kind: 'load', ...URLS });
     expect(replies.slice(3)).toMatchObject([
       { kind: 'failed', message: 'expected load before evaluate' },
       { kind: 'failed', message: expect.stringContaining('404') },

@@ -158,7 +158,7 @@ export function cardMarkdown(model: DescribedModel): string {
       'What is not known of handovers is marked as unknown.',
     `- **Out:** ${card.outputs}. Steps end at ${stepEndsSeconds.join(', ')} s; levels ${levels.join(', ')}.`,
     `- **Ranks** of adjacent steps are correlated by ${rankCorrelation}.`,
-    `- **Learnt from** ${fit.rows} moments of simulated sessions on the recordings below, ` +
+    `- **Trained on** ${fit.rows} moments of simulated sessions on the recordings below, ` +
       `plain and with their swings stretched; seed ${fit.seed}.`,
     `- **Settings:** ${Object.entries(settings)
       .map(([key, value]) => `${key} ${Array.isArray(value) ? value.join('/') : value}`)
@@ -166,15 +166,14 @@ export function cardMarkdown(model: DescribedModel): string {
     '',
     '## Data',
     ...dataTable(data),
-    ...(leftOut.length > 0 ? ['', 'Left out, nothing was learnt from them:', '', ...dataTable(leftOut)] : []),
+    ...(leftOut.length > 0 ? ['', 'Left out of the training:', '', ...dataTable(leftOut)] : []),
     '',
     '## Scores',
     fit.scoresAreHeldOut
-      ? 'On recordings that the judged models have not learnt from: one model per recording group, trained with the ' +
+      ? 'On recordings that the scored models were not trained on: one model per recording group, trained with the ' +
         'same settings without that group. Pinball loss is of natural logarithms of rates, the mean over the levels; ' +
         'coverage is before the recalibration that a session adds.'
-      : '**On the very recordings that it learnt from**: these flatter the model. ' +
-        '`--folds` judges it on recordings left out.',
+      : '**On the training data**, which flatters the model. `--folds` scores it on recordings left out.',
     '',
     `| data set | moments | pinball loss at ${scores.stepEndsSeconds.join(' / ')} s ` +
       '| 90 % interval covers | 50 % interval covers |',

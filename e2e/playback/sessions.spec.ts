@@ -158,7 +158,7 @@ test('history continues over periods, and indices count from the start of the pr
           representationId,
           downloads: state.downloads.length,
           previous: state.previousBitrateBps,
-          level: state.bufferLevelSeconds,
+          bufferLevelSeconds: state.bufferLevelSeconds,
           sizes: state.upcomingSizesBits[0],
         })),
       };
@@ -170,7 +170,7 @@ test('history continues over periods, and indices count from the start of the pr
   expect(seen.decisions.map(({ remaining }) => remaining)).toEqual([6, 5, 4, 3, 2, 1]);
   expect(seen.decisions.map(({ downloads }) => downloads)).toEqual([0, 1, 2, 3, 4, 5]);
   expect(seen.decisions.map(({ representationId }) => representationId)).toEqual(seen.requested);
-  for (const { level } of seen.decisions.slice(1)) expect(level).toBeGreaterThan(0.5);
+  for (const { bufferLevelSeconds } of seen.decisions.slice(1)) expect(bufferLevelSeconds).toBeGreaterThan(0.5);
   for (const { previous } of seen.decisions.slice(1)) expect(previous).toBeDefined();
 });
 

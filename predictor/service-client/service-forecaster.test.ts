@@ -414,6 +414,20 @@ describe('the connection', () => {
     expect(forecaster.state.connection).toBe('off');
   });
 
+  test('reconnects at the next call of latest if asked to, not after its pause', async () => {
+    const { stage, forecaster, ask } = await begun();
+    stage.isGone = true;
+    stage.streams.at(-1)!.end();
+    await stage.advance(40);
+    expect(forecaster.state.connection).toBe('waiting');
+    stage.isGone = false;
+    forecaster.reconnect();
+    expect(forecaster.state.connection).toBe('off');
+    ask();
+    await stage.advance(0.1);
+    expect(forecaster.state.connection).toBe('streaming');
+  });
+
   test('aborts a stream after a long silence', async () => {
     const { stage, ask } = await begun();
     for (let second = 0; second < 45; second++) {

@@ -43,6 +43,8 @@ export interface ServiceForecasterState {
 
 export interface ServiceForecaster extends Forecaster {
   readonly state: ServiceForecasterState;
+  /** Connects anew at the next call of `latest`, without the pause that follows failures. */
+  reconnect(): void;
   /** Ends the connection; `start` opens it again. */
   close(): void;
 }
@@ -171,6 +173,10 @@ class RemoteForecaster implements ServiceForecaster {
     const forecast = this.#onSessionClock();
     const isAdmitted = forecast !== undefined && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds);
     return isAdmitted ? forecast : undefined;
+  }
+
+  reconnect(): void {
+    this.#connection.close();
   }
 
   close(): void {

@@ -4,7 +4,7 @@ import { createEvents } from './events.ts';
 import { createForecasting } from './forecasting.ts';
 
 /** Forecasts 8 Mbit/s by default, and records its arguments. */
-class Told implements Forecaster {
+class Recorder implements Forecaster {
   readonly contexts: SessionContext[] = [];
   readonly observations: Observation[] = [];
   answer: ((nowSeconds: number) => QuantileForecast | undefined) | undefined;
@@ -35,7 +35,7 @@ class Told implements Forecaster {
 
 describe('createForecasting', () => {
   test("starts all forecasters, passes them the meter's observations, and asks them in order", () => {
-    const [first, second] = [new Told('first'), new Told('second')];
+    const [first, second] = [new Recorder('first'), new Recorder('second')];
     const forecasting = createForecasting({ events: createEvents(null), forecasters: [first, second] });
     forecasting.start({ seed: 3 });
     const { meter } = forecasting;
@@ -57,20 +57,20 @@ describe('createForecasting', () => {
   });
 
   test('a call of latest() passes complete observations; another session has another meter', () => {
-    const told = new Told('told');
-    const forecasting = createForecasting({ events: createEvents(null), forecasters: [told] });
+    const recorder = new Recorder('recorder');
+    const forecasting = createForecasting({ events: createEvents(null), forecasters: [recorder] });
     forecasting.start({ seed: 1 });
     const { meter } = forecasting;
     meter.requestSent(0);
     forecasting.latest({ nowSeconds: 1 });
-    expect(told.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 1 });
+    expect(recorder.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 1 });
     forecasting.start({ seed: 1 });
     expect(forecasting.meter).not.toBe(meter);
   });
 
   test('a forecaster that throws or is invalid causes one fault with its name; the next one is asked', async () => {
     const events = createEvents(null);
-    const [throwing, nonsense, sound] = [new Told('throwing'), new Told('nonsense'), new Told('sound')];
+    const [throwing, nonsense, sound] = [new Recorder('throwing'), new Recorder('nonsense'), new Recorder('sound')];
     throwing.answer = () => {
       throw new Error('out of order');
     };
@@ -85,8 +85,8 @@ describe('createForecasting', () => {
 
   test('forecasters get UTC again after a leap or from a better source', () => {
     const times: number[][] = [];
-    const told = Object.assign(new Told('told'), { tellTime: (...time: number[]) => times.push(time) });
-    const forecasting = createForecasting({ events: createEvents(null), forecasters: [told] });
+    const recorder = Object.assign(new Recorder('recorder'), { tellTime: (...time: number[]) => times.push(time) });
+    const forecasting = createForecasting({ events: createEvents(null), forecasters: [recorder] });
     forecasting.start({ seed: 1, utcMsAtStart: 1e12, utcUncertaintySeconds: 2 });
     const at = (nowSeconds: number, utcMs: number, utcUncertaintySeconds = 2) =>
       forecasting.latest({ nowSeconds, utcMs, utcUncertaintySeconds });
