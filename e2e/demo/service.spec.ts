@@ -135,7 +135,7 @@ test('MPC-L uses the forecasts of a service, its own while the service is lost, 
 }) => {
   // Both take time: a forecast is used once no observation contradicts it, at the latest when the buffer is full and
   // downloads pause; the client retries a lost service after growing pauses.
-  test.setTimeout(150_000);
+  test.setTimeout(220_000);
   const port = await freePort();
   let service = await serve(port);
   try {
@@ -148,7 +148,7 @@ test('MPC-L uses the forecasts of a service, its own while the service is lost, 
     await expect(state(page)).toHaveText('Connected');
     await expect(details(page)).toContainText('dish online');
     await expect(details(page)).toContainText(/forecast \d s old/);
-    await expect(decision(page)).toContainText('forecast “service”', { timeout: 45_000 });
+    await expect(decision(page)).toContainText('forecast “service”', { timeout: 100_000 });
 
     await service.stop();
     await expect(state(page)).toHaveText('Lost', { timeout: 20_000 });
