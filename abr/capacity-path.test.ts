@@ -72,9 +72,6 @@ describe('PiecewisePath', () => {
         expect(path.downloadSeconds(start, bits)).toBe(expected);
         expect(path.transferSeconds(start, bits)).toBe(plain.downloadSeconds(start, bits));
         expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
-        const each = new Float64Array(1);
-        path.downloadSecondsEach(start, { sizesBits: Float64Array.of(bits), from: 0, count: 1, seconds: each });
-        expect(each[0]).toBe(expected);
       }),
       { seed: 5, numRuns: 200 },
     );
@@ -147,32 +144,6 @@ describe('PiecewisePath', () => {
         else if (!Array.from(steps.ratesBps).includes(0)) expect(later).toBeCloseTo(now, 6);
       }),
       { numRuns: 1000, seed: 3 },
-    );
-  });
-
-  test('downloadSecondsEach equals downloadSeconds to the last bit', () => {
-    fc.assert(
-      fc.property(
-        anyPath(),
-        seconds,
-        fc.array(sizeBits, { minLength: 1, maxLength: 10 }),
-        fc.nat(3),
-        (path, at, sizes, skip) => {
-          for (const asked of [path, new ShiftedPath(path, 2.5)]) {
-            if (asked.downloadSecondsEach === undefined) continue;
-            const count = Math.max(0, sizes.length - skip);
-            const batch = {
-              sizesBits: Float64Array.from(sizes),
-              from: sizes.length - count,
-              count,
-              seconds: new Float64Array(count),
-            };
-            asked.downloadSecondsEach(at, batch);
-            expect([...batch.seconds]).toEqual(sizes.slice(batch.from).map((bits) => asked.downloadSeconds(at, bits)));
-          }
-        },
-      ),
-      { numRuns: 2000, seed: 4 },
     );
   });
 

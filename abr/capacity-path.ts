@@ -14,19 +14,6 @@ export interface CapacityPath {
    * never delivers that much.
    */
   downloadSeconds(startSeconds: number, sizeBits: number): number;
-  /**
-   * The same for several sizes, all requested at `startSeconds`; absent if it would be no faster. The results equal
-   * those of `downloadSeconds` to the last bit.
-   */
-  downloadSecondsEach?(startSeconds: number, batch: DownloadBatch): void;
-}
-
-/** Sizes and their results: `seconds[i]` belongs to `sizesBits[from + i]`, i < `count`. */
-export interface DownloadBatch {
-  sizesBits: Float64Array;
-  from: number;
-  count: number;
-  seconds: Float64Array;
 }
 
 /** A link of one rate for ever, as MPC-D assumes. `latencySeconds` is added to each request (default 0). */
@@ -148,19 +135,6 @@ export class PiecewisePath implements CapacityPath {
     return this.absoluteSecondsAt(bits + sizeBits, firstByteAt, step) - sentAt;
   }
 
-  downloadSecondsEach(startSeconds: number, { sizesBits, from, count, seconds }: DownloadBatch): void {
-    const sentAt = this.originSeconds + startSeconds;
-    const firstByteAt = sentAt + this.latencySeconds;
-    const step = this.stepAt(firstByteAt);
-    const bits = this.bitsInStep(firstByteAt, step);
-    const { response } = this;
-    for (let i = 0; i < count; i++) {
-      const sizeBits = sizesBits[from + i]!;
-      const transferSeconds = this.absoluteSecondsAt(bits + sizeBits, firstByteAt, step) - sentAt;
-      seconds[i] = transferSeconds + (response.seconds + response.secondsPerBit * sizeBits);
-    }
-  }
-
   private absoluteBits(seconds: number): number {
     return this.bitsInStep(seconds, this.stepAt(seconds));
   }
@@ -269,16 +243,5 @@ export class ShiftedPath implements CapacityPath {
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
     return this.path.downloadSeconds(this.originSeconds + startSeconds, sizeBits);
-  }
-
-  downloadSecondsEach(startSeconds: number, batch: DownloadBatch): void {
-    const { path } = this;
-    const sentAt = this.originSeconds + startSeconds;
-    if (path.downloadSecondsEach !== undefined) {
-      path.downloadSecondsEach(sentAt, batch);
-      return;
-    }
-    const { sizesBits, from, count, seconds } = batch;
-    for (let i = 0; i < count; i++) seconds[i] = path.downloadSeconds(sentAt, sizesBits[from + i]!);
   }
 }

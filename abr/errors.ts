@@ -43,11 +43,3 @@ export function requirePositive(value: unknown, field: string): number {
   }
   return value;
 }
-
-/** Returns `value` if it is a finite number >= 0, else throws. */
-export function requireNonNegative(value: unknown, field: string): number {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    throw new InputError(field, 'a finite number >= 0', value);
-  }
-  return value;
-}

@@ -13,4 +13,3 @@ export * from './planner.ts';
 export * from './qoe.ts';
 export * from './robust-throughput.ts';
 export * from './throughput.ts';
-export * from './validate-player-state.ts';

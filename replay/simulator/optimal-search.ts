@@ -75,7 +75,6 @@ export function searchPlans(problem: SessionProblem, options: SearchOptions): Se
   const isMasked = browser.initSegmentBits > 0 && !options.ignoreInitialisation;
   const maskedBits = isMasked ? (1 << Math.min(MOST_MASKED, representationCount)) - 1 : 0;
   const capacity = guide === undefined ? new CapacityBound(problem, waitGridSeconds) : undefined;
-  const seconds = new Float64Array(representationCount);
   const candidates = Array.from({ length: representationCount }, () => new Candidates());
 
   let labels = 0;
@@ -95,20 +94,14 @@ export function searchPlans(problem: SessionProblem, options: SearchOptions): Se
       const value = stage.value[label]!;
       const initialised = stage.initialised[label]!;
       const last = stage.last[label]!;
-      link.downloadSecondsEach(request, {
-        sizesBits,
-        from: segment * representationCount,
-        count: representationCount,
-        seconds,
-      });
       let initialisedAt = -1;
       for (let representation = 0; representation < representationCount; representation++) {
         const choice = label * representationCount + representation;
         const bit = bitOf(representation) & maskedBits;
-        let downloadedAt = request + seconds[representation]!;
+        const sizeBits = sizesBits[segment * representationCount + representation]!;
+        let downloadedAt = request + link.downloadSeconds(request, sizeBits);
         if ((initialised & bit) !== bit && !isFirst) {
           if (initialisedAt < 0) initialisedAt = request + link.downloadSeconds(request, browser.initSegmentBits);
-          const sizeBits = sizesBits[segment * representationCount + representation]!;
           downloadedAt = initialisedAt + link.downloadSeconds(initialisedAt, sizeBits);
         }
         const appendedAt = downloadedAt + browser.appendSeconds;
