@@ -108,7 +108,7 @@ describe('commands', () => {
     '$at: $command',
     async ({ command }) => {
       const args = command.split(' ').slice(2);
-      // Real browsers and servers are for other tests: here only their flags are checked. The simulator is slow in Jest's
+      // Other tests start browsers and servers; here only their flags are checked. The simulator is slow in Jest's
       // sandbox: the first three segments of each session are enough to check the command.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
       const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '3'] : args;

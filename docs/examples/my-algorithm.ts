@@ -40,8 +40,8 @@ export function createController(_options: { seed: number }): Controller {
       };
     },
 
-    // Optional: reconsider(state, inFlight, forecast) is called ten times a second during a download. It returns 'keep',
-    // or a decision for another representation, for which the download is then abandoned.
+    // Optional: reconsider(state, inFlight, forecast) is called ten times a second during a download. It returns
+    // 'keep', or a decision for another representation, for which the download is then abandoned.
   };
 }
 
