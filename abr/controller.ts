@@ -54,6 +54,22 @@ export interface PlayerState {
   /** Finished and abandoned downloads of this session, oldest first; at least the last 16. */
   downloads: readonly Download[];
   weights: QoeWeights;
+  /** Absent on demand. */
+  live?: LiveState;
+}
+
+/** Where playback is in a live stream, and when media comes into being. */
+export interface LiveState {
+  /** From the capture of the picture on screen to now; before the first picture the target. */
+  latencySeconds: number;
+  targetLatencySeconds: number;
+  /** Media per chunk; equal to `segmentSeconds` for whole segments. */
+  chunkSeconds: number;
+  /**
+   * When the first chunk of the segment to decide on can be requested, on the session's clock. Each later chunk follows
+   * after `chunkSeconds`, each later segment after `segmentSeconds`.
+   */
+  firstChunkAtSeconds: number;
 }
 
 /** A running media download. */

@@ -1,4 +1,7 @@
-/** The results schema (version 1) that `simulate`, `bench`, `merge` and `report` share. Units are in the names. */
+/**
+ * The results schema that `simulate`, `bench`, `merge` and `report` share. Units are in the names. Version 2 is version
+ * 1 with `live` in sessions and summary; results of on-demand scenarios stay version 1, byte for byte.
+ */
 
 import type { Scenario } from './scenarios.ts';
 
@@ -46,8 +49,35 @@ export interface SessionResult {
   switches: number;
   switchBps: number;
   wastedBits: number;
+  /** Of a live scenario. */
+  live?: LiveMetrics;
   /** Only with `--timings`. */
   decisionMicros?: { p50: number; p99: number };
+}
+
+/**
+ * What a viewer of a live stream experienced from the first picture to the end of the session. Latency counts from the
+ * capture of a picture.
+ */
+export interface LiveMetrics {
+  /**
+   * LoL+'s QoE in Mbit/s per 4 s of media: per segment of media, segment x R - |dR| - Rmax x stall - w x latency - Rmin x
+   * |1 - rate|; w = 0.05 Rmin up to 1.1 s of latency, else 0.1 Rmax (dash.js, LoLpQoEEvaluator.js). Latency and rate are
+   * means over time.
+   */
+  qoe: number;
+  /** Seconds of the clock from the first picture to the end. */
+  watchedSeconds: number;
+  /** Over that time, stalls included. */
+  latencySecondsMean: number;
+  latencySecondsP95: number;
+  stallSecondsPerMinute: number;
+  stallsPerMinute: number;
+  /** Share of the time that playback was off rate 1 (stalls excluded), and mean |1 - rate|. */
+  offRateShare: number;
+  rateDeviationMean: number;
+  /** Seeks to the live edge. */
+  jumps: number;
 }
 
 export interface Estimate {
@@ -81,6 +111,8 @@ export interface SummaryRow {
   meanBitrateBps: number;
   /** Discarded bits / received bits. */
   wastedShare: number;
+  /** Of a live scenario: means over the sessions. */
+  live?: Omit<LiveMetrics, 'watchedSeconds' | 'jumps'> & { jumpsPerMinute: number };
   /** Null for the baseline itself, and without pairs of sessions. */
   vsBaseline: BaselineComparison | null;
 }
@@ -100,6 +132,14 @@ export interface BaselineComparison {
   worst5pctDiff: Estimate;
   /** Null without `mpc-o`, and if its gain over the baseline is below 2 % of the top bitrate's QoE. */
   oracleGapClosed: Estimate | null;
+  /** Of a live scenario: differences of means. */
+  live?: {
+    qoeDiff: Estimate;
+    latencySecondsDiff: Estimate;
+    stallSecondsPerMinuteDiff: Estimate;
+    stallsPerMinuteDiff: Estimate;
+    bitrateBpsDiff: Estimate;
+  };
 }
 
 /** `dataset` of the rows over all data sets; results of a single data set have no such rows. */
@@ -128,7 +168,7 @@ export interface ToolInfo {
 }
 
 export interface Results {
-  schema: 1;
+  schema: 1 | 2;
   tool: ToolInfo;
   scenario: ResolvedScenario;
   sessions: SessionResult[];

@@ -3,7 +3,14 @@
 import { InputError } from '../abr/errors.ts';
 import { placeOf } from './formats/place.ts';
 import type { ResolvedScenario } from './results.ts';
-import { type BrowserModel, MEASURED_BROWSER, SCENARIOS, type Scenario, segmentSizesBits } from './scenarios.ts';
+import {
+  type BrowserModel,
+  type LiveStream,
+  MEASURED_BROWSER,
+  SCENARIOS,
+  type Scenario,
+  segmentSizesBits,
+} from './scenarios.ts';
 
 /** Defaults of optional fields. */
 const DEFAULTS = {
@@ -24,6 +31,7 @@ const FIELDS = [
   'mu',
   ...Object.keys(DEFAULTS),
   'browser',
+  'live',
   'segmentSizesBits',
   'sizesFile',
 ];
@@ -53,7 +61,8 @@ interface ScenarioSource {
  * `segmentSizesBits` (`[segment][representation]`) or `sizesFile` (a `sizes.json`: `{"representations": {"<id>": [bytes
  * per segment]}}`). Defaults: `name` the file's, `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95,
  * `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, each field of `browser` the measured one,
- * `segmentCount` the number of given sizes.
+ * `segmentCount` the number of given sizes; of `live` `chunkSeconds` a segment's duration, `encoderLatencySeconds` 0.3,
+ * `timeShiftSeconds` 20, `playbackRates` 0.95 to 1.05.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseScenario(text: string, source: ScenarioSource): ResolvedScenario {
@@ -95,6 +104,7 @@ export function parseScenario(text: string, source: ScenarioSource): ResolvedSce
     sizeSpread: check.number('sizeSpread', { min: 0, max: 2, default: DEFAULTS.sizeSpread }),
     sizeSeed: check.number('sizeSeed', { whole: true, min: 0, default: DEFAULTS.sizeSeed }),
     browser,
+    ...(fields['live'] !== undefined && { live: liveFrom(check, { segmentSeconds, segmentCount }) }),
   };
   return sizes === undefined
     ? resolveScenario(scenario)
@@ -123,6 +133,35 @@ function browserFrom(check: FieldCheck, value: unknown): BrowserModel {
     browser[key as keyof BrowserModel] = check.number(`browser.${key}`, { min: 0 }, given[key]);
   }
   return browser;
+}
+
+function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCount: number }): LiveStream {
+  const given = check.object('live', check.fields['live']);
+  const known = ['chunkSeconds', 'encoderLatencySeconds', 'targetLatencySeconds', 'timeShiftSeconds', 'playbackRates'];
+  for (const key of Object.keys(given)) {
+    if (!known.includes(key)) check.wrong(`live.${key}`, `one of the fields ${known.join(', ')}`, key);
+  }
+  const field = (key: string, rule: NumberRule) => check.number(`live.${key}`, rule, given[key]);
+  const { segmentSeconds, segmentCount } = stream;
+  const chunkSeconds = field('chunkSeconds', { above: 0, max: segmentSeconds, default: segmentSeconds });
+  const chunks = segmentSeconds / chunkSeconds;
+  if (Math.abs(chunks - Math.round(chunks)) > 1e-9) {
+    check.wrong('live.chunkSeconds', `a divisor of segmentSeconds (${segmentSeconds})`, chunkSeconds);
+  }
+  const encoderLatencySeconds = field('encoderLatencySeconds', { min: 0, default: 0.3 });
+  const rates = given['playbackRates'] === undefined ? {} : check.object('live.playbackRates', given['playbackRates']);
+  const rate = (key: string, rule: NumberRule) => check.number(`live.playbackRates.${key}`, rule, rates[key]);
+  return {
+    chunkSeconds,
+    encoderLatencySeconds,
+    targetLatencySeconds: field('targetLatencySeconds', { above: chunkSeconds + encoderLatencySeconds }),
+    // The encoder outlives the join.
+    timeShiftSeconds: field('timeShiftSeconds', { min: 0, max: (segmentCount - 1) * segmentSeconds, default: 20 }),
+    playbackRates: {
+      min: rate('min', { min: 0.5, max: 1, default: 0.95 }),
+      max: rate('max', { min: 1, max: 2, default: 1.05 }),
+    },
+  };
 }
 
 function sizesFrom(check: FieldCheck, source: ScenarioSource, ladderBps: readonly number[]): number[][] | undefined {

@@ -25,7 +25,7 @@ export interface Scenario {
   /** Seed of the sizes, the same for all sessions. */
   sizeSeed: number;
   browser: BrowserModel;
-  /** A live stream. Default: on demand. Only `replay/origin` supports live streams. */
+  /** A live stream. Default: on demand. */
   live?: LiveStream;
 }
 
@@ -106,6 +106,31 @@ const HD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
   traceScale: { factor: 0.25 },
 };
 
+/** Segments of a live scenario: 20 s before the join and 180 s after it. */
+const LIVE_SEGMENTS = 100;
+const LIVE_HD: Omit<Scenario, 'name' | 'live'> = {
+  ...UHD,
+  ladderBps: [1e6, 2.5e6, 5e6, 8e6, 12e6, 16e6, 22e6, 30e6],
+  segmentSeconds: 2,
+  segmentCount: LIVE_SEGMENTS,
+  // dash.js's default; at the live edge the target latency is the limit.
+  bufferCapSeconds: 18,
+  mu: 30,
+  traceScale: { meanBps: 25e6 },
+};
+const LIVE_UHD: typeof LIVE_HD = {
+  ...LIVE_HD,
+  ladderBps: [3e6, 8e6, 15e6, 30e6, 45e6, 60e6, 90e6, 120e6],
+  mu: 120,
+  traceScale: { meanBps: 100e6 },
+};
+const LIVE: Omit<LiveStream, 'targetLatencySeconds'> = {
+  chunkSeconds: 0.25,
+  encoderLatencySeconds: 0.3,
+  timeShiftSeconds: 20,
+  playbackRates: { min: 0.95, max: 1.05 },
+};
+
 /** Sources: SafeSABR (2026) for `uhd-8`; Pensieve and T3P for `pensieve-60`; the others are the project's own. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'uhd-8': { ...UHD, name: 'uhd-8', bufferCapSeconds: 8 },
@@ -123,6 +148,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     traceScale: { meanBps: 2.5e6 },
   },
   'small-6': { ...UHD, name: 'small-6', segmentSeconds: 2, segmentCount: 90, bufferCapSeconds: 6 },
+  'live-hd-1': { ...LIVE_HD, name: 'live-hd-1', live: { ...LIVE, targetLatencySeconds: 1 } },
+  'live-hd-2': { ...LIVE_HD, name: 'live-hd-2', live: { ...LIVE, targetLatencySeconds: 2 } },
+  'live-hd-3': { ...LIVE_HD, name: 'live-hd-3', live: { ...LIVE, targetLatencySeconds: 3 } },
+  'live-hd-5': { ...LIVE_HD, name: 'live-hd-5', live: { ...LIVE, targetLatencySeconds: 5 } },
+  'live-uhd-1': { ...LIVE_UHD, name: 'live-uhd-1', live: { ...LIVE, targetLatencySeconds: 1 } },
+  'live-uhd-3': { ...LIVE_UHD, name: 'live-uhd-3', live: { ...LIVE, targetLatencySeconds: 3 } },
 };
 
 /**
@@ -138,6 +169,11 @@ export function segmentSizesBits(scenario: Scenario): number[][] {
   return factors.map((factor) =>
     scenario.ladderBps.map((bps) => Math.round((bps * scenario.segmentSeconds * factor) / mean / 8) * 8),
   );
+}
+
+/** A session of a live stream ends when the encoder does: seconds from the join. */
+export function liveSessionSeconds(scenario: Scenario & { live: LiveStream }): number {
+  return scenario.segmentCount * scenario.segmentSeconds - scenario.live.timeShiftSeconds;
 }
 
 /** The second of the session at which a chunk comes into being; negative before the join. */
