@@ -1,6 +1,6 @@
 /** The input of a controller: the player's situation and the session's history in one `PlayerState`. */
 
-import type { InFlight, PlayerState } from '../../abr/controller.ts';
+import type { InFlight, LiveState, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { Situation } from './player-port.ts';
@@ -23,8 +23,9 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+  const clocks = life.clocks();
   return {
-    ...life.clocks(),
+    ...clocks,
     ...playback,
     started: session.started,
     // Before the first picture, a paused element waits for data.
@@ -46,6 +47,19 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
     previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.representation.bitrateBps,
     downloads: [...downloadsOf(session)],
     weights: bitrateWeights(options.qoe, ladderBps),
+    ...(situation.live && { live: liveState(situation, session, indexInPeriod, clocks.nowSeconds) }),
+  };
+}
+
+function liveState(situation: Situation, { edge }: Session, index: number, nowSeconds: number): LiveState {
+  const { period, playback } = situation;
+  const { segmentSeconds } = playback;
+  const { latencySeconds, targetLatencySeconds, nowSeconds: captured, firstChunkSeconds } = situation.live!;
+  return {
+    latencySeconds,
+    targetLatencySeconds,
+    chunkSeconds: edge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
+    firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
   };
 }
 

@@ -46,7 +46,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
   const stopListening = listen(
     player,
     {
-      ...requestHandlers(adaptation),
+      ...requestHandlers(adaptation, port.clock),
       streamTeardownComplete() {
         adaptation.sourceEnded();
         port.sourceEnded();
@@ -59,6 +59,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
       },
       playbackPlaying: life.playing,
       bufferLevelUpdated: port.gauge.update,
+      updateTimeSyncOffset: port.clock.synchronised,
       quotaExceeded() {
         port.gauge.isQuotaExceeded = true;
       },

@@ -3,23 +3,34 @@
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
 import type { SegmentRequest } from '../core/player-port.ts';
+import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
 import { type Handlers, rangeBits } from './player.ts';
 import { periodOf } from './situation.ts';
+
+/** `mdat`, as four bytes. */
+const MDAT = 0x6d646174;
 
 interface RequestEvent {
   request: FragmentRequest;
   /** The body; in low-latency mode, the part that arrived since the last event. */
-  response?: { byteLength: number } | null;
+  response?: ArrayBuffer | null;
   error?: unknown;
 }
 
-export function requestHandlers({ downloads }: Adaptation): Handlers {
-  /** Bytes so far of bodies that arrive in parts, and dash.js's number of the attempt. */
-  const parts = new WeakMap<FragmentRequest, { bytes: number; attempt: unknown }>();
+interface MetricEvent {
+  metric: string;
+  value: { url?: string; responsecode?: number };
+}
+
+export function requestHandlers({ downloads }: Adaptation, clock: LiveClock): Handlers {
+  /** Bytes and chunks so far of bodies that arrive in parts, and dash.js's number of the attempt. */
+  const parts = new WeakMap<FragmentRequest, { bytes: number; chunks: number; attempt: unknown }>();
+  let latest: FragmentRequest | undefined;
 
   function progressed(request: FragmentRequest, bodyBytes = 0): void {
-    const bytes = Math.max(bytesLoaded(request), parts.get(request)?.bytes ?? 0, bodyBytes);
-    downloads.progressed(request, bytes * 8, request.bytesTotal * 8);
+    const { bytes = 0, chunks } = parts.get(request) ?? {};
+    const received = Math.max(bytesLoaded(request), bytes, bodyBytes);
+    downloads.progressed(request, received * 8, request.bytesTotal * 8, chunks);
   }
 
   function ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
@@ -34,7 +45,14 @@ export function requestHandlers({ downloads }: Adaptation): Handlers {
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
-      downloads.begun(request, isMedia, isMedia && isVideo ? segmentOf(request) : undefined);
+      const isVideoSegment = isMedia && isVideo;
+      if (isVideoSegment) latest = request;
+      downloads.begun(request, isMedia, isVideoSegment ? segmentOf(request, clock) : undefined);
+    },
+    // dash.js retries without another event of its own.
+    metricAdded({ metric, value }: MetricEvent) {
+      const isRefusal = metric === 'HttpList' && value.responsecode! >= 400;
+      if (isRefusal && latest && value.url === latest.url) downloads.refused(latest);
     },
     loadingProgress: ({ request }: RequestEvent) => progressed(request),
     // Low-latency mode: a part of the body.
@@ -42,8 +60,12 @@ export function requestHandlers({ downloads }: Adaptation): Handlers {
       // dash.js's types lack this field.
       const { retryAttempts: attempt } = request as { retryAttempts?: number };
       const before = parts.get(request);
-      const bytes = (before?.attempt === attempt ? (before?.bytes ?? 0) : 0) + (response?.byteLength ?? 0);
-      parts.set(request, { bytes, attempt });
+      const sofar = before?.attempt === attempt ? before : undefined;
+      parts.set(request, {
+        bytes: (sofar?.bytes ?? 0) + (response?.byteLength ?? 0),
+        chunks: (sofar?.chunks ?? 0) + chunksIn(response),
+        attempt,
+      });
       progressed(request);
     },
     fragmentLoadingCompleted: (event: RequestEvent) => ended(event, 'whole'),
@@ -51,16 +73,40 @@ export function requestHandlers({ downloads }: Adaptation): Handlers {
   };
 }
 
-function segmentOf({ representation, index, startTime, duration, range }: FragmentRequest): SegmentRequest {
+function segmentOf(
+  { representation, index, startTime, duration, range }: FragmentRequest,
+  clock: LiveClock,
+): SegmentRequest {
   const { id, bandwidth, mediaInfo } = representation!;
+  const period = periodOf(mediaInfo!.streamInfo!, representation!);
+  const announced = firstChunkSeconds(representation!);
+  const nowSeconds = clock.nowSeconds(mediaInfo!.streamInfo!);
   return {
-    period: periodOf(mediaInfo!.streamInfo!, representation!),
+    period,
     representation: { id, bitrateBps: bandwidth },
-    index,
+    // In a timeline, dash.js counts from the oldest segment that is still listed.
+    index: nowSeconds === undefined ? index : Math.round((startTime - period.startSeconds) / duration),
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),
+    live:
+      nowSeconds === undefined
+        ? undefined
+        : {
+            secondsToFirstChunk: startTime + announced - nowSeconds,
+            chunkSeconds: Math.min(duration, announced),
+          },
   };
+}
+
+/** Chunks that end in a part of a body: its boxes of type `mdat`. */
+function chunksIn(part: ArrayBuffer | null | undefined): number {
+  let chunks = 0;
+  const view = new DataView(part ?? new ArrayBuffer(0));
+  for (let at = 0; at + 8 <= view.byteLength; at += Math.max(8, view.getUint32(at))) {
+    if (view.getUint32(at + 4) === MDAT) chunks++;
+  }
+  return chunks;
 }
 
 /**
