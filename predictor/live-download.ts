@@ -5,9 +5,9 @@ const MOST_LAG_SECONDS = 0.5;
 /** The lag is the earliest arrival's; it may grow by this much from chunk to chunk. */
 const LAG_GROWTH_SECONDS = 0.001;
 /** The link's rate is known from chunks that came back to back for this long. */
-const MEASURED_SECONDS = 0.1;
+const MEASURED_SECONDS = 0.05;
 /** A chunk that waited for the encoder shows no higher rate than one of this duration: its first byte is not seen. */
-const SHORTEST_TRANSFER_SECONDS = 0.02;
+const SHORTEST_TRANSFER_SECONDS = 0.01;
 
 /** Chunks of a stream, as learnt from its downloads. One per session. */
 export class LiveEdge {
@@ -47,7 +47,10 @@ export class LiveDownload {
   readonly #edge: LiveEdge;
   readonly #segment: LiveSegment;
   readonly #isWhole: boolean;
+  /** Whole chunks. */
   #chunks = 0;
+  /** Bits of the chunk after them have arrived. */
+  #isInChunk = false;
   #bits = 0;
   #arrivedSeconds: number;
   #isLimited: boolean;
@@ -81,11 +84,13 @@ export class LiveDownload {
     this.#isLimited = true;
   }
 
-  /** `bits` arrived. `chunks`: the chunks that they completed; undefined for a body that is not read in chunks. */
+  /**
+   * `bits` arrived, and `chunks` chunks are whole since the last call; undefined if the body is not read in chunks.
+   */
   received(atSeconds: number, bits: number, chunks: number | undefined): Arrival {
     const announced = this.#announcedSeconds(this.#chunks);
     const isFirst = this.#bits === 0;
-    const isBound = !this.#isWhole && this.nextChunkAtSeconds > this.#arrivedSeconds;
+    const isBound = !this.#isWhole && this.nextChunkAtSeconds > this.#arrivedSeconds && bits > 0;
     if (isBound) this.#isLimited = true;
     // A lag may be the link's; without it the bound is a safe one.
     const exists = Math.min(announced + Math.min(0, this.#edge.lagSeconds), atSeconds - SHORTEST_TRANSFER_SECONDS);
@@ -95,12 +100,11 @@ export class LiveDownload {
       this.#measured.bits += bits;
       this.#measured.seconds += atSeconds - sinceSeconds;
     }
-    // The time of later chunks is known with their duration.
-    const isTimed = (this.#chunks === 0 && chunks === 1) || this.#edge.chunkSeconds !== undefined;
+    // The times of later chunks are known with their duration.
+    const isTimed = this.#chunks === 0 || this.#edge.chunkSeconds !== undefined;
+    if (bits > 0 && !this.#isInChunk && isTimed && !this.#isWhole) this.#edge.arrived(atSeconds - announced);
     this.#chunks += chunks ?? 0;
-    if (chunks! > 0 && isTimed && !this.#isWhole) {
-      this.#edge.arrived(atSeconds - this.#announcedSeconds(this.#chunks - 1));
-    }
+    this.#isInChunk = chunks === undefined || chunks === 0;
     this.#bits += bits;
     this.#arrivedSeconds = atSeconds;
     return { isBound, sinceSeconds };

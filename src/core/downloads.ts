@@ -97,7 +97,8 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
       }
       const live = video?.live;
       const bits = receivedBits - one.receivedBits;
-      const arrival = bits > 0 ? live?.received(now, bits, chunks && chunks - one.chunks) : undefined;
+      const newChunks = chunks && chunks - one.chunks;
+      const arrival = bits > 0 || newChunks! > 0 ? live?.received(now, bits, newChunks) : undefined;
       if (arrival?.isBound) {
         // A lower bound counts only where it raises the estimate.
         const isHigher = bits / (now - arrival.sinceSeconds) > knownBps(session);

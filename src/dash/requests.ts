@@ -3,6 +3,7 @@
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
 import type { SegmentRequest } from '../core/player-port.ts';
+import { bodyReader } from './body-reader.ts';
 import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
 import { type Handlers, rangeBits } from './player.ts';
 import { periodOf } from './situation.ts';
@@ -22,15 +23,29 @@ interface MetricEvent {
   value: { url?: string; responsecode?: number };
 }
 
-export function requestHandlers({ downloads }: Adaptation, clock: LiveClock): Handlers {
-  /** Bytes and chunks so far of bodies that arrive in parts, and dash.js's number of the attempt. */
-  const parts = new WeakMap<FragmentRequest, { bytes: number; chunks: number; attempt: unknown }>();
+export function requestHandlers({ life, downloads }: Adaptation, clock: LiveClock) {
+  /** Bodies that arrive in parts, by dash.js's number of the attempt. */
+  const bodies = new WeakMap<
+    FragmentRequest,
+    { readBytes: number; chunkBytes: number; chunks: number; attempt: unknown }
+  >();
   let latest: FragmentRequest | undefined;
 
+  function bodyOf(request: FragmentRequest) {
+    // dash.js's types lack this field.
+    const { retryAttempts: attempt } = request as { retryAttempts?: number };
+    let body = bodies.get(request);
+    if (body?.attempt !== attempt || body === undefined) {
+      body = { readBytes: 0, chunkBytes: 0, chunks: 0, attempt };
+      bodies.set(request, body);
+    }
+    return body;
+  }
+
   function progressed(request: FragmentRequest, bodyBytes = 0): void {
-    const { bytes = 0, chunks } = parts.get(request) ?? {};
-    const received = Math.max(bytesLoaded(request), bytes, bodyBytes);
-    downloads.progressed(request, received * 8, request.bytesTotal * 8, chunks);
+    const { readBytes = 0, chunkBytes = 0, chunks } = bodies.get(request) ?? {};
+    const bytes = Math.max(bytesLoaded(request), readBytes, chunkBytes, bodyBytes);
+    downloads.progressed(request, bytes * 8, request.bytesTotal * 8, chunks);
   }
 
   function ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
@@ -39,7 +54,7 @@ export function requestHandlers({ downloads }: Adaptation, clock: LiveClock): Ha
     downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
   }
 
-  return {
+  const handlers: Handlers = {
     fragmentLoadingStarted({ request }: RequestEvent) {
       const { type, mediaType } = request;
       const isMedia = type === 'MediaSegment';
@@ -55,22 +70,23 @@ export function requestHandlers({ downloads }: Adaptation, clock: LiveClock): Ha
       if (isRefusal && latest && value.url === latest.url) downloads.refused(latest);
     },
     loadingProgress: ({ request }: RequestEvent) => progressed(request),
-    // Low-latency mode: a part of the body.
+    // Low-latency mode: whole chunks.
     fragmentLoadingProgress({ request, response }: RequestEvent) {
-      // dash.js's types lack this field.
-      const { retryAttempts: attempt } = request as { retryAttempts?: number };
-      const before = parts.get(request);
-      const sofar = before?.attempt === attempt ? before : undefined;
-      parts.set(request, {
-        bytes: (sofar?.bytes ?? 0) + (response?.byteLength ?? 0),
-        chunks: (sofar?.chunks ?? 0) + chunksIn(response),
-        attempt,
-      });
+      const body = bodyOf(request);
+      body.chunkBytes += response?.byteLength ?? 0;
+      body.chunks += chunksIn(response);
       progressed(request);
     },
     fragmentLoadingCompleted: (event: RequestEvent) => ended(event, 'whole'),
     fragmentLoadingAbandoned: (event: RequestEvent) => ended(event, 'abandoned'),
   };
+  const readBody = bodyReader((request, bytes) => {
+    life.guard(() => {
+      bodyOf(request).readBytes += bytes;
+      progressed(request);
+    });
+  });
+  return { handlers, readBody };
 }
 
 function segmentOf(
