@@ -49,8 +49,9 @@ export function traceStartUtcMs(metadata: TraceMetadata): number {
  * way back: that second modulo 15, from the handovers' second.
  */
 export function handoverPhaseOf(epochPhaseSeconds: number): number {
-  const phase = (HANDOVER_SECOND - epochPhaseSeconds) % EPOCH_SECONDS;
-  return Number((phase + EPOCH_SECONDS).toFixed(6)) % EPOCH_SECONDS;
+  const phase = (((HANDOVER_SECOND - epochPhaseSeconds) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
+  // Without rounding noise, which could also make 15 of a difference of almost 0.
+  return Number(phase.toFixed(6)) % EPOCH_SECONDS;
 }
 
 /** The period of a replayed trace: its duration, reduced to a multiple of 15 s if it has at least 15 s. */
