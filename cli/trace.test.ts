@@ -187,7 +187,7 @@ describe('trace fit', () => {
     const { status, stdout } = await trace('fit', ...flags);
     expect(status).toBe(0);
     expect(stdout).toMatch(/\| autocorrelation at 15 s \|[^]*\| depth at a handover, median \| 0\.9/);
-    expect(stdout).toMatch(/\| autocorrelation at 0\.1 s \| 0\.[456]/);
+    expect(stdout).toMatch(/\| autocorrelation of 0\.1 s at 0\.1 s \| 0\.[456]/);
   });
 
   test('--search needs a preset of one character', async () => {

@@ -31,7 +31,7 @@ test('depth, length below half and zero bins of dips that are known', () => {
 test('without a phase there are rates and autocorrelation, but no handovers', () => {
   const values = valuesOf([{ ...dips([10]), epochPhaseSeconds: undefined }]);
   expect(values.get('p50 of 0.1 s, Mbit/s')).toBe(100);
-  expect(values.get('autocorrelation at 0.1 s')).toBeGreaterThan(-0.1);
+  expect(values.get('autocorrelation of 0.1 s at 0.1 s')).toBeGreaterThan(-0.1);
   expect(values.get('depth at a handover, median')).toBeNaN();
 });
 

@@ -97,7 +97,7 @@ export function subSecondStatistics(series: readonly RateSeries[]): Statistic[] 
     ['zero bins elsewhere, %', meanOf(zeroElsewhere), ratio(0.1), 0.3],
     ...[0.1, 0.5, 1, 2, 5].map(
       (lag): Row => [
-        `autocorrelation at ${lag} s`,
+        `autocorrelation of 0.1 s at ${lag} s`,
         autocorrelation(logs, Math.round(lag * BINS_PER_SECOND)),
         difference,
         0.05,
