@@ -186,7 +186,7 @@ describe('trace fit', () => {
     const flags = ['--traces', at('in'), ...preset, '--sub-second', '--replicates', '2'];
     const { status, stdout } = await trace('fit', ...flags);
     expect(status).toBe(0);
-    expect(stdout).toMatch(/\| autocorrelation at 15 s \|[^]*\| depth at a handover, median \| 0\.9/);
+    expect(stdout).toMatch(/\| autocorrelation at 15 s \|[\s\S]*\| depth at a handover, median \| 0\.9/);
     expect(stdout).toMatch(/\| autocorrelation of 0\.1 s at 0\.1 s \| 0\.[456]/);
   });
 

@@ -172,7 +172,10 @@ describe('laws of the simulator', () => {
         const of = { ...drawn, patience: undefined };
         // As `traceOf`, the first step has 0.5 Mbit/s more.
         const [first, ...rest] = long.flatMap(({ pieces, mbps }, i) =>
-          new Array<{ seconds: number; mbps: number }>(pieces).fill({ seconds: 0.01, mbps: i === 0 ? mbps + 0.5 : mbps }),
+          new Array<{ seconds: number; mbps: number }>(pieces).fill({
+            seconds: 0.01,
+            mbps: i === 0 ? mbps + 0.5 : mbps,
+          }),
         );
         const fine = play({ ...of, parts: [{ ...first!, mbps: first!.mbps - 0.5 }, ...rest] });
         const coarse = play({ ...of, parts: long.map(({ pieces, mbps }) => ({ seconds: pieces / 100, mbps })) });
