@@ -51,15 +51,19 @@ export const SIMULATED_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...O
 /**
  * The algorithm of a name: a controller of abr/ (`mpc-d`, `mpc-o` ...), also with a forecaster (`<controller>@oracle`) or
  * a catch-up (`<controller>:fixed-slots`), one of `own`, or `optimal`.
- * @throws {InputError} with the known names.
+ * @throws {InputError} with the known names; for `optimal` in a live `scenario`.
  */
 export function simulatedAlgorithm(
   name: string,
   own: OwnControllers = new Map(),
   field = '--algorithms',
+  scenario?: Pick<ResolvedScenario, 'live' | 'name'>,
 ): SimulatedAlgorithm {
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
-  if (special !== undefined) return { name, simulate: special };
+  if (special !== undefined) {
+    if (scenario?.live) throw new InputError(field, `a scenario on demand for ${name}`, scenario.name);
+    return { name, simulate: special };
+  }
   if (name === BROWSER_ONLY) {
     throw new InputError(
       field,
