@@ -83,17 +83,21 @@ class LiveStage implements Stage<LiveFlight> {
     });
   }
 
+  get isOver(): boolean {
+    return this.playback.nowSeconds >= this.endsAtSeconds;
+  }
+
   play(): void {
     const { playback, session } = this;
     this.waitUntil(LIVE_PAGE.joinSeconds);
     playback.seekToTarget();
     let index = this.indexAtPosition();
-    while (index < session.segmentCount && playback.nowSeconds < this.endsAtSeconds) {
+    while (index < session.segmentCount && !this.isOver) {
       const { jumps } = playback;
       if (session.playSegment(index)) index++;
       if (playback.jumps > jumps) index = this.indexAtPosition();
     }
-    while (playback.nowSeconds < this.endsAtSeconds) this.waitUntil(this.endsAtSeconds);
+    while (!this.isOver) this.waitUntil(this.endsAtSeconds);
   }
 
   waitUntil(seconds: number): boolean {

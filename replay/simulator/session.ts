@@ -53,6 +53,8 @@ export interface Stage<F extends Airborne> {
   readonly playback: Player;
   /** The first representation's initialisation segment was loaded before second 0. */
   readonly isInitialised: boolean;
+  /** The session ended with its stream, so that what arrived of a segment is not wasted. */
+  readonly isOver: boolean;
   waitUntil(seconds: number): boolean;
   /** Waits until dash.js looks for the next segment. */
   waitForRoom(index: number): boolean;
@@ -171,7 +173,7 @@ export class Session<F extends Airborne> {
       const receivedBits = flight.receivedBits(playback.nowSeconds);
       stage.report(true);
       if (outcome === 'early') {
-        this.wastedBits += receivedBits;
+        if (!stage.isOver) this.wastedBits += receivedBits;
         return false;
       }
       const download = stage.measured(flight, {

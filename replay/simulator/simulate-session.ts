@@ -89,6 +89,7 @@ export function simulateSession(options: SimulationOptions): SessionResult {
 class OnDemandStage implements Stage<Flight> {
   readonly playback: Playback;
   readonly isInitialised = true;
+  readonly isOver = false;
   private readonly scenario: Scenario | ResolvedScenario;
   private readonly feed: ProgressFeed | undefined;
   private readonly link: PiecewisePath;
