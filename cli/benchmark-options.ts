@@ -117,8 +117,8 @@ export async function prepareBenchmark(
   const scenario = scenarioOf(flags);
   for (const { name, flag, catchUp } of split) {
     requireAlgorithm(name, controllers, flag, scenario);
-    if (catchUp !== undefined && !isLowLatency(scenario)) {
-      throw new InputError(flag, 'a catch-up only in a live scenario with chunks, where dash.js catches up', name);
+    if (catchUp !== undefined && scenario.live === undefined) {
+      throw new InputError(flag, 'a catch-up only in a live scenario', name);
     }
   }
   const starts = parseStarts(flags.starts);
@@ -215,10 +215,6 @@ function atTargetLatency(scenario: ResolvedScenario, text: string | undefined): 
     holds: (seconds) => seconds > least,
   });
   return { ...scenario, live: { ...live, targetLatencySeconds } };
-}
-
-function isLowLatency({ live, segmentSeconds }: ResolvedScenario): boolean {
-  return live !== undefined && live.chunkSeconds < segmentSeconds;
 }
 
 function noteSkipped(plan: BenchmarkPlan, stderr: Output): void {

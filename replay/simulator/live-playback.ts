@@ -10,6 +10,9 @@ import {
 import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
 import type { LiveStream } from '../scenarios.ts';
 
+/** dash.js leaves a position that has left the time-shift buffer by more than this, if playback is stalled. */
+const EXPIRY_SLACK_SECONDS = 0.25;
+
 /** Media that will be in the buffer. */
 export interface Append {
   atSeconds: number;
@@ -18,10 +21,8 @@ export interface Append {
 
 export interface LivePlaybackOptions {
   live: LiveStream;
-  segmentSeconds: number;
   stallLevelSeconds: number;
-  /** Undefined: playback stays at rate 1. */
-  catchUp: CatchUp | undefined;
+  catchUp: CatchUp;
   utcMs(nowSeconds: number): number;
 }
 
@@ -122,29 +123,27 @@ export class LivePlayback {
     this.stallCount++;
   }
 
-  /** The element's `timeupdate`. True if playback jumped. */
+  /** The element's `timeupdate`, which leaves stalls out. True if playback jumped. */
   private tick(): boolean {
     this.nextTickSeconds += CATCH_UP_PERIOD_SECONDS;
-    if (this.isStalled) return false;
-    const { catchUp, live, segmentSeconds, utcMs } = this.options;
+    const { catchUp, live, utcMs } = this.options;
     const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;
     const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate } = this;
-    const isTooLate =
-      catchUp === undefined
-        ? latencySeconds > timeShiftSeconds + segmentSeconds
-        : shouldJumpToLive(latencySeconds, targetLatencySeconds);
+    const { isStalled } = this;
+    const isTooLate = isStalled
+      ? latencySeconds > timeShiftSeconds + EXPIRY_SLACK_SECONDS
+      : shouldJumpToLive(latencySeconds, targetLatencySeconds);
     if (isTooLate) {
       this.jumps++;
       this.seekToTarget();
-      this.stall();
+      if (!isStalled) this.stall();
       return true;
     }
-    if (catchUp !== undefined) {
-      this.playbackRate = catchUpRate(catchUp, {
-        ...{ latencySeconds, targetLatencySeconds, bufferLevelSeconds, rates, presentRate },
-        utcMs: utcMs(this.nowSeconds),
-      });
-    }
+    if (isStalled) return false;
+    this.playbackRate = catchUpRate(catchUp, {
+      ...{ latencySeconds, targetLatencySeconds, bufferLevelSeconds, rates, presentRate },
+      utcMs: utcMs(this.nowSeconds),
+    });
     return false;
   }
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Controller, createController, type Download, PiecewisePath } from '../../abr/index.ts';
+import { type Controller, createController, type Forecaster, PiecewisePath } from '../../abr/index.ts';
 import { IDEAL_BROWSER, type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { measuredDownload } from './live-downloads.ts';
 import { LiveFlight } from './live-flight.ts';
 import { LIVE_PAGE } from './live-session.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
@@ -88,17 +87,28 @@ describe('a live session, computed by hand', () => {
 
   test('later than 12 s behind the target it jumps to it, and gives up the running download', () => {
     const outage = traceOf({ until: 5, mbps: 4 }, { until: 21, mbps: 0 }, { until: 100, mbps: 4 });
-    const { live, segments, ...result } = play(outage, { segmentCount: 25 });
-    // It resumes at 21.125 s. At 21.225 s, a tick, it jumps to 29.225 s, whose chunk is the third of segment 14.
+    const scenario = { live: { ...LIVE, timeShiftSeconds: 20 }, segmentCount: 30 };
+    const { live, segments, ...result } = play(outage, scenario);
+    // It resumes at 21.125 s. At 21.225 s, a tick, it jumps to 39.225 s, whose chunk is the third of segment 19.
     expect(live!.jumps).toBe(1);
     expect(result.stallSeconds).toBeCloseTo(14.5 + 0.375, 9);
-    expect(segments.map(({ index }) => index).slice(1, 5)).toEqual([5, 6, 14, 15]);
+    expect(segments.map(({ index }) => index).slice(1, 5)).toEqual([10, 11, 19, 20]);
     expect(segments[3]!.requestedAtSeconds).toBeCloseTo(21.225, 9);
     expect(result.wastedBits).toBeGreaterThan(0);
   });
 
-  test('whole segments are requested when they exist, at rate 1', () => {
-    const live = { ...LIVE, chunkSeconds: 2, targetLatencySeconds: 6, playbackRates: { min: 0.5, max: 1.5 } };
+  test('a stall that outlasts the time-shift buffer jumps too', () => {
+    const outage = traceOf({ until: 5, mbps: 4 }, { until: 21, mbps: 0 }, { until: 100, mbps: 4 });
+    const live = { ...LIVE, timeShiftSeconds: 3.8 };
+    const { segments, ...result } = play(outage, { live, segmentCount: 22 });
+    // It stalls at 6.625 s. At ticks more than 4.05 s late, each 2.25 s from 8.725 s on, it jumps to 2 s.
+    expect(result.live!.jumps).toBe(6);
+    expect(result.live!.latencySecondsP95).toBeLessThan(5);
+    expect(segments.map(({ index }) => index)).toEqual([0, 1, 2, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+  });
+
+  test('whole segments are requested when they exist', () => {
+    const live = { ...LIVE, chunkSeconds: 2, targetLatencySeconds: 6 };
     const { segments, ...result } = play(STEADY, { live });
     expect(segments.slice(0, 5).map(({ requestedAtSeconds }) => requestedAtSeconds)).toEqual(
       [0.1, 0.6, 1.1, 2 + LIVE_PAGE.lateSeconds, 4 + LIVE_PAGE.lateSeconds].map((at) => expect.closeTo(at, 9)),
@@ -142,6 +152,36 @@ describe('a link far above the ladder', () => {
     expect(late.length).toBeGreaterThan(80);
     expect(late.every(({ bitrateBps }) => bitrateBps === 30e6)).toBe(true);
   });
+
+  test('is what forecasters observe, and not the encoder', () => {
+    const scenario = { ...SCENARIOS['live-hd-1']!, traceScale: { meanBps: 100e6 } };
+    let [observedBits, observedSeconds] = [0, 0];
+    const forecaster: Forecaster = {
+      name: 'recorder',
+      start() {},
+      observe(seen) {
+        if (seen.kind !== 'throughput') return;
+        observedBits += seen.bits;
+        observedSeconds += seen.endSeconds - seen.startSeconds;
+      },
+      latest: () => undefined,
+    };
+    const rates: number[] = [];
+    // Chunks of 0.25 Mbit, 2.6 ms on the link, of 2 Mbit, 21 ms, and of 7.5 Mbit, 79 ms.
+    for (const representation of [0, 3, 7]) {
+      [observedBits, observedSeconds] = [0, 0];
+      const controller: Controller = {
+        name: 'fixed',
+        decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }),
+      };
+      simulateSession({ trace: STEADY, scenario, controller, forecaster });
+      rates.push(observedBits / observedSeconds / 1e6);
+    }
+    // A link of 95 Mbit/s.
+    expect(rates[0]).toBeGreaterThan(20);
+    expect(Math.min(...rates.slice(1))).toBeGreaterThan(85);
+    expect(Math.max(...rates)).toBeLessThan(96);
+  });
 });
 
 describe('LiveFlight', () => {
@@ -170,18 +210,5 @@ describe('LiveFlight', () => {
     );
     expect(flight.lastProgressAtSeconds(1)).toBeUndefined();
     expect(flight.lastProgressAtSeconds(2.05)).toBeCloseTo(2.05, 9);
-  });
-
-  test('a wait does not count as download time, and a rate below the known ones is left out', () => {
-    const download: Download = {
-      ...{ segmentIndex: 0, bitrateBps: 1e6, receivedBits: 3e6, sizeBits: 3e6, requestedAtSeconds: 1 },
-      ...{ downloadSeconds: 1.135, abandoned: false },
-    };
-    const measured = measuredDownload(flight, download, []);
-    expect(measured!.downloadSeconds).toBeCloseTo(1.135 - 0.65, 9);
-    const known = (mbps: number) => ({ ...download, downloadSeconds: 3 / mbps });
-    expect(measuredDownload(flight, download, [known(6.1)])).toEqual(measured);
-    expect(measuredDownload(flight, download, [known(6.3)])).toBeUndefined();
-    expect(measuredDownload(flight, download, [known(100), ...Array(5).fill(known(6.1))])).toEqual(measured);
   });
 });

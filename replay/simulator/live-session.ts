@@ -5,7 +5,6 @@ import { DEFAULT_CATCH_UP } from '../catch-up.ts';
 import { liveMetrics, type PlaybackPiece } from '../evaluation/live-metrics.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { chunkExistsAtSeconds, type LiveStream, liveSessionSeconds, type Scenario } from '../scenarios.ts';
-import { measuredDownload } from './live-downloads.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LiveFlight } from './live-flight.ts';
 import { LivePlayback } from './live-playback.ts';
@@ -57,7 +56,7 @@ class LiveStage implements Stage<LiveFlight> {
   readonly isInitialised = false;
   readonly scenario: Scenario | ResolvedScenario;
   private readonly link: PiecewisePath;
-  private readonly feed: LiveFeed | undefined;
+  private readonly feed: LiveFeed;
   private readonly chunkCount: number;
   private readonly endsAtSeconds: number;
 
@@ -71,14 +70,13 @@ class LiveStage implements Stage<LiveFlight> {
     expect(playbackRate === 1, 'scenario.playbackRate', '1 in a live stream', playbackRate);
     this.scenario = scenario;
     this.link = linkOf(trace, scenario).from(startSeconds, 0);
-    this.feed = forecaster && new LiveFeed(forecaster);
+    this.feed = new LiveFeed(forecaster, session.downloads);
     this.chunkCount = Math.round(segmentSeconds / live.chunkSeconds);
     this.endsAtSeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
     expect(this.endsAtSeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
     this.playback = new LivePlayback({
-      ...{ live, segmentSeconds },
+      ...{ live, catchUp },
       stallLevelSeconds: browser.stallLevelSeconds,
-      catchUp: this.hasChunks ? catchUp : undefined,
       utcMs: (nowSeconds) => session.utcMs(nowSeconds),
     });
   }
@@ -141,18 +139,23 @@ class LiveStage implements Stage<LiveFlight> {
         untilMediaSeconds: index * scenario.segmentSeconds + (chunk + 1) * live.chunkSeconds,
       })),
     );
-    this.feed?.begin(flight);
+    this.feed.begin(flight, {
+      firstChunkAtSeconds: this.existsAtSeconds(index, 0),
+      segmentSeconds: scenario.segmentSeconds,
+      // The manifest announces the first chunk's end and the encoder's latency in one.
+      chunkSeconds: Math.min(scenario.segmentSeconds, live.chunkSeconds + live.encoderLatencySeconds),
+    });
     return flight;
   }
 
   report(hasEnded: boolean): void {
     const { nowSeconds } = this.playback;
-    this.feed?.report(nowSeconds, hasEnded);
+    this.feed.report(nowSeconds, hasEnded);
     if (hasEnded) this.playback.dropAppendsAfter(nowSeconds + this.scenario.browser.appendSeconds);
   }
 
-  measured(flight: LiveFlight, download: Download): Download | undefined {
-    return measuredDownload(flight, download, this.session.downloads);
+  measured(download: Download): Download | undefined {
+    return this.feed.measured(download);
   }
 
   /** The waits for the encoder put the request off, so that its rate is the link's. */

@@ -65,7 +65,7 @@ export interface Stage<F extends Airborne> {
   /** Reports a flight's progress until now to the forecaster. */
   report(hasEnded: boolean): void;
   /** The download as the controller sees it; undefined: it says nothing about the link. */
-  measured(flight: F, download: Download): Download | undefined;
+  measured(download: Download): Download | undefined;
   /** Waits until a complete segment is in the buffer. */
   append(): boolean;
   /** The running download as the controller sees it; undefined: there is nothing to reconsider now. */
@@ -176,7 +176,7 @@ export class Session<F extends Airborne> {
         if (!stage.isOver) this.wastedBits += receivedBits;
         return false;
       }
-      const download = stage.measured(flight, {
+      const download = stage.measured({
         segmentIndex: index,
         bitrateBps,
         receivedBits: outcome === 'complete' ? sizeBits : receivedBits,

@@ -146,7 +146,7 @@ class OnDemandStage implements Stage<Flight> {
     this.feed?.report(this.playback.nowSeconds, hasEnded);
   }
 
-  measured(_flight: Flight, download: Download): Download {
+  measured(download: Download): Download {
     return download;
   }
 
