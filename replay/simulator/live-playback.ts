@@ -43,6 +43,7 @@ export class LivePlayback {
   private isStalled = false;
   private appends: Append[] = [];
   private nextTickSeconds = 0;
+  private recordedJumps = 0;
 
   constructor(private readonly options: LivePlaybackOptions) {}
 
@@ -104,9 +105,16 @@ export class LivePlayback {
     }
     if (isStalled) this.stallSeconds += elapsed;
     else this.positionSeconds += elapsed * rate;
+    if (elapsed > 0) this.record({ seconds: elapsed, latencySeconds, rate, isStalled });
+  }
+
+  private record(piece: PlaybackPiece): void {
     const last = this.history[this.history.length - 1];
-    if (last?.isStalled === isStalled && last.rate === rate) last.seconds += elapsed;
-    else if (elapsed > 0) this.history.push({ seconds: elapsed, latencySeconds, rate, isStalled });
+    const { isStalled, rate, seconds } = piece;
+    const isSame = this.jumps === this.recordedJumps && last?.isStalled === isStalled && last.rate === rate;
+    if (isSame) last.seconds += seconds;
+    else this.history.push(piece);
+    this.recordedJumps = this.jumps;
   }
 
   /** Playback begins and resumes with the first chunk that it can play. */

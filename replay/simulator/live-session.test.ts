@@ -104,7 +104,7 @@ describe('a live session, computed by hand', () => {
     // It stalls at 6.625 s. At ticks more than 4.05 s late, each 2.25 s from 8.725 s on, it jumps to 2 s.
     expect(result.live!.jumps).toBe(6);
     expect(result.live!.latencySecondsP95).toBeLessThan(5);
-    expect(segments.map(({ index }) => index)).toEqual([0, 1, 2, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    expect(segments.map(({ index }) => index)).toEqual([0, 1, 2, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
   });
 
   test('whole segments are requested when they exist', () => {
