@@ -1,4 +1,7 @@
-/** What a viewer of a live stream experienced, from the history of playback. Browser-safe: the benchmark's page feeds it too. */
+/**
+ * What a viewer of a live stream experienced, from the history of playback. Browser-safe; simulator and benchmark share
+ * it.
+ */
 
 import { QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
 import type { LiveMetrics } from '../results.ts';

@@ -49,7 +49,7 @@ const BROWSER_ONLY = 'dynamic';
 export const SIMULATED_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(SPECIAL)];
 
 /**
- * The algorithm of a name: a controller of abr/ (`mpc-d`, `mpc-o` ...), also with a forecaster (`<controller>@oracle`) or
+ * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
  * a catch-up (`<controller>:fixed-slots`), one of `own`, or `optimal`.
  * @throws {InputError} with the known names; for `optimal` in a live `scenario`.
  */

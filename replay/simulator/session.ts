@@ -48,7 +48,7 @@ export type Airborne = Pick<
   'sizeBits' | 'requestedAtSeconds' | 'endsAtSeconds' | 'firstByteAtSeconds' | 'receivedBits' | 'lastProgressAtSeconds'
 >;
 
-/** What differs on demand and live. Waits return false if the segment ends early: the session is over, or has jumped. */
+/** What differs on demand and live. Waits return false if a segment ends early: the session is over, or has jumped. */
 export interface Stage<F extends Airborne> {
   readonly playback: Player;
   /** The first representation's initialisation segment was loaded before second 0. */
