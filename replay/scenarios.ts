@@ -172,12 +172,10 @@ export function segmentSizesBits(scenario: Scenario): number[][] {
 }
 
 /** A session of a live stream ends when the encoder does: seconds from the join. */
-export function liveSessionSeconds({
-  segmentSeconds,
-  segmentCount,
-  live,
-}: Pick<Scenario, 'segmentSeconds' | 'segmentCount'> & { live: LiveStream }): number {
-  return segmentCount * segmentSeconds - live.timeShiftSeconds;
+export function liveSessionSeconds(
+  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount'> & { live: LiveStream },
+): number {
+  return scenario.segmentCount * scenario.segmentSeconds - scenario.live.timeShiftSeconds;
 }
 
 /** The second of the session at which a chunk comes into being; negative before the join. */
