@@ -1,5 +1,7 @@
 /** Tells what limited a live download: the link, or the encoder, which makes chunks at its own pace. */
 
+import type { Download } from '../abr/controller.ts';
+
 /** Chunks may come into being this much after the announced time, by the stream's fault or by a clock's. */
 const MOST_LAG_SECONDS = 0.5;
 /** The lag is the earliest arrival's; it may grow by this much from chunk to chunk. */
@@ -8,6 +10,20 @@ const LAG_GROWTH_SECONDS = 0.001;
 const MEASURED_SECONDS = 0.05;
 /** A chunk that waited for the encoder shows no higher rate than one of this duration: its first byte is not seen. */
 const SHORTEST_TRANSFER_SECONDS = 0.01;
+
+/** The newest downloads tell the known throughput. */
+const DOWNLOADS_OF_THROUGHPUT = 5;
+
+/** Throughput of the newest downloads in bit/s; 0 without any. */
+export function knownBps(downloads: readonly Download[]): number {
+  let bits = 0;
+  let seconds = 0;
+  for (const { receivedBits, downloadSeconds } of downloads.slice(-DOWNLOADS_OF_THROUGHPUT)) {
+    bits += receivedBits;
+    seconds += downloadSeconds;
+  }
+  return seconds > 0 ? bits / seconds : 0;
+}
 
 /** Chunks of a stream, as learnt from its downloads. One per session. */
 export class LiveEdge {

@@ -3,17 +3,17 @@
  * forecasts, and learns segment sizes.
  */
 
-import { LiveDownload, type LiveSegment } from '../../predictor/live-download.ts';
-import type { MeteredRequest } from '../../predictor/observation-meter.ts';
+import { knownBps, LiveDownload, type LiveSegment } from '../../predictor/live-download.ts';
+import { MeteredDownload } from '../../predictor/metered-download.ts';
 import type { Abandonment } from './abandonment.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { LiveRequest, SegmentRequest } from './player-port.ts';
 import {
   type ActiveDownload,
   beginDownload,
+  downloadsOf,
   dropDownload,
   endDownload,
-  knownBps,
   progressDownload,
 } from './session.ts';
 
@@ -22,17 +22,9 @@ const CLOCK_SLACK_SECONDS = 0.01;
 
 /** A request in flight. */
 interface Followed {
-  /** Undefined without a forecaster. */
-  metered: MeteredRequest | undefined;
+  metered: MeteredDownload;
   /** Undefined for audio and init segments. */
   video: ActiveDownload | undefined;
-  /** Undefined on demand and for init segments. */
-  live: LiveDownload | undefined;
-  receivedBits: number;
-  /** Bits reported to the meter. The first ones are reported late, because they may turn out to be all. */
-  meteredBits: number;
-  /** Chunks of a live segment so far. */
-  chunks: number;
 }
 
 export type Downloads = ReturnType<typeof createDownloads>;
@@ -40,11 +32,6 @@ export type Downloads = ReturnType<typeof createDownloads>;
 /** A request is any object that the player keeps from the beginning of the request to its end. */
 export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
   const followed = new Map<object, Followed>();
-
-  /** Nothing of a live segment can arrive before its next chunk exists. */
-  function waitForEncoder({ metered, live }: Followed, now: number) {
-    if (live && live.nextChunkAtSeconds > now) life.meter()?.waits(metered!, now, live.nextChunkAtSeconds);
-  }
 
   return {
     /**
@@ -69,20 +56,13 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
           requestedAtSeconds: atSeconds,
           live,
         });
-      const metered = life.meter()?.requestSent(atSeconds);
-      const one = { metered, video, live, receivedBits: 0, meteredBits: 0, chunks: 0 };
-      followed.set(request, one);
-      waitForEncoder(one, atSeconds);
+      followed.set(request, { metered: new MeteredDownload(life.meter(), atSeconds, live), video });
       abandonment.update();
     },
 
     /** The server answered that a segment does not exist yet; the player asks again. */
     refused(request: object) {
-      const one = followed.get(request);
-      if (!one?.live || one.receivedBits > 0) return;
-      const now = life.nowSeconds();
-      one.live.refused(now);
-      life.meter()?.waits(one.metered!, now, now);
+      followed.get(request)?.metered.refused(life.nowSeconds());
     },
 
     /**
@@ -95,32 +75,8 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
       const session = life.session();
       const { metered, video } = one;
       const now = life.nowSeconds();
-      // The player's own retry starts again at the first byte.
-      if (receivedBits < one.receivedBits) {
-        one.meteredBits = 0;
-        one.live = undefined;
-        if (video) video.live = undefined;
-      }
-      const { live } = one;
-      const bits = receivedBits - one.receivedBits;
-      const newChunks = chunks && chunks - one.chunks;
-      const arrival = bits > 0 || newChunks! > 0 ? live?.received(now, bits, newChunks) : undefined;
-      if (arrival?.isBound) {
-        // A lower bound counts only where it raises the estimate.
-        const isHigher = bits / (now - arrival.sinceSeconds) > knownBps(session);
-        life.meter()?.resumed(metered!, now, arrival.sinceSeconds, isHigher ? bits : 0);
-        one.meteredBits = receivedBits;
-      } else if (one.receivedBits === 0) {
-        life.meter()?.firstByte(metered!, now);
-      } else if (bits !== 0) {
-        life.meter()?.received(metered!, now, live && chunks !== undefined ? bits : receivedBits - one.meteredBits);
-        one.meteredBits = receivedBits;
-      }
-      if (live && chunks !== undefined) {
-        one.chunks = chunks;
-        waitForEncoder(one, now);
-      }
-      one.receivedBits = receivedBits;
+      metered.progressed(now, receivedBits, chunks, knownBps(downloadsOf(session)));
+      if (video) video.live = metered.live;
       if (video === undefined) return;
       progressDownload(video, receivedBits, now);
       abandonment.progressed();
@@ -136,14 +92,11 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
       if (one === undefined) return;
       followed.delete(request);
       const session = life.session();
-      const { metered, video, live, receivedBits, meteredBits } = one;
+      const { metered, video } = one;
+      const { receivedBits, live } = metered;
       const isAbandoned = outcome === 'abandoned';
-      const cameAtOnce = !isAbandoned && meteredBits === 0;
       const now = life.nowSeconds();
-      // Abandoned after its first bits.
-      if (isAbandoned && receivedBits > meteredBits) life.meter()?.received(metered!, now, receivedBits - meteredBits);
-      life.meter()?.requestEnded(metered!, now, { cameAtOnce });
-      if (outcome === 'whole') live?.ended();
+      const cameAtOnce = metered.ended(now, outcome);
       if (video !== undefined) {
         const isWhole = outcome === 'whole';
         if (isWhole) session.wholeDownloads++;
@@ -159,7 +112,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
             abandoned: isAbandoned,
             receivedBits,
             sizeBits,
-            downloadSeconds: live ? live.linkSeconds(seconds, knownBps(session)) : seconds,
+            downloadSeconds: live ? live.linkSeconds(seconds, knownBps(downloadsOf(session))) : seconds,
           });
           if (isWhole) life.sizes.learn(video.segment, sizeBits);
         }

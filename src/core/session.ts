@@ -17,9 +17,6 @@ const BOUNDS_TO_COUNT = 3;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
-/** The newest downloads tell the known throughput. */
-const DOWNLOADS_OF_THROUGHPUT = 5;
-
 /** A video download in flight. */
 export interface ActiveDownload extends InFlight {
   /** Without waits for the encoder before it. */
@@ -85,17 +82,6 @@ export function isOutdated({ measured, bounds }: Session): boolean {
 /** The downloads that show the throughput, oldest first: the lower bounds if none was measured or all are outdated. */
 export function downloadsOf(session: Session): readonly Download[] {
   return session.measured.length === 0 || isOutdated(session) ? session.bounds : session.measured;
-}
-
-/** Throughput of the newest downloads in bit/s; 0 without any. */
-export function knownBps(session: Session): number {
-  let bits = 0;
-  let seconds = 0;
-  for (const { receivedBits, downloadSeconds } of downloadsOf(session).slice(-DOWNLOADS_OF_THROUGHPUT)) {
-    bits += receivedBits;
-    seconds += downloadSeconds;
-  }
-  return seconds > 0 ? bits / seconds : 0;
 }
 
 /** Seconds since the first media request; 0 before it. */
