@@ -43,10 +43,10 @@ describe('live metrics', () => {
   });
 
   test('shares of the rate leave stalls out; latency falls at a higher rate', () => {
-    const history = [piece(30, 2, 1.5), piece(10, 1), stall(20, 1), piece(40, 2, 0.75)];
+    const history = [piece(30, 2, 1.5), piece(5, 1), piece(5, 1, 1.005), stall(20, 1), piece(40, 2, 0.75)];
     const metrics = liveMetrics(stream({ history }));
     expect(metrics.offRateShare).toBeCloseTo(0.7, 9);
-    expect(metrics.rateDeviationMean).toBeCloseTo((30 * 0.5 + 40 * 0.25) / 80, 9);
+    expect(metrics.rateDeviationMean).toBeCloseTo((30 * 0.5 + 5 * 0.005 + 40 * 0.25) / 80, 9);
     expect(liveMetrics(stream({ history: [piece(2, 2, 1.5)] })).latencySecondsMean).toBeCloseTo(1.5, 9);
   });
 

@@ -42,7 +42,7 @@ export function simulateLiveSession(options: SimulationOptions, live: LiveStream
   return {
     ...session.result(end, { segmentCount: session.rows.length, hasUnfinished: true }),
     live: liveMetrics({
-      history: playback.started ? playback.history : [unseen],
+      history: playback.history.length > 0 ? playback.history : [unseen],
       bitratesBps: session.rows.map(({ bitrateBps }) => bitrateBps),
       segmentSeconds: scenario.segmentSeconds,
       ladderBps: scenario.ladderBps,
