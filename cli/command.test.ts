@@ -201,6 +201,20 @@ describe('simulate', () => {
     expect(other.stdout).toContain(': only in the first file\n');
   });
 
+  test('compare prints how live sessions differ', async () => {
+    const played = await run(simulateArgs({ scenario: 'live-hd-3', segments: '12' }));
+    const results = JSON.parse(played.stdout) as Results;
+    writeFileSync(at('before.json'), played.stdout);
+    const sessions = results.sessions.map((session) => ({
+      ...session,
+      live: { ...session.live!, latencySecondsMean: session.live!.latencySecondsMean + 0.25 },
+    }));
+    writeFileSync(at('after.json'), JSON.stringify({ ...results, sessions }));
+    const { stdout, status } = await run(['compare', at('before.json'), at('after.json')]);
+    expect(status).toBe(0);
+    expect(stdout).toContain('bitrate +0.0 %, stalls +0.00 s and +0.00 per minute, latency +0.250 s\n');
+  });
+
   test('an interrupt leaves partial results that --resume completes to the same bytes', async () => {
     // Multiples of 0.7 are not exact in binary.
     const flags = { starts: 'every:0.7', algorithms: 'mpc-o,mpc-d' };

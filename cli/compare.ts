@@ -1,4 +1,4 @@
-/** `leo-abr compare`: says which sessions of two results files chose differently. */
+/** `leo-abr compare`: says which sessions of two results files chose differently, and how live sessions differ. */
 
 import { Command } from 'commander';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
@@ -38,7 +38,7 @@ function keyOf({ trace, startSeconds, algorithm, seed }: SessionResult): string 
 /** Writes a line on an algorithm, and one on each of the first differences. */
 function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: CommandIo): boolean {
   const differences: string[] = [];
-  let inBoth = 0;
+  const pairs: [SessionResult, SessionResult][] = [];
   for (const key of new Set([...before.keys(), ...after.keys()])) {
     const [one, other] = [before.get(key), after.get(key)];
     if ((one ?? other)!.algorithm !== algorithm) continue;
@@ -46,13 +46,40 @@ function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: Com
       differences.push(`${key}: only in the ${one === undefined ? 'second' : 'first'} file`);
       continue;
     }
-    inBoth++;
+    pairs.push([one, other]);
     const at = firstDifference(one, other);
     if (at !== undefined) differences.push(`${key}: segment ${at}: ${choiceOf(one, at)}, then ${choiceOf(other, at)}`);
   }
-  io.stdout.write(`${algorithm}: ${inBoth} sessions in both, ${differences.length} differ\n`);
+  io.stdout.write(`${algorithm}: ${pairs.length} sessions in both, ${differences.length} differ\n`);
   for (const difference of differences.slice(0, SHOWN)) io.stdout.write(`  ${difference}\n`);
+  io.stdout.write(liveChange(pairs));
   return differences.length === 0;
+}
+
+/** A line on the means of live sessions in both files, second less first; '' without any. */
+function liveChange(pairs: readonly (readonly [SessionResult, SessionResult])[]): string {
+  const live = pairs.filter(([one, other]) => one.live !== undefined && other.live !== undefined);
+  if (live.length === 0) return '';
+  const mean = (of: (session: SessionResult) => number, side: 0 | 1) =>
+    live.reduce((sum, pair) => sum + of(pair[side]), 0) / live.length;
+  const change = (of: (session: SessionResult) => number) => mean(of, 1) - mean(of, 0);
+  const bitrate = ({ meanBitrateBps }: SessionResult) => meanBitrateBps;
+  const signed = (value: number, digits: number) => `${value < 0 ? '' : '+'}${value.toFixed(digits)}`;
+  return (
+    `  bitrate ${signed((100 * change(bitrate)) / mean(bitrate, 0), 1)} %, ` +
+    `stalls ${signed(
+      change(({ live }) => live!.stallSecondsPerMinute),
+      2,
+    )} s and ` +
+    `${signed(
+      change(({ live }) => live!.stallsPerMinute),
+      2,
+    )} per minute, ` +
+    `latency ${signed(
+      change(({ live }) => live!.latencySecondsMean),
+      3,
+    )} s\n`
+  );
 }
 
 /** Index of the first segment with another bitrate or other abandoned bits. */
