@@ -3,11 +3,19 @@
  * forecasts, and learns segment sizes.
  */
 
+import { LiveDownload, type LiveSegment } from '../../predictor/live-download.ts';
 import type { MeteredRequest } from '../../predictor/observation-meter.ts';
 import type { Abandonment } from './abandonment.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { SegmentRequest } from './player-port.ts';
-import { type ActiveDownload, beginDownload, dropDownload, endDownload, progressDownload } from './session.ts';
+import {
+  type ActiveDownload,
+  beginDownload,
+  dropDownload,
+  endDownload,
+  knownBps,
+  progressDownload,
+} from './session.ts';
 
 /** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
 const CLOCK_SLACK_SECONDS = 0.01;
@@ -21,6 +29,8 @@ interface Followed {
   receivedBits: number;
   /** Bits reported to the meter. The first ones are reported late, because they may turn out to be all. */
   meteredBits: number;
+  /** Chunks of a live segment so far. */
+  chunks: number;
 }
 
 export type Downloads = ReturnType<typeof createDownloads>;
@@ -28,6 +38,11 @@ export type Downloads = ReturnType<typeof createDownloads>;
 /** A request is any object that the player keeps from the beginning of the request to its end. */
 export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
   const followed = new Map<object, Followed>();
+
+  /** Nothing of a live segment can arrive before its next chunk exists. */
+  function waitForEncoder({ metered }: Followed, live: LiveDownload, now: number) {
+    if (live.nextChunkAtSeconds > now) life.meter()?.waits(metered!, now, live.nextChunkAtSeconds);
+  }
 
   return {
     /** A request was sent; `segment` is undefined for audio and init segments, which only the meter needs. */
@@ -40,28 +55,64 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
         life.startForecasting();
       }
       const atSeconds = life.nowSeconds();
+      const live = segment?.live && new LiveDownload(session.edge, liveSegment(segment, atSeconds), atSeconds);
       const video =
         segment &&
-        beginDownload(session, segment, { sizeBits: life.sizes.sizeBits(segment), requestedAtSeconds: atSeconds });
+        beginDownload(session, segment, {
+          sizeBits: life.sizes.sizeBits(segment),
+          requestedAtSeconds: atSeconds,
+          live,
+        });
       const metered = life.meter()?.requestSent(atSeconds);
-      followed.set(request, { metered, video, receivedBits: 0, meteredBits: 0 });
+      const one = { metered, video, receivedBits: 0, meteredBits: 0, chunks: 0 };
+      followed.set(request, one);
+      if (live) waitForEncoder(one, live, atSeconds);
       abandonment.update();
     },
 
-    /** `receivedBits` of the response have arrived so far, of `sizeBits` if the player knows the size. */
-    progressed(request: object, receivedBits: number, sizeBits?: number) {
+    /** The server answered that a segment does not exist yet; the player asks again. */
+    refused(request: object) {
+      const one = followed.get(request);
+      const live = one?.video?.live;
+      if (live === undefined || one!.receivedBits > 0) return;
+      const now = life.nowSeconds();
+      live.refused(now);
+      life.meter()?.waits(one!.metered!, now, now);
+    },
+
+    /**
+     * `receivedBits` of the response have arrived so far, of `sizeBits` if the player knows the size; `chunks` so far, if
+     * the player reads the body of a live segment in chunks.
+     */
+    progressed(request: object, receivedBits: number, sizeBits?: number, chunks?: number) {
       const one = followed.get(request);
       if (one === undefined || receivedBits === 0) return;
       const session = life.session();
       const { metered, video } = one;
       const now = life.nowSeconds();
       // The player's own retry starts again at the first byte.
-      if (receivedBits < one.receivedBits) one.meteredBits = 0;
-      if (one.receivedBits === 0) {
-        life.meter()?.firstByte(metered!, now);
-      } else if (receivedBits !== one.receivedBits) {
-        life.meter()?.received(metered!, now, receivedBits - one.meteredBits);
+      if (receivedBits < one.receivedBits) {
+        one.meteredBits = 0;
+        if (video) video.live = undefined;
+      }
+      const live = video?.live;
+      const bits = receivedBits - one.receivedBits;
+      const newChunks = chunks && chunks - one.chunks;
+      const arrival = bits > 0 || newChunks! > 0 ? live?.received(now, bits, newChunks) : undefined;
+      if (arrival?.isBound) {
+        // A lower bound counts only where it raises the estimate.
+        const isHigher = bits / (now - arrival.sinceSeconds) > knownBps(session);
+        life.meter()?.resumed(metered!, now, arrival.sinceSeconds, isHigher ? bits : 0);
         one.meteredBits = receivedBits;
+      } else if (one.receivedBits === 0) {
+        life.meter()?.firstByte(metered!, now);
+      } else if (bits !== 0) {
+        life.meter()?.received(metered!, now, live && chunks !== undefined ? bits : receivedBits - one.meteredBits);
+        one.meteredBits = receivedBits;
+      }
+      if (live && chunks !== undefined) {
+        one.chunks = chunks;
+        waitForEncoder(one, live, now);
       }
       one.receivedBits = receivedBits;
       if (video === undefined) return;
@@ -97,7 +148,14 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
           // The player may use the device's clock, which may have been set meanwhile.
           const isPossible = downloadSeconds >= 0 && downloadSeconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
           const seconds = isPossible ? downloadSeconds : elapsedSeconds;
-          endDownload(session, video, { abandoned: isAbandoned, receivedBits, sizeBits, downloadSeconds: seconds });
+          const { live } = video;
+          if (isWhole) live?.ended();
+          endDownload(session, video, {
+            abandoned: isAbandoned,
+            receivedBits,
+            sizeBits,
+            downloadSeconds: live ? live.linkSeconds(seconds, knownBps(session)) : seconds,
+          });
           if (isWhole) life.sizes.learn(video.segment, sizeBits);
         }
       }
@@ -107,4 +165,10 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
     /** The session of these requests is over. */
     forget: () => followed.clear(),
   };
+}
+
+/** The segment's chunks on the session's clock. */
+function liveSegment({ segmentSeconds, live }: SegmentRequest, nowSeconds: number): LiveSegment {
+  const { chunkSeconds, secondsToFirstChunk } = live!;
+  return { segmentSeconds, chunkSeconds, firstChunkAtSeconds: nowSeconds + secondsToFirstChunk };
 }

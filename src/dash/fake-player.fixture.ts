@@ -113,6 +113,14 @@ export class FakePlayer {
     this.rules = this.rules.filter((rule) => rule.rulename !== rulename);
   };
 
+  interceptors: ((outgoing: object) => Promise<object>)[] = [];
+  addRequestInterceptor = (one: never) => {
+    this.interceptors.push(one);
+  };
+  removeRequestInterceptor = (one: never) => {
+    this.interceptors = this.interceptors.filter((other) => other !== one);
+  };
+
   on = (type: string, listener: (event: object) => void) => {
     this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
   };
