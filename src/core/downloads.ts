@@ -7,7 +7,7 @@ import { LiveDownload, type LiveSegment } from '../../predictor/live-download.ts
 import type { MeteredRequest } from '../../predictor/observation-meter.ts';
 import type { Abandonment } from './abandonment.ts';
 import type { LifeCycle } from './life-cycle.ts';
-import type { SegmentRequest } from './player-port.ts';
+import type { LiveRequest, SegmentRequest } from './player-port.ts';
 import {
   type ActiveDownload,
   beginDownload,
@@ -26,6 +26,8 @@ interface Followed {
   metered: MeteredRequest | undefined;
   /** Undefined for audio and init segments. */
   video: ActiveDownload | undefined;
+  /** Undefined on demand and for init segments. */
+  live: LiveDownload | undefined;
   receivedBits: number;
   /** Bits reported to the meter. The first ones are reported late, because they may turn out to be all. */
   meteredBits: number;
@@ -40,13 +42,16 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
   const followed = new Map<object, Followed>();
 
   /** Nothing of a live segment can arrive before its next chunk exists. */
-  function waitForEncoder({ metered }: Followed, live: LiveDownload, now: number) {
-    if (live.nextChunkAtSeconds > now) life.meter()?.waits(metered!, now, live.nextChunkAtSeconds);
+  function waitForEncoder({ metered, live }: Followed, now: number) {
+    if (live && live.nextChunkAtSeconds > now) life.meter()?.waits(metered!, now, live.nextChunkAtSeconds);
   }
 
   return {
-    /** A request was sent; `segment` is undefined for audio and init segments, which only the meter needs. */
-    begun(request: object, isMedia: boolean, segment: SegmentRequest | undefined) {
+    /**
+     * A request was sent; `segment` is undefined for audio and init segments, which only the meter needs. `liveRequest`:
+     * of media in a live stream.
+     */
+    begun(request: object, isMedia: boolean, segment: SegmentRequest | undefined, liveRequest?: LiveRequest) {
       const session = life.session();
       if (session.startMs === undefined) {
         // An init segment does not start the session's clock.
@@ -55,7 +60,8 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
         life.startForecasting();
       }
       const atSeconds = life.nowSeconds();
-      const live = segment?.live && new LiveDownload(session.edge, liveSegment(segment, atSeconds), atSeconds);
+      const edge = segment ? session.videoEdge : session.audioEdge;
+      const live = liveRequest && new LiveDownload(edge, liveSegment(liveRequest, atSeconds), atSeconds);
       const video =
         segment &&
         beginDownload(session, segment, {
@@ -64,20 +70,19 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
           live,
         });
       const metered = life.meter()?.requestSent(atSeconds);
-      const one = { metered, video, receivedBits: 0, meteredBits: 0, chunks: 0 };
+      const one = { metered, video, live, receivedBits: 0, meteredBits: 0, chunks: 0 };
       followed.set(request, one);
-      if (live) waitForEncoder(one, live, atSeconds);
+      waitForEncoder(one, atSeconds);
       abandonment.update();
     },
 
     /** The server answered that a segment does not exist yet; the player asks again. */
     refused(request: object) {
       const one = followed.get(request);
-      const live = one?.video?.live;
-      if (live === undefined || one!.receivedBits > 0) return;
+      if (!one?.live || one.receivedBits > 0) return;
       const now = life.nowSeconds();
-      live.refused(now);
-      life.meter()?.waits(one!.metered!, now, now);
+      one.live.refused(now);
+      life.meter()?.waits(one.metered!, now, now);
     },
 
     /**
@@ -93,9 +98,10 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
       // The player's own retry starts again at the first byte.
       if (receivedBits < one.receivedBits) {
         one.meteredBits = 0;
+        one.live = undefined;
         if (video) video.live = undefined;
       }
-      const live = video?.live;
+      const { live } = one;
       const bits = receivedBits - one.receivedBits;
       const newChunks = chunks && chunks - one.chunks;
       const arrival = bits > 0 || newChunks! > 0 ? live?.received(now, bits, newChunks) : undefined;
@@ -112,7 +118,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
       }
       if (live && chunks !== undefined) {
         one.chunks = chunks;
-        waitForEncoder(one, live, now);
+        waitForEncoder(one, now);
       }
       one.receivedBits = receivedBits;
       if (video === undefined) return;
@@ -130,13 +136,14 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
       if (one === undefined) return;
       followed.delete(request);
       const session = life.session();
-      const { metered, video, receivedBits, meteredBits } = one;
+      const { metered, video, live, receivedBits, meteredBits } = one;
       const isAbandoned = outcome === 'abandoned';
       const cameAtOnce = !isAbandoned && meteredBits === 0;
       const now = life.nowSeconds();
       // Abandoned after its first bits.
       if (isAbandoned && receivedBits > meteredBits) life.meter()?.received(metered!, now, receivedBits - meteredBits);
       life.meter()?.requestEnded(metered!, now, { cameAtOnce });
+      if (outcome === 'whole') live?.ended();
       if (video !== undefined) {
         const isWhole = outcome === 'whole';
         if (isWhole) session.wholeDownloads++;
@@ -148,8 +155,6 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
           // The player may use the device's clock, which may have been set meanwhile.
           const isPossible = downloadSeconds >= 0 && downloadSeconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
           const seconds = isPossible ? downloadSeconds : elapsedSeconds;
-          const { live } = video;
-          if (isWhole) live?.ended();
           endDownload(session, video, {
             abandoned: isAbandoned,
             receivedBits,
@@ -168,7 +173,6 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
 }
 
 /** The segment's chunks on the session's clock. */
-function liveSegment({ segmentSeconds, live }: SegmentRequest, nowSeconds: number): LiveSegment {
-  const { chunkSeconds, secondsToFirstChunk } = live!;
-  return { segmentSeconds, chunkSeconds, firstChunkAtSeconds: nowSeconds + secondsToFirstChunk };
+function liveSegment({ secondsToFirstChunk, ...segment }: LiveRequest, nowSeconds: number): LiveSegment {
+  return { ...segment, firstChunkAtSeconds: nowSeconds + secondsToFirstChunk };
 }

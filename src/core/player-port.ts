@@ -66,11 +66,15 @@ export interface SegmentRequest {
   endSeconds: number;
   /** Size by the stream's own index; undefined without one. */
   indexedBits: number | undefined;
-  /**
-   * Of a live stream: how long after the request its first chunk comes into being (negative: before), and at most how
-   * much media a chunk has. Undefined on demand, and until the player knows the stream's time.
-   */
-  live?: { secondsToFirstChunk: number; chunkSeconds: number } | undefined;
+}
+
+/** When the media of a request comes into being, in a live stream. */
+export interface LiveRequest {
+  /** From the request to the existence of the segment's first chunk. Negative: it exists. */
+  secondsToFirstChunk: number;
+  segmentSeconds: number;
+  /** At most so much media has a chunk. */
+  chunkSeconds: number;
 }
 
 /** A controller's choice. */

@@ -51,14 +51,14 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
   };
 }
 
-function liveState(situation: Situation, { edge }: Session, index: number, nowSeconds: number): LiveState {
+function liveState(situation: Situation, { videoEdge }: Session, index: number, nowSeconds: number): LiveState {
   const { period, playback } = situation;
   const { segmentSeconds } = playback;
   const { latencySeconds, targetLatencySeconds, nowSeconds: captured, firstChunkSeconds } = situation.live!;
   return {
     latencySeconds,
     targetLatencySeconds,
-    chunkSeconds: edge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
+    chunkSeconds: videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
     firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
   };
 }

@@ -30,7 +30,8 @@ export interface ActiveDownload extends InFlight {
 export interface Session {
   /** From 1 for the player's first source. */
   readonly number: number;
-  readonly edge: LiveEdge;
+  readonly videoEdge: LiveEdge;
+  readonly audioEdge: LiveEdge;
   /** Time of the first media request of any type, on a monotonic clock; undefined before it. */
   startMs?: number | undefined;
   /** The player has had media to show. */
@@ -58,7 +59,8 @@ export interface Session {
 export function newSession(number: number): Session {
   return {
     number,
-    edge: new LiveEdge(),
+    videoEdge: new LiveEdge(),
+    audioEdge: new LiveEdge(),
     started: false,
     measured: [],
     bounds: [],

@@ -2,7 +2,7 @@
 
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
-import type { SegmentRequest } from '../core/player-port.ts';
+import type { LiveRequest, SegmentRequest } from '../core/player-port.ts';
 import { bodyReader } from './body-reader.ts';
 import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
 import { type Handlers, rangeBits } from './player.ts';
@@ -62,7 +62,8 @@ export function requestHandlers({ life, downloads }: Adaptation, clock: LiveCloc
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
       const isVideoSegment = isMedia && isVideo;
       if (isVideoSegment) latest = request;
-      downloads.begun(request, isMedia, isVideoSegment ? segmentOf(request, clock) : undefined);
+      const live = isMedia ? liveRequestOf(request, clock) : undefined;
+      downloads.begun(request, isMedia, isVideoSegment ? segmentOf(request) : undefined, live);
     },
     // dash.js retries without another event of its own.
     metricAdded({ metric, value }: MetricEvent) {
@@ -89,29 +90,32 @@ export function requestHandlers({ life, downloads }: Adaptation, clock: LiveCloc
   return { handlers, readBody };
 }
 
-function segmentOf(
-  { representation, index, startTime, duration, range }: FragmentRequest,
-  clock: LiveClock,
-): SegmentRequest {
+function segmentOf({ representation, index, startTime, duration, range }: FragmentRequest): SegmentRequest {
   const { id, bandwidth, mediaInfo } = representation!;
+  const { manifestInfo } = mediaInfo!.streamInfo!;
   const period = periodOf(mediaInfo!.streamInfo!, representation!);
-  const announced = firstChunkSeconds(representation!);
-  const nowSeconds = clock.nowSeconds(mediaInfo!.streamInfo!);
   return {
     period,
     representation: { id, bitrateBps: bandwidth },
-    // In a timeline, dash.js counts from the oldest segment that is still listed.
-    index: nowSeconds === undefined ? index : Math.round((startTime - period.startSeconds) / duration),
+    // In a live timeline, dash.js counts from the oldest segment that is still listed.
+    index: manifestInfo.isDynamic ? Math.round((startTime - period.startSeconds) / duration) : index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),
-    live:
-      nowSeconds === undefined
-        ? undefined
-        : {
-            secondsToFirstChunk: startTime + announced - nowSeconds,
-            chunkSeconds: Math.min(duration, announced),
-          },
+  };
+}
+
+function liveRequestOf(
+  { representation, startTime, duration }: FragmentRequest,
+  clock: LiveClock,
+): LiveRequest | undefined {
+  const nowSeconds = clock.nowSeconds(representation!.mediaInfo!.streamInfo!);
+  if (nowSeconds === undefined) return undefined;
+  const announced = firstChunkSeconds(representation!);
+  return {
+    secondsToFirstChunk: startTime + announced - nowSeconds,
+    segmentSeconds: duration,
+    chunkSeconds: Math.min(duration, announced),
   };
 }
 
