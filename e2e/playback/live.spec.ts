@@ -104,6 +104,8 @@ const waited = (origin: RunningOrigin, folder: string) => {
   });
 };
 
+test.describe.configure({ mode: 'parallel' });
+
 test('low latency: 2 s behind the encoder', async ({ labPage, stream, origin }) => {
   const folder = stream({ ...UNLIMITED, live: LOW_LATENCY });
   const [seen] = await play(labPage, [`${folder}manifest.mpd`]);
