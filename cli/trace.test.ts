@@ -48,6 +48,16 @@ describe('trace synthesize', () => {
     });
   });
 
+  test('--step 0.1 of a live preset: ten rows a second, the place of the handovers in the sidecar', async () => {
+    const flags = ['--preset', 'stationary-live', '--step', '0.1', '--duration', '30'];
+    expect(await trace('synthesize', ...flags, '--out', at('a'))).toMatchObject({ status: 0 });
+    const [read] = readTraces([at('a')]);
+    expect(read!.stepEndsSeconds).toHaveLength(300);
+    const { dataset, epochPhaseSeconds, handoverPhaseSeconds } = read!.metadata;
+    expect(dataset).toBe('synthetic-stationary-live');
+    expect((epochPhaseSeconds! + handoverPhaseSeconds!) % 15).toBe(12);
+  });
+
   test.each([
     [['--preset', 'mars'], "argument 'mars' is invalid"],
     [['--seed', 'x'], '--seed: expected a whole number'],
@@ -82,6 +92,26 @@ describe('trace convert', () => {
       expect(readTraces([out])[0]).toMatchObject({ name: 'x', durationSeconds: 3 });
     }
     expect(readFileSync(at('cooked', 'x.cooked'), 'utf8')).toBe('0 12\n1 12\n2 0\n3 24\n');
+  });
+
+  test('keeps steps of 10 ms', async () => {
+    // 3 s in which every other 10 ms has no capacity.
+    const rows = Array.from({ length: 300 }, (_, i) => `${(i / 100).toFixed(2)},${i % 2 === 0 ? 48 : 0},,`);
+    put('in/x.csv', `${CSV}${rows.join('\n')}\n`);
+    const [original] = readTraces([at('in')]);
+    for (const format of ['cooked', 'csv']) {
+      await trace('convert', at('in'), '--to', format, '--out', at(format));
+      const [read] = readTraces([at(format)]);
+      expect(read).toMatchObject({ stepEndsSeconds: original!.stepEndsSeconds, ratesBps: original!.ratesBps });
+    }
+    // mahimahi counts packets: at 48 Mbit/s, 40 in each 10 ms with capacity.
+    await trace('convert', at('in'), '--to', 'mahimahi', '--out', at('mahimahi'));
+    const times = readFileSync(at('mahimahi', 'x.mahimahi'), 'utf8').trim().split('\n').map(Number);
+    expect(times.filter((ms) => ms > 20 && ms <= 30)).toHaveLength(40);
+    expect(times.filter((ms) => ms > 30 && ms <= 40)).toHaveLength(0);
+    const [info] = JSON.parse((await trace('info', at('in'), '--json')).stdout) as Record<string, unknown>[];
+    expect(info).toMatchObject({ stepSeconds: 0.01, durationSeconds: 3, zeroRuns: 0 });
+    for (const rate of ['meanMbps', 'p5Mbps', 'p95Mbps']) expect(info![rate]).toBeCloseTo(24, 9);
   });
 
   test('writes parts of a trace as files; --no-sidecar leaves sidecars out', async () => {
@@ -148,6 +178,16 @@ describe('trace fit', () => {
     const { status, stdout } = await trace('fit', '--traces', at('in'), '--preset', 'driving-udp', '--replicates', '4');
     expect(status).toBe(0);
     expect(stdout).toContain('| autocorrelation at 15 s |');
+  });
+
+  test('--sub-second compares handovers too', async () => {
+    const preset = ['--preset', 'inter-satellite-live'];
+    await trace('synthesize', ...preset, '--count', '2', '--step', '0.1', '--duration', '300', '--out', at('in'));
+    const flags = ['--traces', at('in'), ...preset, '--sub-second', '--replicates', '2'];
+    const { status, stdout } = await trace('fit', ...flags);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/\| autocorrelation at 15 s \|[\s\S]*\| depth at a handover, median \| 0\.9/);
+    expect(stdout).toMatch(/\| autocorrelation of 0\.1 s at 0\.1 s \| 0\.[456]/);
   });
 
   test('--search needs a preset of one character', async () => {

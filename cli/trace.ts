@@ -5,7 +5,14 @@ import { Command, Option } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { readTraces, traceFileName, writeTrace } from '../replay/formats/trace-files.ts';
 import { TRACE_FORMATS, type TraceFormat } from '../replay/formats/trace-format.ts';
-import { fitMarkdown, fitTable, type ParametersOf, searchParameters } from '../replay/link-model/fit.ts';
+import {
+  fitMarkdown,
+  fitTable,
+  type ParametersOf,
+  PER_SECOND,
+  SUB_SECOND,
+  searchParameters,
+} from '../replay/link-model/fit.ts';
 import { rateSeriesOf } from '../replay/link-model/rate-series.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { characterOf } from '../replay/link-model/starlink-link.ts';
@@ -124,6 +131,10 @@ function fitCommand(io: CommandIo): Command {
     .addOption(new Option('--preset <name>', 'kind of link').choices(presets).makeOptionMandatory())
     .option('--replicates <n>', 'number of sets of twins', '20')
     .option('--seed <n>', 'seed of the twins', '1')
+    .option(
+      '--sub-second',
+      'compare also what happens within a second, per 0.1 s: handovers, zero bins, autocorrelation',
+    )
     .option('--search <n>', 'iterations of the search for better parameters', '0')
     .action((flags: FitFlags) => fit(flags, io));
 }
@@ -134,6 +145,7 @@ interface FitFlags {
   replicates: string;
   seed: string;
   search: string;
+  subSecond?: boolean;
 }
 
 function fit(flags: FitFlags, io: CommandIo): void {
@@ -141,7 +153,8 @@ function fit(flags: FitFlags, io: CommandIo): void {
   const replicates = wholeNumber(flags.replicates, '--replicates', { min: 1, max: 1000 });
   const seed = seedOption(flags.seed);
   const iterations = wholeNumber(flags.search, '--search', { max: 100_000 });
-  const recordings = read(flags.traces, io).map(rateSeriesOf);
+  const comparison = flags.subSecond === true ? SUB_SECOND : PER_SECOND;
+  const recordings = read(flags.traces, io).map((trace) => rateSeriesOf(trace, comparison.stepSeconds));
   let parametersOf: ParametersOf = (linkSeed) => STARLINK_CHARACTERS[characterOf(preset, linkSeed)];
   if (iterations > 0) {
     if (!(preset in STARLINK_CHARACTERS)) {
@@ -150,6 +163,7 @@ function fit(flags: FitFlags, io: CommandIo): void {
     }
     const { parameters, distance } = searchParameters({
       recordings,
+      comparison,
       start: STARLINK_CHARACTERS[preset as StarlinkCharacter],
       iterations,
       replicates: SEARCH_REPLICATES,
@@ -162,7 +176,7 @@ function fit(flags: FitFlags, io: CommandIo): void {
     io.stderr.write(`distance ${distance.toFixed(3)} on the search's own twins\n`);
     parametersOf = () => parameters;
   }
-  io.stdout.write(fitMarkdown(fitTable({ recordings, parametersOf, replicates, seed })));
+  io.stdout.write(fitMarkdown(fitTable({ recordings, comparison, parametersOf, replicates, seed })));
 }
 
 const SEARCH_REPLICATES = 4;

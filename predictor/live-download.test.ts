@@ -35,6 +35,7 @@ describe('a download of a live segment', () => {
     const { live, parts, rateBps } = download({ arrivals: atTheEdge(0.05) });
     expect(parts.slice(1).every(({ isBound }) => isBound)).toBe(true);
     expect(live.isLimited).toBe(true);
+    expect(live.waitedSeconds(12)).toBeCloseTo(7 * 0.2);
     // 8 Mbit in 8 x 0.05 s, where the encoder needs 1.8 s.
     expect(rateBps(1e6)).toBeCloseTo(20e6);
     expect(rateBps(25e6)).toBeUndefined();
@@ -89,6 +90,7 @@ describe('a download of a live segment', () => {
     live.received(12.5, 4e6, undefined);
     live.received(13.5, 4e6, undefined);
     expect(live.linkSeconds(2.5, 0)).toBeCloseTo(2);
+    expect(live.waitedSeconds(14)).toBeCloseTo(1);
   });
 
   test('shows the rate of the link or nothing, wherever in the segment it begins', () => {

@@ -54,6 +54,7 @@ export class LiveDownload {
   #bits = 0;
   #arrivedSeconds: number;
   #isLimited: boolean;
+  #waitedSeconds = 0;
   /** Transfer of all parts, as far as it is known. */
   #transferSeconds = 0;
   /** Parts that followed the one before without a wait for the encoder. */
@@ -78,8 +79,15 @@ export class LiveDownload {
     return this.#isLimited;
   }
 
+  /** Time in which nothing more existed, until now. */
+  waitedSeconds(nowSeconds: number): number {
+    const until = Math.min(nowSeconds, this.#existsSeconds);
+    return this.#waitedSeconds + Math.max(0, this.#isWhole ? 0 : until - this.#arrivedSeconds);
+  }
+
   /** The server answered that the segment does not exist yet. */
   refused(atSeconds: number): void {
+    this.#waitedSeconds += atSeconds - this.#arrivedSeconds;
     this.#arrivedSeconds = atSeconds;
     this.#isLimited = true;
   }
@@ -92,8 +100,8 @@ export class LiveDownload {
     const isFirst = this.#bits === 0;
     const isBound = !this.#isWhole && this.nextChunkAtSeconds > this.#arrivedSeconds && bits > 0;
     if (isBound) this.#isLimited = true;
-    // A lag may be the link's; without it the bound is a safe one.
-    const exists = Math.min(announced + Math.min(0, this.#edge.lagSeconds), atSeconds - SHORTEST_TRANSFER_SECONDS);
+    this.#waitedSeconds = this.waitedSeconds(atSeconds);
+    const exists = Math.min(this.#existsSeconds, atSeconds - SHORTEST_TRANSFER_SECONDS);
     const sinceSeconds = Math.max(this.#arrivedSeconds, isBound ? exists : 0);
     this.#transferSeconds += atSeconds - sinceSeconds;
     if (!isBound && !isFirst) {
@@ -128,6 +136,11 @@ export class LiveDownload {
 
   get #chunkSeconds(): number {
     return this.#edge.chunkSeconds ?? this.#segment.chunkSeconds;
+  }
+
+  /** When the next chunk exists at the earliest: a lag may be the link's, but not one below 0. */
+  get #existsSeconds(): number {
+    return this.#announcedSeconds(this.#chunks) + Math.min(0, this.#edge.lagSeconds);
   }
 
   /** Announced time of a chunk; none comes after the last. */

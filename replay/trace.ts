@@ -1,5 +1,6 @@
 /** A recorded or synthetic link: its rate over time and its metadata. */
 
+import { HANDOVER_SECOND } from '../abr/forecast.ts';
 import { EPOCH_SECONDS, PiecewisePath, type ResponseTime } from '../abr/index.ts';
 
 export interface TraceMetadata {
@@ -11,6 +12,8 @@ export interface TraceMetadata {
   epochPhaseSeconds?: number;
   /** UTC in ms of second 0. */
   startUtcMs?: number;
+  /** Where the handovers' dips are in the recording: second of the trace modulo 15. */
+  handoverPhaseSeconds?: number;
   location?: string;
   licence?: string;
   /** All other fields of the sidecar, unchanged. */
@@ -39,6 +42,16 @@ const FALLBACK_START_UTC_MS = Date.UTC(2025, 0, 1);
 /** UTC in ms of the trace's second 0: `start_utc`, else a fixed date at second `epoch_phase_s`. */
 export function traceStartUtcMs(metadata: TraceMetadata): number {
   return metadata.startUtcMs ?? FALLBACK_START_UTC_MS + (metadata.epochPhaseSeconds ?? 0) * 1000;
+}
+
+/**
+ * The handovers' second of the trace modulo 15, from the second of the minute at its second 0. The same difference is the
+ * way back: that second modulo 15, from the handovers' second.
+ */
+export function handoverPhaseOf(epochPhaseSeconds: number): number {
+  const phase = (((HANDOVER_SECOND - epochPhaseSeconds) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
+  // Without rounding noise, which could also make 15 of a difference of almost 0.
+  return Number(phase.toFixed(6)) % EPOCH_SECONDS;
 }
 
 /** The period of a replayed trace: its duration, reduced to a multiple of 15 s if it has at least 15 s. */

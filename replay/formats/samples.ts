@@ -1,7 +1,7 @@
 /** Converts the samples of a file into traces, split where the rate is unknown. */
 
 import { InputError } from '../../abr/errors.ts';
-import type { Trace, TraceMetadata } from '../trace.ts';
+import { handoverPhaseOf, type Trace, type TraceMetadata } from '../trace.ts';
 
 /** Columns of equal length; NaN = unknown. A sample holds from its time to the next one's. */
 export interface Samples {
@@ -42,8 +42,8 @@ function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regular: boo
 /**
  * Traces from samples. Blank rates split a file, and in a regular file also spacings of more than 1.5 steps; in an
  * irregular one (change points) a sample holds until the next one. The last sample of a part lasts one step (the median
- * spacing). Several parts are named `name#1`, `name#2` ...; they keep the recording group, and their epoch phase and
- * UTC start are shifted. A part without capacity cannot be replayed: it is omitted with a note, but counts in the
+ * spacing). Several parts are named `name#1`, `name#2` ...; they keep the recording group, and their phases and UTC
+ * start are shifted. A part without capacity cannot be replayed: it is omitted with a note, but counts in the
  * numbering.
  * @throws {InputError} if no part remains.
  */
@@ -129,6 +129,9 @@ function shiftedMetadata(metadata: TraceMetadata, offsetSeconds: number): TraceM
   if (metadata.startUtcMs !== undefined) shifted.startUtcMs = metadata.startUtcMs + Math.round(offsetSeconds * 1000);
   if (metadata.epochPhaseSeconds !== undefined) {
     shifted.epochPhaseSeconds = Number(((metadata.epochPhaseSeconds + offsetSeconds) % 60).toFixed(6)) % 60;
+  }
+  if (metadata.handoverPhaseSeconds !== undefined) {
+    shifted.handoverPhaseSeconds = handoverPhaseOf(handoverPhaseOf(metadata.handoverPhaseSeconds) + offsetSeconds);
   }
   return shifted;
 }

@@ -1,11 +1,20 @@
 /** The JSON sidecar of a trace: its metadata. */
 
 import { InputError } from '../../abr/errors.ts';
-import type { TraceMetadata } from '../trace.ts';
+import { EPOCH_SECONDS } from '../../abr/forecast.ts';
+import { handoverPhaseOf, type TraceMetadata } from '../trace.ts';
 import { placeOf } from './place.ts';
 
 /** All other keys are kept in `TraceMetadata.other`. */
-const KNOWN = ['dataset', 'recording_group', 'epoch_phase_s', 'start_utc', 'location', 'licence'] as const;
+const KNOWN = [
+  'dataset',
+  'recording_group',
+  'epoch_phase_s',
+  'start_utc',
+  'handover_phase_s',
+  'location',
+  'licence',
+] as const;
 
 /** The metadata of a trace without a sidecar. */
 export function defaultMetadata(traceName: string): TraceMetadata {
@@ -55,13 +64,18 @@ export function metadataFromJson(json: unknown, traceName: string, file: string)
     if (Number.isNaN(startUtcMs)) wrong('start_utc', 'a date and time like "2024-04-19T16:23:20.000Z"');
     metadata.startUtcMs = startUtcMs;
   }
-  const { epoch_phase_s: phase = null } = fields;
-  if (phase !== null) {
-    if (typeof phase !== 'number' || !(phase >= 0 && phase < 60)) wrong('epoch_phase_s', 'a number from 0 to below 60');
-    metadata.epochPhaseSeconds = phase as number;
-  } else if (metadata.startUtcMs !== undefined) {
-    metadata.epochPhaseSeconds = (metadata.startUtcMs % 60_000) / 1000;
-  }
+  const secondsBelow = (field: string, limit: number): number | undefined => {
+    const value = fields[field] ?? undefined;
+    if (value === undefined || (typeof value === 'number' && value >= 0 && value < limit)) return value;
+    return wrong(field, `a number from 0 to below ${limit}`);
+  };
+  const phase = secondsBelow('epoch_phase_s', 60);
+  const handover = secondsBelow('handover_phase_s', EPOCH_SECONDS);
+  if (handover !== undefined) metadata.handoverPhaseSeconds = handover;
+  if (phase !== undefined) metadata.epochPhaseSeconds = phase;
+  else if (metadata.startUtcMs !== undefined) metadata.epochPhaseSeconds = (metadata.startUtcMs % 60_000) / 1000;
+  // Without a clock, the dips show the epochs: the second of the minute is right modulo 15.
+  else if (handover !== undefined) metadata.epochPhaseSeconds = handoverPhaseOf(handover);
   const other = Object.entries(fields).filter(([key]) => !(KNOWN as readonly string[]).includes(key));
   if (other.length > 0) metadata.other = Object.fromEntries(other);
   return metadata;
@@ -69,7 +83,7 @@ export function metadataFromJson(json: unknown, traceName: string, file: string)
 
 /** The sidecar's text; parsing it gives the same metadata. */
 export function formatSidecar(metadata: TraceMetadata): string {
-  const { startUtcMs, epochPhaseSeconds, location, licence } = metadata;
+  const { startUtcMs, epochPhaseSeconds, handoverPhaseSeconds, location, licence } = metadata;
   const json = {
     dataset: metadata.dataset,
     recording_group: metadata.recordingGroup,
@@ -77,6 +91,7 @@ export function formatSidecar(metadata: TraceMetadata): string {
     ...(licence === undefined ? {} : { licence }),
     ...(startUtcMs === undefined ? {} : { start_utc: new Date(startUtcMs).toISOString() }),
     ...(epochPhaseSeconds === undefined ? {} : { epoch_phase_s: epochPhaseSeconds }),
+    ...(handoverPhaseSeconds === undefined ? {} : { handover_phase_s: handoverPhaseSeconds }),
     ...metadata.other,
   };
   return `${JSON.stringify(json, null, 2)}\n`;

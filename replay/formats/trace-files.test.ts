@@ -53,6 +53,19 @@ describe('readTraces', () => {
     });
   });
 
+  test('without a clock, the place of the dips gives the phase; the parts of a trace shift both', () => {
+    put('x.csv', 'time_s,throughput_mbps\n0,1\n0.1,1\n0.2,\n0.3,1\n0.4,1\n');
+    put('x.json', '{"handover_phase_s":0.2}');
+    const phases = (file: string) =>
+      readTraces([file]).map(({ metadata }) => [metadata.handoverPhaseSeconds, metadata.epochPhaseSeconds]);
+    expect(phases(join(folder, 'x.csv'))).toEqual([
+      [0.2, 11.8],
+      [14.9, 12.1],
+    ]);
+    put('x.json', '{"handover_phase_s":0.2,"epoch_phase_s":12}');
+    expect(phases(join(folder, 'x.csv'))[0]).toEqual([0.2, 12]);
+  });
+
   test.each([
     ['{"dataset":', undefined],
     ['[]', undefined],
@@ -60,6 +73,7 @@ describe('readTraces', () => {
     ['{"recording_group":""}', 'recording_group'],
     ['{"epoch_phase_s":"12"}', 'epoch_phase_s'],
     ['{"epoch_phase_s":60}', 'epoch_phase_s'],
+    ['{"handover_phase_s":15}', 'handover_phase_s'],
     ['{"start_utc":"yesterday"}', 'start_utc'],
     ['{"start_utc":"2024-04-19T16:23:20"}', 'start_utc'],
     ['{"start_utc":"2024-13-19T16:23:20Z"}', 'start_utc'],
@@ -100,6 +114,7 @@ describe('writing', () => {
       recordingGroup: 'g',
       epochPhaseSeconds: 12.5,
       startUtcMs: Date.UTC(2024, 3, 19, 16, 23, 12, 500),
+      handoverPhaseSeconds: 14.5,
       location: 'here',
       licence: 'Apache-2.0',
       other: { synthetic: true, seed: 7 },

@@ -6,18 +6,30 @@ import { RandomStream } from './random-stream.ts';
 import type { RateSeries } from './rate-series.ts';
 import { synthesizeStarlinkLink } from './starlink-link.ts';
 import type { StarlinkParameters } from './starlink-parameters.ts';
+import { BIN_SECONDS, subSecondStatistics } from './sub-second.ts';
 
 /** The parameters of a link, by its seed (a mixture draws each link's character). */
 export type ParametersOf = (seed: number) => StarlinkParameters;
 
+/** What is compared, on which series. */
+export interface Comparison {
+  stepSeconds: number;
+  statistics: (series: readonly RateSeries[]) => Statistic[];
+}
+
+export const PER_SECOND: Comparison = { stepSeconds: 1, statistics: linkStatistics };
+export const SUB_SECOND: Comparison = { stepSeconds: BIN_SECONDS, statistics: subSecondStatistics };
+
 /** A synthetic twin of each recording: as long, in the same group. */
-function syntheticTwins(recordings: readonly RateSeries[], parametersOf: ParametersOf, seed: number): RateSeries[] {
+function syntheticTwins({ recordings, parametersOf, comparison, seed }: Omit<FitOptions, 'replicates'>): RateSeries[] {
+  const { stepSeconds } = comparison;
   return recordings.map(({ mbps, group }, k) => {
     const linkSeed = seedOf(`twin/${seed}/${k}`);
     const link = synthesizeStarlinkLink({
       parameters: parametersOf(linkSeed),
       seed: linkSeed,
-      durationSeconds: mbps.length,
+      durationSeconds: mbps.length * stepSeconds,
+      stepSeconds,
     });
     return { mbps: link.ratesBps.map((bps) => bps / 1e6), epochPhaseSeconds: link.epochPhaseSeconds, group };
   });
@@ -41,7 +53,9 @@ interface FitTable {
 }
 
 interface FitOptions {
+  /** In the comparison's steps. */
   recordings: readonly RateSeries[];
+  comparison: Comparison;
   parametersOf: ParametersOf;
   /** Sets of synthetic twins to compare with. */
   replicates: number;
@@ -49,13 +63,14 @@ interface FitOptions {
 }
 
 /** Compares recordings with their synthetic twins. */
-export function fitTable({ recordings, parametersOf, replicates, seed }: FitOptions): FitTable {
-  const real = linkStatistics(recordings);
+export function fitTable({ replicates, seed, ...options }: FitOptions): FitTable {
+  const { statistics } = options.comparison;
+  const real = statistics(options.recordings);
   const synthetic = Array.from({ length: replicates }, (_, r) =>
-    linkStatistics(syntheticTwins(recordings, parametersOf, seedOf(`${seed}/${r}`))),
+    statistics(syntheticTwins({ ...options, seed: seedOf(`${seed}/${r}`) })),
   );
   const rows = real.map((statistic, i): FitRow => {
-    const values = synthetic.map((statistics) => statistics[i]!.value).filter((value) => !Number.isNaN(value));
+    const values = synthetic.map((one) => one[i]!.value).filter((value) => !Number.isNaN(value));
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1);
     return {
@@ -115,10 +130,16 @@ const MOVES: Partial<Record<keyof StarlinkParameters, 'add' | 'factor' | 'share'
   slowSpread: 'factor',
   slowSeconds: 'factor',
   fastSpread: 'factor',
+  fastSeconds: 'factor',
+  noiseSpread: 'factor',
   surroundingsSpread: 'factor',
   surroundingsSeconds: 'factor',
   dipDepth: 'share',
   dipSeconds: 'factor',
+  cutDepth: 'share',
+  cutSeconds: 'factor',
+  collapseShare: 'share',
+  collapseSeconds: 'factor',
   fadesPerHour: 'factor',
   fadeSeconds: 'factor',
   blockagesPerHour: 'factor',
@@ -131,6 +152,7 @@ const MOVES: Partial<Record<keyof StarlinkParameters, 'add' | 'factor' | 'share'
 
 export interface SearchOptions {
   recordings: readonly RateSeries[];
+  comparison: Comparison;
   start: StarlinkParameters;
   iterations: number;
   replicates: number;
@@ -145,11 +167,12 @@ export interface SearchOptions {
  * synthetic seeds, so evaluate the result with `fitTable` on another seed.
  */
 export function searchParameters(options: SearchOptions): { parameters: StarlinkParameters; distance: number } {
-  const { recordings, start, iterations, replicates, seed } = options;
+  const { recordings, comparison, start, iterations, replicates, seed } = options;
   const random = new RandomStream(seed, 'search');
-  const names = Object.keys(MOVES) as (keyof StarlinkParameters)[];
+  // What is 0 is switched off, and stays so.
+  const names = (Object.keys(MOVES) as (keyof StarlinkParameters)[]).filter((name) => start[name] !== 0);
   const distanceFor = (parameters: StarlinkParameters) =>
-    fitTable({ recordings, parametersOf: () => parameters, replicates, seed }).distance;
+    fitTable({ recordings, comparison, parametersOf: () => parameters, replicates, seed }).distance;
   let best = { ...start };
   let distance = distanceFor(best);
   let step = 0.3;

@@ -1,6 +1,6 @@
 /**
  * Statistics of a set of links: marginal quantiles, autocorrelation, the effect of epoch boundaries, outages. The same
- * estimators serve recorded and synthetic links; all work on means per second.
+ * estimators serve recorded and synthetic links; all work on means per second (`sub-second.ts`: per 0.1 s).
  */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
@@ -28,20 +28,20 @@ export function logRates(mbps: Float64Array): Float64Array {
   return mbps.map((rate) => Math.log(Math.max(rate, LOG_FLOOR_MBPS)));
 }
 
-/** Pooled autocorrelation at a lag in seconds, about each series' own mean; NaN if all series are shorter. */
-export function autocorrelation(logs: readonly Float64Array[], lagSeconds: number): number {
+/** Pooled autocorrelation at a lag in steps, about each series' own mean; NaN if all series are shorter. */
+export function autocorrelation(logs: readonly Float64Array[], lag: number): number {
   let covariance = 0;
   let variance = 0;
   for (const log of logs) {
     const n = log.length;
-    if (n <= lagSeconds) continue;
+    if (n <= lag) continue;
     const mean = meanOf(log);
     let own = 0;
     for (let i = 0; i < n; i++) own += (log[i]! - mean) ** 2;
     let lagged = 0;
-    for (let i = lagSeconds; i < n; i++) lagged += (log[i]! - mean) * (log[i - lagSeconds]! - mean);
+    for (let i = lag; i < n; i++) lagged += (log[i]! - mean) * (log[i - lag]! - mean);
     variance += own;
-    covariance += (lagged * n) / (n - lagSeconds);
+    covariance += (lagged * n) / (n - lag);
   }
   return covariance / variance;
 }

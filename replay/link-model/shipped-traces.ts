@@ -3,6 +3,8 @@
 import type { Trace } from '../trace.ts';
 import { type SynthesizeOptions, synthesizeTrace } from './synthesize-trace.ts';
 
+const LIVE = { durationSeconds: 240, stepSeconds: 0.1 };
+
 /** Seeds were chosen so that each trace shows what its name says; replay/traces/README.md has the figures. */
 export const SHIPPED_TRACES: readonly (SynthesizeOptions & { name: string })[] = [
   { name: 'stationary-calm', preset: 'stationary-calm', seed: 11, durationSeconds: 300 },
@@ -13,6 +15,10 @@ export const SHIPPED_TRACES: readonly (SynthesizeOptions & { name: string })[] =
   { name: 'driving-country', preset: 'driving-udp', seed: 10, durationSeconds: 300 },
   { name: 'driving-urban-blocked', preset: 'driving-udp', seed: 21, durationSeconds: 600 },
   { name: 'driving-slow', preset: 'driving-tcp', seed: 15, durationSeconds: 600 },
+  { name: 'stationary-live-calm', preset: 'stationary-live', seed: 36, ...LIVE },
+  { name: 'stationary-live-typical', preset: 'stationary-live', seed: 20, ...LIVE },
+  { name: 'stationary-live-collapse', preset: 'stationary-live', seed: 31, ...LIVE },
+  { name: 'inter-satellite-live-typical', preset: 'inter-satellite-live', seed: 12, ...LIVE },
 ];
 
 /** Synthesizes them all; each equals its file. */

@@ -18,8 +18,9 @@ import {
 export const FINE_STEP_SECONDS = 0.1;
 const FINE_STEPS_PER_SECOND = 10;
 const FINE_STEPS_PER_EPOCH = EPOCH_SECONDS * FINE_STEPS_PER_SECOND;
-const FAST_SECONDS = 0.4;
 const MAX_BLOCKAGE_SECONDS = 60;
+/** A cut's middle after the boundary: mean and standard deviation; standard deviation of the ln of its length. */
+const CUT = { middleSeconds: 0.05, middleSpread: 0.04, lengthSpread: 0.4 };
 /** A handover raises the round-trip time by 30 to 50 ms for 0.2 s. */
 const HANDOVER_RTT_MS = { from: 30, to: 50 };
 const HANDOVER_RTT_STEPS = 2;
@@ -145,6 +146,7 @@ function fineRatesMbps({ parameters: p, seed, n, boundaryOffset }: FineOptions):
   const inside = new RandomStream(seed, 'inside');
   const dips = new RandomStream(seed, 'dips');
   const surroundings = new RandomStream(seed, 'surroundings');
+  const noise = new RandomStream(seed, 'noise');
 
   const ceiling = p.ceilingMbps * Math.exp(p.ceilingSpread * perTrace.normal());
   const meanDeviate = perTrace.normal();
@@ -155,7 +157,7 @@ function fineRatesMbps({ parameters: p, seed, n, boundaryOffset }: FineOptions):
   const slowNew = Math.sqrt(1 - slowKeep ** 2);
   const aroundKeep = Math.exp(-FINE_STEP_SECONDS / p.surroundingsSeconds);
   const aroundNew = Math.sqrt(1 - aroundKeep ** 2);
-  const fastKeep = Math.exp(-FINE_STEP_SECONDS / FAST_SECONDS);
+  const fastKeep = Math.exp(-FINE_STEP_SECONDS / p.fastSeconds);
   const fastNew = Math.sqrt(1 - fastKeep ** 2);
   const offsetNew = Math.sqrt(1 - p.epochCorrelation ** 2);
 
@@ -186,7 +188,7 @@ function fineRatesMbps({ parameters: p, seed, n, boundaryOffset }: FineOptions):
       dipLeft = 1;
     }
     const inEpoch = p.epochSpread * offset + p.slowSpread * slow + p.fastSpread * fast;
-    const z = mean - bad + p.surroundingsSpread * around + variability * inEpoch;
+    const z = mean - bad + p.surroundingsSpread * around + variability * (inEpoch + p.noiseSpread * noise.normal());
     deviates[i] = around;
     mbps[i] = (ceiling / (1 + Math.exp(-z))) * (1 - dip * dipLeft);
     around = aroundKeep * around + aroundNew * surroundings.normal();
@@ -194,9 +196,36 @@ function fineRatesMbps({ parameters: p, seed, n, boundaryOffset }: FineOptions):
     fast = fastKeep * fast + fastNew * inside.normal();
     dipLeft = Math.max(0, dipLeft - dipStep);
   }
+  if (p.cutDepth > 0) cut(mbps, { parameters: p, boundaryOffset, random: new RandomStream(seed, 'cuts') });
   fade(mbps, p, new RandomStream(seed, 'fades'));
   block(mbps, { parameters: p, surroundings: deviates, random: new RandomStream(seed, 'blockages') });
   return mbps;
+}
+
+/** Cuts at boundaries: little capacity for some 0.1 s; after some of them it returns linearly. */
+function cut(
+  mbps: Float64Array,
+  options: { parameters: StarlinkParameters; boundaryOffset: number; random: RandomStream },
+): void {
+  const { parameters: p, boundaryOffset, random } = options;
+  for (let boundary = boundaryOffset; boundary < mbps.length; boundary += FINE_STEPS_PER_EPOCH) {
+    const middle = CUT.middleSeconds + CUT.middleSpread * random.normal();
+    const length = p.cutSeconds * Math.exp(CUT.lengthSpread * random.normal());
+    const from = middle - length / 2;
+    const to = middle + length / 2;
+    const back = random.chance(p.collapseShare) ? p.collapseSeconds : 0;
+    // Missing capacity up to a time after the boundary, in seconds: its full depth, then a falling ramp.
+    const missing = (seconds: number) => {
+      const ramp = Math.max(0, Math.min(back, seconds - to));
+      return Math.max(0, Math.min(seconds, to) - from) + (back > 0 ? ramp - ramp ** 2 / (2 * back) : 0);
+    };
+    for (let k = Math.floor(from / FINE_STEP_SECONDS); k * FINE_STEP_SECONDS < to + back; k++) {
+      const i = boundary + k;
+      if (i < 0 || i >= mbps.length) continue;
+      const share = (missing((k + 1) * FINE_STEP_SECONDS) - missing(k * FINE_STEP_SECONDS)) / FINE_STEP_SECONDS;
+      mbps[i]! *= 1 - p.cutDepth * share;
+    }
+  }
 }
 
 /** Short fades: only a share of the capacity remains for some time. */

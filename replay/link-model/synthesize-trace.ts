@@ -1,7 +1,7 @@
 /** Synthetic traces by preset: characters and mixtures of the Starlink link, and terrestrial links. Browser-safe. */
 
 import { InputError } from '../../abr/errors.ts';
-import type { Trace } from '../trace.ts';
+import { handoverPhaseOf, type Trace } from '../trace.ts';
 import { isSimplePreset, SIMPLE_DEFAULTS, SIMPLE_PRESETS, type SimplePreset, simpleRatesBps } from './simple-links.ts';
 import {
   characterOf,
@@ -83,15 +83,17 @@ export function synthesizeTrace(options: SynthesizeOptions): Trace {
   const parameters = STARLINK_CHARACTERS[character];
   const link = synthesizeStarlinkLink({ parameters, seed, durationSeconds, stepSeconds, ...clock });
   const { startUtcMs, epochPhaseSeconds: phase, ...columns } = link;
+  const isLive = character.endsWith('-live');
   return withCapacity(
     {
       name,
       ...columns,
       metadata: {
-        dataset: `synthetic-${character.split('-')[0]}`,
+        dataset: `synthetic-${isLive ? character : character.split('-')[0]}`,
         recordingGroup: name,
         epochPhaseSeconds: phase,
         startUtcMs,
+        ...(isLive && { handoverPhaseSeconds: handoverPhaseOf(phase) }),
         location: 'synthetic',
         licence: 'Apache-2.0',
         other: { synthetic: true, preset, character, seed, granularity_s: stepSeconds },

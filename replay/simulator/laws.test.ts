@@ -165,6 +165,29 @@ describe('laws of the simulator', () => {
     );
   });
 
+  test('a link in steps of 10 ms gives the same session as in long steps', () => {
+    fc.assert(
+      fc.property(session, (drawn) => {
+        const long = drawn.parts.slice(0, 5).map(({ seconds, mbps }) => ({ pieces: Math.ceil(seconds * 100), mbps }));
+        const of = { ...drawn, patience: undefined };
+        // As `traceOf`, the first step has 0.5 Mbit/s more.
+        const [first, ...rest] = long.flatMap(({ pieces, mbps }, i) =>
+          new Array<{ seconds: number; mbps: number }>(pieces).fill({
+            seconds: 0.01,
+            mbps: i === 0 ? mbps + 0.5 : mbps,
+          }),
+        );
+        const fine = play({ ...of, parts: [{ ...first!, mbps: first!.mbps - 0.5 }, ...rest] });
+        const coarse = play({ ...of, parts: long.map(({ pieces, mbps }) => ({ seconds: pieces / 100, mbps })) });
+        expect(fine.endedBy).toBe(coarse.endedBy);
+        expect(fine.stallSeconds).toBeCloseTo(coarse.stallSeconds, 6);
+        const downloads = ({ segments }: SessionResult) => sum(segments.map(({ downloadSeconds }) => downloadSeconds));
+        expect(downloads(fine)).toBeCloseTo(downloads(coarse), 6);
+      }),
+      { ...SEED, numRuns: 50 },
+    );
+  });
+
   test('more capacity never makes a fixed plan wait longer', () => {
     const more = fc.array(fc.double({ min: 0, max: 50, noNaN: true }), { minLength: 30, maxLength: 30 });
     fc.assert(

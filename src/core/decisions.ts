@@ -57,7 +57,7 @@ export function createDecisions(port: PlayerPort, life: LifeCycle, events: Event
 
     /** The representation to repeat the video segment in flight at; undefined to let it finish. */
     reconsider(): Choice | undefined {
-      const inFlight = inFlightOf(life.session());
+      const inFlight = inFlightOf(life.session(), life.nowSeconds());
       return inFlight && life.controller().reconsider && ask(inFlight);
     },
   };

@@ -41,7 +41,7 @@ describe('a session', () => {
     const first = begin(session, 0, 1e6);
     progressDownload(first, 1e6, 0.25);
     progressDownload(first, 1e6, 0.5);
-    expect(inFlightOf(session)).toEqual({
+    expect(inFlightOf(session, 9)).toEqual({
       segmentIndex: 0,
       bitrateBps: 1e6,
       sizeBits: 4e6,
@@ -54,7 +54,7 @@ describe('a session', () => {
       sessionWastedBits: 0,
     });
     endDownload(session, first, whole(3e6));
-    expect(inFlightOf(session)).toBeUndefined();
+    expect(inFlightOf(session, 9)).toBeUndefined();
     expect(session.requestedBits).toBe(3e6);
     begin(session, 1, 2e6);
     expect(session.last).toEqual(segment(1, 2e6));
@@ -83,11 +83,11 @@ describe('a session', () => {
       endDownload(session, active, end);
     }
     begin(session, 1, 1e6);
-    expect(inFlightOf(session)).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
+    expect(inFlightOf(session, 9)).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
     expect(session.beforeLast?.index).toBe(0);
     expect(session.measured.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
     begin(session, 2, 1e6);
-    expect(inFlightOf(session)?.abandonments).toBe(0);
+    expect(inFlightOf(session, 9)?.abandonments).toBe(0);
   });
 
   test('counts the abandonments of the current segment, not of the previous one', () => {
@@ -103,7 +103,7 @@ describe('a session', () => {
     const session = newSession(1);
     const later = { ...segment(2, 1e6), period: { ...period, id: '1', firstIndex: 10 } };
     beginDownload(session, later, { sizeBits: 4e6, requestedAtSeconds: 0 });
-    expect(inFlightOf(session)?.segmentIndex).toBe(12);
+    expect(inFlightOf(session, 9)?.segmentIndex).toBe(12);
     // The same index in another period is another segment.
     begin(session, 2, 1e6);
     expect(session.beforeLast).toBe(later);

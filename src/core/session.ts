@@ -22,6 +22,8 @@ const DOWNLOADS_OF_THROUGHPUT = 5;
 
 /** A video download in flight. */
 export interface ActiveDownload extends InFlight {
+  /** Without waits for the encoder before it. */
+  firstByteAtSeconds?: number | undefined;
   segment: SegmentRequest;
   /** Absent on demand. */
   live?: LiveDownload | undefined;
@@ -128,7 +130,7 @@ export function beginDownload(
 
 /** `receivedBits` have arrived in total. */
 export function progressDownload(active: ActiveDownload, receivedBits: number, atSeconds: number): void {
-  active.firstByteAtSeconds ??= atSeconds;
+  active.firstByteAtSeconds ??= atSeconds - (active.live?.waitedSeconds(atSeconds) ?? 0);
   if (receivedBits > active.receivedBits) active.lastProgressAtSeconds = atSeconds;
   active.receivedBits = receivedBits;
 }
@@ -168,9 +170,18 @@ export function dropDownload(session: Session, active: ActiveDownload): void {
   session.requestedBits -= active.sizeBits;
 }
 
-/** A copy of the download in flight, for a controller. */
-export function inFlightOf({ active, requestedBits, wastedBits }: Session): InFlight | undefined {
+/** A copy of the download in flight, for a controller, as if the media had existed at the request. */
+export function inFlightOf(session: Session, nowSeconds: number): InFlight | undefined {
+  const { active, requestedBits, wastedBits } = session;
   if (active === undefined) return undefined;
   const { segment, live, ...inFlight } = active;
-  return { ...inFlight, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
+  const waitedSeconds = live?.waitedSeconds(nowSeconds) ?? 0;
+  const { requestedAtSeconds, firstByteAtSeconds } = inFlight;
+  return {
+    ...inFlight,
+    requestedAtSeconds: requestedAtSeconds + waitedSeconds,
+    firstByteAtSeconds: firstByteAtSeconds === undefined ? undefined : firstByteAtSeconds + waitedSeconds,
+    sessionRequestedBits: requestedBits,
+    sessionWastedBits: wastedBits,
+  };
 }

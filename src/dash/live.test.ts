@@ -143,6 +143,10 @@ describe('low-latency downloads', () => {
     controller.instead = 1;
     wait(0.5);
     expect(controller.inFlights.length).toBeGreaterThan(before);
+    const { requestedAtSeconds, firstByteAtSeconds } = controller.inFlights.at(-1)!;
+    // Less the wait for the second chunk, at the announced duration.
+    expect(requestedAtSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS - 0.02);
+    expect(firstByteAtSeconds! - requestedAtSeconds).toBeCloseTo(0.02);
     expect(player.qualitySet).toMatchObject([{ id: 'v1', reason: { forceAbandon: true } }]);
   });
 
