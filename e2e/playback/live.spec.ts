@@ -1,4 +1,7 @@
-/** dash.js without the plugin plays the origin's live streams. */
+/**
+ * dash.js without the plugin plays the origin's live streams. With `LIVE_SECONDS=600` four players side by side play for
+ * that long, and their latency and the lateness of the origin's chunks are the measurement of docs/live.md.
+ */
 
 import type { Page } from '@playwright/test';
 import type { RunningOrigin } from '../../replay/origin/index.ts';
@@ -14,12 +17,21 @@ const LOW_LATENCY: LiveStream = {
 const WHOLE_SEGMENTS: LiveStream = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
 /** There are none, unless the host stands still for longer than the buffer lasts. */
 const MOST_STALLS = 4;
+/** Media that each player plays. */
+const PLAYED_SECONDS = 15;
+const MEASURED_SECONDS = Number(process.env['LIVE_SECONDS'] ?? PLAYED_SECONDS);
 /** The link is no limit. */
-const UNLIMITED: StreamOptions = { segmentSeconds: 2, segmentCount: 60, link: [[600, 1e9]] };
+const UNLIMITED: StreamOptions = {
+  segmentSeconds: 2,
+  segmentCount: 60 + Math.ceil(MEASURED_SECONDS / 2),
+  link: [[600, 1e9]],
+};
 
 interface Played {
-  /** 15 s of media at least, and then a latency within 0.1 s of the target; else the time limit was reached. */
+  /** So much media has been played, and then latency was within 0.1 s of the target; else the time limit was reached. */
   isThere: boolean;
+  /** Latency less the target every 0.1 s since the player was there first, ascending. */
+  offTargetSeconds: number[];
   latencySeconds: number;
   targetSeconds: number;
   isLowLatency: boolean;
@@ -27,52 +39,60 @@ interface Played {
   errors: string[];
 }
 
-/** Plays the manifests side by side, each until it is close to its target after 15 s of media. */
-function play(page: Page, manifests: readonly string[]): Promise<Played[]> {
-  return page.evaluate(async (manifests) => {
-    const PLAYED_SECONDS = 15;
-    const CLOSE_SECONDS = 0.1;
-    // dash.js may seek once more after the first picture.
-    const JOIN_SECONDS = 0.5;
-    const LIMIT_MS = 45_000;
-    const play = async (manifest: string): Promise<Played> => {
-      const video = document.createElement('video');
-      video.muted = true;
-      document.body.append(video);
-      const player = window.dashjs.MediaPlayer().create();
-      // By default only low-latency streams catch up; without it a player stays as late as it began.
-      player.updateSettings({ streaming: { liveCatchup: { enabled: true } } });
-      const errors: string[] = [];
-      player.on('error', ({ error }: { error?: unknown }) => errors.push(JSON.stringify(error)));
-      let joinedAtSeconds = Number.POSITIVE_INFINITY;
-      const stallsAtSeconds: number[] = [];
-      video.addEventListener('playing', () => {
-        joinedAtSeconds = Math.min(joinedAtSeconds, video.currentTime);
-      });
-      video.addEventListener('waiting', () => {
-        if (video.currentTime > joinedAtSeconds + JOIN_SECONDS) stallsAtSeconds.push(video.currentTime);
-      });
-      player.initialize(video, manifest, true);
-      const isThere = () =>
-        video.currentTime - joinedAtSeconds > PLAYED_SECONDS &&
-        Math.abs(player.getCurrentLiveLatency() - player.getTargetLiveDelay()) < CLOSE_SECONDS;
-      const beganMs = performance.now();
-      while (!isThere() && errors.length === 0 && performance.now() - beganMs < LIMIT_MS) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      const seen = {
-        isThere: isThere(),
-        latencySeconds: player.getCurrentLiveLatency(),
-        targetSeconds: player.getTargetLiveDelay(),
-        isLowLatency: player.getLowLatencyModeEnabled(),
-        stallsAtSeconds,
-        errors,
+/** Plays the manifests side by side, each until it is close to its target after so many seconds of media. */
+function play(page: Page, manifests: readonly string[], playedSeconds = PLAYED_SECONDS): Promise<Played[]> {
+  return page.evaluate(
+    async ({ manifests, playedSeconds }) => {
+      const CLOSE_SECONDS = 0.1;
+      // dash.js may seek once more after the first picture.
+      const JOIN_SECONDS = 0.5;
+      const LIMIT_MS = playedSeconds * 1000 + 30_000;
+      const play = async (manifest: string): Promise<Played> => {
+        const video = document.createElement('video');
+        video.muted = true;
+        document.body.append(video);
+        const player = window.dashjs.MediaPlayer().create();
+        // By default only low-latency streams catch up; without it a player stays as late as it began.
+        player.updateSettings({ streaming: { liveCatchup: { enabled: true } } });
+        const errors: string[] = [];
+        player.on('error', ({ error }: { error?: unknown }) => errors.push(JSON.stringify(error)));
+        let joinedAtSeconds = Number.POSITIVE_INFINITY;
+        const stallsAtSeconds: number[] = [];
+        video.addEventListener('playing', () => {
+          joinedAtSeconds = Math.min(joinedAtSeconds, video.currentTime);
+        });
+        video.addEventListener('waiting', () => {
+          if (video.currentTime > joinedAtSeconds + JOIN_SECONDS) stallsAtSeconds.push(video.currentTime);
+        });
+        player.initialize(video, manifest, true);
+        const offTarget = () => player.getCurrentLiveLatency() - player.getTargetLiveDelay();
+        const isThere = () =>
+          video.currentTime - joinedAtSeconds > playedSeconds && Math.abs(offTarget()) < CLOSE_SECONDS;
+        const offTargetSeconds: number[] = [];
+        const beganMs = performance.now();
+        while (!isThere() && errors.length === 0 && performance.now() - beganMs < LIMIT_MS) {
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          const isPlaying = video.currentTime > joinedAtSeconds + JOIN_SECONDS;
+          if (isPlaying && (offTargetSeconds.length > 0 || Math.abs(offTarget()) < CLOSE_SECONDS)) {
+            offTargetSeconds.push(offTarget());
+          }
+        }
+        const seen = {
+          isThere: isThere(),
+          offTargetSeconds: offTargetSeconds.sort((a, b) => a - b),
+          latencySeconds: player.getCurrentLiveLatency(),
+          targetSeconds: player.getTargetLiveDelay(),
+          isLowLatency: player.getLowLatencyModeEnabled(),
+          stallsAtSeconds,
+          errors,
+        };
+        player.destroy();
+        return seen;
       };
-      player.destroy();
-      return seen;
-    };
-    return Promise.all(manifests.map(play));
-  }, manifests);
+      return Promise.all(manifests.map(play));
+    },
+    { manifests, playedSeconds },
+  );
 }
 
 /** Segments that were requested before they existed. */
@@ -83,6 +103,8 @@ const waited = (origin: RunningOrigin, folder: string) => {
     return chunks.some(({ existsAtSeconds }) => existsAtSeconds > requestedAtSeconds);
   });
 };
+
+test.describe.configure({ mode: 'parallel' });
 
 test('low latency: 2 s behind the encoder', async ({ labPage, stream, origin }) => {
   const folder = stream({ ...UNLIMITED, live: LOW_LATENCY });
@@ -104,19 +126,28 @@ for (const addressing of ['template', 'timeline'] as const) {
 }
 
 test('four players side by side; the origin reports how late chunks left', async ({ labPage, stream }) => {
+  test.setTimeout(MEASURED_SECONDS * 1000 + 60_000);
   const folders = [1, 2, 3, 5].map((targetLatencySeconds) =>
     stream({ ...UNLIMITED, live: { ...LOW_LATENCY, targetLatencySeconds } }),
   );
   const seen = await play(
     labPage,
     folders.map((folder) => `${folder}manifest.mpd`),
+    MEASURED_SECONDS,
   );
   expect(seen.map(({ isThere, targetSeconds, errors }) => ({ isThere, targetSeconds, errors }))).toEqual(
     [1, 2, 3, 5].map((targetSeconds) => ({ isThere: true, targetSeconds, errors: [] })),
   );
-  for (const folder of folders) {
+  for (const [i, folder] of folders.entries()) {
+    const { targetSeconds, offTargetSeconds: off, stallsAtSeconds } = seen[i]!;
+    const mean = off.reduce((sum, value) => sum + value, 0) / off.length;
+    const [least, p05, p95, most] = [0, 0.05, 0.95, 1].map((level) => off[Math.round(level * (off.length - 1))]!);
     const lateness = await (await fetch(`${folder}lateness`)).text();
-    console.log(`lateness of chunks: ${lateness}`);
+    console.log(
+      `target ${targetSeconds} s: off it by ${mean.toFixed(3)} s in the mean, 90 % ${p05!.toFixed(3)} to ` +
+        `${p95!.toFixed(3)}, ${least!.toFixed(3)} to ${most!.toFixed(3)} of ${off.length}, ` +
+        `${stallsAtSeconds.length} stalls; lateness of chunks: ${lateness}`,
+    );
     expect((JSON.parse(lateness) as { chunks: number }).chunks).toBeGreaterThan(40);
   }
 });

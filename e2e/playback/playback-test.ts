@@ -75,6 +75,8 @@ export interface StreamOptions {
   link?: [seconds: number, bps: number][];
   rttSeconds?: number;
   sizeSpread?: number;
+  /** UTC of the link's second 0. Default: unknown. */
+  startUtcMs?: number;
   /** Default: on demand. */
   live?: LiveStream;
   media?: NonNullable<SessionSpec['media']>;
@@ -138,7 +140,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     const made: string[] = [];
     await use((options = {}) => {
       const session = origin.createSession({
-        trace: traceOf(options.link ?? [[60, 8e6]]),
+        trace: traceOf(options),
         scenario: scenarioOf(options),
         ...(options.media === undefined ? {} : { media: options.media }),
         delivery: options.delivery ?? 'length',
@@ -196,7 +198,7 @@ function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scen
   };
 }
 
-function traceOf(link: readonly [seconds: number, bps: number][]): Trace {
+function traceOf({ link = [[60, 8e6]], startUtcMs }: StreamOptions): Trace {
   const last = link[link.length - 1]!;
   const steps: (readonly [number, number])[] = [...link, [600, last[1]]];
   return {
@@ -204,7 +206,7 @@ function traceOf(link: readonly [seconds: number, bps: number][]): Trace {
     stepEndsSeconds: Float64Array.from(steps, ([end]) => end),
     ratesBps: Float64Array.from(steps, ([, bps]) => bps),
     durationSeconds: 600,
-    metadata: { dataset: 'e2e', recordingGroup: 'e2e' },
+    metadata: { dataset: 'e2e', recordingGroup: 'e2e', ...(startUtcMs !== undefined && { startUtcMs }) },
   };
 }
 

@@ -115,6 +115,13 @@ describe('presentation', () => {
       expect(text).not.toContain('minimumUpdatePeriod');
     });
 
+    test('periods', () => {
+      const text = presentation({ ...stream, periods: 2 }).manifest(at(1.5));
+      const second = text.split('<Period id="1" start="PT8S" duration="PT12S">')[1]!;
+      const template = 'availabilityTimeOffset="3.2" availabilityTimeComplete="false" duration="96000"';
+      expect(second).toContain(`${template} startNumber="3" presentationTimeOffset="192000"`);
+    });
+
     test('a stream of whole segments, by number', () => {
       const text = presentation(whole).manifest(at(0));
       expect(text).toContain('availabilityTimeOffset="-0.3" duration="96000" startNumber="1"');
@@ -156,7 +163,7 @@ describe('presentation', () => {
     test.each([
       [{ ...stream, addressing: 'timeline' }, /addressing: expected template with chunks, got "timeline"/],
       [{ ...stream, addressing: 'base' }, /addressing: expected template or timeline in a live stream, got "base"/],
-      [{ ...stream, periods: 2 }, /periods: expected 1 in a live stream, got 2/],
+      [{ ...whole, addressing: 'timeline', periods: 2 }, /periods: expected 1 in a live timeline, got 2/],
       [{ ...stream, live: { ...live, chunkSeconds: 0.3 } }, /live.chunkSeconds: expected a divisor of 4 s, .*got 0.3/],
       [{ ...stream, live: { ...live, chunkSeconds: 0.04 } }, /live.chunkSeconds: .* at least 0.05, got 0.04/],
       [{ ...stream, live: { ...live, targetLatencySeconds: 0.8 } }, /live.targetLatencySeconds: .*0.8 s, got 0.8/],

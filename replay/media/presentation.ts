@@ -27,7 +27,10 @@ export interface PresentationOptions {
    * one file per representation with a `sidx` index.
    */
   addressing?: Addressing;
-  /** Number of periods, with nearly equal numbers of segments; more than one only with `template`. Default: 1. */
+  /**
+   * Number of periods, with nearly equal numbers of segments; more than one not with `base`, in a live stream only with
+   * `template`. Default: 1.
+   */
   periods?: number;
   /** Adds an audio track. Default: false. */
   audio?: boolean;
@@ -189,8 +192,8 @@ function expectLive(live: LiveStream, { segmentSeconds, addressing, periods = 1 
   const target = `more than the latency of a chunk, ${least} s`;
   expect(targetLatencySeconds > least, 'live.targetLatencySeconds', target, targetLatencySeconds);
   expect(timeShiftSeconds >= 0, 'live.timeShiftSeconds', 'a number >= 0', timeShiftSeconds);
-  expect(periods === 1, 'periods', '1 in a live stream', periods);
   expect(addressing !== 'base', 'addressing', 'template or timeline in a live stream', addressing);
+  expect(addressing !== 'timeline' || periods === 1, 'periods', '1 in a live timeline', periods);
   const isWhole = Math.round(count) === 1;
   expect(addressing !== 'timeline' || isWhole, 'addressing', 'template with chunks', addressing);
 }

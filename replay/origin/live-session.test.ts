@@ -147,6 +147,22 @@ describe('a live session', () => {
     expect(file.chunks!.map(({ end }) => writtenAt(written, end))).toEqual(due.map((at) => expect.closeTo(at, 6)));
   });
 
+  test('while the encoder pauses, an open request waits; then all chunks of the pause exist', () => {
+    const { clock, session, runTo, download } = join({ encoderPauses: [{ fromSeconds: 1, seconds: 5 }] });
+    runTo(0.5);
+    const { file, written } = download('video-0/31.m4s');
+    expect(existing(file)).toEqual([0.55, 0.8, 6, 6, 6, 6, 6, 6].map((at) => expect.closeTo(at, 9)));
+    const until = (path: string) => session.secondsUntil(session.presentation.find(path)!);
+    // Later segments begin to exist at the end of the pause, or at their time.
+    expect([32, 33, 34].map((number) => until(`video-0/${number}.m4s`))).toEqual(
+      [6, 6, 6.55].map((at) => expect.closeTo(at - 0.25 - 0.5, 9)),
+    );
+    clock.run();
+    expect(writtenAt(written, file.chunks![1]!.end)).toBeCloseTo(0.8, 2);
+    expect(writtenAt(written, file.chunks![2]!.end)).toBeCloseTo(6, 2);
+    expect(writtenAt(written, file.body.length)).toBeCloseTo(6, 2);
+  });
+
   test('a segment that exists is delivered as on demand', async () => {
     const { clock, download } = join({ trace: traceOf(8e6) });
     const { file, written, entry } = download('video-0/10.m4s');

@@ -283,7 +283,16 @@ describe('origin', () => {
     ]);
     expect(await post({ trace: 'fast', scenario: 'short', tempo: 2 })).toEqual([
       400,
-      'tempo: expected one of trace, scenario, startSeconds, segmentCount, delivery, media, got 2',
+      'tempo: expected one of trace, scenario, startSeconds, segmentCount, targetLatencySeconds, encoderPauses, ' +
+        'delivery, media, got 2',
+    ]);
+    expect(await post({ trace: 'fast', scenario: 'short', targetLatencySeconds: 2 })).toEqual([
+      400,
+      'scenario: expected a live one, got "one on demand"',
+    ]);
+    expect(await post({ trace: 'fast', scenario: 'short', encoderPauses: [{ fromSeconds: 1 }] })).toEqual([
+      400,
+      'encoderPauses[0].seconds: expected a number >= 0, got undefined',
     ]);
     expect(await post({ trace: 'fast', scenario: 'short', media: { periods: 9 } })).toEqual([
       400,
@@ -374,12 +383,12 @@ describe('origin', () => {
     const scenarios = { live: { ...scenario, live } };
     const open = await startOrigin({ traces: [trace], scenarios, clock });
     try {
-      const create = async (media: object) => {
-        const body = JSON.stringify({ trace: 'fast', scenario: 'live', media });
+      const create = async (spec: object) => {
+        const body = JSON.stringify({ trace: 'fast', scenario: 'live', ...spec });
         const response = await fetch(`${open.url}/session`, { method: 'POST', body });
-        return ((await response.json()) as { id: string }).id;
+        return (await response.json()) as { id: string } & { error: string };
       };
-      const id = await create({});
+      const { id } = await create({});
       const get = (path: string) => fetch(`${open.url}/session/${id}/${path}`);
       expect(await (await get('manifest.mpd')).text()).toContain('availabilityStartTime="2025-06-01T12:00:04.000Z"');
       clock.run(clock.nowMs() + 1250);
@@ -420,12 +429,12 @@ describe('origin', () => {
       expect((await whole).headers.get('content-length')).toBe(String(received));
       await (await whole).arrayBuffer();
 
-      const body = JSON.stringify({ trace: 'fast', scenario: 'live', media: { addressing: 'timeline' } });
-      const refused = await fetch(`${open.url}/session`, { method: 'POST', body });
-      expect([refused.status, await refused.json()]).toEqual([
-        400,
-        { error: 'addressing: expected template with chunks, got "timeline"' },
-      ]);
+      const { error } = await create({ media: { addressing: 'timeline' } });
+      expect(error).toBe('addressing: expected template with chunks, got "timeline"');
+      const changed = { targetLatencySeconds: 7, encoderPauses: [{ fromSeconds: 1, seconds: 5 }] };
+      const other = open.session((await create(changed)).id)!;
+      expect(other.manifest()).toContain('<Latency target="7000"/>');
+      expect(other.presentation.find('video-5/3.m4s')!.chunks![0]!.existsAtSeconds).toBe(6);
     } finally {
       await open.close();
     }

@@ -3,7 +3,7 @@
 import { InputError } from '../../abr/errors.ts';
 import { ADDRESSINGS, PADDINGS } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
-import type { Scenario } from '../scenarios.ts';
+import type { EncoderPause, Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { DELIVERIES } from './delivery.ts';
 import type { SessionSpec } from './session.ts';
@@ -13,11 +13,23 @@ export interface Catalogue {
   scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>;
 }
 
+const FIELDS = [
+  'trace',
+  'scenario',
+  'startSeconds',
+  'segmentCount',
+  'targetLatencySeconds',
+  'encoderPauses',
+  'delivery',
+  'media',
+];
+
 type Check<T> = (value: unknown, field: string) => T;
 
 /**
- * `{"trace": name, "scenario": name, "startSeconds"?: 0, "segmentCount"?: all, "delivery"?: "length", "media"?:
- * {"addressing"?, "periods"?, "audio"?, "padding"?}}`.
+ * `{"trace": name, "scenario": name, "startSeconds"?: 0, "segmentCount"?: all, "targetLatencySeconds"?: the scenario's,
+ * "encoderPauses"?: [{"fromSeconds", "seconds"}], "delivery"?: "length", "media"?: {"addressing"?, "periods"?, "audio"?,
+ * "padding"?}}`.
  * @throws {InputError} that names the field.
  */
 export function parseSessionRequest(text: string, { traces, scenarios }: Catalogue): SessionSpec {
@@ -28,20 +40,37 @@ export function parseSessionRequest(text: string, { traces, scenarios }: Catalog
     throw new InputError('body', 'a JSON object', text);
   }
   const request = asObject(value, '');
-  rejectUnknown(request, ['trace', 'scenario', 'startSeconds', 'segmentCount', 'delivery', 'media'], '');
+  rejectUnknown(request, FIELDS, '');
 
   const { trace, scenario: scenarioField } = request;
   const traceName = asName([...traces.keys()])(trace, 'trace');
   const scenarioName = asName(Object.keys(scenarios))(scenarioField, 'scenario');
   const scenario = scenarios[scenarioName]!;
-  const asStart = asNumber('a number >= 0', (n) => n >= 0);
-  const startSeconds = optional(request, 'startSeconds', asStart);
+  const startSeconds = optional(request, 'startSeconds', asSeconds);
   const isCount = (n: number) => Number.isInteger(n) && n >= 1 && n <= scenario.segmentCount;
   const segmentCount = optional(request, 'segmentCount', asNumber(`1 to ${scenario.segmentCount}`, isCount));
+  const live = {
+    ...optional(request, 'targetLatencySeconds', asSeconds),
+    ...optional(request, 'encoderPauses', asPauses),
+  };
   const delivery = optional(request, 'delivery', asName(DELIVERIES));
   const media = optional(request, 'media', asMedia);
-  return { trace: traces.get(traceName)!, scenario, ...startSeconds, ...segmentCount, ...delivery, ...media };
+  return { trace: traces.get(traceName)!, scenario, ...startSeconds, ...segmentCount, ...live, ...delivery, ...media };
 }
+
+const asSeconds: Check<number> = (value, field) => asNumber('a number >= 0', (n) => n >= 0)(value, field);
+
+const asPauses: Check<EncoderPause[]> = (value, field) => {
+  if (!Array.isArray(value)) throw new InputError(field, 'a list of pauses', value);
+  return value.map((entry: unknown, i) => {
+    const pause = asObject(entry, `${field}[${i}]`);
+    rejectUnknown(pause, ['fromSeconds', 'seconds'], `${field}[${i}].`);
+    return {
+      fromSeconds: asSeconds(pause['fromSeconds'], `${field}[${i}].fromSeconds`),
+      seconds: asSeconds(pause['seconds'], `${field}[${i}].seconds`),
+    };
+  });
+};
 
 const asMedia: Check<NonNullable<SessionSpec['media']>> = (value, field) => {
   const media = asObject(value, field);

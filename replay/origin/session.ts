@@ -2,10 +2,11 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
+import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
 import { type MediaFile, type Presentation, type PresentationOptions, presentation } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
-import { type Scenario, traceScaleOf } from '../scenarios.ts';
+import { type EncoderPause, type LiveStream, type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
 import type { Delivery } from './delivery.ts';
@@ -22,6 +23,9 @@ export interface SessionSpec {
   startSeconds?: number;
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
+  /** Of a live scenario. Default: its own. */
+  targetLatencySeconds?: number;
+  encoderPauses?: readonly EncoderPause[];
   /**
    * `link` (default): bytes arrive at the trace's rate, after an RTT. `none`: at once, because another component is the
    * link (`replay/kernel`); then no request has a prescribed end.
@@ -59,13 +63,14 @@ export class ReplaySession {
   private readonly early: { entry: RequestLogEntry; atMs: number }[] = [];
   private active = 0;
 
-  /** @throws {InputError} for sizes that cannot be served, {RangeError} for a trace without capacity. */
+  /** @throws {InputError} for what cannot be served, {RangeError} for a trace without capacity. */
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
     private readonly ticker: Ticker,
   ) {
     const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
+    const live = liveOf(spec);
     this.startSeconds = startSeconds;
     const isPaced = spec.pacing !== 'none';
     this.latencySeconds = isPaced ? scenario.rttSeconds : 0;
@@ -78,7 +83,7 @@ export class ReplaySession {
       segmentSeconds: scenario.segmentSeconds,
       segmentSizesBits: sizesOf(scenario).slice(0, segmentCount),
       ...spec.media,
-      ...(scenario.live && { live: scenario.live }),
+      ...(live && { live }),
     });
   }
 
@@ -214,6 +219,13 @@ export class ReplaySession {
     const cancel = this.ticker.clock.schedule(() => onDelivered(bytes), this.latencySeconds * 1000);
     return { prescribedEndSeconds: undefined, releaseEndsSeconds: [], cancel };
   }
+}
+
+function liveOf({ scenario: { live }, targetLatencySeconds, encoderPauses }: SessionSpec): LiveStream | undefined {
+  const isChanged = targetLatencySeconds !== undefined || encoderPauses !== undefined;
+  if (isChanged && live === undefined) throw new InputError('scenario', 'a live one', 'one on demand');
+  const targetSeconds = targetLatencySeconds ?? live?.targetLatencySeconds;
+  return live && { ...live, targetLatencySeconds: targetSeconds!, ...(encoderPauses && { encoderPauses }) };
 }
 
 /** The chunks of a range; undefined for a file that always exists. */

@@ -1,0 +1,89 @@
+/** Decisions at the live edge: the encoder is not taken for the link, and each segment is decided on once. */
+
+import { join } from 'node:path';
+import { build, type Rolldown } from 'vite';
+import type { Controller } from '../../abr/controller.ts';
+import { SCENARIOS } from '../../replay/scenarios.ts';
+import { test as base, expect, type ServedFile } from './playback-test.ts';
+
+declare global {
+  interface Window {
+    Throughput: { createThroughput(): Controller };
+  }
+}
+
+const test = base.extend<object, { files: Record<string, ServedFile> }>({
+  files: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
+    async ({}, use) => {
+      const entry = join(import.meta.dirname, '../../abr/throughput.ts');
+      const lib = { entry, name: 'Throughput', formats: ['iife' as const] };
+      const built = await build({ configFile: false, logLevel: 'error', build: { write: false, lib } });
+      const code = (built as Rolldown.RolldownOutput[])[0]!.output[0].code;
+      await use({ '/throughput.js': ['text/javascript', code] });
+    },
+    { scope: 'worker' },
+  ],
+});
+
+test.describe.configure({ mode: 'parallel' });
+
+const LADDER_BPS = [...SCENARIOS['live-hd-3']!.ladderBps];
+const LOW_LATENCY = SCENARIOS['live-hd-3']!.live!;
+const TOP = `video-${LADDER_BPS.length - 1}`;
+
+for (const algorithm of ['throughput', 'mpc-d', 'mpc-l'] as const) {
+  test(`${algorithm} goes to the top on a fast link, though it has seen 1 Mbit/s for long`, async ({
+    labPage,
+    stream,
+    origin,
+  }) => {
+    const link: [number, number][] = [[600, 100e6]];
+    const folder = stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 40, link, live: LOW_LATENCY });
+    await labPage.addScriptTag({ url: '/throughput.js' });
+    const releasedAt = await labPage.evaluate(
+      async ({ manifest, algorithm, top }) => {
+        const controller = algorithm === 'throughput' ? window.Throughput.createThroughput() : algorithm;
+        const settings = { streaming: { abr: { maxBitrate: { video: 1100 } } } };
+        const { player, requests } = window.lab.start({ manifest, options: { controller }, settings });
+        await window.lab.until('segments at the live edge', () => requests.length >= 6);
+        player.updateSettings({ streaming: { abr: { maxBitrate: { video: -1 } } } });
+        const released = requests.length;
+        const isTop = ({ representationId }: { representationId: string }) => representationId === top;
+        // In a row: a host that stands still may delay that.
+        const isThere = () => requests.length >= released + 5 && requests.slice(-5).every(isTop);
+        await window.lab.until('the top, five times', isThere);
+        return released;
+      },
+      { manifest: `${folder}manifest.mpd`, algorithm, top: TOP },
+    );
+    const log = origin.session(folder.split('/').at(-2)!)!.log.filter(({ kind }) => kind === 'segment');
+    const reached = log.find(({ representationId }) => representationId === TOP)!;
+    const seconds = reached.requestedAtSeconds - log[releasedAt - 1]!.requestedAtSeconds;
+    const rungs = log.map(({ representationId }) => representationId.slice('video-'.length));
+    console.log(`${algorithm}: the top after ${seconds.toFixed(1)} s: ${rungs.join(' ')}`);
+  });
+}
+
+test('whole segments: mpc-l decides once per segment, and knows that the buffer cannot exceed the delay', async ({
+  labPage,
+  stream,
+}) => {
+  const live = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
+  const folder = stream({ segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live });
+  const seen = await labPage.evaluate(async (manifest) => {
+    const { requests, decisions } = window.lab.start({ manifest });
+    await window.lab.until('segments at the live edge', () => requests.length >= 8);
+    const from = requests.at(-1)!.index;
+    await window.lab.until('five more', () => requests.at(-1)!.index >= from + 5);
+    const later = decisions.filter(({ state }) => state.segmentIndex > from);
+    return {
+      decisions: later.length,
+      caps: later.map(({ state }) => [state.bufferCapSeconds, state.live!.latencySeconds] as const),
+    };
+  }, `${folder}manifest.mpd`);
+  // Five, and more where something new became known.
+  expect(seen.decisions).toBeGreaterThanOrEqual(5);
+  expect(seen.decisions).toBeLessThanOrEqual(10);
+  for (const [capSeconds, latencySeconds] of seen.caps) expect(capSeconds).toBeLessThan(latencySeconds);
+});
