@@ -53,7 +53,7 @@ describe('decide', () => {
     change({ bufferLevelSeconds: 1, playbackRate: 1.05 });
     expect([asked(), asked(), emitted.length]).toEqual([1, 1, 1]);
     expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
-    change({ bufferLevelSeconds: 4 });
+    change({ bufferLevelSeconds: 7 });
     expect(asked()).toBe(2);
     change({ bufferCapSeconds: 8 });
     expect(asked()).toBe(3);

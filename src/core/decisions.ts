@@ -9,6 +9,8 @@ import { inFlightOf, isBlind } from './session.ts';
 
 /** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
 const SAME_RATE = 0.1;
+/** The buffer falls by a segment while a live stream's next one does not exist. */
+const SAME_BUFFER_SEGMENTS = 1.5;
 
 export type Decisions = ReturnType<typeof createDecisions>;
 
@@ -67,7 +69,7 @@ export function createDecisions(port: PlayerPort, life: LifeCycle, events: Event
 function isSame(before: Situation, now: Situation): boolean {
   const { playback, ladder } = now;
   const isNear = (key: 'bufferLevelSeconds' | 'bufferCapSeconds') =>
-    Math.abs(before.playback[key] - playback[key]) < playback.segmentSeconds;
+    Math.abs(before.playback[key] - playback[key]) < SAME_BUFFER_SEGMENTS * playback.segmentSeconds;
   return (
     before.period.id === now.period.id &&
     before.playback.isPaused === playback.isPaused &&
