@@ -1,7 +1,7 @@
 /** Converts a page's record of a session into the row of results that the simulator gives too. */
 
-import type { PlannedSession } from '../evaluation/plan.ts';
 import { liveMetrics } from '../evaluation/live-metrics.ts';
+import type { PlannedSession } from '../evaluation/plan.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
@@ -24,9 +24,11 @@ export function browserSessionResult({
   const segments = segmentRows(scenario, record);
   const stallSeconds = record.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);
   const stallOfRows = segments.reduce((sum, row) => sum + row.stallSeconds, 0);
-  const received = record.requests.reduce((sum, request) => sum + request.receivedBits, 0);
-  const used = segments.reduce((sum, row) => sum + row.sizeBits + row.abandonedBits, 0);
   const { live } = scenario;
+  // A live session ends in the middle of a download, which is no waste.
+  const ended = record.requests.filter(({ endedAtSeconds }) => endedAtSeconds < (record.live?.endSeconds ?? Infinity));
+  const received = ended.reduce((sum, request) => sum + request.receivedBits, 0);
+  const used = segments.reduce((sum, row) => sum + row.sizeBits + row.abandonedBits, 0);
   return roundedSession({
     trace: trace.name,
     dataset: trace.metadata.dataset,

@@ -75,8 +75,14 @@ export interface SessionRecord {
   /** From second 0 to the first movement of the playhead; absent if it never moved. */
   startupSeconds?: number;
   stalls: StallRecord[];
-  /** Of a live stream; `endSeconds` is the session's. */
-  live?: { positions: PositionRecord[]; jumps: number; endSeconds: number };
+  /** Of a live stream. */
+  live?: {
+    positions: PositionRecord[];
+    jumps: number;
+    /** The session's end, and dash.js's own figure of the latency then. */
+    endSeconds: number;
+    shownLatencySeconds: number;
+  };
   /** Media that was due since the first movement minus played media: time lost without a `waiting` event. */
   unaccountedSeconds: number;
   /** Per segment, the picture widths that were on screen. */

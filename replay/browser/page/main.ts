@@ -4,7 +4,7 @@ import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
 import { attachLeoAbr, type Controller } from 'leo-abr';
 import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
-import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../../catch-up.ts';
+import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, isInSlot } from '../../catch-up.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
@@ -94,8 +94,7 @@ async function prepareSession(config: SessionConfig) {
     fault ??= `dash.js: ${JSON.stringify((event as { error?: unknown }).error)}`;
   });
   if (live && catchUp.fixedSlots) {
-    // The events at which dash.js evaluates its own law.
-    const adjust = () => adjustRate(player, catchUp, live.playbackRates, clock.now().utcMs);
+    const adjust = () => slowDownInSlots(player, catchUp, live, clock.now().utcMs);
     for (const type of ['playbackProgress', 'playbackTimeUpdated']) listen(player, type, adjust);
   }
   listen(player, 'streamInitialized', () => {
@@ -133,6 +132,7 @@ async function prepareSession(config: SessionConfig) {
         }, SAMPLE_MS);
       });
       const endSeconds = requests.nowSeconds;
+      const shownLatencySeconds = player.getCurrentLiveLatency();
       if (live) meter.end(endSeconds);
       requests.end();
       screen.stop();
@@ -146,7 +146,7 @@ async function prepareSession(config: SessionConfig) {
         decisions,
         ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
         stalls: meter.stalls,
-        ...(live && { live: { positions: meter.positions, jumps: meter.jumps, endSeconds } }),
+        ...(live && { live: { positions: meter.positions, jumps: meter.jumps, endSeconds, shownLatencySeconds } }),
         unaccountedSeconds: meter.unaccountedSeconds(),
         widthsOnScreen: screen.widths,
         droppedFrames: quality.droppedVideoFrames,
@@ -185,23 +185,22 @@ async function startOfLive(manifestUrl: string, clock: TraceClock): Promise<numb
   return clock.startedAtMs();
 }
 
-/** Catches up by a law that dash.js does not have. */
-function adjustRate(
-  player: MediaPlayerClass,
-  catchUp: CatchUp,
-  rates: LiveStream['playbackRates'] = DEFAULT_PLAYBACK_RATES,
-  utcMs: number,
-): void {
-  const [latencySeconds, targetLatencySeconds] = [player.getCurrentLiveLatency(), player.getTargetLiveDelay()];
-  if (player.isPaused() || player.isSeeking() || !(latencySeconds > 0)) return;
-  if (shouldJumpToLive(latencySeconds, targetLatencySeconds)) {
-    player.seekToOriginalLive();
-    return;
+/** Slows down in the fixed slots; between them dash.js catches up. Call it at the events at which dash.js does. */
+function slowDownInSlots(player: MediaPlayerClass, catchUp: CatchUp, live: LiveStream, utcMs: number): void {
+  const isSlot = isInSlot(utcMs);
+  if (player.getSettings().streaming?.liveCatchup?.enabled === isSlot) {
+    player.updateSettings({ streaming: { liveCatchup: { enabled: !isSlot } } });
   }
-  const bufferLevelSeconds = player.getBufferLength('video');
+  if (!isSlot || player.isPaused() || player.isSeeking()) return;
   const presentRate = player.getPlaybackRate();
-  const situation = { latencySeconds, targetLatencySeconds, bufferLevelSeconds, utcMs, rates, presentRate };
-  const rate = catchUpRate(catchUp, situation);
+  const rate = catchUpRate(catchUp, {
+    latencySeconds: player.getCurrentLiveLatency(),
+    targetLatencySeconds: player.getTargetLiveDelay(),
+    bufferLevelSeconds: player.getBufferLength('video'),
+    utcMs,
+    rates: live.playbackRates ?? DEFAULT_PLAYBACK_RATES,
+    presentRate,
+  });
   if (rate !== presentRate) player.setPlaybackRate(rate);
 }
 

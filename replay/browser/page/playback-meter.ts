@@ -10,12 +10,14 @@ import type { PositionRecord, StallRecord } from '../session-record.ts';
 const JITTER_SECONDS = 0.005;
 /** A playhead that moves by more than this beyond its rate was set there. */
 const JUMP_SECONDS = 0.1;
+/** dash.js seeks to the live edge if it is far away; before, it seeks to the end of its buffer. */
+const LIVE_JUMP_SECONDS = 1;
 
 export class PlaybackMeter {
   readonly stalls: StallRecord[] = [];
   /** The playhead moves on from each at its rate until the next one, except in stalls. */
   readonly positions: PositionRecord[] = [];
-  /** Seeks after the start. */
+  /** Seeks to the live edge. */
   jumps = 0;
   /** When the playhead began to move, on the session's clock. */
   startedAtSeconds: number | undefined;
@@ -29,6 +31,8 @@ export class PlaybackMeter {
   /** The lag when the playhead last moved at full speed. */
   private steadyLagSeconds = 0;
   private waiting = false;
+  /** The position when playback began to wait. */
+  private frozenAt = 0;
 
   constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime' | 'playbackRate'>) {
     this.startPosition = element.currentTime;
@@ -45,7 +49,9 @@ export class PlaybackMeter {
 
   onWaiting(nowSeconds: number): void {
     this.sample(nowSeconds);
-    if (this.startedAtSeconds !== undefined) this.waiting = true;
+    if (this.startedAtSeconds === undefined || this.waiting) return;
+    this.waiting = true;
+    this.frozenAt = this.position;
   }
 
   /** Call it often, and at every event of the element. */
@@ -57,6 +63,7 @@ export class PlaybackMeter {
     this.sampledAtSeconds = nowSeconds;
     let moved = this.position - before;
     const isJump = moved < -JUMP_SECONDS || moved > due + JUMP_SECONDS;
+    const isLiveJump = moved > due + LIVE_JUMP_SECONDS;
     if (isJump) {
       this.startPosition += moved;
       moved = 0;
@@ -71,14 +78,15 @@ export class PlaybackMeter {
     }
     this.dueSeconds += due;
     if (isJump) {
-      this.jumps++;
+      if (isLiveJump) this.jumps++;
       this.isAt(nowSeconds, this.position);
     }
     const lag = this.lagAt(nowSeconds);
     if (this.waiting && moved >= JITTER_SECONDS) {
       // Playback resumed this long ago.
       const endSeconds = nowSeconds - moved / rate;
-      this.endStall(endSeconds, (lag - this.steadyLagSeconds) / rate, before);
+      this.endStall(endSeconds, (lag - this.steadyLagSeconds) / rate);
+      this.isAt(endSeconds, before);
       this.waiting = false;
       this.lagSeconds = this.lagAt(nowSeconds);
       return;
@@ -97,7 +105,7 @@ export class PlaybackMeter {
   /** Ends the session; a stall that goes on ends now. */
   end(nowSeconds: number): void {
     this.sample(nowSeconds);
-    this.endStall(nowSeconds, this.ongoingStallSeconds(nowSeconds), this.position);
+    this.endStall(nowSeconds, this.ongoingStallSeconds(nowSeconds));
   }
 
   /** Time that the playhead lost without a `waiting` event. */
@@ -109,15 +117,14 @@ export class PlaybackMeter {
     return this.waiting ? (this.lagAt(nowSeconds) - this.steadyLagSeconds) / this.rate : 0;
   }
 
-  private endStall(endSeconds: number, lostSeconds: number, mediaSeconds: number): void {
+  private endStall(endSeconds: number, lostSeconds: number): void {
     // A `waiting` without lost time is no stall.
     if (lostSeconds < JITTER_SECONDS) return;
     const startSeconds = endSeconds - lostSeconds;
-    this.stalls.push({ startSeconds, endSeconds, mediaSeconds });
+    this.stalls.push({ startSeconds, endSeconds, mediaSeconds: this.frozenAt });
     this.dueSeconds -= lostSeconds * this.rate;
     // A jump in the stall.
     while (this.positions.at(-1)!.atSeconds > startSeconds) this.positions.pop();
-    this.isAt(endSeconds, mediaSeconds);
   }
 
   private isAt(atSeconds: number, mediaSeconds: number): void {

@@ -46,8 +46,7 @@ export function playerSettings({
       utcSynchronization: { enabled: live !== undefined },
       ...(live && {
         liveCatchup: {
-          // `SlottedCatchUp` takes its place.
-          enabled: !catchUp.fixedSlots,
+          enabled: true,
           mode: catchUp.law === 'lolp' ? 'liveCatchupModeLoLP' : 'liveCatchupModeDefault',
         },
       }),

@@ -5,6 +5,9 @@ import type { TimeSource } from 'leo-abr';
 /** More than half a round trip on one machine. */
 const UNCERTAINTY_SECONDS = 0.01;
 
+/** Requests for the running clock; the fastest one counts. */
+const SAMPLES = 3;
+
 export class TraceClock implements TimeSource {
   /** UTC in ms at the session's second 0. */
   private zeroUtcMs = Number.NaN;
@@ -19,11 +22,17 @@ export class TraceClock implements TimeSource {
     this.zeroUtcMs = await this.fetchUtcMs();
   }
 
-  /** The time of `performance.now()` at the session's second 0. Requests the time; the origin's clock must run. */
+  /** The time of `performance.now()` at the session's second 0, once the origin's clock runs. Requests the time. */
   async startedAtMs(): Promise<number> {
-    const sentMs = performance.now();
-    const utcMs = await this.fetchUtcMs();
-    return (sentMs + performance.now()) / 2 - (utcMs - this.zeroUtcMs);
+    let best = { roundTripMs: Number.POSITIVE_INFINITY, startedAtMs: Number.NaN };
+    for (let i = 0; i < SAMPLES; i++) {
+      const sentMs = performance.now();
+      const utcMs = await this.fetchUtcMs();
+      const roundTripMs = performance.now() - sentMs;
+      const startedAtMs = sentMs + roundTripMs / 2 - (utcMs - this.zeroUtcMs);
+      if (roundTripMs < best.roundTripMs) best = { roundTripMs, startedAtMs };
+    }
+    return best.startedAtMs;
   }
 
   now(): { utcMs: number; uncertaintySeconds: number } {
