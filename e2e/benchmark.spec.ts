@@ -169,6 +169,41 @@ test('sessions of the plugin, the oracle, an algorithm from a file and dash.js i
   expect(utc.utcMs! - utc.nowSeconds * 1000).toBeCloseTo(Date.UTC(2025, 5, 1) + 2000, -2);
 });
 
+test('a live session', async () => {
+  const live: ResolvedScenario = {
+    ...scenario,
+    segmentCount: 13,
+    live: { chunkSeconds: 0.5, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 6 },
+    segmentSizesBits: segmentSizesBits({ ...short, segmentCount: 13 }),
+  };
+  const played: PlayedSession[] = [];
+  await runBench({
+    sessions: [{ trace, startSeconds: 15, segmentCount: 13, algorithm: 'mpc-d:fixed-slots', seed: 3 }],
+    scenario: live,
+    pageDirectory: PAGE_DIRECTORY,
+    maxAttempts: 1,
+    onSession: (session) => void played.push(session),
+  });
+  const [{ result, record, inconsistencies, timings, originLog }] = played as [PlayedSession];
+  expect(result.fault).toBeUndefined();
+  expect(result.endedBy).toBe('end');
+  expect(inconsistencies).toEqual([]);
+  // The join is at second 6 of the media, the target 2 s before it.
+  const indices = result.segments.map(({ index }) => index);
+  expect(indices).toEqual(Array.from(indices, (_, i) => indices[0]! + i));
+  expect(indices[0]).toBeGreaterThanOrEqual(2);
+  // Nothing arrives before the origin's encoder and link deliver it.
+  for (const { measuredSeconds, prescribedSeconds } of timings) {
+    expect(measuredSeconds).toBeGreaterThan(prescribedSeconds - 0.02);
+  }
+  expect(originLog.filter(({ kind }) => kind === 'segment').length).toBe(record.requests.length);
+  expect(record.live!.endSeconds).toBeGreaterThanOrEqual(20);
+  const { watchedSeconds, latencySecondsMean } = result.live!;
+  expect(watchedSeconds).toBeCloseTo(record.live!.endSeconds - record.startupSeconds!, 3);
+  // No chunk is younger.
+  expect(latencySecondsMean).toBeGreaterThan(0.8);
+});
+
 test("a session behind the kernel's TCP", async () => {
   const obstacle = kernelTierObstacle() ?? allowCongestionControl('bbr');
   test.skip(obstacle !== undefined, obstacle);

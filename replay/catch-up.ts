@@ -63,11 +63,16 @@ export function shouldJumpToLive(latencySeconds: number, targetLatencySeconds: n
   return latencySeconds - targetLatencySeconds > MAX_DRIFT_SECONDS;
 }
 
+/** Whether `fixedSlots` slow down at this time. */
+export function isInSlot(utcMs: number): boolean {
+  return SLOT_SECONDS.has(Math.floor(utcMs / 1000) % 60);
+}
+
 function lawRate({ law, fixedSlots }: CatchUp, situation: CatchUpSituation): number {
   const { latencySeconds, targetLatencySeconds, bufferLevelSeconds, utcMs, rates } = situation;
   const lateSeconds = latencySeconds - targetLatencySeconds;
   const missingSeconds = LEAST_BUFFER_SECONDS - bufferLevelSeconds;
-  if (fixedSlots && SLOT_SECONDS.has(Math.floor(utcMs / 1000) % 60)) return sigmoid(-Math.abs(missingSeconds), rates);
+  if (fixedSlots && isInSlot(utcMs)) return sigmoid(-Math.abs(missingSeconds), rates);
   if (law === 'lolp') {
     if (missingSeconds > 0) return sigmoid(-missingSeconds, rates);
     if (Math.abs(lateSeconds) <= LOLP_TOLERANCE * targetLatencySeconds) return 1;

@@ -1,12 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
+import { DEFAULT_CATCH_UP } from '../catch-up.ts';
 import { browserAlgorithm } from './algorithms.ts';
 
 describe('browserAlgorithm', () => {
   test('names controllers, their forecasters and dash.js itself', () => {
-    expect(browserAlgorithm('dynamic')).toEqual({});
-    expect(browserAlgorithm('mpc-d')).toEqual({ controller: 'mpc-d' });
-    expect(browserAlgorithm('mpc-o')).toEqual({ controller: 'mpc-o', forecaster: 'oracle' });
-    expect(browserAlgorithm('mpc-d@oracle')).toEqual({ controller: 'mpc-d', forecaster: 'oracle' });
+    const catchUp = DEFAULT_CATCH_UP;
+    expect(browserAlgorithm('dynamic')).toEqual({ catchUp });
+    expect(browserAlgorithm('mpc-d')).toEqual({ controller: 'mpc-d', catchUp });
+    expect(browserAlgorithm('mpc-o')).toEqual({ controller: 'mpc-o', forecaster: 'oracle', catchUp });
+    expect(browserAlgorithm('mpc-d@oracle')).toEqual({ controller: 'mpc-d', forecaster: 'oracle', catchUp });
+  });
+
+  test("names dash.js's rules for low latency and catch-ups", () => {
+    const [slots, lolp] = [
+      { law: 'default', fixedSlots: true },
+      { law: 'lolp', fixedSlots: false },
+    ];
+    expect(browserAlgorithm('dynamic:fixed-slots')).toEqual({ catchUp: slots });
+    expect(browserAlgorithm('lolp')).toEqual({ rule: 'loLPRule', catchUp: lolp });
+    expect(browserAlgorithm('l2a:lolp-catch-up')).toEqual({ rule: 'l2ARule', catchUp: lolp });
+    expect(browserAlgorithm('mpc-d:fixed-slots@oracle')).toMatchObject({ controller: 'mpc-d', catchUp: slots });
+    expect(() => browserAlgorithm('lolp@oracle')).toThrow(/--algorithms: expected one of .*lolp.*got "lolp@oracle"/);
   });
 
   test('the error for an unknown name lists the known ones', () => {

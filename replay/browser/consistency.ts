@@ -1,28 +1,34 @@
 /** Checks that a session's three records agree: the rule's decisions, dash.js's requests, the element's pictures. */
 
 import { videoClip } from '../media/index.ts';
+import type { LiveStream } from '../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** The most that stalled time may differ between decisions and element, which look before and after a frame. */
-const STALL_TOLERANCE_SECONDS = 0.2;
+/**
+ * The most that stalled time, or latency, may differ between decisions and element, which look before and after a frame.
+ */
+const TOLERANCE_SECONDS = 0.2;
 
 /** The disagreements in words. None for sessions that did not end; `hasDecisions` is false for dash.js's own rules. */
 export function inconsistencies(
   record: SessionRecord,
-  options: { segmentSeconds: number; segmentCount: number; hasDecisions: boolean },
+  options: { segmentSeconds: number; segmentCount: number; hasDecisions: boolean; live?: LiveStream | undefined },
 ): string[] {
   if (record.endedBy !== 'end') return [];
   const found: string[] = [];
+  const { live } = options;
   const complete = record.requests.filter(({ outcome }) => outcome === 'complete');
   for (let index = 0; index < options.segmentCount; index++) {
     const ids = complete.filter((request) => request.index === index).map(({ representationId }) => representationId);
+    const shown = record.widthsOnScreen[index] ?? [];
+    // A live session begins and ends within segments, and may jump.
+    if (live && (ids.length === 0 || shown.length === 0)) continue;
     if (ids.length !== 1) {
       found.push(`segment ${index} was loaded ${ids.length} times`);
       continue;
     }
     const id = ids[0]!;
     const width = videoClip(Number(id.replace('video-', ''))).width;
-    const shown = record.widthsOnScreen[index] ?? [];
     if (shown.length !== 1 || shown[0] !== width) {
       found.push(`segment ${index}: ${id} is ${width} pixels wide, the widths on screen were [${shown.join(', ')}]`);
     }
@@ -30,8 +36,9 @@ export function inconsistencies(
     const decided = record.decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.representationId;
     if (decided !== id) found.push(`segment ${index}: the decision was ${decided}, the request ${id}`);
   }
-  if (options.hasDecisions) found.push(...stallDifferences(record, options.segmentSeconds));
-  if (Math.abs(record.unaccountedSeconds) > STALL_TOLERANCE_SECONDS) {
+  if (record.live && live) found.push(...latencyDifferences(record, record.live, live));
+  else if (options.hasDecisions) found.push(...stallDifferences(record, options.segmentSeconds));
+  if (Math.abs(record.unaccountedSeconds) > TOLERANCE_SECONDS) {
     found.push(`the playhead lost ${record.unaccountedSeconds.toFixed(3)} s without a waiting event`);
   }
   return found;
@@ -52,12 +59,42 @@ function stallDifferences(record: SessionRecord, segmentSeconds: number): string
       (sum, { startSeconds, endSeconds }) => sum + Math.max(0, Math.min(endSeconds, nowSeconds) - startSeconds),
       0,
     );
-    if (Math.abs(byLog - byElement) > STALL_TOLERANCE_SECONDS) {
+    if (Math.abs(byLog - byElement) > TOLERANCE_SECONDS) {
       return [
         `at ${nowSeconds.toFixed(2)} s: stalled ${byLog.toFixed(3)} s according to the decisions, ` +
           `${byElement.toFixed(3)} s according to the element`,
       ];
     }
+  }
+  return [];
+}
+
+/**
+ * Compares latencies with that of the element: dash.js's figure at the end, and those that decisions were based on
+ * while it played.
+ */
+function latencyDifferences(
+  { decisions, stalls }: SessionRecord,
+  { positions, endSeconds, shownLatencySeconds }: NonNullable<SessionRecord['live']>,
+  { timeShiftSeconds }: LiveStream,
+): string[] {
+  const known = decisions.flatMap(({ state: { nowSeconds, live } }) =>
+    live ? { nowSeconds, latencySeconds: live.latencySeconds } : [],
+  );
+  known.push({ nowSeconds: endSeconds, latencySeconds: shownLatencySeconds });
+  for (const { nowSeconds, latencySeconds } of known) {
+    const last = positions.filter(({ atSeconds }) => atSeconds <= nowSeconds).at(-1);
+    const isStalled = stalls.some(
+      ({ startSeconds, endSeconds: end }) => startSeconds <= nowSeconds && nowSeconds <= end,
+    );
+    if (last === undefined || isStalled) continue;
+    const { atSeconds, mediaSeconds, rate } = last;
+    const ofElement = nowSeconds + timeShiftSeconds - mediaSeconds - rate * (nowSeconds - atSeconds);
+    if (Math.abs(latencySeconds - ofElement) <= TOLERANCE_SECONDS) continue;
+    return [
+      `at ${nowSeconds.toFixed(2)} s: a latency of ${latencySeconds.toFixed(3)} s according to dash.js, ` +
+        `${ofElement.toFixed(3)} s according to the element`,
+    ];
   }
   return [];
 }

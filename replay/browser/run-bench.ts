@@ -297,6 +297,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
           segmentSeconds: scenario.segmentSeconds,
           segmentCount,
           hasDecisions: controller !== undefined,
+          live: scenario.live,
         }),
         originLog: session.log,
         ...(linkStatistics && { linkStatistics }),

@@ -20,6 +20,7 @@ function play(options: {
     get currentTime() {
       return positionAt(now);
     },
+    playbackRate: 1,
   });
   const waitings = silent ? [] : stalls.map(([start]) => start + late);
   for (let tick = 0; tick * period <= until; tick++) {
@@ -92,5 +93,91 @@ describe('PlaybackMeter', () => {
     const meter = play({ startup: 1, stalls: [[3, 0.4]], period: 0.05, late: 0, until: 8, silent: true });
     expect(meter.stalls).toEqual([]);
     expect(meter.unaccountedSeconds()).toBeCloseTo(0.4, 2);
+  });
+
+  test('stalls are exact at any playback rate, and positions tell where the playhead was', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            rate: fc.double({ min: 0.5, max: 1.5, noNaN: true }),
+            seconds: fc.double({ min: 0.5, max: 3, noNaN: true }),
+            stall: fc.option(fc.double({ min: 0.05, max: 2, noNaN: true }), { nil: 0 }),
+          }),
+          { minLength: 1, maxLength: 4 },
+        ),
+        (spans) => {
+          const element = { currentTime: 30, playbackRate: 1 };
+          const meter = new PlaybackMeter(element);
+          let now = 0;
+          const pass = (seconds: number, isStalled = false) => {
+            for (const end = now + seconds; now < end; ) {
+              const step = Math.min(0.025, end - now);
+              now += step;
+              if (!isStalled) element.currentTime += step * element.playbackRate;
+              meter.sample(now);
+            }
+          };
+          pass(0.5);
+          for (const { rate, seconds, stall } of spans) {
+            element.playbackRate = rate;
+            meter.sample(now);
+            pass(seconds);
+            if (stall === 0) continue;
+            pass(stall / 2, true);
+            meter.onWaiting(now);
+            pass(stall / 2, true);
+            pass(0.2);
+          }
+          const seconds = meter.stalls.map(({ startSeconds, endSeconds }) => endSeconds - startSeconds);
+          const stalls = spans.flatMap(({ stall }) => (stall > 0 ? stall : []));
+          expect(seconds.length).toBe(stalls.length);
+          for (const [i, stall] of stalls.entries()) expect(Math.abs(seconds[i]! - stall)).toBeLessThan(0.05);
+          const { atSeconds, mediaSeconds, rate } = meter.positions.at(-1)!;
+          expect(Math.abs(mediaSeconds + (now - atSeconds) * rate - element.currentTime)).toBeLessThan(0.02);
+          expect(meter.jumps).toBe(0);
+        },
+      ),
+      { seed: 1, numRuns: 200 },
+    );
+  });
+
+  test('a seek before the start is no playback, one to the live edge is a jump and its wait a stall', () => {
+    const element = { currentTime: 0, playbackRate: 1 };
+    const meter = new PlaybackMeter(element);
+    meter.sample(1);
+    element.currentTime = 17;
+    meter.sample(1.1);
+    expect(meter.startedAtSeconds).toBeUndefined();
+    element.currentTime = 17.025;
+    meter.sample(1.125);
+    expect(meter.startedAtSeconds).toBeCloseTo(1.1, 9);
+    element.currentTime = 17.05;
+    meter.sample(1.15);
+    // dash.js freezes at the end of its buffer before it goes to the live edge.
+    element.currentTime = 17.3;
+    meter.sample(1.175);
+    meter.onWaiting(1.175);
+    meter.sample(2);
+    element.currentTime = 30;
+    meter.sample(2.5);
+    element.currentTime = 30.025;
+    meter.sample(2.525);
+    expect(meter.jumps).toBe(1);
+    const end = expect.closeTo(2.5, 9);
+    expect(meter.stalls).toEqual([{ startSeconds: expect.closeTo(1.15, 2), endSeconds: end, mediaSeconds: 17.3 }]);
+    expect(meter.positions.at(-1)).toEqual({ atSeconds: end, mediaSeconds: 30, rate: 1 });
+  });
+
+  test('a stall that goes on ends with the session', () => {
+    const element = { currentTime: 0, playbackRate: 1 };
+    const meter = new PlaybackMeter(element);
+    for (let tick = 1; tick <= 40; tick++) {
+      element.currentTime = tick / 40;
+      meter.sample(tick / 40);
+    }
+    meter.onWaiting(1.2);
+    meter.end(3);
+    expect(meter.stalls).toEqual([{ startSeconds: expect.closeTo(1, 6), endSeconds: 3, mediaSeconds: 1 }]);
   });
 });

@@ -5,6 +5,9 @@ import type { TimeSource } from 'leo-abr';
 /** More than half a round trip on one machine. */
 const UNCERTAINTY_SECONDS = 0.01;
 
+/** Requests for the running clock; the fastest one counts. */
+const SAMPLES = 3;
+
 export class TraceClock implements TimeSource {
   /** UTC in ms at the session's second 0. */
   private zeroUtcMs = Number.NaN;
@@ -14,17 +17,32 @@ export class TraceClock implements TimeSource {
     private readonly sessionSeconds: () => number,
   ) {}
 
-  /** Requests the time; before the session's start the origin's clock stands still. */
+  /** Requests the time before the session's start: the origin's clock stands still. */
   async synchronise(): Promise<void> {
-    const sent = this.sessionSeconds();
-    const response = await fetch(this.url);
-    const utcMs = Number(await response.text());
-    const received = this.sessionSeconds();
-    if (!response.ok || !Number.isFinite(utcMs)) throw new Error(`${this.url}: no time, status ${response.status}`);
-    this.zeroUtcMs = utcMs - ((sent + received) / 2) * 1000;
+    this.zeroUtcMs = await this.fetchUtcMs();
+  }
+
+  /** The time of `performance.now()` at the session's second 0, once the origin's clock runs. Requests the time. */
+  async startedAtMs(): Promise<number> {
+    let best = { roundTripMs: Number.POSITIVE_INFINITY, startedAtMs: Number.NaN };
+    for (let i = 0; i < SAMPLES; i++) {
+      const sentMs = performance.now();
+      const utcMs = await this.fetchUtcMs();
+      const roundTripMs = performance.now() - sentMs;
+      const startedAtMs = sentMs + roundTripMs / 2 - (utcMs - this.zeroUtcMs);
+      if (roundTripMs < best.roundTripMs) best = { roundTripMs, startedAtMs };
+    }
+    return best.startedAtMs;
   }
 
   now(): { utcMs: number; uncertaintySeconds: number } {
     return { utcMs: this.zeroUtcMs + this.sessionSeconds() * 1000, uncertaintySeconds: UNCERTAINTY_SECONDS };
+  }
+
+  private async fetchUtcMs(): Promise<number> {
+    const response = await fetch(this.url);
+    const utcMs = Number(await response.text());
+    if (!response.ok || !Number.isFinite(utcMs)) throw new Error(`${this.url}: no time, status ${response.status}`);
+    return utcMs;
   }
 }
