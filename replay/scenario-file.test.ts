@@ -79,7 +79,7 @@ describe('parseScenario', () => {
 
   test('an unknown name lists the known ones', () => {
     expect(() => scenarioNamed('uhd-9')).toThrow(
-      /--scenario: expected one of uhd-8, .*small-6, or a .json file, got "uhd-9"/,
+      /--scenario: expected one of uhd-8, .*live-uhd-3, or a .json file, got "uhd-9"/,
     );
     expect(() => scenarioNamed('toString')).toThrow(/expected one of/);
   });
