@@ -35,6 +35,29 @@ describe('inconsistencies', () => {
     expect(check({ unaccountedSeconds: 0.4 })).toEqual(['the playhead lost 0.400 s without a waiting event']);
   });
 
+  test('of a live session: segments that were not shown do not count, latencies do', () => {
+    const live = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 4 };
+    const { decisions, ...record } = recordedSession();
+    const played: SessionRecord = {
+      ...record,
+      // Joined in segment 1; after a jump dash.js did not ask.
+      widthsOnScreen: [[], [64], [96]],
+      decisions: decisions.filter(({ state }) => state.segmentIndex === 1),
+      live: {
+        positions: [{ atSeconds: 1, mediaSeconds: 3, rate: 0.5 }],
+        jumps: 1,
+        endSeconds: 4.9,
+        shownLatencySeconds: 3.95,
+      },
+    };
+    const options = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true, live };
+    expect(inconsistencies(played, options)).toEqual([]);
+    played.live!.shownLatencySeconds = 3.7;
+    expect(inconsistencies(played, options)).toEqual([
+      'at 4.90 s: a latency of 3.700 s according to dash.js, 3.950 s according to the element',
+    ]);
+  });
+
   test('none for an unfinished session', () => {
     expect(check({ endedBy: 'fault', widthsOnScreen: [] })).toEqual([]);
   });

@@ -34,6 +34,8 @@ export function inconsistencies(
     }
     if (!options.hasDecisions) continue;
     const decided = record.decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.representationId;
+    // After a jump dash.js loads the current representation without a decision.
+    if (live && decided === undefined) continue;
     if (decided !== id) found.push(`segment ${index}: the decision was ${decided}, the request ${id}`);
   }
   if (record.live && live) found.push(...latencyDifferences(record, record.live, live));
