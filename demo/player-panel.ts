@@ -24,7 +24,6 @@ export interface PlayerPanelOptions {
   onRemove(): void;
   /** dash.js reported an error. */
   onFault(message: string): void;
-  onEnded(): void;
 }
 
 export interface PanelSession {
@@ -123,14 +122,18 @@ export class PlayerPanel {
     this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const player = MediaPlayer().create();
     player.updateSettings(playerSettings({ scenario }));
+    if (scenario.live) {
+      player.updateSettings({ streaming: { liveCatchup: { enabled: true }, utcSynchronization: { enabled: true } } });
+      // The manifest names the origin's clock; dash.js must ask no other.
+      player.clearDefaultUTCTimingSources();
+    }
     // The page shows errors itself.
     player.updateSettings({ debug: { logLevel: 0 } });
     const nowSeconds = () => this.#recorder?.nowSeconds ?? 0;
     const plugin = pluginOptions(this.#algorithm, { session, seed, risk, service, nowSeconds });
     const handle = plugin === undefined ? undefined : attachLeoAbr(player, plugin);
     handle?.on('fault', ({ message }) => this.showFault(message));
-    const { segmentSeconds } = scenario;
-    const recorder = new SessionRecorder({ player, video: this.video, segmentSeconds, handle });
+    const recorder = new SessionRecorder({ player, video: this.video, scenario, handle });
     this.#recorder = recorder;
     const on = (type: string, listener: (event: unknown) => void) =>
       onPlayerEvent(player, type, (event) => {
@@ -140,7 +143,6 @@ export class PlayerPanel {
     on('playbackNotAllowed', () => {
       this.#playButton.hidden = false;
     });
-    on('playbackEnded', () => this.#options.onEnded());
     on('error', (event) => this.#options.onFault(errorMessage(event)));
     this.#player = player;
     this.#prepared = { manifestUrl: `${session.url}manifest.mpd`, handle };

@@ -59,8 +59,8 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
   let emptyAt: number | undefined;
   const levelAt = (seconds: number) => (emptyAt === undefined ? 0 : Math.max(0, emptyAt - seconds));
   const sampleUntil = (seconds: number) => {
-    for (let i = record.bufferSamples.length; i * SAMPLE_SECONDS < Math.min(seconds, NOW_SECONDS); i++) {
-      record.bufferSamples.push({ atSeconds: i * SAMPLE_SECONDS, levelSeconds: levelAt(i * SAMPLE_SECONDS) });
+    for (let i = record.samples.length; i * SAMPLE_SECONDS < Math.min(seconds, NOW_SECONDS); i++) {
+      record.samples.push({ atSeconds: i * SAMPLE_SECONDS, bufferSeconds: levelAt(i * SAMPLE_SECONDS) });
     }
   };
   const download = (segmentIndex: number, mbps: number, endsAt: number | undefined) => {

@@ -1,6 +1,6 @@
 /**
- * The record of one player's session, on the session's clock (seconds since its first media request). All views read
- * it. Pure.
+ * The record of one player's session, on the session's clock: seconds since its first media request, of a live stream
+ * since its request for the manifest. All views read it. Pure.
  */
 
 import type { CandidateOutlook, Forecast } from 'leo-abr';
@@ -49,15 +49,18 @@ export interface StallNote extends Span {
   segmentIndex: number;
 }
 
-export interface BufferSample {
+export interface PlaybackSample {
   atSeconds: number;
-  levelSeconds: number;
+  bufferSeconds: number;
+  /** Of a live stream once a picture has moved: from the capture of the picture on screen to the sample. */
+  latencySeconds?: number;
+  playbackRate?: number;
 }
 
 export class SessionRecord {
   readonly downloads: DownloadNote[] = [];
   readonly decisions: DecisionNote[] = [];
-  readonly bufferSamples: BufferSample[] = [];
+  readonly samples: PlaybackSample[] = [];
   /** The last one may be open. */
   stalls: readonly StallNote[] = [];
   /** Startup delay; undefined before the first picture moves. */
@@ -68,6 +71,8 @@ export class SessionRecord {
   shownSegments = 0;
   /** Bitrate of the picture on screen. */
   shownBitrateBps: number | undefined;
+  /** Seeks to the live edge after the first picture. */
+  jumps = 0;
   endedBy: SessionResult['endedBy'] | undefined;
 
   requested(download: Omit<DownloadNote, 'receivedBits' | 'endedAtSeconds' | 'outcome'>): DownloadNote {
@@ -78,7 +83,7 @@ export class SessionRecord {
 
   /** The latest sample; 0 before there is one. */
   get bufferLevelSeconds(): number {
-    return this.bufferSamples.at(-1)?.levelSeconds ?? 0;
+    return this.samples.at(-1)?.bufferSeconds ?? 0;
   }
 
   get isStalled(): boolean {

@@ -59,7 +59,7 @@ describe('Timeline', () => {
     });
     second.receivedBits = 5e5;
     record.nowSeconds = 2.5;
-    record.bufferSamples.push({ atSeconds: 1.1, levelSeconds: 4 });
+    record.samples.push({ atSeconds: 1.1, bufferSeconds: 4 });
     const track = timeline.track(record);
     const at = (seconds: number) => {
       const i = timeline.indexAt(seconds);
