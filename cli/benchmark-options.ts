@@ -42,6 +42,7 @@ interface Flags {
   segments?: string;
   /** Only `simulate` has it. */
   playbackRate?: string;
+  targetLatency?: string;
   starts: string;
   baseline: string;
   foldModels?: string;
@@ -80,6 +81,7 @@ export function addBenchmarkOptions(command: Command): Command {
     )
     .requiredOption('--scenario <name|file.json>', 'ladder, buffer, latency and QoE: a name, or a JSON file')
     .option('--segments <n>', 'play only the first n segments of the scenario')
+    .option('--target-latency <s>', 'target of a live scenario, instead of its own')
     .option('--starts <rule>', 'where in a trace sessions start: every:<seconds> or at:<seconds>,...', 'at:0')
     .option('--baseline <algorithm>', 'algorithm that the summary compares with', 'mpc-d')
     .option('--fold-models <map.json>', 'model for each recording group, for algorithms that use one')
@@ -97,20 +99,28 @@ export function addBenchmarkOptions(command: Command): Command {
 export async function prepareBenchmark(
   command: 'simulate' | 'bench',
   given: unknown,
-  surroundings: { requireAlgorithm(name: string, own: OwnControllers, flag: string): void; stderr: Output },
+  surroundings: {
+    requireAlgorithm(name: string, own: OwnControllers, flag: string, scenario: ResolvedScenario): void;
+    stderr: Output;
+  },
 ): Promise<Benchmark> {
   const flags = given as Flags;
   const { requireAlgorithm, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => name.trim());
   const named = [
-    ...algorithms.map((name) => splitAlgorithm(name, '--algorithms')),
-    splitAlgorithm(flags.baseline, '--baseline'),
+    ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
+    { name: flags.baseline, flag: '--baseline' },
   ];
-  const own = await bundleAlgorithms(named.map(({ controller }) => controller).filter(isOwnAlgorithm));
+  const split = named.map(({ name, flag }) => ({ name, flag, ...splitAlgorithm(name, flag) }));
+  const own = await bundleAlgorithms(split.map(({ controller }) => controller).filter(isOwnAlgorithm));
   const controllers = await importOwnAlgorithms(own);
-  for (const name of algorithms) requireAlgorithm(name, controllers, '--algorithms');
-  requireAlgorithm(flags.baseline, controllers, '--baseline');
-  const scenario = atPlaybackRate(shortened(scenarioOption(flags.scenario), flags.segments), flags.playbackRate);
+  const scenario = scenarioOf(flags);
+  for (const { name, flag, catchUp } of split) {
+    requireAlgorithm(name, controllers, flag, scenario);
+    if (catchUp !== undefined && scenario.live === undefined) {
+      throw new InputError(flag, 'a catch-up only in a live scenario', name);
+    }
+  }
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
@@ -168,12 +178,18 @@ export function benchmarkJson(
   return { results, json: resultsJson(results) };
 }
 
+/** The scenario with the flags that change it. */
+function scenarioOf({ scenario, segments, playbackRate, targetLatency }: Flags): ResolvedScenario {
+  return atTargetLatency(atPlaybackRate(shortened(scenarioOption(scenario), segments), playbackRate), targetLatency);
+}
+
 /** The scenario cut to its first segments; their sizes stay the same. */
 function shortened(scenario: ResolvedScenario, text: string | undefined): ResolvedScenario {
   if (text === undefined) return scenario;
-  const { segmentCount, segmentSizesBits } = scenario;
-  const note = ` (the segments of ${scenario.name})`;
-  const segments = wholeNumber(text, '--segments', { min: 1, max: segmentCount, note });
+  const { segmentCount, segmentSizesBits, segmentSeconds, live } = scenario;
+  const note = ` (the segments of ${scenario.name}${live ? ', with those before the join' : ''})`;
+  const min = live ? Math.floor(live.timeShiftSeconds / segmentSeconds) + 1 : 1;
+  const segments = wholeNumber(text, '--segments', { min, max: segmentCount, note });
   return { ...scenario, segmentCount: segments, segmentSizesBits: segmentSizesBits.slice(0, segments) };
 }
 
@@ -184,7 +200,21 @@ function atPlaybackRate(scenario: ResolvedScenario, text = '1'): ResolvedScenari
     // All browsers play this range.
     holds: (rate) => rate >= 0.25 && rate <= 4,
   });
-  return playbackRate === 1 ? scenario : { ...scenario, playbackRate };
+  if (playbackRate === 1) return scenario;
+  if (scenario.live) throw new InputError('--playback-rate', `1 in a live scenario (${scenario.name})`, text);
+  return { ...scenario, playbackRate };
+}
+
+function atTargetLatency(scenario: ResolvedScenario, text: string | undefined): ResolvedScenario {
+  const { live, name } = scenario;
+  if (text === undefined) return scenario;
+  if (live === undefined) throw new InputError('--target-latency', `a live scenario (${name} is on demand)`, text);
+  const least = live.chunkSeconds + live.encoderLatencySeconds;
+  const targetLatencySeconds = decimalNumber(text, '--target-latency', {
+    expected: `more than ${least} s, the latency of a chunk`,
+    holds: (seconds) => seconds > least,
+  });
+  return { ...scenario, live: { ...live, targetLatencySeconds } };
 }
 
 function noteSkipped(plan: BenchmarkPlan, stderr: Output): void {

@@ -75,6 +75,48 @@ describe('simulate', () => {
     const results = JSON.parse(stdout) as Results;
     expect(results.scenario).toMatchObject(JSON.parse(JSON.stringify(SCENARIOS[scenario])));
     expect(results.sessions.every((session) => session.endedBy === 'end')).toBe(true);
+    const isLive = SCENARIOS[scenario]!.live !== undefined;
+    expect(results.schema).toBe(isLive ? 2 : 1);
+    expect(results.sessions.every(({ live }) => (live !== undefined) === isLive)).toBe(true);
+  });
+
+  test('--target-latency replaces the target of a live scenario, and says so in the scenario', async () => {
+    const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up:fixed-slots' };
+    const { status, stdout, stderr } = await run(
+      simulateArgs({ ...flags, 'target-latency': '1.5', out: at('live.json') }),
+    );
+    expect([status, stdout]).toEqual([0, '']);
+    expect(stderr).toMatch(/algorithm +n +QoE +Mbit\/s +stalls\/min/);
+    const { scenario, sessions, summary } = parseResults(readFileSync(at('live.json'), 'utf8'), 'live.json');
+    expect(scenario.live!.targetLatencySeconds).toBe(1.5);
+    expect(sessions.every(({ live }) => live!.latencySecondsMean < 3)).toBe(true);
+    expect(summary[1]!.live!.latencySecondsMean).not.toBe(summary[0]!.live!.latencySecondsMean);
+    expect(summary[1]!.vsBaseline!.live!.latencySecondsDiff.value).toBeDefined();
+
+    const shards = [at('live-1.json'), at('live-2.json')];
+    for (const [i, out] of shards.entries()) {
+      await run(simulateArgs({ ...flags, 'target-latency': '1.5', shard: `${i + 1}/2`, out }));
+    }
+    const merged = await run(['merge', ...shards]);
+    expect(merged.stdout).toBe(readFileSync(at('live.json'), 'utf8'));
+  });
+
+  test.each([
+    [{ scenario: 'uhd-8', 'target-latency': '2' }, '--target-latency: expected a live scenario (uhd-8 is on demand)'],
+    [{ scenario: 'live-hd-1', 'target-latency': '0.55' }, '--target-latency: expected more than 0.55 s'],
+    [{ scenario: 'live-hd-1', 'target-latency': '-1' }, '--target-latency: expected more than 0.55 s'],
+    [{ scenario: 'live-hd-1', 'playback-rate': '2' }, '--playback-rate: expected 1 in a live scenario (live-hd-1)'],
+    [{ scenario: 'live-hd-1', segments: '10' }, '--segments: expected a whole number from 11 to 100'],
+    [{ scenario: 'live-hd-1', algorithms: 'mpc-d,optimal' }, '--algorithms: expected a scenario on demand for optimal'],
+    [
+      { scenario: 'uhd-8', algorithms: 'mpc-d:fixed-slots' },
+      '--algorithms: expected a catch-up only in a live scenario',
+    ],
+    [{ scenario: 'uhd-8', baseline: 'mpc-d:lolp-catch-up' }, '--baseline: expected a catch-up only in a live scenario'],
+  ])('refuses %j', async (flags, message) => {
+    const { status, stderr } = await run(simulateArgs(flags as Record<string, string>));
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
   });
 
   test('--segments plays the beginning of the scenario', async () => {

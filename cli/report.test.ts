@@ -264,7 +264,7 @@ describe('wrong input ends with status 2 and writes nothing', () => {
   test('a wrong field', async () => {
     writeFileSync(at('wrong.json'), json().replace('"stallCount":', '"stallCount":-'));
     await refused(['wrong.json'], /wrong\.json:5: sessions\[0\]\.stallCount: expected a whole number >= 0, got -/);
-    writeFileSync(at('wrong.json'), json().replace('"schema":1', '"schema":2'));
+    writeFileSync(at('wrong.json'), json().replace('"schema":1', '"schema":3'));
     await refused(['wrong.json'], /wrong\.json: schema: expected 1/);
   });
   test('results without a session', async () => {

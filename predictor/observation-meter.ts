@@ -12,7 +12,8 @@ const SETTLE_SECONDS = 0.15;
 
 /** An active request, from `requestSent`; pass it to the other methods. */
 export interface MeteredRequest {
-  readonly sentSeconds: number;
+  /** When it was sent; if it waits for media that does not exist yet, when that will exist. */
+  sentSeconds: number;
   /** Its bits are known until this time; undefined before its first byte. */
   reportedSeconds: number | undefined;
   /** The observation at its first byte. */
@@ -50,6 +51,31 @@ export class ObservationMeter {
     this.#enter();
     this.#flush();
     return request;
+  }
+
+  /** The link has delivered what exists of a request; more will exist at `untilSeconds`. */
+  waits(request: MeteredRequest, atSeconds: number, untilSeconds: number): void {
+    this.#account(atSeconds);
+    request.sentSeconds = untilSeconds;
+    request.reportedSeconds = undefined;
+    this.#enter();
+    this.#flush();
+  }
+
+  /** `bits` arrived for a request that waited, on their way since `sinceSeconds`. 0: the throughput is not known. */
+  resumed(request: MeteredRequest, atSeconds: number, sinceSeconds: number, bits: number): void {
+    const from = Math.max(sinceSeconds, this.#nowSeconds);
+    const isKnown = bits > 0 && from < atSeconds;
+    if (isKnown && this.#open === undefined) {
+      this.#extend(from);
+      this.#cut('throughput', from);
+    }
+    this.#account(atSeconds);
+    request.reportedSeconds = from;
+    if (isKnown) this.received(request, atSeconds, (bits * (atSeconds - from)) / (atSeconds - sinceSeconds));
+    request.reportedSeconds = this.#nowSeconds;
+    this.#enter();
+    this.#flush();
   }
 
   firstByte(request: MeteredRequest, atSeconds: number): void {

@@ -1,6 +1,7 @@
-/** The forecaster of an algorithm in a replay: its default, or the one named after `@`. */
+/** The parts of an algorithm's name in a replay: `<controller>[:<catch-up>][@<forecaster>]`. */
 
 import { InputError } from '../abr/errors.ts';
+import type { CatchUp } from './catch-up.ts';
 
 /** `oracle`: the true future. `built-in`: the plugin's, with or without its handover clock. */
 const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover'] as const;
@@ -12,22 +13,31 @@ function defaultForecaster(controller: string): ForecasterName | undefined {
   return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
 }
 
+const CATCH_UP_ENDING = /:(fixed-slots|lolp-catch-up)$/;
+
 /**
- * Splits `<controller>` or `<controller>@<forecaster>`; a file's path may contain an `@`. Does not check the
- * controller.
+ * Splits `<controller>`, `<controller>@<forecaster>`, and either with `:lolp-catch-up` or `:fixed-slots` or both after
+ * the controller; a file's path may contain an `@`. `catchUp` is undefined without them. Does not check the controller.
  * @throws {InputError} of `field` for an unknown forecaster.
  */
 export function splitAlgorithm(
   name: string,
   field: string,
-): { controller: string; forecaster: ForecasterName | undefined } {
-  const at = /\.(ts|js|mjs)$/.test(name) ? -1 : name.lastIndexOf('@');
-  const controller = at < 0 ? name : name.slice(0, at);
+): { controller: string; forecaster: ForecasterName | undefined; catchUp: CatchUp | undefined } {
+  const at = /\.(ts|js|mjs)(:[a-z-]+)*$/.test(name) ? -1 : name.lastIndexOf('@');
+  let controller = at < 0 ? name : name.slice(0, at);
+  let catchUp: CatchUp | undefined;
+  for (let ending = CATCH_UP_ENDING.exec(controller); ending !== null; ending = CATCH_UP_ENDING.exec(controller)) {
+    catchUp ??= { law: 'default', fixedSlots: false };
+    if (ending[1] === 'fixed-slots') catchUp.fixedSlots = true;
+    else catchUp.law = 'lolp';
+    controller = controller.slice(0, ending.index);
+  }
   const wanted = at < 0 ? defaultForecaster(controller) : name.slice(at + 1);
   const forecaster = FORECASTER_NAMES.find((known) => known === wanted);
   if (wanted !== undefined && forecaster === undefined) {
-    const known = FORECASTER_NAMES.map((forecasterName) => `${controller}@${forecasterName}`);
+    const known = FORECASTER_NAMES.map((forecasterName) => `${name.slice(0, at)}@${forecasterName}`);
     throw new InputError(field, `one of ${known.join(', ')}`, name);
   }
-  return { controller, forecaster };
+  return { controller, forecaster, catchUp };
 }

@@ -73,7 +73,7 @@ export interface LiveMetrics {
   latencySecondsP95: number;
   stallSecondsPerMinute: number;
   stallsPerMinute: number;
-  /** Share of the time that playback was off rate 1 (stalls excluded), and mean |1 - rate|. */
+  /** Share of the time that playback was off rate 1 by at least 0.01 (stalls excluded), and mean |1 - rate|. */
   offRateShare: number;
   rateDeviationMean: number;
   /** Seeks to the live edge. */

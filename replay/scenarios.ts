@@ -172,7 +172,9 @@ export function segmentSizesBits(scenario: Scenario): number[][] {
 }
 
 /** A session of a live stream ends when the encoder does: seconds from the join. */
-export function liveSessionSeconds(scenario: Scenario & { live: LiveStream }): number {
+export function liveSessionSeconds(
+  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount'> & { live: LiveStream },
+): number {
   return scenario.segmentCount * scenario.segmentSeconds - scenario.live.timeShiftSeconds;
 }
 

@@ -16,7 +16,7 @@ export function assembleResults(options: {
   const { tool, scenario, algorithms } = options;
   const sessions = orderSessions(options.sessions, algorithms);
   const summary = summarise(sessions, { scenario, baseline: tool.baseline, seed: tool.seed });
-  return { schema: 1, tool, scenario, sessions, summary };
+  return { schema: scenario.live === undefined ? 1 : 2, tool, scenario, sessions, summary };
 }
 
 /** The document as JSON: a line per session and per row of the summary, the same bytes for the same values. */

@@ -13,6 +13,16 @@ const POSITIVE_SHARE = 0.05;
 /** A gap below this share of the top bitrate's QoE is too small for `oracleGapClosed`. */
 const GAP_SHARE = 0.02;
 
+/** What live sessions are compared by beside, as differences of means. */
+const LIVE = {
+  qoeDiff: ({ live }: SessionResult) => live!.qoe,
+  latencySecondsDiff: ({ live }: SessionResult) => live!.latencySecondsMean,
+  stallSecondsPerMinuteDiff: ({ live }: SessionResult) => live!.stallSecondsPerMinute,
+  stallsPerMinuteDiff: ({ live }: SessionResult) => live!.stallsPerMinute,
+  bitrateBpsDiff: ({ meanBitrateBps }: SessionResult) => meanBitrateBps,
+};
+const LIVE_STATISTICS = Object.keys(LIVE) as (keyof typeof LIVE)[];
+
 /** The sessions of a data set (or of all) by algorithm, and their units of resampling. */
 interface ComparisonFrame {
   sessionsByAlgorithm: ReadonlyMap<string, readonly SessionResult[]>;
@@ -66,6 +76,10 @@ function pairsOf(
             baseline: sample(triples, ({ baseline }) => baseline.qoe.linear),
             oracle: sample(triples, ({ oracle }) => oracle!.qoe.linear),
           },
+    /** In the order of `LIVE_STATISTICS`; undefined on demand. */
+    live: pairs.every(({ own, baseline }) => own.live && baseline.live)
+      ? LIVE_STATISTICS.map((name) => sample(pairs, ({ own, baseline }) => LIVE[name](own) - LIVE[name](baseline)))
+      : undefined,
   };
 }
 
@@ -78,6 +92,7 @@ const STATISTICS = [
   'worst',
   'gap',
   'gapClosed',
+  ...LIVE_STATISTICS,
 ] as const;
 type Statistic = (typeof STATISTICS)[number];
 
@@ -97,7 +112,14 @@ function statistics(pairs: Pairs, counts: ArrayLike<number>): Record<Statistic, 
     worst: pairs.algorithmStall.tailMean(counts) - pairs.baselineStall.tailMean(counts),
     gap,
     gapClosed: ratio((algorithm?.mean(counts) ?? Number.NaN) - gapFrom, gap),
+    ...liveRecord((_, index) => pairs.live?.[index]?.mean(counts) ?? Number.NaN),
   };
+}
+
+/** A value for each of `LIVE_STATISTICS`. */
+function liveRecord<T>(of: (name: keyof typeof LIVE, index: number) => T): Record<keyof typeof LIVE, T> {
+  const entries = LIVE_STATISTICS.map((name, index) => [name, of(name, index)]);
+  return Object.fromEntries(entries) as Record<keyof typeof LIVE, T>;
 }
 
 /** NaN unless the denominator is positive. */
@@ -160,6 +182,7 @@ function comparisonOf(
     qoeMedianRatio: isClearlyPositive('baselineMedian') ? estimate('medianRatio') : null,
     worst5pctDiff: estimate('worst'),
     oracleGapClosed: point.gap >= GAP_SHARE * frame.topQoe ? estimate('gapClosed') : null,
+    ...(pairs.live && { live: liveRecord(estimate) }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Results, SessionResult } from '../results.ts';
 import { resultsJson } from './assemble-results.ts';
 import { mergeResults } from './merge.ts';
 import { parseResults } from './parse-results.ts';
-import { testResults, testSession } from './test-sessions.fixture.ts';
+import { testLiveMetrics, testResults, testSession } from './test-sessions.fixture.ts';
 
 const algorithms = ['mpc-o', 'mpc-d', 'bola'];
 const sessions = Array.from({ length: 12 }, (_, place) =>
@@ -32,6 +32,17 @@ describe('mergeResults', () => {
     const files = named(shard(3, 3), shard(1, 3), shard(2, 3)).map(({ file, results }) => ({
       file,
       results: parseResults(resultsJson(results), file),
+    }));
+    expect(resultsJson(mergeResults(files))).toBe(whole);
+  });
+
+  test('merged live results are those of schema 2', () => {
+    const all = sessions.map((session) => ({ ...session, live: testLiveMetrics({ qoe: session.qoe.linear }) }));
+    const whole = resultsJson(testResults(all));
+    expect(whole).toContain('"schema":2');
+    const files = [shard(2, 2, all), shard(1, 2, all)].map((results, i) => ({
+      file: `${i}.json`,
+      results: parseResults(resultsJson(results), `${i}.json`),
     }));
     expect(resultsJson(mergeResults(files))).toBe(whole);
   });
@@ -91,7 +102,7 @@ describe('parseResults', () => {
   });
 
   test.each([
-    ['"schema":1', '"schema":2', /r.json: schema: expected 1.*got 2/],
+    ['"schema":1', '"schema":3', /r.json: schema: expected 1 or 2.*got 3/],
     ['"seed":1', '"seed":"1"', /r.json: tool.seed: expected a number, got "1"/],
     ['"endedBy":"end"', '"endedBy":"over"', /sessions\[0\].endedBy: expected 'end', 'cutoff' or 'fault', got "over"/],
     [
@@ -106,5 +117,15 @@ describe('parseResults', () => {
   ])('%s -> %s is refused by field', (from, to, message) => {
     expect(json).toContain(from);
     expect(() => parseResults(json.replace(from, to), 'r.json')).toThrow(message);
+  });
+
+  test('live sessions need all their metrics, others have none', () => {
+    const live = resultsJson(testResults([testSession({ live: testLiveMetrics() })]));
+    const refused = (text: string, message: RegExp) => expect(() => parseResults(text, 'r.json')).toThrow(message);
+    expect(resultsJson(parseResults(live, 'r.json'))).toBe(live);
+    refused(live.replace('"watchedSeconds":120,', ''), /sessions\[0\].live.watchedSeconds: expected a number > 0/);
+    refused(live.replace(/,"live":\{"qoe"[^}]*\}/, ''), /sessions\[0\].live: expected the metrics of a live scenario/);
+    const metrics = JSON.stringify(testLiveMetrics());
+    refused(json.replace('"wastedBits":0', `"wastedBits":0,"live":${metrics}`), /live: expected none .* on demand/);
   });
 });

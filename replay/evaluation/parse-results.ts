@@ -22,9 +22,8 @@ export function parseResults(text: string, file: string): Results {
   const value = jsonValue(text, { file });
   requireShape(results, value, { file, field: '' });
   const parsed = value as Results;
-  const ladder = new Set(parsed.scenario.ladderBps);
   for (const [index, session] of parsed.sessions.entries()) {
-    checkSegmentsAgainstLadder(session, ladder, { file, field: `sessions[${index}]` });
+    checkAgainstScenario(session, parsed.scenario, { file, field: `sessions[${index}]` });
   }
   return parsed;
 }
@@ -44,7 +43,7 @@ export async function parseResultsLines(lines: AsyncIterable<string>, file: stri
   const tail: string[] = [];
   const sessions: SessionResult[] = [];
   let part: 'head' | 'sessions' | 'tail' = 'head';
-  let ladder = new Set<number>();
+  let scenario: Results['scenario'] | undefined;
   let line = 0;
   for await (const text of lines) {
     line++;
@@ -57,10 +56,10 @@ export async function parseResultsLines(lines: AsyncIterable<string>, file: stri
       const value = jsonValue(text.replace(/,$/, ''), { file, line });
       const place = { file, line, field: `sessions[${sessions.length}]` };
       requireShape(session, value, place);
-      checkSegmentsAgainstLadder(value as SessionResult, ladder, place);
+      checkAgainstScenario(value as SessionResult, scenario!, place);
       sessions.push(value as SessionResult);
     } else if (text === SESSIONS_BEGIN) {
-      ladder = new Set(parseResults(`${head.join('\n')}"sessions":[],"summary":[]}`, file).scenario.ladderBps);
+      ({ scenario } = parseResults(`${head.join('\n')}"sessions":[],"summary":[]}`, file));
       part = 'sessions';
     } else if (head.push(text) > HEAD_LINES) return undefined;
   }
@@ -171,6 +170,18 @@ const segment = object({
   reason: text,
 });
 
+const live = object({
+  qoe: number,
+  watchedSeconds: positive,
+  latencySecondsMean: notNegative,
+  latencySecondsP95: notNegative,
+  stallSecondsPerMinute: notNegative,
+  stallsPerMinute: notNegative,
+  offRateShare: notNegative,
+  rateDeviationMean: notNegative,
+  jumps: count,
+});
+
 const session = object({
   trace: text,
   dataset: text,
@@ -190,6 +201,7 @@ const session = object({
   switches: count,
   switchBps: notNegative,
   wastedBits: notNegative,
+  live: optional(live),
   decisionMicros: optional(object({ p50: notNegative, p99: notNegative })),
 });
 
@@ -202,11 +214,12 @@ const scenario = object({
   rttSeconds: notNegative,
   mu: notNegative,
   lambda: notNegative,
+  live: optional(object({ targetLatencySeconds: positive, chunkSeconds: positive })),
   segmentSizesBits: list(list(positive, 1), 1),
 });
 
 const results = object({
-  schema: that('1, the version of results that this command reads', (value) => value === 1),
+  schema: that('1 or 2, the versions of results that this command reads', (value) => value === 1 || value === 2),
   tool: object({
     name: text,
     version: text,
@@ -221,11 +234,14 @@ const results = object({
   summary: list(object({ dataset: text, algorithm: text, sessions: count })),
 });
 
-/** A bitrate that is not in the ladder belongs to another scenario. */
-function checkSegmentsAgainstLadder({ segments }: SessionResult, ladder: ReadonlySet<number>, place: InFile): void {
-  for (const [i, { bitrateBps }] of segments.entries()) {
-    if (ladder.has(bitrateBps)) continue;
+/** A bitrate that is not in the ladder belongs to another scenario; a live one needs its metrics. */
+function checkAgainstScenario(played: SessionResult, { ladderBps, live }: Results['scenario'], place: InFile): void {
+  for (const [i, { bitrateBps }] of played.segments.entries()) {
+    if (ladderBps.includes(bitrateBps)) continue;
     const field = `${place.field}.segments[${i}].bitrateBps`;
-    throw new InputError(placeOf({ ...place, field }), `one of the ladder (${[...ladder].join(', ')})`, bitrateBps);
+    throw new InputError(placeOf({ ...place, field }), `one of the ladder (${ladderBps.join(', ')})`, bitrateBps);
   }
+  if ((live === undefined) === (played.live === undefined)) return;
+  const expected = live === undefined ? 'none in a scenario on demand' : 'the metrics of a live scenario';
+  throw new InputError(placeOf({ ...place, field: `${place.field}.live` }), expected, played.live);
 }

@@ -49,6 +49,15 @@ describe('sessionStarts', () => {
     expect(starts(1)[0]!.segmentCount).toBeLessThan(uhd.segmentCount);
   });
 
+  test('a live session fits exactly, and plays a short trace to its end', () => {
+    const live = SCENARIOS['live-hd-1']!;
+    const starts = (durationSeconds: number) => sessionStarts({ durationSeconds }, live, every61);
+    expect(starts(180 + 61)).toEqual([0, 61].map((startSeconds) => ({ startSeconds, segmentCount: 100 })));
+    // 60 s, and 10 segments before the join.
+    expect(starts(60)).toEqual([{ startSeconds: 0, segmentCount: 40 }]);
+    expect(starts(1.9)).toEqual([]);
+  });
+
   test('law: every session fits, and the next start would not', () => {
     fc.assert(
       fc.property(

@@ -1,7 +1,7 @@
 /** The starts of sessions in a trace and their numbers of segments: the `--starts` rule of the protocol. */
 
 import { InputError } from '../../abr/errors.ts';
-import type { Scenario } from '../scenarios.ts';
+import { liveSessionSeconds, type Scenario } from '../scenarios.ts';
 import { type Trace, wrapSeconds } from '../trace.ts';
 
 /** `every`: at 0, n, 2n ... seconds; `at`: at the given seconds. */
@@ -13,7 +13,7 @@ export interface SessionStart {
   segmentCount: number;
 }
 
-/** A trace must exceed a session's media by this, for startup and stalls. */
+/** A trace must exceed a session's media by this, for startup and stalls. A live session ends with the encoder. */
 export const SLACK_SECONDS = 40;
 
 /** A trace that is too short for a whole session keeps this many segments unplayed, for startup and stalls. */
@@ -53,21 +53,20 @@ function decimal(text: string): number {
 
 /**
  * The sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
- * `SLACK_SECONDS`. A trace that is too short for one session plays floor(duration / segment) - 2 segments from 0,
- * without wrapping. Empty if this does not fit either, or none of the given starts.
+ * `SLACK_SECONDS`, or the live session alone. A trace that is too short for one session plays floor(duration / segment)
+ * - 2 segments from 0, without wrapping (live: floor(duration / segment) after the join). Empty if this does not fit
+ * either, or none of the given starts.
  */
 export function sessionStarts(
   trace: Pick<Trace, 'durationSeconds'>,
-  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate'>,
+  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>,
   rule: StartsRule,
 ): SessionStart[] {
   const { segmentCount } = scenario;
-  // At the playback rate.
-  const segmentSeconds = scenario.segmentSeconds / (scenario.playbackRate ?? 1);
-  const lastStartSeconds = trace.durationSeconds - segmentCount * segmentSeconds - SLACK_SECONDS + ROUNDING_SECONDS;
+  const lastStartSeconds = trace.durationSeconds - neededSeconds(scenario) + ROUNDING_SECONDS;
   if (lastStartSeconds < 0) {
     const asksForZero = 'everySeconds' in rule || rule.atSeconds.includes(0);
-    const fitting = segmentsOfShortTrace(trace, segmentSeconds);
+    const fitting = segmentsOfShortTrace(trace, scenario);
     return asksForZero && fitting > 0 ? [{ startSeconds: 0, segmentCount: Math.min(segmentCount, fitting) }] : [];
   }
   const starts: SessionStart[] = [];
@@ -84,14 +83,28 @@ export function sessionStarts(
 }
 
 /** The requirements of `sessionStarts`, for messages. */
-export function neededOfTraces({ name, segmentSeconds, segmentCount, playbackRate = 1 }: Scenario): string {
-  const least = ((SPARE_SEGMENTS + 1) * segmentSeconds) / playbackRate;
-  const whole = (segmentCount * segmentSeconds) / playbackRate + SLACK_SECONDS;
-  return `a trace of ${least} s or more (${whole} s after the start for a whole session of ${name})`;
+export function neededOfTraces(scenario: Scenario): string {
+  const { name, live, segmentSeconds, playbackRate = 1 } = scenario;
+  const least = ((live ? 1 : SPARE_SEGMENTS + 1) * segmentSeconds) / playbackRate;
+  return `a trace of ${least} s or more (${neededSeconds(scenario)} s after the start for a whole session of ${name})`;
 }
 
-function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, segmentSeconds: number): number {
+type Played = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>;
+
+/** Of a trace for a whole session. */
+function neededSeconds(scenario: Played): number {
+  const { segmentSeconds, segmentCount, playbackRate = 1, live } = scenario;
+  if (live !== undefined) return liveSessionSeconds({ segmentSeconds, segmentCount, live });
+  return segmentCount * (segmentSeconds / playbackRate) + SLACK_SECONDS;
+}
+
+function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, scenario: Played): number {
+  const { live, playbackRate = 1 } = scenario;
+  const segmentSeconds = scenario.segmentSeconds / playbackRate;
   const whole = (seconds: number) => Math.floor((seconds + ROUNDING_SECONDS) / segmentSeconds);
-  // The second bound applies to traces that wrap more than two segments before their end.
-  return Math.min(whole(trace.durationSeconds) - SPARE_SEGMENTS, whole(wrapSeconds(trace)));
+  // Traces may wrap before their end.
+  const wrapsAtSeconds = wrapSeconds(trace);
+  if (live === undefined) return Math.min(whole(trace.durationSeconds) - SPARE_SEGMENTS, whole(wrapsAtSeconds));
+  const playedSeconds = Math.min(trace.durationSeconds, wrapsAtSeconds);
+  return playedSeconds < segmentSeconds ? 0 : whole(playedSeconds + live.timeShiftSeconds);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { summarise } from './summary.ts';
 import { summaryTable } from './summary-table.ts';
-import { testSession } from './test-sessions.fixture.ts';
+import { testLiveMetrics, testSession } from './test-sessions.fixture.ts';
 
 test('a block per data set, aligned columns, dashes for values that do not apply', () => {
   const sessions = ['mpc-d', 'mpc-l'].flatMap((algorithm, a) =>
@@ -24,4 +24,27 @@ test('a block per data set, aligned columns, dashes for values that do not apply
 `,
   );
   expect(summaryTable([])).toBe('');
+});
+
+test('live sessions have columns of their own', () => {
+  const sessions = ['mpc-d', 'mpc-l'].flatMap((algorithm, a) =>
+    Array.from({ length: 9 }, (_, i) =>
+      testSession({
+        algorithm,
+        trace: `t${i}`,
+        group: `g${i}`,
+        live: testLiveMetrics({ latencySecondsMean: 1.2 + a / 10 }),
+      }),
+    ),
+  );
+  const table = summaryTable(summarise(sessions, { scenario: { ladderBps: [3e6, 120e6] }, baseline: 'mpc-d' }));
+  const [, titles, , row] = table.split('\n').map((line) => line.trim().split(/ {2,}/));
+  expect(titles).toEqual([
+    ...['algorithm', 'n', 'QoE', 'Mbit/s', 'stalls/min', 'stall s/min', 'latency s', 'p95 s', 'off rate', 'startup s'],
+    ...['wasted', 'dQoE [95%]', 'dStall s/min [95%]', 'dLatency s [95%]'],
+  ]);
+  expect(row).toEqual([
+    ...['mpc-l', '9', '20.00', '3.00', '0.75', '0.50', '1.30', '1.50', '25%', '1.00', '0.0%'],
+    ...['+0.00 [+0.00, +0.00]', '+0.00 [+0.00, +0.00]', '+0.10 [+0.10, +0.10]'],
+  ]);
 });

@@ -3,7 +3,9 @@
 import { ALL_DATASETS, type Estimate, type SummaryRow } from '../results.ts';
 
 /** The first column is aligned to the left, all others to the right. */
-const COLUMNS: readonly { title: string; cell(row: SummaryRow): string }[] = [
+type Columns = readonly { title: string; cell(row: SummaryRow): string }[];
+
+const ON_DEMAND: Columns = [
   { title: 'algorithm', cell: (row) => row.algorithm },
   { title: 'n', cell: (row) => String(row.sessions) },
   { title: 'QoE', cell: (row) => fixed(row.qoeMean, 2) },
@@ -21,13 +23,31 @@ const COLUMNS: readonly { title: string; cell(row: SummaryRow): string }[] = [
   { title: 'gap closed', cell: (row) => percent(row.vsBaseline?.oracleGapClosed?.value) },
 ];
 
+const LIVE: Columns = [
+  { title: 'algorithm', cell: (row) => row.algorithm },
+  { title: 'n', cell: (row) => String(row.sessions) },
+  { title: 'QoE', cell: (row) => fixed(row.live?.qoe, 2) },
+  { title: 'Mbit/s', cell: (row) => fixed(row.meanBitrateBps / 1e6, 2) },
+  { title: 'stalls/min', cell: (row) => fixed(row.live?.stallsPerMinute, 2) },
+  { title: 'stall s/min', cell: (row) => fixed(row.live?.stallSecondsPerMinute, 2) },
+  { title: 'latency s', cell: (row) => fixed(row.live?.latencySecondsMean, 2) },
+  { title: 'p95 s', cell: (row) => fixed(row.live?.latencySecondsP95, 2) },
+  { title: 'off rate', cell: (row) => percent(row.live?.offRateShare) },
+  { title: 'startup s', cell: (row) => fixed(row.startupSecondsMean, 2) },
+  { title: 'wasted', cell: (row) => `${fixed(100 * row.wastedShare, 1)}%` },
+  { title: 'dQoE [95%]', cell: (row) => estimate(row.vsBaseline?.live?.qoeDiff, 2) },
+  { title: 'dStall s/min [95%]', cell: (row) => estimate(row.vsBaseline?.live?.stallSecondsPerMinuteDiff, 2) },
+  { title: 'dLatency s [95%]', cell: (row) => estimate(row.vsBaseline?.live?.latencySecondsDiff, 2) },
+];
+
 /**
  * A block per data set: a headline with its name and units of resampling, and a line per algorithm. Differences are to
  * the baseline; a dash means not applicable. Ends with a line break; empty for an empty summary.
  */
 export function summaryTable(summary: readonly SummaryRow[]): string {
-  const cells = summary.map((row) => COLUMNS.map((column) => column.cell(row)));
-  const widths = COLUMNS.map((column, i) => Math.max(column.title.length, ...cells.map((line) => line[i]!.length)));
+  const columns = summary.some(({ live }) => live !== undefined) ? LIVE : ON_DEMAND;
+  const cells = summary.map((row) => columns.map((column) => column.cell(row)));
+  const widths = columns.map((column, i) => Math.max(column.title.length, ...cells.map((line) => line[i]!.length)));
   const line = (texts: readonly string[]) => {
     const padded = texts.map((text, i) => (i === 0 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)));
     return `  ${padded.join('  ')}`.trimEnd();
@@ -38,7 +58,7 @@ export function summaryTable(summary: readonly SummaryRow[]): string {
     if (row.dataset !== summary[index - 1]?.dataset) {
       const rows = summary.filter((other) => other.dataset === row.dataset);
       if (lines.length > 0) lines.push('');
-      lines.push(headline(row.dataset, rows), line(COLUMNS.map((column) => column.title)));
+      lines.push(headline(row.dataset, rows), line(columns.map((column) => column.title)));
     }
     lines.push(line(cells[index]!));
   }

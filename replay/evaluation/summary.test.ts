@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SessionResult, SummaryRow } from '../results.ts';
 import { summarise } from './summary.ts';
-import { testSession } from './test-sessions.fixture.ts';
+import { testLiveMetrics, testSession } from './test-sessions.fixture.ts';
 
 const scenario = { ladderBps: [3e6, 120e6] };
 const summaryOf = (sessions: SessionResult[], resamples = 500) =>
@@ -45,6 +45,36 @@ describe('figures of a row', () => {
       wastedShare: 0.5,
       startupSecondsMean: 1,
       vsBaseline: null,
+    });
+  });
+
+  test('of live sessions: means of their metrics, and differences of means with intervals', () => {
+    const of = (algorithm: string, added: number) =>
+      Array.from({ length: 20 }, (_, i) =>
+        testSession({
+          algorithm,
+          trace: `t${i}`,
+          group: `g${i >> 1}`,
+          meanBitrateBps: 3e6 + added,
+          live: testLiveMetrics({ qoe: i + added, latencySecondsMean: 1 + i / 100 - added, jumps: i % 2 }),
+        }),
+      );
+    const rows = summaryOf([...of('mpc-d', 0), ...of('mpc-l', 0.5)]);
+    const { qoe, latencySecondsMean, jumpsPerMinute, stallsPerMinute } = row(rows, 'mpc-l').live!;
+    expect([qoe, latencySecondsMean, jumpsPerMinute, stallsPerMinute]).toEqual([
+      ...[10, 0.595, 0.25, 0.75].map((value) => expect.closeTo(value, 9)),
+    ]);
+    expect(row(rows, 'mpc-d').vsBaseline).toBeNull();
+    const constant = (value: number) => ({
+      value: expect.closeTo(value, 9),
+      ci95: [expect.closeTo(value, 9), expect.closeTo(value, 9)],
+    });
+    expect(row(rows, 'mpc-l').vsBaseline!.live).toEqual({
+      qoeDiff: constant(0.5),
+      latencySecondsDiff: constant(-0.5),
+      stallSecondsPerMinuteDiff: constant(0),
+      stallsPerMinuteDiff: constant(0),
+      bitrateBpsDiff: constant(0.5),
     });
   });
 

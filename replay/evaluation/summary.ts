@@ -2,7 +2,13 @@
 
 import { quantile } from '../../abr/quantile.ts';
 import { seedOf } from '../random.ts';
-import { ALL_DATASETS, type BaselineComparison, type SessionResult, type SummaryRow } from '../results.ts';
+import {
+  ALL_DATASETS,
+  type BaselineComparison,
+  type LiveMetrics,
+  type SessionResult,
+  type SummaryRow,
+} from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { compareWithBaseline } from './comparison.ts';
 import { groupBy } from './group-by.ts';
@@ -84,6 +90,25 @@ function rowOf(
     startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
     wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,
+    ...liveRow(sessions.flatMap(({ live }) => live ?? [])),
     vsBaseline,
+  };
+}
+
+/** Means over live sessions; nothing on demand. */
+function liveRow(sessions: readonly LiveMetrics[]): Pick<SummaryRow, 'live'> {
+  if (sessions.length === 0) return {};
+  const of = (value: (session: LiveMetrics) => number) => mean(sessions.map(value));
+  return {
+    live: {
+      qoe: of(({ qoe }) => qoe),
+      latencySecondsMean: of(({ latencySecondsMean }) => latencySecondsMean),
+      latencySecondsP95: of(({ latencySecondsP95 }) => latencySecondsP95),
+      stallSecondsPerMinute: of(({ stallSecondsPerMinute }) => stallSecondsPerMinute),
+      stallsPerMinute: of(({ stallsPerMinute }) => stallsPerMinute),
+      offRateShare: of(({ offRateShare }) => offRateShare),
+      rateDeviationMean: of(({ rateDeviationMean }) => rateDeviationMean),
+      jumpsPerMinute: of(({ jumps, watchedSeconds }) => (jumps / watchedSeconds) * 60),
+    },
   };
 }

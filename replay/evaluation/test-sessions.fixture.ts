@@ -1,6 +1,6 @@
 /** Small artificial traces, scenarios, sessions and results for tests. */
 
-import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
+import type { LiveMetrics, ResolvedScenario, Results, SessionResult } from '../results.ts';
 import { SCENARIOS, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { assembleResults } from './assemble-results.ts';
@@ -15,8 +15,8 @@ export function testTrace(name: string, durationSeconds: number, dataset = 'set'
   };
 }
 
-export function testScenario(): ResolvedScenario {
-  const scenario = SCENARIOS['uhd-8']!;
+export function testScenario(name = 'uhd-8'): ResolvedScenario {
+  const scenario = SCENARIOS[name]!;
   return { ...scenario, segmentSizesBits: segmentSizesBits(scenario) };
 }
 
@@ -55,6 +55,22 @@ export function testSession(fields: Partial<SessionResult> & { qoeLinear?: numbe
   };
 }
 
+export function testLiveMetrics(fields: Partial<LiveMetrics> = {}): LiveMetrics {
+  return {
+    qoe: 20,
+    watchedSeconds: 120,
+    latencySecondsMean: 1.25,
+    latencySecondsP95: 1.5,
+    stallSecondsPerMinute: 0.5,
+    stallsPerMinute: 0.75,
+    offRateShare: 0.25,
+    rateDeviationMean: 0.02,
+    jumps: 1,
+    ...fields,
+  };
+}
+
+/** Of a live scenario if the sessions are live. */
 export function testResults(sessions: SessionResult[], tool: Partial<Results['tool']> = {}): Results {
   return assembleResults({
     tool: {
@@ -66,7 +82,7 @@ export function testResults(sessions: SessionResult[], tool: Partial<Results['to
       baseline: 'mpc-d',
       ...tool,
     },
-    scenario: testScenario(),
+    scenario: testScenario(sessions[0]?.live && 'live-uhd-1'),
     sessions,
   });
 }

@@ -49,17 +49,21 @@ const BROWSER_ONLY = 'dynamic';
 export const SIMULATED_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(SPECIAL)];
 
 /**
- * The algorithm of a name: a controller of abr/ (`mpc-d`, `mpc-o` ...), also with a forecaster (`<controller>@oracle`),
- * one of `own`, or `optimal`.
- * @throws {InputError} with the known names.
+ * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
+ * a catch-up (`<controller>:fixed-slots`), one of `own`, or `optimal`.
+ * @throws {InputError} with the known names; for `optimal` in a live `scenario`.
  */
 export function simulatedAlgorithm(
   name: string,
   own: OwnControllers = new Map(),
   field = '--algorithms',
+  scenario?: Pick<ResolvedScenario, 'live' | 'name'>,
 ): SimulatedAlgorithm {
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
-  if (special !== undefined) return { name, simulate: special };
+  if (special !== undefined) {
+    if (scenario?.live) throw new InputError(field, `a scenario on demand for ${name}`, scenario.name);
+    return { name, simulate: special };
+  }
   if (name === BROWSER_ONLY) {
     throw new InputError(
       field,
@@ -68,7 +72,7 @@ export function simulatedAlgorithm(
       `${describeValue(name)}, dash.js's own rules, which only a browser runs: leo-abr bench`,
     );
   }
-  const { controller, forecaster } = splitAlgorithm(name, field);
+  const { controller, forecaster, catchUp } = splitAlgorithm(name, field);
   const create = own.get(controller);
   if (create === undefined && !ALGORITHM_NAMES.includes(controller)) {
     throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
@@ -79,6 +83,7 @@ export function simulatedAlgorithm(
       simulateSession({
         ...task,
         algorithm: name,
+        catchUp,
         controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
         ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }) }),
       }),

@@ -181,7 +181,7 @@ describe('optimal', () => {
     );
   });
 
-  test.each(Object.keys(SCENARIOS))(
+  test.each(Object.keys(SCENARIOS).filter((name) => !SCENARIOS[name]!.live))(
     '%s: above every algorithm and every abandonment, at most 1 %% above its own session',
     (name) => {
       const scenario = resolveScenario(SCENARIOS[name]!);
@@ -229,6 +229,13 @@ describe('optimal', () => {
     expect(optimal.endedBy).toBe('cutoff');
     expect(optimal.qoeUpperBound!.linear).toBeCloseTo(optimal.qoe.linear, 6);
     expect(optimal.qoe.linear).toBeCloseTo((-120 * 600) / 5, 6);
+  });
+
+  test('a live scenario is refused', () => {
+    const scenario = SCENARIOS['live-hd-1']!;
+    expect(() => simulatedAlgorithm('optimal', undefined, '--algorithms', scenario)).toThrow(
+      '--algorithms: expected a scenario on demand for optimal, got "live-hd-1"',
+    );
   });
 
   test('a ladder of one has one plan', () => {

@@ -19,7 +19,7 @@ export class Playback {
    */
   constructor(
     private readonly stallLevelSeconds: number,
-    private readonly playbackRate = 1,
+    readonly playbackRate = 1,
   ) {}
 
   /** When startup and stalls will have taken `budgetSeconds` in all, without another append. */

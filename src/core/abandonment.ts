@@ -33,6 +33,8 @@ export function createAbandonment(
     life.meter()?.advance(life.nowSeconds());
     const download = active();
     if (download === undefined) return;
+    // Nothing is late that does not exist.
+    if (download.live && download.live.nextChunkAtSeconds > life.nowSeconds()) return;
     if (abandoned?.download === download && clockMs() - abandoned.atMs < ANSWER_WITHIN_MS) return;
     const choice = decisions.reconsider();
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;

@@ -39,6 +39,44 @@ describe('decide', () => {
     expect(port.firsts).toEqual([true, false, true]);
   });
 
+  test('asks the controller once per segment, unless something new is known', () => {
+    const controller = new Scripted();
+    const { port, decisions, downloads, life, emitted } = adapted({ controller });
+    const asked = () => {
+      decisions.decide();
+      return controller.states.length;
+    };
+    const change = (playback: object) => {
+      port.now = { ...port.now!, playback: { ...port.now!.playback, ...playback } };
+    };
+    expect(asked()).toBe(1);
+    change({ bufferLevelSeconds: 1, playbackRate: 1.05 });
+    expect([asked(), asked(), emitted.length]).toEqual([1, 1, 1]);
+    expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
+    change({ bufferLevelSeconds: 4 });
+    expect(asked()).toBe(2);
+    change({ bufferCapSeconds: 8 });
+    expect(asked()).toBe(3);
+    change({ playbackRate: 2 });
+    expect(asked()).toBe(4);
+    change({ isPaused: true });
+    expect(asked()).toBe(5);
+    port.now = { ...port.now!, ladder: port.now!.ladder.slice(1) };
+    expect(asked()).toBe(6);
+    port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1' } };
+    expect(asked()).toBe(7);
+    const request = {};
+    downloads.begun(request, true, port.segment(0));
+    expect([asked(), asked()]).toEqual([8, 8]);
+    downloads.ended(request, 'failed', 1);
+    expect(asked()).toBe(9);
+    life.playing();
+    life.seeked();
+    expect(asked()).toBe(10);
+    life.renew();
+    expect(asked()).toBe(11);
+  });
+
   test('is undefined while the player does not adapt', () => {
     const controller = new Scripted();
     const { port, decisions } = adapted({ controller });

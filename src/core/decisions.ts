@@ -3,9 +3,12 @@
 import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { LifeCycle } from './life-cycle.ts';
-import type { Choice, PlayerPort } from './player-port.ts';
+import type { Choice, PlayerPort, Situation } from './player-port.ts';
 import { playerState } from './player-state.ts';
 import { inFlightOf, isBlind } from './session.ts';
+
+/** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
+const SAME_RATE = 0.1;
 
 export type Decisions = ReturnType<typeof createDecisions>;
 
@@ -17,6 +20,8 @@ export function createDecisions(port: PlayerPort, life: LifeCycle, events: Event
     const situation = port.situation(session.startMs === undefined);
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
+    // While a segment does not exist yet, the player asks again and again.
+    if (!inFlight && session.choice && isSame(session.choice.situation, situation)) return session.choice.made;
     // The player has moved on to another period.
     if (inFlight && period.id !== session.active?.segment.period.id) return undefined;
     const state = playerState(life, situation, inFlight);
@@ -35,7 +40,9 @@ export function createDecisions(port: PlayerPort, life: LifeCycle, events: Event
       const { number } = session;
       const streamId = period.id;
       events.decision({ kind, session: number, decision, state, forecast, inFlight, representationId, streamId });
-      return { representationId, message: `${decision.controller}: ${decision.reason}` };
+      const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
+      if (!inFlight) session.choice = { made, situation };
+      return made;
     });
   }
 
@@ -54,4 +61,20 @@ export function createDecisions(port: PlayerPort, life: LifeCycle, events: Event
       return inFlight && life.controller().reconsider && ask(inFlight);
     },
   };
+}
+
+/** Nothing has changed that a choice depends on, but time and what follows from it. */
+function isSame(before: Situation, now: Situation): boolean {
+  const { playback, ladder } = now;
+  const isNear = (key: 'bufferLevelSeconds' | 'bufferCapSeconds') =>
+    Math.abs(before.playback[key] - playback[key]) < playback.segmentSeconds;
+  return (
+    before.period.id === now.period.id &&
+    before.playback.isPaused === playback.isPaused &&
+    Math.abs(before.playback.playbackRate - playback.playbackRate) < SAME_RATE &&
+    isNear('bufferLevelSeconds') &&
+    isNear('bufferCapSeconds') &&
+    before.ladder.length === ladder.length &&
+    ladder.every(({ id }, i) => id === before.ladder[i]!.id)
+  );
 }

@@ -16,6 +16,7 @@ export class FakePort implements PlayerPort {
     playback: { segmentSeconds: 4, bufferLevelSeconds: 0, bufferCapSeconds: 18, playbackRate: 1, isPaused: false },
     bufferedUntilSeconds: 0,
     playableUntilSeconds: 0,
+    live: undefined,
     indexedBits: () => undefined,
   };
 

@@ -22,6 +22,7 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
   /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
   const renew = () => {
     controller = options.newController();
+    session.choice = undefined;
   };
   const nowSeconds = () => sessionSeconds(session, performance.now());
 
@@ -68,6 +69,7 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
       if (!session.started) return false;
       session.last = undefined;
       session.beforeLast = undefined;
+      session.choice = undefined;
       return true;
     },
     /** The player has lost its source: a new session begins. */

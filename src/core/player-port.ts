@@ -38,8 +38,21 @@ export interface Situation {
   bufferedUntilSeconds: number | undefined;
   /** Position in the presentation at which playback would stall without further data. */
   playableUntilSeconds: number;
+  /** Undefined on demand, and until the player knows the stream's time. */
+  live: LivePosition | undefined;
   /** Size by the stream's own index; undefined without one. `index` counts from the start of the period. */
   indexedBits(representationId: string, index: number): number | undefined;
+}
+
+/** Where a player is in a live stream. */
+export interface LivePosition {
+  /** From the capture of the picture on screen to now; before the first picture the target. */
+  latencySeconds: number;
+  targetLatencySeconds: number;
+  /** Position in the presentation of what is captured now. */
+  nowSeconds: number;
+  /** From the capture of a segment's start to the existence of its first chunk. */
+  firstChunkSeconds: number;
 }
 
 /** A video segment that the player has requested. */
@@ -53,6 +66,15 @@ export interface SegmentRequest {
   endSeconds: number;
   /** Size by the stream's own index; undefined without one. */
   indexedBits: number | undefined;
+}
+
+/** When the media of a request comes into being, in a live stream. */
+export interface LiveRequest {
+  /** From the request to the existence of the segment's first chunk. Negative: it exists. */
+  secondsToFirstChunk: number;
+  segmentSeconds: number;
+  /** At most so much media has a chunk. */
+  chunkSeconds: number;
 }
 
 /** A controller's choice. */

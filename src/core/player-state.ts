@@ -1,6 +1,6 @@
 /** The input of a controller: the player's situation and the session's history in one `PlayerState`. */
 
-import type { InFlight, PlayerState } from '../../abr/controller.ts';
+import type { InFlight, LiveState, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { Situation } from './player-port.ts';
@@ -23,8 +23,9 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+  const clocks = life.clocks();
   return {
-    ...life.clocks(),
+    ...clocks,
     ...playback,
     started: session.started,
     // Before the first picture, a paused element waits for data.
@@ -46,18 +47,33 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
     previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.representation.bitrateBps,
     downloads: [...downloadsOf(session)],
     weights: bitrateWeights(options.qoe, ladderBps),
+    ...(situation.live && { live: liveState(situation, session, indexInPeriod, clocks.nowSeconds) }),
+  };
+}
+
+function liveState(situation: Situation, { videoEdge }: Session, index: number, nowSeconds: number): LiveState {
+  const { period, playback } = situation;
+  const { segmentSeconds } = playback;
+  const { latencySeconds, targetLatencySeconds, nowSeconds: captured, firstChunkSeconds } = situation.live!;
+  return {
+    latencySeconds,
+    targetLatencySeconds,
+    chunkSeconds: videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
+    firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
   };
 }
 
 /** Index in the period of the segment that the player will request next. */
 function nextIndex(situation: Situation, { last }: Session): number {
-  const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
+  const { period, playback, bufferedUntilSeconds, playableUntilSeconds, live } = situation;
   const { segmentSeconds } = playback;
   const isInPeriod = last?.period.id === period.id;
   // A track switch has discarded buffered media.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
   if (isInPeriod && !isReplaced) return last.index + 1;
   // The first segment of a period; after a seek or a track switch, the one at the end of the buffer.
-  const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
+  // A live stream is joined before the playhead is there.
+  const joinedSeconds = live ? live.nowSeconds - live.latencySeconds : 0;
+  const skippedSeconds = last && !isReplaced ? 0 : Math.max(playableUntilSeconds, joinedSeconds) - period.startSeconds;
   return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }

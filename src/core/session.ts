@@ -2,7 +2,8 @@
 
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { Forecast } from '../../abr/forecast.ts';
-import type { SegmentRequest } from './player-port.ts';
+import { type LiveDownload, LiveEdge } from '../../predictor/live-download.ts';
+import type { Choice, SegmentRequest, Situation } from './player-port.ts';
 
 /** Controllers look back at most 16 downloads. */
 const DOWNLOADS_KEPT = 32;
@@ -16,14 +17,21 @@ const BOUNDS_TO_COUNT = 3;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
+/** The newest downloads tell the known throughput. */
+const DOWNLOADS_OF_THROUGHPUT = 5;
+
 /** A video download in flight. */
 export interface ActiveDownload extends InFlight {
   segment: SegmentRequest;
+  /** Absent on demand. */
+  live?: LiveDownload | undefined;
 }
 
 export interface Session {
   /** From 1 for the player's first source. */
   readonly number: number;
+  readonly videoEdge: LiveEdge;
+  readonly audioEdge: LiveEdge;
   /** Time of the first media request of any type, on a monotonic clock; undefined before it. */
   startMs?: number | undefined;
   /** The player has had media to show. */
@@ -42,6 +50,8 @@ export interface Session {
   requestedBits: number;
   wastedBits: number;
   lastDecision?: Decision;
+  /** The choice for the next segment and what it was made for, until a request begins or ends. */
+  choice?: { made: Choice; situation: Situation } | undefined;
   /** The latest forecast that the controller got. */
   lastForecast?: Forecast | undefined;
 }
@@ -49,6 +59,8 @@ export interface Session {
 export function newSession(number: number): Session {
   return {
     number,
+    videoEdge: new LiveEdge(),
+    audioEdge: new LiveEdge(),
     started: false,
     measured: [],
     bounds: [],
@@ -73,6 +85,17 @@ export function downloadsOf(session: Session): readonly Download[] {
   return session.measured.length === 0 || isOutdated(session) ? session.bounds : session.measured;
 }
 
+/** Throughput of the newest downloads in bit/s; 0 without any. */
+export function knownBps(session: Session): number {
+  let bits = 0;
+  let seconds = 0;
+  for (const { receivedBits, downloadSeconds } of downloadsOf(session).slice(-DOWNLOADS_OF_THROUGHPUT)) {
+    bits += receivedBits;
+    seconds += downloadSeconds;
+  }
+  return seconds > 0 ? bits / seconds : 0;
+}
+
 /** Seconds since the first media request; 0 before it. */
 export function sessionSeconds({ startMs }: Session, clockMs: number): number {
   return startMs === undefined ? 0 : Math.max(0, clockMs - startMs) / 1000;
@@ -82,10 +105,11 @@ export function sessionSeconds({ startMs }: Session, clockMs: number): number {
 export function beginDownload(
   session: Session,
   segment: SegmentRequest,
-  sent: Pick<InFlight, 'sizeBits' | 'requestedAtSeconds'>,
+  sent: Pick<ActiveDownload, 'sizeBits' | 'requestedAtSeconds' | 'live'>,
 ): ActiveDownload {
   const { last, measured } = session;
   const { period, representation, index } = segment;
+  session.choice = undefined;
   const segmentIndex = period.firstIndex + index;
   const isRepeat = last?.index === index && last.period.id === period.id;
   if (!isRepeat) session.beforeLast = last;
@@ -109,18 +133,23 @@ export function progressDownload(active: ActiveDownload, receivedBits: number, a
   active.receivedBits = receivedBits;
 }
 
-/** A video download ended; `receivedBits` > 0 if it is complete. */
+/**
+ * A video download ended; `receivedBits` > 0 if it is complete. `downloadSeconds` is undefined where it does not show
+ * the link's throughput.
+ */
 export function endDownload(
   session: Session,
   active: ActiveDownload,
-  end: Pick<Download, 'abandoned' | 'receivedBits' | 'sizeBits' | 'downloadSeconds'>,
+  end: Pick<Download, 'abandoned' | 'receivedBits' | 'sizeBits'> & { downloadSeconds: number | undefined },
 ): void {
   const { segmentIndex, bitrateBps, requestedAtSeconds, firstByteAtSeconds } = active;
   dropDownload(session, active);
   session.requestedBits += end.sizeBits;
   if (end.abandoned) session.wastedBits += end.receivedBits;
-  const download = { segmentIndex, bitrateBps, requestedAtSeconds, ...end };
-  if (end.downloadSeconds >= FAST_SECONDS) {
+  const { downloadSeconds } = end;
+  if (downloadSeconds === undefined) return;
+  const download = { segmentIndex, bitrateBps, requestedAtSeconds, ...end, downloadSeconds };
+  if (downloadSeconds >= FAST_SECONDS) {
     session.bounds = [];
     const latencySeconds = firstByteAtSeconds === undefined ? undefined : firstByteAtSeconds - requestedAtSeconds;
     remember(session.measured, latencySeconds === undefined ? download : { ...download, latencySeconds });
@@ -135,12 +164,13 @@ function remember(downloads: Download[], download: Download): void {
 /** A video download failed: it is not recorded. */
 export function dropDownload(session: Session, active: ActiveDownload): void {
   if (session.active === active) session.active = undefined;
+  session.choice = undefined;
   session.requestedBits -= active.sizeBits;
 }
 
 /** A copy of the download in flight, for a controller. */
 export function inFlightOf({ active, requestedBits, wastedBits }: Session): InFlight | undefined {
   if (active === undefined) return undefined;
-  const { segment, ...inFlight } = active;
+  const { segment, live, ...inFlight } = active;
   return { ...inFlight, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
 }

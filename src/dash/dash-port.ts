@@ -3,6 +3,7 @@
 import type { Representation, RulesContext } from 'dashjs';
 import type { Choice, PlayerPort } from '../core/player-port.ts';
 import { type BufferGauge, bufferGauge } from './buffer-gauge.ts';
+import { type LiveClock, liveClock } from './live-clock.ts';
 import { type DashPlayer, originOf, setting } from './player.ts';
 import { allowedRepresentations, readSituation } from './situation.ts';
 
@@ -11,11 +12,13 @@ export interface DashPort extends PlayerPort {
   look(context: RulesContext): void;
   representation(choice: Choice): Representation | undefined;
   gauge: BufferGauge;
+  clock: LiveClock;
   sourceEnded(): void;
 }
 
 export function dashPort(player: DashPlayer): DashPort {
   const gauge = bufferGauge(player);
+  const clock = liveClock(player, gauge.playheadSeconds);
   let latest: RulesContext | undefined;
 
   const representation = ({ representationId }: Choice) =>
@@ -25,7 +28,7 @@ export function dashPort(player: DashPlayer): DashPort {
     origin: () => originOf(player),
     situation(isFirst) {
       if (!latest || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
-      const situation = readSituation(player, latest, gauge);
+      const situation = readSituation(player, latest, { gauge, clock });
       if (!isFirst || !(Number(setting(player, 'abr.initialBitrate.video')) > 0)) return situation;
       const current = latest.getRepresentation();
       return { ...situation, ladder: situation.ladder.filter(({ id }) => id === current.id) };
@@ -39,6 +42,7 @@ export function dashPort(player: DashPlayer): DashPort {
     },
     representation,
     gauge,
+    clock,
     sourceEnded() {
       gauge.forget();
       latest = undefined;

@@ -49,13 +49,14 @@ export interface FakeRepresentation {
   mediaFinishedInformation: { numberOfSegments: number };
   mediaInfo: { type: string; streamInfo: FakePeriod };
   segments?: { mediaRange?: string }[];
+  availabilityTimeOffset?: number;
 }
 
 export interface FakePeriod {
   id: string;
   start: number;
   duration: number;
-  manifestInfo: { isDynamic: boolean; duration: number };
+  manifestInfo: { isDynamic: boolean; duration: number; availableFrom?: Date };
 }
 
 /** `count` segments of 4 s at 1, 2 and 4 Mbit/s. */
@@ -85,6 +86,7 @@ export class FakePlayer {
   representations = fakeVideo();
   current = 0;
   bufferTarget = 18;
+  live: { isLowLatency: boolean; targetSeconds: number } | undefined;
   element: { currentTime: number; buffered: TimeRanges } | undefined = {
     currentTime: 0,
     buffered: ranges([]),
@@ -93,6 +95,7 @@ export class FakePlayer {
   readonly #listeners = new Map<string, ((event: object) => void)[]>();
 
   getVersion = () => '5.2.1';
+  getCurrentLiveLatency = () => (this.live ? 100 - (this.element?.currentTime ?? 0) : Number.NaN);
   getSettings = () => this.settings;
   getABRCustomRules = () => this.rules;
   getVideoElement = () => {
@@ -111,6 +114,14 @@ export class FakePlayer {
 
   removeABRCustomRule = (rulename: string) => {
     this.rules = this.rules.filter((rule) => rule.rulename !== rulename);
+  };
+
+  interceptors: ((outgoing: object) => Promise<object>)[] = [];
+  addRequestInterceptor = (one: never) => {
+    this.interceptors.push(one);
+  };
+  removeRequestInterceptor = (one: never) => {
+    this.interceptors = this.interceptors.filter((other) => other !== one);
   };
 
   on = (type: string, listener: (event: object) => void) => {
@@ -154,7 +165,11 @@ export class FakePlayer {
       getCurrentRequest: () => currentRequest,
       getScheduleController: () => ({
         getBufferTarget: () => this.bufferTarget,
-        getPlaybackController: () => ({ getStreamController: () => streams }),
+        getPlaybackController: () => ({
+          getStreamController: () => streams,
+          getLowLatencyModeEnabled: () => this.live?.isLowLatency ?? false,
+          getLiveDelay: () => this.live?.targetSeconds,
+        }),
       }),
       getAbrController: () => ({
         // dash.js sorts by quality, not by bitrate.

@@ -130,8 +130,11 @@ describe('handle.set', () => {
     const { player, handle, decisions } = afterOneDownload();
     player.ask();
     expect(() => handle.set(change as ChangeableOptions)).toThrow(message);
+    // A seek, so that the question is a new one.
+    player.trigger('playbackSeeking');
     player.ask();
-    expect(decisions[2]!.decision).toEqual(decisions[1]!.decision);
+    const { state, forecast, decision } = decisions[2]!;
+    expect(decision).toEqual(createMpcL().decide(state, forecast));
   });
 
   test('an option of mpc-l with another controller is refused; on an unsupported player, set() has no effect', () => {

@@ -34,19 +34,21 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
   const adaptation = createAdaptation(port, options, events);
   const { life } = adaptation;
   const decide = switchRule(port, adaptation);
+  const { handlers, readBody } = requestHandlers(adaptation, port.clock);
   let restoreSettings = () => {};
 
   /** Adds the rule before the settings: dash.js instantiates it when a setting switches one of its own rules. */
   function addRule(): void {
     if (isInstalled(player)) return;
     player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, decide);
+    player.addRequestInterceptor(readBody);
     restoreSettings = applySettings(player);
   }
 
   const stopListening = listen(
     player,
     {
-      ...requestHandlers(adaptation),
+      ...handlers,
       streamTeardownComplete() {
         adaptation.sourceEnded();
         port.sourceEnded();
@@ -59,6 +61,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
       },
       playbackPlaying: life.playing,
       bufferLevelUpdated: port.gauge.update,
+      updateTimeSyncOffset: port.clock.synchronised,
       quotaExceeded() {
         port.gauge.isQuotaExceeded = true;
       },
@@ -74,6 +77,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
         adaptation.stop,
         stopListening,
         () => player.removeABRCustomRule(SWITCH_RULE),
+        () => player.removeRequestInterceptor(readBody),
         restoreSettings,
       ]) {
         try {

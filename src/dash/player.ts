@@ -12,13 +12,16 @@ export type DashPlayer = Pick<
   | 'addABRCustomRule'
   | 'removeABRCustomRule'
   | 'getABRCustomRules'
+  | 'addRequestInterceptor'
+  | 'removeRequestInterceptor'
   | 'getVideoElement'
   | 'on'
   | 'off'
 >;
 
 const METHODS =
-  'getVersion getSettings updateSettings addABRCustomRule removeABRCustomRule getABRCustomRules getVideoElement on off';
+  'getVersion getSettings updateSettings addABRCustomRule removeABRCustomRule getABRCustomRules addRequestInterceptor ' +
+  'removeRequestInterceptor getVideoElement on off';
 
 /** Why this player is not supported; undefined if it is. */
 export function whyUnsupported(player: DashPlayer): string | undefined {

@@ -2,24 +2,50 @@
 
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
-import type { SegmentRequest } from '../core/player-port.ts';
+import type { LiveRequest, SegmentRequest } from '../core/player-port.ts';
+import { bodyReader } from './body-reader.ts';
+import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
 import { type Handlers, rangeBits } from './player.ts';
 import { periodOf } from './situation.ts';
+
+/** `mdat`, as four bytes. */
+const MDAT = 0x6d646174;
 
 interface RequestEvent {
   request: FragmentRequest;
   /** The body; in low-latency mode, the part that arrived since the last event. */
-  response?: { byteLength: number } | null;
+  response?: ArrayBuffer | null;
   error?: unknown;
 }
 
-export function requestHandlers({ downloads }: Adaptation): Handlers {
-  /** Bytes so far of bodies that arrive in parts, and dash.js's number of the attempt. */
-  const parts = new WeakMap<FragmentRequest, { bytes: number; attempt: unknown }>();
+interface MetricEvent {
+  metric: string;
+  value: { url?: string; responsecode?: number };
+}
+
+export function requestHandlers({ life, downloads }: Adaptation, clock: LiveClock) {
+  /** Bodies that arrive in parts, by dash.js's number of the attempt. */
+  const bodies = new WeakMap<
+    FragmentRequest,
+    { readBytes: number; chunkBytes: number; chunks: number; attempt: unknown }
+  >();
+  let latest: FragmentRequest | undefined;
+
+  function bodyOf(request: FragmentRequest) {
+    // dash.js's types lack this field.
+    const { retryAttempts: attempt } = request as { retryAttempts?: number };
+    let body = bodies.get(request);
+    if (body?.attempt !== attempt || body === undefined) {
+      body = { readBytes: 0, chunkBytes: 0, chunks: 0, attempt };
+      bodies.set(request, body);
+    }
+    return body;
+  }
 
   function progressed(request: FragmentRequest, bodyBytes = 0): void {
-    const bytes = Math.max(bytesLoaded(request), parts.get(request)?.bytes ?? 0, bodyBytes);
-    downloads.progressed(request, bytes * 8, request.bytesTotal * 8);
+    const { readBytes = 0, chunkBytes = 0, chunks } = bodies.get(request) ?? {};
+    const bytes = Math.max(bytesLoaded(request), readBytes, chunkBytes, bodyBytes);
+    downloads.progressed(request, bytes * 8, request.bytesTotal * 8, chunks);
   }
 
   function ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
@@ -28,39 +54,79 @@ export function requestHandlers({ downloads }: Adaptation): Handlers {
     downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
   }
 
-  return {
+  const handlers: Handlers = {
     fragmentLoadingStarted({ request }: RequestEvent) {
       const { type, mediaType } = request;
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
-      downloads.begun(request, isMedia, isMedia && isVideo ? segmentOf(request) : undefined);
+      const isVideoSegment = isMedia && isVideo;
+      if (isVideoSegment) latest = request;
+      const live = isMedia ? liveRequestOf(request, clock) : undefined;
+      downloads.begun(request, isMedia, isVideoSegment ? segmentOf(request) : undefined, live);
+    },
+    // dash.js retries without another event of its own.
+    metricAdded({ metric, value }: MetricEvent) {
+      const isRefusal = metric === 'HttpList' && value.responsecode! >= 400;
+      if (isRefusal && latest && value.url === latest.url) downloads.refused(latest);
     },
     loadingProgress: ({ request }: RequestEvent) => progressed(request),
-    // Low-latency mode: a part of the body.
+    // Low-latency mode: whole chunks.
     fragmentLoadingProgress({ request, response }: RequestEvent) {
-      // dash.js's types lack this field.
-      const { retryAttempts: attempt } = request as { retryAttempts?: number };
-      const before = parts.get(request);
-      const bytes = (before?.attempt === attempt ? (before?.bytes ?? 0) : 0) + (response?.byteLength ?? 0);
-      parts.set(request, { bytes, attempt });
+      const body = bodyOf(request);
+      body.chunkBytes += response?.byteLength ?? 0;
+      body.chunks += chunksIn(response);
       progressed(request);
     },
     fragmentLoadingCompleted: (event: RequestEvent) => ended(event, 'whole'),
     fragmentLoadingAbandoned: (event: RequestEvent) => ended(event, 'abandoned'),
   };
+  const readBody = bodyReader((request, bytes) => {
+    life.guard(() => {
+      bodyOf(request).readBytes += bytes;
+      progressed(request);
+    });
+  });
+  return { handlers, readBody };
 }
 
 function segmentOf({ representation, index, startTime, duration, range }: FragmentRequest): SegmentRequest {
   const { id, bandwidth, mediaInfo } = representation!;
+  const { manifestInfo } = mediaInfo!.streamInfo!;
+  const period = periodOf(mediaInfo!.streamInfo!, representation!);
   return {
-    period: periodOf(mediaInfo!.streamInfo!, representation!),
+    period,
     representation: { id, bitrateBps: bandwidth },
-    index,
+    // In a live timeline, dash.js counts from the oldest segment that is still listed.
+    index: manifestInfo.isDynamic ? Math.round((startTime - period.startSeconds) / duration) : index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),
   };
+}
+
+function liveRequestOf(
+  { representation, startTime, duration }: FragmentRequest,
+  clock: LiveClock,
+): LiveRequest | undefined {
+  const nowSeconds = clock.nowSeconds(representation!.mediaInfo!.streamInfo!);
+  if (nowSeconds === undefined) return undefined;
+  const announced = firstChunkSeconds(representation!);
+  return {
+    secondsToFirstChunk: startTime + announced - nowSeconds,
+    segmentSeconds: duration,
+    chunkSeconds: Math.min(duration, announced),
+  };
+}
+
+/** Chunks that end in a part of a body: its boxes of type `mdat`. */
+function chunksIn(part: ArrayBuffer | null | undefined): number {
+  let chunks = 0;
+  const view = new DataView(part ?? new ArrayBuffer(0));
+  for (let at = 0; at + 8 <= view.byteLength; at += Math.max(8, view.getUint32(at))) {
+    if (view.getUint32(at + 4) === MDAT) chunks++;
+  }
+  return chunks;
 }
 
 /**

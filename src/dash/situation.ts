@@ -1,8 +1,9 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RulesContext, StreamInfo } from 'dashjs';
-import type { Period, Situation } from '../core/player-port.ts';
+import type { LivePosition, Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
+import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
 import { type DashPlayer, rangeBits, setting } from './player.ts';
 
 /** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
@@ -14,22 +15,30 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
 }
 
 /** `context`: of the latest call of the rule for video. */
-export function readSituation(player: DashPlayer, context: RulesContext, gauge: BufferGauge): Situation {
+export function readSituation(
+  player: DashPlayer,
+  context: RulesContext,
+  { gauge, clock }: { gauge: BufferGauge; clock: LiveClock },
+): Situation {
   const streamInfo = context.getStreamInfo();
   /** dash.js's current representation. */
   const current = context.getRepresentation();
   const period = periodOf(streamInfo, current);
   const segmentSeconds = segmentDuration(current);
   const schedule = context.getScheduleController();
-  const streams = schedule.getPlaybackController?.()?.getStreamController?.();
+  const playback = schedule.getPlaybackController?.();
+  const streams = playback?.getStreamController?.();
   const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
   let target = schedule.getBufferTarget();
   if (gauge.isQuotaExceeded) {
     // dash.js cuts only the targets of the top quality, but the plan may reach it.
     target = Math.min(target, Number(setting(player, 'buffer.bufferTimeAtTopQuality')));
   }
-  // dash.js compares buffer level + segment duration with its target; for targets up to a segment, the level alone.
-  const bufferCapSeconds = target > segmentSeconds ? target : target + segmentSeconds;
+  // dash.js compares buffer level + segment duration with its target; for targets up to a segment and low latency, the
+  // level alone.
+  const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
+  const targetCapSeconds = isLevelAlone ? target + segmentSeconds : target;
+  const live = livePosition(streamInfo, current, clock, playback?.getLiveDelay?.());
   const playableSeconds = gauge.playableSeconds();
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
@@ -45,16 +54,37 @@ export function readSituation(player: DashPlayer, context: RulesContext, gauge: 
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
-      bufferCapSeconds,
+      // At the live edge, the next segment cannot be requested before its first chunk exists.
+      bufferCapSeconds: live
+        ? Math.min(targetCapSeconds, live.latencySeconds - live.firstChunkSeconds + segmentSeconds)
+        : targetCapSeconds,
       ...gauge.playback(),
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
+    live,
     indexedBits(id, index) {
       const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
       return rangeBits(segments?.[index]?.mediaRange);
     },
   };
+}
+
+function livePosition(
+  stream: StreamInfo,
+  representation: Representation,
+  clock: LiveClock,
+  targetLatencySeconds = 0,
+): LivePosition | undefined {
+  const nowSeconds = clock.nowSeconds(stream);
+  return nowSeconds === undefined
+    ? undefined
+    : {
+        latencySeconds: clock.latencySeconds() ?? targetLatencySeconds,
+        targetLatencySeconds,
+        nowSeconds,
+        firstChunkSeconds: firstChunkSeconds(representation),
+      };
 }
 
 /** The period; all representations have the same number of segments. */

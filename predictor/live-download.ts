@@ -1,0 +1,139 @@
+/** Tells what limited a live download: the link, or the encoder, which makes chunks at its own pace. */
+
+/** Chunks may come into being this much after the announced time, by the stream's fault or by a clock's. */
+const MOST_LAG_SECONDS = 0.5;
+/** The lag is the earliest arrival's; it may grow by this much from chunk to chunk. */
+const LAG_GROWTH_SECONDS = 0.001;
+/** The link's rate is known from chunks that came back to back for this long. */
+const MEASURED_SECONDS = 0.05;
+/** A chunk that waited for the encoder shows no higher rate than one of this duration: its first byte is not seen. */
+const SHORTEST_TRANSFER_SECONDS = 0.01;
+
+/** Chunks of a stream, as learnt from its downloads. One per session. */
+export class LiveEdge {
+  /** Media per chunk, counted in the latest whole segment; undefined before. */
+  chunkSeconds: number | undefined;
+  #lagSeconds: number | undefined;
+
+  /** How long after the announced time chunks can be received. Negative: before. */
+  get lagSeconds(): number {
+    return this.#lagSeconds ?? 0;
+  }
+
+  /** A chunk has arrived, this long after its announced time. */
+  arrived(lagSeconds: number): void {
+    this.#lagSeconds = Math.min(MOST_LAG_SECONDS, lagSeconds, (this.#lagSeconds ?? lagSeconds) + LAG_GROWTH_SECONDS);
+  }
+}
+
+export interface LiveSegment {
+  /** Announced time of the first chunk on the session's clock. */
+  firstChunkAtSeconds: number;
+  segmentSeconds: number;
+  /** Media per chunk, where the stream announces it; at most `segmentSeconds`. */
+  chunkSeconds: number;
+}
+
+/** A part of a body, as it arrived. */
+export interface Arrival {
+  /** The encoder may have been the limit: the part shows a lower bound of the link's rate. */
+  isBound: boolean;
+  /** Since then it was on its way, on the session's clock. */
+  sinceSeconds: number;
+}
+
+/** One download of a live segment. Times are of the session's clock. */
+export class LiveDownload {
+  readonly #edge: LiveEdge;
+  readonly #segment: LiveSegment;
+  readonly #isWhole: boolean;
+  /** Whole chunks. */
+  #chunks = 0;
+  /** Bits of the chunk after them have arrived. */
+  #isInChunk = false;
+  #bits = 0;
+  #arrivedSeconds: number;
+  #isLimited: boolean;
+  /** Transfer of all parts, as far as it is known. */
+  #transferSeconds = 0;
+  /** Parts that followed the one before without a wait for the encoder. */
+  #measured = { bits: 0, seconds: 0 };
+
+  constructor(edge: LiveEdge, segment: LiveSegment, requestedAtSeconds: number) {
+    this.#edge = edge;
+    this.#segment = segment;
+    this.#arrivedSeconds = requestedAtSeconds;
+    this.#isLimited = this.nextChunkAtSeconds > requestedAtSeconds;
+    const { firstChunkAtSeconds, segmentSeconds } = segment;
+    this.#isWhole = firstChunkAtSeconds + segmentSeconds - this.#chunkSeconds + MOST_LAG_SECONDS < requestedAtSeconds;
+  }
+
+  /** When the next chunk comes into being; in the past for one that the link has yet to deliver. */
+  get nextChunkAtSeconds(): number {
+    return this.#announcedSeconds(this.#chunks) + this.#edge.lagSeconds;
+  }
+
+  /** Whether the encoder had to be waited for, so far. */
+  get isLimited(): boolean {
+    return this.#isLimited;
+  }
+
+  /** The server answered that the segment does not exist yet. */
+  refused(atSeconds: number): void {
+    this.#arrivedSeconds = atSeconds;
+    this.#isLimited = true;
+  }
+
+  /**
+   * `bits` arrived, and `chunks` chunks are whole since the last call; undefined if the body is not read in chunks.
+   */
+  received(atSeconds: number, bits: number, chunks: number | undefined): Arrival {
+    const announced = this.#announcedSeconds(this.#chunks);
+    const isFirst = this.#bits === 0;
+    const isBound = !this.#isWhole && this.nextChunkAtSeconds > this.#arrivedSeconds && bits > 0;
+    if (isBound) this.#isLimited = true;
+    // A lag may be the link's; without it the bound is a safe one.
+    const exists = Math.min(announced + Math.min(0, this.#edge.lagSeconds), atSeconds - SHORTEST_TRANSFER_SECONDS);
+    const sinceSeconds = Math.max(this.#arrivedSeconds, isBound ? exists : 0);
+    this.#transferSeconds += atSeconds - sinceSeconds;
+    if (!isBound && !isFirst) {
+      this.#measured.bits += bits;
+      this.#measured.seconds += atSeconds - sinceSeconds;
+    }
+    // The times of later chunks are known with their duration.
+    const isTimed = this.#chunks === 0 || this.#edge.chunkSeconds !== undefined;
+    if (bits > 0 && !this.#isInChunk && isTimed && !this.#isWhole) this.#edge.arrived(atSeconds - announced);
+    this.#chunks += chunks ?? 0;
+    this.#isInChunk = chunks === undefined || chunks === 0;
+    this.#bits += bits;
+    this.#arrivedSeconds = atSeconds;
+    return { isBound, sinceSeconds };
+  }
+
+  /** The last bit has arrived. */
+  ended(): void {
+    if (this.#chunks > 1) this.#edge.chunkSeconds = this.#segment.segmentSeconds / this.#chunks;
+  }
+
+  /**
+   * Duration of this download over the link alone. Undefined where the encoder was the limit and the rate is below
+   * `knownBps`: then nothing is known.
+   */
+  linkSeconds(downloadSeconds: number, knownBps: number): number | undefined {
+    if (!this.#isLimited) return downloadSeconds;
+    const { bits, seconds } = this.#measured;
+    if (seconds >= MEASURED_SECONDS) return (this.#bits * seconds) / bits;
+    return this.#bits / this.#transferSeconds >= knownBps ? this.#transferSeconds : undefined;
+  }
+
+  get #chunkSeconds(): number {
+    return this.#edge.chunkSeconds ?? this.#segment.chunkSeconds;
+  }
+
+  /** Announced time of a chunk; none comes after the last. */
+  #announcedSeconds(chunk: number): number {
+    const { firstChunkAtSeconds, segmentSeconds } = this.#segment;
+    const last = Math.round(segmentSeconds / this.#chunkSeconds) - 1;
+    return firstChunkAtSeconds + Math.min(chunk, last) * this.#chunkSeconds;
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The playback-rate laws of live streams, as dash.js 5.2.1 applies them (CatchupController.js), and CMAB's slots on top
+ * of them. Pure and browser-safe: the simulator and the benchmark's page share them.
+ */
+
+/** dash.js's `liveCatchupModeDefault` or `liveCatchupModeLoLP`. */
+export interface CatchUp {
+  law: 'default' | 'lolp';
+  /** Slow down in the fixed seconds of a minute around Starlink's handovers, as CMAB does; else follow the law. */
+  fixedSlots: boolean;
+}
+
+export const DEFAULT_CATCH_UP: CatchUp = { law: 'default', fixedSlots: false };
+
+/** dash.js's bounds of the rate for a service without bounds. */
+export const DEFAULT_PLAYBACK_RATES = { min: 0.5, max: 1.5 };
+
+/** dash.js evaluates its law at each `timeupdate`; Chromium sends one each 250 ms (HTMLMediaElement, from source). */
+export const CATCH_UP_PERIOD_SECONDS = 0.25;
+
+/** dash.js seeks to the live edge beyond this excess of latency over its target (`liveCatchup.maxDrift`). */
+export const MAX_DRIFT_SECONDS = 12;
+
+/** dash.js's `buffer.lowLatencyStallThreshold`: the buffer counts as empty, and the default law plays at rate 1. */
+const EMPTY_BUFFER_SECONDS = 0.3;
+
+/** dash.js's `liveCatchup.playbackBufferMin`, of LoL+ and of the slots. */
+const LEAST_BUFFER_SECONDS = 0.5;
+
+/** The steepness of all laws, per second of latency or buffer. */
+const STEEPNESS = 5;
+
+/** LoL+ plays at rate 1 within this share of the target. */
+const LOLP_TOLERANCE = 0.02;
+
+/** The smallest change of the rate that dash.js applies, as a share of the largest increase. Not for changes to 1. */
+const LEAST_CHANGE_SHARE = 0.04;
+
+/** Whole UTC seconds of a minute from a second before to two seconds after 12, 27, 42 and 57. */
+const SLOT_SECONDS: ReadonlySet<number> = new Set([11, 12, 13, 26, 27, 28, 41, 42, 43, 56, 57, 58]);
+
+export interface CatchUpSituation {
+  latencySeconds: number;
+  targetLatencySeconds: number;
+  bufferLevelSeconds: number;
+  utcMs: number;
+  /** Bounds of the playback rate, around 1. */
+  rates: { min: number; max: number };
+  /** The present rate. */
+  presentRate: number;
+}
+
+/** The playback rate from now on: the law's, or the present one if the change is too small for dash.js. */
+export function catchUpRate(catchUp: CatchUp, situation: CatchUpSituation): number {
+  const rate = lawRate(catchUp, situation);
+  const { presentRate, rates } = situation;
+  const isApplied = rate === 1 || Math.abs(presentRate - rate) >= LEAST_CHANGE_SHARE * (rates.max - 1);
+  return isApplied ? rate : presentRate;
+}
+
+/** Whether dash.js gives up catching up and seeks to the target latency. */
+export function shouldJumpToLive(latencySeconds: number, targetLatencySeconds: number): boolean {
+  return latencySeconds - targetLatencySeconds > MAX_DRIFT_SECONDS;
+}
+
+function lawRate({ law, fixedSlots }: CatchUp, situation: CatchUpSituation): number {
+  const { latencySeconds, targetLatencySeconds, bufferLevelSeconds, utcMs, rates } = situation;
+  const lateSeconds = latencySeconds - targetLatencySeconds;
+  const missingSeconds = LEAST_BUFFER_SECONDS - bufferLevelSeconds;
+  if (fixedSlots && SLOT_SECONDS.has(Math.floor(utcMs / 1000) % 60)) return sigmoid(-Math.abs(missingSeconds), rates);
+  if (law === 'lolp') {
+    if (missingSeconds > 0) return sigmoid(-missingSeconds, rates);
+    if (Math.abs(lateSeconds) <= LOLP_TOLERANCE * targetLatencySeconds) return 1;
+  } else if (bufferLevelSeconds <= EMPTY_BUFFER_SECONDS) return 1;
+  return sigmoid(lateSeconds, rates);
+}
+
+/** From the least rate far below 0 to the highest far above it. */
+function sigmoid(seconds: number, { min, max }: { min: number; max: number }): number {
+  const change = seconds < 0 ? 1 - min : max - 1;
+  return 1 - change + (2 * change) / (1 + Math.exp(-STEEPNESS * seconds));
+}

@@ -1,0 +1,94 @@
+/** One request for a segment at the live edge: a chunk arrives when it exists and the link has room. */
+
+import type { PiecewisePath } from '../../abr/index.ts';
+
+const FIRST_BYTE_BITS = 8;
+/** Shorter waits are rounding errors. */
+const ROUNDING_SECONDS = 1e-9;
+
+/** A chunk on the link. Between two of them the link waited for the encoder. */
+export interface ChunkTransfer {
+  startSeconds: number;
+  endSeconds: number;
+  bits: number;
+}
+
+export interface LiveRequest {
+  requestedAtSeconds: number;
+  rttSeconds: number;
+  sizeBits: number;
+  /** When each chunk comes into being; the chunks have equal sizes. */
+  chunksExistAtSeconds: readonly number[];
+  /** From the last byte of a chunk of these bits to the page. */
+  responseSeconds(bits: number): number;
+}
+
+/** Times are of the session's clock; `link` begins at the session's second 0 and has no latency. */
+export class LiveFlight {
+  readonly requestedAtSeconds: number;
+  readonly sizeBits: number;
+  readonly transfers: readonly ChunkTransfer[];
+  readonly firstByteAtSeconds: number;
+  /** When the page has the last byte. */
+  readonly endsAtSeconds: number;
+  private readonly link: PiecewisePath;
+
+  constructor(link: PiecewisePath, request: LiveRequest) {
+    const { requestedAtSeconds, rttSeconds, sizeBits, chunksExistAtSeconds, responseSeconds } = request;
+    const bits = sizeBits / chunksExistAtSeconds.length;
+    let freeAtSeconds = requestedAtSeconds + rttSeconds;
+    this.link = link;
+    this.requestedAtSeconds = requestedAtSeconds;
+    this.sizeBits = sizeBits;
+    this.transfers = chunksExistAtSeconds.map((existsAtSeconds) => {
+      const startSeconds = Math.max(freeAtSeconds, existsAtSeconds);
+      freeAtSeconds = startSeconds + link.transferSeconds(startSeconds, bits);
+      return { startSeconds, endSeconds: freeAtSeconds, bits };
+    });
+    const { startSeconds } = this.transfers[0]!;
+    this.firstByteAtSeconds = startSeconds + link.transferSeconds(startSeconds, Math.min(FIRST_BYTE_BITS, bits));
+    this.endsAtSeconds = freeAtSeconds + responseSeconds(bits);
+  }
+
+  receivedBits(atSeconds: number): number {
+    if (atSeconds < this.firstByteAtSeconds) return 0;
+    if (atSeconds >= this.endsAtSeconds) return this.sizeBits;
+    return this.transfers.reduce((sum, transfer) => sum + this.bitsOf(transfer, atSeconds), 0);
+  }
+
+  /** When the latest bits arrived, or when the chunk on the link came into being; undefined before the first byte. */
+  lastProgressAtSeconds(atSeconds: number): number | undefined {
+    if (atSeconds < this.firstByteAtSeconds) return undefined;
+    const transfer = this.transfers.filter(({ startSeconds }) => startSeconds <= atSeconds).pop()!;
+    const { startSeconds } = transfer;
+    const received = this.bitsOf(transfer, atSeconds);
+    return Math.min(atSeconds, startSeconds + this.link.transferSeconds(startSeconds, received));
+  }
+
+  /** Whether all that exists has arrived, so that the link waits for the encoder. */
+  isWaiting(atSeconds: number): boolean {
+    return (
+      atSeconds >= this.firstByteAtSeconds &&
+      !this.transfers.some(({ startSeconds, endSeconds }) => startSeconds <= atSeconds && atSeconds < endSeconds)
+    );
+  }
+
+  /** Seconds until `atSeconds` in which the link waited for the encoder. */
+  waitedSeconds(atSeconds: number): number {
+    let waited = 0;
+    let freeAtSeconds = this.transfers[0]!.startSeconds;
+    for (const { startSeconds, endSeconds } of this.transfers) {
+      const wait = Math.min(startSeconds, atSeconds) - freeAtSeconds;
+      if (wait > ROUNDING_SECONDS) waited += wait;
+      freeAtSeconds = endSeconds;
+    }
+    return waited;
+  }
+
+  /** Bits of one transfer that have arrived. */
+  bitsOf({ startSeconds, endSeconds, bits }: ChunkTransfer, atSeconds: number): number {
+    if (atSeconds >= endSeconds) return bits;
+    if (atSeconds <= startSeconds) return 0;
+    return Math.min(bits, this.link.cumulativeBits(atSeconds) - this.link.cumulativeBits(startSeconds));
+  }
+}

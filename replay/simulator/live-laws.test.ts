@@ -1,0 +1,264 @@
+/** Laws that hold for every live session on every link. */
+
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type Controller, createController, type Observation } from '../../abr/index.ts';
+import type { CatchUp } from '../catch-up.ts';
+import { seededRandom } from '../random.ts';
+import type { SessionResult } from '../results.ts';
+import {
+  chunkExistsAtSeconds,
+  IDEAL_BROWSER,
+  type LiveStream,
+  liveSessionSeconds,
+  MEASURED_BROWSER,
+  SCENARIOS,
+  type Scenario,
+} from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { LivePlayback } from './live-playback.ts';
+import { linkOf } from './session-setup.ts';
+import { type DecisionRecord, simulateSession } from './simulate-session.ts';
+
+const SEED = { seed: 20260101 };
+const ROUNDING = 1e-6;
+
+function traceOf(mbps: readonly number[], stepSeconds: number): Trace {
+  return {
+    name: 'law',
+    stepEndsSeconds: Float64Array.from(mbps, (_, i) => (i + 1) * stepSeconds),
+    // There is always some capacity before the wrap.
+    ratesBps: Float64Array.from(mbps, (rate, i) => (i === 0 ? rate + 0.5 : rate) * 1e6),
+    durationSeconds: mbps.length * stepSeconds,
+    metadata: { dataset: 'law', recordingGroup: 'law' },
+  };
+}
+
+/** Chooses and abandons at random. */
+function restless(seed: number, representationCount: number): Controller {
+  const random = seededRandom(seed);
+  const any = () => Math.floor(random() * representationCount);
+  return {
+    name: 'restless',
+    decide: () => ({ representation: any(), controller: 'restless', reason: 'any' }),
+    reconsider({ ladderBps }, { bitrateBps }) {
+      const representation = any();
+      return random() < 0.05 && ladderBps[representation] !== bitrateBps
+        ? { representation, controller: 'restless', reason: 'any other' }
+        : 'keep';
+    },
+  };
+}
+
+const live: fc.Arbitrary<LiveStream> = fc.record({
+  chunkSeconds: fc.constantFrom(0.1, 0.25, 0.5, 2),
+  encoderLatencySeconds: fc.constantFrom(0, 0.3),
+  targetLatencySeconds: fc.double({ min: 2.5, max: 8, noNaN: true }),
+  timeShiftSeconds: fc.constantFrom(4, 20),
+  playbackRates: fc.constantFrom({ min: 0.95, max: 1.05 }, { min: 0.5, max: 1.5 }, { min: 1, max: 1 }),
+});
+const catchUps = fc.record<CatchUp>({ law: fc.constantFrom('default', 'lolp'), fixedSlots: fc.boolean() });
+const session = fc.record({
+  mbps: fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: 60, noNaN: true })), {
+    minLength: 5,
+    maxLength: 60,
+  }),
+  stepSeconds: fc.constantFrom(0.1, 1, 4),
+  live,
+  segments: fc.integer({ min: 3, max: 25 }),
+  rttSeconds: fc.constantFrom(0, 0.04, 0.4),
+  browser: fc.constantFrom(IDEAL_BROWSER, MEASURED_BROWSER),
+  catchUp: catchUps,
+  seed: fc.integer({ min: 0, max: 1e6 }),
+});
+type Session = typeof session extends fc.Arbitrary<infer T> ? T : never;
+
+function play(of: Session): {
+  result: SessionResult;
+  records: DecisionRecord[];
+  seen: Observation[];
+  scenario: Played;
+} {
+  const scenario: Played = {
+    ...SCENARIOS['live-hd-1']!,
+    segmentCount: of.live.timeShiftSeconds / 2 + of.segments,
+    rttSeconds: of.rttSeconds,
+    traceScale: { factor: 1 },
+    browser: of.browser,
+    live: of.live,
+  };
+  const records: DecisionRecord[] = [];
+  const seen: Observation[] = [];
+  const result = simulateSession({
+    trace: traceOf(of.mbps, of.stepSeconds),
+    scenario,
+    catchUp: of.catchUp,
+    controller: restless(of.seed, scenario.ladderBps.length),
+    forecaster: {
+      name: 'recorder',
+      start() {},
+      observe: (observation) => void seen.push({ ...observation }),
+      latest: () => undefined,
+    },
+    onDecision: (record) => records.push(record),
+  });
+  return { result, records, seen, scenario };
+}
+type Played = Scenario & { live: LiveStream };
+
+/** As `expect`, which is slow in loops. */
+function atLeast(value: number, least: number): void {
+  if (!(value >= least - ROUNDING)) throw new Error(`expected at least ${least}, got ${value}`);
+}
+
+describe('laws of live sessions', () => {
+  test('the session lasts until the encoder ends; startup, watching and stalls add up', () => {
+    fc.assert(
+      fc.property(session, (of) => {
+        const { result, scenario } = play(of);
+        const { watchedSeconds, stallSecondsPerMinute } = result.live!;
+        expect(result.endedBy).toBe('end');
+        const isSeen = result.segments.length > 0 || watchedSeconds > 0;
+        expect(isSeen).toBe(true);
+        const lastsSeconds = liveSessionSeconds(scenario);
+        if (result.startupSeconds < lastsSeconds - ROUNDING) {
+          expect(result.startupSeconds + watchedSeconds).toBeCloseTo(lastsSeconds, 6);
+          expect((stallSecondsPerMinute * watchedSeconds) / 60).toBeCloseTo(result.stallSeconds, 6);
+        } else expect(watchedSeconds).toBeCloseTo(lastsSeconds, 6);
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+
+  test('the buffer holds only what exists, and the state says so', () => {
+    fc.assert(
+      fc.property(session, (of) => {
+        const { records } = play(of);
+        const { encoderLatencySeconds, timeShiftSeconds } = of.live;
+        for (const { state } of records) {
+          const { bufferLevelSeconds, bufferCapSeconds, segmentSeconds, started, nowSeconds } = state;
+          const { latencySeconds, firstChunkAtSeconds } = state.live!;
+          atLeast(bufferCapSeconds, bufferLevelSeconds + segmentSeconds);
+          expect(firstChunkAtSeconds).toBe(
+            chunkExistsAtSeconds(
+              { segmentSeconds, live: of.live },
+              { segmentIndex: state.segmentIndex, chunkIndex: 0 },
+            ),
+          );
+          if (!started) continue;
+          atLeast(latencySeconds - encoderLatencySeconds, bufferLevelSeconds);
+          // The picture was captured after the stream's start.
+          atLeast(nowSeconds + timeShiftSeconds - latencySeconds, 0);
+        }
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+
+  test('no chunk arrives before it exists, nor faster than the link', () => {
+    fc.assert(
+      fc.property(session, (of) => {
+        const { result, records, seen, scenario } = play(of);
+        const link = linkOf(traceOf(of.mbps, of.stepSeconds), scenario).from(0, 0);
+        const chunks = Math.round(scenario.segmentSeconds / of.live.chunkSeconds);
+        const exists = (segmentIndex: number, chunkIndex: number) =>
+          chunkExistsAtSeconds(scenario, { segmentIndex, chunkIndex });
+        for (const { index, requestedAtSeconds, downloadSeconds, sizeBits } of result.segments) {
+          atLeast(requestedAtSeconds, exists(index, 0));
+          const endedAtSeconds = requestedAtSeconds + downloadSeconds;
+          const transferSeconds = link.transferSeconds(requestedAtSeconds, sizeBits);
+          atLeast(downloadSeconds, of.rttSeconds);
+          atLeast(downloadSeconds, transferSeconds);
+          atLeast(endedAtSeconds, exists(index, chunks - 1));
+        }
+        for (const { state, inFlight } of records) {
+          if (inFlight === undefined) continue;
+          const existing = Array.from({ length: chunks }, (_, k) => exists(inFlight.segmentIndex, k)).filter(
+            (at) => at <= state.nowSeconds,
+          ).length;
+          // Asked only while a chunk that exists is on its way.
+          atLeast((inFlight.sizeBits * existing) / chunks, inFlight.receivedBits);
+        }
+        let untilSeconds = 0;
+        let observedBits = 0;
+        for (const observation of seen) {
+          if (observation.kind === 'request-latency') continue;
+          atLeast(observation.startSeconds, untilSeconds);
+          untilSeconds = observation.endSeconds;
+          if (observation.kind === 'idle') continue;
+          observedBits += observation.bits;
+          // The meter spreads bits over the last 0.15 s.
+          atLeast(link.cumulativeBits(untilSeconds + 0.25) + 1, observedBits);
+        }
+      }),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+
+  test('latency is the clock less the media that has played, also over stalls and jumps', () => {
+    fc.assert(
+      fc.property(
+        fc.record({ live, catchUp: catchUps }),
+        fc.array(
+          fc.record({ gap: fc.double({ min: 0, max: 3, noNaN: true }), media: fc.integer({ min: 0, max: 12 }) }),
+        ),
+        ({ live: stream, catchUp }, steps) => {
+          const playback = new LivePlayback({
+            ...{ live: stream, catchUp, stallLevelSeconds: 0.025 },
+            utcMs: (nowSeconds) => nowSeconds * 1000,
+          });
+          playback.seekToTarget();
+          let media = playback.positionSeconds;
+          for (const step of steps) {
+            media += step.media * 0.25;
+            playback.expect([{ atSeconds: playback.nowSeconds + step.gap / 2, untilMediaSeconds: media }]);
+            const target = playback.nowSeconds + step.gap;
+            while (!playback.advanceTo(target)) media = playback.positionSeconds;
+          }
+          const { history, startupSeconds, nowSeconds, jumps } = playback;
+          const total = history.reduce((sum, { seconds }) => sum + seconds, 0);
+          expect(startupSeconds + total).toBeCloseTo(nowSeconds, 6);
+          let jumped = 0;
+          history.forEach(({ latencySeconds, seconds, rate, isStalled }, i) => {
+            const after = latencySeconds + seconds * (isStalled ? 1 : 1 - rate);
+            const next = history[i + 1]?.latencySeconds ?? playback.latencySeconds;
+            if (Math.abs(next - after) > ROUNDING) {
+              jumped++;
+              expect(next).toBeLessThan(after);
+            }
+          });
+          expect(jumped).toBe(jumps);
+        },
+      ),
+      { ...SEED, numRuns: 100 },
+    );
+  });
+
+  test.each([1, 2, 3, 5])('on an unlimited link the latency is within 0.1 s of a target of %s s', (target) => {
+    const trace = traceOf([100_000], 1000);
+    const scenario = { ...SCENARIOS[`live-hd-${target}`]!, traceScale: { factor: 1 }, segmentCount: 310 };
+    for (const name of ['throughput', 'mpc-d']) {
+      const latencies: number[] = [];
+      const result = simulateSession({
+        trace,
+        scenario,
+        controller: createController(name, { seed: 1 }),
+        onDecision: ({ state: { nowSeconds, live: seen } }) => {
+          if (nowSeconds > 20) latencies.push(seen!.latencySeconds);
+        },
+      });
+      expect(result).toMatchObject({ stallCount: 0, live: { jumps: 0 } });
+      expect(Math.abs(latencies.reduce((sum, value) => sum + value, 0) / latencies.length - target)).toBeLessThan(0.1);
+      expect(Math.abs(result.live!.latencySecondsMean - target)).toBeLessThan(0.1);
+    }
+  });
+
+  test('the same session gives the same result', () => {
+    fc.assert(
+      fc.property(session, (of) => {
+        expect(JSON.stringify(play(of).result)).toBe(JSON.stringify(play(of).result));
+      }),
+      { ...SEED, numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,157 @@
+/** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
+
+import {
+  CATCH_UP_PERIOD_SECONDS,
+  type CatchUp,
+  catchUpRate,
+  DEFAULT_PLAYBACK_RATES,
+  shouldJumpToLive,
+} from '../catch-up.ts';
+import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
+import type { LiveStream } from '../scenarios.ts';
+
+/** dash.js leaves a position that has left the time-shift buffer by more than this, if playback is stalled. */
+const EXPIRY_SLACK_SECONDS = 0.25;
+
+/** Media that will be in the buffer. */
+export interface Append {
+  atSeconds: number;
+  untilMediaSeconds: number;
+}
+
+export interface LivePlaybackOptions {
+  live: LiveStream;
+  stallLevelSeconds: number;
+  catchUp: CatchUp;
+  utcMs(nowSeconds: number): number;
+}
+
+export class LivePlayback {
+  nowSeconds = 0;
+  /** The picture's second of media; before the first picture that where playback will begin. */
+  positionSeconds = 0;
+  bufferedUntilSeconds = 0;
+  playbackRate = 1;
+  /** From the first picture on. */
+  started = false;
+  startupSeconds = 0;
+  stallSeconds = 0;
+  stallCount = 0;
+  jumps = 0;
+  /** From the first picture on. */
+  readonly history: PlaybackPiece[] = [];
+  private isStalled = false;
+  private appends: Append[] = [];
+  private nextTickSeconds = 0;
+  private recordedJumps = 0;
+
+  constructor(private readonly options: LivePlaybackOptions) {}
+
+  get bufferLevelSeconds(): number {
+    return Math.max(0, this.bufferedUntilSeconds - this.positionSeconds);
+  }
+
+  /** From the capture of the picture to now. */
+  get latencySeconds(): number {
+    return this.nowSeconds + this.options.live.timeShiftSeconds - this.positionSeconds;
+  }
+
+  /** Moves playback to the target latency, or to the stream's start, and empties the buffer. */
+  seekToTarget(): void {
+    const { timeShiftSeconds, targetLatencySeconds } = this.options.live;
+    this.positionSeconds = Math.max(0, this.nowSeconds + timeShiftSeconds - targetLatencySeconds);
+    this.bufferedUntilSeconds = 0;
+    this.appends = [];
+  }
+
+  /** Media that arrives from now on, in order. */
+  expect(appends: readonly Append[]): void {
+    this.appends.push(...appends);
+  }
+
+  /** Media that was to be in the buffer later than this does not arrive. */
+  dropAppendsAfter(seconds: number): void {
+    this.appends = this.appends.filter(({ atSeconds }) => atSeconds <= seconds);
+  }
+
+  /** False if playback jumped to the live edge before; then `nowSeconds` is the time of the jump. */
+  advanceTo(seconds: number): boolean {
+    while (this.nowSeconds < seconds) {
+      const appendAt = this.appends[0]?.atSeconds ?? Number.POSITIVE_INFINITY;
+      const tickAt = this.started ? this.nextTickSeconds : Number.POSITIVE_INFINITY;
+      const stallAt = this.stallsAtSeconds();
+      const at = Math.min(seconds, appendAt, tickAt, stallAt);
+      this.move(at);
+      if (at === appendAt) this.append(this.appends.shift()!);
+      else if (at === stallAt) this.stall();
+      else if (at === tickAt && this.tick()) return false;
+    }
+    return true;
+  }
+
+  private stallsAtSeconds(): number {
+    if (!this.started || this.isStalled) return Number.POSITIVE_INFINITY;
+    const playableSeconds = this.bufferLevelSeconds - this.options.stallLevelSeconds;
+    return this.nowSeconds + Math.max(0, playableSeconds) / this.playbackRate;
+  }
+
+  private move(seconds: number): void {
+    const elapsed = Math.max(0, seconds - this.nowSeconds);
+    const { latencySeconds, playbackRate: rate, isStalled } = this;
+    this.nowSeconds = Math.max(this.nowSeconds, seconds);
+    if (!this.started) {
+      this.startupSeconds += elapsed;
+      return;
+    }
+    if (isStalled) this.stallSeconds += elapsed;
+    else this.positionSeconds += elapsed * rate;
+    if (elapsed > 0) this.record({ seconds: elapsed, latencySeconds, rate, isStalled });
+  }
+
+  private record(piece: PlaybackPiece): void {
+    const last = this.history[this.history.length - 1];
+    const { isStalled, rate, seconds } = piece;
+    const isSame = this.jumps === this.recordedJumps && last?.isStalled === isStalled && last.rate === rate;
+    if (isSame) last.seconds += seconds;
+    else this.history.push(piece);
+    this.recordedJumps = this.jumps;
+  }
+
+  /** Playback begins and resumes with the first chunk that it can play. */
+  private append({ untilMediaSeconds }: Append): void {
+    this.bufferedUntilSeconds = Math.max(this.bufferedUntilSeconds, untilMediaSeconds);
+    if (this.bufferLevelSeconds <= this.options.stallLevelSeconds) return;
+    if (!this.started) this.nextTickSeconds = this.nowSeconds + CATCH_UP_PERIOD_SECONDS;
+    this.started = true;
+    this.isStalled = false;
+  }
+
+  private stall(): void {
+    this.isStalled = true;
+    this.stallCount++;
+  }
+
+  /** The element's `timeupdate`, which leaves stalls out. True if playback jumped. */
+  private tick(): boolean {
+    this.nextTickSeconds += CATCH_UP_PERIOD_SECONDS;
+    const { catchUp, live, utcMs } = this.options;
+    const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;
+    const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate } = this;
+    const { isStalled } = this;
+    const isTooLate = isStalled
+      ? latencySeconds > timeShiftSeconds + EXPIRY_SLACK_SECONDS
+      : shouldJumpToLive(latencySeconds, targetLatencySeconds);
+    if (isTooLate) {
+      this.jumps++;
+      this.seekToTarget();
+      if (!isStalled) this.stall();
+      return true;
+    }
+    if (isStalled) return false;
+    this.playbackRate = catchUpRate(catchUp, {
+      ...{ latencySeconds, targetLatencySeconds, bufferLevelSeconds, rates, presentRate },
+      utcMs: utcMs(this.nowSeconds),
+    });
+    return false;
+  }
+}

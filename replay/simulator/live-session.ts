@@ -1,0 +1,210 @@
+/** Plays a live stream: joins at the target latency and ends with the encoder. README.md describes the model. */
+
+import type { Download, InFlight, PiecewisePath, PlayerState } from '../../abr/index.ts';
+import { DEFAULT_CATCH_UP } from '../catch-up.ts';
+import { liveMetrics, type PlaybackPiece } from '../evaluation/live-metrics.ts';
+import type { ResolvedScenario, SessionResult } from '../results.ts';
+import { chunkExistsAtSeconds, type LiveStream, liveSessionSeconds, type Scenario } from '../scenarios.ts';
+import { LiveFeed } from './live-feed.ts';
+import { LiveFlight } from './live-flight.ts';
+import { LivePlayback } from './live-playback.ts';
+import { expect, Session, type Stage } from './session.ts';
+import { linkOf } from './session-setup.ts';
+import type { SimulationOptions } from './simulate-session.ts';
+
+/**
+ * What a page adds at the live edge, beside `BrowserModel`. From dash.js's source, not measured yet: it looks for a
+ * segment that does not exist every 4 ms in low latency (a repeated timer of 0), and every 20 ms otherwise (the
+ * benchmark's `scheduling.defaultTimeout`), so half of that late in the mean; from the manifest to the choice of the
+ * start position it loads the time and sets up the stream.
+ */
+export const LIVE_PAGE = { joinSeconds: 0.1, lowLatencyLateSeconds: 0.002, lateSeconds: 0.01 };
+
+/** `options.scenario` has `live`. @throws {RangeError} for impossible options. */
+export function simulateLiveSession(options: SimulationOptions, live: LiveStream): SessionResult {
+  let stage: LiveStage | undefined;
+  const session = new Session<LiveFlight>(options, (own) => {
+    stage = new LiveStage(options, live, own);
+    return stage;
+  });
+  const { playback, scenario } = stage!;
+  const end = session.run(() => {
+    stage!.play();
+    return 'end';
+  });
+  const { startupSeconds } = playback;
+  const unseen: PlaybackPiece = {
+    seconds: startupSeconds,
+    latencySeconds: live.targetLatencySeconds,
+    rate: 1,
+    isStalled: true,
+  };
+  return {
+    ...session.result(end, { segmentCount: session.rows.length, hasUnfinished: true }),
+    live: liveMetrics({
+      history: playback.history.length > 0 ? playback.history : [unseen],
+      bitratesBps: session.rows.map(({ bitrateBps }) => bitrateBps),
+      segmentSeconds: scenario.segmentSeconds,
+      ladderBps: scenario.ladderBps,
+      jumps: playback.jumps,
+    }),
+  };
+}
+
+class LiveStage implements Stage<LiveFlight> {
+  readonly playback: LivePlayback;
+  readonly isInitialised = false;
+  readonly scenario: Scenario | ResolvedScenario;
+  private readonly link: PiecewisePath;
+  private readonly feed: LiveFeed;
+  private readonly chunkCount: number;
+  private readonly endsAtSeconds: number;
+
+  constructor(
+    { trace, scenario, forecaster, catchUp = DEFAULT_CATCH_UP }: SimulationOptions,
+    private readonly live: LiveStream,
+    private readonly session: Session<LiveFlight>,
+  ) {
+    const { segmentSeconds, browser, playbackRate = 1 } = scenario;
+    const { segmentCount, startSeconds } = session;
+    expect(playbackRate === 1, 'scenario.playbackRate', '1 in a live stream', playbackRate);
+    this.scenario = scenario;
+    this.link = linkOf(trace, scenario).from(startSeconds, 0);
+    this.feed = new LiveFeed(forecaster, session.downloads);
+    this.chunkCount = Math.round(segmentSeconds / live.chunkSeconds);
+    this.endsAtSeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
+    expect(this.endsAtSeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
+    this.playback = new LivePlayback({
+      ...{ live, catchUp },
+      stallLevelSeconds: browser.stallLevelSeconds,
+      utcMs: (nowSeconds) => session.utcMs(nowSeconds),
+    });
+  }
+
+  get isOver(): boolean {
+    return this.playback.nowSeconds >= this.endsAtSeconds;
+  }
+
+  play(): void {
+    const { playback, session } = this;
+    this.waitUntil(LIVE_PAGE.joinSeconds);
+    playback.seekToTarget();
+    let index = this.indexAtPosition();
+    while (index < session.segmentCount && !this.isOver) {
+      const { jumps } = playback;
+      if (session.playSegment(index)) index++;
+      if (playback.jumps > jumps) index = this.indexAtPosition();
+    }
+    while (!this.isOver) this.waitUntil(this.endsAtSeconds);
+  }
+
+  waitUntil(seconds: number): boolean {
+    return this.playback.advanceTo(Math.min(seconds, this.endsAtSeconds)) && seconds < this.endsAtSeconds;
+  }
+
+  /** In low latency dash.js compares the level alone with its target. */
+  waitForRoom(): boolean {
+    const { playback, scenario, session } = this;
+    const { requestGapSeconds } = scenario.browser;
+    if (session.rows.length > 0 && !this.waitUntil(playback.nowSeconds + requestGapSeconds)) return false;
+    for (;;) {
+      const added = this.hasChunks ? 0 : scenario.segmentSeconds;
+      const excessSeconds = playback.bufferLevelSeconds + added - scenario.bufferCapSeconds;
+      if (excessSeconds < 0) return true;
+      const seconds = excessSeconds / playback.playbackRate + this.pollSeconds;
+      if (!this.waitUntil(playback.nowSeconds + seconds)) return false;
+    }
+  }
+
+  waitForMedia(index: number): boolean {
+    const { playback } = this;
+    const existsAtSeconds = this.existsAtSeconds(index, 0);
+    return existsAtSeconds <= playback.nowSeconds || this.waitUntil(existsAtSeconds + this.pollSeconds);
+  }
+
+  request(index: number, sizeBits: number): LiveFlight {
+    const { playback, scenario, chunkCount, live } = this;
+    const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
+    const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
+    const flight = new LiveFlight(this.link, {
+      requestedAtSeconds: playback.nowSeconds,
+      rttSeconds: scenario.rttSeconds,
+      sizeBits,
+      chunksExistAtSeconds: Array.from({ length: chunkCount }, (_, chunk) => this.existsAtSeconds(index, chunk)),
+      responseSeconds: toPage,
+    });
+    playback.expect(
+      flight.transfers.map(({ endSeconds, bits }, chunk) => ({
+        atSeconds: endSeconds + toPage(bits) + appendSeconds,
+        untilMediaSeconds: index * scenario.segmentSeconds + (chunk + 1) * live.chunkSeconds,
+      })),
+    );
+    this.feed.begin(flight, {
+      firstChunkAtSeconds: this.existsAtSeconds(index, 0),
+      segmentSeconds: scenario.segmentSeconds,
+      // The manifest announces the first chunk's end and the encoder's latency in one.
+      chunkSeconds: Math.min(scenario.segmentSeconds, live.chunkSeconds + live.encoderLatencySeconds),
+    });
+    return flight;
+  }
+
+  report(hasEnded: boolean): void {
+    const { nowSeconds } = this.playback;
+    this.feed.report(nowSeconds, hasEnded);
+    if (hasEnded) this.playback.dropAppendsAfter(nowSeconds + this.scenario.browser.appendSeconds);
+  }
+
+  measured(download: Download): Download | undefined {
+    return this.feed.measured(download);
+  }
+
+  /** The waits for the encoder put the request off, so that its rate is the link's. */
+  inFlight(flight: LiveFlight, inFlight: InFlight): InFlight | undefined {
+    const { nowSeconds } = this.playback;
+    if (flight.isWaiting(nowSeconds)) return undefined;
+    return { ...inFlight, requestedAtSeconds: inFlight.requestedAtSeconds + flight.waitedSeconds(nowSeconds) };
+  }
+
+  append(): boolean {
+    return this.waitUntil(this.playback.nowSeconds + this.scenario.browser.appendSeconds);
+  }
+
+  state(state: PlayerState): PlayerState {
+    const { playback, live } = this;
+    const { segmentSeconds } = state;
+    const latencySeconds = playback.started ? playback.latencySeconds : live.targetLatencySeconds;
+    const dashCap = state.bufferCapSeconds + (this.hasChunks ? segmentSeconds : 0);
+    // The next segment's first chunk comes into being at this level.
+    const edgeLevel = latencySeconds - live.chunkSeconds - live.encoderLatencySeconds;
+    return {
+      ...state,
+      bufferCapSeconds:
+        Math.max(state.bufferLevelSeconds, Math.min(dashCap - segmentSeconds, edgeLevel)) + segmentSeconds,
+      // A player does not see the end of a live stream.
+      segmentsRemaining: Number.POSITIVE_INFINITY,
+      live: {
+        latencySeconds,
+        targetLatencySeconds: live.targetLatencySeconds,
+        chunkSeconds: live.chunkSeconds,
+        firstChunkAtSeconds: this.existsAtSeconds(state.segmentIndex, 0),
+      },
+    };
+  }
+
+  private get hasChunks(): boolean {
+    return this.chunkCount > 1;
+  }
+
+  private get pollSeconds(): number {
+    return this.hasChunks ? LIVE_PAGE.lowLatencyLateSeconds : LIVE_PAGE.lateSeconds;
+  }
+
+  private existsAtSeconds(segmentIndex: number, chunkIndex: number): number {
+    const { segmentSeconds } = this.scenario;
+    return chunkExistsAtSeconds({ segmentSeconds, live: this.live }, { segmentIndex, chunkIndex });
+  }
+
+  private indexAtPosition(): number {
+    return Math.floor(this.playback.positionSeconds / this.scenario.segmentSeconds);
+  }
+}

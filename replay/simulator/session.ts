@@ -1,0 +1,380 @@
+/**
+ * What sessions on demand and live ones share: segments in order, each decided on, requested and perhaps abandoned, the
+ * questions to the controller, the books and the result. A `Stage` is the player around it.
+ */
+
+import {
+  type Controller,
+  type Decision,
+  type Download,
+  type Forecaster,
+  type InFlight,
+  type PiecewisePath,
+  type PlayerState,
+  type QoeWeights,
+  qoeWeights,
+} from '../../abr/index.ts';
+import { decisionMicros } from '../evaluation/quantiles.ts';
+import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+import { traceStartUtcMs } from '../trace.ts';
+import type { Flight } from './flight.ts';
+import { sessionTotals } from './session-result.ts';
+import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
+import type { SimulationOptions } from './simulate-session.ts';
+
+/** Period of `reconsider`, as of the plugin's timer in a page. */
+const TICK_SECONDS = 0.1;
+
+/** Default uncertainty of the player's UTC: that of a device's clock. */
+const UTC_UNCERTAINTY_SECONDS = 2;
+
+/** Ends the session. */
+class ControllerFault extends Error {}
+
+/** The media element. Times are of the session's clock, levels seconds of media. */
+interface Player {
+  readonly nowSeconds: number;
+  readonly started: boolean;
+  readonly bufferLevelSeconds: number;
+  readonly playbackRate: number;
+  readonly startupSeconds: number;
+  readonly stallSeconds: number;
+  readonly stallCount: number;
+}
+
+export type Airborne = Pick<
+  Flight,
+  'sizeBits' | 'requestedAtSeconds' | 'endsAtSeconds' | 'firstByteAtSeconds' | 'receivedBits' | 'lastProgressAtSeconds'
+>;
+
+/** What differs on demand and live. Waits return false if a segment ends early: the session is over, or has jumped. */
+export interface Stage<F extends Airborne> {
+  readonly playback: Player;
+  /** The first representation's initialisation segment was loaded before second 0. */
+  readonly isInitialised: boolean;
+  /** The session ended with its stream, so that what arrived of a segment is not wasted. */
+  readonly isOver: boolean;
+  waitUntil(seconds: number): boolean;
+  /** Waits until dash.js looks for the next segment. */
+  waitForRoom(index: number): boolean;
+  /** Waits until the segment can be requested. */
+  waitForMedia(index: number): boolean;
+  /** Requests a segment now. */
+  request(index: number, sizeBits: number): F;
+  /** Reports a flight's progress until now to the forecaster. */
+  report(hasEnded: boolean): void;
+  /** The download as the controller sees it; undefined: it says nothing about the link. */
+  measured(download: Download): Download | undefined;
+  /** Waits until a complete segment is in the buffer. */
+  append(): boolean;
+  /** The running download as the controller sees it; undefined: there is nothing to reconsider now. */
+  inFlight(flight: F, inFlight: InFlight): InFlight | undefined;
+  /** Completes the state of a player on demand. */
+  state(state: PlayerState): PlayerState;
+}
+
+/** A request of a segment. */
+interface Attempt<F extends Airborne> {
+  flight: F;
+  index: number;
+  representation: number;
+  abandonments: number;
+}
+
+export class Session<F extends Airborne> {
+  readonly startSeconds: number;
+  readonly segmentCount: number;
+  readonly rows: SegmentRow[] = [];
+  readonly downloads: Download[] = [];
+  private readonly stage: Stage<F>;
+  private readonly tickSeconds: number;
+  private readonly forecaster: Forecaster | undefined;
+  private readonly link: PiecewisePath;
+  /** `[segment][k][representation]`: sizes of this segment (k = 0) and the following ones. */
+  private readonly upcoming: readonly (readonly (readonly number[])[])[];
+  private previousBitrateBps: number | undefined;
+  private requestedBits = 0;
+  private wastedBits = 0;
+  private readonly scenario: Scenario | ResolvedScenario;
+  private readonly controller: Controller;
+  private readonly weights: QoeWeights;
+  private readonly utcMsAtStart: number;
+  private readonly utcUncertaintySeconds: number;
+  private readonly initialised: boolean[];
+  private readonly decisionMillis: number[] = [];
+
+  /** @throws {RangeError} for impossible options. */
+  constructor(
+    private readonly options: SimulationOptions,
+    stageOf: (session: Session<F>) => Stage<F>,
+  ) {
+    const { trace, scenario, controller } = options;
+    this.scenario = scenario;
+    this.controller = controller;
+    this.forecaster = options.forecaster;
+    this.startSeconds = options.startSeconds ?? 0;
+    this.tickSeconds = options.tickSeconds ?? TICK_SECONDS;
+    this.segmentCount = options.segmentCount ?? scenario.segmentCount;
+    expect(this.startSeconds >= 0, 'startSeconds', 'a number >= 0', this.startSeconds);
+    expect(this.tickSeconds > 0, 'tickSeconds', 'a number > 0', this.tickSeconds);
+    expect(
+      Number.isInteger(this.segmentCount) && this.segmentCount >= 1 && this.segmentCount <= scenario.segmentCount,
+      'segmentCount',
+      `a whole number from 1 to ${scenario.segmentCount}`,
+      this.segmentCount,
+    );
+    this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
+    this.weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
+    this.upcoming = upcomingSizesOf(scenario, this.segmentCount);
+    this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
+    this.utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + (options.utcErrorSeconds ?? 0)) * 1000;
+    this.utcUncertaintySeconds = options.utcUncertaintySeconds ?? UTC_UNCERTAINTY_SECONDS;
+    this.stage = stageOf(this);
+  }
+
+  /** Plays a session to its end, or to the controller's fault. */
+  run(play: () => SessionResult['endedBy']): Pick<SessionResult, 'endedBy' | 'fault'> {
+    this.forecaster?.start({
+      utcMsAtStart: this.utcMsAtStart,
+      utcUncertaintySeconds: this.utcUncertaintySeconds,
+      seed: this.options.seed ?? 0,
+    });
+    try {
+      return { endedBy: play() };
+    } catch (error) {
+      if (!(error instanceof ControllerFault)) throw error;
+      return { endedBy: 'fault', fault: error.message };
+    }
+  }
+
+  /** Waits for room, decides, downloads and appends. False if the segment ended early. */
+  playSegment(index: number): boolean {
+    const { stage, scenario } = this;
+    const { playback } = stage;
+    const stallSecondsBefore = playback.stallSeconds;
+    if (!stage.waitForRoom(index)) return false;
+
+    let decision = this.decide(this.state(index));
+    let abandonments = 0;
+    let abandonedBits = 0;
+    let firstRequestAtSeconds: number | undefined;
+    let bufferAtFirstRequest = 0;
+    for (;;) {
+      const { representation } = decision;
+      if (!this.initialise(representation) || !stage.waitForMedia(index)) return false;
+      firstRequestAtSeconds ??= playback.nowSeconds;
+      if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
+      const sizeBits = this.upcoming[index]![0]![representation]!;
+      const bitrateBps = scenario.ladderBps[representation]!;
+      const flight = stage.request(index, sizeBits);
+      this.requestedBits += sizeBits;
+      const outcome = this.fly({ flight, index, representation, abandonments });
+      const receivedBits = flight.receivedBits(playback.nowSeconds);
+      stage.report(true);
+      if (outcome === 'early') {
+        if (!stage.isOver) this.wastedBits += receivedBits;
+        return false;
+      }
+      const download = stage.measured({
+        segmentIndex: index,
+        bitrateBps,
+        receivedBits: outcome === 'complete' ? sizeBits : receivedBits,
+        sizeBits,
+        requestedAtSeconds: flight.requestedAtSeconds,
+        downloadSeconds: playback.nowSeconds - flight.requestedAtSeconds,
+        ...(flight.firstByteAtSeconds <= playback.nowSeconds && {
+          latencySeconds: flight.firstByteAtSeconds - flight.requestedAtSeconds,
+        }),
+        abandoned: outcome !== 'complete',
+      });
+      if (download !== undefined) this.downloads.push(download);
+      if (outcome === 'complete') {
+        const downloadSeconds = playback.nowSeconds - firstRequestAtSeconds;
+        if (!stage.append()) return false;
+        this.previousBitrateBps = bitrateBps;
+        this.rows.push({
+          index,
+          bitrateBps,
+          sizeBits,
+          requestedAtSeconds: firstRequestAtSeconds,
+          downloadSeconds,
+          bufferLevelSeconds: bufferAtFirstRequest,
+          stallSeconds: playback.stallSeconds - stallSecondsBefore,
+          abandonedBits,
+          reason: decision.reason,
+        });
+        return true;
+      }
+      this.wastedBits += receivedBits;
+      abandonedBits += receivedBits;
+      abandonments++;
+      decision = outcome;
+    }
+  }
+
+  /** The player's UTC. */
+  utcMs(nowSeconds: number): number {
+    return this.utcMsAtStart + nowSeconds * 1000;
+  }
+
+  /** Without `hasUnfinished` the rows have all stalls and all abandoned bits. */
+  result(
+    end: Pick<SessionResult, 'endedBy' | 'fault'>,
+    { segmentCount, hasUnfinished }: { segmentCount: number; hasUnfinished: boolean },
+  ): SessionResult {
+    const { options, rows } = this;
+    const { playback } = this.stage;
+    const { trace } = options;
+    const stallOfRows = rows.reduce((sum, row) => sum + row.stallSeconds, 0);
+    const wasteOfRows = rows.reduce((sum, row) => sum + row.abandonedBits, 0);
+    return {
+      trace: trace.name,
+      dataset: trace.metadata.dataset,
+      group: trace.metadata.recordingGroup,
+      startSeconds: this.startSeconds,
+      algorithm: options.algorithm ?? this.controller.name,
+      seed: options.seed ?? 0,
+      ...end,
+      segments: rows,
+      ...sessionTotals(
+        {
+          segments: rows,
+          startupSeconds: playback.startupSeconds,
+          stallCount: playback.stallCount,
+          segmentCount,
+          unfinishedStallSeconds: hasUnfinished ? playback.stallSeconds - stallOfRows : 0,
+          unfinishedBits: hasUnfinished ? this.wastedBits - wasteOfRows : 0,
+        },
+        this.scenario,
+      ),
+      ...decisionMicros(this.decisionMillis),
+    };
+  }
+
+  /** Loads the representation's initialisation segment unless it is cached. */
+  private initialise(representation: number): boolean {
+    if (this.initialised[representation]) return true;
+    this.initialised[representation] = true;
+    const { stage, rows, downloads } = this;
+    if (stage.isInitialised && rows.length === 0 && downloads.length === 0) return true;
+    const { nowSeconds } = stage.playback;
+    return stage.waitUntil(nowSeconds + this.link.downloadSeconds(nowSeconds, this.scenario.browser.initSegmentBits));
+  }
+
+  /** Downloads until the end, an early one, or a decision to abandon for another representation. */
+  private fly(attempt: Attempt<F>): 'complete' | 'early' | Decision {
+    const { stage } = this;
+    const { flight } = attempt;
+    if (this.controller.reconsider !== undefined) {
+      for (let tick = 1; ; tick++) {
+        const at = flight.requestedAtSeconds + tick * this.tickSeconds;
+        if (at >= flight.endsAtSeconds) break;
+        if (!stage.waitUntil(at)) return 'early';
+        stage.report(false);
+        const answer = this.reconsider(attempt);
+        if (answer !== 'keep') return answer;
+      }
+    }
+    return stage.waitUntil(flight.endsAtSeconds) ? 'complete' : 'early';
+  }
+
+  private state(index: number): PlayerState {
+    const { scenario, stage } = this;
+    const { playback } = stage;
+    return stage.state({
+      nowSeconds: playback.nowSeconds,
+      utcMs: this.utcMs(playback.nowSeconds),
+      utcUncertaintySeconds: this.utcUncertaintySeconds,
+      started: playback.started,
+      playbackRate: playback.playbackRate,
+      isPaused: false,
+      bufferLevelSeconds: playback.bufferLevelSeconds,
+      bufferCapSeconds: scenario.bufferCapSeconds,
+      segmentSeconds: scenario.segmentSeconds,
+      segmentIndex: index,
+      segmentsRemaining: this.segmentCount - index,
+      ladderBps: scenario.ladderBps,
+      upcomingSizesBits: this.upcoming[index]!,
+      previousBitrateBps: this.previousBitrateBps,
+      downloads: this.downloads,
+      weights: this.weights,
+    });
+  }
+
+  private decide(state: PlayerState): Decision {
+    const forecast = this.forecaster?.latest(state.nowSeconds);
+    const began = this.options.timings ? performance.now() : 0;
+    const decision = asked(() => this.controller.decide(state, forecast));
+    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
+    this.options.onDecision?.({
+      asked: 'decide',
+      state: { ...state, downloads: [...state.downloads] },
+      ...(forecast && { forecast }),
+      answer: decision,
+    });
+    this.check(decision, state);
+    return decision;
+  }
+
+  private reconsider({ index, representation, flight, abandonments }: Attempt<F>): Decision | 'keep' {
+    const state = this.state(index);
+    const { nowSeconds } = state;
+    const inFlight = this.stage.inFlight(flight, {
+      segmentIndex: index,
+      bitrateBps: this.scenario.ladderBps[representation]!,
+      sizeBits: flight.sizeBits,
+      requestedAtSeconds: flight.requestedAtSeconds,
+      receivedBits: flight.receivedBits(nowSeconds),
+      firstByteAtSeconds: flight.firstByteAtSeconds <= nowSeconds ? flight.firstByteAtSeconds : undefined,
+      lastProgressAtSeconds: flight.lastProgressAtSeconds(nowSeconds),
+      abandonments,
+      sessionRequestedBits: this.requestedBits,
+      sessionWastedBits: this.wastedBits,
+    });
+    if (inFlight === undefined) return 'keep';
+    const forecast = this.forecaster?.latest(nowSeconds);
+    const answer = asked(() => this.controller.reconsider!(state, inFlight, forecast));
+    this.options.onDecision?.({
+      asked: 'reconsider',
+      state: { ...state, downloads: [...state.downloads] },
+      inFlight,
+      ...(forecast && { forecast }),
+      answer,
+    });
+    if (answer === 'keep') return answer;
+    this.check(answer, state);
+    if (answer.representation === representation) {
+      throw new ControllerFault(
+        `reconsider at ${nowSeconds} s: expected 'keep' or another representation, ` +
+          `got ${representation}, which is in flight`,
+      );
+    }
+    return answer;
+  }
+
+  private check(decision: Decision, { nowSeconds }: PlayerState): void {
+    const { representation, reason }: Partial<Decision> = decision ?? {};
+    const wrong = (expected: string, got: unknown) =>
+      new ControllerFault(`decision at ${nowSeconds} s: expected ${expected}, got ${got}`);
+    if (this.scenario.ladderBps[representation!] === undefined) {
+      throw wrong(`a representation from 0 to ${this.scenario.ladderBps.length - 1}`, representation);
+    }
+    if (typeof reason !== 'string') throw wrong('a reason in words', reason);
+  }
+}
+
+/** @throws {RangeError} unless it holds. */
+export function expect(holds: boolean, field: string, expected: string, got: unknown): void {
+  if (!holds) throw new RangeError(`simulateSession: ${field}: expected ${expected}, got ${String(got)}`);
+}
+
+function asked<T>(question: () => T): T {
+  try {
+    return question();
+  } catch (error) {
+    throw new ControllerFault(error instanceof Error ? (error.stack ?? error.message) : String(error), {
+      cause: error,
+    });
+  }
+}
