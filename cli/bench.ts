@@ -61,7 +61,11 @@ export function benchCommand(io: CommandIo): Command {
     )
     .option('--contexts <n>', 'sessions at the same time (default: 4 for ladders above 30 Mbit/s, else 8)')
     .option('--raw <file>', 'file for every decision, request and stall, a line per session (default: beside --out)')
-    .addHelpText('after', `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle`)
+    .addHelpText(
+      'after',
+      `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle;\n` +
+        'of live streams any as <name>:fixed-slots or <name>:lolp-catch-up',
+    )
     .action((flags: unknown) => bench(flags as BenchFlags, io));
 }
 
@@ -163,8 +167,8 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
 }
 
 /** Throws before the first session if media cannot be generated in the scenario's segment sizes. */
-function requireMedia({ ladderBps, segmentSeconds, segmentSizesBits }: Benchmark['scenario']): void {
-  presentation({ ladderBps, segmentSeconds, segmentSizesBits });
+function requireMedia({ ladderBps, segmentSeconds, segmentSizesBits, live }: Benchmark['scenario']): void {
+  presentation({ ladderBps, segmentSeconds, segmentSizesBits, ...(live && { live }) });
 }
 
 /** Prints what went wrong in a session. */

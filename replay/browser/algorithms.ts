@@ -2,29 +2,39 @@
 
 import { InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES } from '../../abr/index.ts';
+import { type CatchUp, DEFAULT_CATCH_UP } from '../catch-up.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { isOwnAlgorithm } from '../own-algorithm.ts';
 
 interface BrowserAlgorithm {
   /** A controller of abr/ or a file; undefined: dash.js's own rules. */
   controller?: string;
+  /** dash.js's setting of the only rule to use. Default: its default rules. */
+  rule?: string;
   forecaster?: ForecasterName;
+  /** Of live streams. */
+  catchUp: CatchUp;
 }
 
-/** dash.js with its default rules, which alternate between throughput and BOLA. */
-const DASHJS_OWN = 'dynamic';
+/** dash.js's default rules, which alternate between throughput and BOLA, and its rules for low latency. */
+const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rule' | 'catchUp'>>> = {
+  dynamic: { catchUp: DEFAULT_CATCH_UP },
+  l2a: { rule: 'l2ARule', catchUp: DEFAULT_CATCH_UP },
+  lolp: { rule: 'loLPRule', catchUp: { ...DEFAULT_CATCH_UP, law: 'lolp' } },
+};
 
-export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, DASHJS_OWN];
+export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(DASHJS_OWN)];
 
 /**
- * The algorithm of a name: `dynamic`, a controller of abr/ or a file, or one with a forecaster
- * (`<controller>@<forecaster>`). Does not check that the file exists.
+ * The algorithm of a name: `dynamic`, `l2a`, `lolp`, a controller of abr/ or a file, or one of these with a catch-up
+ * (`<controller>:fixed-slots`) or a forecaster (`<controller>@<forecaster>`). Does not check that the file exists.
  */
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
-  if (name === DASHJS_OWN) return {};
-  const { controller, forecaster } = splitAlgorithm(name, field);
+  const { controller, forecaster, catchUp } = splitAlgorithm(name, field);
+  const own = DASHJS_OWN[controller];
+  if (own !== undefined && forecaster === undefined) return { ...own, ...(catchUp && { catchUp }) };
   if (!isOwnAlgorithm(controller) && !ALGORITHM_NAMES.includes(controller)) {
     throw new InputError(field, `one of ${BROWSER_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
   }
-  return { controller, ...(forecaster !== undefined && { forecaster }) };
+  return { controller, ...(forecaster !== undefined && { forecaster }), catchUp: catchUp ?? DEFAULT_CATCH_UP };
 }

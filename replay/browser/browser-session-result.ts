@@ -1,9 +1,11 @@
 /** Converts a page's record of a session into the row of results that the simulator gives too. */
 
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { liveMetrics } from '../evaluation/live-metrics.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
+import { playbackHistory } from './playback-history.ts';
 import type { RequestRecord, SessionRecord } from './session-record.ts';
 
 /** The session's rounded result; `timings` adds the durations of decisions. */
@@ -24,6 +26,7 @@ export function browserSessionResult({
   const stallOfRows = segments.reduce((sum, row) => sum + row.stallSeconds, 0);
   const received = record.requests.reduce((sum, request) => sum + request.receivedBits, 0);
   const used = segments.reduce((sum, row) => sum + row.sizeBits + row.abandonedBits, 0);
+  const { live } = scenario;
   return roundedSession({
     trace: trace.name,
     dataset: trace.metadata.dataset,
@@ -39,12 +42,23 @@ export function browserSessionResult({
         segments,
         startupSeconds: record.startupSeconds ?? lastMoment(record),
         stallCount: record.stalls.length,
-        segmentCount,
+        // A live session has the segments that came into being, less those that it jumped over.
+        ...(live === undefined && { segmentCount }),
         unfinishedStallSeconds: Math.max(0, stallSeconds - stallOfRows),
         unfinishedBits: Math.max(0, received - used),
       },
       scenario,
     ),
+    ...(live &&
+      record.live && {
+        live: liveMetrics({
+          history: playbackHistory({ ...record, live: record.live }, live),
+          bitratesBps: segments.map(({ bitrateBps }) => bitrateBps),
+          segmentSeconds: scenario.segmentSeconds,
+          ladderBps: scenario.ladderBps,
+          jumps: record.live.jumps,
+        }),
+      }),
     ...(timings && decisionMicros(record.decisionMillis)),
   });
 }
@@ -69,7 +83,7 @@ function segmentRows(scenario: ResolvedScenario, record: SessionRecord): Segment
       requestedAtSeconds: first.requestedAtSeconds,
       downloadSeconds: last.endedAtSeconds - first.requestedAtSeconds,
       bufferLevelSeconds: first.bufferLevelSeconds,
-      stallSeconds: stallOf(index, scenario.segmentSeconds, record),
+      stallSeconds: stallOf(index, scenario, record),
       abandonedBits: others.reduce((sum, request) => sum + request.receivedBits, 0),
       reason: reasonOf(index, record),
     });
@@ -77,10 +91,11 @@ function segmentRows(scenario: ResolvedScenario, record: SessionRecord): Segment
   return rows;
 }
 
-/** The element stalls slightly before the end of its buffer, so the missing segment is the one half a segment ahead. */
-function stallOf(index: number, segmentSeconds: number, { stalls }: SessionRecord): number {
+/** The element stalls slightly before the end of its buffer, so what it lacks is half a segment or chunk ahead. */
+function stallOf(index: number, { segmentSeconds, live }: ResolvedScenario, { stalls }: SessionRecord): number {
+  const aheadSeconds = (live?.chunkSeconds ?? segmentSeconds) / 2;
   return stalls
-    .filter(({ mediaSeconds }) => Math.floor(mediaSeconds / segmentSeconds + 0.5) === index)
+    .filter(({ mediaSeconds }) => Math.floor((mediaSeconds + aheadSeconds) / segmentSeconds) === index)
     .reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
 }
 

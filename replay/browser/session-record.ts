@@ -13,7 +13,10 @@ export interface SessionConfig {
   /** The file of an algorithm that is one. */
   own?: OwnAlgorithm;
   seed: number;
-  scenario: Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'rttSeconds' | 'mu' | 'lambda'>;
+  scenario: Pick<
+    Scenario,
+    'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'rttSeconds' | 'mu' | 'lambda' | 'live'
+  >;
   segmentCount: number;
   /** The session is abandoned after this much waiting (startup and stalls). */
   cutoffSeconds: number;
@@ -21,7 +24,10 @@ export interface SessionConfig {
   model?: ModelFile;
 }
 
-/** One request for a segment of video; times are of the session's clock (0 is the first request). */
+/**
+ * One request for a segment of video; times are of the session's clock. 0 is the first request, of a live stream the
+ * origin's second 0.
+ */
 export interface RequestRecord {
   index: number;
   representationId: string;
@@ -53,16 +59,25 @@ export interface StallRecord {
   mediaSeconds: number;
 }
 
+/** Where the playhead was, at the start and after changes of the rate, stalls and jumps. */
+export interface PositionRecord {
+  atSeconds: number;
+  mediaSeconds: number;
+  rate: number;
+}
+
 export interface SessionRecord {
   endedBy: 'end' | 'cutoff' | 'fault';
   fault?: string;
   requests: RequestRecord[];
   /** Empty for dash.js's own rules. */
   decisions: DecisionRecord[];
-  /** From the first media request to the first movement of the playhead; absent if it never moved. */
+  /** From second 0 to the first movement of the playhead; absent if it never moved. */
   startupSeconds?: number;
   stalls: StallRecord[];
-  /** Elapsed time since the first movement minus played media and stalls: time lost without a `waiting` event. */
+  /** Of a live stream; `endSeconds` is the session's. */
+  live?: { positions: PositionRecord[]; jumps: number; endSeconds: number };
+  /** Media that was due since the first movement minus played media: time lost without a `waiting` event. */
   unaccountedSeconds: number;
   /** Per segment, the picture widths that were on screen. */
   widthsOnScreen: number[][];

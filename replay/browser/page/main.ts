@@ -1,12 +1,14 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
-import { MediaPlayer } from 'dashjs';
+import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
 import { attachLeoAbr, type Controller } from 'leo-abr';
 import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
+import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../../catch-up.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
+import { type LiveStream, liveSessionSeconds } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
 import { PlaybackEnd } from './playback-end.ts';
@@ -35,9 +37,11 @@ window.leoAbrBench = {
 
 async function prepareSession(config: SessionConfig) {
   const { sessionUrl, scenario, segmentCount } = config;
+  const { live } = scenario;
   const video = document.querySelector('video')!;
   const player = MediaPlayer().create();
   player.updateSettings(playerSettings(config) as Parameters<typeof player.updateSettings>[0]);
+  player.clearDefaultUTCTimingSources();
   const requests = new RequestRecorder(player, video);
   const clock = new TraceClock(`${sessionUrl}time`, () => requests.nowSeconds);
   await clock.synchronise();
@@ -45,7 +49,7 @@ async function prepareSession(config: SessionConfig) {
   const decisionMillis: number[] = [];
   let fault: string | undefined;
 
-  const { controller: name, forecaster } = browserAlgorithm(config.algorithm);
+  const { controller: name, forecaster, catchUp } = browserAlgorithm(config.algorithm);
   let oracle: BrowserOracle | undefined;
   if (forecaster === 'oracle') {
     oracle = browserOracle((await (await fetch(`${sessionUrl}link`)).json()) as PublishedLink);
@@ -89,6 +93,11 @@ async function prepareSession(config: SessionConfig) {
   listen(player, 'error', (event) => {
     fault ??= `dash.js: ${JSON.stringify((event as { error?: unknown }).error)}`;
   });
+  if (live && catchUp.fixedSlots) {
+    // The events at which dash.js evaluates its own law.
+    const adjust = () => adjustRate(player, catchUp, live.playbackRates, clock.now().utcMs);
+    for (const type of ['playbackProgress', 'playbackTimeUpdated']) listen(player, type, adjust);
+  }
   listen(player, 'streamInitialized', () => {
     player.updateSettings(FREE_CHOICE as Parameters<typeof player.updateSettings>[0]);
   });
@@ -98,11 +107,14 @@ async function prepareSession(config: SessionConfig) {
       const meter = new PlaybackMeter(video);
       const playback = new PlaybackEnd(video);
       const screen = new ScreenRecorder(video, scenario.segmentSeconds, segmentCount);
-      for (const type of ['timeupdate', 'playing', 'ended', 'pause']) {
+      for (const type of ['timeupdate', 'playing', 'ended', 'pause', 'ratechange', 'seeking']) {
         video.addEventListener(type, () => meter.sample(requests.nowSeconds));
       }
       video.addEventListener('waiting', () => meter.onWaiting(requests.nowSeconds));
-      player.initialize(video, `${sessionUrl}manifest.mpd`, true);
+      const manifestUrl = `${sessionUrl}manifest.mpd`;
+      const liveEndSeconds = live && liveSessionSeconds({ ...scenario, live, segmentCount });
+      if (live) requests.startClock(await startOfLive(manifestUrl, clock));
+      player.initialize(video, manifestUrl, true);
 
       const longestSeconds = segmentCount * scenario.segmentSeconds + config.cutoffSeconds + STUCK_SECONDS;
       const begunMs = performance.now();
@@ -111,7 +123,8 @@ async function prepareSession(config: SessionConfig) {
           const now = requests.nowSeconds;
           meter.sample(now);
           if ((performance.now() - begunMs) / 1000 > longestSeconds) fault ??= 'the session did not end';
-          const end = fault !== undefined ? 'fault' : playback.isOver(now) ? 'end' : undefined;
+          const isOver = now >= (liveEndSeconds ?? Number.POSITIVE_INFINITY) || playback.isOver(now);
+          const end = fault !== undefined ? 'fault' : isOver ? 'end' : undefined;
           const cutoff = meter.waitedSeconds(now) >= config.cutoffSeconds ? 'cutoff' : undefined;
           const endedBy = end ?? cutoff;
           if (endedBy === undefined) return;
@@ -119,6 +132,8 @@ async function prepareSession(config: SessionConfig) {
           resolve(endedBy);
         }, SAMPLE_MS);
       });
+      const endSeconds = requests.nowSeconds;
+      if (live) meter.end(endSeconds);
       requests.end();
       screen.stop();
       const quality = video.getVideoPlaybackQuality();
@@ -131,6 +146,7 @@ async function prepareSession(config: SessionConfig) {
         decisions,
         ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
         stalls: meter.stalls,
+        ...(live && { live: { positions: meter.positions, jumps: meter.jumps, endSeconds } }),
         unaccountedSeconds: meter.unaccountedSeconds(),
         widthsOnScreen: screen.widths,
         droppedFrames: quality.droppedVideoFrames,
@@ -161,6 +177,32 @@ function withWeights(controller: Controller, { scenario }: SessionConfig, decisi
       reconsider: (state, inFlight, forecast) => reconsider.call(controller, { ...state, weights }, inFlight, forecast),
     }),
   };
+}
+
+/** Starts the origin's clock; returns the time of `performance.now()` at its second 0. */
+async function startOfLive(manifestUrl: string, clock: TraceClock): Promise<number> {
+  await fetch(manifestUrl);
+  return clock.startedAtMs();
+}
+
+/** Catches up by a law that dash.js does not have. */
+function adjustRate(
+  player: MediaPlayerClass,
+  catchUp: CatchUp,
+  rates: LiveStream['playbackRates'] = DEFAULT_PLAYBACK_RATES,
+  utcMs: number,
+): void {
+  const [latencySeconds, targetLatencySeconds] = [player.getCurrentLiveLatency(), player.getTargetLiveDelay()];
+  if (player.isPaused() || player.isSeeking() || !(latencySeconds > 0)) return;
+  if (shouldJumpToLive(latencySeconds, targetLatencySeconds)) {
+    player.seekToOriginalLive();
+    return;
+  }
+  const bufferLevelSeconds = player.getBufferLength('video');
+  const presentRate = player.getPlaybackRate();
+  const situation = { latencySeconds, targetLatencySeconds, bufferLevelSeconds, utcMs, rates, presentRate };
+  const rate = catchUpRate(catchUp, situation);
+  if (rate !== presentRate) player.setPlaybackRate(rate);
 }
 
 /** Gives the oracle the trace's time at the first media request, from a header of the origin's response. */

@@ -20,6 +20,7 @@ function play(options: {
     get currentTime() {
       return positionAt(now);
     },
+    playbackRate: 1,
   });
   const waitings = silent ? [] : stalls.map(([start]) => start + late);
   for (let tick = 0; tick * period <= until; tick++) {

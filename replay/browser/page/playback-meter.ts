@@ -1,35 +1,46 @@
 /**
- * Measures startup and stalls of a media element. Its events (`waiting`, `playing`) are late, but `currentTime` is
- * exact: during playback it advances one second per second. So events detect a stall, and the lag of `currentTime`
- * behind the clock gives its start and duration.
+ * Measures startup, stalls and jumps of a media element. Its events (`waiting`, `playing`) are late, but `currentTime`
+ * is exact: it advances by the playback rate per second. So events detect a stall, and the lag of `currentTime` behind
+ * the clock gives its start and duration.
  */
 
-import type { StallRecord } from '../session-record.ts';
+import type { PositionRecord, StallRecord } from '../session-record.ts';
 
 /** Smaller movements of the playhead, and smaller changes of its lag, are jitter. */
 const JITTER_SECONDS = 0.005;
+/** A playhead that moves by more than this beyond its rate was set there. */
+const JUMP_SECONDS = 0.1;
 
 export class PlaybackMeter {
   readonly stalls: StallRecord[] = [];
+  /** The playhead moves on from each at its rate until the next one, except in stalls. */
+  readonly positions: PositionRecord[] = [];
+  /** Seeks after the start. */
+  jumps = 0;
   /** When the playhead began to move, on the session's clock. */
   startedAtSeconds: number | undefined;
-  private readonly startPosition: number;
+  private startPosition: number;
   private position: number;
+  private rate: number;
+  private sampledAtSeconds = 0;
+  /** Media that was due since the start, without stalls. */
+  private dueSeconds = 0;
   private lagSeconds = 0;
   /** The lag when the playhead last moved at full speed. */
   private steadyLagSeconds = 0;
   private waiting = false;
 
-  constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime'>) {
+  constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime' | 'playbackRate'>) {
     this.startPosition = element.currentTime;
     this.position = this.startPosition;
+    this.rate = element.playbackRate;
   }
 
   /** Total time of startup and stalls so far. */
   waitedSeconds(nowSeconds: number): number {
     if (this.startedAtSeconds === undefined) return nowSeconds;
-    const since = this.waiting ? this.lagAt(nowSeconds) - this.steadyLagSeconds : 0;
-    return this.startedAtSeconds + this.stalledSeconds() + since;
+    const stalled = this.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);
+    return this.startedAtSeconds + stalled + this.ongoingStallSeconds(nowSeconds);
   }
 
   onWaiting(nowSeconds: number): void {
@@ -39,30 +50,54 @@ export class PlaybackMeter {
 
   /** Call it often, and at every event of the element. */
   sample(nowSeconds: number): void {
-    const before = this.position;
+    const { position: before, rate } = this;
+    const due = (nowSeconds - this.sampledAtSeconds) * rate;
     this.position = this.element.currentTime;
+    this.rate = this.element.playbackRate;
+    this.sampledAtSeconds = nowSeconds;
+    let moved = this.position - before;
+    const isJump = moved < -JUMP_SECONDS || moved > due + JUMP_SECONDS;
+    if (isJump) {
+      this.startPosition += moved;
+      moved = 0;
+    }
     if (this.startedAtSeconds === undefined) {
       const played = this.position - this.startPosition;
-      if (played >= JITTER_SECONDS) this.startedAtSeconds = nowSeconds - played;
+      if (played < JITTER_SECONDS) return;
+      this.dueSeconds = played;
+      this.startedAtSeconds = nowSeconds - played / rate;
+      this.isAt(this.startedAtSeconds, this.startPosition);
       return;
     }
+    this.dueSeconds += due;
+    if (isJump) {
+      this.jumps++;
+      this.isAt(nowSeconds, this.position);
+    }
     const lag = this.lagAt(nowSeconds);
-    const moved = this.position - before;
     if (this.waiting && moved >= JITTER_SECONDS) {
-      // Playback resumed `moved` seconds ago.
-      const endSeconds = nowSeconds - moved;
-      const lostSeconds = lag - this.steadyLagSeconds;
-      // A `waiting` without lost time is no stall.
-      if (lostSeconds >= JITTER_SECONDS) {
-        this.stalls.push({ startSeconds: endSeconds - lostSeconds, endSeconds, mediaSeconds: before });
-      }
+      // Playback resumed this long ago.
+      const endSeconds = nowSeconds - moved / rate;
+      this.endStall(endSeconds, (lag - this.steadyLagSeconds) / rate, before);
       this.waiting = false;
       this.lagSeconds = this.lagAt(nowSeconds);
       return;
     }
-    const isSteady = moved >= JITTER_SECONDS && Math.abs(lag - this.lagSeconds) < JITTER_SECONDS;
-    if (!this.waiting && isSteady) this.steadyLagSeconds = lag;
+    const isSteady = !this.waiting && moved >= JITTER_SECONDS && Math.abs(lag - this.lagSeconds) < JITTER_SECONDS;
+    if (isSteady) {
+      this.steadyLagSeconds = lag;
+      const { atSeconds, mediaSeconds, rate: lastRate } = this.positions.at(-1)!;
+      const expected = mediaSeconds + (nowSeconds - atSeconds) * lastRate;
+      const differs = Math.abs(expected - this.position) > JITTER_SECONDS;
+      if (differs || this.rate !== lastRate) this.isAt(nowSeconds, this.position);
+    }
     this.lagSeconds = lag;
+  }
+
+  /** Ends the session; a stall that goes on ends now. */
+  end(nowSeconds: number): void {
+    this.sample(nowSeconds);
+    this.endStall(nowSeconds, this.ongoingStallSeconds(nowSeconds), this.position);
   }
 
   /** Time that the playhead lost without a `waiting` event. */
@@ -70,12 +105,28 @@ export class PlaybackMeter {
     return this.startedAtSeconds === undefined ? 0 : this.steadyLagSeconds;
   }
 
-  /** Elapsed time since the start minus played media and stalls. */
-  private lagAt(nowSeconds: number): number {
-    return nowSeconds - this.startedAtSeconds! - (this.position - this.startPosition) - this.stalledSeconds();
+  private ongoingStallSeconds(nowSeconds: number): number {
+    return this.waiting ? (this.lagAt(nowSeconds) - this.steadyLagSeconds) / this.rate : 0;
   }
 
-  private stalledSeconds(): number {
-    return this.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);
+  private endStall(endSeconds: number, lostSeconds: number, mediaSeconds: number): void {
+    // A `waiting` without lost time is no stall.
+    if (lostSeconds < JITTER_SECONDS) return;
+    const startSeconds = endSeconds - lostSeconds;
+    this.stalls.push({ startSeconds, endSeconds, mediaSeconds });
+    this.dueSeconds -= lostSeconds * this.rate;
+    // A jump in the stall.
+    while (this.positions.at(-1)!.atSeconds > startSeconds) this.positions.pop();
+    this.isAt(endSeconds, mediaSeconds);
+  }
+
+  private isAt(atSeconds: number, mediaSeconds: number): void {
+    this.positions.push({ atSeconds, mediaSeconds, rate: this.rate });
+  }
+
+  /** Media that is due minus played media. */
+  private lagAt(nowSeconds: number): number {
+    const due = this.dueSeconds + (nowSeconds - this.sampledAtSeconds) * this.rate;
+    return due - (this.position - this.startPosition);
   }
 }

@@ -1,12 +1,27 @@
 /** The dash.js settings of a benchmark: the same for every algorithm. */
 
+import { browserAlgorithm } from '../algorithms.ts';
 import type { SessionConfig } from '../session-record.ts';
 
 /** Longer than any outage of a trace; the default is 20 s. */
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
 
-export function playerSettings({ scenario }: Pick<SessionConfig, 'scenario'>): object {
-  const { bufferCapSeconds, ladderBps } = scenario;
+/** dash.js's rules that are on by default. */
+const DEFAULT_RULES = [
+  'throughputRule',
+  'bolaRule',
+  'insufficientBufferRule',
+  'switchHistoryRule',
+  'abandonRequestsRule',
+];
+
+/** `algorithm`: default `dynamic`. */
+export function playerSettings({
+  scenario,
+  algorithm = 'dynamic',
+}: Pick<SessionConfig, 'scenario'> & Partial<Pick<SessionConfig, 'algorithm'>>): object {
+  const { bufferCapSeconds, ladderBps, live } = scenario;
+  const { rule, catchUp } = browserAlgorithm(algorithm);
   return {
     streaming: {
       // The scenario's buffer cap, at every quality.
@@ -27,12 +42,27 @@ export function playerSettings({ scenario }: Pick<SessionConfig, 'scenario'>): o
       lastBitrateCachingInfo: { enabled: false },
       lastMediaSettingsCachingInfo: { enabled: false },
       saveLastMediaSettingsForCurrentStreamingSession: false,
-      utcSynchronization: { enabled: false },
+      // The manifest of a live stream names the origin's clock; on demand nobody asks for the time.
+      utcSynchronization: { enabled: live !== undefined },
+      ...(live && {
+        liveCatchup: {
+          // `SlottedCatchUp` takes its place.
+          enabled: !catchUp.fixedSlots,
+          mode: catchUp.law === 'lolp' ? 'liveCatchupModeLoLP' : 'liveCatchupModeDefault',
+        },
+      }),
       abr: {
         // The lowest representation.
         initialBitrate: { video: ladderBps[0]! / 1000 },
         // Resource timing gives the first entry of a URL, which may be that of an abandoned request.
         throughput: { useResourceTimingApi: false },
+        // Of several rules' requests dash.js takes the lowest.
+        ...(rule !== undefined && {
+          rules: {
+            ...Object.fromEntries(DEFAULT_RULES.map((name) => [name, { active: false }])),
+            [rule]: { active: true },
+          },
+        }),
       },
     },
   };

@@ -1,4 +1,4 @@
-/** Records dash.js's requests for video segments. The first one starts the session's clock. */
+/** Records dash.js's requests for video segments. The first one starts the session's clock, unless it runs. */
 
 import type { MediaPlayerClass } from 'dashjs';
 import type { RequestRecord } from '../session-record.ts';
@@ -9,11 +9,19 @@ interface SegmentRequest {
   mediaType: string;
   index: number;
   bandwidth: number;
+  /** Not a number while low-latency media is loaded. */
   bytesLoaded: number;
   representation: { id: string; bandwidth: number } | null;
 }
 
-type OpenRequest = Omit<RequestRecord, 'endedAtSeconds' | 'receivedBits' | 'outcome'>;
+interface RequestEvent {
+  request: SegmentRequest;
+  /** Of low-latency media: the chunks since the last event. */
+  response?: ArrayBuffer;
+  error?: unknown;
+}
+
+type OpenRequest = Omit<RequestRecord, 'endedAtSeconds' | 'outcome'>;
 
 export class RequestRecorder {
   readonly requests: RequestRecord[] = [];
@@ -24,17 +32,23 @@ export class RequestRecorder {
     player: MediaPlayerClass,
     private readonly element: HTMLMediaElement,
   ) {
-    const on = (type: string, listener: (event: { request: SegmentRequest; error?: unknown }) => void) =>
+    const on = (type: string, listener: (event: RequestEvent) => void) =>
       // dash.js's types list only some of the events.
       (player as unknown as { on(type: string, listener: object): void }).on(type, listener);
     on('fragmentLoadingStarted', ({ request }) => this.started(request));
+    on('loadingDataProgress', ({ request, response }) => this.received(request, response?.byteLength ?? 0));
     on('fragmentLoadingCompleted', ({ request, error }) => this.ended(request, error ? 'failed' : 'complete'));
     on('fragmentLoadingAbandoned', ({ request }) => this.ended(request, 'abandoned'));
   }
 
-  /** Seconds since the first request for a segment; 0 before. */
+  /** Seconds since the clock's start; 0 before. */
   get nowSeconds(): number {
     return this.zeroMs === undefined ? 0 : (performance.now() - this.zeroMs) / 1000;
+  }
+
+  /** Starts the clock: it was 0 at this time of `performance.now()`. */
+  startClock(zeroMs: number): void {
+    this.zeroMs = zeroMs;
   }
 
   /** Ends the session; active requests are recorded as abandoned. */
@@ -52,7 +66,13 @@ export class RequestRecorder {
       bitrateBps: request.representation.bandwidth,
       requestedAtSeconds: (nowMs - this.zeroMs) / 1000,
       bufferLevelSeconds: bufferedAhead(this.element),
+      receivedBits: 0,
     });
+  }
+
+  private received(request: SegmentRequest, bytes: number): void {
+    const open = this.open.get(request);
+    if (open !== undefined) open.receivedBits += bytes * 8;
   }
 
   private ended(request: SegmentRequest, outcome: RequestRecord['outcome']): void {
@@ -62,7 +82,7 @@ export class RequestRecorder {
     this.requests.push({
       ...open,
       endedAtSeconds: this.nowSeconds,
-      receivedBits: request.bytesLoaded > 0 ? request.bytesLoaded * 8 : 0,
+      receivedBits: request.bytesLoaded > 0 ? request.bytesLoaded * 8 : open.receivedBits,
       outcome,
     });
   }

@@ -14,17 +14,26 @@ export class TraceClock implements TimeSource {
     private readonly sessionSeconds: () => number,
   ) {}
 
-  /** Requests the time; before the session's start the origin's clock stands still. */
+  /** Requests the time before the session's start: the origin's clock stands still. */
   async synchronise(): Promise<void> {
-    const sent = this.sessionSeconds();
-    const response = await fetch(this.url);
-    const utcMs = Number(await response.text());
-    const received = this.sessionSeconds();
-    if (!response.ok || !Number.isFinite(utcMs)) throw new Error(`${this.url}: no time, status ${response.status}`);
-    this.zeroUtcMs = utcMs - ((sent + received) / 2) * 1000;
+    this.zeroUtcMs = await this.fetchUtcMs();
+  }
+
+  /** The time of `performance.now()` at the session's second 0. Requests the time; the origin's clock must run. */
+  async startedAtMs(): Promise<number> {
+    const sentMs = performance.now();
+    const utcMs = await this.fetchUtcMs();
+    return (sentMs + performance.now()) / 2 - (utcMs - this.zeroUtcMs);
   }
 
   now(): { utcMs: number; uncertaintySeconds: number } {
     return { utcMs: this.zeroUtcMs + this.sessionSeconds() * 1000, uncertaintySeconds: UNCERTAINTY_SECONDS };
+  }
+
+  private async fetchUtcMs(): Promise<number> {
+    const response = await fetch(this.url);
+    const utcMs = Number(await response.text());
+    if (!response.ok || !Number.isFinite(utcMs)) throw new Error(`${this.url}: no time, status ${response.status}`);
+    return utcMs;
   }
 }
