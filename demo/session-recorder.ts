@@ -5,7 +5,6 @@ import type { DecisionEvent, LeoAbrHandle } from 'leo-abr';
 import { PlaybackEnd } from '../replay/browser/page/playback-end.ts';
 import { PlaybackMeter } from '../replay/browser/page/playback-meter.ts';
 import type { Scenario } from '../replay/scenarios.ts';
-import { LivePlayhead } from './live-playhead.ts';
 import { sessionSecondsOf } from './run.ts';
 import { type DownloadNote, SessionRecord, type StallNote } from './session-record.ts';
 
@@ -46,7 +45,6 @@ export class SessionRecorder {
   readonly #playback: PlaybackEnd;
   readonly #open = new Map<SegmentRequest, DownloadNote>();
   readonly #ending = new AbortController();
-  readonly #live: LivePlayhead | undefined;
   #zeroMs: number | undefined;
   /** The plugin's second 0 on the session's clock. */
   #firstRequestSeconds: number | undefined;
@@ -56,8 +54,7 @@ export class SessionRecorder {
   constructor(options: SessionRecorderOptions) {
     this.#options = options;
     const { player, video, handle, scenario } = options;
-    if (scenario.live) this.#live = new LivePlayhead(video, () => this.nowSeconds);
-    this.#meter = new PlaybackMeter(this.#live ?? video);
+    this.#meter = new PlaybackMeter(video);
     this.#playback = new PlaybackEnd(video);
     const on = <E>(type: string, listener: (event: E) => void) =>
       onPlayerEvent<E>(player, type, (event) => {
@@ -104,7 +101,8 @@ export class SessionRecorder {
     record.nowSeconds = now;
     record.startupSeconds = this.#meter.startedAtSeconds;
     record.stalls = this.#stalls(now);
-    record.jumps = this.#live?.jumps ?? 0;
+    record.jumps = this.#meter.jumps;
+    record.positions = this.#meter.positions;
     if (record.startupSeconds !== undefined) {
       const index = Math.floor(video.currentTime / segmentSeconds + 1e-6);
       // A live segment is on screen before it is complete.
@@ -202,13 +200,16 @@ export class SessionRecorder {
     const stalls: StallNote[] = this.#meter.stalls.map(({ startSeconds, endSeconds, mediaSeconds }) => ({
       startSeconds,
       endSeconds,
+      mediaSeconds,
       segmentIndex: segmentAt(mediaSeconds),
     }));
     const closed = stalls.reduce((sum, stall) => sum + stall.endSeconds! - stall.startSeconds, 0);
     const { startedAtSeconds } = this.#meter;
     const open = startedAtSeconds === undefined ? 0 : this.#meter.waitedSeconds(now) - startedAtSeconds - closed;
     if (open > SHORTEST_STALL_SECONDS && !this.#playback.isReached) {
-      stalls.push({ startSeconds: now - open, endSeconds: undefined, segmentIndex: segmentAt(video.currentTime) });
+      const { currentTime: mediaSeconds } = video;
+      const segmentIndex = segmentAt(mediaSeconds);
+      stalls.push({ startSeconds: now - open, endSeconds: undefined, mediaSeconds, segmentIndex });
     }
     return stalls;
   }
