@@ -106,6 +106,6 @@ export class Controls {
 }
 
 function scenarioLabel({ name, ladderBps, bufferCapSeconds, live }: Scenario): string {
-  const delay = live ? `live, ${live.targetLatencySeconds} s behind` : `buffer ${bufferCapSeconds} s`;
+  const delay = live ? `${live.targetLatencySeconds} s behind` : `buffer ${bufferCapSeconds} s`;
   return `${name}: ${bitrate(ladderBps.at(-1)!)} Mbit/s, ${delay}`;
 }

@@ -57,7 +57,7 @@ export class RunViews {
       legendEntry('', 'capacity', 'link capacity'),
       this.#forecastLegend,
       ...(run.scenario.live
-        ? [legendEntry('', 'target', 'target latency'), legendEntry('', 'edge', 'sooner than the encoder')]
+        ? [legendEntry('', 'target', 'target latency'), legendEntry('', 'edge', 'below the encoder’s edge')]
         : []),
       ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
       legendEntry('', 'stalled', 'stall'),
