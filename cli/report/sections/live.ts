@@ -1,5 +1,6 @@
 /** Live sessions: the means of each algorithm, its differences from the baseline, and the front over the targets. */
 
+import { placeKey } from '../../../replay/evaluation/plan.ts';
 import { sameJson } from '../../../replay/evaluation/same-json.ts';
 import type { ResolvedScenario, SummaryRow } from '../../../replay/results.ts';
 import { type Axis, lineChart } from '../charts.ts';
@@ -83,6 +84,10 @@ function groupBlocks(group: readonly Run[], styles: ReadonlyMap<string, SeriesSt
   const targets = byTarget.map(targetOf);
   const datasets = new Map(group.flatMap((run) => scopesOf(run).map((scope) => [scope.dataset, scope.title])));
   const algorithms = [...new Set(group.flatMap((run) => run.algorithms))];
+  const places = group.map(({ results }) => [...new Set(results.sessions.map(placeKey))].sort());
+  const note = places.every((one) => sameJson(one, places[0]))
+    ? ''
+    : ' The targets were not played in the same places.';
   const legend: LegendEntry[] = algorithms.map((name) => ({ name, style: styles.get(name)! }));
   return [...datasets].flatMap(([dataset, title]): Block[] => {
     const points = byTarget.flatMap((run) =>
@@ -98,7 +103,9 @@ function groupBlocks(group: readonly Run[], styles: ReadonlyMap<string, SeriesSt
     const figure = (what: string, of: (point: (typeof points)[number]) => number): Figure => ({
       caption:
         `${name}: ${what} against mean latency. Down and to the left is better.` +
-        (targets.length > 1 ? ` Points of a line: targets of ${targets.join(', ')} s, as the table lists them.` : ''),
+        (targets.length > 1
+          ? ` Points of a line: targets of ${targets.join(', ')} s, as the table lists them.${note}`
+          : ''),
       label:
         `${what} against mean latency: ` +
         points
@@ -118,6 +125,17 @@ function groupBlocks(group: readonly Run[], styles: ReadonlyMap<string, SeriesSt
           { width: 520, height: 320, dots: true, x, y: axisOf(what, points.map(of), 0) },
         ),
     });
+    const table: Table = {
+      kind: 'table',
+      caption: `${name}: the points of the figures.${note}`,
+      names: ['algorithm', 'target'],
+      numbers: Object.keys(COLUMNS),
+      rows: algorithms.flatMap((algorithm) =>
+        points
+          .filter(({ row }) => row.algorithm === algorithm)
+          .map(({ row, target }) => [algorithm, `${target} s`, ...liveCells(row)]),
+      ),
+    };
     return [
       {
         kind: 'figures',
@@ -128,17 +146,8 @@ function groupBlocks(group: readonly Run[], styles: ReadonlyMap<string, SeriesSt
           figure('stall seconds per minute', ({ live }) => live.stallSecondsPerMinute),
         ],
       },
-      {
-        kind: 'table',
-        caption: `${name}: the points of the figures. Compare points of the same sessions only.`,
-        names: ['algorithm', 'target'],
-        numbers: Object.keys(COLUMNS),
-        rows: algorithms.flatMap((algorithm) =>
-          points
-            .filter(({ row }) => row.algorithm === algorithm)
-            .map(({ row, target }) => [algorithm, `${target} s`, ...liveCells(row)]),
-        ),
-      },
+      // With one target, the summary has the numbers.
+      ...(targets.length < 2 ? [] : [table]),
     ];
   });
 }
