@@ -220,6 +220,98 @@ test('the CSV has a row per session; QoE is the sum of its components', () => {
   }
 });
 
+describe('live results', () => {
+  const html = () => parseHTML(readFileSync(at('live/index.html'), 'utf8')).document;
+  const headingsOf = (page: ReturnType<typeof html>) =>
+    [...page.querySelectorAll('h2, h3')].map(({ textContent }) => textContent);
+
+  beforeAll(async () => {
+    for (const target of [1, 3]) {
+      const flags = ['--traces', TRACE, '--algorithms', 'mpc-d,throughput', '--scenario', `live-hd-${target}`];
+      expect((await run('simulate', ...flags, '--starts', 'at:0,30', '--out', at(`live-${target}.json`))).status).toBe(
+        0,
+      );
+    }
+    expect((await run('report', at('live-3.json'), at('live-1.json'), '--out', at('live'))).status).toBe(0);
+  });
+
+  test('have the sections that mean something for them', () => {
+    const { dataset } = simulated.sessions[0]!;
+    const ofRun = [`Against mpc-d: ${dataset}`, 'Distribution of QoE', 'What was rejected or left out'];
+    const page = html();
+    expect(headingsOf(page)).toEqual([
+      ...['live-hd-3, simulator', ...ofRun, 'live-hd-1, simulator', ...ofRun],
+      ...['Stalls against latency', 'How it was made'],
+    ]);
+    expect(page.toString()).not.toMatch(/NaN|undefined|Infinity/);
+    const text = page.querySelector('main')!.textContent!;
+    expect(text).toContain('live with a target latency of 3 s: up to 180 s from the join');
+    expect(text).toContain('playback rates 0.95 to 1.05');
+    expect(page.querySelector('.abstract')!.textContent).toMatch(
+      /`?throughput`? against `?mpc-d`?: stalls per minute /,
+    );
+  });
+
+  test('show the summary, and its differences from the baseline', () => {
+    const { summary } = parseResults(readFileSync(at('live-3.json'), 'utf8'), 'live-3.json');
+    const throughput = summary.find(({ algorithm }) => algorithm === 'throughput')!;
+    const [means, differences] = [...html().querySelectorAll('table')].map((table) =>
+      [...table.querySelectorAll('tbody tr')].map((row) => [...row.children].map((one) => one.textContent)),
+    );
+    expect(means!.map(([algorithm]) => algorithm)).toEqual(['mpc-d', 'throughput']);
+    const shown = (value: number) => value.toFixed(2).replace('-', '−');
+    expect(means![1]!.slice(2, 7)).toEqual(
+      [
+        throughput.live!.qoe,
+        throughput.meanBitrateBps / 1e6,
+        throughput.live!.stallsPerMinute,
+        throughput.live!.stallSecondsPerMinute,
+        throughput.live!.latencySecondsMean,
+      ].map(shown),
+    );
+    expect(differences!.map(([algorithm]) => algorithm)).toEqual(['throughput']);
+    const { bitrateBpsDiff } = throughput.vsBaseline!.live!;
+    expect(differences![0]![3]).toBe(`+${shown(bitrateBpsDiff.value / 1e6)}`);
+  });
+
+  test('draw the front over the targets, in their order', () => {
+    const [table] = [...html().querySelectorAll('table')].filter((one) =>
+      one.querySelector('caption')!.textContent!.includes('the points of the figures'),
+    );
+    const rows = [...table!.querySelectorAll('tbody tr')].map((row) => [...row.children].map((one) => one.textContent));
+    expect(rows.map((row) => row.slice(0, 2))).toEqual([
+      ['mpc-d', '1 s'],
+      ['mpc-d', '3 s'],
+      ['throughput', '1 s'],
+      ['throughput', '3 s'],
+    ]);
+    expect(table!.textContent).not.toContain('same places');
+    const labels = [...html().querySelectorAll('[role=img]')].map((one) => one.getAttribute('aria-label')!);
+    expect(labels.filter((label) => /^stall.* per minute against mean latency: mpc-d at 1 s/.test(label))).toHaveLength(
+      2,
+    );
+  });
+
+  test('have their own columns in the CSV; results on demand have none of them', () => {
+    const [head, row] = readFileSync(at('live/sessions.csv'), 'utf8').split('\n');
+    const columns = head!.split(',');
+    expect(row!.split(',')[columns.indexOf('target_latency_s')]).toBe('3');
+    expect(columns.slice(-3)).toEqual(['off_rate_share', 'rate_deviation', 'jumps']);
+    expect(readFileSync(at('both/sessions.csv'), 'utf8')).not.toContain('target_latency_s');
+  });
+
+  test('of other places are not called comparable; one target gives points', async () => {
+    const results = parseResults(readFileSync(at('live-1.json'), 'utf8'), 'live-1.json');
+    const sessions = results.sessions.filter(({ startSeconds }) => startSeconds === 0);
+    writeFileSync(at('fewer.json'), resultsJson({ ...results, sessions }));
+    expect((await run('report', at('live-3.json'), at('fewer.json'), '--out', at('live'))).status).toBe(0);
+    expect(html().querySelector('main')!.textContent).toContain('The targets were not played in the same places.');
+    expect((await run('report', at('live-3.json'), '--out', at('live'))).status).toBe(0);
+    expect(headingsOf(html())).toContain('Stalls against latency');
+    expect(readFileSync(at('live/report.md'), 'utf8')).not.toContain('the points of the figures');
+  });
+});
+
 test('the same results give the same bytes', async () => {
   for (const out of ['one', 'two'])
     expect((await run('report', at('simulated.json'), '--out', at(out))).status).toBe(0);

@@ -38,6 +38,8 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
     title: 'dash.js Dynamic',
     about: "dash.js's default without the plugin: switches between throughput and BOLA.",
   },
+  l2a: { title: 'dash.js L2A', about: "dash.js's Learn2Adapt: an online learner for low latency." },
+  lolp: { title: 'dash.js LoL+', about: "dash.js's LoL+ for low latency, with a catch-up of its own." },
 };
 
 /** The user's own algorithms, by path. */
@@ -73,7 +75,9 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'].fi
 /** Whether a name can play; `<controller>@<forecaster>` can. */
 export function isCompetitor(name: string): boolean {
   try {
-    const { controller = '' } = browserAlgorithm(name);
+    const { controller = '', catchUp } = browserAlgorithm(name);
+    // Only the benchmark's page drives the playback rate itself.
+    if (catchUp.fixedSlots) return false;
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;

@@ -105,6 +105,7 @@ export class Controls {
   }
 }
 
-function scenarioLabel({ name, ladderBps, bufferCapSeconds }: Scenario): string {
-  return `${name}: ${bitrate(ladderBps.at(-1)!)} Mbit/s, buffer ${bufferCapSeconds} s`;
+function scenarioLabel({ name, ladderBps, bufferCapSeconds, live }: Scenario): string {
+  const delay = live ? `${live.targetLatencySeconds} s behind` : `buffer ${bufferCapSeconds} s`;
+  return `${name}: ${bitrate(ladderBps.at(-1)!)} Mbit/s, ${delay}`;
 }

@@ -11,7 +11,7 @@ import { OriginWatch } from './origin-watch.ts';
 import { notesOn, readOwnTrace } from './own-trace.ts';
 import { PlayerPanel } from './player-panel.ts';
 import { isTunable } from './plugin-options.ts';
-import { nowSecondsOf, type Run, type RunPlayer } from './run.ts';
+import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run.ts';
 import { RunViews } from './run-views.ts';
 import { ServiceLink } from './service-link.ts';
 import { savePicture, saveResults } from './take-away.ts';
@@ -124,7 +124,6 @@ export class DemoPage {
           panel.showFault(`Playback failed: ${message}`);
           void this.#watch.look();
         },
-        onEnded: () => this.#playerEnded(),
       });
       return panel;
     });
@@ -168,8 +167,7 @@ export class DemoPage {
       const spec = { trace: traceName, scenario: scenarioName, startSeconds };
       const sessions = await this.#origin.createSessions(spec, panels.length);
       if (isOvertaken()) return void this.#origin.removeSessions(sessions);
-      const mediaSeconds = scenario.segmentCount * scenario.segmentSeconds;
-      const timeline = new Timeline(sessions[0]!.link, mediaSeconds + SLACK_SECONDS, trace.hasClock);
+      const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
       this.#sessions = [...this.#sessions, ...sessions];
       const players: RunPlayer[] = [];
       // Each step is a task of its own: together they would block the main thread for too long.
@@ -228,20 +226,18 @@ export class DemoPage {
     if (this.#run !== undefined) this.#run.ended = true;
   }
 
-  #playerEnded(): void {
-    const run = this.#run;
-    if (run === undefined || run.ended) return;
-    if (!run.players.every(({ record }) => record.endedBy !== undefined)) return;
-    this.#endRun();
-    this.#draw();
-  }
-
   #tick(): void {
     for (const panel of this.#panels) panel.sample();
+    const run = this.#run;
+    if (run === undefined || run.ended) return;
+    if (run.players.every(({ record }) => record.endedBy !== undefined)) {
+      this.#endRun();
+      this.#draw();
+      return;
+    }
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const now = performance.now();
     if (now - this.#drawnAtMs < (isCalm ? CALM_DRAW_MS : DRAW_MS) - SAMPLE_MS / 2) return;
-    if (this.#run === undefined || this.#run.ended) return;
     this.#drawnAtMs = now;
     this.#draw();
   }

@@ -19,8 +19,8 @@ export function clock(seconds: number): string {
 }
 
 /** `9.3 s` with a no-break space. */
-export function seconds(value: number): string {
-  return `${value.toFixed(1)}\u00a0s`;
+export function seconds(value: number, digits = 1): string {
+  return `${value.toFixed(digits)}\u00a0s`;
 }
 
 /** One decimal, with a proper minus sign. */

@@ -6,11 +6,11 @@ import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-setti
 import type { Scenario } from '../replay/scenarios.ts';
 import { competitor, competitors } from './competitors.ts';
 import { button, element, options, setText, swatch } from './dom.ts';
-import { bitrate, megabits, seconds } from './format.ts';
+import { bitrate, decimal, megabits, seconds } from './format.ts';
 import { icon } from './icons.ts';
 import type { OriginSession } from './origin-client.ts';
 import { pluginOptions } from './plugin-options.ts';
-import { measuredBps, type SessionRecord } from './session-record.ts';
+import { liveSoFar, measuredBps, SessionRecord } from './session-record.ts';
 import { onPlayerEvent, SessionRecorder } from './session-recorder.ts';
 
 export interface PlayerPanelOptions {
@@ -24,7 +24,6 @@ export interface PlayerPanelOptions {
   onRemove(): void;
   /** dash.js reported an error. */
   onFault(message: string): void;
-  onEnded(): void;
 }
 
 export interface PanelSession {
@@ -46,9 +45,10 @@ export class PlayerPanel {
   readonly #fault: HTMLElement;
   readonly #about: HTMLElement;
   readonly #playButton: HTMLButtonElement;
-  readonly #figures: Record<'screen' | 'measured' | 'buffer', HTMLElement>;
+  readonly #figures = element('dl', { class: 'figures' });
   #player: MediaPlayerClass | undefined;
   #recorder: SessionRecorder | undefined;
+  #scenario: Scenario | undefined;
   #algorithm: string;
   /** The session for play(); undefined once dash.js is initialized. */
   #prepared: { manifestUrl: string; handle: LeoAbrHandle | undefined } | undefined;
@@ -81,9 +81,6 @@ export class PlayerPanel {
     this.#fault = element('p', { class: 'fault', hidden: true });
     this.#about = element('p', { class: 'about' }, competitor(panel.algorithm).about);
     this.#playButton = button(() => void this.video.play(), { class: 'play', hidden: true }, 'Play');
-    const value = () => element('dd', {}, '–');
-    this.#figures = { screen: value(), measured: value(), buffer: value() };
-    const figure = (name: string, dd: HTMLElement) => element('div', {}, element('dt', {}, name), dd);
     this.root = element(
       'article',
       { class: `player place-${panel.place}`, 'aria-label': `Player ${number}: ${competitor(panel.algorithm).title}` },
@@ -92,13 +89,7 @@ export class PlayerPanel {
         'div',
         { class: 'player-body' },
         element('div', { class: 'picture' }, this.video, this.#state, this.#playButton),
-        element(
-          'dl',
-          { class: 'figures' },
-          figure('On screen', this.#figures.screen),
-          figure('Measured', this.#figures.measured),
-          figure('Buffer', this.#figures.buffer),
-        ),
+        this.#figures,
         this.#about,
         this.#fault,
       ),
@@ -119,18 +110,21 @@ export class PlayerPanel {
   /** Prepares a session for play() in place of the previous one; returns its record. */
   prepare({ session, scenario, seed, risk, service }: PanelSession): SessionRecord {
     this.clear();
+    this.#scenario = scenario;
     this.#fault.hidden = true;
+    this.#drawFigures(figuresOf(new SessionRecord(), scenario));
     this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const player = MediaPlayer().create();
-    player.updateSettings(playerSettings({ scenario }));
+    player.updateSettings(playerSettings({ scenario, algorithm: this.#algorithm }));
+    // The manifest of a live stream names the origin's clock; dash.js must ask no other.
+    player.clearDefaultUTCTimingSources();
     // The page shows errors itself.
     player.updateSettings({ debug: { logLevel: 0 } });
     const nowSeconds = () => this.#recorder?.nowSeconds ?? 0;
     const plugin = pluginOptions(this.#algorithm, { session, seed, risk, service, nowSeconds });
     const handle = plugin === undefined ? undefined : attachLeoAbr(player, plugin);
     handle?.on('fault', ({ message }) => this.showFault(message));
-    const { segmentSeconds } = scenario;
-    const recorder = new SessionRecorder({ player, video: this.video, segmentSeconds, handle });
+    const recorder = new SessionRecorder({ player, video: this.video, scenario, handle });
     this.#recorder = recorder;
     const on = (type: string, listener: (event: unknown) => void) =>
       onPlayerEvent(player, type, (event) => {
@@ -140,7 +134,6 @@ export class PlayerPanel {
     on('playbackNotAllowed', () => {
       this.#playButton.hidden = false;
     });
-    on('playbackEnded', () => this.#options.onEnded());
     on('error', (event) => this.#options.onFault(errorMessage(event)));
     this.#player = player;
     this.#prepared = { manifestUrl: `${session.url}manifest.mpd`, handle };
@@ -190,12 +183,17 @@ export class PlayerPanel {
     const [text, kind] = stateOf(record, isRunning);
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
-    const { screen, measured, buffer } = this.#figures;
-    setText(screen, record.shownBitrateBps === undefined ? '–' : `${bitrate(record.shownBitrateBps)} Mbit/s`);
-    const latest = record.downloads.findLast((download) => measuredBps(download, record.nowSeconds) !== undefined);
-    const bps = latest && measuredBps(latest, record.nowSeconds);
-    setText(measured, bps === undefined ? '–' : `${megabits(bps)} Mbit/s`);
-    setText(buffer, seconds(record.bufferLevelSeconds));
+    this.#drawFigures(figuresOf(record, this.#scenario!));
+  }
+
+  #drawFigures(figures: Readonly<Record<string, string>>): void {
+    const names = Object.keys(figures);
+    const shown = [...this.#figures.querySelectorAll('dt')].map(({ textContent }) => textContent);
+    if (names.join() !== shown.join()) {
+      const rows = names.map((name) => element('div', {}, element('dt', {}, name), element('dd', {})));
+      this.#figures.replaceChildren(...rows);
+    }
+    for (const [i, dd] of this.#figures.querySelectorAll('dd').entries()) setText(dd, figures[names[i]!]!);
   }
 
   showFault(message: string): void {
@@ -208,6 +206,29 @@ export class PlayerPanel {
     setText(this.#about, competitor(name).about);
     this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${competitor(name).title}`);
   }
+}
+
+/** The figures beside the picture, by name. */
+function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, string> {
+  const { shownBitrateBps, downloads, nowSeconds } = record;
+  const screen = shownBitrateBps === undefined ? '–' : `${bitrate(shownBitrateBps)} Mbit/s`;
+  if (scenario.live) {
+    const { latencySecondsMean, stallsPerMinute, offRateShare } =
+      (record.startupSeconds === undefined ? undefined : liveSoFar(record, scenario)) ?? {};
+    return {
+      'On screen': screen,
+      'Mean latency': latencySecondsMean === undefined ? '–' : seconds(latencySecondsMean, 2),
+      'Stalls per min': stallsPerMinute === undefined ? '–' : decimal(stallsPerMinute),
+      'Off rate 1': offRateShare === undefined ? '–' : `${Math.round(100 * offRateShare)}\u00a0%`,
+    };
+  }
+  const latest = downloads.findLast((download) => measuredBps(download, nowSeconds) !== undefined);
+  const bps = latest && measuredBps(latest, nowSeconds);
+  return {
+    'On screen': screen,
+    Measured: bps === undefined ? '–' : `${megabits(bps)} Mbit/s`,
+    Buffer: seconds(record.bufferLevelSeconds),
+  };
 }
 
 function stateOf(record: SessionRecord, isRunning: boolean): [text: string, kind: string] {

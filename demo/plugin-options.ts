@@ -2,16 +2,17 @@
 
 import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
 import { createController } from '../abr/algorithms.ts';
+import { PiecewisePath } from '../abr/capacity-path.ts';
 import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
-import { browserOracle } from '../replay/oracle/browser-oracle.ts';
+import { oracleForecaster } from '../replay/oracle/oracle-forecaster.ts';
 import { ownAlgorithm } from './competitors.ts';
 import type { OriginSession } from './origin-client.ts';
 
 export interface PluginSession {
   session: OriginSession;
   seed: number;
-  /** Seconds since the session's first media request; 0 before. */
+  /** On the clock of the session's record, which is the origin's. */
   nowSeconds(): number;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
@@ -53,8 +54,10 @@ export function pluginOptions(
   // The plugin knows its own controllers by name; the others exist only in replays.
   if (isControllerName(algorithm)) return { ...common, controller: algorithm };
   const forecasters: Forecaster[] = [];
-  if (forecaster === 'oracle') forecasters.push(browserOracle(link).forecaster);
-  else if (forecaster) forecasters.push(createBuiltInForecaster({ handover: forecaster === 'built-in' }));
+  if (forecaster === 'oracle') {
+    const path = new PiecewisePath({ ...link, tail: 'repeat', latencySeconds: link.rttSeconds });
+    forecasters.push(oracleForecaster({ link: path, traceSecondsAt: () => link.startSeconds + nowSeconds() }));
+  } else if (forecaster) forecasters.push(createBuiltInForecaster({ handover: forecaster === 'built-in' }));
   const own = ownAlgorithm(controller)?.({ seed });
   return { ...common, controller: own ?? createController(controller, { seed, outlook: true }), forecasters };
 }

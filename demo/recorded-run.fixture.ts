@@ -11,7 +11,7 @@ import type { PublishedLink } from '../replay/origin/published-link.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { Run } from './run.ts';
 import { RunViews } from './run-views.ts';
-import { SessionRecord } from './session-record.ts';
+import { SessionRecord, type StallNote } from './session-record.ts';
 import { Timeline } from './timeline-model.ts';
 
 const SCENARIO = SCENARIOS['hd-16']!;
@@ -53,14 +53,14 @@ const segmentsOf = (...mbps: number[]): Segment[] => mbps.map((one) => ({ mbps: 
 /** Simulates these segments on the link up to NOW_SECONDS. */
 function sessionOf(segments: readonly Segment[], options: { plans?: true; forecasts?: true }): SessionRecord {
   const record = new SessionRecord();
-  const stalls: { startSeconds: number; endSeconds: number | undefined; segmentIndex: number }[] = [];
+  const stalls: StallNote[] = [];
   let now = 0;
   /** Second at which the buffer runs empty without another segment. */
   let emptyAt: number | undefined;
   const levelAt = (seconds: number) => (emptyAt === undefined ? 0 : Math.max(0, emptyAt - seconds));
   const sampleUntil = (seconds: number) => {
-    for (let i = record.bufferSamples.length; i * SAMPLE_SECONDS < Math.min(seconds, NOW_SECONDS); i++) {
-      record.bufferSamples.push({ atSeconds: i * SAMPLE_SECONDS, levelSeconds: levelAt(i * SAMPLE_SECONDS) });
+    for (let i = record.samples.length; i * SAMPLE_SECONDS < Math.min(seconds, NOW_SECONDS); i++) {
+      record.samples.push({ atSeconds: i * SAMPLE_SECONDS, bufferSeconds: levelAt(i * SAMPLE_SECONDS) });
     }
   };
   const download = (segmentIndex: number, mbps: number, endsAt: number | undefined) => {
@@ -106,7 +106,7 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
     if (emptyAt === undefined) record.startupSeconds = endedAt;
     else if (endedAt > emptyAt && emptyAt < NOW_SECONDS) {
       const endSeconds = endedAt <= NOW_SECONDS ? endedAt : undefined;
-      stalls.push({ startSeconds: emptyAt, endSeconds, segmentIndex: index });
+      stalls.push({ startSeconds: emptyAt, endSeconds, mediaSeconds: index * segmentSeconds, segmentIndex: index });
     }
     emptyAt = Math.max(emptyAt ?? 0, endedAt) + segmentSeconds;
     now = endedAt;

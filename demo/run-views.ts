@@ -56,6 +56,9 @@ export class RunViews {
       ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
       legendEntry('', 'capacity', 'link capacity'),
       this.#forecastLegend,
+      ...(run.scenario.live
+        ? [legendEntry('', 'target', 'target latency'), legendEntry('', 'edge', 'below the encoder’s edge')]
+        : []),
       ...(run.timeline.hasClock ? [legendEntry('', 'handover', 'handover')] : []),
       legendEntry('', 'stalled', 'stall'),
     );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { measuredBps, qoeSoFar, SessionRecord, sessionResult, shownTotals } from './session-record.ts';
+import { liveSoFar, measuredBps, qoeSoFar, SessionRecord, sessionResult, shownTotals } from './session-record.ts';
 
 const scenario = SCENARIOS['hd-16']!;
 const about = { trace: 't', dataset: 'd', group: 'g', startSeconds: 0, algorithm: 'mpc-d', seed: 1, scenario };
@@ -33,7 +33,7 @@ function played(): SessionRecord {
   download(1, 5e6, [5, 7], 20e6);
   download(2, 5e6, [7, 8], 20e6);
   record.startupSeconds = 1;
-  record.stalls = [{ startSeconds: 5, endSeconds: 7, segmentIndex: 1 }];
+  record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 4, segmentIndex: 1 }];
   record.shownSegments = 3;
   record.nowSeconds = 12;
   return record;
@@ -51,7 +51,7 @@ describe('qoeSoFar', () => {
 
   test('counts an unfinished stall and startup', () => {
     const record = played();
-    record.stalls = [{ startSeconds: 9, endSeconds: undefined, segmentIndex: 3 }];
+    record.stalls = [{ startSeconds: 9, endSeconds: undefined, mediaSeconds: 12, segmentIndex: 3 }];
     expect([record.isStalled, record.stallSeconds]).toEqual([true, 3]);
     record.startupSeconds = undefined;
     expect(record.startupSoFarSeconds).toBe(12);
@@ -59,6 +59,52 @@ describe('qoeSoFar', () => {
 
   test('is undefined before the first complete segment', () => {
     expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
+  });
+});
+
+describe('a live session', () => {
+  const liveScenario = SCENARIOS['live-hd-3']!;
+
+  /** Joined 3 s behind; from second 7 on 5 s behind, because playback stalled for 2 s. */
+  function watched(): SessionRecord {
+    const record = played();
+    record.startupSeconds = 1;
+    record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 22, segmentIndex: 1 }];
+    record.positions = [
+      { atSeconds: 1, mediaSeconds: 18, rate: 1 },
+      { atSeconds: 7, mediaSeconds: 22, rate: 1 },
+    ];
+    record.nowSeconds = 11;
+    return record;
+  }
+
+  test('has the metrics of its playback so far', () => {
+    expect(liveSoFar(watched(), liveScenario)).toMatchObject({
+      watchedSeconds: 10,
+      latencySecondsMean: expect.closeTo((4 * 3 + 2 * 4 + 4 * 5) / 10, 6),
+      stallsPerMinute: 6,
+      stallSecondsPerMinute: 12,
+      offRateShare: 0,
+      jumps: 0,
+    });
+    expect(liveSoFar(new SessionRecord(), liveScenario)).toBeUndefined();
+    expect(liveSoFar(watched(), scenario)).toBeUndefined();
+  });
+
+  test('has the parts of its QoE', () => {
+    const { qoe, quality, stall, switches, lateness } = qoeSoFar(watched(), liveScenario)!;
+    // Three segments of 2 s are 1.5 units: 1, 5 and 5 Mbit/s, a change of 4, 2 s at 30 Mbit/s, and 4 s of latency at 3.
+    expect(quality).toBeCloseTo(22 / 1.5, 9);
+    expect(switches).toBeCloseTo(4 / 1.5, 9);
+    expect(stall).toBeCloseTo(60 / 1.5, 9);
+    expect(lateness).toBeCloseTo((3 * 4 * 3) / 1.5, 6);
+    expect(qoe).toBeCloseTo((22 - 4 - 60 - 36) / 1.5, 6);
+  });
+
+  test('is exported with its metrics', () => {
+    const exported = sessionResult(watched(), { ...about, scenario: liveScenario });
+    expect(exported.live).toMatchObject({ stallsPerMinute: 6 });
+    expect(sessionResult(watched(), about)).not.toHaveProperty('live');
   });
 });
 
@@ -107,7 +153,7 @@ describe('sessionResult', () => {
 
   test('counts a stall before an incomplete segment', () => {
     const record = played();
-    record.stalls = [...record.stalls, { startSeconds: 11, endSeconds: undefined, segmentIndex: 3 }];
+    record.stalls = [...record.stalls, { startSeconds: 11, endSeconds: undefined, mediaSeconds: 12, segmentIndex: 3 }];
     expect(sessionResult(record, about)).toMatchObject({ stallSeconds: 3, stallCount: 2 });
   });
 });

@@ -1,11 +1,14 @@
 /**
- * The record of one player's session, on the session's clock (seconds since its first media request). All views read
- * it. Pure.
+ * The record of one player's session, on the session's clock: seconds since its first media request, of a live stream
+ * since its request for the manifest. All views read it. Pure.
  */
 
 import type { CandidateOutlook, Forecast } from 'leo-abr';
-import { type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';
-import type { SegmentRow, SessionResult } from '../replay/results.ts';
+import { QOE_UNIT_SECONDS, type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';
+import { playbackHistory } from '../replay/browser/playback-history.ts';
+import type { PositionRecord } from '../replay/browser/session-record.ts';
+import { liveMetrics } from '../replay/evaluation/live-metrics.ts';
+import type { LiveMetrics, SegmentRow, SessionResult } from '../replay/results.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { sessionTotals } from '../replay/simulator/session-result.ts';
 
@@ -45,19 +48,24 @@ export interface Span {
 }
 
 export interface StallNote extends Span {
+  /** Where playback stopped. */
+  mediaSeconds: number;
   /** The segment that playback waited for. */
   segmentIndex: number;
 }
 
-export interface BufferSample {
+export interface PlaybackSample {
   atSeconds: number;
-  levelSeconds: number;
+  bufferSeconds: number;
+  /** Of a live stream once a picture has moved: from the capture of the picture on screen to the sample. */
+  latencySeconds?: number;
+  playbackRate?: number;
 }
 
 export class SessionRecord {
   readonly downloads: DownloadNote[] = [];
   readonly decisions: DecisionNote[] = [];
-  readonly bufferSamples: BufferSample[] = [];
+  readonly samples: PlaybackSample[] = [];
   /** The last one may be open. */
   stalls: readonly StallNote[] = [];
   /** Startup delay; undefined before the first picture moves. */
@@ -68,6 +76,10 @@ export class SessionRecord {
   shownSegments = 0;
   /** Bitrate of the picture on screen. */
   shownBitrateBps: number | undefined;
+  /** Seeks after the first picture. */
+  jumps = 0;
+  /** The playhead moves on from each at its rate until the next one, except in stalls. */
+  positions: PositionRecord[] = [];
   endedBy: SessionResult['endedBy'] | undefined;
 
   requested(download: Omit<DownloadNote, 'receivedBits' | 'endedAtSeconds' | 'outcome'>): DownloadNote {
@@ -78,7 +90,7 @@ export class SessionRecord {
 
   /** The latest sample; 0 before there is one. */
   get bufferLevelSeconds(): number {
-    return this.bufferSamples.at(-1)?.levelSeconds ?? 0;
+    return this.samples.at(-1)?.bufferSeconds ?? 0;
   }
 
   get isStalled(): boolean {
@@ -113,10 +125,20 @@ export function measuredBps(download: DownloadNote, nowSeconds: number): number 
   return seconds >= 0.1 && download.outcome !== 'failed' ? download.receivedBits / seconds : undefined;
 }
 
-/** QoE-linear of the media shown so far, with its parts; undefined before the first segment is complete. */
-export function qoeSoFar(record: SessionRecord, scenario: Scenario): QoeBreakdown | undefined {
+/** A QoE with its parts. */
+export interface QoeSoFar extends QoeBreakdown {
+  /** Of a live stream: the cost of latency and of playback rates. `qoe` is less by it. */
+  lateness?: number;
+}
+
+/**
+ * The QoE of the media shown so far: QoE-linear, of a live stream LoL+'s. Undefined before the first segment is
+ * complete.
+ */
+export function qoeSoFar(record: SessionRecord, scenario: Scenario): QoeSoFar | undefined {
   const shown = record.segments.slice(0, Math.max(1, record.shownSegments));
   if (shown.length === 0) return undefined;
+  if (scenario.live) return liveQoe(liveSoFar(record, scenario), shown, scenario);
   const weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
   return sessionQoe(
     {
@@ -127,6 +149,37 @@ export function qoeSoFar(record: SessionRecord, scenario: Scenario): QoeBreakdow
     },
     weights,
   );
+}
+
+/** What a viewer of a live stream has experienced so far; undefined on demand, and before the session's start. */
+export function liveSoFar(record: SessionRecord, scenario: Scenario): LiveMetrics | undefined {
+  const { live, segmentSeconds, ladderBps } = scenario;
+  const { positions, jumps, nowSeconds, segments } = record;
+  if (live === undefined || nowSeconds === 0) return undefined;
+  const stalls = record.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? nowSeconds }));
+  return liveMetrics({
+    history: playbackHistory({ stalls, live: { positions, jumps, endSeconds: nowSeconds } }, live),
+    bitratesBps: segments.slice(0, record.shownSegments).map(({ bitrateBps }) => bitrateBps),
+    segmentSeconds,
+    ladderBps,
+    jumps,
+  });
+}
+
+/** The parts of `metrics.qoe`: what bitrate, stalls and switches leave is the cost of latency and rates. */
+function liveQoe(
+  metrics: LiveMetrics | undefined,
+  shown: readonly DownloadNote[],
+  { ladderBps, segmentSeconds }: Scenario,
+): QoeSoFar | undefined {
+  if (metrics === undefined) return undefined;
+  const { qoe, stallSecondsPerMinute, watchedSeconds } = metrics;
+  const units = (shown.length * segmentSeconds) / QOE_UNIT_SECONDS;
+  const bitrates = shown.map(({ bitrateBps }) => bitrateBps / 1e6);
+  const quality = (segmentSeconds * bitrates.reduce((sum, one) => sum + one, 0)) / units;
+  const switches = bitrates.slice(1).reduce((sum, one, i) => sum + Math.abs(one - bitrates[i]!), 0) / units;
+  const stall = ((ladderBps.at(-1)! / 1e6) * stallSecondsPerMinute * watchedSeconds) / 60 / units;
+  return { qoe, quality, stall, switches, lateness: quality - stall - switches - qoe };
 }
 
 /** Switches and mean bitrate of the media shown so far. */
@@ -175,5 +228,6 @@ export function sessionResult(
     },
     scenario,
   );
-  return { ...identity, endedBy: record.endedBy ?? 'cutoff', segments, ...totals };
+  const live = liveSoFar(record, scenario);
+  return { ...identity, endedBy: record.endedBy ?? 'cutoff', segments, ...totals, ...(live && { live }) };
 }

@@ -4,6 +4,8 @@ import type { MediaPlayerClass } from 'dashjs';
 import type { DecisionEvent, LeoAbrHandle } from 'leo-abr';
 import { PlaybackEnd } from '../replay/browser/page/playback-end.ts';
 import { PlaybackMeter } from '../replay/browser/page/playback-meter.ts';
+import type { Scenario } from '../replay/scenarios.ts';
+import { sessionSecondsOf } from './run.ts';
 import { type DownloadNote, SessionRecord, type StallNote } from './session-record.ts';
 
 /** The part of dash.js's FragmentRequest that is read here. */
@@ -26,7 +28,7 @@ const SHORTEST_STALL_SECONDS = 0.02;
 export interface SessionRecorderOptions {
   player: MediaPlayerClass;
   video: HTMLVideoElement;
-  segmentSeconds: number;
+  scenario: Scenario;
   /** The plugin's handle; undefined if dash.js decides by itself. */
   handle: LeoAbrHandle | undefined;
 }
@@ -44,20 +46,29 @@ export class SessionRecorder {
   readonly #open = new Map<SegmentRequest, DownloadNote>();
   readonly #ending = new AbortController();
   #zeroMs: number | undefined;
+  /** The plugin's second 0 on the session's clock. */
+  #firstRequestSeconds: number | undefined;
   /** dash.js's reason for the last change of quality; undefined after the next request. */
   #dashReason: string | undefined;
 
   constructor(options: SessionRecorderOptions) {
     this.#options = options;
-    const { player, video, handle } = options;
+    const { player, video, handle, scenario } = options;
     this.#meter = new PlaybackMeter(video);
     this.#playback = new PlaybackEnd(video);
     const on = <E>(type: string, listener: (event: E) => void) =>
       onPlayerEvent<E>(player, type, (event) => {
         if (!this.#ending.signal.aborted) listener(event);
       });
+    // The request for the manifest starts the origin's clock of a live session.
+    if (scenario.live) on('manifestLoadingStarted', () => this.#start());
     on<{ request: SegmentRequest }>('fragmentLoadingStarted', ({ request }) => this.#requested(request));
     on<{ request: SegmentRequest }>('loadingProgress', ({ request }) => this.#progressed(request));
+    // In low-latency mode: the part of the body that arrived since the last event.
+    on<{ request: SegmentRequest; response: ArrayBuffer }>('loadingDataProgress', ({ request, response }) => {
+      const note = this.#open.get(request);
+      if (note !== undefined) note.receivedBits += response.byteLength * 8;
+    });
     on<{ request: SegmentRequest; error?: unknown }>('fragmentLoadingCompleted', ({ request, error }) =>
       this.#ended(request, error ? 'failed' : 'complete'),
     );
@@ -74,7 +85,7 @@ export class SessionRecorder {
     video.addEventListener('waiting', () => this.#meter.onWaiting(this.nowSeconds), { signal });
   }
 
-  /** Seconds since the first media request; 0 before. */
+  /** On the clock of the record; 0 before it starts. */
   get nowSeconds(): number {
     return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
   }
@@ -83,19 +94,38 @@ export class SessionRecorder {
   sample(): void {
     if (this.#ending.signal.aborted) return;
     const { record } = this;
-    const { video, segmentSeconds } = this.#options;
+    const { video, scenario } = this.#options;
+    const { segmentSeconds, live } = scenario;
     const now = this.nowSeconds;
     this.#meter.sample(now);
     record.nowSeconds = now;
     record.startupSeconds = this.#meter.startedAtSeconds;
     record.stalls = this.#stalls(now);
+    record.jumps = this.#meter.jumps;
+    record.positions = this.#meter.positions;
     if (record.startupSeconds !== undefined) {
-      const shown = Math.floor(video.currentTime / segmentSeconds + 1e-6);
-      record.shownSegments = shown + 1;
-      record.shownBitrateBps = record.segments[shown]?.bitrateBps ?? record.shownBitrateBps;
+      const index = Math.floor(video.currentTime / segmentSeconds + 1e-6);
+      // A live segment is on screen before it is complete.
+      const shown = record.downloads.filter(
+        ({ segmentIndex, outcome }) =>
+          segmentIndex <= index && (outcome === 'complete' || (live !== undefined && outcome === 'active')),
+      );
+      record.shownSegments = shown.length;
+      record.shownBitrateBps = shown.at(-1)?.bitrateBps;
     }
-    if (this.#zeroMs !== undefined) record.bufferSamples.push({ atSeconds: now, levelSeconds: bufferedAhead(video) });
-    if (record.endedBy !== undefined || !this.#playback.isOver(now)) return;
+    if (this.#zeroMs !== undefined) {
+      record.samples.push({
+        atSeconds: now,
+        bufferSeconds: bufferedAhead(video),
+        ...(live &&
+          record.startupSeconds !== undefined && {
+            latencySeconds: live.timeShiftSeconds + now - video.currentTime,
+            playbackRate: video.playbackRate,
+          }),
+      });
+    }
+    const isOver = live ? now >= sessionSecondsOf(scenario) : this.#playback.isOver(now);
+    if (record.endedBy !== undefined || !isOver) return;
     record.endedBy = 'end';
     this.#ending.abort();
     // dash.js may never end the element: see PlaybackEnd.
@@ -108,9 +138,14 @@ export class SessionRecorder {
     this.#ending.abort();
   }
 
+  #start(): void {
+    this.#zeroMs ??= performance.now();
+  }
+
   #requested(request: SegmentRequest): void {
     if (request.type !== 'MediaSegment' || request.mediaType !== 'video' || request.representation === null) return;
-    this.#zeroMs ??= performance.now();
+    this.#start();
+    this.#firstRequestSeconds ??= this.nowSeconds;
     const { video, handle } = this.#options;
     const { decisions, downloads } = this.record;
     const previousBitrateBps = downloads.at(-1)?.bitrateBps;
@@ -144,32 +179,37 @@ export class SessionRecorder {
 
   #decided({ kind, decision, state, forecast }: DecisionEvent): void {
     const { representation, ...rest } = decision;
+    const zeroSeconds = this.#firstRequestSeconds ?? this.nowSeconds;
     this.record.decisions.push({
       ...rest,
-      atSeconds: state.nowSeconds,
+      atSeconds: zeroSeconds + state.nowSeconds,
       kind,
       segmentIndex: state.segmentIndex,
       bitrateBps: state.ladderBps[representation]!,
       previousBitrateBps: this.record.downloads.at(-1)?.bitrateBps,
       bufferLevelSeconds: state.bufferLevelSeconds,
-      forecast,
+      forecast: forecast && { ...forecast, issuedAtMs: forecast.issuedAtMs + zeroSeconds * 1000 },
     });
   }
 
   #stalls(now: number): StallNote[] {
-    const { segmentSeconds, video } = this.#options;
+    const { scenario, video } = this.#options;
+    const { segmentSeconds } = scenario;
     // The element stalls shortly before its data ends.
     const segmentAt = (mediaSeconds: number) => Math.floor((mediaSeconds + segmentSeconds / 4) / segmentSeconds);
     const stalls: StallNote[] = this.#meter.stalls.map(({ startSeconds, endSeconds, mediaSeconds }) => ({
       startSeconds,
       endSeconds,
+      mediaSeconds,
       segmentIndex: segmentAt(mediaSeconds),
     }));
     const closed = stalls.reduce((sum, stall) => sum + stall.endSeconds! - stall.startSeconds, 0);
     const { startedAtSeconds } = this.#meter;
     const open = startedAtSeconds === undefined ? 0 : this.#meter.waitedSeconds(now) - startedAtSeconds - closed;
     if (open > SHORTEST_STALL_SECONDS && !this.#playback.isReached) {
-      stalls.push({ startSeconds: now - open, endSeconds: undefined, segmentIndex: segmentAt(video.currentTime) });
+      const { currentTime: mediaSeconds } = video;
+      const segmentIndex = segmentAt(mediaSeconds);
+      stalls.push({ startSeconds: now - open, endSeconds: undefined, mediaSeconds, segmentIndex });
     }
     return stalls;
   }

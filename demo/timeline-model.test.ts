@@ -59,7 +59,7 @@ describe('Timeline', () => {
     });
     second.receivedBits = 5e5;
     record.nowSeconds = 2.5;
-    record.bufferSamples.push({ atSeconds: 1.1, levelSeconds: 4 });
+    record.samples.push({ atSeconds: 1.1, bufferSeconds: 4, latencySeconds: 2, playbackRate: 1.05 });
     const track = timeline.track(record);
     const at = (seconds: number) => {
       const i = timeline.indexAt(seconds);
@@ -71,6 +71,8 @@ describe('Timeline', () => {
     expect(at(2.25)).toEqual([1e6, 3e6, null]);
     expect(at(2.5)).toEqual([1e6, 3e6, null]);
     expect(at(2.75)).toEqual([null, null, null]);
+    const { latencySeconds, playbackRate } = track;
+    expect([latencySeconds[4], playbackRate[4], latencySeconds[5]]).toEqual([2, 1.05, null]);
   });
 });
 

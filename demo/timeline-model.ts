@@ -18,6 +18,9 @@ export interface Track {
   /** Bitrate of the latest request. */
   bitrateBps: Series;
   bufferSeconds: Series;
+  /** Of a live stream. */
+  latencySeconds: Series;
+  playbackRate: Series;
 }
 
 /** The grid: times in seconds since the session's start, and the link's capacity at each. */
@@ -79,7 +82,14 @@ export class Timeline {
   }
 
   track(record: SessionRecord): Track {
-    const track: Track = { throughputBps: this.#empty(), bitrateBps: this.#empty(), bufferSeconds: this.#empty() };
+    const empty = (): Series => new Array<number | null>(this.times.length).fill(null);
+    const track: Track = {
+      throughputBps: empty(),
+      bitrateBps: empty(),
+      bufferSeconds: empty(),
+      latencySeconds: empty(),
+      playbackRate: empty(),
+    };
     const { downloads, nowSeconds } = record;
     downloads.forEach((download, i) => {
       const first = this.indexAt(download.requestedAtSeconds);
@@ -89,14 +99,13 @@ export class Timeline {
       if (measured === undefined) return;
       fill(track.throughputBps, measured, first, this.indexAt(download.endedAtSeconds ?? nowSeconds));
     });
-    for (const { atSeconds, levelSeconds } of record.bufferSamples) {
-      track.bufferSeconds[this.indexAt(atSeconds)] = levelSeconds;
+    for (const { atSeconds, bufferSeconds, latencySeconds = null, playbackRate = null } of record.samples) {
+      const i = this.indexAt(atSeconds);
+      track.bufferSeconds[i] = bufferSeconds;
+      track.latencySeconds[i] = latencySeconds;
+      track.playbackRate[i] = playbackRate;
     }
     return track;
-  }
-
-  #empty(): Series {
-    return new Array<number | null>(this.times.length).fill(null);
   }
 }
 

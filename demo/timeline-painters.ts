@@ -62,6 +62,29 @@ export function paintBands(u: uPlot, { spans, nowSeconds, colour }: Bands, row?:
   });
 }
 
+/** A dashed horizontal line. */
+export function paintHorizontal(u: uPlot, value: number, colour: string): void {
+  clipped(u, (ctx) => {
+    const y = Math.round(u.valToPos(value, 'y', true)) + 0.5;
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = uPlot.pxRatio;
+    ctx.setLineDash([6 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
+    ctx.beginPath();
+    ctx.moveTo(u.bbox.left, y);
+    ctx.lineTo(u.bbox.left + u.bbox.width, y);
+    ctx.stroke();
+  });
+}
+
+/** An area from the axis to a value. */
+export function paintBelow(u: uPlot, value: number, colour: string): void {
+  clipped(u, (ctx) => {
+    const y = u.valToPos(value, 'y', true);
+    ctx.fillStyle = colour;
+    ctx.fillRect(u.bbox.left, y, u.bbox.width, u.bbox.top + u.bbox.height - y);
+  });
+}
+
 /** Arrowheads at the top edge; confidence (0 to 1) is their opacity. */
 export function paintArrowheads(
   u: uPlot,

@@ -1,19 +1,21 @@
-/** The timeline: four uPlot lanes with one time axis and one marker. */
+/** The timeline: uPlot lanes with one time axis and one marker. */
 
 import uPlot from 'uplot';
 import { element, nextTask } from './dom.ts';
 import { bitrate, clock } from './format.ts';
-import type { Run } from './run.ts';
-import type { DecisionNote, SessionRecord } from './session-record.ts';
+import { encoderEdgeSeconds, type Run } from './run.ts';
+import { type DecisionNote, SessionRecord } from './session-record.ts';
 import type { Timeline, Track } from './timeline-model.ts';
 import { forecastFan } from './timeline-model.ts';
 import {
   type Bands,
   paintArrowheads,
   paintBands,
+  paintBelow,
   paintCrosses,
   paintFan,
   paintFuture,
+  paintHorizontal,
   paintVerticals,
 } from './timeline-painters.ts';
 
@@ -23,6 +25,8 @@ const AXIS_HEIGHT = 26;
 const MINUTE_SECONDS = 60;
 /** Seconds of the future in the one-minute window. */
 const AHEAD_SECONDS = 10;
+/** Room above the highest value of a lane. */
+const HEADROOM = 1.05;
 /** By place of the player, so that lines differ by more than colour. */
 const DASHES: readonly number[][] = [[], [9, 4], [2, 3], [12, 3, 2, 3]];
 
@@ -35,12 +39,27 @@ interface Lane {
   height(): number;
 }
 
+/** A lane with a level of each player over time. */
+interface Level {
+  title: string;
+  series: 'bufferSeconds' | 'latencySeconds' | 'playbackRate';
+  /** Least and highest value of the axis; it extends to higher values in view. */
+  range: readonly [number, number];
+  /** In CSS pixels, on narrow pages and on others. */
+  heights: readonly [number, number];
+  splits?: number[];
+  /** A dashed line: the value to aim at. */
+  target?: number;
+  /** Values below are impossible. */
+  least?: number;
+}
+
 export class TimelineView {
   /** The pointer hovers over a second (undefined: it left); `chosen`: it pressed there. */
   onPoint: (seconds: number | undefined, chosen: boolean) => void = () => {};
   readonly #host: HTMLElement;
   readonly #marker = element('div', { class: 'moment', hidden: true });
-  /** From the top; fewer than four while they are built. */
+  /** From the top; incomplete while they are built. */
   #lanes: Lane[] = [];
   /** The lanes in the page: those of the previous run stay until replaced. */
   #shown: Lane[] = [];
@@ -142,21 +161,34 @@ export class TimelineView {
     const palette = readPalette();
     const lanes: Lane[] = [];
     this.#lanes = lanes;
-    const kinds = [this.#linkLane, this.#bitrateLane, this.#bufferLane, this.#stallLane];
-    return kinds.map((kind, place) => () => {
-      lanes[place] = kind.call(this, run, palette);
+    const kinds = [
+      () => this.#linkLane(run, palette),
+      () => this.#bitrateLane(run, palette),
+      ...levelsOf(run).map((level) => () => this.#levelLane(run, palette, level)),
+      () => this.#stallLane(run, palette),
+    ];
+    const steps = kinds.map((build, place) => () => {
+      lanes[place] = build();
       this.#shown[place] = lanes[place];
     });
+    // A previous run may have had more lanes.
+    const dropRest = () => {
+      for (const { plot, host } of this.#shown.splice(kinds.length)) {
+        plot.destroy();
+        host.remove();
+      }
+    };
+    return [...steps, dropRest];
   }
 
   /** The link's capacity, and each player's throughput. */
   #linkLane(run: Run, palette: Palette): Lane {
     const topMbps = Math.max(1, ...run.timeline.capacityBps) / 1e6;
     return this.#lane({
-      title: 'Link capacity, and throughput of each download (Mbit/s)',
+      title: `Link capacity, and ${run.scenario.live ? 'rate' : 'throughput'} of each download (Mbit/s)`,
       palette,
       height: () => (this.#isNarrow ? 130 : 170),
-      y: { range: [0, topMbps * 1.05] },
+      y: { range: [0, topMbps * HEADROOM] },
       series: [
         { stroke: palette.capacityLine, fill: palette.capacity, width: 1, paths: uPlot.paths.stepped!({ align: 1 }) },
         ...run.players.map(({ place }) => lineOf(place, palette)),
@@ -211,17 +243,24 @@ export class TimelineView {
     });
   }
 
-  #bufferLane({ players, scenario }: Run, palette: Palette): Lane {
-    const { bufferCapSeconds } = scenario;
+  #levelLane({ players }: Run, palette: Palette, level: Level): Lane {
+    const { title, series, range, heights, splits, target, least } = level;
     return this.#lane({
-      title: 'Buffer (s)',
+      title,
       palette,
-      height: () => (this.#isNarrow ? 90 : 110),
-      y: { range: [0, bufferCapSeconds * 1.05] },
+      height: () => heights[this.#isNarrow ? 0 : 1],
+      y: {
+        range: (_u, _min, max) => [range[0], Math.max(range[1], (max ?? 0) * HEADROOM)],
+        ...(splits && { splits }),
+      },
       series: players.map(({ place }) => ({ ...lineOf(place, palette), paths: uPlot.paths.linear!(), spanGaps: true })),
-      dataOf: (timeline, tracks) => [timeline.times, ...tracks.map(({ bufferSeconds }) => bufferSeconds)],
+      dataOf: (timeline, tracks) => [timeline.times, ...tracks.map((track) => track[series])],
       below: (u) => {
+        if (least !== undefined) paintBelow(u, least, palette.capacity);
         for (const { record } of players) paintBands(u, stallBands(record, palette.stallFaint));
+      },
+      above: (u) => {
+        if (target !== undefined) paintHorizontal(u, target, palette.axis);
       },
     });
   }
@@ -253,7 +292,7 @@ export class TimelineView {
     title: string;
     palette: Palette;
     height: () => number;
-    y: { range: [number, number]; splits?: number[]; label?: (value: number) => string };
+    y: { range: uPlot.Scale.Range; splits?: number[]; label?: (value: number) => string };
     series: uPlot.Series[];
     dataOf: Lane['dataOf'];
     hasTimes?: boolean;
@@ -278,7 +317,7 @@ export class TimelineView {
       ticks: { show: false },
     };
     const { splits, label } = y;
-    const empty = players.map((): Track => ({ throughputBps: [], bitrateBps: [], bufferSeconds: [] }));
+    const empty = players.map(() => timeline.track(new SessionRecord()));
     const plot = new uPlot(
       {
         width: Math.max(this.#host.clientWidth, 100),
@@ -358,6 +397,34 @@ export class TimelineView {
     const x = plot.valToPos(seconds, 'x') + plot.over.offsetLeft;
     this.#marker.style.transform = `translateX(${x.toFixed(1)}px)`;
   }
+}
+
+/** The levels of a run, from the top. */
+function levelsOf({ scenario: { live, bufferCapSeconds } }: Run): Level[] {
+  const buffer = { title: 'Buffer (s)', series: 'bufferSeconds', heights: [90, 110] } as const;
+  if (live === undefined) return [{ ...buffer, range: [0, bufferCapSeconds * HEADROOM] }];
+  const { targetLatencySeconds: target, playbackRates = { min: 1, max: 1 } } = live;
+  const least = encoderEdgeSeconds(live);
+  const top = 1.5 * target + 0.5;
+  return [
+    {
+      title: `Live latency (s): target ${target}, encoder’s edge ${least}`,
+      series: 'latencySeconds',
+      range: [0, top],
+      heights: [120, 150],
+      target,
+      least,
+    },
+    {
+      title: 'Playback rate',
+      series: 'playbackRate',
+      range: [playbackRates.min - 0.01, playbackRates.max + 0.01],
+      heights: [70, 80],
+      splits: [playbackRates.min, 1, playbackRates.max],
+    },
+    // Nobody can buffer what does not exist.
+    { ...buffer, range: [0, top - least] },
+  ];
 }
 
 function stallBands({ stalls, nowSeconds }: SessionRecord, colour: string): Bands {

@@ -20,13 +20,18 @@ test('a report is one page for screens, phones, paper and screen readers', async
     });
     expect({ status, errors: status === 0 ? '' : errors }).toEqual({ status: 0, errors: '' });
   };
-  const [results, out] = [testInfo.outputPath('results.json'), testInfo.outputPath('report')];
+  const [results, live, out] = ['results.json', 'live.json', 'report'].map((name) => testInfo.outputPath(name)) as [
+    string,
+    string,
+    string,
+  ];
   const algorithms = 'mpc-d,mpc-o,bola,throughput,mpc-d:abandon,mpc-d:cap';
   await run(
     ...['simulate', '--traces', TRACE, '--algorithms', algorithms, '--scenario', 'uhd-8'],
     ...['--starts', 'every:5', '--out', results],
   );
-  await run('report', results, '--traces', TRACE, '--out', out);
+  await run(...['simulate', '--traces', TRACE, '--algorithms', 'mpc-d,bola', '--scenario', 'live-hd-1', '--out', live]);
+  await run('report', results, live, '--traces', TRACE, '--out', out);
 
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
@@ -34,7 +39,7 @@ test('a report is one page for screens, phones, paper and screen readers', async
   const url = pathToFileURL(`${out}/index.html`).href;
   await page.goto(url);
   expect(asked).toEqual([url]);
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Benchmark: uhd-8');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Benchmark: uhd-8, live-hd-1');
   expect(await page.getByRole('img').count()).toBeGreaterThan(10);
 
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -47,6 +47,11 @@ export function turned({ value, ci95 }: Estimate): Estimate {
   return { value: 0 - value, ci95: ci95 && [0 - ci95[1], 0 - ci95[0]] };
 }
 
+/** The estimate in another unit; `factor` is above 0. */
+export function scaled({ value, ci95 }: Estimate, factor: number): Estimate {
+  return { value: value * factor, ci95: ci95 && [ci95[0] * factor, ci95[1] * factor] };
+}
+
 /** Digits to show of a QoE: hundredths of Mbit/s on large ladders, thousandths on small ones. */
 export function qoeDigits(topBps: number): number {
   return topBps >= 10e6 ? 2 : 3;

@@ -2,6 +2,7 @@
 
 import { ablationsAmong } from '../../replay/evaluation/ablations.ts';
 import { ALL_DATASETS, type ResolvedScenario, type SessionResult } from '../../replay/results.ts';
+import { liveSessionSeconds } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { type Block, cellText, type ReportDocument, type Section } from './document.ts';
 import { count, estimateCell, turned } from './format.ts';
@@ -11,6 +12,7 @@ import { differencesFrom, type Scope, scopesOf } from './sections/differences.ts
 import { difficultyBlocks } from './sections/difficulty.ts';
 import { distributionBlocks, tailBlocks } from './sections/distribution.ts';
 import { leftOutBlocks } from './sections/left-out.ts';
+import { frontBlocks, liveHeadline, liveSummaryBlocks } from './sections/live.ts';
 import { provenanceBlocks } from './sections/provenance.ts';
 import { sessionBlocks } from './sections/sessions.ts';
 import { summaryBlocks } from './sections/summary.ts';
@@ -23,6 +25,11 @@ export interface ReportOptions {
   /** Replayed traces, whose capacity the time series show. Default: none. */
   traces?: readonly Trace[];
 }
+
+const LIVE_QOE =
+  " The QoE of live sessions is LoL+'s: the media's bits, less the top bitrate per second of stall, changes of bitrate, " +
+  'and per segment latency (0.05 of the lowest bitrate per second up to 1.1 s, else 0.1 of the top one) and |1 − rate| ' +
+  'of the lowest bitrate, per 4 s of media.';
 
 /** Builds all sections; figures are drawn later, when they are written. */
 export function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOptions = {}): ReportDocument {
@@ -43,16 +50,23 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
       blocks: [{ kind: 'text', text: overview(run) }],
     });
     if (run.results.sessions.length === 0) continue;
+    const isLive = run.scenario.live !== undefined;
     for (const [s, scope] of scopes.entries()) {
-      add(`summary-${s + 1}`, `Against ${run.baseline}: ${scope.title}`, summaryBlocks(run, scope, styles));
+      const blocks = isLive ? liveSummaryBlocks(run, scope) : summaryBlocks(run, scope, styles);
+      add(`summary-${s + 1}`, `Against ${run.baseline}: ${scope.title}`, blocks);
     }
     add('distribution', 'Distribution of QoE', distributionBlocks(run, scopes, { algorithms: main, styles }));
-    add('tail', 'Mean against tail', tailBlocks(run, scopes, styles));
-    add('difficulty', 'Easy and hard places', difficultyBlocks(run, scopes));
-    add('ablation', 'What the parts are worth', ablationBlocks(run, scopes));
-    add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
+    // These need on-demand QoE, its components, or a buffer that fills by whole segments.
+    if (!isLive) {
+      add('tail', 'Mean against tail', tailBlocks(run, scopes, styles));
+      add('difficulty', 'Easy and hard places', difficultyBlocks(run, scopes));
+      add('ablation', 'What the parts are worth', ablationBlocks(run, scopes));
+      add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
+    }
     add('left-out', 'What was rejected or left out', leftOutBlocks(run));
   }
+  const front = frontBlocks(runs, styles);
+  if (front.length > 0) sections.push({ id: 'front', title: 'Stalls against latency', level: 2, blocks: front });
   const tiers = tierBlocks(runs, styles);
   if (tiers.length > 0) sections.push({ id: 'tiers', title: 'Simulator against browser', level: 2, blocks: tiers });
   sections.push({
@@ -67,7 +81,8 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
           'undisturbed media: the mean bitrate, less the cost of stalls and startup (`mu` per second) and of bitrate ' +
           'changes (`lambda` per Mbit/s), per 4 s of media. Differences are between sessions of the same trace and ' +
           'start; their 95 % intervals come from 4,000 resamples of whole recording groups (of recordings, where a ' +
-          'data set has fewer than 8 groups), stretched for the small number of groups.',
+          'data set has fewer than 8 groups), stretched for the small number of groups.' +
+          (front.length === 0 ? '' : LIVE_QOE),
       },
       ...runs.flatMap(provenanceBlocks),
     ],
@@ -85,12 +100,15 @@ function runTitle({ scenarioLabel, tier }: Run): string {
 
 function overview({ results, algorithms, datasets, scenario, baseline }: Run): string {
   if (results.sessions.length === 0) return 'The results hold no session.';
-  const { ladderBps, segmentSeconds, bufferCapSeconds } = scenario;
+  const { ladderBps, segmentSeconds, bufferCapSeconds, live } = scenario;
   const names = algorithms.map((name) => `\`${name}\``).join(', ');
   return (
     `${count(results.sessions.length, 'session')} of ${count(algorithms.length, 'algorithm')} (${names}) on ` +
     `${count(datasets.length, 'data set')}. Ladder ${ladderBps[0]! / 1e6} to ${ladderBps.at(-1)! / 1e6} Mbit/s, ` +
-    `${segmentsOf(results.sessions, scenario)} of ${segmentSeconds} s, buffer of ${bufferCapSeconds} s. ` +
+    (live === undefined
+      ? `${segmentsOf(results.sessions, scenario)} of ${segmentSeconds} s, buffer of ${bufferCapSeconds} s. `
+      : `live with a target latency of ${live.targetLatencySeconds} s: up to ` +
+        `${liveSessionSeconds({ ...scenario, live })} s from the join, chunks of ${live.chunkSeconds} s. `) +
     `Compared with \`${baseline}\`.`
   );
 }
@@ -121,7 +139,11 @@ function headlines(run: Run): string[] {
 }
 
 function headline(run: Run, scope: Scope, challenger: string): string | undefined {
-  const { baseline, digits } = run;
+  const { baseline, digits, scenario } = run;
+  if (scenario.live) {
+    const text = liveHeadline(run, scope, challenger);
+    return text && `${runTitle(run)}, ${scope.title}: \`${challenger}\` against \`${baseline}\`: ${text}`;
+  }
   const of = { algorithms: [challenger], baseline, label: scope.dataset };
   const difference = differencesFrom(run, scope.sessions, of).get(challenger);
   if (difference === undefined) return undefined;

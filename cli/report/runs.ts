@@ -79,6 +79,11 @@ function tierOf(tool: ToolInfo): string {
   return `browser, ${notes.tier}${notes.kernel === undefined ? '' : ` with ${notes.kernel.congestionControl}`}`;
 }
 
+/** QoE-linear, of a live session LoL+'s. */
+export function qoeOf({ live, qoe }: SessionResult): number {
+  return live?.qoe ?? qoe.linear;
+}
+
 /** Sessions by algorithm, in the run's order. */
 export function byAlgorithm(sessions: readonly SessionResult[]): Map<string, SessionResult[]> {
   return groupBy(sessions, ({ algorithm }) => algorithm);

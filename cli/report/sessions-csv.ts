@@ -42,9 +42,24 @@ const COLUMNS: Readonly<Record<string, (row: Row) => Value>> = {
   wasted_bits: ({ session }) => session.wastedBits,
 };
 
+/** Only if a run is live. */
+const LIVE_COLUMNS: typeof COLUMNS = {
+  target_latency_s: ({ run }) => run.scenario.live?.targetLatencySeconds,
+  live_qoe: ({ session }) => session.live?.qoe,
+  latency_mean_s: ({ session }) => session.live?.latencySecondsMean,
+  latency_p95_s: ({ session }) => session.live?.latencySecondsP95,
+  stalls_per_min: ({ session }) => session.live?.stallsPerMinute,
+  stall_s_per_min: ({ session }) => session.live?.stallSecondsPerMinute,
+  off_rate_share: ({ session }) => session.live?.offRateShare,
+  rate_deviation: ({ session }) => session.live?.rateDeviationMean,
+  jumps: ({ session }) => session.live?.jumps,
+};
+
 export function* sessionsCsv(runs: readonly Run[]): Generator<string> {
-  yield `${Object.keys(COLUMNS).join(',')}\n`;
-  const columns = Object.values(COLUMNS);
+  const hasLive = runs.some(({ scenario }) => scenario.live !== undefined);
+  const shown = { ...COLUMNS, ...(hasLive && LIVE_COLUMNS) };
+  yield `${Object.keys(shown).join(',')}\n`;
+  const columns = Object.values(shown);
   for (const run of runs) {
     const difficulties = difficultyByPlace(run.results.sessions, run.baseline);
     for (const session of run.results.sessions) {

@@ -31,6 +31,20 @@ function pictureWidths(page: Page): Promise<{ shown: number; stated: number }[]>
   );
 }
 
+/** The number of colours on each lane of the timeline. */
+function laneColours(page: Page): Promise<number[]> {
+  return page.locator('.lane canvas').evaluateAll((canvases) =>
+    canvases.map((canvas) => {
+      const { width, height } = canvas as HTMLCanvasElement;
+      const { data } = (canvas as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height);
+      const colours = new Set<number>();
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i + 3]! > 0) colours.add((data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!);
+      return colours.size;
+    }),
+  );
+}
+
 test('plays by itself; the stated bitrate is on screen', async ({ open }) => {
   const page = await open();
   await untilPlayed(page, 5);
@@ -51,18 +65,60 @@ test('plays by itself; the stated bitrate is on screen', async ({ open }) => {
     await expect(racer).toContainText(/mean bitrate .*Mbit\/s/);
   }
   // Something is drawn on every lane.
-  const inks = await page.locator('.lane canvas').evaluateAll((canvases) =>
-    canvases.map((canvas) => {
-      const { width, height } = canvas as HTMLCanvasElement;
-      const { data } = (canvas as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height);
-      const colours = new Set<number>();
-      for (let i = 0; i < data.length; i += 4)
-        if (data[i + 3]! > 0) colours.add((data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!);
-      return colours.size;
-    }),
-  );
+  const inks = await laneColours(page);
   expect(inks).toHaveLength(4);
   for (const colours of inks) expect(colours).toBeGreaterThan(5);
+});
+
+test('a live scenario has lanes and figures of its own; on demand has its lanes again', async ({ open, page }) => {
+  // No time server but the origin is asked.
+  const hosts = new Set<string>();
+  page.on('request', (request) => hosts.add(new URL(request.url()).hostname));
+  await open(CALM.replace('mpc-d', 'mpc-d,mpc-l,mpc-o').replace('hd-16', 'live-hd-3'));
+  // Playback joins close to the encoder, 20 s into the stream.
+  await untilPlayed(page, 20);
+  await expect(page.locator('.lane h3')).toHaveText([
+    /^Link capacity/,
+    /^Bitrate/,
+    'Live latency (s): target 3, encoder’s edge 0.55',
+    'Playback rate',
+    'Buffer (s)',
+    'Stalls',
+  ]);
+  for (const number of [1, 2, 3]) {
+    await expect(player(page, number).getByRole('definition')).toHaveText([
+      /^[\d.]+ Mbit\/s$/,
+      /^\d+\.\d\d\ss$/,
+      /^\d+\.\d$/,
+      /^\d+\s%$/,
+    ]);
+  }
+  await page.getByRole('button', { name: 'Stop' }).click();
+  const reading = page.getByRole('table', { name: /^At / });
+  await expect(reading.getByRole('columnheader')).toHaveText([
+    'Player',
+    'Requested',
+    'Latency',
+    'Rate',
+    'Buffer',
+    'State',
+  ]);
+  await expect(reading.getByRole('row', { name: 'MPC-O' }).getByRole('cell').nth(1)).toHaveText(/^\d+\.\d\d\ss$/);
+  for (const colours of await laneColours(page)) expect(colours).toBeGreaterThan(5);
+  await expect(page.locator('.racer').first()).toContainText('for latency and rate');
+  for (const host of hosts) expect(['localhost', '127.0.0.1', '']).toContain(host);
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Results as JSON' }).click(),
+  ]);
+  const { schema, sessions } = parseResults(readFileSync(await download.path(), 'utf8'), 'live.json');
+  expect(schema).toBe(2);
+  expect(sessions.map(({ algorithm }) => algorithm)).toEqual(['mpc-d', 'mpc-l', 'mpc-o']);
+
+  await page.getByRole('combobox', { name: 'Scenario' }).selectOption('hd-16');
+  await untilPlayed(page, 1);
+  await expect(page.locator('.lane')).toHaveCount(4);
 });
 
 test('another algorithm, link, scenario or start restarts the players and changes the address', async ({ open }) => {

@@ -4,7 +4,7 @@ import { quantile } from '../../../abr/quantile.ts';
 import { lineChart, tailChart } from '../charts.ts';
 import type { Block, LegendEntry, SeriesStyle, Table } from '../document.ts';
 import { fixed } from '../format.ts';
-import { byAlgorithm, type Run } from '../runs.ts';
+import { byAlgorithm, qoeOf, type Run } from '../runs.ts';
 import type { Scope } from './differences.ts';
 
 const QUANTILE_LEVELS = [0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1];
@@ -18,7 +18,7 @@ export function distributionBlocks(
 ): Block[] {
   const wanted = new Set(algorithms);
   const shown = run.results.sessions.filter(({ algorithm }) => wanted.has(algorithm));
-  const all = Float64Array.from(shown, ({ qoe }) => qoe.linear).sort();
+  const all = Float64Array.from(shown, qoeOf).sort();
   const [least = 0, most = 1] = [all[0], all.at(-1)];
   const domain = least === most ? ([least - 1, most + 1] as const) : ([least, most] as const);
   const legend: LegendEntry[] = algorithms.map((name) => ({ name, style: styles.get(name)! }));
@@ -27,7 +27,7 @@ export function distributionBlocks(
       .filter(([algorithm]) => wanted.has(algorithm))
       .map(([algorithm, sessions]) => ({
         algorithm,
-        ascending: Float64Array.from(sessions, ({ qoe }) => qoe.linear).sort(),
+        ascending: Float64Array.from(sessions, qoeOf).sort(),
       }));
   const tables = scopes.map(
     (scope): Table => ({

@@ -2,7 +2,7 @@
 
 import { type BenchPart, benchNotesOf } from '../../../replay/browser/bench-notes.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
-import { SCENARIOS } from '../../../replay/scenarios.ts';
+import { type LiveStream, SCENARIOS } from '../../../replay/scenarios.ts';
 import type { Block, Table } from '../document.ts';
 import { count, fixed, percent } from '../format.ts';
 import type { Run } from '../runs.ts';
@@ -47,15 +47,17 @@ export function provenanceBlocks(run: Run): Block[] {
 /** The command, as far as results record it; they do not record the folders of the traces. */
 function commandOf({ results, scenario, algorithms, tools }: Run): string {
   const { command, seed, baseline, starts, foldModels } = results.tool;
+  const named = SCENARIOS[scenario.name];
   const kernel = tools[0] && benchNotesOf(tools[0])?.kernel;
   const flags = [
     '--traces <the traces below>',
     `--algorithms ${algorithms.join(',')}`,
     `--scenario ${scenario.name}`,
-    ...(scenario.segmentCount < (SCENARIOS[scenario.name]?.segmentCount ?? 0)
-      ? [`--segments ${scenario.segmentCount}`]
-      : []),
+    ...(scenario.segmentCount < (named?.segmentCount ?? 0) ? [`--segments ${scenario.segmentCount}`] : []),
     ...(typeof starts === 'string' ? [`--starts ${starts}`] : []),
+    ...(named?.live && scenario.live && scenario.live.targetLatencySeconds !== named.live.targetLatencySeconds
+      ? [`--target-latency ${scenario.live.targetLatencySeconds}`]
+      : []),
     `--baseline ${baseline}`,
     `--seed ${seed}`,
     ...(typeof foldModels === 'string' ? [`--fold-models ${foldModels}`] : []),
@@ -93,7 +95,7 @@ function tracesText({ results, datasets }: Run): string {
 }
 
 function scenarioRows(scenario: ResolvedScenario): string[][] {
-  const { ladderBps, segmentSeconds, segmentCount, bufferCapSeconds, rttSeconds, mu, lambda } = scenario;
+  const { ladderBps, segmentSeconds, segmentCount, bufferCapSeconds, rttSeconds, mu, lambda, live } = scenario;
   const scale =
     'factor' in scenario.traceScale
       ? `× ${scenario.traceScale.factor}`
@@ -102,7 +104,21 @@ function scenarioRows(scenario: ResolvedScenario): string[][] {
     ['ladder', `${ladderBps.map((bps) => bps / 1e6).join(', ')} Mbit/s`],
     ['media', `${segmentCount} segments of ${segmentSeconds} s, buffer cap ${bufferCapSeconds} s`],
     ['link', `traces ${scale} × ${scenario.payloadShare} payload, ${1000 * rttSeconds} ms per request`],
+    ...liveRows(live),
     ['QoE', `q = Mbit/s, μ = ${mu}, λ = ${lambda}, per 4 s of media`],
+  ];
+}
+
+function liveRows(live: LiveStream | undefined): string[][] {
+  if (live === undefined) return [];
+  const { chunkSeconds, encoderLatencySeconds, targetLatencySeconds, timeShiftSeconds, playbackRates } = live;
+  const rates = playbackRates ? `, playback rates ${playbackRates.min} to ${playbackRates.max}` : '';
+  return [
+    [
+      'live',
+      `target latency ${targetLatencySeconds} s, chunks of ${chunkSeconds} s, encoder latency ` +
+        `${encoderLatencySeconds} s, join ${timeShiftSeconds} s into the stream${rates}`,
+    ],
   ];
 }
 

@@ -9,13 +9,16 @@ import type { Run } from '../runs.ts';
 
 /** The blocks of each pair of runs with common sessions; empty without a pair. */
 export function tierBlocks(runs: readonly Run[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
-  return runs
-    .filter(({ isSimulated }) => isSimulated)
-    .flatMap((simulator) =>
-      runs
-        .filter(({ isSimulated, scenario }) => !isSimulated && sameJson(scenario, simulator.scenario))
-        .flatMap((browser) => pairBlocks(simulator, browser, styles)),
-    );
+  return (
+    runs
+      // The agreement is of on-demand QoE and startup.
+      .filter(({ isSimulated, scenario }) => isSimulated && scenario.live === undefined)
+      .flatMap((simulator) =>
+        runs
+          .filter(({ isSimulated, scenario }) => !isSimulated && sameJson(scenario, simulator.scenario))
+          .flatMap((browser) => pairBlocks(simulator, browser, styles)),
+      )
+  );
 }
 
 function pairBlocks(simulator: Run, browser: Run, styles: ReadonlyMap<string, SeriesStyle>): Block[] {

@@ -1,0 +1,189 @@
+/** Live sessions: the means of each algorithm, its differences from the baseline, and the front over the targets. */
+
+import { placeKey } from '../../../replay/evaluation/plan.ts';
+import { sameJson } from '../../../replay/evaluation/same-json.ts';
+import type { ResolvedScenario, SummaryRow } from '../../../replay/results.ts';
+import { type Axis, lineChart } from '../charts.ts';
+import { type Block, cellText, type Figure, type LegendEntry, type SeriesStyle, type Table } from '../document.ts';
+import { estimateCell, fixed, NOTHING, percent, scaled } from '../format.ts';
+import type { Run } from '../runs.ts';
+import { intervalsText, type Scope, scopesOf } from './differences.ts';
+
+/** Titles and cells of the live columns, in the order of the tables. */
+const COLUMNS: Readonly<Record<string, (row: SummaryRow, live: NonNullable<SummaryRow['live']>) => string>> = {
+  n: ({ sessions }) => String(sessions),
+  QoE: (_, { qoe }) => fixed(qoe, 2),
+  'bitrate, Mbit/s': ({ meanBitrateBps }) => fixed(meanBitrateBps / 1e6, 2),
+  'stalls / min': (_, { stallsPerMinute }) => fixed(stallsPerMinute, 2),
+  'stall s / min': (_, { stallSecondsPerMinute }) => fixed(stallSecondsPerMinute, 2),
+  'latency, s': (_, { latencySecondsMean }) => fixed(latencySecondsMean, 2),
+  'p95, s': (_, { latencySecondsP95 }) => fixed(latencySecondsP95, 2),
+  'off rate 1': (_, { offRateShare }) => percent(offRateShare, 1),
+  'jumps / min': (_, { jumpsPerMinute }) => fixed(jumpsPerMinute, 2),
+};
+
+/** The tables of one scope of a live run. */
+export function liveSummaryBlocks(run: Run, scope: Scope): Block[] {
+  const rows = rowsOf(run, scope);
+  const means: Table = {
+    kind: 'table',
+    caption:
+      `${scope.title}: each algorithm by itself, means over sessions. QoE is LoL+'s, in Mbit/s per 4 s of media; ` +
+      'latency counts from the capture of a picture, "p95" is not exceeded for 95 % of the time; "off rate 1" is the ' +
+      'share of the time at a playback rate at least 0.01 off 1; jumps are seeks to the live edge.',
+    names: ['algorithm'],
+    numbers: Object.keys(COLUMNS),
+    rows: rows.map((row) => [row.algorithm, ...liveCells(row)]),
+  };
+  const compared = rows.flatMap(({ algorithm, vsBaseline }) =>
+    vsBaseline?.live ? [{ algorithm, ...vsBaseline, live: vsBaseline.live }] : [],
+  );
+  const [first] = compared;
+  if (first === undefined) return [means];
+  const differences: Table = {
+    kind: 'table',
+    caption:
+      `${scope.title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. Better is ` +
+      `above 0 for QoE and bitrate, below 0 for the others. ${intervalsText(first)}`,
+    names: ['algorithm'],
+    numbers: ['pairs', 'QoE', 'bitrate, Mbit/s', 'stalls / min', 'stall s / min', 'latency, s'],
+    rows: compared.map(({ algorithm, pairs, live }) => [
+      algorithm,
+      String(pairs),
+      ...[
+        live.qoeDiff,
+        scaled(live.bitrateBpsDiff, 1e-6),
+        live.stallsPerMinuteDiff,
+        live.stallSecondsPerMinuteDiff,
+        live.latencySecondsDiff,
+      ].map((estimate) => estimateCell(estimate, { digits: 2 })),
+    ]),
+  };
+  return [means, differences];
+}
+
+/**
+ * Stalls against latency: a figure for each group of live runs that differ only in the target, with a line per
+ * algorithm over the targets. Empty without live runs.
+ */
+export function frontBlocks(runs: readonly Run[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+  const groups: Run[][] = [];
+  for (const run of runs) {
+    if (run.scenario.live === undefined) continue;
+    const group = groups.find(
+      ([other]) => other!.tier === run.tier && sameJson(withoutTarget(other!.scenario), withoutTarget(run.scenario)),
+    );
+    if (group === undefined) groups.push([run]);
+    else group.push(run);
+  }
+  return groups.flatMap((group) => groupBlocks(group, styles));
+}
+
+function groupBlocks(group: readonly Run[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+  const byTarget = [...group].sort((a, b) => targetOf(a) - targetOf(b));
+  const targets = byTarget.map(targetOf);
+  const datasets = new Map(group.flatMap((run) => scopesOf(run).map((scope) => [scope.dataset, scope.title])));
+  const algorithms = [...new Set(group.flatMap((run) => run.algorithms))];
+  const places = group.map(({ results }) => [...new Set(results.sessions.map(placeKey))].sort());
+  const note = places.every((one) => sameJson(one, places[0]))
+    ? ''
+    : ' The targets were not played in the same places.';
+  const legend: LegendEntry[] = algorithms.map((name) => ({ name, style: styles.get(name)! }));
+  return [...datasets].flatMap(([dataset, title]): Block[] => {
+    const points = byTarget.flatMap((run) =>
+      run.results.summary
+        .filter((row) => row.dataset === dataset)
+        .flatMap((row) => (row.live ? [{ row, live: row.live, target: targetOf(run) }] : [])),
+    );
+    const name = `${group.map(({ scenarioLabel }) => scenarioLabel).join(', ')}, ${group[0]!.tier}, ${title}`;
+    const x = axisOf(
+      'mean latency, s',
+      points.map(({ live }) => live.latencySecondsMean),
+    );
+    const figure = (what: string, of: (point: (typeof points)[number]) => number): Figure => ({
+      caption:
+        `${name}: ${what} against mean latency. Down and to the left is better.` +
+        (targets.length > 1
+          ? ` Points of a line: targets of ${targets.join(', ')} s, as the table lists them.${note}`
+          : ''),
+      label:
+        `${what} against mean latency: ` +
+        points
+          .map((point) => {
+            const { row, live, target } = point;
+            return `${row.algorithm} at ${target} s ${fixed(of(point), 2)} and ${fixed(live.latencySecondsMean, 2)} s`;
+          })
+          .join('; '),
+      draw: () =>
+        lineChart(
+          algorithms.map((algorithm) => ({
+            style: styles.get(algorithm)!,
+            points: points
+              .filter(({ row }) => row.algorithm === algorithm)
+              .map((point) => ({ x: point.live.latencySecondsMean, y: of(point) })),
+          })),
+          { width: 520, height: 320, dots: true, x, y: axisOf(what, points.map(of), 0) },
+        ),
+    });
+    const table: Table = {
+      kind: 'table',
+      caption: `${name}: the points of the figures.${note}`,
+      names: ['algorithm', 'target'],
+      numbers: Object.keys(COLUMNS),
+      rows: algorithms.flatMap((algorithm) =>
+        points
+          .filter(({ row }) => row.algorithm === algorithm)
+          .map(({ row, target }) => [algorithm, `${target} s`, ...liveCells(row)]),
+      ),
+    };
+    return [
+      {
+        kind: 'figures',
+        width: 'half',
+        legend,
+        figures: [
+          figure('stalls per minute', ({ live }) => live.stallsPerMinute),
+          figure('stall seconds per minute', ({ live }) => live.stallSecondsPerMinute),
+        ],
+      },
+      // With one target, the summary has the numbers.
+      ...(targets.length < 2 ? [] : [table]),
+    ];
+  });
+}
+
+/** A sentence on an algorithm against the baseline; undefined without pairs. */
+export function liveHeadline(run: Run, scope: Scope, algorithm: string): string | undefined {
+  const row = rowsOf(run, scope).find((one) => one.algorithm === algorithm);
+  const live = row?.vsBaseline?.live;
+  if (live === undefined) return undefined;
+  const of = (estimate: typeof live.qoeDiff) => cellText(estimateCell(estimate, { digits: 2 }));
+  return (
+    `stalls per minute ${of(live.stallsPerMinuteDiff)}, mean latency ${of(live.latencySecondsDiff)} s, bitrate ` +
+    `${of(scaled(live.bitrateBpsDiff, 1e-6))} Mbit/s, QoE ${of(live.qoeDiff)}.`
+  );
+}
+
+function rowsOf({ results }: Run, { dataset }: Scope): SummaryRow[] {
+  return results.summary.filter((row) => row.dataset === dataset);
+}
+
+function liveCells(row: SummaryRow): string[] {
+  const { live } = row;
+  return Object.values(COLUMNS).map((cell) => (live === undefined ? NOTHING : cell(row, live)));
+}
+
+function targetOf({ scenario }: Run): number {
+  return scenario.live!.targetLatencySeconds;
+}
+
+function withoutTarget({ name: _, live, ...scenario }: ResolvedScenario): object {
+  return { ...scenario, live: { ...live, targetLatencySeconds: 0 } };
+}
+
+/** With room around the values, from `least` if given. */
+function axisOf(label: string, values: readonly number[], least?: number): Axis {
+  const [low, high] = [least ?? Math.min(...values), Math.max(...values)];
+  const room = high > low ? 0.08 * (high - low) : 0.1;
+  return { label, domain: [least ?? Math.max(0, low - room), high + room] };
+}
