@@ -158,7 +158,7 @@ export function liveSoFar(record: SessionRecord, scenario: Scenario): LiveMetric
   if (live === undefined || nowSeconds === 0) return undefined;
   const stalls = record.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? nowSeconds }));
   return liveMetrics({
-    history: playbackHistory({ stalls, live: { positions, jumps, endSeconds: nowSeconds } }, live),
+    history: playbackHistory({ stalls, live: { positions, endSeconds: nowSeconds } }, live),
     bitratesBps: segments.slice(0, record.shownSegments).map(({ bitrateBps }) => bitrateBps),
     segmentSeconds,
     ladderBps,

@@ -2,7 +2,6 @@
 
 import { liveMetrics } from '../evaluation/live-metrics.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
-import { liveMetrics } from '../evaluation/live-metrics.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
@@ -30,7 +29,6 @@ export function browserSessionResult({
   const ended = record.requests.filter(({ endedAtSeconds }) => endedAtSeconds < (record.live?.endSeconds ?? Infinity));
   const received = ended.reduce((sum, request) => sum + request.receivedBits, 0);
   const used = segments.reduce((sum, row) => sum + row.sizeBits + row.abandonedBits, 0);
-  const { live } = scenario;
   return roundedSession({
     trace: trace.name,
     dataset: trace.metadata.dataset,

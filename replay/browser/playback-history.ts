@@ -4,9 +4,13 @@ import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
 import type { LiveStream } from '../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
 
+interface Played extends Pick<SessionRecord, 'stalls'> {
+  live: Pick<NonNullable<SessionRecord['live']>, 'positions' | 'endSeconds'>;
+}
+
 /** From the first picture to the end; of a session without pictures a stall from the join to the end. */
 export function playbackHistory(
-  { stalls, live: { positions, endSeconds } }: Pick<SessionRecord, 'stalls'> & Required<Pick<SessionRecord, 'live'>>,
+  { stalls, live: { positions, endSeconds } }: Played,
   { timeShiftSeconds, targetLatencySeconds }: LiveStream,
 ): PlaybackPiece[] {
   if (positions.length === 0) {
