@@ -26,6 +26,7 @@ import {
   type OwnControllers,
 } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
+import { encoderEdgeSeconds } from '../replay/scenarios.ts';
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Output } from './command-io.ts';
 import { collect, decimalNumber, seedOption, wholeNumber } from './flags.ts';
@@ -209,7 +210,7 @@ function atTargetLatency(scenario: ResolvedScenario, text: string | undefined): 
   const { live, name } = scenario;
   if (text === undefined) return scenario;
   if (live === undefined) throw new InputError('--target-latency', `a live scenario (${name} is on demand)`, text);
-  const least = live.chunkSeconds + live.encoderLatencySeconds;
+  const least = encoderEdgeSeconds(live);
   const targetLatencySeconds = decimalNumber(text, '--target-latency', {
     expected: `more than ${least} s, the latency of a chunk`,
     holds: (seconds) => seconds > least,

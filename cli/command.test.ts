@@ -296,7 +296,7 @@ describe('wrong usage and input: status 2; the message has place, expectation an
   test.each<[string, Record<string, string | true>, RegExp]>([
     ['an unknown algorithm', { algorithms: 'mpc-x' }, /--algorithms: expected one of mpc-d, .*mpc-o.*, got "mpc-x"/],
     ['an algorithm twice', { algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
-    ['an algorithm for browsers', { algorithms: 'dynamic' }, /got "dynamic", dash.js's own rules, .*leo-abr bench/],
+    ['an algorithm for browsers', { algorithms: 'dynamic' }, /got "dynamic", a rule of dash.js, .*leo-abr bench/],
     ['an unknown forecaster', { algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
     ['an unknown baseline', { baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
     ['an unknown scenario', { scenario: 'uhd-9' }, /--scenario: expected one of uhd-8, .*, got "uhd-9"/],

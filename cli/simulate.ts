@@ -24,7 +24,11 @@ export function simulateCommand(io: CommandIo): Command {
     .description('replay traces in the simulator and compare algorithms')
     .option('--playback-rate <r>', 'seconds of media that play per second, 0.25 to 4', '1')
     .option('--jobs <n>', 'threads; results do not depend on it', String(io.defaultJobs))
-    .addHelpText('after', `\nAlgorithms: ${SIMULATED_ALGORITHMS.join(', ')}; <controller>@oracle knows the future.`)
+    .addHelpText(
+      'after',
+      `\nAlgorithms: ${SIMULATED_ALGORITHMS.join(', ')}; <controller>@oracle knows the future;` +
+        ' of live streams <name>:fixed-slots slows down at handovers, <name>:lolp-catch-up follows LoL+.',
+    )
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
     .action((flags: unknown) => simulate(flags, io));
 }

@@ -1,6 +1,6 @@
 /** One run: the sessions of all players from a common start. Views and exports read it. */
 
-import { type LiveStream, liveSessionSeconds, type Scenario } from '../replay/scenarios.ts';
+import { liveSessionSeconds, type Scenario } from '../replay/scenarios.ts';
 import type { TraceListing } from './origin-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
@@ -31,11 +31,6 @@ export interface Run {
 /** How long a session takes without startup and stalls; a live session ends then. */
 export function sessionSecondsOf({ live, ...scenario }: Scenario): number {
   return live ? liveSessionSeconds({ ...scenario, live }) : scenario.segmentCount * scenario.segmentSeconds;
-}
-
-/** The least possible live latency: a picture is captured, encoded, and sent when its chunk is whole. */
-export function encoderEdgeSeconds({ chunkSeconds, encoderLatencySeconds }: LiveStream): number {
-  return chunkSeconds + encoderLatencySeconds;
 }
 
 /** The latest second that any player has reached. */

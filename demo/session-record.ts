@@ -159,7 +159,7 @@ export function liveSoFar(record: SessionRecord, scenario: Scenario): LiveMetric
   const stalls = record.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? nowSeconds }));
   return liveMetrics({
     history: playbackHistory({ stalls, live: { positions, endSeconds: nowSeconds } }, live),
-    bitratesBps: segments.slice(0, record.shownSegments).map(({ bitrateBps }) => bitrateBps),
+    bitratesBps: segments.slice(0, Math.max(1, record.shownSegments)).map(({ bitrateBps }) => bitrateBps),
     segmentSeconds,
     ladderBps,
     jumps,

@@ -1,9 +1,10 @@
 /** The timeline: uPlot lanes with one time axis and one marker. */
 
 import uPlot from 'uplot';
+import { encoderEdgeSeconds } from '../replay/scenarios.ts';
 import { element, nextTask } from './dom.ts';
 import { bitrate, clock } from './format.ts';
-import { encoderEdgeSeconds, type Run } from './run.ts';
+import type { Run } from './run.ts';
 import { type DecisionNote, SessionRecord } from './session-record.ts';
 import type { Timeline, Track } from './timeline-model.ts';
 import { forecastFan } from './timeline-model.ts';

@@ -17,7 +17,7 @@ interface Delivery {
 function download({ requestedAtSeconds = 10, arrivals, segment = SEGMENT, edge = new LiveEdge() }: Delivery) {
   const live = new LiveDownload(edge, segment, requestedAtSeconds);
   const parts = arrivals.map((at) => live.received(at, CHUNK_BITS, 1));
-  live.ended();
+  live.ended(arrivals.at(-1)!, true);
   const downloadSeconds = arrivals.at(-1)! - requestedAtSeconds;
   const rateBps = (knownBps: number) => {
     const seconds = live.linkSeconds(downloadSeconds, knownBps);
@@ -34,8 +34,9 @@ describe('a download of a live segment', () => {
   test('that the encoder limits shows a lower bound, which counts where it is higher than what is known', () => {
     const { live, parts, rateBps } = download({ arrivals: atTheEdge(0.05) });
     expect(parts.slice(1).every(({ isBound }) => isBound)).toBe(true);
-    expect(live.isLimited).toBe(true);
-    expect(live.waitedSeconds(12)).toBeCloseTo(7 * 0.2);
+    const times = live.withoutWaits({ requestedAtSeconds: 10, firstByteAtSeconds: 10.05 }, 12);
+    expect(times.requestedAtSeconds).toBeCloseTo(10 + 7 * 0.2);
+    expect(times.firstByteAtSeconds).toBeCloseTo(10.05 + 7 * 0.2);
     // 8 Mbit in 8 x 0.05 s, where the encoder needs 1.8 s.
     expect(rateBps(1e6)).toBeCloseTo(20e6);
     expect(rateBps(25e6)).toBeUndefined();
@@ -43,7 +44,7 @@ describe('a download of a live segment', () => {
 
   test('that exists as a whole is measured as it comes', () => {
     const { live, rateBps } = download({ requestedAtSeconds: 14, arrivals: atTheEdge(0, 14.3) });
-    expect(live.isLimited).toBe(false);
+    expect(live.withoutWaits({ requestedAtSeconds: 14 }, 16)).toEqual({ requestedAtSeconds: 14 });
     expect(rateBps(100e6)).toBeCloseTo(8e6 / 2.05);
   });
 
@@ -90,7 +91,13 @@ describe('a download of a live segment', () => {
     live.received(12.5, 4e6, undefined);
     live.received(13.5, 4e6, undefined);
     expect(live.linkSeconds(2.5, 0)).toBeCloseTo(2);
-    expect(live.waitedSeconds(14)).toBeCloseTo(1);
+    expect(live.withoutWaits({ requestedAtSeconds: 11 }, 14).requestedAtSeconds).toBeCloseTo(12);
+  });
+
+  test('that is abandoned in an outage shows the outage', () => {
+    const live = new LiveDownload(new LiveEdge(), SEGMENT, 9.8);
+    live.ended(11, false);
+    expect(live.linkSeconds(1.2, 20e6)).toBeCloseTo(1);
   });
 
   test('shows the rate of the link or nothing, wherever in the segment it begins', () => {

@@ -1,6 +1,6 @@
 /** Tells what limited a live download: the link, or the encoder, which makes chunks at its own pace. */
 
-import type { Download } from '../abr/controller.ts';
+import type { Download, InFlight } from '../abr/controller.ts';
 
 /** Chunks may come into being this much after the announced time, by the stream's fault or by a clock's. */
 const MOST_LAG_SECONDS = 0.5;
@@ -70,7 +70,9 @@ export class LiveDownload {
   #bits = 0;
   #arrivedSeconds: number;
   #isLimited: boolean;
+  #isAbandoned = false;
   #waitedSeconds = 0;
+  #waitedBeforeFirstByteSeconds = 0;
   /** Transfer of all parts, as far as it is known. */
   #transferSeconds = 0;
   /** Parts that followed the one before without a wait for the encoder. */
@@ -90,15 +92,17 @@ export class LiveDownload {
     return this.#announcedSeconds(this.#chunks) + this.#edge.lagSeconds;
   }
 
-  /** Whether the encoder had to be waited for, so far. */
-  get isLimited(): boolean {
-    return this.#isLimited;
-  }
-
-  /** Time in which nothing more existed, until now. */
-  waitedSeconds(nowSeconds: number): number {
-    const until = Math.min(nowSeconds, this.#existsSeconds);
-    return this.#waitedSeconds + Math.max(0, this.#isWhole ? 0 : until - this.#arrivedSeconds);
+  /** The times of the request as if its media had existed when it was sent. */
+  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(request: T, now: number): T {
+    const waitedSeconds = this.#waitedUntil(now);
+    const { requestedAtSeconds, firstByteAtSeconds } = request;
+    return {
+      ...request,
+      requestedAtSeconds: requestedAtSeconds + waitedSeconds,
+      ...(firstByteAtSeconds !== undefined && {
+        firstByteAtSeconds: firstByteAtSeconds + waitedSeconds - this.#waitedBeforeFirstByteSeconds,
+      }),
+    };
   }
 
   /** The server answered that the segment does not exist yet. */
@@ -116,11 +120,12 @@ export class LiveDownload {
     const isFirst = this.#bits === 0;
     const isBound = !this.#isWhole && this.nextChunkAtSeconds > this.#arrivedSeconds && bits > 0;
     if (isBound) this.#isLimited = true;
-    this.#waitedSeconds = this.waitedSeconds(atSeconds);
+    this.#waitedSeconds = this.#waitedUntil(atSeconds);
+    if (isFirst) this.#waitedBeforeFirstByteSeconds = this.#waitedSeconds;
     const exists = Math.min(this.#existsSeconds, atSeconds - SHORTEST_TRANSFER_SECONDS);
     const sinceSeconds = Math.max(this.#arrivedSeconds, isBound ? exists : 0);
     this.#transferSeconds += atSeconds - sinceSeconds;
-    if (!isBound && !isFirst) {
+    if (!isBound && !isFirst && bits > 0) {
       this.#measured.bits += bits;
       this.#measured.seconds += atSeconds - sinceSeconds;
     }
@@ -134,9 +139,13 @@ export class LiveDownload {
     return { isBound, sinceSeconds };
   }
 
-  /** The last bit has arrived. */
-  ended(): void {
-    if (this.#chunks > 1) this.#edge.chunkSeconds = this.#segment.segmentSeconds / this.#chunks;
+  /** The download ended, whole or not. */
+  ended(atSeconds: number, isWhole: boolean): void {
+    const { segmentSeconds } = this.#segment;
+    if (isWhole) this.#edge.chunkSeconds = this.#chunks > 0 ? segmentSeconds / this.#chunks : undefined;
+    this.#isAbandoned = !isWhole;
+    // What exists did not come.
+    if (!isWhole) this.#transferSeconds += Math.max(0, atSeconds - Math.max(this.#arrivedSeconds, this.#existsSeconds));
   }
 
   /**
@@ -145,9 +154,16 @@ export class LiveDownload {
    */
   linkSeconds(downloadSeconds: number, knownBps: number): number | undefined {
     if (!this.#isLimited) return downloadSeconds;
+    if (this.#isAbandoned) return this.#transferSeconds;
     const { bits, seconds } = this.#measured;
     if (seconds >= MEASURED_SECONDS) return (this.#bits * seconds) / bits;
     return this.#bits / this.#transferSeconds >= knownBps ? this.#transferSeconds : undefined;
+  }
+
+  /** Time in which nothing more existed, until now. */
+  #waitedUntil(nowSeconds: number): number {
+    const untilSeconds = Math.min(nowSeconds, this.#existsSeconds);
+    return this.#waitedSeconds + Math.max(0, this.#isWhole ? 0 : untilSeconds - this.#arrivedSeconds);
   }
 
   get #chunkSeconds(): number {

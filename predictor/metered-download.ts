@@ -68,7 +68,7 @@ export class MeteredDownload {
     // Abandoned after its first bits.
     if (isAbandoned && restBits > 0) this.#meter?.received(this.#request!, atSeconds, restBits);
     this.#meter?.requestEnded(this.#request!, atSeconds, { cameAtOnce });
-    if (outcome === 'whole') this.live?.ended();
+    this.live?.ended(atSeconds, outcome === 'whole');
     return cameAtOnce;
   }
 

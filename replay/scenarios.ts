@@ -192,6 +192,11 @@ export function liveSessionSeconds(
   return scenario.segmentCount * scenario.segmentSeconds - scenario.live.timeShiftSeconds;
 }
 
+/** The least latency at which there is something to play. */
+export function encoderEdgeSeconds({ chunkSeconds, encoderLatencySeconds }: LiveStream): number {
+  return chunkSeconds + encoderLatencySeconds;
+}
+
 /** The second of the session at which a chunk comes into being; negative before the join. */
 export function chunkExistsAtSeconds(
   { segmentSeconds, live }: { segmentSeconds: number; live: LiveStream },

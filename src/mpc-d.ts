@@ -11,6 +11,7 @@ export type {
   Decision,
   Download,
   InFlight,
+  LiveState,
   PlayerState,
 } from '../abr/controller.ts';
 export { InputError } from '../abr/errors.ts';

@@ -26,7 +26,7 @@ const PAGE = `<!doctype html><script src="/dash.js"></script><script src="/leo-a
     const line = video.currentTime.toFixed(0) + ' s: ' + video.videoWidth + ' wide, ' + latency + ' s late, ' +
       decisions + ' decisions, ' + stalls + ' waits, ' + faults + ' faults';
     document.querySelector('pre').prepend(line + '\\n');
-    decisions = stalls = 0;
+    decisions = stalls = faults = 0;
   }, 10000);
 </script>`;
 

@@ -32,7 +32,10 @@ export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Obj
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
   const { controller, forecaster, catchUp } = splitAlgorithm(name, field);
   const own = DASHJS_OWN[controller];
-  if (own !== undefined && forecaster === undefined) return { ...own, ...(catchUp && { catchUp }) };
+  if (own !== undefined && forecaster === undefined) {
+    const law = catchUp?.law === 'lolp' ? catchUp.law : own.catchUp.law;
+    return { ...own, catchUp: { ...own.catchUp, ...catchUp, law } };
+  }
   if (!isOwnAlgorithm(controller) && !ALGORITHM_NAMES.includes(controller)) {
     throw new InputError(field, `one of ${BROWSER_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
   }

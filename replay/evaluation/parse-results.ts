@@ -214,7 +214,14 @@ const scenario = object({
   rttSeconds: notNegative,
   mu: notNegative,
   lambda: notNegative,
-  live: optional(object({ targetLatencySeconds: positive, chunkSeconds: positive })),
+  live: optional(
+    object({
+      targetLatencySeconds: positive,
+      chunkSeconds: positive,
+      encoderLatencySeconds: notNegative,
+      timeShiftSeconds: notNegative,
+    }),
+  ),
   segmentSizesBits: list(list(positive, 1), 1),
 });
 

@@ -1,6 +1,6 @@
 /** Writes the MPD (ISO/IEC 23009-1): static or, of a live stream, dynamic. */
 
-import { chunkExistsAtSeconds, type LiveStream } from '../scenarios.ts';
+import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream } from '../scenarios.ts';
 
 export interface ManifestTrack {
   id: string;
@@ -101,7 +101,7 @@ function liveSpan(live: LiveStream, { segmentSeconds, segmentCount }: ManifestOp
   while (last < segmentCount && exists(last)) last++;
   const first = Math.max(0, Math.floor(now.sessionSeconds / segmentSeconds));
   // The availability start time is that of the capture: a whole segment exists after its nominal time.
-  const offset = rounded(segmentSeconds - live.chunkSeconds - live.encoderLatencySeconds);
+  const offset = rounded(segmentSeconds - encoderEdgeSeconds(live));
   const isWhole = live.chunkSeconds > segmentSeconds / 2;
   const availability = ` availabilityTimeOffset="${offset}"${isWhole ? '' : ' availabilityTimeComplete="false"'}`;
   return { listed: { first: Math.max(0, Math.min(first, last - 1)), last }, availability };

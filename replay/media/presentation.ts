@@ -1,7 +1,7 @@
 /** A DASH presentation whose segments have the sizes that a scenario prescribes: its files by path. Pure. */
 
 import { InputError } from '../../abr/errors.ts';
-import { chunkExistsAtSeconds, type LiveStream } from '../scenarios.ts';
+import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream } from '../scenarios.ts';
 import { concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { ByteRuns } from './byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
@@ -188,7 +188,7 @@ function expectLive(live: LiveStream, { segmentSeconds, addressing, periods = 1 
   const chunks = `a divisor of ${segmentSeconds} s, at least ${SHORTEST_CHUNK_SECONDS}`;
   expect(divides, 'live.chunkSeconds', chunks, chunkSeconds);
   expect(encoderLatencySeconds >= 0, 'live.encoderLatencySeconds', 'a number >= 0', encoderLatencySeconds);
-  const least = chunkSeconds + encoderLatencySeconds;
+  const least = encoderEdgeSeconds(live);
   const target = `more than the latency of a chunk, ${least} s`;
   expect(targetLatencySeconds > least, 'live.targetLatencySeconds', target, targetLatencySeconds);
   expect(timeShiftSeconds >= 0, 'live.timeShiftSeconds', 'a number >= 0', timeShiftSeconds);

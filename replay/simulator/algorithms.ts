@@ -43,7 +43,7 @@ const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Foreca
 const SPECIAL: Readonly<Record<string, (task: SessionTask) => SessionResult>> = { optimal: optimalSession };
 
 /** dash.js's own rules. */
-const BROWSER_ONLY = 'dynamic';
+const BROWSER_ONLY: readonly string[] = ['dynamic', 'l2a', 'lolp'];
 
 /** Each controller also as `<name>@<forecaster>`. */
 export const SIMULATED_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(SPECIAL)];
@@ -64,12 +64,12 @@ export function simulatedAlgorithm(
     if (scenario?.live) throw new InputError(field, `a scenario on demand for ${name}`, scenario.name);
     return { name, simulate: special };
   }
-  if (name === BROWSER_ONLY) {
+  if (BROWSER_ONLY.includes(name)) {
     throw new InputError(
       field,
       `an algorithm of the simulator (${SIMULATED_ALGORITHMS.join(', ')})`,
       undefined,
-      `${describeValue(name)}, dash.js's own rules, which only a browser runs: leo-abr bench`,
+      `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`,
     );
   }
   const { controller, forecaster, catchUp } = splitAlgorithm(name, field);

@@ -3,14 +3,17 @@
  * limits is told apart from what the encoder limits.
  */
 
-import type { Download, Forecaster } from '../../abr/index.ts';
+import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
 import { knownBps, LiveDownload, LiveEdge, type LiveSegment } from '../../predictor/live-download.ts';
 import { MeteredDownload } from '../../predictor/metered-download.ts';
 import { ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { LiveFlight } from './live-flight.ts';
 
-/** A page sees a body in parts this long apart: in low latency as it reads them, otherwise by progress events. */
-const READ_SECONDS = { chunks: 0.01, whole: 0.05 };
+/**
+ * A page sees a body in parts this long apart: in low latency as the origin sends them (every 4 ms), otherwise by
+ * progress events.
+ */
+const READ_SECONDS = { chunks: 0.004, whole: 0.05 };
 
 interface Observed {
   flight: LiveFlight;
@@ -70,6 +73,11 @@ export class LiveFeed {
     this.observed = undefined;
     this.ended = metered.live;
     metered.ended(atSeconds, atSeconds >= flight.endsAtSeconds ? 'whole' : 'abandoned');
+  }
+
+  /** The download in flight, as if its media had existed at the request. */
+  withoutWaits(inFlight: InFlight, nowSeconds: number): InFlight {
+    return this.observed!.metered.live!.withoutWaits(inFlight, nowSeconds);
   }
 
   /** The download that has just ended, over the link alone; undefined: it says nothing about the link. */

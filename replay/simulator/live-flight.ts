@@ -3,8 +3,6 @@
 import type { PiecewisePath } from '../../abr/index.ts';
 
 const FIRST_BYTE_BITS = 8;
-/** Shorter waits are rounding errors. */
-const ROUNDING_SECONDS = 1e-9;
 
 /** A chunk on the link. Between two of them the link waited for the encoder. */
 export interface ChunkTransfer {
@@ -71,18 +69,6 @@ export class LiveFlight {
       atSeconds >= this.firstByteAtSeconds &&
       !this.transfers.some(({ startSeconds, endSeconds }) => startSeconds <= atSeconds && atSeconds < endSeconds)
     );
-  }
-
-  /** Seconds until `atSeconds` in which the link waited for the encoder. */
-  waitedSeconds(atSeconds: number): number {
-    let waited = 0;
-    let freeAtSeconds = this.transfers[0]!.startSeconds;
-    for (const { startSeconds, endSeconds } of this.transfers) {
-      const wait = Math.min(startSeconds, atSeconds) - freeAtSeconds;
-      if (wait > ROUNDING_SECONDS) waited += wait;
-      freeAtSeconds = endSeconds;
-    }
-    return waited;
   }
 
   /** Bits of one transfer that have arrived. */

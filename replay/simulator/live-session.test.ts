@@ -205,9 +205,6 @@ describe('LiveFlight', () => {
 
   test('knows its waits for the encoder', () => {
     expect([1.2, 1.4, 1.99, 2.05].map((at) => flight.isWaiting(at))).toEqual([false, true, true, false]);
-    expect([1.2, 1.6, 3].map((at) => flight.waitedSeconds(at))).toEqual(
-      [0, 0.25, 0.65].map((seconds) => expect.closeTo(seconds, 9)),
-    );
     expect(flight.lastProgressAtSeconds(1)).toBeUndefined();
     expect(flight.lastProgressAtSeconds(2.05)).toBeCloseTo(2.05, 9);
   });

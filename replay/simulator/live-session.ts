@@ -4,7 +4,13 @@ import type { Download, InFlight, PiecewisePath, PlayerState } from '../../abr/i
 import { DEFAULT_CATCH_UP } from '../catch-up.ts';
 import { liveMetrics, type PlaybackPiece } from '../evaluation/live-metrics.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
-import { chunkExistsAtSeconds, type LiveStream, liveSessionSeconds, type Scenario } from '../scenarios.ts';
+import {
+  chunkExistsAtSeconds,
+  encoderEdgeSeconds,
+  type LiveStream,
+  liveSessionSeconds,
+  type Scenario,
+} from '../scenarios.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LiveFlight } from './live-flight.ts';
 import { LivePlayback } from './live-playback.ts';
@@ -93,12 +99,12 @@ class LiveStage implements Stage<LiveFlight> {
     playback.seekToTarget();
     this.waitUntil(playback.nowSeconds + LIVE_PAGE.setUpSeconds);
     let index = this.indexAtPosition();
-    while (index < session.segmentCount && !this.isOver) {
+    while (!this.isOver) {
       const { jumps } = playback;
-      if (session.playSegment(index)) index++;
+      if (index >= session.segmentCount) this.waitUntil(this.endsAtSeconds);
+      else if (session.playSegment(index)) index++;
       if (playback.jumps > jumps) index = this.indexAtPosition();
     }
-    while (!this.isOver) this.waitUntil(this.endsAtSeconds);
   }
 
   waitUntil(seconds: number): boolean {
@@ -146,7 +152,7 @@ class LiveStage implements Stage<LiveFlight> {
       firstChunkAtSeconds: this.existsAtSeconds(index, 0),
       segmentSeconds: scenario.segmentSeconds,
       // The manifest announces the first chunk's end and the encoder's latency in one.
-      chunkSeconds: Math.min(scenario.segmentSeconds, live.chunkSeconds + live.encoderLatencySeconds),
+      chunkSeconds: Math.min(scenario.segmentSeconds, encoderEdgeSeconds(live)),
     });
     return flight;
   }
@@ -161,11 +167,9 @@ class LiveStage implements Stage<LiveFlight> {
     return this.feed.measured(download);
   }
 
-  /** The waits for the encoder put the request off, so that its rate is the link's. */
   inFlight(flight: LiveFlight, inFlight: InFlight): InFlight | undefined {
     const { nowSeconds } = this.playback;
-    if (flight.isWaiting(nowSeconds)) return undefined;
-    return { ...inFlight, requestedAtSeconds: inFlight.requestedAtSeconds + flight.waitedSeconds(nowSeconds) };
+    return flight.isWaiting(nowSeconds) ? undefined : this.feed.withoutWaits(inFlight, nowSeconds);
   }
 
   append(): boolean {
@@ -178,7 +182,7 @@ class LiveStage implements Stage<LiveFlight> {
     const latencySeconds = playback.started ? playback.latencySeconds : live.targetLatencySeconds;
     const dashCap = state.bufferCapSeconds + (this.hasChunks ? segmentSeconds : 0);
     // The next segment's first chunk comes into being at this level.
-    const edgeLevel = latencySeconds - live.chunkSeconds - live.encoderLatencySeconds;
+    const edgeLevel = latencySeconds - encoderEdgeSeconds(live);
     return {
       ...state,
       bufferCapSeconds:

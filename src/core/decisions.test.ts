@@ -39,9 +39,11 @@ describe('decide', () => {
     expect(port.firsts).toEqual([true, false, true]);
   });
 
-  test('asks the controller once per segment, unless something new is known', () => {
+  test('asks the controller once per segment of a live stream, unless something new is known', () => {
     const controller = new Scripted();
     const { port, decisions, downloads, life, emitted } = adapted({ controller });
+    const live = { latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 };
+    port.now = { ...port.now!, live };
     const asked = () => {
       decisions.decide();
       return controller.states.length;

@@ -19,8 +19,6 @@ const DOWNLOADS_TO_MEASURE = 3;
 
 /** A video download in flight. */
 export interface ActiveDownload extends InFlight {
-  /** Without waits for the encoder before it. */
-  firstByteAtSeconds?: number | undefined;
   segment: SegmentRequest;
   /** Absent on demand. */
   live?: LiveDownload | undefined;
@@ -46,6 +44,8 @@ export interface Session {
   /** The one before it. */
   beforeLast?: SegmentRequest | undefined;
   active?: ActiveDownload | undefined;
+  /** Abandoned downloads of the segment requested last. */
+  abandonments: number;
   requestedBits: number;
   wastedBits: number;
   lastDecision?: Decision;
@@ -64,6 +64,7 @@ export function newSession(number: number): Session {
     measured: [],
     bounds: [],
     wholeDownloads: 0,
+    abandonments: 0,
     requestedBits: 0,
     wastedBits: 0,
   };
@@ -95,7 +96,7 @@ export function beginDownload(
   segment: SegmentRequest,
   sent: Pick<ActiveDownload, 'sizeBits' | 'requestedAtSeconds' | 'live'>,
 ): ActiveDownload {
-  const { last, measured } = session;
+  const { last } = session;
   const { period, representation, index } = segment;
   session.choice = undefined;
   const segmentIndex = period.firstIndex + index;
@@ -103,12 +104,8 @@ export function beginDownload(
   if (!isRepeat) session.beforeLast = last;
   session.last = segment;
   session.requestedBits += sent.sizeBits;
-  let abandonments = 0;
-  for (let i = measured.length - 1; isRepeat && i >= 0; i--) {
-    const download = measured[i]!;
-    if (!download.abandoned || download.segmentIndex !== segmentIndex) break;
-    abandonments++;
-  }
+  if (!isRepeat) session.abandonments = 0;
+  const { abandonments } = session;
   const { bitrateBps } = representation;
   session.active = { segment, segmentIndex, bitrateBps, ...sent, receivedBits: 0, abandonments };
   return session.active;
@@ -116,7 +113,7 @@ export function beginDownload(
 
 /** `receivedBits` have arrived in total. */
 export function progressDownload(active: ActiveDownload, receivedBits: number, atSeconds: number): void {
-  active.firstByteAtSeconds ??= atSeconds - (active.live?.waitedSeconds(atSeconds) ?? 0);
+  active.firstByteAtSeconds ??= atSeconds;
   if (receivedBits > active.receivedBits) active.lastProgressAtSeconds = atSeconds;
   active.receivedBits = receivedBits;
 }
@@ -130,17 +127,21 @@ export function endDownload(
   active: ActiveDownload,
   end: Pick<Download, 'abandoned' | 'receivedBits' | 'sizeBits'> & { downloadSeconds: number | undefined },
 ): void {
-  const { segmentIndex, bitrateBps, requestedAtSeconds, firstByteAtSeconds } = active;
+  const { segmentIndex, bitrateBps, requestedAtSeconds, live } = active;
   dropDownload(session, active);
   session.requestedBits += end.sizeBits;
-  if (end.abandoned) session.wastedBits += end.receivedBits;
+  if (end.abandoned) {
+    session.wastedBits += end.receivedBits;
+    session.abandonments++;
+  }
   const { downloadSeconds } = end;
   if (downloadSeconds === undefined) return;
   const download = { segmentIndex, bitrateBps, requestedAtSeconds, ...end, downloadSeconds };
   if (downloadSeconds >= FAST_SECONDS) {
     session.bounds = [];
-    const latencySeconds = firstByteAtSeconds === undefined ? undefined : firstByteAtSeconds - requestedAtSeconds;
-    remember(session.measured, latencySeconds === undefined ? download : { ...download, latencySeconds });
+    const { requestedAtSeconds: from, firstByteAtSeconds: to } =
+      live?.withoutWaits(active, requestedAtSeconds) ?? active;
+    remember(session.measured, to === undefined ? download : { ...download, latencySeconds: to - from });
   } else if (!end.abandoned) remember(session.bounds, { ...download, downloadSeconds: FAST_SECONDS });
 }
 
@@ -156,18 +157,11 @@ export function dropDownload(session: Session, active: ActiveDownload): void {
   session.requestedBits -= active.sizeBits;
 }
 
-/** A copy of the download in flight, for a controller, as if the media had existed at the request. */
+/** A copy of the download in flight, for a controller. */
 export function inFlightOf(session: Session, nowSeconds: number): InFlight | undefined {
   const { active, requestedBits, wastedBits } = session;
   if (active === undefined) return undefined;
   const { segment, live, ...inFlight } = active;
-  const waitedSeconds = live?.waitedSeconds(nowSeconds) ?? 0;
-  const { requestedAtSeconds, firstByteAtSeconds } = inFlight;
-  return {
-    ...inFlight,
-    requestedAtSeconds: requestedAtSeconds + waitedSeconds,
-    firstByteAtSeconds: firstByteAtSeconds === undefined ? undefined : firstByteAtSeconds + waitedSeconds,
-    sessionRequestedBits: requestedBits,
-    sessionWastedBits: wastedBits,
-  };
+  const times = live ? live.withoutWaits(inFlight, nowSeconds) : inFlight;
+  return { ...times, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
 }

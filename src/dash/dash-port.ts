@@ -45,6 +45,7 @@ export function dashPort(player: DashPlayer): DashPort {
     clock,
     sourceEnded() {
       gauge.forget();
+      clock.forget();
       latest = undefined;
       gauge.isQuotaExceeded = false;
     },

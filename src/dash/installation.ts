@@ -41,7 +41,8 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
   function addRule(): void {
     if (isInstalled(player)) return;
     player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, decide);
-    player.addRequestInterceptor(readBody);
+    player.removeRequestInterceptor?.(readBody);
+    player.addRequestInterceptor?.(readBody);
     restoreSettings = applySettings(player);
   }
 
@@ -77,7 +78,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
         adaptation.stop,
         stopListening,
         () => player.removeABRCustomRule(SWITCH_RULE),
-        () => player.removeRequestInterceptor(readBody),
+        () => player.removeRequestInterceptor?.(readBody),
         restoreSettings,
       ]) {
         try {

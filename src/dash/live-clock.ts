@@ -11,6 +11,8 @@ export interface TimeOffsetEvent {
 
 export interface LiveClock {
   synchronised(event: TimeOffsetEvent): void;
+  /** The source is another one. */
+  forget(): void;
   /** Position in the presentation of what is captured now; undefined on demand. */
   nowSeconds(stream: StreamInfo): number | undefined;
   /** Behind the capture; undefined on demand and before the first picture. */
@@ -23,7 +25,11 @@ export function liveClock(player: DashPlayer, playheadSeconds: () => number): Li
   const latencySeconds = () => (player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;
   return {
     synchronised({ offset }) {
-      offsetMs = offset;
+      // NaN: the comparison failed.
+      if (Number.isFinite(offset)) offsetMs = offset;
+    },
+    forget() {
+      offsetMs = undefined;
     },
     latencySeconds,
     nowSeconds({ manifestInfo: { isDynamic, availableFrom } }) {

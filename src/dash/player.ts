@@ -12,16 +12,14 @@ export type DashPlayer = Pick<
   | 'addABRCustomRule'
   | 'removeABRCustomRule'
   | 'getABRCustomRules'
-  | 'addRequestInterceptor'
-  | 'removeRequestInterceptor'
   | 'getVideoElement'
   | 'on'
   | 'off'
->;
+> &
+  Partial<Pick<MediaPlayerClass, 'addRequestInterceptor' | 'removeRequestInterceptor'>>;
 
 const METHODS =
-  'getVersion getSettings updateSettings addABRCustomRule removeABRCustomRule getABRCustomRules addRequestInterceptor ' +
-  'removeRequestInterceptor getVideoElement on off';
+  'getVersion getSettings updateSettings addABRCustomRule removeABRCustomRule getABRCustomRules getVideoElement on off';
 
 /** Why this player is not supported; undefined if it is. */
 export function whyUnsupported(player: DashPlayer): string | undefined {

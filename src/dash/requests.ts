@@ -6,7 +6,7 @@ import type { LiveRequest, SegmentRequest } from '../core/player-port.ts';
 import { bodyReader } from './body-reader.ts';
 import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
 import { type Handlers, rangeBits } from './player.ts';
-import { periodOf } from './situation.ts';
+import { periodOf, segmentDuration } from './situation.ts';
 
 /** `mdat`, as four bytes. */
 const MDAT = 0x6d646174;
@@ -29,7 +29,8 @@ export function requestHandlers({ life, downloads }: Adaptation, clock: LiveCloc
     FragmentRequest,
     { readBytes: number; chunkBytes: number; chunks: number; attempt: unknown }
   >();
-  let latest: FragmentRequest | undefined;
+  /** The latest request by media type. */
+  const latest = new Map<string, FragmentRequest>();
 
   function bodyOf(request: FragmentRequest) {
     // dash.js's types lack this field.
@@ -61,14 +62,14 @@ export function requestHandlers({ life, downloads }: Adaptation, clock: LiveCloc
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
       const isVideoSegment = isMedia && isVideo;
-      if (isVideoSegment) latest = request;
+      latest.set(mediaType, request);
       const live = isMedia ? liveRequestOf(request, clock) : undefined;
       downloads.begun(request, isMedia, isVideoSegment ? segmentOf(request) : undefined, live);
     },
     // dash.js retries without another event of its own.
     metricAdded({ metric, value }: MetricEvent) {
-      const isRefusal = metric === 'HttpList' && value.responsecode! >= 400;
-      if (isRefusal && latest && value.url === latest.url) downloads.refused(latest);
+      if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
+      for (const request of latest.values()) if (request.url === value.url) downloads.refused(request);
     },
     loadingProgress: ({ request }: RequestEvent) => progressed(request),
     // Low-latency mode: whole chunks.
@@ -98,7 +99,9 @@ function segmentOf({ representation, index, startTime, duration, range }: Fragme
     period,
     representation: { id, bitrateBps: bandwidth },
     // In a live timeline, dash.js counts from the oldest segment that is still listed.
-    index: manifestInfo.isDynamic ? Math.round((startTime - period.startSeconds) / duration) : index,
+    index: manifestInfo.isDynamic
+      ? Math.round((startTime - period.startSeconds) / segmentDuration(representation!))
+      : index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),

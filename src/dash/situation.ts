@@ -102,7 +102,8 @@ export function periodOf({ id, start, duration, manifestInfo }: StreamInfo, repr
   };
 }
 
-function segmentDuration({ id, segmentDuration, fragmentDuration }: Representation): number {
+/** Nominal, in seconds. */
+export function segmentDuration({ id, segmentDuration, fragmentDuration }: Representation): number {
   const seconds = segmentDuration || fragmentDuration;
   if (!seconds) throw new Error(`representation ${id} has no segment duration`);
   return seconds;

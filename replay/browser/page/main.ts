@@ -147,7 +147,8 @@ async function prepareSession(config: SessionConfig) {
         ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
         stalls: meter.stalls,
         ...(live && { live: { positions: meter.positions, jumps: meter.jumps, endSeconds, shownLatencySeconds } }),
-        unaccountedSeconds: meter.unaccountedSeconds(),
+        // On demand nothing seeks.
+        unaccountedSeconds: meter.unaccountedSeconds() + (live ? 0 : meter.jumpedSeconds),
         widthsOnScreen: screen.widths,
         droppedFrames: quality.droppedVideoFrames,
         presentedFrames: quality.totalVideoFrames,

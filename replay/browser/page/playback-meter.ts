@@ -19,6 +19,8 @@ export class PlaybackMeter {
   readonly positions: PositionRecord[] = [];
   /** Seeks to the live edge. */
   jumps = 0;
+  /** Media that seeks skipped or repeated. */
+  jumpedSeconds = 0;
   /** When the playhead began to move, on the session's clock. */
   startedAtSeconds: number | undefined;
   private startPosition: number;
@@ -66,6 +68,7 @@ export class PlaybackMeter {
     const isLiveJump = moved > due + LIVE_JUMP_SECONDS;
     if (isJump) {
       this.startPosition += moved;
+      if (this.startedAtSeconds !== undefined) this.jumpedSeconds += Math.abs(moved);
       moved = 0;
     }
     if (this.startedAtSeconds === undefined) {
