@@ -109,9 +109,9 @@ describe('commands', () => {
     async ({ command }) => {
       const args = command.split(' ').slice(2);
       // Other tests start browsers and servers; here only their flags are checked. The simulator is slow in Jest's
-      // sandbox: the first three segments of each session are enough to check the command.
+      // sandbox: the first segments of each session (of a live one, those before the join and two more) are enough.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
-      const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '3'] : args;
+      const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '12'] : args;
       let out = '';
       let errors = '';
       const status = await runCommand(asked, {
