@@ -59,7 +59,10 @@ export function benchCommand(io: CommandIo): Command {
       "tier kernel: loss and delay besides the trace's rates, starlink or none",
       'starlink',
     )
-    .option('--contexts <n>', 'sessions at the same time (default: 4 for ladders above 30 Mbit/s, else 8)')
+    .option(
+      '--contexts <n>',
+      'sessions at the same time (default: 4 for ladders above 30 Mbit/s and live streams, else 8)',
+    )
     .option('--raw <file>', 'file for every decision, request and stall, a line per session (default: beside --out)')
     .addHelpText(
       'after',

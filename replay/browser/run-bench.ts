@@ -93,9 +93,12 @@ const LARGE_LADDER_BPS = 30e6;
 /** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
-/** The number of concurrent sessions that do not disturb each other: 4 for ladders above 30 Mbit/s, else 8. */
-export function defaultContexts({ ladderBps }: Pick<ResolvedScenario, 'ladderBps'>): number {
-  return ladderBps.at(-1)! > LARGE_LADDER_BPS ? 4 : 8;
+/**
+ * The number of concurrent sessions that do not disturb each other: 4 for ladders above 30 Mbit/s and live streams, else
+ * 8.
+ */
+export function defaultContexts({ ladderBps, live }: Pick<ResolvedScenario, 'ladderBps' | 'live'>): number {
+  return live !== undefined || ladderBps.at(-1)! > LARGE_LADDER_BPS ? 4 : 8;
 }
 
 interface Task {
