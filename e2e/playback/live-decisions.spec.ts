@@ -87,3 +87,26 @@ test('whole segments: mpc-l decides once per segment, and knows that the buffer 
   expect(seen.decisions).toBeLessThanOrEqual(10);
   for (const [capSeconds, latencySeconds] of seen.caps) expect(capSeconds).toBeLessThan(latencySeconds);
 });
+
+test('low latency: mpc-l gives a download up in the middle of a segment, and plays on', async ({ labPage, stream }) => {
+  // After 8 s a link that carries a chunk of the top in a minute.
+  const link: [number, number][] = [
+    [8, 40e6],
+    [14, 100e3],
+    [600, 12e6],
+  ];
+  const folder = stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 40, link, live: LOW_LATENCY });
+  const seen = await labPage.evaluate(async (manifest) => {
+    const { requests, decisions, faults, video } = window.lab.start({ manifest, options: { abandon: true } });
+    const given = () => decisions.find(({ kind, inFlight }) => kind === 'abandon' && inFlight!.receivedBits > 0);
+    await window.lab.until('a download that is given up after some of its bits', given);
+    const { state, representationId } = given()!;
+    const again = () =>
+      requests.some((one) => one.index === state.segmentIndex && one.representationId === representationId);
+    await window.lab.until('the request in the chosen representation', again);
+    const at = video.currentTime;
+    await window.lab.until('ten more seconds of playback', () => video.currentTime > at + 10);
+    return { faults };
+  }, `${folder}manifest.mpd`);
+  expect(seen.faults).toEqual([]);
+});

@@ -3,7 +3,7 @@
  * starts, starts are staggered, and a session with late downloads is played again. Node only.
  */
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import type { KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
@@ -280,7 +280,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
   await page.evaluate((given) => window.leoAbrBench.prepare(given), config);
   return {
     async play(): Promise<PlayedSession> {
-      const played = await page.evaluate(() => window.leoAbrBench.play());
+      const played = await playIn(page);
       const record: SessionRecord =
         pageErrors.length === 0 ? played : { ...played, endedBy: 'fault', fault: played.fault ?? pageErrors[0]! };
       await context.close();
@@ -307,6 +307,20 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
       };
     },
   };
+}
+
+/**
+ * Chromium can lose the result of a promise at a garbage collection (seen once in some hundred sessions, at the end of
+ * one). The page keeps its record and returns it again.
+ */
+async function playIn(page: Page): Promise<SessionRecord> {
+  const play = () => page.evaluate(() => window.leoAbrBench.play());
+  try {
+    return await play();
+  } catch (error) {
+    if (String(error).includes('garbage collected')) return play();
+    throw error;
+  }
 }
 
 /** The origin responds at once; the kernel link starts the trace at the first request for a segment. */

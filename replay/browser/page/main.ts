@@ -27,7 +27,11 @@ let play: (() => Promise<SessionRecord>) | undefined;
 window.leoAbrBench = {
   async prepare(config) {
     const session = await prepareSession(config);
-    play = () => session.play();
+    let record: Promise<SessionRecord> | undefined;
+    play = () => {
+      record ??= session.play();
+      return record;
+    };
   },
   play() {
     if (play === undefined) throw new Error('play(): call prepare() first');
