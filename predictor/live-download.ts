@@ -2,13 +2,13 @@
 
 import type { Download, InFlight } from '../abr/controller.ts';
 
-/** Chunks may come into being this much after the announced time, by the stream's fault or by a clock's. */
+/** A wrong announcement or a wrong clock can make chunks seem late by up to this. */
 const MOST_LAG_SECONDS = 0.5;
-/** The lag is the earliest arrival's; it may grow by this much from chunk to chunk. */
+/** The lag is that of the earliest arrival so far, plus this for every later chunk, so that it is forgotten. */
 const LAG_GROWTH_SECONDS = 0.001;
-/** The link's rate is known from chunks that came back to back for this long. */
+/** Bits that came without a wait for this long show the link's rate. */
 const MEASURED_SECONDS = 0.05;
-/** A chunk that waited for the encoder shows no higher rate than one of this duration: its first byte is not seen. */
+/** The first bits after a wait count as this long on their way at least, because nobody saw them leave. */
 const SHORTEST_TRANSFER_SECONDS = 0.01;
 
 /** The newest downloads tell the known throughput. */
@@ -149,8 +149,9 @@ export class LiveDownload {
   }
 
   /**
-   * Duration of this download over the link alone. Undefined where the encoder was the limit and the rate is below
-   * `knownBps`: then nothing is known.
+   * Duration of this download over the link alone, without waits for the encoder: at the rate of the bits that came
+   * without a wait, if they show one. Otherwise the rate is a lower bound: undefined if it is below `knownBps`, because
+   * then it says nothing.
    */
   linkSeconds(downloadSeconds: number, knownBps: number): number | undefined {
     if (!this.#isLimited) return downloadSeconds;

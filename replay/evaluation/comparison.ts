@@ -13,7 +13,7 @@ const POSITIVE_SHARE = 0.05;
 /** A gap below this share of the top bitrate's QoE is too small for `oracleGapClosed`. */
 const GAP_SHARE = 0.02;
 
-/** What live sessions are compared by beside, as differences of means. */
+/** Of live sessions, the differences of these means are compared, too. */
 const LIVE = {
   qoeDiff: ({ live }: SessionResult) => live!.qoe,
   latencySecondsDiff: ({ live }: SessionResult) => live!.latencySecondsMean,

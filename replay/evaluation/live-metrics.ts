@@ -12,7 +12,7 @@ export interface PlaybackPiece {
   seconds: number;
   /** At its start; it grows by a second per second of stall, and by 1 - rate while playing. */
   latencySeconds: number;
-  /** Media seconds per second of the clock; of no account in a stall. */
+  /** Media seconds per second of the clock; ignored in a stall. */
   rate: number;
   isStalled: boolean;
 }
@@ -39,8 +39,7 @@ const OFF_RATE = 0.01;
 const LATENCY_PRICE = { limitSeconds: 1.1, shareOfLowest: 0.05, shareOfTop: 0.1 };
 
 /**
- * LoL+ counts latency and rate per segment of media: here each segment counts
- * with the mean prices over the session's time.
+ * LoL+ prices latency and rate at each segment of media; here each segment has their mean price over the session.
  * @throws {RangeError} for an empty history.
  */
 export function liveMetrics(stream: WatchedStream): LiveMetrics {

@@ -102,7 +102,7 @@ function groupBlocks(group: readonly Run[], styles: ReadonlyMap<string, SeriesSt
     );
     const figure = (what: string, of: (point: (typeof points)[number]) => number): Figure => ({
       caption:
-        `${name}: ${what} against mean latency. Down and to the left is better.` +
+        `${name}: ${what} against mean latency. At equal bitrate, down and to the left is better.` +
         (targets.length > 1
           ? ` Points of a line: targets of ${targets.join(', ')} s, as the table lists them.${note}`
           : ''),
