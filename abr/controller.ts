@@ -65,6 +65,12 @@ export interface LiveState {
   targetLatencySeconds: number;
   /** Media per chunk; equal to `segmentSeconds` for whole segments. */
   chunkSeconds: number;
+  /** Bounds of the playback rate that the viewer or the stream allows, around 1. */
+  playbackRates: { min: number; max: number };
+  /** Later than this, playback is given up for the target latency. */
+  maxLatencySeconds: number;
+  /** The target is the controller's to choose (`targetLatencySeconds: 'auto'`); the given one is the stream's. */
+  isTargetFree?: boolean;
   /**
    * When the first chunk of the segment to decide on can be requested, on the session's clock. Each later chunk follows
    * after `chunkSeconds`, each later segment after `segmentSeconds`.
@@ -124,6 +130,18 @@ export interface Decision {
   handoverInHorizon?: boolean;
 }
 
+/** How a live stream plays from now on. */
+export interface Pace {
+  /** Seconds of media per second of the clock, within `LiveState.playbackRates`. */
+  playbackRate: number;
+  /** Give up this position for the one at `targetLatencySeconds`. */
+  jump: boolean;
+  /** The live latency that the rate leads to. */
+  targetLatencySeconds: number;
+  /** In one line with units. */
+  reason: string;
+}
+
 /** Deterministic, seeded, free of I/O and clocks: equal arguments give equal answers. */
 export interface Controller {
   readonly name: string;
@@ -134,4 +152,9 @@ export interface Controller {
    * where the controller never abandons. The state is the current one; its `segmentIndex` is the segment in flight.
    */
   reconsider?(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep';
+  /**
+   * Called ten times a second while a live stream plays, between segments too. The state's `segmentIndex` is the segment
+   * in flight, else the next one. Absent where the player's own catch-up sets the rate.
+   */
+  pace?(state: PlayerState, forecast?: Forecast): Pace;
 }

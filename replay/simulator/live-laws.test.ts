@@ -207,7 +207,7 @@ describe('laws of live sessions', () => {
             ...{ live: stream, catchUp, stallLevelSeconds: 0.025 },
             utcMs: (nowSeconds) => nowSeconds * 1000,
           });
-          playback.seekToTarget();
+          playback.seekTo(stream.targetLatencySeconds);
           let media = playback.positionSeconds;
           for (const step of steps) {
             media += step.media * 0.25;

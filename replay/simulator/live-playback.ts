@@ -1,5 +1,6 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
+import type { Pace } from '../../abr/index.ts';
 import {
   CATCH_UP_PERIOD_SECONDS,
   type CatchUp,
@@ -23,8 +24,13 @@ export interface LivePlaybackOptions {
   live: LiveStream;
   stallLevelSeconds: number;
   catchUp: CatchUp;
+  /** Asks the controller ten times a second, in place of `catchUp`. */
+  pace?: (() => Pace) | undefined;
   utcMs(nowSeconds: number): number;
 }
+
+/** Period of the plugin's timer. */
+const PACE_PERIOD_SECONDS = 0.1;
 
 export class LivePlayback {
   nowSeconds = 0;
@@ -56,10 +62,9 @@ export class LivePlayback {
     return this.nowSeconds + this.options.live.timeShiftSeconds - this.positionSeconds;
   }
 
-  /** Moves playback to the target latency, or to the stream's start, and empties the buffer. */
-  seekToTarget(): void {
-    const { timeShiftSeconds, targetLatencySeconds } = this.options.live;
-    this.positionSeconds = Math.max(0, this.nowSeconds + timeShiftSeconds - targetLatencySeconds);
+  /** Moves playback to this latency, or to the stream's start, and empties the buffer. */
+  seekTo(latencySeconds: number): void {
+    this.positionSeconds = Math.max(0, this.nowSeconds + this.options.live.timeShiftSeconds - latencySeconds);
     this.bufferedUntilSeconds = 0;
     this.appends = [];
   }
@@ -121,7 +126,7 @@ export class LivePlayback {
   private append({ untilMediaSeconds }: Append): void {
     this.bufferedUntilSeconds = Math.max(this.bufferedUntilSeconds, untilMediaSeconds);
     if (this.bufferLevelSeconds <= this.options.stallLevelSeconds) return;
-    if (!this.started) this.nextTickSeconds = this.nowSeconds + CATCH_UP_PERIOD_SECONDS;
+    if (!this.started) this.nextTickSeconds = this.nowSeconds + this.tickSeconds;
     this.started = true;
     this.isStalled = false;
   }
@@ -131,10 +136,26 @@ export class LivePlayback {
     this.stallCount++;
   }
 
+  private get tickSeconds(): number {
+    return this.options.pace ? PACE_PERIOD_SECONDS : CATCH_UP_PERIOD_SECONDS;
+  }
+
+  private jump(latencySeconds: number): void {
+    this.jumps++;
+    this.seekTo(latencySeconds);
+    if (!this.isStalled) this.stall();
+  }
+
   /** The element's `timeupdate`, which leaves stalls out. True if playback jumped. */
   private tick(): boolean {
-    this.nextTickSeconds += CATCH_UP_PERIOD_SECONDS;
-    const { catchUp, live, utcMs } = this.options;
+    this.nextTickSeconds += this.tickSeconds;
+    const { catchUp, live, pace, utcMs } = this.options;
+    if (pace) {
+      const { playbackRate, jump, targetLatencySeconds } = pace();
+      if (jump) this.jump(targetLatencySeconds);
+      else this.playbackRate = playbackRate;
+      return jump;
+    }
     const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;
     const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate } = this;
     const { isStalled } = this;
@@ -142,9 +163,7 @@ export class LivePlayback {
       ? latencySeconds > timeShiftSeconds + EXPIRY_SLACK_SECONDS
       : shouldJumpToLive(latencySeconds, targetLatencySeconds);
     if (isTooLate) {
-      this.jumps++;
-      this.seekToTarget();
-      if (!isStalled) this.stall();
+      this.jump(targetLatencySeconds);
       return true;
     }
     if (isStalled) return false;

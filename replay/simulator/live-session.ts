@@ -1,7 +1,7 @@
 /** Plays a live stream: joins at the target latency and ends with the encoder. README.md describes the model. */
 
 import type { Download, InFlight, PiecewisePath, PlayerState } from '../../abr/index.ts';
-import { DEFAULT_CATCH_UP } from '../catch-up.ts';
+import { DEFAULT_CATCH_UP, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../catch-up.ts';
 import { liveMetrics, type PlaybackPiece } from '../evaluation/live-metrics.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import {
@@ -69,7 +69,7 @@ class LiveStage implements Stage<LiveFlight> {
   private readonly endsAtSeconds: number;
 
   constructor(
-    { trace, scenario, forecaster, catchUp = DEFAULT_CATCH_UP }: SimulationOptions,
+    { trace, scenario, forecaster, catchUp, controller }: SimulationOptions,
     private readonly live: LiveStream,
     private readonly session: Session<LiveFlight>,
   ) {
@@ -83,7 +83,9 @@ class LiveStage implements Stage<LiveFlight> {
     this.endsAtSeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
     expect(this.endsAtSeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
     this.playback = new LivePlayback({
-      ...{ live, catchUp },
+      live,
+      catchUp: catchUp ?? DEFAULT_CATCH_UP,
+      pace: catchUp === undefined && controller.pace ? () => session.pace() : undefined,
       stallLevelSeconds: browser.stallLevelSeconds,
       utcMs: (nowSeconds) => session.utcMs(nowSeconds),
     });
@@ -96,7 +98,7 @@ class LiveStage implements Stage<LiveFlight> {
   play(): void {
     const { playback, session } = this;
     this.waitUntil(LIVE_PAGE.joinSeconds);
-    playback.seekToTarget();
+    playback.seekTo(this.live.targetLatencySeconds);
     this.waitUntil(playback.nowSeconds + LIVE_PAGE.setUpSeconds);
     let index = this.indexAtPosition();
     while (!this.isOver) {
@@ -193,6 +195,8 @@ class LiveStage implements Stage<LiveFlight> {
         latencySeconds,
         targetLatencySeconds: live.targetLatencySeconds,
         chunkSeconds: live.chunkSeconds,
+        playbackRates: live.playbackRates ?? DEFAULT_PLAYBACK_RATES,
+        maxLatencySeconds: live.targetLatencySeconds + MAX_DRIFT_SECONDS,
         firstChunkAtSeconds: this.existsAtSeconds(state.segmentIndex, 0),
       },
     };

@@ -9,6 +9,7 @@ import {
   type Download,
   type Forecaster,
   type InFlight,
+  type Pace,
   type PiecewisePath,
   type PlayerState,
   type QoeWeights,
@@ -94,6 +95,8 @@ export class Session<F extends Airborne> {
   /** `[segment][k][representation]`: sizes of this segment (k = 0) and the following ones. */
   private readonly upcoming: readonly (readonly (readonly number[])[])[];
   private previousBitrateBps: number | undefined;
+  /** The segment that is waited for or in flight. */
+  private index = 0;
   private requestedBits = 0;
   private wastedBits = 0;
   private readonly scenario: Scenario | ResolvedScenario;
@@ -152,6 +155,7 @@ export class Session<F extends Airborne> {
   playSegment(index: number): boolean {
     const { stage, scenario } = this;
     const { playback } = stage;
+    this.index = index;
     const stallSecondsBefore = playback.stallSeconds;
     if (!stage.waitForRoom(index)) return false;
 
@@ -351,6 +355,21 @@ export class Session<F extends Airborne> {
       );
     }
     return answer;
+  }
+
+  /** Asks a controller that has `pace`. */
+  pace(): Pace {
+    const state = this.state(this.index);
+    this.stage.report(false);
+    const forecast = this.forecaster?.latest(state.nowSeconds);
+    const began = this.options.timings ? performance.now() : 0;
+    const pace = asked(() => this.controller.pace!(state, forecast));
+    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
+    const { min, max } = state.live!.playbackRates;
+    if (!(pace.playbackRate >= min && pace.playbackRate <= max)) {
+      throw new ControllerFault(`pace at ${state.nowSeconds} s: expected ${min} to ${max}, got ${pace.playbackRate}`);
+    }
+    return pace;
   }
 
   private check(decision: Decision, { nowSeconds }: PlayerState): void {

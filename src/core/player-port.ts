@@ -53,6 +53,9 @@ export interface LivePosition {
   nowSeconds: number;
   /** From the capture of a segment's start to the existence of its first chunk. */
   firstChunkSeconds: number;
+  /** Bounds of the playback rate, and the latency beyond which playback jumps: the stream's or the page's. */
+  playbackRates: { min: number; max: number };
+  maxLatencySeconds: number;
 }
 
 /** A video segment that the player has requested. */

@@ -54,10 +54,9 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
 function liveState(situation: Situation, { videoEdge }: Session, index: number, nowSeconds: number): LiveState {
   const { period, playback } = situation;
   const { segmentSeconds } = playback;
-  const { latencySeconds, targetLatencySeconds, nowSeconds: captured, firstChunkSeconds } = situation.live!;
+  const { nowSeconds: captured, firstChunkSeconds, ...live } = situation.live!;
   return {
-    latencySeconds,
-    targetLatencySeconds,
+    ...live,
     chunkSeconds: videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
     firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
   };

@@ -62,6 +62,8 @@ describe('the state on a live stream', () => {
       latencySeconds: 3,
       targetLatencySeconds: 3,
       chunkSeconds: FIRST_CHUNK_SECONDS,
+      playbackRates: { min: 0.5, max: 1.5 },
+      maxLatencySeconds: 15,
       firstChunkAtSeconds: state!.segmentIndex * 2 + FIRST_CHUNK_SECONDS - 100,
     });
     expect(state!.segmentIndex).toBe(49);

@@ -84,6 +84,8 @@ function livePosition(
         targetLatencySeconds,
         nowSeconds,
         firstChunkSeconds: firstChunkSeconds(representation),
+        playbackRates: { min: 0.5, max: 1.5 },
+        maxLatencySeconds: targetLatencySeconds + 12,
       };
 }
 
