@@ -42,7 +42,8 @@ describe('decide', () => {
   test('asks the controller once per segment of a live stream, unless something new is known', () => {
     const controller = new Scripted();
     const { port, decisions, downloads, life, emitted } = adapted({ controller });
-    const live = { latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 };
+    const times = { latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 };
+    const live = { ...times, playbackRates: { min: 1, max: 1 }, maxLatencySeconds: 20 };
     port.now = { ...port.now!, live };
     const asked = () => {
       decisions.decide();
