@@ -2,6 +2,7 @@
 
 import type { LeoAbrHandle } from './core/handle.ts';
 import { type LeoAbrOptions, resolveOptions } from './core/mpc-l-options.ts';
+import { createCatchUp } from './dash/catch-up.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
 
@@ -12,6 +13,7 @@ export type {
   Download,
   InFlight,
   LiveState,
+  Pace,
   PlayerState,
 } from '../abr/controller.ts';
 export { InputError } from '../abr/errors.ts';
@@ -24,10 +26,10 @@ export type {
   QuantileForecast,
   SessionContext,
 } from '../abr/forecast.ts';
-export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './core/events.ts';
+export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger, PaceEvent } from './core/events.ts';
 export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './core/handle.ts';
 export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';
-export type { TimeSource } from './core/options.ts';
+export type { LiveOptions, TimeSource } from './core/options.ts';
 export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
 export type { DashPlayer } from './dash/player.ts';
 
@@ -40,5 +42,5 @@ export type { DashPlayer } from './dash/player.ts';
  * that has the plugin already) is left unchanged and reported as one `fault` event.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attach(player, options, resolveOptions);
+  return attach(player, options, resolveOptions, createCatchUp);
 }

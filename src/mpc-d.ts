@@ -12,12 +12,13 @@ export type {
   Download,
   InFlight,
   LiveState,
+  Pace,
   PlayerState,
 } from '../abr/controller.ts';
 export { InputError } from '../abr/errors.ts';
-export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger } from './core/events.ts';
+export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger, PaceEvent } from './core/events.ts';
 export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './core/handle.ts';
-export type { TimeSource } from './core/options.ts';
+export type { LiveOptions, TimeSource } from './core/options.ts';
 export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
 export type { DashPlayer } from './dash/player.ts';
 export type ControllerName = MpcDName;

@@ -8,6 +8,7 @@ import { createLifeCycle } from './life-cycle.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { PlayerPort } from './player-port.ts';
 import { loadSizes } from './segment-sizes.ts';
+import { createTicker } from './ticker.ts';
 
 export type Adaptation = ReturnType<typeof createAdaptation>;
 
@@ -15,7 +16,9 @@ export function createAdaptation(port: PlayerPort, options: ResolvedOptions, eve
   const life = createLifeCycle(port, options, events);
   const decisions = createDecisions(port, life, events);
   const abandonment = createAbandonment(port, life, decisions);
-  const downloads = createDownloads(life, abandonment);
+  const pacing = port.rate && options.newPacing?.(port.rate, port, life, events);
+  const ticker = createTicker(life, pacing ? [abandonment, pacing] : [abandonment]);
+  const downloads = createDownloads(life, ticker);
   const { sizes } = options;
   if (sizes !== undefined) {
     loadSizes(sizes).then(
@@ -29,14 +32,16 @@ export function createAdaptation(port: PlayerPort, options: ResolvedOptions, eve
     downloads,
     /** The player has lost its source. */
     sourceEnded() {
-      abandonment.stop();
+      ticker.stop();
+      pacing?.release();
       downloads.forget();
       life.next();
     },
     /** The plugin is detached. */
     stop() {
-      abandonment.stop();
+      ticker.stop();
       life.stop();
+      pacing?.release();
     },
   };
 }

@@ -5,7 +5,6 @@
 
 import { knownBps, LiveDownload, type LiveSegment } from '../../predictor/live-download.ts';
 import { MeteredDownload } from '../../predictor/metered-download.ts';
-import type { Abandonment } from './abandonment.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { LiveRequest, SegmentRequest } from './player-port.ts';
 import {
@@ -16,6 +15,7 @@ import {
   endDownload,
   progressDownload,
 } from './session.ts';
+import type { Ticker } from './ticker.ts';
 
 /** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
 const CLOCK_SLACK_SECONDS = 0.01;
@@ -30,7 +30,7 @@ interface Followed {
 export type Downloads = ReturnType<typeof createDownloads>;
 
 /** A request is any object that the player keeps from the beginning of the request to its end. */
-export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
+export function createDownloads(life: LifeCycle, ticker: Ticker) {
   const followed = new Map<object, Followed>();
 
   return {
@@ -46,6 +46,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
         session.startMs = performance.now();
         life.startForecasting();
       }
+      session.isLive ||= liveRequest !== undefined;
       const atSeconds = life.nowSeconds();
       const edge = segment ? session.videoEdge : session.audioEdge;
       const live = liveRequest && new LiveDownload(edge, liveSegment(liveRequest, atSeconds), atSeconds);
@@ -57,7 +58,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
           live,
         });
       followed.set(request, { metered: new MeteredDownload(life.meter(), atSeconds, live), video });
-      abandonment.update();
+      ticker.update();
     },
 
     /** The server answered that a segment does not exist yet; the player asks again. */
@@ -79,7 +80,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
       if (video) video.live = metered.live;
       if (video === undefined) return;
       progressDownload(video, receivedBits, now);
-      abandonment.progressed();
+      ticker.progressed();
       if (sizeBits! > 0) {
         session.requestedBits += sizeBits! - video.sizeBits;
         video.sizeBits = sizeBits!;
@@ -117,7 +118,7 @@ export function createDownloads(life: LifeCycle, abandonment: Abandonment) {
           if (isWhole) life.sizes.learn(video.segment, sizeBits);
         }
       }
-      abandonment.update();
+      ticker.update();
     },
 
     /** The session of these requests is over. */

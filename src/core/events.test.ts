@@ -20,7 +20,7 @@ describe('events', () => {
   test('an unknown event is refused with the names of the events', () => {
     const events = createEvents(null);
     expect(() => events.on('decisions' as 'decision', () => {})).toThrow(
-      'event: expected decision or fault, got "decisions"',
+      'event: expected decision, pace or fault, got "decisions"',
     );
   });
 

@@ -1,6 +1,6 @@
-/** Events for the listeners of a handle: decisions, and faults, each reported once. */
+/** Events for the listeners of a handle: decisions, paces of live streams, and faults, each reported once. */
 
-import type { Decision, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { Decision, InFlight, Pace, PlayerState } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 
@@ -23,13 +23,27 @@ export interface DecisionEvent {
   streamId: string;
 }
 
+/** The playback rate of a live stream or the target latency has changed, with all inputs of the pace. */
+export interface PaceEvent {
+  session: number;
+  pace: Pace;
+  /** The rate that plays: it changes at most once a second, whatever the controller asks for. */
+  playbackRate: number;
+  /** The controller's input: a copy that is not changed later. */
+  state: PlayerState;
+  forecast: Forecast | undefined;
+}
+
 /** Faults at run time; playback continues after each. */
 export type FaultCode =
   /** Not a dash.js 5.1 or later of version 5: the plugin does nothing. */
   | 'unsupported-player'
   /** The player has the plugin already: this second attachment does nothing. */
   | 'already-attached'
-  /** The controller threw or gave no usable decision: the player's own algorithm decides on that segment. */
+  /**
+   * The controller threw or gave no usable decision: the player's own algorithm decides on that segment. Or no usable
+   * pace: the player's own catch-up goes on.
+   */
   | 'controller-failed'
   /** A forecaster threw or gave an invalid forecast: the chain asks the next one. */
   | 'forecaster-failed'
@@ -53,6 +67,7 @@ export interface FaultEvent {
 
 export interface LeoAbrEvents {
   decision: DecisionEvent;
+  pace: PaceEvent;
   fault: FaultEvent;
 }
 
@@ -67,6 +82,7 @@ export interface Logger {
 export interface Events {
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
   decision(event: DecisionEvent): void;
+  pace(event: PaceEvent): void;
   /** Reports the first fault with this code and `what`, in a microtask: `attachLeoAbr` has then returned. */
   fault(code: FaultCode, what: string, cause?: unknown): void;
   /** Returns the action's result; if it throws, reports a fault and returns undefined. */
@@ -76,7 +92,11 @@ export interface Events {
 }
 
 export function createEvents(logger: Logger | null): Events {
-  const listeners = { decision: new Set<Listener<'decision'>>(), fault: new Set<Listener<'fault'>>() };
+  const listeners = {
+    decision: new Set<Listener<'decision'>>(),
+    pace: new Set<Listener<'pace'>>(),
+    fault: new Set<Listener<'fault'>>(),
+  };
   const faults: FaultEvent[] = [];
   const send = <K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]) => {
     for (const listener of [...(listeners[type] as Set<Listener<K>>)]) {
@@ -104,11 +124,12 @@ export function createEvents(logger: Logger | null): Events {
   return {
     on(type, listener) {
       const set = listeners[type] as Set<typeof listener> | undefined;
-      if (set === undefined) throw new InputError('event', 'decision or fault', type);
+      if (set === undefined) throw new InputError('event', 'decision, pace or fault', type);
       set.add(listener);
       return () => set.delete(listener);
     },
     decision: (event) => send('decision', event),
+    pace: (event) => send('pace', event),
     fault,
     attempt,
     faults,

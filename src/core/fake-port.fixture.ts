@@ -3,11 +3,24 @@
 import { createAdaptation } from './adaptation.ts';
 import { createEvents, type DecisionEvent } from './events.ts';
 import { type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
-import type { Choice, PlayerPort, SegmentRequest, Situation } from './player-port.ts';
+import type { Choice, LivePosition, PlayerPort, SegmentRequest, Situation } from './player-port.ts';
 
 export class FakePort implements PlayerPort {
   readonly name = 'the player';
   readonly abandoned: Choice[] = [];
+  /** Calls of `rate`: what was set, and the latencies of jumps. */
+  readonly rates: (number | undefined)[] = [];
+  readonly jumps: number[] = [];
+  readonly rate = {
+    rateStep: undefined as number | undefined,
+    setPlaybackRate: (rate: number | undefined) => {
+      this.rates.push(rate);
+      this.play({ playbackRate: rate ?? 1 });
+    },
+    jumpToLive: (latencySeconds: number) => {
+      this.jumps.push(latencySeconds);
+    },
+  };
   /** The arguments of `situation`. */
   readonly firsts: boolean[] = [];
   now: Situation | undefined = {
@@ -33,6 +46,12 @@ export class FakePort implements PlayerPort {
     this.abandoned.push(choice);
   }
 
+  /** Changes what plays. */
+  play(playback: Partial<Situation['playback']>, live: Partial<LivePosition> = {}): void {
+    const now = this.now!;
+    this.now = { ...now, playback: { ...now.playback, ...playback }, live: now.live && { ...now.live, ...live } };
+  }
+
   /** A request for the period's `index`-th segment. */
   segment(index: number, representation = 0): SegmentRequest {
     const { period, ladder } = this.now!;
@@ -40,6 +59,16 @@ export class FakePort implements PlayerPort {
     const asked = ladder[representation]!;
     return { period, representation: asked, index, segmentSeconds: 4, endSeconds, indexedBits: undefined };
   }
+}
+
+/** At its target of 3 s, with a second of buffer. */
+export function livePort(live: Partial<LivePosition> = {}): FakePort {
+  const port = new FakePort();
+  const latencies = { latencySeconds: 3, targetLatencySeconds: 3, maxLatencySeconds: 15 };
+  const position = { ...latencies, nowSeconds: 100, firstChunkSeconds: 0.5, playbackRates: { min: 0.9, max: 1.1 } };
+  port.now = { ...port.now!, live: { ...position, isCaughtUp: true, ...live } };
+  port.play({ bufferLevelSeconds: 1 });
+  return port;
 }
 
 /** The core with a fake player. */

@@ -1,6 +1,6 @@
 /** The handle of an attachment, for any player. */
 
-import type { Decision } from '../../abr/controller.ts';
+import type { Decision, Pace } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from './adaptation.ts';
@@ -21,6 +21,8 @@ export interface LeoAbrState {
   nowSeconds: number;
   /** The latest decision. */
   decision: Decision | undefined;
+  /** The latest pace of a live stream; undefined while the player sets the rate. */
+  pace: Pace | undefined;
   /** The latest forecast that the controller got, whether or not it decided. */
   forecast: Forecast | undefined;
   /** Bits of video requested in this session, and the received bits of abandoned downloads. */
@@ -31,7 +33,7 @@ export interface LeoAbrState {
 }
 
 /** The options that `handle.set` changes. */
-const CHANGEABLE = ['risk', 'abandon', 'maxWastedShare', 'horizon', 'qoe'] as const;
+const CHANGEABLE = ['risk', 'abandon', 'maxWastedShare', 'horizon', 'qoe', 'live'] as const;
 export type ChangeableOptions = Pick<LeoAbrOptions, (typeof CHANGEABLE)[number]>;
 
 /** What `attachLeoAbr` returns. */
@@ -51,6 +53,8 @@ export interface LeoAbrHandle {
 /** The core, installed in a player. */
 export interface Installation {
   adaptation: Adaptation;
+  /** The options have changed. */
+  changed(): void;
   /** Called once. */
   detach(): void;
 }
@@ -77,7 +81,7 @@ export function createHandle<O extends object>(
       const changed = { ...given, ...change } as O;
       Object.assign(options, resolve(changed));
       given = changed;
-      installation?.adaptation.life.renew();
+      installation?.changed();
     },
     detach() {
       if (!isDetached) installation?.detach();
@@ -91,6 +95,7 @@ export function createHandle<O extends object>(
         requestedBits = 0,
         wastedBits = 0,
         lastDecision,
+        lastPace,
         lastForecast,
       }: Partial<Session> = life?.session() ?? {};
       return {
@@ -99,6 +104,7 @@ export function createHandle<O extends object>(
         session: number,
         nowSeconds: life?.nowSeconds() ?? 0,
         decision: lastDecision,
+        pace: lastPace,
         forecast: lastForecast,
         requestedBits,
         wastedBits,

@@ -49,6 +49,7 @@ describe('resolveOptions', () => {
       handover: false,
       prior: false,
       forecasters: [forecaster],
+      live: { minPlaybackRate: 0.5, maxPlaybackRate: 2, targetLatencySeconds: 'auto', maxLatencySeconds: 4 },
     };
     const { newController, horizon } = resolveOptions(options);
     expect(horizon).toBe(7);
@@ -82,6 +83,17 @@ describe('resolveOptions', () => {
     ['a time source that is a function', { timeSource: () => 0 }, 'options.timeSource'],
     ['sizes that are a number', { sizes: 3 }, 'options.sizes'],
     ['sizes without representations', { sizes: { a: 1 } }, 'sizes.representations'],
+    ['live streams in words', { live: 'fast' }, 'options.live'],
+    ['a rate that is slow for the fastest', { live: { maxPlaybackRate: 0.9 } }, 'options.live.maxPlaybackRate'],
+    ['a rate in words', { live: { minPlaybackRate: '0.9' } }, 'options.live.minPlaybackRate'],
+    ['a target in the future', { live: { targetLatencySeconds: -1 } }, 'options.live.targetLatencySeconds'],
+    ['another word than auto', { live: { targetLatencySeconds: 'low' } }, 'options.live.targetLatencySeconds'],
+    [
+      'no limit of latency',
+      { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } },
+      'options.live.maxLatencySeconds',
+    ],
+    ['an option for live streams that there is not', { live: { rate: 1 } }, 'options.live.rate'],
     ['a negative seed', { seed: -1 }, 'options.seed'],
     ['a logger that cannot warn', { logger: {} }, 'options.logger'],
   ];
@@ -125,6 +137,7 @@ describe('resolveMpcDOptions', () => {
     ['mpc-l', { controller: 'mpc-l' }, 'options.controller'],
     ['options of mpc-l', { risk: 0.5 }, 'options.risk'],
     ['a horizon of 0', { horizon: 0 }, 'options.horizon'],
+    ['a rate of 0', { live: { minPlaybackRate: 0 } }, 'options.live.minPlaybackRate'],
   ])('refuses %s', (_, options, field) => {
     expect(thrown(() => resolveMpcDOptions(options as object))).toMatchObject({ field });
   });

@@ -16,9 +16,11 @@ import {
   checkOptions,
   controllerCheck,
   has,
+  isFrom,
   type ResolvedOptions,
   resolveCommon,
 } from './options.ts';
+import { createPacing } from './pacing.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
 
 const MPC_L = 'mpc-l';
@@ -59,7 +61,7 @@ export interface LeoAbrOptions extends CommonOptions {
   forecasters?: readonly Forecaster[];
 }
 
-const SHARE: Check = ['a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1];
+const SHARE = isFrom(0, 1);
 const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
 
 const MPC_L_CHECKS = {
@@ -82,7 +84,7 @@ const CHECKS: Checks<LeoAbrOptions> = {
 export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
-  const common = resolveCommon(options);
+  const common = { ...resolveCommon(options), newPacing: createPacing };
   forecasters.forEach((one, i) => {
     const isOne = has(one, 'start', 'observe', 'latest');
     if (!isOne) throw new InputError(`options.forecasters[${i}]`, 'start(), observe() and latest()', one);

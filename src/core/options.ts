@@ -4,11 +4,24 @@ import type { Controller } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Events, Logger } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
+import type { createPacing } from './pacing.ts';
 import { parseSizes, type SizesFile } from './segment-sizes.ts';
 
 /** UTC and its uncertainty. */
 export interface TimeSource {
   now(): { utcMs: number; uncertaintySeconds: number };
+}
+
+/** How a live stream may play. Defaults are the stream's and the player's. */
+export interface LiveOptions {
+  /** Slowest playback rate, 0.5 to 1. Default: the stream's or the player's; 0.95 where neither sets one. */
+  minPlaybackRate?: number;
+  /** Fastest playback rate, 1 to 2. Default: the stream's or the player's; 1.05 where neither sets one. */
+  maxPlaybackRate?: number;
+  /** Target latency in seconds; `auto` leaves it to a controller that can choose one. Default: the player's. */
+  targetLatencySeconds?: number | 'auto';
+  /** Later than this, playback jumps to the target; in seconds, above the target. Default: the player's. */
+  maxLatencySeconds?: number;
 }
 
 export interface CommonOptions {
@@ -23,6 +36,8 @@ export interface CommonOptions {
    * stream's own index if it has one, else estimates from earlier downloads.
    */
   sizes?: SizesFile | string | URL;
+  /** Playback rate and latency of live streams. */
+  live?: LiveOptions;
   /** Seed of all random numbers, a whole number from 0 to 4294967295. Default 1. */
   seed?: number;
   /** Faults are written here as well as emitted; `null` for nowhere. Default `console`. */
@@ -36,6 +51,8 @@ export interface ResolvedOptions extends Required<Omit<CommonOptions, 'horizon' 
   sizes: SizesFile | string | URL | undefined;
   controllerName: string;
   newController: () => Controller;
+  /** Undefined where the player alone sets the playback rate. */
+  newPacing?: typeof createPacing;
   /** Makes the controller's forecasts; undefined without forecasters. */
   newForecasting?: ((surroundings: Surroundings) => Forecasting) | undefined;
 }
@@ -65,8 +82,16 @@ export const COMMON_CHECKS: Checks<CommonOptions> = {
   qoe: oneOf('linear', 'log'),
   timeSource: ['now()', (value) => has(value, 'now')],
   sizes: ['a URL or an object', (value) => typeof value === 'string' || (typeof value === 'object' && value !== null)],
+  live: ['an object', (value) => typeof value === 'object' && value !== null],
   seed: [`a whole number from 0 to ${LARGEST_SEED}`, isWhole(0, LARGEST_SEED)],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
+};
+
+const LIVE_CHECKS: Checks<LiveOptions> = {
+  minPlaybackRate: isFrom(0.5, 1),
+  maxPlaybackRate: isFrom(1, 2),
+  targetLatencySeconds: ['a number > 0 or auto', (value) => value === 'auto' || isPositive(value)],
+  maxLatencySeconds: ['a number > 0', isPositive],
 };
 
 /** The check of the option `controller`. */
@@ -78,12 +103,12 @@ export function controllerCheck(names: readonly string[]): Check {
 }
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
-export function checkOptions<O extends object>(options: O, checks: Checks<O>): void {
-  if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
+export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
+  if (typeof options !== 'object' || options === null) throw new InputError(path, 'an object', options);
   for (const [name, value] of Object.entries(options)) {
     const check: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
-    if (check === undefined) throw new InputError(`options.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
-    if (value !== undefined && !check[1](value)) throw new InputError(`options.${name}`, check[0], value);
+    if (check === undefined) throw new InputError(`${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
+    if (value !== undefined && !check[1](value)) throw new InputError(`${path}.${name}`, check[0], value);
   }
 }
 
@@ -91,9 +116,10 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>): v
 export function resolveCommon(
   options: CommonOptions,
 ): Omit<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
-  const { seed = 1, qoe = 'linear', logger = console, timeSource = DEVICE_CLOCK, sizes } = options;
+  const { seed = 1, qoe = 'linear', logger = console, timeSource = DEVICE_CLOCK, sizes, live = {} } = options;
+  checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
-  return { seed, qoe, logger, timeSource, sizes };
+  return { seed, qoe, logger, timeSource, sizes, live };
 }
 
 export function has(value: unknown, ...methods: string[]): boolean {
@@ -102,6 +128,14 @@ export function has(value: unknown, ...methods: string[]): boolean {
     value !== null &&
     methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
   );
+}
+
+export function isFrom(least: number, most: number): Check {
+  return [`a number from ${least} to ${most}`, (value) => typeof value === 'number' && value >= least && value <= most];
+}
+
+function isPositive(value: unknown): boolean {
+  return Number.isFinite(value) && (value as number) > 0;
 }
 
 function isWhole(least: number, most: number): (value: unknown) => boolean {

@@ -53,9 +53,12 @@ export interface LivePosition {
   nowSeconds: number;
   /** From the capture of a segment's start to the existence of its first chunk. */
   firstChunkSeconds: number;
-  /** Bounds of the playback rate, and the latency beyond which playback jumps: the stream's or the page's. */
+  /** As in `LiveState`. */
   playbackRates: { min: number; max: number };
   maxLatencySeconds: number;
+  isTargetFree?: boolean;
+  /** The player changes its rate to hold the target, or leaves that to `RatePort`. Default false. */
+  isCaughtUp?: boolean;
 }
 
 /** A video segment that the player has requested. */
@@ -87,6 +90,16 @@ export interface Choice {
   message: string;
 }
 
+/** What an adapter implements so that controllers can pace live streams. */
+export interface RatePort {
+  /** Smallest change of the rate that plays without glitches; undefined for any. */
+  readonly rateStep: number | undefined;
+  /** Plays at this rate, in place of the player's own catch-up; undefined gives the rate back to it. */
+  setPlaybackRate(rate: number | undefined): void;
+  /** Goes on at this live latency. The player's target stays. */
+  jumpToLive(latencySeconds: number): void;
+}
+
 /** What an adapter implements. */
 export interface PlayerPort {
   /** Name of the player in fault messages. */
@@ -100,4 +113,6 @@ export interface PlayerPort {
   situation(isFirst: boolean): Situation | undefined;
   /** Aborts the video download in flight and requests the segment again in the chosen representation. */
   abandon(choice: Choice): void;
+  /** Absent where the player alone sets the playback rate. */
+  readonly rate?: RatePort | undefined;
 }

@@ -54,7 +54,7 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
 function liveState(situation: Situation, { videoEdge }: Session, index: number, nowSeconds: number): LiveState {
   const { period, playback } = situation;
   const { segmentSeconds } = playback;
-  const { nowSeconds: captured, firstChunkSeconds, ...live } = situation.live!;
+  const { nowSeconds: captured, firstChunkSeconds, isCaughtUp: _, ...live } = situation.live!;
   return {
     ...live,
     chunkSeconds: videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),

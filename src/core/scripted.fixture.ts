@@ -1,6 +1,6 @@
-/** A controller and a forecaster with scripted results, which record their arguments. */
+/** Controllers and a forecaster with scripted results, which record their arguments. */
 
-import type { Controller, Decision, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { Controller, Decision, InFlight, Pace, PlayerState } from '../../abr/controller.ts';
 import type { Forecaster, Observation, SessionContext } from '../../abr/forecast.ts';
 
 export class Scripted implements Controller {
@@ -23,6 +23,26 @@ export class ScriptedAbandoning extends Scripted {
     return typeof this.instead === 'number'
       ? { representation: this.instead, controller: 'scripted', reason: 'slow' }
       : 'keep';
+  }
+}
+
+/** Paces as `pace` says; its `states` are those of paces. */
+export class ScriptedPacing extends Scripted {
+  rate: number;
+  more: Partial<Pace> | undefined;
+
+  constructor(rate = 0.95) {
+    super();
+    this.rate = rate;
+  }
+
+  override decide(): Decision {
+    return { representation: 0, controller: 'scripted', reason: 'scripted' };
+  }
+
+  pace(state: PlayerState): Pace {
+    this.states.push(state);
+    return { playbackRate: this.rate, jump: false, targetLatencySeconds: 3, reason: 'scripted', ...this.more };
   }
 }
 

@@ -1,6 +1,6 @@
 /** The record of one playback session: its clock, its video downloads and its last request. */
 
-import type { Decision, Download, InFlight } from '../../abr/controller.ts';
+import type { Decision, Download, InFlight, Pace } from '../../abr/controller.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import { type LiveDownload, LiveEdge } from '../../predictor/live-download.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
@@ -31,6 +31,8 @@ export interface Session {
   readonly audioEdge: LiveEdge;
   /** Time of the first media request of any type, on a monotonic clock; undefined before it. */
   startMs?: number | undefined;
+  /** Media of a live stream were requested. */
+  isLive: boolean;
   /** The player has had media to show. */
   started: boolean;
   /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
@@ -49,6 +51,8 @@ export interface Session {
   requestedBits: number;
   wastedBits: number;
   lastDecision?: Decision;
+  /** Undefined while the player sets the rate. */
+  lastPace?: Pace | undefined;
   /** The choice for the next segment and what it was made for, until a request begins or ends. */
   choice?: { made: Choice; situation: Situation } | undefined;
   /** The latest forecast that the controller got. */
@@ -60,6 +64,7 @@ export function newSession(number: number): Session {
     number,
     videoEdge: new LiveEdge(),
     audioEdge: new LiveEdge(),
+    isLive: false,
     started: false,
     measured: [],
     bounds: [],

@@ -14,6 +14,7 @@ export interface BufferLevelEvent {
 export interface BufferGauge {
   /** dash.js has cut its buffer targets, because the source buffer was full. */
   isQuotaExceeded: boolean;
+  element(): HTMLMediaElement | undefined;
   playheadSeconds(): number;
   /** Buffer level of this period, in seconds of video ahead of the playhead; >= 0. */
   levelSeconds(streamId: string): number;
@@ -40,6 +41,7 @@ export function bufferGauge(player: DashPlayer): BufferGauge {
   const playheadSeconds = () => element()?.currentTime ?? 0;
   return {
     isQuotaExceeded: false,
+    element,
     playheadSeconds,
     levelSeconds(streamId) {
       const reading = readings.get(streamId);

@@ -1,8 +1,10 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
+import type { ResolvedOptions } from '../core/options.ts';
 import type { Choice, PlayerPort } from '../core/player-port.ts';
 import { type BufferGauge, bufferGauge } from './buffer-gauge.ts';
+import type { createCatchUp } from './catch-up.ts';
 import { type LiveClock, liveClock } from './live-clock.ts';
 import { type DashPlayer, originOf, setting } from './player.ts';
 import { allowedRepresentations, readSituation } from './situation.ts';
@@ -16,9 +18,15 @@ export interface DashPort extends PlayerPort {
   sourceEnded(): void;
 }
 
-export function dashPort(player: DashPlayer): DashPort {
+/** Without `newCatchUp`, dash.js alone sets the playback rate. */
+export function dashPort(
+  player: DashPlayer,
+  options: Pick<ResolvedOptions, 'live'>,
+  newCatchUp?: typeof createCatchUp,
+): DashPort {
   const gauge = bufferGauge(player);
   const clock = liveClock(player, gauge.playheadSeconds);
+  const catchUp = newCatchUp?.(player, options, { gauge, clock });
   let latest: RulesContext | undefined;
 
   const representation = ({ representationId }: Choice) =>
@@ -28,7 +36,7 @@ export function dashPort(player: DashPlayer): DashPort {
     origin: () => originOf(player),
     situation(isFirst) {
       if (!latest || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
-      const situation = readSituation(player, latest, { gauge, clock });
+      const situation = readSituation(player, latest, { gauge, clock, catchUp });
       if (!isFirst || !(Number(setting(player, 'abr.initialBitrate.video')) > 0)) return situation;
       const current = latest.getRepresentation();
       return { ...situation, ladder: situation.ladder.filter(({ id }) => id === current.id) };
@@ -37,6 +45,7 @@ export function dashPort(player: DashPlayer): DashPort {
       const reason = { forceAbandon: true, message: choice.message };
       latest!.getAbrController().setPlaybackQuality('video', latest!.getStreamInfo(), representation(choice)!, reason);
     },
+    rate: catchUp,
     look(context) {
       latest = context;
     },

@@ -8,6 +8,12 @@ function defaultSettings() {
   return {
     streaming: {
       cacheInitSegments: false,
+      delay: { liveDelay: Number.NaN },
+      liveCatchup: {
+        enabled: null as boolean | null,
+        maxDrift: Number.NaN,
+        playbackRate: { min: Number.NaN, max: Number.NaN },
+      },
       buffer: {
         fastSwitchEnabled: null as boolean | null,
         bufferTimeDefault: 18,
@@ -56,7 +62,7 @@ export interface FakePeriod {
   id: string;
   start: number;
   duration: number;
-  manifestInfo: { isDynamic: boolean; duration: number; availableFrom?: Date };
+  manifestInfo: { isDynamic: boolean; duration: number; availableFrom?: Date; serviceDescriptions?: object[] };
 }
 
 /** `count` segments of 4 s at 1, 2 and 4 Mbit/s. */
@@ -86,8 +92,8 @@ export class FakePlayer {
   representations = fakeVideo();
   current = 0;
   bufferTarget = 18;
-  live: { isLowLatency: boolean; targetSeconds: number } | undefined;
-  element: { currentTime: number; buffered: TimeRanges } | undefined = {
+  live: { isLowLatency: boolean; targetSeconds: number; originalSeconds?: number } | undefined;
+  element: { currentTime: number; buffered: TimeRanges; playbackRate?: number } | undefined = {
     currentTime: 0,
     buffered: ranges([]),
   };
@@ -169,6 +175,8 @@ export class FakePlayer {
           getStreamController: () => streams,
           getLowLatencyModeEnabled: () => this.live?.isLowLatency ?? false,
           getLiveDelay: () => this.live?.targetSeconds,
+          getOriginalLiveDelay: () => this.live?.originalSeconds ?? this.live?.targetSeconds,
+          getInitialCatchupModeActivated: () => this.live?.isLowLatency ?? false,
         }),
       }),
       getAbrController: () => ({
@@ -207,6 +215,29 @@ export class FakePlayer {
     this.trigger('fragmentLoadingStarted', { request });
     return request;
   }
+}
+
+/** From a segment's start to its first chunk, in the live stream. */
+export const FIRST_CHUNK_SECONDS = 0.55;
+
+/** The stream began 100 s ago; the player is at 97 s, and its target is 3 s. */
+export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {}) {
+  const { offsetMs = 0, lowLatency = true } = more;
+  const player = new FakePlayer();
+  const availableFrom = new Date(Date.now() + offsetMs - 100_000);
+  const period = {
+    duration: Number.POSITIVE_INFINITY,
+    manifestInfo: { isDynamic: true, duration: NaN, availableFrom },
+  };
+  player.representations = fakeVideo(10, period).map((one) => ({
+    ...one,
+    segmentDuration: 2,
+    availabilityTimeOffset: lowLatency ? 2 - FIRST_CHUNK_SECONDS : -0.3,
+  }));
+  player.bufferTarget = 60;
+  player.live = { isLowLatency: lowLatency, targetSeconds: lowLatency ? 3 : 8 };
+  player.element = { currentTime: lowLatency ? 97 : 92, buffered: ranges([[90, 98]]), playbackRate: 1 };
+  return player;
 }
 
 export function asPlayer(fake: FakePlayer): DashPlayer {

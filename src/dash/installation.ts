@@ -4,23 +4,28 @@ import { createAdaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
 import type { ResolvedOptions } from '../core/options.ts';
+import type { createCatchUp } from './catch-up.ts';
 import { dashPort } from './dash-port.ts';
 import { type DashPlayer, listen, whyUnsupported } from './player.ts';
 import { requestHandlers } from './requests.ts';
 import { SWITCH_RULE, switchRule } from './rules.ts';
-import { applySettings } from './settings-guard.ts';
+import { applySettings, override } from './settings-guard.ts';
 
-/** Implements `attachLeoAbr` of both entries: `resolve` checks the options, now and at every change. */
+/**
+ * Implements `attachLeoAbr` of both entries: `resolve` checks the options, now and at every change. Without `newCatchUp`,
+ * the player alone sets the playback rate.
+ */
 export function attach<O extends object>(
   player: DashPlayer,
   given: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,
+  newCatchUp?: typeof createCatchUp,
 ): LeoAbrHandle {
   return createHandle(given, resolve, (options, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
-    else return install(player, options, events);
+    else return install(player, options, events, newCatchUp);
     return undefined;
   });
 }
@@ -29,13 +34,26 @@ function isInstalled(player: DashPlayer): boolean {
   return player.getABRCustomRules().some((rule: { rulename?: unknown }) => rule.rulename === SWITCH_RULE);
 }
 
-function install(player: DashPlayer, options: ResolvedOptions, events: Events): Installation {
-  const port = dashPort(player);
+function install(
+  player: DashPlayer,
+  options: ResolvedOptions,
+  events: Events,
+  newCatchUp?: typeof createCatchUp,
+): Installation {
+  const port = dashPort(player, options, newCatchUp);
   const adaptation = createAdaptation(port, options, events);
   const { life } = adaptation;
   const decide = switchRule(port, adaptation);
   const { handlers, readBody } = requestHandlers(adaptation, port.clock);
   let restoreSettings = () => {};
+  let restoreTarget = () => {};
+  let target: unknown;
+
+  function setTarget(): void {
+    restoreTarget();
+    target = options.live.targetLatencySeconds;
+    restoreTarget = override(player, typeof target === 'number' ? [['delay.liveDelay', target]] : []);
+  }
 
   /** Adds the rule before the settings: dash.js instantiates it when a setting switches one of its own rules. */
   function addRule(): void {
@@ -44,6 +62,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
     player.removeRequestInterceptor?.(readBody);
     player.addRequestInterceptor?.(readBody);
     restoreSettings = applySettings(player);
+    setTarget();
   }
 
   const stopListening = listen(
@@ -73,6 +92,11 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
 
   return {
     adaptation,
+    changed() {
+      // At each change of its setting, dash.js forgets a latency that the viewer chose.
+      if (options.live.targetLatencySeconds !== target) life.guard(setTarget);
+      life.renew();
+    },
     detach() {
       for (const step of [
         adaptation.stop,
@@ -80,6 +104,7 @@ function install(player: DashPlayer, options: ResolvedOptions, events: Events): 
         () => player.removeABRCustomRule(SWITCH_RULE),
         () => player.removeRequestInterceptor?.(readBody),
         restoreSettings,
+        restoreTarget,
       ]) {
         try {
           step();

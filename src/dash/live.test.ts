@@ -4,31 +4,9 @@ import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { attached } from './attached.fixture.ts';
-import { FakePlayer, fakeVideo, ranges } from './fake-player.fixture.ts';
+import { FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
-
-const FIRST_CHUNK_SECONDS = 0.55;
-
-/** The stream began 100 s ago; the player is at 97 s, and its target is 3 s. */
-function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {}) {
-  const { offsetMs = 0, lowLatency = true } = more;
-  const player = new FakePlayer();
-  const availableFrom = new Date(Date.now() + offsetMs - 100_000);
-  const period = {
-    duration: Number.POSITIVE_INFINITY,
-    manifestInfo: { isDynamic: true, duration: NaN, availableFrom },
-  };
-  player.representations = fakeVideo(10, period).map((one) => ({
-    ...one,
-    segmentDuration: 2,
-    availabilityTimeOffset: lowLatency ? 2 - FIRST_CHUNK_SECONDS : -0.3,
-  }));
-  player.bufferTarget = 60;
-  player.live = { isLowLatency: lowLatency, targetSeconds: lowLatency ? 3 : 8 };
-  player.element = { currentTime: lowLatency ? 97 : 92, buffered: ranges([[90, 98]]) };
-  return player;
-}
 
 function start(controller: Scripted, player = livePlayer(), offsetMs = 0) {
   const steady = new Steady();
@@ -62,7 +40,7 @@ describe('the state on a live stream', () => {
       latencySeconds: 3,
       targetLatencySeconds: 3,
       chunkSeconds: FIRST_CHUNK_SECONDS,
-      playbackRates: { min: 0.5, max: 1.5 },
+      playbackRates: { min: 0.95, max: 1.05 },
       maxLatencySeconds: 15,
       firstChunkAtSeconds: state!.segmentIndex * 2 + FIRST_CHUNK_SECONDS - 100,
     });

@@ -5,8 +5,10 @@ import { type DashPlayer, setting } from './player.ts';
 /** Priority of dash.js's throughput rule: below DEFAULT (0.5), the priority of our rule. */
 const WEAK = 0;
 
+type Setting = readonly [path: string, value: unknown];
+
 /** Paths below `streaming`, in the order of setting them. */
-const NEEDED: readonly (readonly [path: string, value: unknown])[] = [
+const NEEDED: readonly Setting[] = [
   // The throughput rule decides on audio, and on video if our rule has no choice; being weak, it never overrules ours.
   ['abr.rules.throughputRule.priority', WEAK],
   ['abr.rules.throughputRule.active', true],
@@ -40,6 +42,11 @@ export function applySettings(player: DashPlayer): () => void {
   const wanted = [...NEEDED];
   if (setting(player, 'abr.hybridSwitchBufferTime') === undefined) wanted.push(WITHOUT_THRESHOLD);
   if (setting(player, WHERE_UNSET[0]) === null) wanted.push(WHERE_UNSET);
+  return override(player, wanted);
+}
+
+/** Applies those that this version of dash.js has, in this order; returns a function that restores the previous ones. */
+export function override(player: DashPlayer, wanted: readonly Setting[]): () => void {
   const changes = wanted
     .map(([path, value]) => ({ path, value, before: setting(player, path) }))
     .filter(({ before }) => before !== undefined);

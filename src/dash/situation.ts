@@ -3,8 +3,12 @@
 import type { Representation, RulesContext, StreamInfo } from 'dashjs';
 import type { LivePosition, Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
+import type { CatchUp } from './catch-up.ts';
 import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
 import { type DashPlayer, rangeBits, setting } from './player.ts';
+
+/** The plugin sets no rate. */
+const UNPACED = { playbackRates: { min: 1, max: 1 }, maxLatencySeconds: Number.POSITIVE_INFINITY };
 
 /** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {
@@ -18,7 +22,7 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
 export function readSituation(
   player: DashPlayer,
   context: RulesContext,
-  { gauge, clock }: { gauge: BufferGauge; clock: LiveClock },
+  { gauge, clock, catchUp }: { gauge: BufferGauge; clock: LiveClock; catchUp: CatchUp | undefined },
 ): Situation {
   const streamInfo = context.getStreamInfo();
   /** dash.js's current representation. */
@@ -38,7 +42,13 @@ export function readSituation(
   // level alone.
   const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
   const targetCapSeconds = isLevelAlone ? target + segmentSeconds : target;
-  const live = livePosition(streamInfo, current, clock, playback?.getLiveDelay?.());
+  const live = livePosition(
+    streamInfo,
+    current,
+    clock,
+    playback?.getLiveDelay?.(),
+    catchUp?.limits(streamInfo, playback),
+  );
   const playableSeconds = gauge.playableSeconds();
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
@@ -75,6 +85,7 @@ function livePosition(
   representation: Representation,
   clock: LiveClock,
   targetLatencySeconds = 0,
+  limits: ReturnType<CatchUp['limits']> = UNPACED,
 ): LivePosition | undefined {
   const nowSeconds = clock.nowSeconds(stream);
   return nowSeconds === undefined
@@ -84,8 +95,7 @@ function livePosition(
         targetLatencySeconds,
         nowSeconds,
         firstChunkSeconds: firstChunkSeconds(representation),
-        playbackRates: { min: 0.5, max: 1.5 },
-        maxLatencySeconds: targetLatencySeconds + 12,
+        ...limits,
       };
 }
 
