@@ -1,0 +1,160 @@
+/** A controller sets the playback rate of a live stream in the place of dash.js's catch-up. */
+
+import type { Controller, Pace } from '../../abr/controller.ts';
+import type { LiveStream } from '../../replay/scenarios.ts';
+import type { PaceEvent } from '../../src/index.ts';
+import { test as base, expect, type LabPlayer } from './playback-test.ts';
+
+const LIVE: LiveStream = {
+  chunkSeconds: 0.25,
+  encoderLatencySeconds: 0.3,
+  targetLatencySeconds: 3,
+  timeShiftSeconds: 40,
+  playbackRates: { min: 0.9, max: 1.1 },
+};
+
+/** In the page: a player whose controller asks for what the test says. */
+interface PacedPage {
+  lab: LabPlayer;
+  pace: Pace;
+  paces: PaceEvent[];
+  /** Latencies that the controller saw. */
+  latencies: number[];
+  targets: number[];
+  /** Watches playback: the element's rates, and media per second of the clock, in the median of windows of 1 s. */
+  watch(seconds: number): Promise<{ rates: number[]; speed: number }>;
+}
+
+declare global {
+  interface Window {
+    paced: PacedPage;
+  }
+}
+
+const test = base.extend<{ manifest: string }>({
+  manifest: async ({ stream }, use) => {
+    const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60 };
+    await use(`${stream({ ...media, link: [[600, 20e6]], live: LIVE, startUtcMs: Date.now() })}manifest.mpd`);
+  },
+  page: async ({ page }, use) => {
+    await page.addInitScript(installPacedPage);
+    await use(page);
+  },
+});
+
+test.describe.configure({ mode: 'parallel' });
+
+/** Runs in the page before its scripts. */
+function installPacedPage(): void {
+  const still: Pace = { playbackRate: 1, jump: false, targetLatencySeconds: 3, reason: 'scripted' };
+  const latencies: number[] = [];
+  const targets: number[] = [];
+  const controller: Controller = {
+    name: 'scripted',
+    decide: () => ({ representation: 0, controller: 'scripted', reason: 'scripted' }),
+    pace({ live }) {
+      latencies.push(live!.latencySeconds);
+      targets.push(live!.targetLatencySeconds);
+      return window.paced.pace;
+    },
+  };
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  addEventListener('DOMContentLoaded', () => {
+    const lab = window.lab.start({ options: { controller } });
+    const paces: PaceEvent[] = [];
+    lab.handle.on('pace', (event) => paces.push(event));
+    const watch = async (seconds: number) => {
+      const { video } = lab;
+      const samples: { atMs: number; media: number }[] = [];
+      const rates = new Set<number>();
+      const speeds: number[] = [];
+      for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(50)) {
+        const now = { atMs: performance.now(), media: video.currentTime };
+        const before = samples.filter(({ atMs }) => atMs <= now.atMs - 1000).pop();
+        if (before) speeds.push(((now.media - before.media) * 1000) / (now.atMs - before.atMs));
+        samples.push(now);
+        rates.add(video.playbackRate);
+      }
+      speeds.sort((a, b) => a - b);
+      return { rates: [...rates], speed: speeds[speeds.length >> 1]! };
+    };
+    window.paced = { lab, pace: still, paces, latencies, targets, watch };
+  });
+}
+
+test('playback follows the pace, dash.js keeps out, and gets its catch-up back', async ({ labPage, manifest }) => {
+  const seen = await labPage.evaluate(async (manifest) => {
+    const { lab, watch, paces, latencies } = window.paced;
+    const { player, video, handle } = lab;
+    const enabled = () => player.getSettings().streaming!.liveCatchup!.enabled;
+    const before = enabled();
+    player.initialize(video, manifest, true);
+    await window.lab.until('playback under our control', () => paces.length > 0 && video.currentTime > 0);
+    const whilePaced = enabled();
+    const phases = [];
+    for (const playbackRate of [0.95, 1.05]) {
+      window.paced.pace = { ...window.paced.pace, playbackRate };
+      await window.lab.until(`a rate of ${playbackRate}`, () => video.playbackRate === playbackRate);
+      phases.push(await watch(5));
+    }
+    // The viewer's own.
+    video.playbackRate = 1.5;
+    phases.push(await watch(1.5));
+    video.playbackRate = 1;
+    await window.lab.until('our rate again', () => video.playbackRate === 1.05);
+    const shown = handle.state.pace?.playbackRate;
+    handle.detach();
+    const after = { rate: video.playbackRate, enabled: enabled(), pace: handle.state.pace };
+    const asked = latencies.length;
+    await watch(0.5);
+    return {
+      ...{ before, whilePaced, phases, shown, after },
+      askedLater: latencies.length - asked,
+      rates: paces.map(({ playbackRate }) => playbackRate),
+      limits: paces[0]!.state.live,
+      faults: lab.faults,
+    };
+  }, manifest);
+  expect(seen).toMatchObject({ before: null, whilePaced: false, shown: 1.05, askedLater: 0, faults: [] });
+  expect(seen.limits).toMatchObject({ playbackRates: LIVE.playbackRates, maxLatencySeconds: 15 });
+  expect(seen.phases.map(({ rates }) => rates)).toEqual([[0.95], [1.05], [1.5]]);
+  const [slow, fast] = seen.phases;
+  expect(Math.abs(slow!.speed - 0.95), `${slow!.speed}`).toBeLessThan(0.02);
+  expect(Math.abs(fast!.speed - 1.05), `${fast!.speed}`).toBeLessThan(0.02);
+  expect(seen.after).toEqual({ rate: 1, enabled: null, pace: undefined });
+  expect(seen.rates.slice(0, 3)).toEqual([1, 0.95, 1.05]);
+  console.log(`media per second: ${seen.phases.map(({ speed }) => speed?.toFixed(3)).join(' ')}`);
+});
+
+test('a jump goes to its latency, and dash.js keeps its target, but for the option', async ({ labPage, manifest }) => {
+  const seen = await labPage.evaluate(async (manifest) => {
+    const { lab, paces, latencies, targets } = window.paced;
+    const { player, video } = lab;
+    player.initialize(video, manifest, true);
+    await window.lab.until('playback under our control', () => paces.length > 0 && video.currentTime > 0);
+    const still = window.paced.pace;
+    video.currentTime -= 6;
+    await window.lab.until('lateness', () => latencies.at(-1)! > 8);
+    window.paced.pace = { ...still, jump: true, targetLatencySeconds: 4 };
+    await window.lab.until('the jump', () => paces.some(({ pace }) => pace.jump));
+    window.paced.pace = still;
+    const asked = latencies.length;
+    await window.lab.until('the next pace', () => latencies.length > asked);
+    const landed = latencies[asked]!;
+    const at = video.currentTime;
+    await window.lab.until('playback', () => video.currentTime > at + 2);
+    const latencySeconds = player.getCurrentLiveLatency();
+    const seen = { landed, latencySeconds, targets: [...new Set(targets)], faults: lab.faults };
+    lab.handle.set({ live: { targetLatencySeconds: 4 } });
+    const delays = [player.getTargetLiveDelay()];
+    lab.handle.detach();
+    delays.push(player.getTargetLiveDelay());
+    return { ...seen, delays };
+  }, manifest);
+  console.log(
+    `landed at ${seen.landed.toFixed(2)} s; two seconds of media later at ${seen.latencySeconds.toFixed(2)} s`,
+  );
+  expect(seen.landed).toBeGreaterThan(3.9);
+  expect(seen.landed).toBeLessThan(7);
+  expect(seen).toMatchObject({ targets: [3], faults: [], delays: [4, 3] });
+});
