@@ -5,13 +5,15 @@
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../abr/forecast.ts';
+import { Dips } from './dips.ts';
 import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './filter-parameters.ts';
 import { isMoment, RateBins } from './rate-bins.ts';
+import { OtherPeriods, RegularDips } from './regular-dips.ts';
 import { Repeats } from './repeats.ts';
 import { CELLS, type Measurement, StateFilters } from './state-filters.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-const { abs, exp, floor, hypot, log, max, min, round, sqrt } = Math;
+const { abs, exp, floor, hypot, log, log1p, max, min, round, sqrt } = Math;
 
 export interface HandoverEstimate {
   /** The next three, ascending; empty unless `isLeo`. `confidence`: probability within a second of the time, 0 to 1. */
@@ -47,16 +49,18 @@ const SAME_TIME_SECONDS = 0.05;
 const LEAST_LEAP_SECONDS = 0.5;
 /** Limit of a hint's confidence. */
 const SUREST_HINT = 0.99;
+/** Limits of ln of a position's evidence from dips. */
+const LOG_DIP_LIMITS = { least: -2, greatest: 30 };
 /** Half the width (2 s) of the window around the best position for the mean position. */
-const WINDOW_CELLS = 8;
-/** Positions within 1.25 s support each other in the search for the best one. */
-const NEAR_CELLS = 5;
+const WINDOW_CELLS = 20;
+/** Positions within 1.3 s support each other in the search for the best one. */
+const NEAR_CELLS = 12;
 const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
 
 export class HandoverClock {
   /** ln weight per hypothesis: prior, evidence and hints. Cells first, then the hypotheses without epochs. */
-  readonly #logWeights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
+  readonly #logWeights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length + 1);
   readonly #logEpochs = this.#logWeights.subarray(0, CELLS);
   readonly #logWithout = this.#logWeights.subarray(CELLS);
   /** Probability per cell from the time source. */
@@ -67,6 +71,11 @@ export class HandoverClock {
   #latencies!: StateFilters;
   #repeats: Repeats[] = [];
   #bins = new RateBins();
+  #dips!: Dips;
+  #handoverDips!: RegularDips;
+  #otherDips!: OtherPeriods;
+  /** Per cell, ln of the ratio of the evidence from dips, if there are dips at handovers, to that without. */
+  readonly #logDips = new Float64Array(CELLS);
   #started = false;
   /** ln(weight of all cells / weight of the hypotheses without epochs). */
   #logRatio = 0;
@@ -80,6 +89,10 @@ export class HandoverClock {
     this.#latencies = new StateFilters(LATENCY_PARAMETERS);
     this.#repeats = REPEAT_SECONDS.map((seconds) => new Repeats(seconds));
     this.#bins = new RateBins();
+    this.#dips = new Dips(this.#addDip);
+    this.#handoverDips = new RegularDips(EPOCH_SECONDS);
+    this.#otherDips = new OtherPeriods();
+    this.#logDips.fill(0);
     this.#logRatio = 0;
     this.#isLeo = false;
     this.#lastSeconds = 0;
@@ -150,10 +163,12 @@ export class HandoverClock {
       const { atSeconds, latencySeconds } = observation;
       if (!isMoment(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
       this.#addLatency({ atSeconds, seconds: latencySeconds, value: log(latencySeconds) });
-    } else this.#bins.observe(observation, this.#addRate);
+    } else if (this.#bins.observe(observation, this.#addRate) && observation.kind === 'throughput') {
+      this.#dips.observe(observation);
+    }
   }
 
-  /** Probability per cell of 0.25 s, given epochs: entry c is for handovers at c * 0.25 s + n * 15 s. */
+  /** Probability per cell of 0.1 s, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
   positionProbabilities(): Float64Array {
     // `#settle` has normalised them.
     return this.#logEpochs.map(exp);
@@ -195,6 +210,20 @@ export class HandoverClock {
       this.#logWeights[logDensities.length + i]! +=
         logDensity === undefined ? logDensities[CELLS]! : logDensity * RATE_PARAMETERS.weight;
     }
+    // The rate of a link with dips of another period is as on the first link without epochs.
+    this.#logWithout[this.#logWithout.length - 1]! += logDensities[CELLS]!;
+    this.#settle();
+  };
+
+  #addDip = (slot: number, isDip: boolean, share: number): void => {
+    this.#handoverDips.observe(slot, isDip, share, (cell, logRatio) => {
+      const before = this.#logDips[cell]!;
+      const after = min(LOG_DIP_LIMITS.greatest, max(LOG_DIP_LIMITS.least, before + logRatio));
+      this.#logDips[cell] = after;
+      // On half of the links with epochs a handover is no short dip.
+      this.#logEpochs[cell]! += log1p(exp(after)) - log1p(exp(before));
+    });
+    this.#logWithout[this.#logWithout.length - 1]! += this.#otherDips.observe(slot, isDip, share);
     this.#settle();
   };
 
