@@ -75,7 +75,8 @@ export class Dips {
       const distance = log(max(rate / (this.#referenceBits / this.#referenceSeconds), Number.MIN_VALUE));
       if (distance < -max(LEAST_DEPTH, LEAST_DISTANCES * this.#distance)) this.#dipSlot ??= slot;
       else {
-        if (this.#dipSlot !== undefined && slot - this.#dipSlot <= LONGEST_DIP_SLOTS) this.#count(this.#dipSlot, true);
+        const dipSlots = slot - (this.#dipSlot ?? slot);
+        if (dipSlots > 0 && dipSlots <= LONGEST_DIP_SLOTS) this.#count(this.#dipSlot!, true);
         this.#dipSlot = undefined;
         this.#count(slot, false);
       }
