@@ -21,6 +21,8 @@ const LEAST_DISTANCES = 1.5;
 const LARGEST_DISTANCE = 1.5;
 const FIRST_DISTANCE = 0.3;
 const DISTANCE_MEMORY_SLOTS = 60;
+/** Share of that depth at which a dip ends. */
+const END_SHARE = 0.75;
 /** A longer dip is a change of the rate. */
 const LONGEST_DIP_SLOTS = 8;
 /** The share of dips is averaged over this many slots, and counts as one of 26 at first. */
@@ -73,7 +75,9 @@ export class Dips {
     if (this.#referenceSeconds >= LEAST_REFERENCE_SECONDS && this.#referenceBits > 0) {
       const rate = this.#bits / this.#seconds;
       const distance = log(max(rate / (this.#referenceBits / this.#referenceSeconds), Number.MIN_VALUE));
-      if (distance < -max(LEAST_DEPTH, LEAST_DISTANCES * this.#distance)) this.#dipSlot ??= slot;
+      const depth = max(LEAST_DEPTH, LEAST_DISTANCES * this.#distance);
+      // A dip ends well above the least depth, or else noise would end a step of the rate.
+      if (distance < (this.#dipSlot === undefined ? -depth : -END_SHARE * depth)) this.#dipSlot ??= slot;
       else {
         const dipSlots = slot - (this.#dipSlot ?? slot);
         if (dipSlots > 0 && dipSlots <= LONGEST_DIP_SLOTS) this.#count(this.#dipSlot!, true);
