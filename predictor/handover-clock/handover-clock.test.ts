@@ -8,8 +8,12 @@ import type { Observation, SessionContext } from '../../abr/forecast.ts';
 import { HandoverClock, type HandoverEstimate } from './handover-clock.ts';
 import {
   apart,
+  dippingLink,
+  dipsAtRandom,
+  dipsEvery,
   type Link,
   leoLink,
+  liveObservationsOf,
   noisyLink,
   observationsOf,
   type SessionOptions,
@@ -254,6 +258,71 @@ describe('recognition', () => {
     listen(clock, observationsOf(leoLink({ seed: 2, boundary: 5 }), { untilSeconds: 300 }));
     clock.start({ seed: 0, ...timeOf(9) });
     expect(clock.estimate(3)).toEqual(started(timeOf(9)).estimate(3));
+  });
+});
+
+describe('short dips in a live session', () => {
+  const EPOCH = 15;
+  const boundaryOf = (seed: number) => (seed * 4.3) % 15;
+  const handovers = (seed: number) => {
+    const boundary = boundaryOf(seed);
+    return dippingLink(dipsEvery(EPOCH, boundary), leoLink({ seed, boundary, spread: 0.2, noise: 0.1 }));
+  };
+
+  test.each([0.3, 0.6, 0.9])('at use of %d locate the handovers to 0.1 s after four epochs', (use) => {
+    const found = share((seed) => {
+      const clock = started(timeOf(boundaryOf(seed)));
+      listen(clock, liveObservationsOf(handovers(seed), { untilSeconds: 4 * EPOCH, share: use }));
+      return apart(clock.estimate(60)!.phaseSeconds, boundaryOf(seed)) < 0.1;
+    });
+    expect(found).toBeGreaterThan(0.9);
+  });
+
+  test('announce handovers after six epochs, with an honest uncertainty', () => {
+    const announced = share((seed) => {
+      const clock = started(timeOf(boundaryOf(seed)));
+      const estimate = listen(clock, liveObservationsOf(handovers(seed), { untilSeconds: 6 * EPOCH }));
+      expect(estimate.uncertaintySeconds).toBeLessThan(1);
+      return estimate.isLeo && estimate.nextHandovers[0]!.confidence > 0.9;
+    });
+    expect(announced).toBeGreaterThan(0.9);
+  });
+
+  test.each([7, -4])('correct a time source that is off by %d s', (errorSeconds) => {
+    const corrected = share((seed) => {
+      const clock = started(timeOf(boundaryOf(seed), errorSeconds));
+      const estimate = listen(clock, liveObservationsOf(handovers(seed), { untilSeconds: 8 * EPOCH }));
+      return estimate.isLeo && apart(estimate.phaseSeconds, boundaryOf(seed)) < 0.1;
+    });
+    expect(corrected).toBeGreaterThan(0.8);
+  });
+
+  test.each([6, 3604])('are found again within five epochs after the session clock leapt by %d s', (leapSeconds) => {
+    const found = share((seed) => {
+      const clock = started(timeOf(boundaryOf(seed)));
+      listen(clock, liveObservationsOf(handovers(seed), { untilSeconds: 120 }));
+      const later = { fromSeconds: 120, untilSeconds: 120 + 5 * EPOCH, aheadSeconds: leapSeconds };
+      const { phaseSeconds } = listen(clock, liveObservationsOf(handovers(seed), later));
+      return apart(phaseSeconds, boundaryOf(seed) + leapSeconds) < 0.15;
+    });
+    expect(found).toBeGreaterThan(0.9);
+  });
+
+  const isEverTaken = (link: Link, context: Partial<SessionContext>) => {
+    const clock = started(context);
+    return liveObservationsOf(link, { untilSeconds: 300 }).some((observation) => {
+      clock.observe(observation);
+      return clock.estimate(0)!.isLeo;
+    });
+  };
+
+  test('at random are not taken for handovers', () => {
+    expect(share((seed) => isEverTaken(dippingLink(dipsAtRandom(seed)), timeOf(3)))).toBe(0);
+  });
+
+  test.each([1, 2, 4, 5, 7.5, 10, 20, 30, 40])('every %d s are not taken for handovers', (periodSeconds) => {
+    expect(isEverTaken(dippingLink(dipsEvery(periodSeconds, 3)), timeOf(3))).toBe(false);
+    expect(isEverTaken(dippingLink(dipsEvery(periodSeconds, 3)), {})).toBe(false);
   });
 });
 

@@ -5,13 +5,15 @@
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../abr/forecast.ts';
+import { Dips } from './dips.ts';
 import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './filter-parameters.ts';
 import { isMoment, RateBins } from './rate-bins.ts';
+import { OtherPeriods, RegularDips } from './regular-dips.ts';
 import { Repeats } from './repeats.ts';
 import { CELLS, type Measurement, StateFilters } from './state-filters.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-const { abs, exp, floor, hypot, log, max, min, round, sqrt } = Math;
+const { abs, exp, floor, hypot, log, log1p, max, min, round, sqrt } = Math;
 
 export interface HandoverEstimate {
   /** The next three, ascending; empty unless `isLeo`. `confidence`: probability within a second of the time, 0 to 1. */
@@ -28,15 +30,20 @@ export interface HandoverEstimate {
 
 /** `leoProbability` from which handovers are announced, until it falls below half of this. */
 const CLAIM_PROBABILITY = 0.975;
-/** Spread of the handovers around their schedule in recordings, besides the time source's uncertainty. */
-const SCHEDULE_SPREAD_SECONDS = 0.8;
+/**
+ * Spreads of the handovers around their schedule in recordings, besides the time source's uncertainty: with good clocks,
+ * and with others. Equally likely.
+ */
+const SCHEDULE_SPREADS_SECONDS = [0.06, 0.8] as const;
+/** Of a dip in its slot, and around its handover. */
+const LEAST_SPREAD_SECONDS = 0.05;
 /** The number of standard deviations in a time source's uncertainty. */
 const UNCERTAINTY_DEVIATIONS = 1.5;
 /** Share of time sources with a larger error than their uncertainty. */
 const WRONG_TIME_SHARE = 0.2;
 const DEFAULT_UNCERTAINTY_SECONDS = 2;
-/** Positions stay above e^-6 of the likeliest, so that a leap is found within a few epochs. */
-const MAX_LOG_ODDS = 6;
+/** Positions stay above e^-7 of the likeliest, so that a leap is found within a few epochs. */
+const MAX_LOG_ODDS = 7;
 /** Limits of the evidence for epochs, so that a change of network is noticed. */
 const LOG_RATIO_LIMITS = { least: -5, greatest: 9 };
 /** The limit of a `Date`. */
@@ -47,10 +54,12 @@ const SAME_TIME_SECONDS = 0.05;
 const LEAST_LEAP_SECONDS = 0.5;
 /** Limit of a hint's confidence. */
 const SUREST_HINT = 0.99;
+/** Limit of ln of the evidence from dips, so that a change is found soon. */
+const LEAST_LOG_DIPS = -2;
 /** Half the width (2 s) of the window around the best position for the mean position. */
-const WINDOW_CELLS = 8;
-/** Positions within 1.25 s support each other in the search for the best one. */
-const NEAR_CELLS = 5;
+const WINDOW_CELLS = 20;
+/** Positions within 1.3 s support each other in the search for the best one. */
+const NEAR_CELLS = 12;
 const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
 
@@ -67,6 +76,13 @@ export class HandoverClock {
   #latencies!: StateFilters;
   #repeats: Repeats[] = [];
   #bins = new RateBins();
+  #dips!: Dips;
+  #handoverDips!: RegularDips;
+  #otherDips!: OtherPeriods;
+  /** Evidence from dips, if they are at handovers: ln of its probability, per cell, relative to dips at random. */
+  readonly #logDips = new Float64Array(CELLS);
+  /** The same, if they have another period. */
+  #logOtherDips = 0;
   #started = false;
   /** ln(weight of all cells / weight of the hypotheses without epochs). */
   #logRatio = 0;
@@ -80,6 +96,11 @@ export class HandoverClock {
     this.#latencies = new StateFilters(LATENCY_PARAMETERS);
     this.#repeats = REPEAT_SECONDS.map((seconds) => new Repeats(seconds));
     this.#bins = new RateBins();
+    this.#dips = new Dips(this.#addDip);
+    this.#handoverDips = new RegularDips(EPOCH_SECONDS);
+    this.#otherDips = new OtherPeriods();
+    this.#logDips.fill(0);
+    this.#logOtherDips = 0;
     this.#logRatio = 0;
     this.#isLeo = false;
     this.#lastSeconds = 0;
@@ -108,12 +129,14 @@ export class HandoverClock {
     const leastLeap = sameSource ? LEAST_LEAP_SECONDS : uncertaintySeconds + this.#utcUncertaintySeconds;
     this.#utcSecondsAtStart = utcSecondsAtStart;
     this.#utcUncertaintySeconds = uncertaintySeconds;
-    const spread = hypot(SCHEDULE_SPREAD_SECONDS, uncertaintySeconds / UNCERTAINTY_DEVIATIONS);
-    const near = nearness(HANDOVER_SECOND - modulo(utcSecondsAtStart, EPOCH_SECONDS), spread);
+    const expected = HANDOVER_SECOND - modulo(utcSecondsAtStart, EPOCH_SECONDS);
+    const [near, far] = SCHEDULE_SPREADS_SECONDS.map((spread) =>
+      nearness(expected, hypot(spread, uncertaintySeconds / UNCERTAINTY_DEVIATIONS)),
+    ) as [Float64Array, Float64Array];
     const weights = this.positionProbabilities();
     const leapt = abs(leapSeconds) >= leastLeap;
     for (let cell = 0; cell < CELLS; cell++) {
-      const share = ((1 - WRONG_TIME_SHARE) * near[cell]! + WRONG_TIME_SHARE) / CELLS;
+      const share = (((1 - WRONG_TIME_SHARE) * (near[cell]! + far[cell]!)) / 2 + WRONG_TIME_SHARE) / CELLS;
       const corrected = (weights[cell]! * share) / this.#prior[cell]!;
       // If the session's clock leapt, all cells are shifted.
       const moved = leapt ? weights[modulo(cell + round(leapSeconds / CELL_SECONDS), CELLS)]! : corrected;
@@ -150,10 +173,12 @@ export class HandoverClock {
       const { atSeconds, latencySeconds } = observation;
       if (!isMoment(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
       this.#addLatency({ atSeconds, seconds: latencySeconds, value: log(latencySeconds) });
-    } else this.#bins.observe(observation, this.#addRate);
+    } else if (this.#bins.observe(observation, this.#addRate) && observation.kind === 'throughput') {
+      this.#dips.observe(observation);
+    }
   }
 
-  /** Probability per cell of 0.25 s, given epochs: entry c is for handovers at c * 0.25 s + n * 15 s. */
+  /** Probability per cell of 0.1 s, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
   positionProbabilities(): Float64Array {
     // `#settle` has normalised them.
     return this.#logEpochs.map(exp);
@@ -162,7 +187,7 @@ export class HandoverClock {
   /** Undefined before the start of the session, and for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!this.#started || !isMoment(nowSeconds)) return undefined;
-    const weights = this.positionProbabilities();
+    const weights = withoutLimit(this.positionProbabilities());
     const phaseSeconds = positionOf(weights);
     let squared = 0;
     let within = 0;
@@ -176,10 +201,10 @@ export class HandoverClock {
     return {
       nextHandovers: Array.from({ length: this.#isLeo ? ANNOUNCED : 0 }, (_, i) => ({
         atSeconds: next + i * EPOCH_SECONDS,
-        confidence: within * leoProbability,
+        confidence: min(1, within) * leoProbability,
       })),
       phaseSeconds,
-      uncertaintySeconds: sqrt(squared),
+      uncertaintySeconds: hypot(sqrt(squared), LEAST_SPREAD_SECONDS),
       leoProbability,
       isLeo: this.#isLeo,
     };
@@ -195,6 +220,18 @@ export class HandoverClock {
       this.#logWeights[logDensities.length + i]! +=
         logDensity === undefined ? logDensities[CELLS]! : logDensity * RATE_PARAMETERS.weight;
     }
+    this.#settle();
+  };
+
+  #addDip = (slot: number, isDip: boolean, share: number): void => {
+    this.#handoverDips.observe(slot, isDip, share, (cell, logRatio) => {
+      const before = this.#logDips[cell]!;
+      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + logRatio);
+      this.#logEpochs[cell]! += orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before);
+    });
+    const before = this.#logOtherDips;
+    this.#logOtherDips = max(LEAST_LOG_DIPS, before + this.#otherDips.observe(slot, isDip, share));
+    add(this.#logWithout, orWithoutDips(this.#logOtherDips) - orWithoutDips(before));
     this.#settle();
   };
 
@@ -238,6 +275,19 @@ function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
   return density.map((value) => value / mean);
 }
 
+/** ln of the evidence on a link that may have dips of a kind or not, which is equally likely; up to a constant. */
+function orWithoutDips(logDips: number): number {
+  return max(0, logDips) + log1p(exp(-abs(logDips)));
+}
+
+/** The probabilities without those that `lift` has added. */
+function withoutLimit(weights: Float64Array): Float64Array {
+  const added = exp(-MAX_LOG_ODDS) * weights.reduce((most, weight) => max(most, weight));
+  const left = weights.map((weight) => max(0, weight - added));
+  const sum = left.reduce((total, weight) => total + weight);
+  return left.map((weight) => weight / sum);
+}
+
 /** The mean position around the cell with the most weight near it. */
 function positionOf(weights: Float64Array): number {
   let best = 0;
@@ -248,7 +298,9 @@ function positionOf(weights: Float64Array): number {
     most = weight;
     best = cell;
   }
-  return modulo((best + around(weights, best, WINDOW_CELLS).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
+  const position = modulo((best + around(weights, best, WINDOW_CELLS).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
+  // The rounding of a position just below 0 can make 15.
+  return position % EPOCH_SECONDS;
 }
 
 /** Sum of the weights around a cell in a triangular window, and the mean distance of this weight from the cell. */

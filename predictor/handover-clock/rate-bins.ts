@@ -30,14 +30,17 @@ export class RateBins {
   #busySeconds = 0;
   #bits = 0;
 
-  /** Emits the bins that this observation completes, with ln of the rate in bit/s. Ignores impossible observations. */
-  observe(observation: Observation, emit: (bin: Measurement) => void): void {
-    if (observation.kind !== 'throughput') return;
+  /**
+   * Emits the bins that this observation completes, with ln of the rate in bit/s. Returns whether it is a possible
+   * observation of throughput; others are ignored.
+   */
+  observe(observation: Observation, emit: (bin: Measurement) => void): boolean {
+    if (observation.kind !== 'throughput') return false;
     const { startSeconds, endSeconds, bits } = observation;
-    if (!(endSeconds > startSeconds && isMoment(startSeconds) && isMoment(endSeconds))) return;
-    if (!(bits >= 0 && bits < Number.POSITIVE_INFINITY)) return;
+    if (!(endSeconds > startSeconds && isMoment(startSeconds) && isMoment(endSeconds))) return false;
+    if (!(bits >= 0 && bits < Number.POSITIVE_INFINITY)) return false;
     const pause = startSeconds - this.#latestSeconds;
-    if (pause < -SLACK_SECONDS && pause > -SET_BACK_SECONDS) return;
+    if (pause < -SLACK_SECONDS && pause > -SET_BACK_SECONDS) return false;
     if (abs(pause) > SLACK_SECONDS) {
       this.#tail.length = 0;
       if (pause > MAX_PAUSE_SECONDS || pause < 0) this.#close(emit);
@@ -47,6 +50,7 @@ export class RateBins {
     while (this.#tail.length > MAX_TAIL_PIECES || this.#tail[0]!.endSeconds <= endSeconds - TAIL_SECONDS) {
       this.#add(this.#tail.shift()!, emit);
     }
+    return true;
   }
 
   #add({ startSeconds, endSeconds, bits }: Piece, emit: (bin: Measurement) => void): void {

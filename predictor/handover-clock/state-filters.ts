@@ -9,12 +9,13 @@
  */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
+import { SLOTS_PER_SECOND } from './dips.ts';
 
 // Local bindings, because the loop over the cells dominates the cost.
 const { floor, log, max, min, sqrt } = Math;
 
-/** Hypotheses on the boundary's position in the epoch, 0.25 s apart. */
-export const CELLS = 60;
+/** Hypotheses on the boundary's position in the epoch, 0.1 s apart. */
+export const CELLS = EPOCH_SECONDS * SLOTS_PER_SECOND;
 
 /** A mean over some time, on the session's clock. */
 export interface Measurement {
