@@ -4,7 +4,7 @@ import { createBola } from './bola.ts';
 import type { Controller } from './controller.ts';
 import { InputError, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc-d.ts';
-import { createMpcL } from './mpc-l/mpc-l.ts';
+import { createLiveMpcL as createMpcL } from './mpc-l/live/live-mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
 import { MAX_HORIZON } from './planner.ts';
 import { createThroughput } from './throughput.ts';
@@ -27,6 +27,7 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
   'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true }),
   'mpc-d:cap': (options) => createMpcD({ ...options, bufferCap: true }),
   'mpc-l': (options) => createMpcL({ ...options, name: 'mpc-l' }),
+  'mpc-l:no-rate': (options) => createMpcL({ ...options, name: 'mpc-l:no-rate', rate: false }),
   'mpc-l:no-abandon': (options) => createMpcL({ ...options, name: 'mpc-l:no-abandon', abandon: false }),
   'mpc-l:no-forecast': (options) => createMpcL({ ...options, name: 'mpc-l:no-forecast', forecast: false }),
   'mpc-l:no-startup': (options) => createMpcL({ ...options, name: 'mpc-l:no-startup', startup: false }),

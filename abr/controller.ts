@@ -130,6 +130,11 @@ export interface Decision {
   handoverInHorizon?: boolean;
 }
 
+/** How often a controller is asked for the pace, in seconds. */
+export const PACE_PERIOD_SECONDS = 0.1;
+/** A playback rate other than 1 is kept for this long, in seconds: quick changes are audible. */
+export const RATE_HELD_SECONDS = 1;
+
 /** How a live stream plays from now on. */
 export interface Pace {
   /** Seconds of media per second of the clock, within `LiveState.playbackRates`. */
@@ -154,7 +159,7 @@ export interface Controller {
   reconsider?(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep';
   /**
    * Called ten times a second while a live stream plays, between segments too. The state's `segmentIndex` is the segment
-   * in flight, else the next one. Absent where the player's own catch-up sets the rate.
+   * in flight, if one is, else the next one. Absent where the player's own catch-up sets the rate.
    */
-  pace?(state: PlayerState, forecast?: Forecast): Pace;
+  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): Pace;
 }

@@ -16,6 +16,30 @@ export interface ExpectedHandover {
   atMs: number;
   /** 0 to 1. */
   confidence: number;
+  /** The loss of capacity at it, where known. */
+  dip?: HandoverDip;
+}
+
+/** The short loss of capacity at a handover, and what may follow. */
+export interface HandoverDip {
+  /** Standard deviation of its begin about `atMs`. */
+  timingSeconds: number;
+  /** Share of the capacity that is lost, 0 to 1. */
+  depth: number;
+  /** Quantiles of its duration: levels ascending in (0, 1), seconds non-decreasing. */
+  levels: readonly number[];
+  seconds: readonly number[];
+  /** With this probability (0 to 1) a share of the capacity is lost for some seconds more. */
+  collapse: { probability: number; depth: number; seconds: number };
+}
+
+/** How capacity varies within a step: the capacity of 0.1 s as a ratio to the step's. */
+export interface Fluctuation {
+  /** Quantile levels, ascending, in (0, 1), and the ratio at each, >= 0, non-decreasing. */
+  levels: readonly number[];
+  ratios: readonly number[];
+  /** Correlation of ranks from one 0.1 s to the next, 0 to below 1. */
+  correlation: number;
 }
 
 /** Quantiles of capacity per step of time; also the wire form of a forecast. */
@@ -34,6 +58,8 @@ export interface QuantileForecast {
   /** Correlation of the rank of capacity from one step to the next, 0 to 1. */
   rankCorrelation: number;
   handovers: readonly ExpectedHandover[];
+  /** Within the steps, where known. */
+  fluctuation?: Fluctuation;
   /** Quantiles of request latency in the same form, if forecast. */
   latency?: {
     stepEndsSeconds: readonly number[];

@@ -7,6 +7,7 @@ export * from './errors.ts';
 export * from './ewma-throughput.ts';
 export * from './forecast.ts';
 export * from './mpc-d.ts';
+export * from './mpc-l/live/live-mpc-l.ts';
 export * from './mpc-l/mpc-l.ts';
 export * from './mpc-o.ts';
 export * from './planner.ts';

@@ -34,3 +34,9 @@ export function weightedQuantiles(
     return sorted[i]!.value;
   });
 }
+
+/** The share of the probability that is nearest to a level. */
+export function levelShare(levels: readonly number[], i: number): number {
+  const low = i === 0 ? 0 : (levels[i - 1]! + levels[i]!) / 2;
+  return (i === levels.length - 1 ? 1 : (levels[i]! + levels[i + 1]!) / 2) - low;
+}

@@ -7,6 +7,7 @@ import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } 
 import { HandoverClock } from './handover-clock/handover-clock.ts';
 import { LinkHistory } from './link-history.ts';
 import { Recalibration } from './recalibration.ts';
+import type { SubSecond } from './sub-second.ts';
 
 /** The form of a model's outputs. */
 export interface ModelOutline {
@@ -23,6 +24,8 @@ export interface ModelSessionOptions {
   handover?: boolean | undefined;
   /** Scale the spread to the session's own errors. Default true. */
   recalibrate?: boolean | undefined;
+  /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
+  newSubSecond?: (() => SubSecond) | undefined;
 }
 
 /** What a forecast needs besides the model's outputs, at the time of the features. */
@@ -45,12 +48,15 @@ export class ModelSession {
   /** Undefined with `handover: false`. Accepts better times and hints; the session reports its observations to it. */
   readonly handoverClock: HandoverClock | undefined;
   readonly #recalibrate: boolean;
+  readonly #newSubSecond: (() => SubSecond) | undefined;
   #history = new LinkHistory();
+  #subSecond: SubSecond | undefined;
   #outline: ModelOutline | undefined;
   #recalibration: Recalibration | undefined;
   #utcMsAtStart: number | undefined;
 
-  constructor({ handover = true, recalibrate = true }: ModelSessionOptions = {}) {
+  constructor({ handover = true, recalibrate = true, newSubSecond }: ModelSessionOptions = {}) {
+    this.#newSubSecond = newSubSecond;
     this.handoverClock = handover ? new HandoverClock() : undefined;
     this.#recalibrate = recalibrate;
   }
@@ -64,6 +70,7 @@ export class ModelSession {
   /** Begins a new session with the same model. */
   start(context: SessionContext): void {
     this.#history = new LinkHistory();
+    this.#subSecond = this.#newSubSecond?.();
     this.#utcMsAtStart = context.utcMsAtStart;
     if (this.#outline !== undefined) this.useModel(this.#outline);
     this.handoverClock?.start(context);
@@ -75,6 +82,9 @@ export class ModelSession {
     if (!this.#history.observe(observation) || observation.kind !== 'throughput') return;
     const { startSeconds, endSeconds, bits } = observation;
     this.#recalibration?.observe(startSeconds, endSeconds, bits);
+    if (this.#subSecond === undefined) return;
+    const estimate = this.handoverClock?.estimate(endSeconds);
+    this.#subSecond.observe(startSeconds, endSeconds, bits, estimate?.isLeo ? estimate.phaseSeconds : Number.NaN);
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
@@ -93,7 +103,12 @@ export class ModelSession {
     if (referenceBps === undefined || !this.#history.features(nowSeconds, handoverSeconds, features)) return undefined;
     const utcMs = this.#utcMsAtStart;
     const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
-    const handovers = next.map(({ atSeconds, confidence }) => ({ atMs: utcMs! + atSeconds * 1000, confidence }));
+    const dip = estimate && this.#subSecond?.dip(estimate.spreadSeconds);
+    const handovers = next.map(({ atSeconds, confidence }) => ({
+      atMs: utcMs! + atSeconds * 1000,
+      confidence,
+      ...(dip && { dip }),
+    }));
     return { nowSeconds, referenceBps, handovers };
   }
 
@@ -118,6 +133,7 @@ export class ModelSession {
       ),
       rankCorrelation,
       handovers,
+      ...(this.#subSecond && { fluctuation: this.#subSecond.fluctuation() }),
     };
   }
 }

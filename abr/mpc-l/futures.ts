@@ -108,6 +108,11 @@ export class Futures {
     return at + left / rates[row + last]! - begin;
   }
 
+  /** Capacity of a future in a step of the forecast, in bit/s. */
+  stepBps(future: number, step: number): number {
+    return this.#rates[future * MAX_STEPS + step]!;
+  }
+
   /** Rank bin of a future at `seconds` from now. */
   binAt(future: number, seconds: number): number {
     return this.#binOf[future * MAX_STEPS + this.#stepAt(this.#ageSeconds + seconds)]!;
@@ -348,7 +353,7 @@ function shuffle(values: Float64Array, random: () => number): void {
 }
 
 /** Park and Miller's generator with a scrambled seed: numbers in [0, 1). */
-function minimalStandard(seed: number): () => number {
+export function minimalStandard(seed: number): () => number {
   const modulus = 2147483647;
   let state = (((seed >>> 0) * 2654435769) % (modulus - 1)) + 1;
   return () => {

@@ -11,7 +11,7 @@ import { Futures } from './futures.ts';
 import { LaterSegments, lastIndexAtMost } from './later-segments.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
 import { isPlausible } from './plausibility.ts';
-import { type Evaluation, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';
+import { type Evaluation, type Outcomes, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';
 import { ageSeconds, usableForecast } from './usable-forecast.ts';
 import { ValueFunction } from './value-function.ts';
 
@@ -26,12 +26,25 @@ const RECENT_DOWNLOADS = 16;
 /** A download is late if it ends less than this before a stall, because a replacement needs its round trips, too. */
 const LATE_MARGIN_SECONDS = 0.2;
 
-/** Throws `InputError` for an invalid option. */
+/** What a plan is computed from. */
+export interface PlanBasis {
+  state: PlayerState;
+  forecast: Forecast;
+  /** Drawn for this state. */
+  futures: Futures;
+  /** Of a request. */
+  latencySeconds: number;
+}
+
+/**
+ * Live streams are planned like those on demand; `live/live-mpc-l.ts` has the controller for them. Throws `InputError`
+ * for an invalid option.
+ */
 export function createMpcL(options: MpcLOptions = {}): Controller {
   return new MpcL(resolveMpcLOptions(options));
 }
 
-class MpcL implements Controller {
+export class MpcL implements Controller {
   readonly name: string;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
@@ -58,8 +71,7 @@ class MpcL implements Controller {
       return { ...decision, controller: this.name, reason: `no usable forecast, so mpc-d: ${decision.reason}` };
     }
     const { ladderBps } = state;
-    this.#futures.draw(usable, ageSeconds(state, usable));
-    const outcomes = this.#outcomes(state);
+    const outcomes = this.outcomesOf(this.#basisOf(state, usable));
     const evaluations = ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
     // Not back up right after an abandonment: that would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);
@@ -99,25 +111,18 @@ class MpcL implements Controller {
     if (current <= 0) return 'keep';
     if (!isPlausible(usable, state, inFlight)) return this.#reconsiderWithoutForecast(state, inFlight);
 
-    const futures = this.#futures;
-    const bits = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
-    futures.draw(usable, ageSeconds(state, usable));
-    const dueSeconds = playableSeconds(state, tuning.stallLevelSeconds) - LATE_MARGIN_SECONDS;
-    let late = 0;
-    for (let f = 0; f < futures.count; f++) if (futures.transferSeconds(f, 0, bits) > dueSeconds) late++;
-    if (late <= tuning.lateShare * futures.count) return 'keep';
-
-    const outcomes = this.#outcomes(state);
-    const isWaiting = inFlight.firstByteAtSeconds === undefined;
-    const latencySeconds = isWaiting ? recentLatencySeconds(state) : 0;
-    const kept = outcomes.evaluate({ representation: current, bits, latencySeconds });
+    const basis = this.#basisOf(state, usable);
+    if (!this.isLate(basis, inFlight, current)) return 'keep';
+    const outcomes = this.outcomesOf(basis);
+    const running = outcomes.running(inFlight, current);
+    const kept = outcomes.evaluate(running);
     const topQuality = state.weights.quality(state.ladderBps[state.ladderBps.length - 1]!);
     let threshold = kept.score + tuning.abandonMargin * topQuality;
     let replacement: { representation: number; evaluation: Evaluation } | undefined;
     for (let r = 0; r < current; r++) {
       // Representations may share a bitrate, and one of them is in flight.
       if (state.ladderBps[r]! >= inFlight.bitrateBps) break;
-      const evaluation = outcomes.evaluate(outcomes.newRequest(r));
+      const evaluation = outcomes.evaluate(outcomes.newRequest(r, running));
       if (evaluation.score <= threshold) continue;
       threshold = evaluation.score;
       replacement = { representation: r, evaluation };
@@ -138,9 +143,13 @@ class MpcL implements Controller {
     return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
   }
 
-  /** Values the later segments in the futures that were drawn. */
-  #outcomes(state: PlayerState): SegmentOutcomes {
-    const latencySeconds = recentLatencySeconds(state);
+  /** Undefined without a usable, plausible forecast. */
+  protected basisFor(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): PlanBasis | undefined {
+    const usable = usableForecast(state, forecast, this.#options);
+    return usable && isPlausible(usable, state, inFlight) ? this.#basisOf(state, usable) : undefined;
+  }
+
+  protected outcomesOf({ state, latencySeconds }: PlanBasis): Outcomes {
     this.#valueFunction.solve(this.#laterSegments.problem(state, this.#futures, latencySeconds));
     return new SegmentOutcomes(state, {
       options: this.#options,
@@ -148,6 +157,26 @@ class MpcL implements Controller {
       later: this.#valueFunction,
       latencySeconds,
     });
+  }
+
+  /** Whether a download is late in more than `lateShare` of the futures. */
+  protected isLate(
+    { state, futures }: PlanBasis,
+    { sizeBits, receivedBits }: InFlight,
+    _representation: number,
+  ): boolean {
+    const { lateShare, stallLevelSeconds } = this.#options.tuning;
+    const bits = Math.max(0, sizeBits - receivedBits);
+    const dueSeconds = playableSeconds(state, stallLevelSeconds) - LATE_MARGIN_SECONDS;
+    let late = 0;
+    for (let f = 0; f < futures.count; f++) if (futures.transferSeconds(f, 0, bits) > dueSeconds) late++;
+    return late > lateShare * futures.count;
+  }
+
+  /** Draws the futures. */
+  #basisOf(state: PlayerState, forecast: Forecast): PlanBasis {
+    this.#futures.draw(forecast, ageSeconds(state, forecast));
+    return { state, forecast, futures: this.#futures, latencySeconds: recentLatencySeconds(state) };
   }
 
   #basis(state: PlayerState, forecast: Forecast): Partial<Decision> {

@@ -3,7 +3,7 @@
  * MPC-L compares requests by an internal score; it reports expectations in QoE and seconds.
  */
 
-import type { PlayerState } from '../controller.ts';
+import type { InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
 import type { Futures } from './futures.ts';
 import { sizesAt, stallCostOf, tailWeightOf } from './later-segments.ts';
@@ -37,8 +37,17 @@ export function playableSeconds(state: PlayerState, stallLevelSeconds: number): 
   return state.started ? Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / state.playbackRate : 0;
 }
 
+/** What requests for a segment lead to, in one state. */
+export interface Outcomes<R extends Request = Request> {
+  /** A request for the whole segment. `instead`: of this running one. */
+  newRequest(representation: number, instead?: R): R;
+  /** The rest of the download in flight. */
+  running(inFlight: InFlight, representation: number): R;
+  evaluate(request: R): Evaluation;
+}
+
 /** One state, its futures and the solved value function; `evaluate` answers for any number of requests. */
-export class SegmentOutcomes {
+export class SegmentOutcomes implements Outcomes {
   readonly #state: PlayerState;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
@@ -90,6 +99,11 @@ export class SegmentOutcomes {
   /** A request for the whole segment, sent now. */
   newRequest(representation: number): Request {
     return { representation, bits: this.#sizesBits[representation]!, latencySeconds: this.#latencySeconds };
+  }
+
+  running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): Request {
+    const bits = Math.max(0, sizeBits - receivedBits);
+    return { representation, bits, latencySeconds: firstByteAtSeconds === undefined ? this.#latencySeconds : 0 };
   }
 
   /**

@@ -22,6 +22,8 @@ export interface HandoverEstimate {
   phaseSeconds: number;
   /** Expected root mean square error of `phaseSeconds`; 4.3 without evidence. */
   uncertaintySeconds: number;
+  /** The same of the positions within a second of `phaseSeconds`, which is the accuracy of an announced handover. */
+  spreadSeconds: number;
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   leoProbability: number;
   /** Whether the evidence suffices to plan with handovers. */
@@ -191,10 +193,13 @@ export class HandoverClock {
     const phaseSeconds = positionOf(weights);
     let squared = 0;
     let within = 0;
+    let squaredWithin = 0;
     for (let cell = 0; cell < CELLS; cell++) {
       const distance = abs(distanceTo(phaseSeconds, cell));
       squared += weights[cell]! * distance * distance;
-      if (distance <= 1) within += weights[cell]!;
+      if (distance > 1) continue;
+      within += weights[cell]!;
+      squaredWithin += weights[cell]! * distance * distance;
     }
     const leoProbability = this.#leoProbability();
     const next = nowSeconds + modulo(phaseSeconds - nowSeconds, EPOCH_SECONDS);
@@ -205,6 +210,7 @@ export class HandoverClock {
       })),
       phaseSeconds,
       uncertaintySeconds: hypot(sqrt(squared), LEAST_SPREAD_SECONDS),
+      spreadSeconds: sqrt(squaredWithin / within),
       leoProbability,
       isLeo: this.#isLeo,
     };

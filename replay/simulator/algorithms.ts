@@ -4,6 +4,7 @@ import { describeValue, InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import type { Model } from '../../predictor/built-in/model-file.ts';
+import { SubSecond } from '../../predictor/sub-second.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
@@ -35,9 +36,14 @@ export interface SimulatedAlgorithm {
 const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
   oracle: ({ trace, scenario, startSeconds }) =>
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
-  'built-in': ({ model }) => createBuiltInForecaster({ ...(model && { model }) }),
-  'built-in:no-handover': ({ model }) => createBuiltInForecaster({ ...(model && { model }), handover: false }),
+  'built-in': (task) => builtIn(task, true),
+  'built-in:no-handover': (task) => builtIn(task, false),
 };
+
+function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaster {
+  const newSubSecond = scenario.live && (() => new SubSecond());
+  return createBuiltInForecaster({ ...(model && { model }), handover, newSubSecond });
+}
 
 /** Algorithms without a controller. */
 const SPECIAL: Readonly<Record<string, (task: SessionTask) => SessionResult>> = { optimal: optimalSession };

@@ -1,6 +1,6 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
-import type { Pace } from '../../abr/index.ts';
+import { PACE_PERIOD_SECONDS, type Pace, RATE_HELD_SECONDS } from '../../abr/index.ts';
 import {
   CATCH_UP_PERIOD_SECONDS,
   type CatchUp,
@@ -29,9 +29,6 @@ export interface LivePlaybackOptions {
   utcMs(nowSeconds: number): number;
 }
 
-/** Period of the plugin's timer. */
-const PACE_PERIOD_SECONDS = 0.1;
-
 export class LivePlayback {
   nowSeconds = 0;
   /** The picture's second of media; before the first picture that where playback will begin. */
@@ -50,6 +47,7 @@ export class LivePlayback {
   private appends: Append[] = [];
   private nextTickSeconds = 0;
   private recordedJumps = 0;
+  private rateSetAtSeconds = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: LivePlaybackOptions) {}
 
@@ -153,7 +151,11 @@ export class LivePlayback {
     if (pace) {
       const { playbackRate, jump, targetLatencySeconds } = pace();
       if (jump) this.jump(targetLatencySeconds);
-      else this.playbackRate = playbackRate;
+      const isHeld = this.nowSeconds < this.rateSetAtSeconds + RATE_HELD_SECONDS && playbackRate !== 1;
+      if (!isHeld && playbackRate !== this.playbackRate) {
+        this.playbackRate = playbackRate;
+        this.rateSetAtSeconds = this.nowSeconds;
+      }
       return jump;
     }
     const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;

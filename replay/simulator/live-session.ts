@@ -169,9 +169,12 @@ class LiveStage implements Stage<LiveFlight> {
     return this.feed.measured(download);
   }
 
-  inFlight(flight: LiveFlight, inFlight: InFlight): InFlight | undefined {
-    const { nowSeconds } = this.playback;
-    return flight.isWaiting(nowSeconds) ? undefined : this.feed.withoutWaits(inFlight, nowSeconds);
+  isWaiting(flight: LiveFlight): boolean {
+    return flight.isWaiting(this.playback.nowSeconds);
+  }
+
+  inFlight(inFlight: InFlight): InFlight {
+    return this.feed.withoutWaits(inFlight, this.playback.nowSeconds);
   }
 
   append(): boolean {

@@ -69,8 +69,10 @@ export interface Stage<F extends Airborne> {
   measured(download: Download): Download | undefined;
   /** Waits until a complete segment is in the buffer. */
   append(): boolean;
-  /** The running download as the controller sees it; undefined: there is nothing to reconsider now. */
-  inFlight(flight: F, inFlight: InFlight): InFlight | undefined;
+  /** The link waits for the encoder, so there is nothing to reconsider. */
+  isWaiting(flight: F): boolean;
+  /** The running download as the controller sees it. */
+  inFlight(inFlight: InFlight): InFlight;
   /** Completes the state of a player on demand. */
   state(state: PlayerState): PlayerState;
 }
@@ -97,6 +99,7 @@ export class Session<F extends Airborne> {
   private previousBitrateBps: number | undefined;
   /** The segment that is waited for or in flight. */
   private index = 0;
+  private attempt: Attempt<F> | undefined;
   private requestedBits = 0;
   private wastedBits = 0;
   private readonly scenario: Scenario | ResolvedScenario;
@@ -173,7 +176,9 @@ export class Session<F extends Airborne> {
       const bitrateBps = scenario.ladderBps[representation]!;
       const flight = stage.request(index, sizeBits);
       this.requestedBits += sizeBits;
-      const outcome = this.fly({ flight, index, representation, abandonments });
+      this.attempt = { flight, index, representation, abandonments };
+      const outcome = this.fly(this.attempt);
+      this.attempt = undefined;
       const receivedBits = flight.receivedBits(playback.nowSeconds);
       stage.report(true);
       if (outcome === 'early') {
@@ -321,11 +326,9 @@ export class Session<F extends Airborne> {
     return decision;
   }
 
-  private reconsider({ index, representation, flight, abandonments }: Attempt<F>): Decision | 'keep' {
-    const state = this.state(index);
-    const { nowSeconds } = state;
-    const inFlight = this.stage.inFlight(flight, {
-      segmentIndex: index,
+  private inFlightOf({ representation, flight, abandonments }: Attempt<F>, nowSeconds: number): InFlight {
+    return this.stage.inFlight({
+      segmentIndex: this.index,
       bitrateBps: this.scenario.ladderBps[representation]!,
       sizeBits: flight.sizeBits,
       requestedAtSeconds: flight.requestedAtSeconds,
@@ -336,7 +339,14 @@ export class Session<F extends Airborne> {
       sessionRequestedBits: this.requestedBits,
       sessionWastedBits: this.wastedBits,
     });
-    if (inFlight === undefined) return 'keep';
+  }
+
+  private reconsider(attempt: Attempt<F>): Decision | 'keep' {
+    const { representation } = attempt;
+    const state = this.state(attempt.index);
+    const { nowSeconds } = state;
+    if (this.stage.isWaiting(attempt.flight)) return 'keep';
+    const inFlight = this.inFlightOf(attempt, nowSeconds);
     const forecast = this.forecaster?.latest(nowSeconds);
     const answer = asked(() => this.controller.reconsider!(state, inFlight, forecast));
     this.options.onDecision?.({
@@ -363,7 +373,8 @@ export class Session<F extends Airborne> {
     this.stage.report(false);
     const forecast = this.forecaster?.latest(state.nowSeconds);
     const began = this.options.timings ? performance.now() : 0;
-    const pace = asked(() => this.controller.pace!(state, forecast));
+    const inFlight = this.attempt && this.inFlightOf(this.attempt, state.nowSeconds);
+    const pace = asked(() => this.controller.pace!(state, inFlight, forecast));
     if (this.options.timings) this.decisionMillis.push(performance.now() - began);
     const { min, max } = state.live!.playbackRates;
     if (!(pace.playbackRate >= min && pace.playbackRate <= max)) {

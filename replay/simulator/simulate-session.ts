@@ -157,7 +157,11 @@ class OnDemandStage implements Stage<Flight> {
     return true;
   }
 
-  inFlight(_flight: Flight, inFlight: InFlight): InFlight {
+  isWaiting(): boolean {
+    return false;
+  }
+
+  inFlight(inFlight: InFlight): InFlight {
     return inFlight;
   }
 

@@ -1,6 +1,6 @@
 /** Asks a controller that has `pace` for the playback rate of a live stream, ten times a second, and sets it. */
 
-import type { Controller, LiveState, Pace } from '../../abr/controller.ts';
+import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { LiveOptions } from './options.ts';
@@ -12,9 +12,7 @@ import type { Ticking } from './ticker.ts';
 /** Smaller differences of rates, and of latencies in seconds, count as none. */
 const SAME = 0.005;
 /** The rate changes, and a new target is reported, at most once in this time. */
-const CHANGE_MS = 1000;
-/** With less buffer, the rate changes at once. */
-const NEARLY_EMPTY_SECONDS = 0.3;
+const CHANGE_MS = 1000 * RATE_HELD_SECONDS;
 /** After a jump, the player loads a segment before it plays on. */
 const JUMP_MS = 5000;
 /** Timers are late in a hidden tab: there the rate is 1, unless playback is later than this. */
@@ -63,7 +61,7 @@ export function createPacing(
     const forecast = life.forecast(state);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
-      checked(controller.pace!(state, forecast), live),
+      checked(controller.pace!(state, inFlight, forecast), live),
     );
     if (pace === undefined) {
       failed = controller;
@@ -75,8 +73,7 @@ export function createPacing(
     const isJump = pace.jump && nowMs - jumpedMs >= JUMP_MS;
     const isTimely = !globalThis.document?.hidden || live.latencySeconds > targetSeconds + HIDDEN_LATE_SECONDS;
     const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
-    const isDue =
-      !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS || playback.bufferLevelSeconds < NEARLY_EMPTY_SECONDS;
+    const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
     const isKept = held && isSame(rate, held.rate) && isSame(rate, present);
     if (!held || (isDue && !isKept)) {
       held = { rate, atMs: nowMs };

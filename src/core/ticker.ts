@@ -3,9 +3,10 @@
  * throttle timers in hidden tabs but not progress events, which trigger the parts there.
  */
 
+import { PACE_PERIOD_SECONDS } from '../../abr/controller.ts';
 import type { LifeCycle } from './life-cycle.ts';
 
-const TICK_MS = 100;
+const TICK_MS = 1000 * PACE_PERIOD_SECONDS;
 /** If the timer is this late, progress events trigger the parts. */
 const LATE_TICK_MS = 2 * TICK_MS;
 

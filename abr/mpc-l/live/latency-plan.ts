@@ -1,0 +1,113 @@
+/**
+ * The playback rate of the next seconds: a dynamic programme over the live latency. Slower playback raises the latency,
+ * so that more chunks come in time; it costs what a higher latency and a rate off 1 cost.
+ */
+
+import type { LiveState } from '../../controller.ts';
+
+/** The plan's steps of time and of latency. */
+const SLOT_SECONDS = 0.5;
+const GRID_SECONDS = 0.005;
+/** Latencies below and above present and target that the plan knows. */
+const BELOW_SECONDS = 0.15;
+const ABOVE_SECONDS = 0.6;
+/** A change of the rate that nobody can notice, so that it costs next to nothing. */
+const FINE_CHANGE = 0.0099;
+/** Costs per second, in seconds of stall: of a second of latency above the target and below it, of a rate off 1. */
+const LATENCY_COST = 0.05;
+const EARLY_COST = 0.007;
+const OFF_COST = 0.05;
+const FINE_COST = 2e-4;
+/** Another rate than the present one has to be better by this, in seconds of stall. */
+const CHANGE_COST = 0.0017;
+/** A chunk that needs no more than one of the last 2 s causes no stall of its own. */
+const SAME_STALL_SECONDS = 2;
+/** After the plan, latency returns to the target at about this speed. */
+const RETURN_SPEED = 0.03;
+
+export interface LatencyProblem {
+  live: Pick<LiveState, 'latencySeconds' | 'targetLatencySeconds' | 'playbackRates' | 'chunkSeconds'>;
+  /** From now until playback needs the first chunk. */
+  dueSeconds: number;
+  /** `[future * chunks + chunk]`: the latency at which a chunk plays in time; empty without futures. */
+  neededLatencySeconds: Float64Array;
+  chunks: number;
+  presentRate: number;
+  /** Cost of a stall, besides its duration, in seconds of stall. */
+  stallSeconds: number;
+}
+
+/** The rate to play at now. */
+export function planRate(problem: LatencyProblem): number {
+  const { live, presentRate } = problem;
+  const { latencySeconds: now, targetLatencySeconds: target, playbackRates } = live;
+  const lowest = Math.min(target, now) - BELOW_SECONDS;
+  const highest = target + ABOVE_SECONDS;
+  if (now >= highest) return playbackRates.max;
+  const cells = Math.ceil((highest - lowest) / GRID_SECONDS) + 1;
+  const stalls = stallCosts(problem, lowest, cells);
+  const slots = stalls.length / cells;
+  const rates = [playbackRates.min, 1 - FINE_CHANGE, 1, 1 + FINE_CHANGE, playbackRates.max].filter(
+    (rate) => rate >= playbackRates.min && rate <= playbackRates.max,
+  );
+  const moves = rates.map((rate) => ((1 - rate) * SLOT_SECONDS) / GRID_SECONDS);
+  const rateCosts = rates.map((rate) => {
+    const change = Math.abs(rate - 1);
+    return change === 0 ? 0 : (change > FINE_CHANGE + 1e-9 ? OFF_COST : FINE_COST) * SLOT_SECONDS;
+  });
+  const latencyCosts = Float64Array.from({ length: cells }, (_, cell) => {
+    const late = lowest + cell * GRID_SECONDS - target;
+    return late > 0 ? LATENCY_COST * late : -EARLY_COST * late;
+  });
+  let values = new Float64Array(cells);
+  let later = latencyCosts.map((cost, cell) => {
+    const late = Math.abs(lowest + cell * GRID_SECONDS - target);
+    return (cost * late) / 2 / RETURN_SPEED;
+  });
+  let best = 1;
+  const present = Math.round((now - lowest) / GRID_SECONDS);
+  for (let slot = slots - 1; slot >= 0; slot--) {
+    const isNow = slot === 0;
+    for (let cell = isNow ? present : 0; cell < (isNow ? present + 1 : cells); cell++) {
+      let least = Number.POSITIVE_INFINITY;
+      for (let r = 0; r < rates.length; r++) {
+        const to = Math.min(cells - 1.001, Math.max(0, cell + moves[r]!));
+        const low = Math.floor(to);
+        let cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!);
+        if (isNow && rates[r] !== presentRate) cost += CHANGE_COST;
+        if (cost >= least) continue;
+        least = cost;
+        if (isNow) best = rates[r]!;
+      }
+      values[cell] = least + latencyCosts[cell]! * SLOT_SECONDS + stalls[slot * cells + cell]!;
+    }
+    [values, later] = [later, values];
+  }
+  return best;
+}
+
+/** `[slot * cells + cell]`: expected cost of stalls at each latency, in seconds of stall. */
+function stallCosts(problem: LatencyProblem, lowest: number, cells: number): Float64Array {
+  const { neededLatencySeconds: needed, chunks, dueSeconds, stallSeconds, live } = problem;
+  const { chunkSeconds } = live;
+  const slots = Math.max(1, Math.ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
+  const costs = new Float64Array(slots * cells);
+  const futures = needed.length / chunks;
+  const reach = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
+  for (let f = 0; f < futures; f++) {
+    for (let i = 0; i < chunks; i++) {
+      const need = needed[f * chunks + i]!;
+      if (need <= lowest) continue;
+      let before = lowest;
+      for (let j = Math.max(0, i - reach); j < i; j++) before = Math.max(before, needed[f * chunks + j]!);
+      if (need <= before) continue;
+      const slot = Math.min(slots - 1, Math.floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
+      const end = Math.min(cells, Math.ceil((need - lowest) / GRID_SECONDS));
+      for (let cell = 0; cell < end; cell++) {
+        const latency = Math.max(before, lowest + cell * GRID_SECONDS);
+        costs[slot * cells + cell]! += (need - latency + stallSeconds) / futures;
+      }
+    }
+  }
+  return costs;
+}

@@ -1,0 +1,219 @@
+/**
+ * Futures of the link in cells of 0.1 s, for plans at the live edge: the futures of the forecast's steps, with the
+ * fluctuation within a step and the dips at handovers. Given paths are sampled as they are.
+ */
+
+import type { PlayerState } from '../../controller.ts';
+import type { Forecast, PathForecast, QuantileForecast } from '../../forecast.ts';
+import { levelShare } from '../../quantile.ts';
+import { type Futures, MAX_STEPS, minimalStandard } from '../futures.ts';
+import { normalQuantile } from '../normal-distribution.ts';
+
+const CELL_SECONDS = 0.1;
+/** Capacity is drawn for this long from now on: one epoch. Later it goes on as on average. */
+export const DRAWN_SECONDS = 15;
+const CELLS = Math.round(DRAWN_SECONDS / CELL_SECONDS);
+/** Each future of the forecast gets this many fluctuations. */
+const COPIES = 2;
+/** Stands for a dead link and keeps divisions finite. */
+const FLOOR_BPS = 1e3;
+/** A handover may still be under way this long after it began. */
+const LONGEST_DIP_SECONDS = 3;
+/** Handovers that are drawn, each with a number for: does it come, when, how long is its dip, does a collapse follow. */
+const HANDOVERS = 2;
+const DRAWS = 4;
+/** The fluctuation's ratio is tabulated for scores up to +-3. */
+const RATIOS_PER_SCORE = 16;
+const RATIO_MIDDLE = 3 * RATIOS_PER_SCORE;
+/** The fluctuation explains at most this much of the variance of a step. */
+const MOST_EXPLAINED = 0.9;
+/** Fluctuations are recomputed if their correlation has changed by half of this. */
+const CORRELATION_STEP = 0.05;
+
+export class LinkFutures {
+  readonly count: number;
+  readonly #futures: Futures;
+  /** `[future][cell]`: bits from now to the cell's start. */
+  readonly #bits: Float64Array;
+  /** `[future][cell]`: normal innovations, and the normal scores that follow from `#correlation`. */
+  readonly #innovations: Float64Array;
+  readonly #scores: Float64Array;
+  #correlation = Number.NaN;
+  readonly #ratios = new Float64Array(2 * RATIO_MIDDLE + 1);
+  /** `[future][handover][draw]`: normal scores. */
+  readonly #draws: Float64Array;
+  #cell = 0;
+
+  constructor(futures: Futures, seed: number) {
+    this.#futures = futures;
+    this.count = futures.count * COPIES;
+    this.#bits = new Float64Array(this.count * (CELLS + 1));
+    const random = minimalStandard(seed);
+    const normal = () => normalQuantile(Math.max(1e-9, random()));
+    this.#innovations = Float64Array.from({ length: this.count * CELLS }, normal);
+    this.#scores = new Float64Array(this.count * CELLS);
+    this.#draws = Float64Array.from({ length: this.count * HANDOVERS * DRAWS }, normal);
+  }
+
+  /** Draws the futures of a forecast; `Futures` has drawn it before. */
+  draw(state: PlayerState, forecast: Forecast): void {
+    const ageSeconds = Math.max(0, state.nowSeconds - forecast.issuedAtMs / 1000);
+    if (forecast.kind === 'paths') {
+      this.#sample(forecast, ageSeconds);
+      return;
+    }
+    this.#fluctuate(forecast, ageSeconds);
+    this.#dip(forecast, state.utcMs ?? Number.NaN);
+    const bits = this.#bits;
+    for (let f = 0; f < this.count; f++) {
+      const row = f * (CELLS + 1);
+      for (let cell = 1; cell <= CELLS; cell++) {
+        bits[row + cell] = bits[row + cell - 1]! + Math.max(FLOOR_BPS, bits[row + cell]!) * CELL_SECONDS;
+      }
+    }
+  }
+
+  /** Bits from now to `seconds` from now. */
+  bitsUntil(future: number, seconds: number): number {
+    const at = Math.min(CELLS, Math.max(0, seconds / CELL_SECONDS));
+    const cell = Math.min(CELLS - 1, Math.floor(at));
+    const i = future * (CELLS + 1) + cell;
+    return this.#bits[i]! + (at - cell) * (this.#bits[i + 1]! - this.#bits[i]!);
+  }
+
+  /** Begins a series of transfers in one future, in order of time. */
+  begin(): void {
+    this.#cell = 0;
+  }
+
+  /** When `bits` have arrived that start at `fromSeconds`; both in seconds from now. */
+  arrivalSeconds(future: number, fromSeconds: number, bits: number): number {
+    const row = future * (CELLS + 1);
+    const all = this.#bits[row + CELLS]!;
+    const until = this.bitsUntil(future, fromSeconds) + bits;
+    if (until >= all) {
+      return Math.max(fromSeconds, DRAWN_SECONDS) + (Math.min(bits, until - all) / all) * DRAWN_SECONDS;
+    }
+    let cell = this.#cell;
+    while (this.#bits[row + cell + 1]! < until) cell++;
+    this.#cell = cell;
+    const low = this.#bits[row + cell]!;
+    return (cell + (until - low) / (this.#bits[row + cell + 1]! - low)) * CELL_SECONDS;
+  }
+
+  #sample({ paths }: PathForecast, ageSeconds: number): void {
+    let index = 0;
+    let until = paths[0]!.weight;
+    for (let f = 0; f < this.count; f++) {
+      while (index < paths.length - 1 && until <= (f + 0.5) / this.count) until += paths[++index]!.weight;
+      const { path } = paths[index]!;
+      const before = path.cumulativeBits(ageSeconds);
+      for (let cell = 0; cell <= CELLS; cell++) {
+        this.#bits[f * (CELLS + 1) + cell] = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
+      }
+    }
+  }
+
+  /** Writes the capacity of each cell, in bit/s, to the place of the bits at its end. */
+  #fluctuate(forecast: QuantileForecast, ageSeconds: number): void {
+    const { fluctuation } = forecast;
+    const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
+    const ratios = this.#ratios;
+    for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
+    this.#correlate(Math.round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP);
+    const steps = narrowedSteps(forecast).slice(0, MAX_STEPS);
+    for (let f = 0; f < this.count; f++) {
+      const row = f * (CELLS + 1);
+      let cell = 0;
+      steps.forEach(({ endSeconds, middleBps, power }, k) => {
+        const isLast = k === steps.length - 1;
+        const end = isLast ? CELLS : Math.min(CELLS, Math.round((endSeconds - ageSeconds) / CELL_SECONDS));
+        const rate = middleBps * (this.#futures.stepBps(Math.floor(f / COPIES), k) / middleBps) ** power;
+        for (; cell < end; cell++) {
+          const at = RATIO_MIDDLE + Math.round(this.#scores[f * CELLS + cell]! * RATIOS_PER_SCORE);
+          this.#bits[row + cell + 1] = rate * ratios[Math.max(0, Math.min(ratios.length - 1, at))]!;
+        }
+      });
+    }
+  }
+
+  #correlate(correlation: number): void {
+    if (correlation === this.#correlation) return;
+    this.#correlation = correlation;
+    const spread = Math.sqrt(1 - correlation ** 2);
+    for (let i = 0; i < this.#scores.length; i++) {
+      const fresh = this.#innovations[i]!;
+      this.#scores[i] = i % CELLS === 0 ? fresh : correlation * this.#scores[i - 1]! + spread * fresh;
+    }
+  }
+
+  /** Lowers the capacity of the cells at handovers. */
+  #dip({ handovers }: QuantileForecast, utcMs: number): void {
+    let h = 0;
+    for (const { atMs, confidence, dip } of handovers) {
+      const atSeconds = (atMs - utcMs) / 1000;
+      if (dip === undefined || !(atSeconds > -LONGEST_DIP_SECONDS && atSeconds < DRAWN_SECONDS)) continue;
+      if (h === HANDOVERS) break;
+      const lastsSeconds = quantileFunction(dip.levels, dip.seconds);
+      const { collapse } = dip;
+      const comesBelow = normalQuantile(confidence);
+      const collapsesBelow = normalQuantile(collapse.probability);
+      for (let f = 0; f < this.count; f++) {
+        const at = (f * HANDOVERS + h) * DRAWS;
+        const draws = this.#draws;
+        if (draws[at]! >= comesBelow) continue;
+        const from = atSeconds + dip.timingSeconds * draws[at + 1]!;
+        const to = from + lastsSeconds(draws[at + 2]!);
+        this.#lower(f, from, to, dip.depth);
+        if (draws[at + 3]! < collapsesBelow) this.#lower(f, to, to + collapse.seconds, collapse.depth);
+      }
+      h++;
+    }
+  }
+
+  #lower(future: number, fromSeconds: number, toSeconds: number, depth: number): void {
+    const last = Math.min(CELLS - 1, Math.floor(toSeconds / CELL_SECONDS));
+    for (let cell = Math.max(0, Math.floor(fromSeconds / CELL_SECONDS)); cell <= last; cell++) {
+      const start = cell * CELL_SECONDS;
+      const seconds = Math.min(toSeconds, start + CELL_SECONDS) - Math.max(fromSeconds, start);
+      this.#bits[future * (CELLS + 1) + cell + 1]! *= 1 - (depth * seconds) / CELL_SECONDS;
+    }
+  }
+}
+
+/**
+ * The steps with the part of their spread that the fluctuation does not explain: the mean of n cells with variance v and
+ * correlation r varies by about v (1 + r) / (1 - r) / n.
+ */
+function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: QuantileForecast) {
+  const nearest = (level: number) =>
+    levels.reduce((best, one, i) => (Math.abs(one - level) < Math.abs(levels[best]! - level) ? i : best), 0);
+  const [low, middle, high] = [nearest(0.1), nearest(0.5), nearest(0.9)];
+  const width = normalQuantile(levels[high]!) - normalQuantile(levels[low]!);
+  const { correlation = 0 } = fluctuation ?? {};
+  const variance = fluctuation ? varianceOf(fluctuation.levels, fluctuation.ratios) : 0;
+  return stepEndsSeconds.map((endSeconds, k) => {
+    const row = quantilesBps[k]!;
+    const cells = Math.max(1, (endSeconds - (stepEndsSeconds[k - 1] ?? 0)) / CELL_SECONDS);
+    const explained = (variance * Math.min(cells, (1 + correlation) / (1 - correlation))) / cells;
+    const spread = width > 0 ? Math.log(Math.max(1, row[high]!) / Math.max(1, row[low]!)) / width : 0;
+    const share = spread > 0 ? Math.min(MOST_EXPLAINED, explained / spread ** 2) : 0;
+    return { endSeconds, middleBps: Math.max(1, row[middle]!), power: Math.sqrt(1 - share) };
+  });
+}
+
+/** Variance of a distribution of mean 1, from its quantiles. */
+function varianceOf(levels: readonly number[], quantiles: readonly number[]): number {
+  return quantiles.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(levels, i), 0);
+}
+
+/** Values over normal scores: linear between the quantile levels, constant beyond them. */
+function quantileFunction(levels: readonly number[], values: readonly number[]): (score: number) => number {
+  const scores = levels.map(normalQuantile);
+  return (score) => {
+    const above = scores.findIndex((one) => one >= score);
+    if (above <= 0) return values[above === 0 ? 0 : values.length - 1]!;
+    const share = (score - scores[above - 1]!) / (scores[above]! - scores[above - 1]!);
+    return values[above - 1]! + share * (values[above]! - values[above - 1]!);
+  };
+}

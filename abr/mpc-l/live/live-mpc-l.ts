@@ -1,0 +1,87 @@
+/**
+ * MPC-L for live streams a second or so behind the edge. The representation is chosen per segment, by playing the chunks
+ * of this and the next segments in every future; the playback rate ten times a second, by a plan of the latency.
+ * README.md of the folder above has the data flow; docs/live.md has the results.
+ */
+
+import type { Controller, InFlight, Pace, PlayerState } from '../../controller.ts';
+import type { Forecast } from '../../forecast.ts';
+import { lastIndexAtMost } from '../later-segments.ts';
+import { MpcL, type PlanBasis } from '../mpc-l.ts';
+import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
+import type { Outcomes } from '../segment-outcomes.ts';
+import { planRate } from './latency-plan.ts';
+import { DRAWN_SECONDS, LinkFutures } from './link-futures.ts';
+import { LiveOutcomes } from './live-outcomes.ts';
+
+export interface LiveMpcLOptions extends MpcLOptions {
+  /** Whether the controller sets the playback rate; otherwise the player's own catch-up does. Default true. */
+  rate?: boolean;
+}
+
+/** Throws `InputError` for an invalid option. */
+export function createLiveMpcL({ rate = true, ...options }: LiveMpcLOptions = {}): Controller {
+  const resolved = resolveMpcLOptions(options);
+  return rate ? new PacingMpcL(resolved) : new LiveMpcL(resolved);
+}
+
+class LiveMpcL extends MpcL {
+  protected readonly options: ResolvedMpcLOptions;
+  #link: LinkFutures | undefined;
+
+  constructor(options: ResolvedMpcLOptions) {
+    super(options);
+    this.options = options;
+  }
+
+  protected override outcomesOf(basis: PlanBasis): Outcomes {
+    return basis.state.live ? this.liveOutcomes(basis) : super.outcomesOf(basis);
+  }
+
+  protected override isLate(basis: PlanBasis, inFlight: InFlight, representation: number): boolean {
+    if (basis.state.live === undefined) return super.isLate(basis, inFlight, representation);
+    const outcomes = this.liveOutcomes(basis);
+    const { stallSeconds } = outcomes.evaluate(outcomes.running(inFlight, representation));
+    return stallSeconds >= this.options.tuning.liveLateSeconds;
+  }
+
+  protected liveOutcomes({ state, forecast, futures, latencySeconds }: PlanBasis): LiveOutcomes {
+    const { options } = this;
+    this.#link ??= new LinkFutures(futures, options.seed);
+    this.#link.draw(state, forecast);
+    return new LiveOutcomes(state, { options, link: this.#link, latencySeconds });
+  }
+}
+
+class PacingMpcL extends LiveMpcL {
+  /** The rate to play at; towards the target without a usable forecast. */
+  pace(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): Pace {
+    const live = state.live!;
+    const { latencySeconds, targetLatencySeconds, chunkSeconds } = live;
+    const basis = this.basisFor(state, inFlight, forecast);
+    const chunks = basis ? Math.ceil(DRAWN_SECONDS / chunkSeconds) : 0;
+    const playbackRate = planRate({
+      live,
+      dueSeconds: state.bufferLevelSeconds / state.playbackRate,
+      neededLatencySeconds: basis ? this.#needed(basis, inFlight, chunks) : new Float64Array(0),
+      chunks,
+      presentRate: state.playbackRate,
+      stallSeconds: this.options.risk,
+    });
+    const source = basis?.forecast.source ?? 'no usable forecast';
+    return {
+      playbackRate,
+      jump: latencySeconds > live.maxLatencySeconds,
+      targetLatencySeconds,
+      reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s`,
+    };
+  }
+
+  #needed(basis: PlanBasis, inFlight: InFlight | undefined, chunks: number): Float64Array {
+    const { ladderBps, previousBitrateBps = 0 } = basis.state;
+    const outcomes = this.liveOutcomes(basis);
+    const representation = Math.max(0, lastIndexAtMost(ladderBps, inFlight?.bitrateBps ?? previousBitrateBps));
+    const request = inFlight ? outcomes.running(inFlight, representation) : outcomes.newRequest(representation);
+    return outcomes.neededLatencySeconds(request, chunks);
+  }
+}

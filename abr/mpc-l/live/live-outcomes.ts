@@ -1,0 +1,196 @@
+/**
+ * A live stream in every future: when its chunks arrive, and what playback makes of them. A chunk leaves when it exists
+ * and the one before it has arrived, so a download at the live edge is a queue: its delay is what a live latency must
+ * cover. Latency and buffer are one number there: a chunk that comes late by a second makes playback a second later.
+ */
+
+import type { InFlight, PlayerState } from '../../controller.ts';
+import { switchCost } from '../../qoe.ts';
+import { sizesAt, stallCostOf } from '../later-segments.ts';
+import type { ResolvedMpcLOptions } from '../options.ts';
+import type { Evaluation, Outcomes, Request } from '../segment-outcomes.ts';
+import type { LinkFutures } from './link-futures.ts';
+
+/** Segments of a plan: this one, and later ones by the rule in `#laterRepresentation`. */
+const SEGMENTS = 3;
+/** A page has a chunk in its buffer this long after its last byte (replay/simulator/README.md). */
+const APPEND_SECONDS = 0.012;
+/** Later segments take the highest bitrate that is at most this share of the capacity of the last segment's time. */
+const LATER_SHARE = 0.9;
+/** A segment that begins late still has at least this share of its duration for its download. */
+const LEAST_TIME_SHARE = 0.15;
+/** Cost of a second by which the plan's last chunk is late, in seconds of stall. */
+const LATE_COST_SECONDS = 0.3;
+/**
+ * Cost of a stall's seconds squared, in qualities of the top: latency is higher by them until the player has caught up,
+ * which takes 20 times as long at a rate of 1.05.
+ */
+const LATENCY_COST = 1;
+
+/** `bits` are those of the first chunk that has not arrived. */
+export interface LiveRequest extends Request {
+  chunk: number;
+  /** Chunks of the segment in the buffer; playback does not wait for them. */
+  buffered: number;
+}
+
+/** What became of playback in one future. */
+interface Played {
+  score: number;
+  /** Of the request's own segment. */
+  stallSeconds: number;
+}
+
+export class LiveOutcomes implements Outcomes<LiveRequest> {
+  readonly #state: PlayerState;
+  readonly #options: ResolvedMpcLOptions;
+  readonly #link: LinkFutures;
+  readonly #latencySeconds: number;
+  readonly #chunkCount: number;
+  readonly #chunkSeconds: number;
+  readonly #qualities: readonly number[];
+  readonly #sizesBits: (readonly number[])[] = [];
+
+  /** `latencySeconds`: of a request. */
+  constructor(
+    state: PlayerState,
+    { options, link, latencySeconds }: { options: ResolvedMpcLOptions; link: LinkFutures; latencySeconds: number },
+  ) {
+    this.#state = state;
+    this.#options = options;
+    this.#link = link;
+    this.#latencySeconds = latencySeconds;
+    this.#chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
+    this.#chunkSeconds = state.segmentSeconds / this.#chunkCount;
+    this.#qualities = state.ladderBps.map((bps) => state.weights.quality(bps));
+  }
+
+  /** A request for the whole segment, sent as soon as its first chunk exists. */
+  newRequest(representation: number, instead?: LiveRequest): LiveRequest {
+    const buffered = instead?.buffered ?? 0;
+    const bits = this.#chunkBits(0, representation);
+    return { representation, chunk: 0, bits, latencySeconds: this.#latencySeconds, buffered };
+  }
+
+  running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): LiveRequest {
+    const chunkBits = sizeBits / this.#chunkCount;
+    const chunk = Math.min(this.#chunkCount - 1, Math.floor(receivedBits / chunkBits));
+    return {
+      representation,
+      chunk,
+      bits: Math.max(0, (chunk + 1) * chunkBits - receivedBits),
+      latencySeconds: firstByteAtSeconds === undefined ? this.#latencySeconds : 0,
+      buffered: chunk,
+    };
+  }
+
+  /** As `SegmentOutcomes.evaluate`; the score is QoE of live streams (LoL+'s), summed over the plan. */
+  evaluate(request: LiveRequest): Evaluation {
+    const { weights, segmentSeconds } = this.#state;
+    let score = 0;
+    let stallSeconds = 0;
+    for (let f = 0; f < this.#link.count; f++) {
+      const played = this.#play(f, request, SEGMENTS * this.#chunkCount - request.chunk);
+      score += played.score / this.#link.count;
+      stallSeconds += played.stallSeconds / this.#link.count;
+    }
+    const quality = this.#qualities[request.representation]!;
+    return { score, qoe: quality - (weights.mu * stallSeconds) / segmentSeconds, stallSeconds };
+  }
+
+  /** The latency at which each of the next `count` chunks plays in time: `[future * count + chunk]`. */
+  neededLatencySeconds(request: LiveRequest, count: number): Float64Array {
+    const needed = new Float64Array(this.#link.count * count);
+    for (let f = 0; f < this.#link.count; f++) this.#play(f, request, count, needed.subarray(f * count));
+    return needed;
+  }
+
+  #play(future: number, request: LiveRequest, count: number, needed?: Float64Array): Played {
+    const { segmentSeconds, weights, playbackRate, started, bufferLevelSeconds, nowSeconds, live } = this.#state;
+    const link = this.#link;
+    const chunkCount = this.#chunkCount;
+    const chunkSeconds = this.#chunkSeconds;
+    const qualities = this.#qualities;
+    const firstExists = live!.firstChunkAtSeconds - nowSeconds;
+    let previous = this.#state.previousBitrateBps;
+    let quality = 0;
+    let stalls = 0;
+    let stalled = 0;
+    let ownStall = 0;
+    let isWaiting = !started;
+    // When playback needs the next chunk.
+    let due = started ? (bufferLevelSeconds - this.#options.tuning.stallLevelSeconds) / playbackRate : 0;
+    let representation = request.representation;
+    let at = 0;
+    let left = count;
+    link.begin();
+    for (let k = 0; left > 0; k++) {
+      const exists = firstExists + k * segmentSeconds;
+      if (k > 0) representation = this.#laterRepresentation(future, k, at, exists);
+      quality += qualities[representation]! * segmentSeconds - switchCost(weights, previous, this.#bps(representation));
+      previous = this.#bps(representation);
+      const chunkBits = this.#chunkBits(k, representation);
+      const first = k === 0 ? request.chunk : 0;
+      if (first === 0) at = Math.max(at, exists);
+      at += k === 0 ? request.latencySeconds : this.#latencySeconds;
+      for (let chunk = first; chunk < chunkCount && left > 0; chunk++) {
+        const isPartial = k === 0 && chunk === request.chunk;
+        at = link.arrivalSeconds(
+          future,
+          Math.max(at, exists + chunk * chunkSeconds),
+          isPartial ? request.bits : chunkBits,
+        );
+        if (k === 0 && chunk < request.buffered) continue;
+        const arrival = at + APPEND_SECONDS;
+        if (isWaiting) due = arrival;
+        isWaiting = false;
+        if (needed) needed[count - left] = live!.latencySeconds + arrival - due + stalled;
+        left--;
+        if (arrival > due) {
+          stalls++;
+          stalled += arrival - due;
+          due = arrival;
+        }
+        due += chunkSeconds;
+      }
+      at += APPEND_SECONDS;
+      if (k === 0) ownStall = stalled;
+    }
+    const end = firstExists + Math.ceil((count + request.chunk) / chunkCount) * segmentSeconds - chunkSeconds;
+    const lateSeconds = Math.max(0, at - end);
+    const { risk } = this.#options;
+    const stallCost = stallCostOf(this.#state, this.#options) * stalled + weights.mu * risk * stalls;
+    const top = qualities[qualities.length - 1]!;
+    return {
+      score: quality - stallCost - LATENCY_COST * top * stalled ** 2 - LATE_COST_SECONDS * weights.mu * lateSeconds,
+      stallSeconds: ownStall,
+    };
+  }
+
+  /** The highest bitrate that the link carried of late in this future, less what is late. */
+  #laterRepresentation(future: number, k: number, freeSeconds: number, existsSeconds: number): number {
+    const { segmentSeconds } = this.#state;
+    const from = Math.max(0, freeSeconds - segmentSeconds);
+    const bits = this.#link.bitsUntil(future, freeSeconds) - this.#link.bitsUntil(future, from);
+    const capacityBps = bits / Math.max(this.#chunkSeconds / 2, freeSeconds - from);
+    const lateSeconds = Math.max(0, freeSeconds - existsSeconds);
+    const most = LATER_SHARE * capacityBps * Math.max(LEAST_TIME_SHARE * segmentSeconds, segmentSeconds - lateSeconds);
+    const sizes = this.#sizes(k);
+    let representation = sizes.length - 1;
+    while (representation > 0 && sizes[representation]! > most) representation--;
+    return representation;
+  }
+
+  #bps(representation: number): number {
+    return this.#state.ladderBps[representation]!;
+  }
+
+  #sizes(k: number): readonly number[] {
+    this.#sizesBits[k] ??= sizesAt(this.#state, k);
+    return this.#sizesBits[k];
+  }
+
+  #chunkBits(k: number, representation: number): number {
+    return this.#sizes(k)[representation]! / this.#chunkCount;
+  }
+}
