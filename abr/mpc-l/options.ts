@@ -59,6 +59,8 @@ export interface MpcLTuning {
   settleSeconds: number;
   /** Share of the futures in which a running download must be late, or it is kept without an evaluation. */
   lateShare: number;
+  /** At the live edge: a stall costs risk * this many seconds of stall besides its duration. */
+  liveStallSeconds: number;
   /** At the live edge: a running download is reconsidered if it is expected to stall playback for this long. */
   liveLateSeconds: number;
   /** Rank bins in the value function. */
@@ -79,7 +81,8 @@ export const MPC_L_TUNING: MpcLTuning = {
   abandonMargin: 0.05,
   settleSeconds: 0.3,
   lateShare: 0.1,
-  liveLateSeconds: 2,
+  liveStallSeconds: 0.3,
+  liveLateSeconds: 4,
   bins: 8,
   bufferValue: 1,
   stallLevelSeconds: 0.12,

@@ -13,8 +13,14 @@ const BELOW_SECONDS = 0.15;
 const ABOVE_SECONDS = 0.6;
 /** A change of the rate that nobody can notice, so that it costs next to nothing. */
 const FINE_CHANGE = 0.0099;
-/** Costs per second, in seconds of stall: of a second of latency above the target and below it, of a rate off 1. */
-const LATENCY_COST = 0.05;
+/**
+ * LoL+'s QoE prices a second of latency, for each segment, at this share of a second of stall; up to the limit hardly at
+ * all (dash.js, LoLpQoEEvaluator.js). The plan counts the excess over the target, and a target below the limit as a wish
+ * to stay below it.
+ */
+const LATENCY_COST = 0.1;
+const CHEAP_LATENCY_SECONDS = 1.1;
+/** Costs per second, in seconds of stall: of a second of latency below the target, of a rate off 1. */
 const EARLY_COST = 0.007;
 const OFF_COST = 0.05;
 const FINE_COST = 2e-4;
@@ -33,13 +39,14 @@ export interface LatencyProblem {
   neededLatencySeconds: Float64Array;
   chunks: number;
   presentRate: number;
+  segmentSeconds: number;
   /** Cost of a stall, besides its duration, in seconds of stall. */
   stallSeconds: number;
 }
 
 /** The rate to play at now. */
 export function planRate(problem: LatencyProblem): number {
-  const { live, presentRate } = problem;
+  const { live, presentRate, segmentSeconds } = problem;
   const { latencySeconds: now, targetLatencySeconds: target, playbackRates } = live;
   const lowest = Math.min(target, now) - BELOW_SECONDS;
   const highest = target + ABOVE_SECONDS;
@@ -56,8 +63,10 @@ export function planRate(problem: LatencyProblem): number {
     return change === 0 ? 0 : (change > FINE_CHANGE + 1e-9 ? OFF_COST : FINE_COST) * SLOT_SECONDS;
   });
   const latencyCosts = Float64Array.from({ length: cells }, (_, cell) => {
-    const late = lowest + cell * GRID_SECONDS - target;
-    return late > 0 ? LATENCY_COST * late : -EARLY_COST * late;
+    const latency = lowest + cell * GRID_SECONDS;
+    if (latency <= target) return EARLY_COST * (target - latency);
+    const isDear = latency > CHEAP_LATENCY_SECONDS && target <= CHEAP_LATENCY_SECONDS;
+    return (LATENCY_COST * (latency - target + (isDear ? CHEAP_LATENCY_SECONDS : 0))) / segmentSeconds;
   });
   let values = new Float64Array(cells);
   let later = latencyCosts.map((cost, cell) => {

@@ -12,7 +12,7 @@ import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '
 import type { Outcomes } from '../segment-outcomes.ts';
 import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS, LinkFutures } from './link-futures.ts';
-import { LiveOutcomes } from './live-outcomes.ts';
+import { LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 
 export interface LiveMpcLOptions extends MpcLOptions {
   /** Whether the controller sets the playback rate; otherwise the player's own catch-up does. Default true. */
@@ -66,7 +66,8 @@ class PacingMpcL extends LiveMpcL {
       neededLatencySeconds: basis ? this.#needed(basis, inFlight, chunks) : new Float64Array(0),
       chunks,
       presentRate: state.playbackRate,
-      stallSeconds: this.options.risk,
+      segmentSeconds: state.segmentSeconds,
+      stallSeconds: liveStallSeconds(this.options),
     });
     const source = basis?.forecast.source ?? 'no usable forecast';
     return {

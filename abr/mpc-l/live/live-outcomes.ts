@@ -27,6 +27,11 @@ const LATE_COST_SECONDS = 0.3;
  */
 const LATENCY_COST = 1;
 
+/** Cost of a stall besides its duration, in seconds of stall. */
+export function liveStallSeconds({ risk, tuning }: ResolvedMpcLOptions): number {
+  return risk * tuning.liveStallSeconds;
+}
+
 /** `bits` are those of the first chunk that has not arrived. */
 export interface LiveRequest extends Request {
   chunk: number;
@@ -158,8 +163,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     }
     const end = firstExists + Math.ceil((count + request.chunk) / chunkCount) * segmentSeconds - chunkSeconds;
     const lateSeconds = Math.max(0, at - end);
-    const { risk } = this.#options;
-    const stallCost = stallCostOf(this.#state, this.#options) * stalled + weights.mu * risk * stalls;
+    const stallCost =
+      stallCostOf(this.#state, this.#options) * stalled + weights.mu * liveStallSeconds(this.#options) * stalls;
     const top = qualities[qualities.length - 1]!;
     return {
       score: quality - stallCost - LATENCY_COST * top * stalled ** 2 - LATE_COST_SECONDS * weights.mu * lateSeconds,
