@@ -22,7 +22,7 @@ const LATENCY_COST = 0.1;
 const CHEAP_LATENCY_SECONDS = 1.1;
 /** Costs per second, in seconds of stall: of a second of latency below the target, of a rate off 1. */
 const EARLY_COST = 0.007;
-const OFF_COST = 0.05;
+const OFF_COST = 0.2;
 const FINE_COST = 2e-4;
 /** Another rate than the present one has to be better by this, in seconds of stall. */
 const CHANGE_COST = 0.0017;
