@@ -27,6 +27,7 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
   'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true }),
   'mpc-d:cap': (options) => createMpcD({ ...options, bufferCap: true }),
   'mpc-l': (options) => createMpcL({ ...options, name: 'mpc-l' }),
+  'mpc-l:auto-target': (options) => createMpcL({ ...options, name: 'mpc-l:auto-target', autoTarget: true }),
   'mpc-l:no-rate': (options) => createMpcL({ ...options, name: 'mpc-l:no-rate', rate: false }),
   'mpc-l:no-abandon': (options) => createMpcL({ ...options, name: 'mpc-l:no-abandon', abandon: false }),
   'mpc-l:no-forecast': (options) => createMpcL({ ...options, name: 'mpc-l:no-forecast', forecast: false }),

@@ -28,11 +28,15 @@ const FINE_COST = 2e-4;
 const CHANGE_COST = 0.0017;
 /** A chunk that needs no more than one of the last 2 s causes no stall of its own. */
 const SAME_STALL_SECONDS = 2;
+/** Without a target, the latency that the plan ends with lasts this long, and stalls go on as in the plan. */
+const REST_SECONDS = 60;
 /** After the plan, latency returns to the target at about this speed. */
 const RETURN_SPEED = 0.03;
 
 export interface LatencyProblem {
   live: Pick<LiveState, 'latencySeconds' | 'targetLatencySeconds' | 'playbackRates' | 'chunkSeconds'>;
+  /** Without a target: the plan weighs latency, at its price divided by this, against stalls. */
+  aversion?: number | undefined;
   /** From now until playback needs the first chunk. */
   dueSeconds: number;
   /** `[future * chunks + chunk]`: the latency at which a chunk plays in time; empty without futures. */
@@ -46,8 +50,9 @@ export interface LatencyProblem {
 
 /** The rate to play at now. */
 export function planRate(problem: LatencyProblem): number {
-  const { live, presentRate, segmentSeconds } = problem;
-  const { latencySeconds: now, targetLatencySeconds: target, playbackRates } = live;
+  const { live, presentRate, segmentSeconds, aversion } = problem;
+  const { latencySeconds: now, playbackRates } = live;
+  const target = aversion === undefined ? live.targetLatencySeconds : now;
   const lowest = Math.min(target, now) - BELOW_SECONDS;
   const highest = target + ABOVE_SECONDS;
   if (now >= highest) return playbackRates.max;
@@ -64,14 +69,17 @@ export function planRate(problem: LatencyProblem): number {
   });
   const latencyCosts = Float64Array.from({ length: cells }, (_, cell) => {
     const latency = lowest + cell * GRID_SECONDS;
+    if (aversion !== undefined) return (LATENCY_COST * latency) / aversion / segmentSeconds;
     if (latency <= target) return EARLY_COST * (target - latency);
     const isDear = latency > CHEAP_LATENCY_SECONDS && target <= CHEAP_LATENCY_SECONDS;
     return (LATENCY_COST * (latency - target + (isDear ? CHEAP_LATENCY_SECONDS : 0))) / segmentSeconds;
   });
   let values = new Float64Array(cells);
   let later = latencyCosts.map((cost, cell) => {
-    const late = Math.abs(lowest + cell * GRID_SECONDS - target);
-    return (cost * late) / 2 / RETURN_SPEED;
+    if (aversion === undefined) return (cost * Math.abs(lowest + cell * GRID_SECONDS - target)) / 2 / RETURN_SPEED;
+    let stalled = 0;
+    for (let slot = 0; slot < slots; slot++) stalled += stalls[slot * cells + cell]!;
+    return REST_SECONDS * (cost + stalled / slots / SLOT_SECONDS);
   });
   let best = 1;
   const present = Math.round((now - lowest) / GRID_SECONDS);

@@ -17,12 +17,17 @@ import { LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 export interface LiveMpcLOptions extends MpcLOptions {
   /** Whether the controller sets the playback rate; otherwise the player's own catch-up does. Default true. */
   rate?: boolean;
+  /** Whether the controller chooses the latency itself, as for `LiveState.isTargetFree`. Default false. */
+  autoTarget?: boolean;
 }
 
+/** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
+const AUTO_AVERSION = 9;
+
 /** Throws `InputError` for an invalid option. */
-export function createLiveMpcL({ rate = true, ...options }: LiveMpcLOptions = {}): Controller {
+export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: LiveMpcLOptions = {}): Controller {
   const resolved = resolveMpcLOptions(options);
-  return rate ? new PacingMpcL(resolved) : new LiveMpcL(resolved);
+  return rate ? new PacingMpcL(resolved, autoTarget) : new LiveMpcL(resolved);
 }
 
 class LiveMpcL extends MpcL {
@@ -54,14 +59,25 @@ class LiveMpcL extends MpcL {
 }
 
 class PacingMpcL extends LiveMpcL {
+  readonly #isTargetFree: boolean;
+
+  constructor(options: ResolvedMpcLOptions, isTargetFree: boolean) {
+    super(options);
+    this.#isTargetFree = isTargetFree;
+  }
+
   /** The rate to play at; towards the target without a usable forecast. */
   pace(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): Pace {
     const live = state.live!;
-    const { latencySeconds, targetLatencySeconds, chunkSeconds } = live;
+    const { latencySeconds, chunkSeconds } = live;
+    const isFree = live.isTargetFree || this.#isTargetFree;
+    // A free target is where playback is.
+    const targetLatencySeconds = isFree ? Math.min(latencySeconds, live.maxLatencySeconds) : live.targetLatencySeconds;
     const basis = this.basisFor(state, inFlight, forecast);
     const chunks = basis ? Math.ceil(DRAWN_SECONDS / chunkSeconds) : 0;
     const playbackRate = planRate({
       live,
+      aversion: isFree && basis ? 1 + AUTO_AVERSION * this.options.risk : undefined,
       dueSeconds: state.bufferLevelSeconds / state.playbackRate,
       neededLatencySeconds: basis ? this.#needed(basis, inFlight, chunks) : new Float64Array(0),
       chunks,
