@@ -1,0 +1,92 @@
+import { expect, test } from '@jest/globals';
+import { type Controller, createController, type Forecast, type Forecaster } from '../../abr/index.ts';
+import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
+import { SubSecond } from '../../predictor/sub-second.ts';
+import { readTraceFile } from '../formats/trace-files.ts';
+import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import { type SimulationOptions, simulateSession } from './simulate-session.ts';
+
+const TRACES = ['stationary-live-typical', 'inter-satellite-live-typical'].flatMap((name) =>
+  readTraceFile(`replay/traces/${name}.csv`),
+);
+const SCENARIO = { ...SCENARIOS['live-hd-1']!, segmentCount: 40 };
+
+function forecasterOf(change: (forecast: Forecast) => Forecast | undefined = (forecast) => forecast): Forecaster {
+  const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
+  return {
+    name: 'changed',
+    start: (context) => builtIn.start(context),
+    observe: (observation) => builtIn.observe(observation),
+    latest: (nowSeconds) => {
+      const forecast = builtIn.latest(nowSeconds);
+      return forecast && change(forecast);
+    },
+  };
+}
+
+function meanLive(controller: string, more: (() => Partial<SimulationOptions>) | undefined, scenario: Scenario) {
+  const sessions = TRACES.map(
+    (trace) => simulateSession({ trace, scenario, controller: createController(controller), ...more?.() }).live!,
+  );
+  const mean = (of: (live: (typeof sessions)[number]) => number) =>
+    sessions.reduce((sum, live) => sum + of(live), 0) / sessions.length;
+  return {
+    qoe: mean((live) => live.qoe),
+    stalls: mean((live) => live.stallsPerMinute),
+    off: mean((live) => live.offRateShare),
+  };
+}
+
+/** The rates of a forecast times a factor. */
+const scaled = (factor: number) => (forecast: Forecast) =>
+  forecast.kind === 'paths'
+    ? forecast
+    : { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => factor * bps)) };
+
+const FAULTS: Readonly<Record<string, () => Partial<SimulationOptions>>> = {
+  'no forecast': () => ({}),
+  'an empty one': () => ({ forecaster: forecasterOf(() => ({}) as Forecast) }),
+  'one that is three times too high': () => ({ forecaster: forecasterOf(scaled(3)) }),
+  'one that is three times too low': () => ({ forecaster: forecasterOf(scaled(1 / 3)) }),
+  'one of an hour ago': () => ({ forecaster: forecasterOf((one) => ({ ...one, issuedAtMs: one.issuedAtMs - 3.6e6 })) }),
+  'a clock that is wrong by 7 s': () => ({ forecaster: forecasterOf(), utcErrorSeconds: 7 }),
+  'a clock that is wrong by an hour': () => ({ forecaster: forecasterOf(), utcErrorSeconds: 3607 }),
+};
+
+test.each(Object.keys(FAULTS))('%s: at most 2 %% of live QoE below MPC-D with the default catch-up', (fault) => {
+  for (const targetLatencySeconds of [1, 3]) {
+    const scenario = { ...SCENARIO, live: { ...SCENARIO.live!, targetLatencySeconds } };
+    const { qoe } = meanLive('mpc-l', FAULTS[fault], scenario);
+    expect(qoe).toBeGreaterThan(0.98 * meanLive('mpc-d', undefined, scenario).qoe);
+  }
+});
+
+test('a second behind the edge it plays more and stalls less than a player that takes the throughput', () => {
+  const mpcL = meanLive('mpc-l', () => ({ forecaster: forecasterOf() }), SCENARIO);
+  const throughput = meanLive('throughput', undefined, SCENARIO);
+  expect(mpcL.qoe).toBeGreaterThan(throughput.qoe);
+  expect(mpcL.stalls).toBeLessThan(throughput.stalls);
+  expect(mpcL.off).toBeLessThan(0.2);
+});
+
+test('the rate stays within its bounds and changes once per second at most', () => {
+  const inner = createController('mpc-l');
+  const rates: { at: number; rate: number }[] = [];
+  const watched: Controller = {
+    name: 'mpc-l',
+    decide: (state, forecast) => inner.decide(state, forecast),
+    pace: (state, inFlight, forecast) => {
+      const last = rates[rates.length - 1];
+      if (last?.rate !== state.playbackRate) rates.push({ at: state.nowSeconds, rate: state.playbackRate });
+      return inner.pace!(state, inFlight, forecast);
+    },
+  };
+  const [trace] = TRACES;
+  simulateSession({ trace: trace!, scenario: SCENARIO, controller: watched, forecaster: forecasterOf() });
+  expect(rates.length).toBeGreaterThan(10);
+  for (const [i, { at, rate }] of rates.entries()) {
+    expect(rate).toBeGreaterThanOrEqual(0.95);
+    expect(rate).toBeLessThanOrEqual(1.05);
+    if (i > 1 && rate !== 1) expect(at - rates[i - 1]!.at).toBeGreaterThan(0.95);
+  }
+});
