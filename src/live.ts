@@ -1,13 +1,11 @@
 /** The entry `leo-abr/live`: the main one with MPC-L's plan for the live edge, and the pace of live streams. */
 
-import { createLiveMpcL } from '../abr/mpc-l/live/live-mpc-l.ts';
-import { SubSecond } from '../predictor/sub-second.ts';
 import type { LeoAbrHandle } from './core/handle.ts';
-import { type LeoAbrOptions, resolveOptions } from './core/mpc-l-options.ts';
-import { createPacing } from './core/pacing.ts';
+import { resolveLiveOptions } from './core/live-options.ts';
 import { createCatchUp } from './dash/catch-up.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
+import type { LeoAbrOptions } from './index.ts';
 
 export * from './index.ts';
 
@@ -18,12 +16,4 @@ export * from './index.ts';
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
   return attach(player, options, resolveLiveOptions, createCatchUp);
-}
-
-function resolveLiveOptions(options?: LeoAbrOptions) {
-  return resolveOptions(options, {
-    createController: createLiveMpcL,
-    newSubSecond: () => new SubSecond(),
-    newPacing: createPacing,
-  });
 }
