@@ -48,6 +48,11 @@ describe('the rate of a live stream', () => {
     wait(0.1);
     expect(port.rates).toEqual([0.95, 1.05, 1]);
     controller.rate = 0.9;
+    port.play({ bufferLevelSeconds: 0.2 });
+    wait(0.9);
+    expect(port.rates).toEqual([0.95, 1.05, 1]);
+    wait(0.1);
+    expect(port.rates).toEqual([0.95, 1.05, 1, 0.9]);
   });
 
   test('stays for smaller differences than can be seen, and keeps to the bounds', () => {
