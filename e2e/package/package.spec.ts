@@ -180,6 +180,15 @@ test('the small entry replaces the main one and contains only MPC-D', async ({ p
   await expectPlayback(page, `${origin.url}/dist/`, segments);
 });
 
+test('the entry for live streams replaces the main one, which contains no pacing', async ({ page }) => {
+  const { manifest, segments } = serveStream();
+  const code = codeBlock('README.md', manifest, "from 'leo-abr'");
+  const ofPacing = 'the controller set no pace';
+  expect(buildApp(code)).not.toContain(ofPacing);
+  expect(buildApp(code.replace("from 'leo-abr'", "from 'leo-abr/live'"))).toContain(ofPacing);
+  await expectPlayback(page, `${origin.url}/dist/`, segments);
+});
+
 test("a plain HTML file plays with docs/plugin.md's code", async ({ page }) => {
   const { manifest, segments } = serveStream();
   const code = codeBlock('docs/plugin.md', manifest, 'leo-abr.global.js');
