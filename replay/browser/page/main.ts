@@ -168,7 +168,7 @@ async function prepareSession(config: SessionConfig) {
   };
 }
 
-/** The controller with the scenario's weights instead of the plugin's, with timed decisions, and without a pace if wanted. */
+/** The controller with the scenario's weights instead of the plugin's, with timed decisions, without pace if wanted. */
 function withWeights(
   controller: Controller,
   { scenario }: SessionConfig,
