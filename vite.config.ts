@@ -104,9 +104,13 @@ async function demo(): Promise<UserConfig> {
   const { version } = JSON.parse(readFileSync(here('package.json'), 'utf8')) as { version: string };
   return {
     root: here('demo'),
-    // The longer name first: each stands for all that begins with it.
+    // The longer names first: each stands for all that begins with it.
     resolve: {
-      alias: { 'leo-abr/service': here('predictor/service-client/index.ts'), 'leo-abr': here('src/index.ts') },
+      alias: {
+        'leo-abr/live': here('src/live.ts'),
+        'leo-abr/service': here('predictor/service-client/index.ts'),
+        'leo-abr': here('src/index.ts'),
+      },
     },
     // Relative, so that the built page can lie in any folder.
     base: './',
@@ -126,6 +130,8 @@ export default defineConfig(({ mode }) => {
   switch (mode) {
     case 'plugin':
       return plugin('src/index.ts', { es: 'leo-abr.js', iife: 'leo-abr.global.js' });
+    case 'plugin-live':
+      return plugin('src/live.ts', { es: 'leo-abr.live.js' });
     case 'plugin-mpc-d':
       return plugin('src/mpc-d.ts', { es: 'leo-abr.mpc-d.js' });
     case 'plugin-onnx':

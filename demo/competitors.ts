@@ -24,6 +24,7 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
     title: 'MPC-L',
     about: 'Plans on a distribution of throughput futures, with handovers and abandonment in the plan.',
   },
+  'mpc-l:no-rate': { title: 'MPC-L, no pace', about: "MPC-L that leaves the playback rate to dash.js's catch-up." },
   'mpc-l:no-handover': { title: 'MPC-L, no handovers', about: 'MPC-L without the 15 s handover clock.' },
   'mpc-l:no-abandon': { title: 'MPC-L, not abandoning', about: 'MPC-L that finishes every download.' },
   'mpc-l:no-forecast': { title: 'MPC-L, no forecast', about: 'MPC-L on the spread of past throughput alone.' },
@@ -76,8 +77,8 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'].fi
 export function isCompetitor(name: string): boolean {
   try {
     const { controller = '', catchUp } = browserAlgorithm(name);
-    // Only the benchmark's page drives the playback rate itself.
-    if (catchUp.fixedSlots) return false;
+    // Only the benchmark's page slows down in slots.
+    if (catchUp?.fixedSlots) return false;
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;

@@ -18,6 +18,7 @@ export class DecisionView {
   readonly #when = element('p', { class: 'when' }, 'No decision yet.');
   readonly #reason = element('p', { class: 'reason' });
   readonly #facts = element('p', { class: 'details' });
+  readonly #pace = element('p', { class: 'details', hidden: true });
   readonly #candidates = element('div', { class: 'candidates' });
   readonly #previous: HTMLButtonElement;
   readonly #next: HTMLButtonElement;
@@ -48,6 +49,7 @@ export class DecisionView {
       this.#when,
       this.#reason,
       this.#facts,
+      this.#pace,
       this.#candidates,
       this.#logBox,
     );
@@ -55,13 +57,16 @@ export class DecisionView {
 
   /** The decision in force at a second of the session; undefined before the first. */
   static at(record: SessionRecord, momentSeconds: number): DecisionNote | undefined {
-    return record.decisions.findLast(({ atSeconds }) => atSeconds <= momentSeconds + 1e-3);
+    return inForce(record.decisions, momentSeconds);
   }
 
   /** Shows the decision that was in force at a second of the session. */
   draw(momentSeconds: number): void {
     this.#drawLog();
     const record = this.#record;
+    const pace = inForce(record.paces, momentSeconds);
+    this.#pace.hidden = pace === undefined;
+    if (pace) setText(this.#pace, `rate ${decimal(pace.playbackRate, 2)} · ${pace.reason}`);
     const decision = DecisionView.at(record, momentSeconds);
     const at = decision === undefined ? -1 : record.decisions.indexOf(decision);
     this.#previous.disabled = at <= 0;
@@ -84,6 +89,10 @@ export class DecisionView {
     }
     this.#logged = record.decisions.length;
   }
+}
+
+function inForce<N extends { atSeconds: number }>(notes: readonly N[], momentSeconds: number): N | undefined {
+  return notes.findLast(({ atSeconds }) => atSeconds <= momentSeconds + 1e-3);
 }
 
 function headline({ atSeconds, kind, segmentIndex, bitrateBps, previousBitrateBps }: DecisionNote): string {

@@ -1,7 +1,7 @@
 /** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr, type Forecaster, type LeoAbrHandle } from 'leo-abr';
+import { attachLeoAbr, type Forecaster, type LeoAbrHandle } from 'leo-abr/live';
 import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-settings.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { competitor, competitors } from './competitors.ts';

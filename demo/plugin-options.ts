@@ -1,9 +1,10 @@
 /** The options of `attachLeoAbr` for each algorithm of the page. */
 
-import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
+import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr/live';
 import { createController } from '../abr/algorithms.ts';
 import { PiecewisePath } from '../abr/capacity-path.ts';
 import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
+import { SubSecond } from '../predictor/sub-second.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { oracleForecaster } from '../replay/oracle/oracle-forecaster.ts';
 import { ownAlgorithm } from './competitors.ts';
@@ -33,7 +34,7 @@ export function pluginOptions(
   algorithm: string,
   { session, seed, nowSeconds, risk, service }: PluginSession,
 ): LeoAbrOptions | undefined {
-  const { controller, forecaster } = browserAlgorithm(algorithm, 'player');
+  const { controller, forecaster, catchUp } = browserAlgorithm(algorithm, 'player');
   if (controller === undefined) return undefined;
   const { link, sizes } = session;
   const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
@@ -57,9 +58,15 @@ export function pluginOptions(
   if (forecaster === 'oracle') {
     const path = new PiecewisePath({ ...link, tail: 'repeat', latencySeconds: link.rttSeconds });
     forecasters.push(oracleForecaster({ link: path, traceSecondsAt: () => link.startSeconds + nowSeconds() }));
-  } else if (forecaster) forecasters.push(createBuiltInForecaster({ handover: forecaster === 'built-in' }));
-  const own = ownAlgorithm(controller)?.({ seed });
-  return { ...common, controller: own ?? createController(controller, { seed, outlook: true }), forecasters };
+  } else if (forecaster) {
+    forecasters.push(
+      createBuiltInForecaster({ handover: forecaster === 'built-in', newSubSecond: () => new SubSecond() }),
+    );
+  }
+  const created = ownAlgorithm(controller)?.({ seed }) ?? createController(controller, { seed, outlook: true });
+  // An explicit catch-up takes the place of the controller's pace.
+  if (catchUp) Object.assign(created, { pace: undefined });
+  return { ...common, controller: created, forecasters };
 }
 
 function isControllerName(name: string): name is ControllerName {

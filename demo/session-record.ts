@@ -41,6 +41,13 @@ export interface DecisionNote {
   handoverInHorizon?: boolean | undefined;
 }
 
+/** How a live stream plays from then on, as the controller wants it. */
+export interface PaceNote {
+  atSeconds: number;
+  playbackRate: number;
+  reason: string;
+}
+
 export interface Span {
   startSeconds: number;
   /** Undefined while it lasts. */
@@ -65,6 +72,8 @@ export interface PlaybackSample {
 export class SessionRecord {
   readonly downloads: DownloadNote[] = [];
   readonly decisions: DecisionNote[] = [];
+  /** Of a live stream: each change of the rate or of the target latency. */
+  readonly paces: PaceNote[] = [];
   readonly samples: PlaybackSample[] = [];
   /** The last one may be open. */
   stalls: readonly StallNote[] = [];

@@ -73,8 +73,12 @@ export class SessionRecorder {
       this.#ended(request, error ? 'failed' : 'complete'),
     );
     on<{ request: SegmentRequest }>('fragmentLoadingAbandoned', ({ request }) => this.#ended(request, 'abandoned'));
-    if (handle !== undefined) handle.on('decision', (event) => this.#decided(event));
-    else {
+    if (handle !== undefined) {
+      handle.on('decision', (event) => this.#decided(event));
+      handle.on('pace', ({ pace: { reason }, playbackRate, state }) =>
+        this.record.paces.push({ atSeconds: this.#secondsOf(state), playbackRate, reason }),
+      );
+    } else {
       on<QualityChange>('qualityChangeRequested', ({ mediaType, reason }) => {
         if (mediaType === 'video') this.#dashReason = dashReason(reason);
       });
@@ -179,10 +183,11 @@ export class SessionRecorder {
 
   #decided({ kind, decision, state, forecast }: DecisionEvent): void {
     const { representation, ...rest } = decision;
-    const zeroSeconds = this.#firstRequestSeconds ?? this.nowSeconds;
+    const atSeconds = this.#secondsOf(state);
+    const zeroSeconds = atSeconds - state.nowSeconds;
     this.record.decisions.push({
       ...rest,
-      atSeconds: zeroSeconds + state.nowSeconds,
+      atSeconds,
       kind,
       segmentIndex: state.segmentIndex,
       bitrateBps: state.ladderBps[representation]!,
@@ -190,6 +195,11 @@ export class SessionRecorder {
       bufferLevelSeconds: state.bufferLevelSeconds,
       forecast: forecast && { ...forecast, issuedAtMs: forecast.issuedAtMs + zeroSeconds * 1000 },
     });
+  }
+
+  /** Of a state of the plugin, on the session's clock. */
+  #secondsOf({ nowSeconds }: DecisionEvent['state']): number {
+    return (this.#firstRequestSeconds ?? this.nowSeconds) + nowSeconds;
   }
 
   #stalls(now: number): StallNote[] {

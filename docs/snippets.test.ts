@@ -228,6 +228,7 @@ test('code compiles against the current plugin', () => {
         lib: ['ES2022', 'DOM', 'DOM.Iterable'],
         paths: {
           'leo-abr': [join(ROOT, 'src/index.ts')],
+          'leo-abr/live': [join(ROOT, 'src/live.ts')],
           'leo-abr/onnx': [join(ROOT, 'predictor/onnx/index.ts')],
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },

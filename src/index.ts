@@ -2,7 +2,6 @@
 
 import type { LeoAbrHandle } from './core/handle.ts';
 import { type LeoAbrOptions, resolveOptions } from './core/mpc-l-options.ts';
-import { createCatchUp } from './dash/catch-up.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
 
@@ -42,5 +41,5 @@ export type { DashPlayer } from './dash/player.ts';
  * that has the plugin already) is left unchanged and reported as one `fault` event.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attach(player, options, resolveOptions, createCatchUp);
+  return attach(player, options, resolveOptions);
 }

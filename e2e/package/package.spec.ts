@@ -54,7 +54,7 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const mode of ['plugin', 'plugin-mpc-d', 'plugin-onnx', 'plugin-onnx-worker', 'plugin-service']) {
+  for (const mode of ['plugin', 'plugin-live', 'plugin-mpc-d', 'plugin-onnx', 'plugin-onnx-worker', 'plugin-service']) {
     runNode('vite/bin/vite.js', ['build', '--mode', mode, '--logLevel', 'error'], ROOT);
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
@@ -126,6 +126,7 @@ test('contains the builds, types and documents, within the size budget', () => {
     expect.arrayContaining([
       'dist/leo-abr.js',
       'dist/leo-abr.global.js',
+      'dist/leo-abr.live.js',
       'dist/leo-abr.mpc-d.js',
       'dist/leo-abr.onnx.js',
       'dist/leo-abr.onnx-worker.js',
@@ -133,6 +134,7 @@ test('contains the builds, types and documents, within the size budget', () => {
       'predictor/models/built-in.onnx',
       'predictor/models/built-in.md',
       'dist/types/src/index.d.ts',
+      'dist/types/src/live.d.ts',
       'dist/types/src/mpc-d.d.ts',
       'dist/types/abr/controller.d.ts',
       'LICENSE',
@@ -178,6 +180,15 @@ test('the small entry replaces the main one and contains only MPC-D', async ({ p
   await expectPlayback(page, `${origin.url}/dist/`, segments);
 });
 
+test('the entry for live streams replaces the main one, which contains no pacing', async ({ page }) => {
+  const { manifest, segments } = serveStream();
+  const code = codeBlock('README.md', manifest, "from 'leo-abr'");
+  const ofPacing = 'the controller set no pace';
+  expect(buildApp(code)).not.toContain(ofPacing);
+  expect(buildApp(code.replace("from 'leo-abr'", "from 'leo-abr/live'"))).toContain(ofPacing);
+  await expectPlayback(page, `${origin.url}/dist/`, segments);
+});
+
 test("a plain HTML file plays with docs/plugin.md's code", async ({ page }) => {
   const { manifest, segments } = serveStream();
   const code = codeBlock('docs/plugin.md', manifest, 'leo-abr.global.js');
@@ -219,6 +230,7 @@ test('its types need no configuration, and Node can import it', () => {
      import { httpTimeSource } from 'leo-abr/service';
      import { createOnnxForecaster, type ModelCard, type OnnxForecaster } from 'leo-abr/onnx';
      import { attachLeoAbr as attachSmall, type LeoAbrHandle, type LeoAbrOptions as SmallOptions } from 'leo-abr/mpc-d';
+     import { attachLeoAbr as attachLive, CONTROLLER_NAMES, type LeoAbrOptions as LiveOptions } from 'leo-abr/live';
      const controller: Controller = {
        name: 'lowest',
        decide: (state) => ({ representation: 0, controller: 'lowest', reason: String(state.bufferLevelSeconds) }),
@@ -240,6 +252,9 @@ test('its types need no configuration, and Node can import it', () => {
      export const card: ModelCard | undefined = onnx.card;
      const small: SmallOptions = { controller: 'mpc-d:abandon', timeSource };
      export const smallHandle: LeoAbrHandle = attachSmall(MediaPlayer().create(), small);
+     const live: LiveOptions = { ...own, live: { minPlaybackRate: 0.9, targetLatencySeconds: 'auto' } };
+     export const liveHandle: LeoAbrHandle = attachLive(MediaPlayer().create(), live);
+     export const names: readonly string[] = CONTROLLER_NAMES;
      // @ts-expect-error not in the small entry
      attachSmall(MediaPlayer().create(), { controller: 'mpc-l' });
     `,
@@ -255,7 +270,7 @@ test('its types need no configuration, and Node can import it', () => {
   }
   // Errors in dash.js's own declarations do not count.
   expect(output.split('\n').filter((line) => /^(typed|.*leo-abr)/.test(line))).toEqual([]);
-  for (const entry of ['leo-abr', 'leo-abr/mpc-d']) {
+  for (const entry of ['leo-abr', 'leo-abr/live', 'leo-abr/mpc-d']) {
     const check = `import('${entry}').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))`;
     expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe('function undefined');
   }

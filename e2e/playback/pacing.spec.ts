@@ -1,4 +1,4 @@
-/** A controller sets the playback rate of a live stream in the place of dash.js's catch-up. */
+/** The entry for live streams: a controller sets the playback rate in the place of dash.js's catch-up. */
 
 import type { Controller, Pace } from '../../abr/controller.ts';
 import type { LiveStream } from '../../replay/scenarios.ts';
@@ -42,6 +42,7 @@ const test = base.extend<{ manifest: string }>({
   },
 });
 
+test.use({ entry: 'plugin-live' });
 test.describe.configure({ mode: 'parallel' });
 
 /** Runs in the page before its scripts. */
@@ -157,4 +158,49 @@ test('a jump goes to its latency, and dash.js keeps its target, but for the opti
   expect(seen.landed).toBeGreaterThan(3.9);
   expect(seen.landed).toBeLessThan(7);
   expect(seen).toMatchObject({ targets: [3], faults: [], delays: [4, 3] });
+});
+
+test('mpc-l paces within the bounds, and decides once per segment', async ({ labPage, stream }) => {
+  test.setTimeout(90_000);
+  // Every 15 s the link stands still for a second.
+  const link = [0, 1, 2, 3].flatMap((epoch): [number, number][] => [
+    [15 * epoch + 14, 20e6],
+    [15 * epoch + 15, 20e3],
+  ]);
+  const live = { ...LIVE, targetLatencySeconds: 2 };
+  const media = { ladderBps: [300e3, 1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 60 };
+  const folder = stream({ ...media, link, live, startUtcMs: Date.now() });
+  const seen = await labPage.evaluate(async (manifest) => {
+    const made = window.lab.start({ manifest });
+    const { player, video, handle, decisions, faults } = made;
+    await window.lab.until('playback under its control', () => handle.state.pace && video.currentTime > 0, made);
+    const paces: PaceEvent[] = [];
+    handle.on('pace', (event) => paces.push(event));
+    const enabled = () => player.getSettings().streaming!.liveCatchup!.enabled;
+    const [from, begunMs] = [decisions.length, performance.now()];
+    const samples = [];
+    while (performance.now() - begunMs < 40_000) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      samples.push({ rate: video.playbackRate, enabled: enabled(), pace: handle.state.pace?.playbackRate });
+    }
+    const segments = decisions.slice(from).map(({ state }) => state.segmentIndex);
+    const reasons = paces.map(({ playbackRate, pace }) => `rate ${playbackRate.toFixed(2)}, ${pace.reason}`);
+    handle.detach();
+    return { samples, segments, reasons, faults, after: { rate: video.playbackRate, enabled: enabled() } };
+  }, `${folder}manifest.mpd`);
+  console.log(`${seen.reasons.join('\n')}\nsegments ${seen.segments.join(' ')}`);
+  const { min, max } = LIVE.playbackRates!;
+  for (const { rate, enabled, pace } of seen.samples) {
+    expect(enabled).toBe(false);
+    for (const one of [rate, pace]) {
+      expect(one).toBeGreaterThanOrEqual(min);
+      expect(one).toBeLessThanOrEqual(max);
+    }
+  }
+  expect(seen.samples.some(({ rate }) => rate !== 1)).toBe(true);
+  // 40 s of segments of 2 s. While a segment does not exist yet, it is decided on again when the rate has changed.
+  const decided = new Set(seen.segments).size;
+  expect(decided).toBeGreaterThanOrEqual(17);
+  expect(seen.segments.length).toBeLessThanOrEqual(decided + seen.reasons.length);
+  expect(seen).toMatchObject({ faults: [], after: { rate: 1, enabled: null } });
 });

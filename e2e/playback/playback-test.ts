@@ -17,6 +17,9 @@ import { SCENARIOS } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type * as leoAbr from '../../src/index.ts';
 
+/** Of `vite.config.ts`, with the file that it builds for pages. */
+const ENTRIES = { plugin: 'leo-abr.global.js', 'plugin-live': 'leo-abr.live.js' };
+
 export { expect };
 
 /** One video request that dash.js sent. */
@@ -98,8 +101,12 @@ export type ServedFile = [type: string, body: string | Buffer, headers?: Record<
 
 /** The page, with dash.js and the plugin. */
 export const LAB_HTML = '<!doctype html><script src="dash.js"></script><script src="leo-abr.js"></script>';
+const MODULE_HTML = `<!doctype html><script src="dash.js"></script>
+<script type="module">import * as LeoAbr from './leo-abr.js'; window.LeoAbr = LeoAbr;</script>`;
 
 interface WorkerFixtures {
+  /** The plugin's entry. Default: the main one. */
+  entry: keyof typeof ENTRIES;
   /** Additional or replaced files of a test file, by path. */
   files: Record<string, ServedFile>;
   origin: RunningOrigin;
@@ -108,17 +115,19 @@ interface WorkerFixtures {
 const requireHere = createRequire(import.meta.url);
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
+  entry: ['plugin', { scope: 'worker', option: true }],
+
   files: [{}, { scope: 'worker' }],
 
   origin: [
-    async ({ files }, use, { parallelIndex }) => {
+    async ({ entry, files }, use, { parallelIndex }) => {
       const outDir = join(import.meta.dirname, `../../build/e2e-plugin-${parallelIndex}`);
-      await build({ mode: 'plugin', logLevel: 'error', build: { outDir } });
+      await build({ mode: entry, logLevel: 'error', build: { outDir } });
       const dash = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
       const served: Record<string, ServedFile> = {
-        '/': ['text/html', LAB_HTML],
+        '/': ['text/html', entry === 'plugin' ? LAB_HTML : MODULE_HTML],
         '/dash.js': ['text/javascript', readFileSync(dash)],
-        '/leo-abr.js': ['text/javascript', readFileSync(join(outDir, 'leo-abr.global.js'))],
+        '/leo-abr.js': ['text/javascript', readFileSync(join(outDir, ENTRIES[entry]))],
         ...files,
       };
       const origin = await startOrigin({

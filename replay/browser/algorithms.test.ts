@@ -4,11 +4,11 @@ import { browserAlgorithm } from './algorithms.ts';
 
 describe('browserAlgorithm', () => {
   test('names controllers, their forecasters and dash.js itself', () => {
-    const catchUp = DEFAULT_CATCH_UP;
-    expect(browserAlgorithm('dynamic')).toEqual({ catchUp });
-    expect(browserAlgorithm('mpc-d')).toEqual({ controller: 'mpc-d', catchUp });
-    expect(browserAlgorithm('mpc-o')).toEqual({ controller: 'mpc-o', forecaster: 'oracle', catchUp });
-    expect(browserAlgorithm('mpc-d@oracle')).toEqual({ controller: 'mpc-d', forecaster: 'oracle', catchUp });
+    expect(browserAlgorithm('dynamic')).toEqual({ catchUp: DEFAULT_CATCH_UP });
+    expect(browserAlgorithm('mpc-d')).toEqual({ controller: 'mpc-d' });
+    expect(browserAlgorithm('mpc-o')).toEqual({ controller: 'mpc-o', forecaster: 'oracle' });
+    expect(browserAlgorithm('mpc-d@oracle')).toEqual({ controller: 'mpc-d', forecaster: 'oracle' });
+    expect(browserAlgorithm('mpc-l:no-rate')).toEqual({ controller: 'mpc-l:no-rate', forecaster: 'built-in' });
   });
 
   test("names dash.js's rules for low latency and catch-ups", () => {
@@ -18,6 +18,7 @@ describe('browserAlgorithm', () => {
     ];
     expect(browserAlgorithm('dynamic:fixed-slots')).toEqual({ catchUp: slots });
     expect(browserAlgorithm('lolp')).toEqual({ rule: 'loLPRule', catchUp: lolp });
+    expect(browserAlgorithm('lolp:fixed-slots')).toMatchObject({ catchUp: { law: 'lolp', fixedSlots: true } });
     expect(browserAlgorithm('l2a:lolp-catch-up')).toEqual({ rule: 'l2ARule', catchUp: lolp });
     expect(browserAlgorithm('mpc-d:fixed-slots@oracle')).toMatchObject({ controller: 'mpc-d', catchUp: slots });
     expect(() => browserAlgorithm('lolp@oracle')).toThrow(/--algorithms: expected one of .*lolp.*got "lolp@oracle"/);

@@ -12,15 +12,15 @@ interface BrowserAlgorithm {
   /** dash.js's setting of the only rule to use. Default: its default rules. */
   rule?: string;
   forecaster?: ForecasterName;
-  /** Of live streams. */
-  catchUp: CatchUp;
+  /** Of live streams. Absent where the controller sets the rate if it can; otherwise dash.js's default does. */
+  catchUp?: CatchUp;
 }
 
 /** dash.js's default rules, which alternate between throughput and BOLA, and its rules for low latency. */
-const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rule' | 'catchUp'>>> = {
-  dynamic: { catchUp: DEFAULT_CATCH_UP },
-  l2a: { rule: 'l2ARule', catchUp: DEFAULT_CATCH_UP },
-  lolp: { rule: 'loLPRule', catchUp: { ...DEFAULT_CATCH_UP, law: 'lolp' } },
+const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rule'> & Partial<CatchUp>>> = {
+  dynamic: {},
+  l2a: { rule: 'l2ARule' },
+  lolp: { rule: 'loLPRule', law: 'lolp' },
 };
 
 export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(DASHJS_OWN)];
@@ -33,11 +33,11 @@ export function browserAlgorithm(name: string, field = '--algorithms'): BrowserA
   const { controller, forecaster, catchUp } = splitAlgorithm(name, field);
   const own = DASHJS_OWN[controller];
   if (own !== undefined && forecaster === undefined) {
-    const law = catchUp?.law === 'lolp' ? catchUp.law : own.catchUp.law;
-    return { ...own, catchUp: { ...own.catchUp, ...catchUp, law } };
+    const { rule, ...ofRule } = own;
+    return { ...(rule && { rule }), catchUp: { ...DEFAULT_CATCH_UP, ...catchUp, ...ofRule } };
   }
   if (!isOwnAlgorithm(controller) && !ALGORITHM_NAMES.includes(controller)) {
     throw new InputError(field, `one of ${BROWSER_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
   }
-  return { controller, ...(forecaster !== undefined && { forecaster }), catchUp: catchUp ?? DEFAULT_CATCH_UP };
+  return { controller, ...(forecaster !== undefined && { forecaster }), ...(catchUp && { catchUp }) };
 }

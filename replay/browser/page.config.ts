@@ -11,7 +11,7 @@ export default defineConfig({
   base: './',
   publicDir: false,
   logLevel: 'warn',
-  resolve: { alias: { 'leo-abr': path('../../src/index.ts') } },
+  resolve: { alias: { 'leo-abr/live': path('../../src/live.ts') } },
   build: {
     outDir: path('../../cli/dist/bench-page'),
     emptyOutDir: true,

@@ -2,7 +2,8 @@
 
 import { createAdaptation } from './adaptation.ts';
 import { createEvents, type DecisionEvent } from './events.ts';
-import { type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
+import { resolveLiveOptions } from './live-options.ts';
+import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { Choice, LivePosition, PlayerPort, SegmentRequest, Situation } from './player-port.ts';
 
 export class FakePort implements PlayerPort {
@@ -76,5 +77,5 @@ export function adapted(options: LeoAbrOptions, port = new FakePort()) {
   const events = createEvents(null);
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
-  return { port, events, emitted, ...createAdaptation(port, resolveOptions(options), events) };
+  return { port, events, emitted, ...createAdaptation(port, resolveLiveOptions(options), events) };
 }

@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
+import type { QuantileForecast } from '../../abr/forecast.ts';
+import { createEvents } from './events.ts';
+import { resolveLiveOptions } from './live-options.ts';
 import { resolveMpcDOptions } from './mpc-d-options.ts';
 import { CONTROLLER_NAMES, type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
 
@@ -119,6 +122,36 @@ describe('resolveOptions', () => {
     const { horizon, newController } = resolveOptions(options);
     expect(horizon).toBe(16);
     expect(newController().name).toBe('mpc-l');
+  });
+});
+
+describe('resolveLiveOptions', () => {
+  test('has an MPC-L that paces, and pacing; the main entry has neither', () => {
+    const [live, main] = [resolveLiveOptions(), resolveOptions()];
+    expect([live.newController().name, main.newController().name]).toEqual(['mpc-l', 'mpc-l']);
+    expect(live.newController().pace).toBeDefined();
+    expect(live.newPacing).toBeDefined();
+    expect(main.newController().pace).toBeUndefined();
+    expect(main.newPacing).toBeUndefined();
+  });
+
+  test("forecasts what the link does within a second; the main entry's forecasts are otherwise the same", () => {
+    const forecastOf = (resolve: typeof resolveOptions) => {
+      const surroundings = { events: createEvents(null), origin: () => undefined };
+      const forecasting = resolve({ prior: false }).newForecasting!(surroundings);
+      forecasting.start({ seed: 1 });
+      const request = forecasting.meter.requestSent(0);
+      forecasting.meter.firstByte(request, 0.05);
+      forecasting.meter.received(request, 0.3, 2e6);
+      return forecasting.latest({ nowSeconds: 0.3 }) as QuantileForecast;
+    };
+    const { fluctuation, ...live } = forecastOf(resolveLiveOptions);
+    expect(fluctuation?.levels.length).toBeGreaterThan(0);
+    expect(live).toEqual(forecastOf(resolveOptions));
+  });
+
+  test('refuses what the main entry refuses', () => {
+    expect(() => resolveLiveOptions({ risk: 2 })).toThrow('options.risk');
   });
 });
 

@@ -1,11 +1,14 @@
-/** The options of the package's main entry: MPC-L and its forecasts. */
+/** The options of the entries with MPC-L and its forecasts: the main one and `leo-abr/live`. */
 
 import type { Controller } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
-import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
+import {
+  type BuiltInForecasterOptions,
+  createBuiltInForecaster,
+} from '../../predictor/built-in/built-in-forecaster.ts';
 import { createForecasting } from './forecasting.ts';
 import { MPC_D_NAMES, type MpcDName, mpcDController } from './mpc-d-options.ts';
 import {
@@ -20,7 +23,6 @@ import {
   type ResolvedOptions,
   resolveCommon,
 } from './options.ts';
-import { createPacing } from './pacing.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
 
 const MPC_L = 'mpc-l';
@@ -80,11 +82,20 @@ const CHECKS: Checks<LeoAbrOptions> = {
   forecasters: ['an array', Array.isArray],
 };
 
+/** What the entry for live streams has in addition, or in place of the main entry's. */
+interface LiveParts extends Pick<BuiltInForecasterOptions, 'newSubSecond'>, Pick<ResolvedOptions, 'newPacing'> {
+  /** Default: MPC-L without a plan for the live edge. */
+  createController?: typeof createMpcL;
+}
+
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
-export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
+export function resolveOptions(
+  options: LeoAbrOptions = {},
+  { createController = createMpcL, newSubSecond, newPacing }: LiveParts = {},
+): ResolvedOptions {
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
-  const common = { ...resolveCommon(options), newPacing: createPacing };
+  const common = { ...resolveCommon(options), newPacing };
   forecasters.forEach((one, i) => {
     const isOne = has(one, 'start', 'observe', 'latest');
     if (!isOne) throw new InputError(`options.forecasters[${i}]`, 'start(), observe() and latest()', one);
@@ -108,9 +119,9 @@ export function resolveOptions(options: LeoAbrOptions = {}): ResolvedOptions {
     ...common,
     horizon: horizon ?? LONGEST_OWN_HORIZON,
     controllerName: MPC_L,
-    newController: () => createMpcL(ofController),
+    newController: () => createController(ofController),
     newForecasting({ events, origin }) {
-      const builtIn = createBuiltInForecaster({ handover });
+      const builtIn = createBuiltInForecaster({ handover, newSubSecond });
       const ofEarlier = prior ? new PriorForecaster({ origin, storage: () => globalThis.localStorage }) : undefined;
       return createForecasting({
         events,

@@ -52,7 +52,7 @@ export interface ResolvedOptions extends Required<Omit<CommonOptions, 'horizon' 
   controllerName: string;
   newController: () => Controller;
   /** Undefined where the player alone sets the playback rate. */
-  newPacing?: typeof createPacing;
+  newPacing?: typeof createPacing | undefined;
   /** Makes the controller's forecasts; undefined without forecasters. */
   newForecasting?: ((surroundings: Surroundings) => Forecasting) | undefined;
 }

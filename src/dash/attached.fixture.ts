@@ -5,9 +5,9 @@ import { wait } from '../core/manual-clock.fixture.ts';
 import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
 
-/** The plugin attached to a player, and its events. */
-export function attached(options: LeoAbrOptions = {}, player = new FakePlayer()) {
-  const handle = attachLeoAbr(asPlayer(player), { logger: null, ...options });
+/** The plugin attached to a player, and its events. `attach`: of an entry, by default the main one. */
+export function attached(options: LeoAbrOptions = {}, player = new FakePlayer(), attach = attachLeoAbr) {
+  const handle = attach(asPlayer(player), { logger: null, ...options });
   const decisions: DecisionEvent[] = [];
   const faults: FaultEvent[] = [];
   handle.on('decision', (event) => decisions.push(event));

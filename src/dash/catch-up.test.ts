@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { ScriptedPacing } from '../core/scripted.fixture.ts';
-import type { LeoAbrOptions } from '../index.ts';
+import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
+import { attachLeoAbr as attachLive } from '../live.ts';
 import { attachLeoAbr as attachSmall } from '../mpc-d.ts';
 import { attached } from './attached.fixture.ts';
 import { asPlayer, livePlayer } from './fake-player.fixture.ts';
@@ -17,7 +18,7 @@ function paced(
   const player = livePlayer();
   prepare(player);
   const before = structuredClone(player.settings);
-  const seen = attached({ controller, ...options }, player);
+  const seen = attached({ controller, ...options }, player, attachLive);
   player.trigger('updateTimeSyncOffset', { offset: 0 });
   player.trigger('playbackPlaying');
   player.ask();
@@ -108,11 +109,14 @@ describe("in the place of dash.js's catch-up", () => {
     expect(seen.player.updates).toHaveLength(updates);
   });
 
-  test('the small entry sets no rate', () => {
+  test.each([
+    ['main', attachLeoAbr],
+    ['small', attachSmall],
+  ])('the %s entry sets no rate', (_, attach) => {
     const player = livePlayer();
     const controller = new ScriptedPacing();
     const live = { targetLatencySeconds: 2 };
-    const handle = attachSmall(asPlayer(player), { controller, logger: null, live });
+    const handle = attach(asPlayer(player), { controller, logger: null, live });
     player.instantiateRules();
     player.trigger('playbackPlaying');
     player.ask();

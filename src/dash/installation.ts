@@ -12,7 +12,7 @@ import { SWITCH_RULE, switchRule } from './rules.ts';
 import { applySettings, override } from './settings-guard.ts';
 
 /**
- * Implements `attachLeoAbr` of both entries: `resolve` checks the options, now and at every change. Without `newCatchUp`,
+ * Implements `attachLeoAbr` of all entries: `resolve` checks the options, now and at every change. Without `newCatchUp`,
  * the player alone sets the playback rate.
  */
 export function attach<O extends object>(

@@ -40,8 +40,9 @@ describe('the state on a live stream', () => {
       latencySeconds: 3,
       targetLatencySeconds: 3,
       chunkSeconds: FIRST_CHUNK_SECONDS,
-      playbackRates: { min: 0.95, max: 1.05 },
-      maxLatencySeconds: 15,
+      // The main entry sets no rate.
+      playbackRates: { min: 1, max: 1 },
+      maxLatencySeconds: Number.POSITIVE_INFINITY,
       firstChunkAtSeconds: state!.segmentIndex * 2 + FIRST_CHUNK_SECONDS - 100,
     });
     expect(state!.segmentIndex).toBe(49);

@@ -1,9 +1,10 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr, type Controller } from 'leo-abr';
+import { attachLeoAbr, type Controller } from 'leo-abr/live';
 import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
+import { SubSecond } from '../../../predictor/sub-second.ts';
 import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, isInSlot } from '../../catch-up.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
@@ -65,7 +66,8 @@ async function prepareSession(config: SessionConfig) {
     const create = own && (await importOwnAlgorithms([own])).get(name);
     const controller = create?.({ seed }) ?? createController(name, { seed });
     const handle = attachLeoAbr(player, {
-      controller: withWeights(controller, config, decisionMillis),
+      // An explicit catch-up takes the place of the controller's pace.
+      controller: withWeights(controller, config, { decisionMillis, isPacing: catchUp === undefined }),
       sizes,
       timeSource: clock,
       seed,
@@ -74,6 +76,7 @@ async function prepareSession(config: SessionConfig) {
         forecasters: [
           createBuiltInForecaster({
             handover: forecaster === 'built-in',
+            newSubSecond: live && (() => new SubSecond()),
             ...(config.model && { model: config.model }),
           }),
         ],
@@ -97,7 +100,7 @@ async function prepareSession(config: SessionConfig) {
   listen(player, 'error', (event) => {
     fault ??= `dash.js: ${JSON.stringify((event as { error?: unknown }).error)}`;
   });
-  if (live && catchUp.fixedSlots) {
+  if (live && catchUp?.fixedSlots) {
     const adjust = () => slowDownInSlots(player, catchUp, live, clock.now().utcMs);
     for (const type of ['playbackProgress', 'playbackTimeUpdated']) listen(player, type, adjust);
   }
@@ -165,11 +168,15 @@ async function prepareSession(config: SessionConfig) {
   };
 }
 
-/** The controller with the scenario's weights instead of the plugin's, and with timed decisions. */
-function withWeights(controller: Controller, { scenario }: SessionConfig, decisionMillis: number[]): Controller {
+/** The controller with the scenario's weights instead of the plugin's, with timed decisions, without pace if wanted. */
+function withWeights(
+  controller: Controller,
+  { scenario }: SessionConfig,
+  { decisionMillis, isPacing }: { decisionMillis: number[]; isPacing: boolean },
+): Controller {
   const { ladderBps, mu, lambda } = scenario;
   const weights = { ...qoeWeights('linear', ladderBps), mu, lambda };
-  const { reconsider } = controller;
+  const { reconsider, pace } = controller;
   return {
     name: controller.name,
     decide(state, forecast) {
@@ -181,6 +188,10 @@ function withWeights(controller: Controller, { scenario }: SessionConfig, decisi
     ...(reconsider && {
       reconsider: (state, inFlight, forecast) => reconsider.call(controller, { ...state, weights }, inFlight, forecast),
     }),
+    ...(pace &&
+      isPacing && {
+        pace: (state, inFlight, forecast) => pace.call(controller, { ...state, weights }, inFlight, forecast),
+      }),
   };
 }
 

@@ -47,7 +47,7 @@ export function playerSettings({
       ...(live && {
         liveCatchup: {
           enabled: true,
-          mode: catchUp.law === 'lolp' ? 'liveCatchupModeLoLP' : 'liveCatchupModeDefault',
+          mode: catchUp?.law === 'lolp' ? 'liveCatchupModeLoLP' : 'liveCatchupModeDefault',
         },
       }),
       abr: {

@@ -1,0 +1,16 @@
+/** The options of the entry `leo-abr/live`: those of MPC-L, with its plan for the live edge and its pace. */
+
+import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
+import { SubSecond } from '../../predictor/sub-second.ts';
+import { type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
+import type { ResolvedOptions } from './options.ts';
+import { createPacing } from './pacing.ts';
+
+/** Throws an `InputError` (field, expected, received) for the first invalid option. */
+export function resolveLiveOptions(options?: LeoAbrOptions): ResolvedOptions {
+  return resolveOptions(options, {
+    createController: createLiveMpcL,
+    newSubSecond: () => new SubSecond(),
+    newPacing: createPacing,
+  });
+}
