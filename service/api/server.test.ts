@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
+import { SubSecond } from '../../predictor/sub-second.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from '../start-service.ts';
 import { eventReader } from './sse.fixture.ts';
@@ -86,6 +87,7 @@ describe('the API', () => {
     const median = forecast.quantilesBps[0]![forecast.levels.indexOf(0.5)]!;
     expect(median).toBeGreaterThan(30e6);
     expect(median).toBeLessThan(50e6);
+    expect(forecast.fluctuation!.ratios).toHaveLength(forecast.fluctuation!.levels.length);
   });
 
   test('conforms to its OpenAPI document', async () => {
@@ -105,6 +107,8 @@ describe('the API', () => {
       const wrong = await faultOf(schema, { document, value: await response.json() });
       expect({ path, wrong }).toEqual({ path, wrong: null });
     }
+    const handover = { atMs: 1.7e12, confidence: 0.9, dip: new SubSecond().dip(0.5) };
+    expect(await faultOf(document.components.schemas.Handover, { document, value: handover })).toBeNull();
   });
 
   test('serves health, metrics and its OpenAPI document', async () => {
