@@ -18,7 +18,17 @@ import type { Table } from '../report/document.ts';
 import { percent } from '../report/format.ts';
 import { datasetLabels } from './training-rows.ts';
 
-const HORIZONS_SECONDS = [0.1, 0.5, 1, 2];
+/**
+ * In seconds after a decision. The second one shows the spread of 0.1 s without a bias: decisions follow the end of a
+ * download, thus a moment when the link delivers.
+ */
+const SPANS = [
+  [0, 0.1],
+  [0.5, 0.6],
+  [0, 0.5],
+  [0, 1],
+  [0, 2],
+] as const;
 const LEVELS = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9];
 /** Does not use the forecast, so that sessions are the same for each. */
 const ALGORITHM = 'throughput';
@@ -37,7 +47,7 @@ export interface LiveScoresOptions {
   onProgress?(done: number, total: number): void;
 }
 
-/** Shares of outcomes below each quantile, by data set and horizon; a calibrated forecast has the levels themselves. */
+/** Shares of outcomes below each quantile, by data set and span; a calibrated forecast has the levels themselves. */
 export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Table> {
   const { traces, scenario, modelOf, signal, onProgress = () => {} } = options;
   const labels = datasetLabels(traces);
@@ -45,14 +55,14 @@ export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Ta
   // As in MPC-L: 24 futures of the forecast, with 8 rank bins.
   const futures = new Futures(24, 8, 1);
   const link = new LinkFutures(futures, 1);
-  /** `[horizon][level]` */
+  /** `[span][level]` */
   const tallies = new Map<string, { decisions: number; below: number[][] }>();
   for (const [done, { trace, startSeconds, segmentCount, seed }] of sessions.entries()) {
     const label = labels.get(trace)!;
-    const tally = tallies.get(label) ?? { decisions: 0, below: HORIZONS_SECONDS.map(() => LEVELS.map(() => 0)) };
+    const tally = tallies.get(label) ?? { decisions: 0, below: SPANS.map(() => LEVELS.map(() => 0)) };
     tallies.set(label, tally);
     const path = linkOf(trace, scenario).from(startSeconds);
-    const untilSeconds = wrapSeconds(trace) - startSeconds - Math.max(...HORIZONS_SECONDS);
+    const untilSeconds = wrapSeconds(trace) - startSeconds - Math.max(...SPANS.map(([, to]) => to));
     const onDecision = ({ asked, state, forecast }: DecisionRecord) => {
       const { nowSeconds } = state;
       if (asked !== 'decide' || forecast === undefined || nowSeconds < FROM_SECONDS || nowSeconds > untilSeconds)
@@ -60,13 +70,15 @@ export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Ta
       futures.draw(forecast, nowSeconds - forecast.issuedAtMs / 1000);
       link.draw(state, forecast);
       tally.decisions++;
-      for (const [h, seconds] of HORIZONS_SECONDS.entries()) {
-        const bits = path.cumulativeBits(nowSeconds + seconds) - path.cumulativeBits(nowSeconds);
+      for (const [s, [from, to]] of SPANS.entries()) {
+        const bits = path.cumulativeBits(nowSeconds + to) - path.cumulativeBits(nowSeconds + from);
         let rank = 0;
-        for (let future = 0; future < link.count; future++) if (link.bitsUntil(future, seconds) < bits) rank++;
+        for (let future = 0; future < link.count; future++) {
+          if (link.bitsUntil(future, to) - link.bitsUntil(future, from) < bits) rank++;
+        }
         // The futures divide the probability into equal shares; the outcome is anywhere in its share.
         for (const [i, level] of LEVELS.entries()) {
-          tally.below[h]![i]! += Math.min(1, Math.max(0, level * (link.count + 1) - rank));
+          tally.below[s]![i]! += Math.min(1, Math.max(0, level * (link.count + 1) - rank));
         }
       }
     };
@@ -85,13 +97,13 @@ export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Ta
   }
   return {
     kind: 'table',
-    caption: `Share of outcomes below each quantile of the bits of the next seconds, at the decisions of ${scenario.name}`,
+    caption: `Share of outcomes below each quantile of the bits of a span after a decision, in sessions of ${scenario.name}`,
     names: ['data set', 'seconds'],
     numbers: ['decisions', ...LEVELS.map((level) => percent(level, 0))],
     rows: [...tallies].flatMap(([label, { decisions, below }]) =>
-      HORIZONS_SECONDS.map((seconds, h) => [
-        ...[label, String(seconds), String(decisions)],
-        ...below[h]!.map((count) => percent(count / decisions, 1)),
+      SPANS.map(([from, to], s) => [
+        ...[label, `${from}–${to}`, String(decisions)],
+        ...below[s]!.map((count) => percent(count / decisions, 1)),
       ]),
     ),
   };

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
+import type { QuantileForecast } from '../../abr/forecast.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from '../start-service.ts';
@@ -79,7 +80,7 @@ describe('the API', () => {
     const { clock, url } = await startWithObservations();
     const { serverUtcMs, forecast } = (await (await fetch(`${url}/v1/forecast`)).json()) as {
       serverUtcMs: number;
-      forecast: { issuedAtMs: number; quantilesBps: number[][]; levels: number[] };
+      forecast: QuantileForecast;
     };
     expect(serverUtcMs).toBe(clock.utcMs());
     expect(forecast.issuedAtMs).toBeGreaterThan(clock.utcMs() - 2000);
