@@ -1,6 +1,6 @@
 /**
- * Calibration of forecasts within a second: where the bits of the next tenths of a second to seconds lie among the
- * futures that MPC-L plans on at the live edge, at the decisions of simulated live sessions.
+ * Calibration of forecasts within a second: where the bits of the next tenths of a second to seconds lie among
+ * futures as MPC-L draws them at the live edge, at the decisions of simulated live sessions.
  */
 
 import { createController } from '../../abr/index.ts';
@@ -33,6 +33,8 @@ const LEVELS = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9];
 /** Does not use the forecast, so that sessions are the same for each. */
 const ALGORITHM = 'throughput';
 const STARTS = { everySeconds: 122 };
+/** Ten times MPC-L's, so that the table scores forecasts and not the draw. */
+const FUTURES = 240;
 /** Decisions count from this session second on. */
 const FROM_SECONDS = 20;
 
@@ -52,8 +54,7 @@ export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Ta
   const { traces, scenario, modelOf, signal, onProgress = () => {} } = options;
   const labels = datasetLabels(traces);
   const { sessions } = planBenchmark({ traces, scenario, starts: STARTS, algorithms: [ALGORITHM], seed: 1 });
-  // As in MPC-L: 24 futures of the forecast, with 8 rank bins.
-  const futures = new Futures(24, 8, 1);
+  const futures = new Futures(FUTURES, 1, 1);
   const link = new LinkFutures(futures, 1);
   /** `[span][level]` */
   const tallies = new Map<string, { decisions: number; below: number[][] }>();
