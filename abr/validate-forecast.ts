@@ -2,6 +2,7 @@
 
 import type { CapacityPath } from './capacity-path.ts';
 import { InputError } from './errors.ts';
+import { EPOCH_SECONDS } from './forecast.ts';
 
 /** Faster than any link. */
 const GREATEST_RATE_BPS = 1e15;
@@ -12,6 +13,8 @@ const MOST_STEPS = 128;
 const MOST_LEVELS = 64;
 const MOST_PATHS = 1024;
 const MOST_HANDOVERS = 1024;
+/** Of the capacity of 0.1 s to its step's. */
+const GREATEST_RATIO = 1000;
 /** Times at which a path is tested for NaN and for falling bits. */
 const PROBED_SECONDS = [20, 40] as const;
 /** Sums of weights may be off by rounding. */
@@ -33,14 +36,15 @@ export function validateForecast(value: unknown): string | undefined {
 
 function check(value: unknown): void {
   const forecast = fields(value, 'forecast');
-  const { kind, issuedAtMs, source, handovers, rankCorrelation, latency } = forecast;
+  const { kind, issuedAtMs, source, handovers, rankCorrelation, fluctuation, latency } = forecast;
   need(isNumber(issuedAtMs), 'issuedAtMs', 'a finite number', issuedAtMs);
   need(typeof source === 'string', 'source', 'a string', source);
   need(Array.isArray(handovers) && handovers.length <= MOST_HANDOVERS, 'handovers', 'an array', handovers);
   for (const [i, handover] of handovers.entries()) {
-    const { atMs, confidence } = fields(handover, `handovers[${i}]`);
+    const { atMs, confidence, dip } = fields(handover, `handovers[${i}]`);
     need(isNumber(atMs), `handovers[${i}].atMs`, 'a finite number', atMs);
     needWithin(confidence, `handovers[${i}].confidence`, [0, 1]);
+    if (dip !== undefined) checkDip(fields(dip, `handovers[${i}].dip`), `handovers[${i}].dip`);
   }
   if (kind === 'paths') {
     checkPaths(forecast['paths']);
@@ -49,7 +53,26 @@ function check(value: unknown): void {
   need(kind === undefined || kind === 'quantiles', 'kind', "'quantiles' or 'paths'", kind);
   needWithin(rankCorrelation, 'rankCorrelation', [0, 1]);
   checkQuantiles(forecast, 'quantilesBps', '');
+  if (fluctuation !== undefined) {
+    const { levels, ratios, correlation } = fields(fluctuation, 'fluctuation');
+    const count = countLevels(levels, 'fluctuation.levels');
+    checkRow(ratios, 'fluctuation.ratios', { count, greatest: GREATEST_RATIO });
+    const isOne = isNumber(correlation) && correlation >= 0 && correlation < 1;
+    need(isOne, 'fluctuation.correlation', 'a number from 0 to below 1', correlation);
+  }
   if (latency !== undefined) checkQuantiles(fields(latency, 'latency'), 'quantilesMs', 'latency.');
+}
+
+function checkDip(dip: Record<string, unknown>, where: string): void {
+  const { timingSeconds, depth, levels, seconds } = dip;
+  needWithin(timingSeconds, `${where}.timingSeconds`, [0, EPOCH_SECONDS]);
+  needWithin(depth, `${where}.depth`, [0, 1]);
+  const count = countLevels(levels, `${where}.levels`);
+  checkRow(seconds, `${where}.seconds`, { count, greatest: EPOCH_SECONDS });
+  const collapse = fields(dip['collapse'], `${where}.collapse`);
+  needWithin(collapse['probability'], `${where}.collapse.probability`, [0, 1]);
+  needWithin(collapse['depth'], `${where}.collapse.depth`, [0, 1]);
+  needWithin(collapse['seconds'], `${where}.collapse.seconds`, [0, EPOCH_SECONDS]);
 }
 
 function checkQuantiles(of: Record<string, unknown>, name: string, where: string): void {
@@ -59,20 +82,25 @@ function checkQuantiles(of: Record<string, unknown>, name: string, where: string
     limit: GREATEST_HORIZON_SECONDS,
     most: MOST_STEPS,
   });
-  const count = countAscending(levels, `${where}levels`, { limit: 1, most: MOST_LEVELS });
+  const count = countLevels(levels, `${where}levels`);
   needArray(quantiles, `${where}${name}`, [steps, steps]);
   for (const [step, row] of quantiles.entries()) {
     const field = `${where}${name}[${step}]`;
-    needArray(row, field, [count, count]);
-    let least = 0;
-    for (const [i, value] of row.entries()) {
-      // Quantiles do not cross.
-      needWithin(value, `${field}[${i}]`, [least, GREATEST_RATE_BPS]);
-      least = value as number;
-    }
+    const highest = checkRow(row, field, { count, greatest: GREATEST_RATE_BPS });
     // Without a rate above 0 in the last step, no plan would end.
-    need(least > 0 || step < steps - 1, field, 'a rate above 0', least);
+    need(highest > 0 || step < steps - 1, field, 'a rate above 0', highest);
   }
+}
+
+/** Requires quantiles that do not cross; returns the highest. */
+function checkRow(row: unknown, field: string, { count, greatest }: { count: number; greatest: number }): number {
+  needArray(row, field, [count, count]);
+  let least = 0;
+  for (const [i, value] of row.entries()) {
+    needWithin(value, `${field}[${i}]`, [least, greatest]);
+    least = value as number;
+  }
+  return least;
 }
 
 function checkPaths(paths: unknown): void {
@@ -90,6 +118,10 @@ function checkPaths(paths: unknown): void {
     need(isRising, `paths[${i}].path`, 'bits that never fall', `${soon}, then ${later}`);
   }
   need(Math.abs(sum - 1) <= WEIGHT_SLACK, 'paths', 'weights that sum to 1', sum);
+}
+
+function countLevels(levels: unknown, field: string): number {
+  return countAscending(levels, field, { limit: 1, most: MOST_LEVELS });
 }
 
 /** Requires ascending numbers above 0 and below `limit`; returns their count. */

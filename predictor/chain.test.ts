@@ -113,7 +113,7 @@ describe('ForecastChain', () => {
     const garbage = fc.oneof(
       fc.anything(),
       fc
-        .tuple(fc.constantFrom(...fields, 'kind', 'latency', 'paths'), parts)
+        .tuple(fc.constantFrom(...fields, 'kind', 'latency', 'fluctuation', 'paths'), parts)
         .map(([field, value]) => ({ ...FORECAST, [field]: value })),
     );
     fc.assert(
@@ -132,10 +132,25 @@ describe('ForecastChain', () => {
 
 describe('validateForecast', () => {
   const path = new ConstantPath(1e6);
+  const fluctuation = { levels: [0.1, 0.5, 0.9], ratios: [0, 1, 1.5], correlation: 0.4 };
+  const dip = {
+    timingSeconds: 0.1,
+    depth: 0.8,
+    levels: [0.1, 0.9],
+    seconds: [0.1, 0.4],
+    collapse: { probability: 0.05, depth: 0.6, seconds: 1.5 },
+  };
+  const fluctuating = (changes: object) => ({ ...FORECAST, fluctuation: { ...fluctuation, ...changes } });
+  const dipping = (changes: object) => ({
+    ...FORECAST,
+    handovers: [{ atMs: 0, confidence: 1, dip: { ...dip, ...changes } }],
+  });
   test.each<[string, unknown]>([
     ['quantiles', FORECAST],
     ['quantiles by name', { ...FORECAST, kind: 'quantiles' }],
     ['with latency', { ...FORECAST, latency: { stepEndsSeconds: [1], levels: [0.5], quantilesMs: [[40]] } }],
+    ['a fluctuation', fluctuating({})],
+    ['a dip', dipping({})],
     ['paths', { kind: 'paths', issuedAtMs: 0, source: 'oracle', paths: [{ weight: 1, path }], handovers: [] }],
   ])('accepts %s', (_, forecast) => expect(validateForecast(forecast)).toBeUndefined());
 
@@ -169,6 +184,25 @@ describe('validateForecast', () => {
       { ...FORECAST, latency: { stepEndsSeconds: [1], levels: [0.5], quantilesMs: [[-1]] } },
       'latency.quantilesMs[0][0]',
     ],
+    [{ ...FORECAST, fluctuation: null }, 'fluctuation: expected an object, got null'],
+    [fluctuating({ levels: [0, 0.5, 0.9] }), 'fluctuation.levels[0]: expected a number above 0 and below 1, got 0'],
+    [fluctuating({ ratios: [1, 1] }), 'fluctuation.ratios: expected an array of 3, got an array of 2'],
+    [fluctuating({ ratios: [0, 1, 0.9] }), 'fluctuation.ratios[2]: expected a number from 1 to 1000, got 0.9'],
+    [fluctuating({ ratios: [-1, 1, 2] }), 'fluctuation.ratios[0]: expected a number from 0 to 1000, got -1'],
+    [fluctuating({ ratios: [0, 1, 2000] }), 'fluctuation.ratios[2]: expected a number from 1 to 1000, got 2000'],
+    [fluctuating({ correlation: 1 }), 'fluctuation.correlation: expected a number from 0 to below 1, got 1'],
+    [
+      { ...FORECAST, handovers: [{ atMs: 0, confidence: 1, dip: 0.3 }] },
+      'handovers[0].dip: expected an object, got 0.3',
+    ],
+    [dipping({ timingSeconds: 16 }), 'handovers[0].dip.timingSeconds: expected a number from 0 to 15, got 16'],
+    [dipping({ depth: 80 }), 'handovers[0].dip.depth: expected a number from 0 to 1, got 80'],
+    [dipping({ levels: [0.5, 1] }), 'handovers[0].dip.levels[1]: expected a number above 0.5 and below 1, got 1'],
+    [dipping({ seconds: [0.1, 150] }), 'handovers[0].dip.seconds[1]: expected a number from 0.1 to 15, got 150'],
+    [dipping({ collapse: undefined }), 'handovers[0].dip.collapse: expected an object, got undefined'],
+    [dipping({ collapse: { ...dip.collapse, probability: 2 } }), 'handovers[0].dip.collapse.probability: expected'],
+    [dipping({ collapse: { ...dip.collapse, depth: -1 } }), 'handovers[0].dip.collapse.depth: expected'],
+    [dipping({ collapse: { ...dip.collapse, seconds: Number.NaN } }), 'handovers[0].dip.collapse.seconds: expected'],
     [{ ...FORECAST, kind: 'paths' }, 'paths: expected an array of 1 to 1024, got undefined'],
     [{ ...FORECAST, kind: 'paths', paths: [{ weight: 0.5, path }] }, 'paths: expected weights that sum to 1, got 0.5'],
     [{ ...FORECAST, kind: 'paths', paths: [{ weight: 1, path: {} }] }, 'paths[0].path: expected a capacity path'],

@@ -53,6 +53,7 @@ describe('client and service', () => {
     expect(latest!.issuedAtMs / 1000).toBeGreaterThan(atSeconds - 1.5);
     expect(latest!.quantilesBps[0]![3]).toBeGreaterThan(35e6);
     expect(latest!.quantilesBps[0]![3]).toBeLessThan(70e6);
+    expect(latest!.fluctuation).toMatchObject({ correlation: expect.any(Number) });
     await opened.shift()!.close();
     // Without the service there is no forecast, not even a stale one.
     await downloadUntil(client, startedMs, (forecast) => forecast === undefined);

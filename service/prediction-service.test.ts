@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { validateForecast } from '../abr/validate-forecast.ts';
 import { normal, seededRandom } from '../replay/random.ts';
 import type { WireObservation } from './api/wire.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
@@ -54,6 +55,19 @@ describe('the service', () => {
       expect(Math.abs(atMs - due[i]!.atMs - 15_000)).toBeLessThan(2000);
     });
     expect(service.forecast().forecast?.latency?.quantilesMs.length).toBe(4);
+  });
+
+  test('forecasts the link within a second, with few digits', () => {
+    const { service } = served(90);
+    const forecast = service.forecast().forecast!;
+    expect(validateForecast(forecast)).toBeUndefined();
+    expect(forecast.handovers.map(({ dip }) => dip!.depth)).toEqual([0.8, 0.8, 0.8]);
+    // The player's rates spread by an eighth, independently from one 0.1 s to the next.
+    const { levels, ratios, correlation } = forecast.fluctuation!;
+    expect(ratios[levels.indexOf(0.25)]).toBeCloseTo(Math.exp(-0.67 / 8), 1);
+    expect(correlation).toBeLessThan(0.3);
+    const numbers = [...ratios, correlation, ...forecast.handovers.flatMap(({ dip }) => dip!.seconds)];
+    for (const number of numbers) expect(number).toBe(Number(number.toPrecision(4)));
   });
 
   test('has no handovers without dish and evidence', () => {

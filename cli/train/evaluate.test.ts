@@ -145,6 +145,33 @@ test('scores forecasts per data set and pooled, and draws them', async () => {
   expect(stdout).toContain('throughput, own: 440 forecasts');
 }, 30_000);
 
+test('prints the calibration within a second in live sessions', async () => {
+  const { status, stdout } = await evaluate('--live', '--traces', at('traces'));
+  expect(status).toBe(0);
+  const rows = stdout.split('\n').filter((line) => line.startsWith('| own | '));
+  expect(rows.map((row) => row.split(' | ')[1])).toEqual(['0–0.1', '0.5–0.6', '0–0.5', '0–1', '0–2']);
+  for (const row of rows) {
+    const [decisions, ...shares] = row.split(' | ').slice(2).map(Number.parseFloat);
+    expect(decisions).toBeGreaterThan(100);
+    expect(shares).toEqual([...shares].sort((a, b) => a - b));
+    // White noise with a spread of 0.3 per second: the median splits the outcomes.
+    expect(Math.abs(shares[3]! - 50)).toBeLessThan(20);
+    expect(shares[0]).toBeLessThan(20);
+    expect(shares[5]).toBeGreaterThan(65);
+  }
+  const folds = await evaluate('--live', '--traces', at('traces'), '--fold-models', at('folds.json'));
+  expect(folds.stdout).toBe(stdout);
+}, 30_000);
+
+test.each<[string[], string]>([
+  [[], '--fold-models: expected a file without --live'],
+  [['--fold-models', 'folds.json'], '--out: expected a folder without --live'],
+  [['--live', '--scenario', 'uhd-8'], '--scenario: expected a live one with --live, got "uhd-8"'],
+])('with %j says what is missing', async (flags, message) => {
+  const { status, stderr } = await evaluate('--traces', at('traces'), ...flags);
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+});
+
 test.each<[string[], string]>([
   [['--scenario', 'uhd-9'], 'uhd-9'],
   [['--fold-models', 'half.json'], 'half.json: b: expected a model for each recording group'],

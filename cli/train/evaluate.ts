@@ -4,10 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { InputError } from '../../abr/errors.ts';
 import type { Model } from '../../predictor/built-in/model-file.ts';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
+import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
 import { collect } from '../flags.ts';
 import { readFoldModels, requireModelOfEachGroup } from '../fold-models.ts';
@@ -19,6 +21,7 @@ import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
 import type { Evaluation } from './evaluation-page.ts';
 import { scoreForecasts } from './forecast-scores.ts';
 import { readLatencySeries } from './latency-files.ts';
+import { scoreLiveForecasts } from './live-scores.ts';
 import {
   builtInForecasts,
   HISTORY_SECONDS,
@@ -36,22 +39,30 @@ import { datasetLabels } from './training-rows.ts';
 
 interface Flags {
   traces: string[];
-  foldModels: string;
-  scenario: string;
+  foldModels?: string;
+  scenario?: string;
+  live?: boolean;
   latency: string[];
   trained?: boolean;
   qoe: string[];
   python?: string;
   environment: string;
-  out: string;
+  out?: string;
 }
 
 export function evaluateCommand(io: CommandIo): Command {
   return new Command('evaluate')
     .description('score forecasts on recordings that their models were not trained on')
     .requiredOption('--traces <file|folder>', 'recordings, or folders with their subfolders (repeatable)', collect)
-    .requiredOption('--fold-models <folds.json>', 'model for each recording group, from leo-abr train --folds')
-    .option('--scenario <name|file.json>', 'scenario of the sessions that request forecasts', 'uhd-8')
+    .option(
+      '--fold-models <folds.json>',
+      'model for each recording group, from leo-abr train --folds (required; with --live: default: the shipped model)',
+    )
+    .option(
+      '--scenario <name|file.json>',
+      'scenario of the sessions that request forecasts (default: "uhd-8", with --live: "live-hd-1")',
+    )
+    .option('--live', 'instead, print the calibration of the forecasts of 0.1 to 2 s in live sessions')
     .option(
       '--latency <file|folder>',
       'CSV files of round-trip times, for the table of point forecasts (repeatable)',
@@ -67,20 +78,40 @@ export function evaluateCommand(io: CommandIo): Command {
     )
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment of --trained with')
     .option('--environment <folder>', 'folder of that environment, created if missing', environmentFolder('evaluation'))
-    .requiredOption('--out <folder>', 'folder for evaluation.html and evaluation.json')
-    .action((flags: unknown) => evaluate(flags as Flags, io));
+    .option('--out <folder>', 'folder for evaluation.html and evaluation.json (required without --live)')
+    .action((flags: unknown) => ((flags as Flags).live ? evaluateLive : evaluate)(flags as Flags, io));
+}
+
+async function evaluateLive({ scenario: name = 'live-hd-1', ...flags }: Flags, io: CommandIo): Promise<void> {
+  const scenario = scenarioOption(name);
+  if (scenario.live === undefined) throw new InputError('--scenario', 'a live one with --live', name);
+  const traces = readTraces(flags.traces, { onNote: (note) => io.stderr.write(`${note}\n`) });
+  const modelOf = flags.foldModels === undefined ? undefined : modelsOf(flags.foldModels, traces);
+  const table = await withProgress(io, 'sessions', (signal, onProgress) =>
+    scoreLiveForecasts({ traces, scenario, modelOf, signal, onProgress }),
+  );
+  const section = { id: 'live', title: 'Calibration', level: 2 as const, blocks: [table] };
+  io.stdout.write([...markdown({ title: 'Forecasts within a second', abstract: [], sections: [section] })].join(''));
+}
+
+/** The model for a recording group. */
+function modelsOf(file: string, traces: readonly Trace[]): (group: string) => Model {
+  const foldModels = readFoldModels(file);
+  requireModelOfEachGroup(foldModels, traces, file);
+  const models = new Map(Object.entries(foldModels).map(([group, model]) => [group, parseModel(model)]));
+  return (group) => models.get(group)!;
 }
 
 async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   const { stderr } = io;
-  const scenario = scenarioOption(flags.scenario);
-  const foldModels = readFoldModels(flags.foldModels);
-  const page = join(flags.out, 'evaluation.html');
+  const { foldModels, out } = flags;
+  if (foldModels === undefined) throw new InputError('--fold-models', 'a file without --live', foldModels);
+  if (out === undefined) throw new InputError('--out', 'a folder without --live', out);
+  const scenario = scenarioOption(flags.scenario ?? 'uhd-8');
+  const page = join(out, 'evaluation.html');
   requireWritable(page);
   const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
-  requireModelOfEachGroup(foldModels, traces, flags.foldModels);
-  const models = new Map(Object.entries(foldModels).map(([group, file]) => [group, parseModel(file)]));
-  const modelOf = (group: string) => models.get(group)!;
+  const modelOf = modelsOf(foldModels, traces);
   const labels = datasetLabels(traces);
   const names = new Map(
     traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), labels.get(trace)!]),
@@ -107,13 +138,13 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
   const evaluation: Evaluation = {
     schema: 1,
     tool: { name: TOOL_NAME, version: TOOL_VERSION, commit: toolCommit() },
-    models: flags.foldModels,
+    models: foldModels,
     traces: flags.traces,
     forecasts,
     points,
     qoe,
   };
-  writeFileAtomically(join(flags.out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
+  writeFileAtomically(join(out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
   // Imported here, so that other commands start without the plotting library.
   const { evaluationDocument } = await import('./evaluation-page.ts');
   const { html } = await import('../report/html.ts');

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { validateForecast } from '../../abr/validate-forecast.ts';
+import { SubSecond } from '../sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
 import { SHIPPED_FILE } from './shipped-file.fixture.ts';
 
@@ -154,7 +155,7 @@ describe('createBuiltInForecaster', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.tuple(observation, number), { maxLength: 40 }), (session) => {
-        const forecaster = createBuiltInForecaster();
+        const forecaster = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
         forecaster.start({ seed: 1, utcMsAtStart: UTC_MS });
         for (const [told, now] of session) {
           forecaster.observe(told);

@@ -145,6 +145,27 @@ describe('forecasts of the service', () => {
     });
   });
 
+  test('keep the link within a second, whose ratios need no share', async () => {
+    const { stage, ask } = await begun();
+    stage.share = 0.25;
+    await stage.advance(6);
+    const fluctuation = { levels: [0.1, 0.9], ratios: [0.7, 1.2], correlation: 0.5 };
+    const dip = {
+      ...{ timingSeconds: 0.1, depth: 0.8, levels: [0.5], seconds: [0.2] },
+      collapse: { probability: 0.05, depth: 0.6, seconds: 1.5 },
+    };
+    const handovers = [{ atMs: stage.serverUtcMs() + 3000, confidence: 0.8, dip }];
+    stage.sendForecast({ fluctuation, handovers });
+    await stage.advance(0.5);
+    expect(ask()).toMatchObject({ fluctuation, handovers: [{ atMs: expect.closeTo(1_010_000, 0), dip }] });
+    stage.sendForecast({ fluctuation: { ...fluctuation, ratios: [1.2, 0.7] } });
+    await stage.advance(0.1);
+    expect(ask).toThrow('fluctuation.ratios[1]: expected a number from 1.2 to 1000, got 0.7');
+    stage.sendForecast();
+    await stage.advance(0.1);
+    expect(ask()).not.toHaveProperty('fluctuation');
+  });
+
   test('have no handovers without the UTC of the session, and then in this UTC', async () => {
     const { stage, ask, forecaster } = staged();
     forecaster.start({ seed: 1 });

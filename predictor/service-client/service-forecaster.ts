@@ -228,9 +228,9 @@ class RemoteForecaster implements ServiceForecaster {
       handovers:
         sessionUtcMs === undefined
           ? []
-          : of.handovers.map(({ atMs, confidence }) => ({
-              atMs: sessionUtcMs + clock.pageMsAt(atMs) - startMs,
-              confidence,
+          : of.handovers.map((handover) => ({
+              ...handover,
+              atMs: sessionUtcMs + clock.pageMsAt(handover.atMs) - startMs,
             })),
     };
     this.#converted = { of, startMs, share, forecast };

@@ -3,6 +3,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
+import type { QuantileForecast } from '../../abr/forecast.ts';
+import { SubSecond } from '../../predictor/sub-second.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from '../start-service.ts';
 import { eventReader } from './sse.fixture.ts';
@@ -78,7 +80,7 @@ describe('the API', () => {
     const { clock, url } = await startWithObservations();
     const { serverUtcMs, forecast } = (await (await fetch(`${url}/v1/forecast`)).json()) as {
       serverUtcMs: number;
-      forecast: { issuedAtMs: number; quantilesBps: number[][]; levels: number[] };
+      forecast: QuantileForecast;
     };
     expect(serverUtcMs).toBe(clock.utcMs());
     expect(forecast.issuedAtMs).toBeGreaterThan(clock.utcMs() - 2000);
@@ -86,6 +88,7 @@ describe('the API', () => {
     const median = forecast.quantilesBps[0]![forecast.levels.indexOf(0.5)]!;
     expect(median).toBeGreaterThan(30e6);
     expect(median).toBeLessThan(50e6);
+    expect(forecast.fluctuation!.ratios).toHaveLength(forecast.fluctuation!.levels.length);
   });
 
   test('conforms to its OpenAPI document', async () => {
@@ -105,6 +108,8 @@ describe('the API', () => {
       const wrong = await faultOf(schema, { document, value: await response.json() });
       expect({ path, wrong }).toEqual({ path, wrong: null });
     }
+    const handover = { atMs: 1.7e12, confidence: 0.9, dip: new SubSecond().dip(0.5) };
+    expect(await faultOf(document.components.schemas.Handover, { document, value: handover })).toBeNull();
   });
 
   test('serves health, metrics and its OpenAPI document', async () => {

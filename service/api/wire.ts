@@ -4,7 +4,7 @@
  */
 
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
-import type { QuantileForecast } from '../../abr/forecast.ts';
+import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../abr/forecast.ts';
 
 export const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'clock'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -90,10 +90,31 @@ const observationsReply = reply({
 export type ObservationsReply = Static<typeof observationsReply>;
 export const OBSERVATIONS_REPLY = component('ObservationsReply', observationsReply);
 
-const handover = component('Handover', reply({ atMs: utcMs('Expected time'), confidence: share('Confidence') }));
-
 const steps = list(number('In seconds', { exclusiveMinimum: 0 }), 'Ends of the steps after `issuedAtMs`, ascending');
 const levels = list(share('Above 0, below 1'), 'Quantile levels, ascending');
+const seconds = (description: string) => number(description, { minimum: 0, maximum: EPOCH_SECONDS });
+const lostShare = share('Share of the capacity that is lost');
+const dip = reply(
+  {
+    timingSeconds: seconds('Standard deviation of its begin about `atMs`'),
+    depth: lostShare,
+    levels,
+    seconds: list(seconds('In seconds'), 'Its duration at each quantile level'),
+    collapse: reply(
+      { probability: share('Probability that it follows'), depth: lostShare, seconds: seconds('Its duration') },
+      { description: 'A longer loss of capacity after the dip' },
+    ),
+  },
+  { description: 'The short loss of capacity at the handover' },
+);
+const handover = component(
+  'Handover',
+  reply({
+    atMs: utcMs('Expected time'),
+    confidence: share('Confidence'),
+    dip: Type.Optional(Type.Unsafe<HandoverDip>(dip)),
+  }),
+);
 const table = (description: string) => list(Type.Array(Type.Number({ minimum: 0 })), description);
 const forecast = component(
   'Forecast',
@@ -109,6 +130,16 @@ const forecast = component(
       ),
       rankCorrelation: share('Correlation of ranks from one step to the next'),
       handovers: list(handover, 'The next handovers'),
+      fluctuation: Type.Optional(
+        reply(
+          {
+            levels,
+            ratios: list(Type.Number({ minimum: 0 }), 'The ratio at each quantile level'),
+            correlation: number('Correlation of ranks from one 0.1 s to the next', { minimum: 0, exclusiveMaximum: 1 }),
+          },
+          { description: 'Capacity of 0.1 s as a ratio to the mean of its step' },
+        ),
+      ),
       latency: Type.Optional(
         reply(
           {

@@ -4,10 +4,11 @@
  * API.
  */
 
-import type { ExpectedHandover, Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import type { ExpectedHandover, Forecaster, HandoverDip, Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import { ForecastChain, type ForecasterFault } from '../../predictor/chain.ts';
 import type { HandoverClock, HandoverEstimate } from '../../predictor/handover-clock/handover-clock.ts';
+import { SubSecond } from '../../predictor/sub-second.ts';
 import type { SessionClock } from '../session-clock.ts';
 import { LatencyForecaster } from './latency-forecaster.ts';
 
@@ -39,7 +40,7 @@ export interface LinkForecasterOptions {
 
 export class LinkForecaster {
   readonly #clock: SessionClock;
-  readonly #builtIn = createBuiltInForecaster();
+  readonly #builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
   readonly #all: readonly CapacityForecaster[];
   readonly #capacity: ForecastChain;
   readonly #latency = new LatencyForecaster();
@@ -141,12 +142,21 @@ export class LinkForecaster {
     if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bits were received yet' };
     this.source = forecast.source;
     const latency = this.latency();
+    const { fluctuation } = forecast;
+    const dip = roundedDip(forecast.handovers[0]?.dip);
     return {
       ...forecast,
       issuedAtMs: Math.round(this.#clock.utcMsAt(forecast.issuedAtMs / 1000)),
       source: 'service',
       quantilesBps: forecast.quantilesBps.map((row) => row.map(rounded)),
-      handovers: this.nextHandovers(),
+      handovers: this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) })),
+      ...(fluctuation && {
+        fluctuation: {
+          ...fluctuation,
+          ratios: fluctuation.ratios.map(rounded),
+          correlation: rounded(fluctuation.correlation),
+        },
+      }),
       ...(latency !== undefined && { latency }),
     };
   }
@@ -160,6 +170,17 @@ export class LinkForecaster {
     this.#issuedSeconds = Math.max(this.#issuedSeconds, isLate ? this.#observedUntilSeconds : nowSeconds);
     return this.#issuedSeconds;
   }
+}
+
+function roundedDip(dip: HandoverDip | undefined): HandoverDip | undefined {
+  return (
+    dip && {
+      ...dip,
+      timingSeconds: rounded(dip.timingSeconds),
+      seconds: dip.seconds.map(rounded),
+      collapse: { ...dip.collapse, probability: rounded(dip.collapse.probability) },
+    }
+  );
 }
 
 /** To four significant digits: more would be noise that every subscriber receives each second. Keeps the order. */

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { InProcessForecaster } from '../../predictor/onnx/in-process-forecaster.ts';
 import { loadModel, type Runtime } from '../../predictor/onnx/inference.ts';
+import { SubSecond } from '../../predictor/sub-second.ts';
 
 const PACKAGE = 'onnxruntime-web';
 
@@ -26,7 +27,7 @@ export async function loadOnnxForecaster(file: string): Promise<InProcessForecas
       },
     },
   );
-  return new InProcessForecaster(model);
+  return new InProcessForecaster(model, { newSubSecond: () => new SubSecond() });
 }
 
 function installedWasm(): string {
