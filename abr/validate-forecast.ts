@@ -33,14 +33,15 @@ export function validateForecast(value: unknown): string | undefined {
 
 function check(value: unknown): void {
   const forecast = fields(value, 'forecast');
-  const { kind, issuedAtMs, source, handovers, rankCorrelation, latency } = forecast;
+  const { kind, issuedAtMs, source, handovers, rankCorrelation, latency, fluctuation } = forecast;
   need(isNumber(issuedAtMs), 'issuedAtMs', 'a finite number', issuedAtMs);
   need(typeof source === 'string', 'source', 'a string', source);
   need(Array.isArray(handovers) && handovers.length <= MOST_HANDOVERS, 'handovers', 'an array', handovers);
   for (const [i, handover] of handovers.entries()) {
-    const { atMs, confidence } = fields(handover, `handovers[${i}]`);
+    const { atMs, confidence, dip } = fields(handover, `handovers[${i}]`);
     need(isNumber(atMs), `handovers[${i}].atMs`, 'a finite number', atMs);
     needWithin(confidence, `handovers[${i}].confidence`, [0, 1]);
+    if (dip !== undefined) checkDip(fields(dip, `handovers[${i}].dip`), `handovers[${i}].dip.`);
   }
   if (kind === 'paths') {
     checkPaths(forecast['paths']);
@@ -50,6 +51,20 @@ function check(value: unknown): void {
   needWithin(rankCorrelation, 'rankCorrelation', [0, 1]);
   checkQuantiles(forecast, 'quantilesBps', '');
   if (latency !== undefined) checkQuantiles(fields(latency, 'latency'), 'quantilesMs', 'latency.');
+  if (fluctuation !== undefined) {
+    const { levels, ratios, correlation } = fields(fluctuation, 'fluctuation');
+    checkRow(ratios, 'fluctuation.ratios', countLevels(levels, 'fluctuation.levels'));
+    needWithin(correlation, 'fluctuation.correlation', [0, 1]);
+  }
+}
+
+function checkDip({ timingSeconds, depth, levels, seconds, collapse }: Record<string, unknown>, where: string): void {
+  needWithin(timingSeconds, `${where}timingSeconds`, [0, GREATEST_HORIZON_SECONDS]);
+  needWithin(depth, `${where}depth`, [0, 1]);
+  checkRow(seconds, `${where}seconds`, countLevels(levels, `${where}levels`));
+  const after = fields(collapse, `${where}collapse`);
+  for (const name of ['probability', 'depth']) needWithin(after[name], `${where}collapse.${name}`, [0, 1]);
+  needWithin(after['seconds'], `${where}collapse.seconds`, [0, GREATEST_HORIZON_SECONDS]);
 }
 
 function checkQuantiles(of: Record<string, unknown>, name: string, where: string): void {
@@ -59,20 +74,29 @@ function checkQuantiles(of: Record<string, unknown>, name: string, where: string
     limit: GREATEST_HORIZON_SECONDS,
     most: MOST_STEPS,
   });
-  const count = countAscending(levels, `${where}levels`, { limit: 1, most: MOST_LEVELS });
+  const count = countLevels(levels, `${where}levels`);
   needArray(quantiles, `${where}${name}`, [steps, steps]);
   for (const [step, row] of quantiles.entries()) {
     const field = `${where}${name}[${step}]`;
-    needArray(row, field, [count, count]);
-    let least = 0;
-    for (const [i, value] of row.entries()) {
-      // Quantiles do not cross.
-      needWithin(value, `${field}[${i}]`, [least, GREATEST_RATE_BPS]);
-      least = value as number;
-    }
+    const most = checkRow(row, field, count);
     // Without a rate above 0 in the last step, no plan would end.
-    need(least > 0 || step < steps - 1, field, 'a rate above 0', least);
+    need(most > 0 || step < steps - 1, field, 'a rate above 0', most);
   }
+}
+
+/** Requires values that do not fall from one quantile level to the next; returns the highest. */
+function checkRow(row: unknown, field: string, count: number): number {
+  needArray(row, field, [count, count]);
+  let least = 0;
+  for (const [i, value] of row.entries()) {
+    needWithin(value, `${field}[${i}]`, [least, GREATEST_RATE_BPS]);
+    least = value as number;
+  }
+  return least;
+}
+
+function countLevels(levels: unknown, field: string): number {
+  return countAscending(levels, field, { limit: 1, most: MOST_LEVELS });
 }
 
 function checkPaths(paths: unknown): void {

@@ -41,7 +41,8 @@ export interface LatencyProblem {
 export function planRate(problem: LatencyProblem): number {
   const { live, presentRate } = problem;
   const { latencySeconds: now, targetLatencySeconds: target, playbackRates } = live;
-  const lowest = Math.min(target, now) - BELOW_SECONDS;
+  // A clock that is wrong may give a latency below 0.
+  const lowest = Math.min(target, Math.max(0, now)) - BELOW_SECONDS;
   const highest = target + ABOVE_SECONDS;
   if (now >= highest) return playbackRates.max;
   const cells = Math.ceil((highest - lowest) / GRID_SECONDS) + 1;
@@ -65,7 +66,7 @@ export function planRate(problem: LatencyProblem): number {
     return (cost * late) / 2 / RETURN_SPEED;
   });
   let best = 1;
-  const present = Math.round((now - lowest) / GRID_SECONDS);
+  const present = Math.max(0, Math.round((now - lowest) / GRID_SECONDS));
   for (let slot = slots - 1; slot >= 0; slot--) {
     const isNow = slot === 0;
     for (let cell = isNow ? present : 0; cell < (isNow ? present + 1 : cells); cell++) {

@@ -108,8 +108,10 @@ export class LinkFutures {
       while (index < paths.length - 1 && until <= (f + 0.5) / this.count) until += paths[++index]!.weight;
       const { path } = paths[index]!;
       const before = path.cumulativeBits(ageSeconds);
-      for (let cell = 0; cell <= CELLS; cell++) {
-        this.#bits[f * (CELLS + 1) + cell] = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
+      for (let cell = 1; cell <= CELLS; cell++) {
+        const i = f * (CELLS + 1) + cell;
+        const bits = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
+        this.#bits[i] = Math.max(this.#bits[i - 1]! + FLOOR_BPS * CELL_SECONDS, bits);
       }
     }
   }
