@@ -106,7 +106,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   }
 
   #play(future: number, request: LiveRequest, count: number, needed?: Float64Array): Played {
-    const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, nowSeconds, live } = this.#state;
+    const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, nowSeconds, live } =
+      this.#state;
     const link = this.#link;
     const chunkCount = this.#chunkCount;
     const chunkSeconds = this.#chunkSeconds;
