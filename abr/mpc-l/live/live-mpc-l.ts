@@ -59,7 +59,7 @@ class PacingMpcL extends LiveMpcL {
     const live = state.live!;
     const { latencySeconds, targetLatencySeconds, chunkSeconds } = live;
     const basis = this.basisFor(state, inFlight, forecast);
-    const chunks = basis ? Math.ceil(DRAWN_SECONDS / chunkSeconds) : 0;
+    const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
     const playbackRate = planRate({
       live,
       dueSeconds: state.bufferLevelSeconds / state.playbackRate,
