@@ -61,6 +61,7 @@ export class SubSecond {
   /** Of the mean: bits and seconds, fading. */
   #meanBits = 0;
   #meanSeconds = 0;
+  #silentSeconds = 0;
   /** Of the last seconds, for handovers. */
   #pieces: Piece[] = [];
   #lost = { logs: Math.log(FIRST_LOST.seconds) * FIRST_LOST.weight, epochs: FIRST_LOST.weight };
@@ -85,6 +86,9 @@ export class SubSecond {
     const keep = Math.exp(-standsFor / MEAN_SECONDS);
     this.#meanBits = this.#meanBits * keep + bps * standsFor;
     this.#meanSeconds = this.#meanSeconds * keep + standsFor;
+    this.#silentSeconds = bits > 0 ? 0 : this.#silentSeconds + standsFor;
+    // An outage is no fluctuation; the mean begins anew after it.
+    if (this.#silentSeconds > MEAN_SECONDS) this.#meanBits = this.#meanSeconds = 0;
 
     this.#pieces.push({ startSeconds, endSeconds, bps });
     const oldest = endSeconds - HANDOVER_SECONDS - HANDOVER.meanSeconds;
