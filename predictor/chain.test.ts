@@ -132,10 +132,20 @@ describe('ForecastChain', () => {
 
 describe('validateForecast', () => {
   const path = new ConstantPath(1e6);
+  const DIP = {
+    timingSeconds: 0.1,
+    depth: 0.8,
+    levels: [0.1, 0.9],
+    seconds: [0.1, 0.4],
+    collapse: { probability: 0.1, depth: 0.6, seconds: 1.5 },
+  };
+  const FLUCTUATION = { levels: [0.1, 0.9], ratios: [0.8, 1.2], correlation: 0.4 };
+  const handoverOf = (dip: unknown) => ({ atMs: 0, confidence: 0.5, dip });
   test.each<[string, unknown]>([
     ['quantiles', FORECAST],
     ['quantiles by name', { ...FORECAST, kind: 'quantiles' }],
     ['with latency', { ...FORECAST, latency: { stepEndsSeconds: [1], levels: [0.5], quantilesMs: [[40]] } }],
+    ['with a dip and fluctuation', { ...FORECAST, handovers: [handoverOf(DIP)], fluctuation: FLUCTUATION }],
     ['paths', { kind: 'paths', issuedAtMs: 0, source: 'oracle', paths: [{ weight: 1, path }], handovers: [] }],
   ])('accepts %s', (_, forecast) => expect(validateForecast(forecast)).toBeUndefined());
 
@@ -163,6 +173,21 @@ describe('validateForecast', () => {
     [
       { ...FORECAST, handovers: [{ atMs: 0, confidence: 2 }] },
       'handovers[0].confidence: expected a number from 0 to 1',
+    ],
+    [{ ...FORECAST, handovers: [handoverOf(null)] }, 'handovers[0].dip: expected an object, got null'],
+    [{ ...FORECAST, handovers: [handoverOf({ ...DIP, depth: 2 })] }, 'handovers[0].dip.depth: expected a number'],
+    [
+      { ...FORECAST, handovers: [handoverOf({ ...DIP, seconds: [0.4, 0.1] })] },
+      'handovers[0].dip.seconds[1]: expected a number from 0.4',
+    ],
+    [
+      { ...FORECAST, handovers: [handoverOf({ ...DIP, collapse: { ...DIP.collapse, probability: -1 } })] },
+      'handovers[0].dip.collapse.probability: expected a number from 0 to 1, got -1',
+    ],
+    [{ ...FORECAST, fluctuation: { ...FLUCTUATION, ratios: [1] } }, 'fluctuation.ratios: expected an array of 2'],
+    [
+      { ...FORECAST, fluctuation: { ...FLUCTUATION, correlation: 1.1 } },
+      'fluctuation.correlation: expected a number from 0 to 1',
     ],
     [{ ...FORECAST, kind: 'point' }, "kind: expected 'quantiles' or 'paths', got \"point\""],
     [
