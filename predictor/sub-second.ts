@@ -15,12 +15,14 @@ const FIRST_LOGS = [-1, -0.35, -0.2, -0.07, 0.01, 0.07, 0.15, 0.2, 0.35];
 /** The first values count as this many observations of 0.1 s. */
 const FIRST_WEIGHT = 50;
 const FIRST_CORRELATION = { value: 0.43, weight: 30 };
-/** Floor of a ratio to the mean. */
-const LEAST_RATIO = 0.01;
+/** Limits of a ratio to the mean. */
+const RATIO_LIMITS = { least: 0.01, most: 100 };
 /** Shorter pieces show too little. */
 const LEAST_PIECE_SECONDS = 0.03;
 /** A piece stands for at most this much unseen time. */
 const MOST_UNSEEN_SECONDS = 0.3;
+/** A longer piece moves the quantiles no further than one of this duration. */
+const MOST_WEIGHED_SECONDS = 0.1 + MOST_UNSEEN_SECONDS;
 /** Time constant of the mean, and the time after which it is used. */
 const MEAN_SECONDS = 1;
 const FIRST_MEAN_SECONDS = 0.5;
@@ -59,6 +61,7 @@ export class SubSecond {
   /** Of the mean: bits and seconds, fading. */
   #meanBits = 0;
   #meanSeconds = 0;
+  #silentSeconds = 0;
   /** Of the last seconds, for handovers. */
   #pieces: Piece[] = [];
   #lost = { logs: Math.log(FIRST_LOST.seconds) * FIRST_LOST.weight, epochs: FIRST_LOST.weight };
@@ -76,13 +79,16 @@ export class SubSecond {
     const standsFor = seconds + Math.min(MOST_UNSEEN_SECONDS, Math.max(0, startSeconds - seenSeconds));
     const sinceHandover = modulo(endSeconds - handoverSeconds);
     const isNear = modulo(sinceHandover + HANDOVER.beforeSeconds) < HANDOVER_SECONDS;
-    if (seconds >= LEAST_PIECE_SECONDS && this.#meanSeconds > FIRST_MEAN_SECONDS && !isNear) {
-      const mean = this.#meanBits / this.#meanSeconds;
-      this.#learn(Math.log(Math.max(LEAST_RATIO, bps / mean)), standsFor);
+    if (seconds >= LEAST_PIECE_SECONDS && this.#meanSeconds > FIRST_MEAN_SECONDS && this.#meanBits > 0 && !isNear) {
+      const ratio = (bps * this.#meanSeconds) / this.#meanBits;
+      this.#learn(Math.log(Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, ratio))), standsFor);
     } else this.#previousLog = undefined;
     const keep = Math.exp(-standsFor / MEAN_SECONDS);
     this.#meanBits = this.#meanBits * keep + bps * standsFor;
     this.#meanSeconds = this.#meanSeconds * keep + standsFor;
+    this.#silentSeconds = bits > 0 ? 0 : this.#silentSeconds + standsFor;
+    // An outage is no fluctuation; the mean begins anew after it.
+    if (this.#silentSeconds > MEAN_SECONDS) this.#meanBits = this.#meanSeconds = 0;
 
     this.#pieces.push({ startSeconds, endSeconds, bps });
     const oldest = endSeconds - HANDOVER_SECONDS - HANDOVER.meanSeconds;
@@ -111,7 +117,7 @@ export class SubSecond {
 
   /** Moves each quantile by the gradient of its pinball loss (Robbins and Monro, 1951), in steps of the spread. */
   #learn(log: number, standsForSeconds: number): void {
-    const weight = standsForSeconds / 0.1;
+    const weight = Math.min(MOST_WEIGHED_SECONDS, standsForSeconds) / 0.1;
     this.#weight += weight;
     const spread = Math.max(0.01, this.#logs[6]! - this.#logs[2]!);
     const step = (spread * weight) / Math.sqrt(this.#weight);
@@ -136,8 +142,11 @@ export class SubSecond {
     const control = nowSeconds - modulo(sinceHandover + EPOCH_SECONDS / 2);
     if (nowSeconds > control + HANDOVER.afterSeconds && control > this.#countedControl + EPOCH_SECONDS / 2) {
       this.#countedControl = control;
-      this.#control.seconds += Math.min(LOST_LIMITS.most, this.#lostAt(control) ?? 0);
-      this.#control.epochs++;
+      const lost = this.#lostAt(control);
+      if (lost !== undefined) {
+        this.#control.seconds += Math.min(LOST_LIMITS.most, lost);
+        this.#control.epochs++;
+      }
     }
     if (nowSeconds > handover + HANDOVER.afterSeconds && handover > this.#countedHandover + EPOCH_SECONDS / 2) {
       this.#countedHandover = handover;

@@ -283,6 +283,7 @@ describe('short dips in a live session', () => {
       const clock = started(timeOf(boundaryOf(seed)));
       const estimate = listen(clock, liveObservationsOf(handovers(seed), { untilSeconds: 6 * EPOCH }));
       expect(estimate.uncertaintySeconds).toBeLessThan(1);
+      expect(estimate.spreadSeconds).toBeLessThan(0.2);
       return estimate.isLeo && estimate.nextHandovers[0]!.confidence > 0.9;
     });
     expect(announced).toBeGreaterThan(0.9);
@@ -412,6 +413,8 @@ describe('faults', () => {
           expect(estimate.phaseSeconds).toBeLessThan(15);
           expect(estimate.uncertaintySeconds).toBeGreaterThanOrEqual(0);
           expect(estimate.uncertaintySeconds).toBeLessThanOrEqual(7.5);
+          expect(estimate.spreadSeconds).toBeGreaterThanOrEqual(0);
+          expect(estimate.spreadSeconds).toBeLessThanOrEqual(1);
           expect(estimate.leoProbability).toBeGreaterThanOrEqual(0);
           expect(estimate.leoProbability).toBeLessThanOrEqual(1);
           expect(clock.positionProbabilities().reduce((sum, probability) => sum + probability, 0)).toBeCloseTo(1);

@@ -5,6 +5,9 @@
 
 import type { LiveState } from '../../controller.ts';
 
+// Local bindings, because the loops over the cells dominate the cost.
+const { abs, ceil, floor, max, min, round } = Math;
+
 /** The plan's steps of time and of latency. */
 const SLOT_SECONDS = 0.5;
 const GRID_SECONDS = 0.005;
@@ -41,6 +44,7 @@ export interface LatencyProblem {
   dueSeconds: number;
   /** `[future * chunks + chunk]`: the latency at which a chunk plays in time; empty without futures. */
   neededLatencySeconds: Float64Array;
+  /** The plan ends with this many chunks, also without futures. */
   chunks: number;
   presentRate: number;
   segmentSeconds: number;
@@ -51,12 +55,14 @@ export interface LatencyProblem {
 /** The rate to play at now. */
 export function planRate(problem: LatencyProblem): number {
   const { live, presentRate, segmentSeconds, aversion } = problem;
-  const { latencySeconds: now, playbackRates } = live;
+  const { playbackRates } = live;
+  // A clock that is wrong may give a latency below 0.
+  const now = max(0, live.latencySeconds);
   const target = aversion === undefined ? live.targetLatencySeconds : now;
-  const lowest = Math.min(target, now) - BELOW_SECONDS;
+  const lowest = min(target, now) - BELOW_SECONDS;
   const highest = target + ABOVE_SECONDS;
   if (now >= highest) return playbackRates.max;
-  const cells = Math.ceil((highest - lowest) / GRID_SECONDS) + 1;
+  const cells = ceil((highest - lowest) / GRID_SECONDS) + 1;
   const stalls = stallCosts(problem, lowest, cells);
   const slots = stalls.length / cells;
   const rates = [playbackRates.min, 1 - FINE_CHANGE, 1, 1 + FINE_CHANGE, playbackRates.max].filter(
@@ -64,7 +70,7 @@ export function planRate(problem: LatencyProblem): number {
   );
   const moves = rates.map((rate) => ((1 - rate) * SLOT_SECONDS) / GRID_SECONDS);
   const rateCosts = rates.map((rate) => {
-    const change = Math.abs(rate - 1);
+    const change = abs(rate - 1);
     return change === 0 ? 0 : (change > FINE_CHANGE + 1e-9 ? OFF_COST : FINE_COST) * SLOT_SECONDS;
   });
   const latencyCosts = Float64Array.from({ length: cells }, (_, cell) => {
@@ -76,22 +82,24 @@ export function planRate(problem: LatencyProblem): number {
   });
   let values = new Float64Array(cells);
   let later = latencyCosts.map((cost, cell) => {
-    if (aversion === undefined) return (cost * Math.abs(lowest + cell * GRID_SECONDS - target)) / 2 / RETURN_SPEED;
+    if (aversion === undefined) return (cost * abs(lowest + cell * GRID_SECONDS - target)) / 2 / RETURN_SPEED;
     let stalled = 0;
     for (let slot = 0; slot < slots; slot++) stalled += stalls[slot * cells + cell]!;
     return REST_SECONDS * (cost + stalled / slots / SLOT_SECONDS);
   });
+  // Without futures no stall would end a drift away from the target.
+  const changeCost = problem.neededLatencySeconds.length > 0 ? CHANGE_COST : 0;
   let best = 1;
-  const present = Math.round((now - lowest) / GRID_SECONDS);
+  const present = round((now - lowest) / GRID_SECONDS);
   for (let slot = slots - 1; slot >= 0; slot--) {
     const isNow = slot === 0;
     for (let cell = isNow ? present : 0; cell < (isNow ? present + 1 : cells); cell++) {
       let least = Number.POSITIVE_INFINITY;
       for (let r = 0; r < rates.length; r++) {
-        const to = Math.min(cells - 1.001, Math.max(0, cell + moves[r]!));
-        const low = Math.floor(to);
+        const to = min(cells - 1.001, max(0, cell + moves[r]!));
+        const low = floor(to);
         let cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!);
-        if (isNow && rates[r] !== presentRate) cost += CHANGE_COST;
+        if (isNow && rates[r] !== presentRate) cost += changeCost;
         if (cost >= least) continue;
         least = cost;
         if (isNow) best = rates[r]!;
@@ -107,21 +115,21 @@ export function planRate(problem: LatencyProblem): number {
 function stallCosts(problem: LatencyProblem, lowest: number, cells: number): Float64Array {
   const { neededLatencySeconds: needed, chunks, dueSeconds, stallSeconds, live } = problem;
   const { chunkSeconds } = live;
-  const slots = Math.max(1, Math.ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
+  const slots = max(1, ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
   const costs = new Float64Array(slots * cells);
   const futures = needed.length / chunks;
-  const reach = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
+  const reach = ceil(SAME_STALL_SECONDS / chunkSeconds);
   for (let f = 0; f < futures; f++) {
     for (let i = 0; i < chunks; i++) {
       const need = needed[f * chunks + i]!;
       if (need <= lowest) continue;
       let before = lowest;
-      for (let j = Math.max(0, i - reach); j < i; j++) before = Math.max(before, needed[f * chunks + j]!);
+      for (let j = max(0, i - reach); j < i; j++) before = max(before, needed[f * chunks + j]!);
       if (need <= before) continue;
-      const slot = Math.min(slots - 1, Math.floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
-      const end = Math.min(cells, Math.ceil((need - lowest) / GRID_SECONDS));
+      const slot = min(slots - 1, floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
+      const end = min(cells, ceil((need - lowest) / GRID_SECONDS));
       for (let cell = 0; cell < end; cell++) {
-        const latency = Math.max(before, lowest + cell * GRID_SECONDS);
+        const latency = max(before, lowest + cell * GRID_SECONDS);
         costs[slot * cells + cell]! += (need - latency + stallSeconds) / futures;
       }
     }

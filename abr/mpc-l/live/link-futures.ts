@@ -9,10 +9,13 @@ import { levelShare } from '../../quantile.ts';
 import { type Futures, MAX_STEPS, minimalStandard } from '../futures.ts';
 import { normalQuantile } from '../normal-distribution.ts';
 
+// Local bindings, because the loops over the cells dominate the cost.
+const { abs, floor, max, min, round } = Math;
+
 const CELL_SECONDS = 0.1;
 /** Capacity is drawn for this long from now on: one epoch. Later it goes on as on average. */
 export const DRAWN_SECONDS = 15;
-const CELLS = Math.round(DRAWN_SECONDS / CELL_SECONDS);
+const CELLS = round(DRAWN_SECONDS / CELL_SECONDS);
 /** Each future of the forecast gets this many fluctuations. */
 const COPIES = 2;
 /** Stands for a dead link and keeps divisions finite. */
@@ -49,7 +52,7 @@ export class LinkFutures {
     this.count = futures.count * COPIES;
     this.#bits = new Float64Array(this.count * (CELLS + 1));
     const random = minimalStandard(seed);
-    const normal = () => normalQuantile(Math.max(1e-9, random()));
+    const normal = () => normalQuantile(max(1e-9, random()));
     this.#innovations = Float64Array.from({ length: this.count * CELLS }, normal);
     this.#scores = new Float64Array(this.count * CELLS);
     this.#draws = Float64Array.from({ length: this.count * HANDOVERS * DRAWS }, normal);
@@ -57,7 +60,7 @@ export class LinkFutures {
 
   /** Draws the futures of a forecast; `Futures` has drawn it before. */
   draw(state: PlayerState, forecast: Forecast): void {
-    const ageSeconds = Math.max(0, state.nowSeconds - forecast.issuedAtMs / 1000);
+    const ageSeconds = max(0, state.nowSeconds - forecast.issuedAtMs / 1000);
     if (forecast.kind === 'paths') {
       this.#sample(forecast, ageSeconds);
       return;
@@ -68,15 +71,15 @@ export class LinkFutures {
     for (let f = 0; f < this.count; f++) {
       const row = f * (CELLS + 1);
       for (let cell = 1; cell <= CELLS; cell++) {
-        bits[row + cell] = bits[row + cell - 1]! + Math.max(FLOOR_BPS, bits[row + cell]!) * CELL_SECONDS;
+        bits[row + cell] = bits[row + cell - 1]! + max(FLOOR_BPS, bits[row + cell]!) * CELL_SECONDS;
       }
     }
   }
 
   /** Bits from now to `seconds` from now. */
   bitsUntil(future: number, seconds: number): number {
-    const at = Math.min(CELLS, Math.max(0, seconds / CELL_SECONDS));
-    const cell = Math.min(CELLS - 1, Math.floor(at));
+    const at = min(CELLS, max(0, seconds / CELL_SECONDS));
+    const cell = min(CELLS - 1, floor(at));
     const i = future * (CELLS + 1) + cell;
     return this.#bits[i]! + (at - cell) * (this.#bits[i + 1]! - this.#bits[i]!);
   }
@@ -92,7 +95,7 @@ export class LinkFutures {
     const all = this.#bits[row + CELLS]!;
     const until = this.bitsUntil(future, fromSeconds) + bits;
     if (until >= all) {
-      return Math.max(fromSeconds, DRAWN_SECONDS) + (Math.min(bits, until - all) / all) * DRAWN_SECONDS;
+      return max(fromSeconds, DRAWN_SECONDS) + (min(bits, until - all) / all) * DRAWN_SECONDS;
     }
     let cell = this.#cell;
     while (this.#bits[row + cell + 1]! < until) cell++;
@@ -108,8 +111,10 @@ export class LinkFutures {
       while (index < paths.length - 1 && until <= (f + 0.5) / this.count) until += paths[++index]!.weight;
       const { path } = paths[index]!;
       const before = path.cumulativeBits(ageSeconds);
-      for (let cell = 0; cell <= CELLS; cell++) {
-        this.#bits[f * (CELLS + 1) + cell] = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
+      for (let cell = 1; cell <= CELLS; cell++) {
+        const i = f * (CELLS + 1) + cell;
+        const bits = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
+        this.#bits[i] = max(this.#bits[i - 1]! + FLOOR_BPS * CELL_SECONDS, bits);
       }
     }
   }
@@ -120,18 +125,18 @@ export class LinkFutures {
     const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
     const ratios = this.#ratios;
     for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
-    this.#correlate(Math.round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP);
+    this.#correlate(round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP);
     const steps = narrowedSteps(forecast).slice(0, MAX_STEPS);
     for (let f = 0; f < this.count; f++) {
       const row = f * (CELLS + 1);
       let cell = 0;
       steps.forEach(({ endSeconds, middleBps, power }, k) => {
         const isLast = k === steps.length - 1;
-        const end = isLast ? CELLS : Math.min(CELLS, Math.round((endSeconds - ageSeconds) / CELL_SECONDS));
-        const rate = middleBps * (this.#futures.stepBps(Math.floor(f / COPIES), k) / middleBps) ** power;
+        const end = isLast ? CELLS : min(CELLS, round((endSeconds - ageSeconds) / CELL_SECONDS));
+        const rate = middleBps * (this.#futures.stepBps(floor(f / COPIES), k) / middleBps) ** power;
         for (; cell < end; cell++) {
-          const at = RATIO_MIDDLE + Math.round(this.#scores[f * CELLS + cell]! * RATIOS_PER_SCORE);
-          this.#bits[row + cell + 1] = rate * ratios[Math.max(0, Math.min(ratios.length - 1, at))]!;
+          const at = RATIO_MIDDLE + round(this.#scores[f * CELLS + cell]! * RATIOS_PER_SCORE);
+          this.#bits[row + cell + 1] = rate * ratios[max(0, min(ratios.length - 1, at))]!;
         }
       });
     }
@@ -172,10 +177,10 @@ export class LinkFutures {
   }
 
   #lower(future: number, fromSeconds: number, toSeconds: number, depth: number): void {
-    const last = Math.min(CELLS - 1, Math.floor(toSeconds / CELL_SECONDS));
-    for (let cell = Math.max(0, Math.floor(fromSeconds / CELL_SECONDS)); cell <= last; cell++) {
+    const last = min(CELLS - 1, floor(toSeconds / CELL_SECONDS));
+    for (let cell = max(0, floor(fromSeconds / CELL_SECONDS)); cell <= last; cell++) {
       const start = cell * CELL_SECONDS;
-      const seconds = Math.min(toSeconds, start + CELL_SECONDS) - Math.max(fromSeconds, start);
+      const seconds = min(toSeconds, start + CELL_SECONDS) - max(fromSeconds, start);
       this.#bits[future * (CELLS + 1) + cell + 1]! *= 1 - (depth * seconds) / CELL_SECONDS;
     }
   }
@@ -187,18 +192,18 @@ export class LinkFutures {
  */
 function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: QuantileForecast) {
   const nearest = (level: number) =>
-    levels.reduce((best, one, i) => (Math.abs(one - level) < Math.abs(levels[best]! - level) ? i : best), 0);
+    levels.reduce((best, one, i) => (abs(one - level) < abs(levels[best]! - level) ? i : best), 0);
   const [low, middle, high] = [nearest(0.1), nearest(0.5), nearest(0.9)];
   const width = normalQuantile(levels[high]!) - normalQuantile(levels[low]!);
   const { correlation = 0 } = fluctuation ?? {};
   const variance = fluctuation ? varianceOf(fluctuation.levels, fluctuation.ratios) : 0;
   return stepEndsSeconds.map((endSeconds, k) => {
     const row = quantilesBps[k]!;
-    const cells = Math.max(1, (endSeconds - (stepEndsSeconds[k - 1] ?? 0)) / CELL_SECONDS);
-    const explained = (variance * Math.min(cells, (1 + correlation) / (1 - correlation))) / cells;
-    const spread = width > 0 ? Math.log(Math.max(1, row[high]!) / Math.max(1, row[low]!)) / width : 0;
-    const share = spread > 0 ? Math.min(MOST_EXPLAINED, explained / spread ** 2) : 0;
-    return { endSeconds, middleBps: Math.max(1, row[middle]!), power: Math.sqrt(1 - share) };
+    const cells = max(1, (endSeconds - (stepEndsSeconds[k - 1] ?? 0)) / CELL_SECONDS);
+    const explained = (variance * min(cells, (1 + correlation) / (1 - correlation))) / cells;
+    const spread = width > 0 ? Math.log(max(1, row[high]!) / max(1, row[low]!)) / width : 0;
+    const share = spread > 0 ? min(MOST_EXPLAINED, explained / spread ** 2) : 0;
+    return { endSeconds, middleBps: max(1, row[middle]!), power: Math.sqrt(1 - share) };
   });
 }
 

@@ -74,7 +74,7 @@ class PacingMpcL extends LiveMpcL {
     // A free target is where playback is.
     const targetLatencySeconds = isFree ? Math.min(latencySeconds, live.maxLatencySeconds) : live.targetLatencySeconds;
     const basis = this.basisFor(state, inFlight, forecast);
-    const chunks = basis ? Math.ceil(DRAWN_SECONDS / chunkSeconds) : 0;
+    const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
     const playbackRate = planRate({
       live,
       aversion: isFree && basis ? 1 + AUTO_AVERSION * this.options.risk : undefined,

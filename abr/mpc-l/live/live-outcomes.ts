@@ -95,7 +95,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     let score = 0;
     let stallSeconds = 0;
     for (let f = 0; f < this.#link.count; f++) {
-      const played = this.#play(f, request, SEGMENTS * this.#chunkCount - request.chunk);
+      const played = this.#play(f, request, SEGMENTS * this.#chunkCount - request.buffered);
       score += played.score / this.#link.count;
       stallSeconds += played.stallSeconds / this.#link.count;
     }
@@ -111,7 +111,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   }
 
   #play(future: number, request: LiveRequest, count: number, needed?: Float64Array): Played {
-    const { segmentSeconds, weights, playbackRate, started, bufferLevelSeconds, nowSeconds, live } = this.#state;
+    const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, nowSeconds, live } =
+      this.#state;
     const link = this.#link;
     const chunkCount = this.#chunkCount;
     const chunkSeconds = this.#chunkSeconds;
@@ -159,9 +160,9 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
         due += chunkSeconds;
       }
       at += APPEND_SECONDS;
-      if (k === 0) ownStall = stalled;
+      if (k === 0 && !isPaused) ownStall = stalled;
     }
-    const end = firstExists + Math.ceil((count + request.chunk) / chunkCount) * segmentSeconds - chunkSeconds;
+    const end = firstExists + Math.ceil((count + request.buffered) / chunkCount) * segmentSeconds - chunkSeconds;
     const lateSeconds = Math.max(0, at - end);
     const stallCost =
       stallCostOf(this.#state, this.#options) * stalled + weights.mu * liveStallSeconds(this.#options) * stalls;

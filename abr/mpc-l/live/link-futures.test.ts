@@ -1,0 +1,346 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ConstantPath, PiecewisePath } from '../../capacity-path.ts';
+import type { PlayerState } from '../../controller.ts';
+import type { ExpectedHandover, Forecast, HandoverDip, PathForecast, QuantileForecast } from '../../forecast.ts';
+import { Futures } from '../futures.ts';
+import { normalQuantile } from '../normal-distribution.ts';
+import { DRAWN_SECONDS, LinkFutures } from './link-futures.ts';
+
+const SEED = { seed: 20260101 };
+const UTC_MS = Date.UTC(2025, 0, 1);
+const CELLS = 150;
+const RATE_BPS = 20e6;
+const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
+
+/** By default a link that is exactly `RATE_BPS`. */
+function forecastOf(changes: Partial<QuantileForecast> = {}): QuantileForecast {
+  return {
+    issuedAtMs: 0,
+    source: 'test',
+    stepEndsSeconds: [1, 15],
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: [1, 2].map(() => [RATE_BPS, RATE_BPS, RATE_BPS]),
+    rankCorrelation: 0.7,
+    handovers: [],
+    ...changes,
+  };
+}
+
+const pathsOf = (...paths: PathForecast['paths'][number][]): PathForecast => ({
+  kind: 'paths',
+  issuedAtMs: 0,
+  source: 'test',
+  paths,
+  handovers: [],
+});
+
+/** Quantiles at `levels` of a lognormal distribution of mean 1, or of the given median. */
+const lognormal = (levels: readonly number[], spread: number, median = Math.exp(-(spread ** 2) / 2)) =>
+  levels.map((level) => median * Math.exp(spread * normalQuantile(level)));
+
+interface Moment {
+  age?: number;
+  utc?: { utcMs?: number };
+}
+
+function read(
+  forecast: Forecast,
+  { count = 24, seed = 1, ...moment }: Moment & { count?: number; seed?: number } = {},
+) {
+  const futures = new Futures(count, 8, seed);
+  const link = new LinkFutures(futures, seed);
+  draw(link, futures, forecast, moment);
+  return link;
+}
+
+function draw(
+  link: LinkFutures,
+  futures: Futures,
+  forecast: Forecast,
+  { age = 0, utc = { utcMs: UTC_MS } }: Moment = {},
+) {
+  futures.draw(forecast, age);
+  link.draw({ nowSeconds: forecast.issuedAtMs / 1000 + age, ...utc } as PlayerState, forecast);
+}
+
+/** Capacity of each 0.1 s in one future, in bit/s. */
+function ratesOf(link: LinkFutures, future: number): number[] {
+  const bits = Array.from({ length: CELLS + 1 }, (_, cell) => link.bitsUntil(future, cell / 10));
+  return bits.slice(1).map((until, cell) => 10 * (until - bits[cell]!));
+}
+
+const everyFuture = <T>(link: LinkFutures, of: (future: number) => T) =>
+  Array.from({ length: link.count }, (_, future) => of(future));
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+function deviation(values: readonly number[]): number {
+  const middle = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
+}
+
+describe('a constant link', () => {
+  const link = read(forecastOf());
+
+  test('delivers rate times time, for one epoch', () => {
+    for (const seconds of [0, 0.03, 0.1, 1, 1.234, 14.99, DRAWN_SECONDS]) {
+      everyFuture(link, (f) => expect(link.bitsUntil(f, seconds) / RATE_BPS).toBeCloseTo(seconds, 9));
+    }
+    expect(link.bitsUntil(0, -1)).toBe(0);
+    expect(link.bitsUntil(0, 60)).toBe(link.bitsUntil(0, DRAWN_SECONDS));
+  });
+
+  test('delivers each of a series of transfers when its bits have come, also after that epoch', () => {
+    const anyTransfers = fc.array(
+      fc.record({
+        pause: fc.double({ min: 0, max: 3, noNaN: true }),
+        bits: fc.double({ min: 1, max: 60e6, noNaN: true }),
+      }),
+      { minLength: 1, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(anyTransfers, fc.nat(link.count - 1), (transfers, future) => {
+        link.begin();
+        let at = 0;
+        for (const { pause, bits } of transfers) {
+          const arrival = link.arrivalSeconds(future, at + pause, bits);
+          expect(arrival).toBeCloseTo(at + pause + bits / RATE_BPS, 6);
+          at = arrival;
+        }
+      }),
+      SEED,
+    );
+  });
+});
+
+describe('a varying link', () => {
+  const fluctuation = { levels: LEVELS, ratios: lognormal(LEVELS, 0.3), correlation: 0.5 };
+
+  test('arrivals invert the bits', () => {
+    const varying = read(forecastOf({ fluctuation }));
+    fc.assert(
+      fc.property(
+        fc.nat(varying.count - 1),
+        fc.double({ min: 0, max: 8, noNaN: true }),
+        fc.double({ min: 1, max: 40e6, noNaN: true }),
+        (future, from, bits) => {
+          varying.begin();
+          const until = varying.arrivalSeconds(future, from, bits);
+          fc.pre(until < DRAWN_SECONDS);
+          expect((varying.bitsUntil(future, until) - varying.bitsUntil(future, from)) / bits).toBeCloseTo(1, 6);
+        },
+      ),
+      SEED,
+    );
+  });
+
+  test('has ratios of mean 1 with the given quantiles', () => {
+    const link = read(forecastOf({ fluctuation }), { count: 128 });
+    const ratios = everyFuture(link, (f) => ratesOf(link, f))
+      .flat()
+      .map((rate) => rate / RATE_BPS);
+    expect(Math.abs(mean(ratios) - 1)).toBeLessThan(0.01);
+    fluctuation.ratios.forEach((ratio, i) => {
+      const below = (value: number) => ratios.filter((one) => one < value).length / ratios.length;
+      if (i > 0 && i < LEVELS.length - 1) expect(below(ratio)).toBeCloseTo(LEVELS[i]!, 1);
+    });
+    expect(Math.min(...ratios)).toBeCloseTo(fluctuation.ratios[0]!, 6);
+    expect(Math.max(...ratios)).toBeCloseTo(fluctuation.ratios[LEVELS.length - 1]!, 6);
+  });
+
+  test.each([0, 0.5, 0.9])('correlates from one 0.1 s to the next: %p', (correlation) => {
+    const link = read(forecastOf({ fluctuation: { ...fluctuation, correlation } }), { count: 32 });
+    const logs = everyFuture(link, (f) => ratesOf(link, f).map((rate) => Math.log(rate / RATE_BPS)));
+    const middle = mean(logs.flat());
+    const products = logs.map((row) => mean(row.slice(1).map((log, i) => (log - middle) * (row[i]! - middle))));
+    expect(mean(products) / deviation(logs.flat()) ** 2).toBeCloseTo(correlation, 1);
+  });
+
+  test("keeps the forecast's spread of the mean of a step", () => {
+    const levels = [0.1, 0.5, 0.9];
+    const spread = 0.2;
+    // Of itself the fluctuation spreads the mean of 1 s by 0.16.
+    const link = read(
+      forecastOf({
+        levels,
+        stepEndsSeconds: [1, 2, 15],
+        quantilesBps: [1, 2, 3].map(() => lognormal(levels, spread, RATE_BPS)),
+        fluctuation,
+      }),
+      { count: 256 },
+    );
+    for (const second of [0, 1]) {
+      const logs = everyFuture(link, (f) => Math.log(link.bitsUntil(f, second + 1) - link.bitsUntil(f, second)));
+      expect(deviation(logs) / spread).toBeGreaterThan(0.8);
+      expect(deviation(logs) / spread).toBeLessThan(1.1);
+    }
+    // Without fluctuation there is nothing to take away.
+    const plain = read(
+      forecastOf({ levels, stepEndsSeconds: [15], quantilesBps: [lognormal(levels, spread, RATE_BPS)] }),
+      { count: 256 },
+    );
+    const logs = everyFuture(plain, (f) => Math.log(plain.bitsUntil(f, 1)));
+    expect(Math.abs(deviation(logs) / spread - 1)).toBeLessThan(0.05);
+  });
+});
+
+describe('a handover', () => {
+  const DIP: HandoverDip = {
+    timingSeconds: 0,
+    depth: 0.8,
+    levels: [0.5],
+    seconds: [0.25],
+    collapse: { probability: 0, depth: 0.5, seconds: 1 },
+  };
+  const at = (seconds: number, changes: Partial<HandoverDip> = {}, confidence = 1): ExpectedHandover => ({
+    atMs: UTC_MS + seconds * 1000,
+    confidence,
+    dip: { ...DIP, ...changes },
+  });
+  const linkAt = (handovers: ExpectedHandover[], options: Parameters<typeof read>[1] = {}) =>
+    read(forecastOf({ handovers }), options);
+  /** What is left of the capacity of each 0.1 s; 1 where nothing is said. */
+  const left = (cells: Record<number, number>) => Array.from({ length: CELLS }, (_, cell) => cells[cell] ?? 1);
+  const sharesOf = (link: LinkFutures, future: number) =>
+    ratesOf(link, future).map((rate) => Math.round((rate / RATE_BPS) * 1e6) / 1e6);
+  const isLower = (link: LinkFutures) =>
+    everyFuture(link, (f) => link.bitsUntil(f, DRAWN_SECONDS) < 0.999999 * DRAWN_SECONDS * RATE_BPS);
+
+  test('lowers the cells of its dip in every future, and no others', () => {
+    const link = linkAt([at(5)]);
+    everyFuture(link, (f) => expect(sharesOf(link, f)).toEqual(left({ 50: 0.2, 51: 0.2, 52: 0.6 })));
+  });
+
+  test('lowers what is left of a dip that has begun', () => {
+    const link = linkAt([at(-0.1)]);
+    everyFuture(link, (f) => expect(sharesOf(link, f)).toEqual(left({ 0: 0.2, 1: 0.6 })));
+    expect(isLower(linkAt([at(-1)]))).not.toContain(true);
+  });
+
+  test.each([0, 0.25, 0.5, 1])('comes in a share of the futures, its confidence %p', (confidence) => {
+    const lower = isLower(linkAt([at(5, {}, confidence)], { count: 256 })).filter(Boolean).length / 512;
+    if (confidence === 0 || confidence === 1) expect(lower).toBe(confidence);
+    else expect(Math.abs(lower - confidence)).toBeLessThan(0.08);
+  });
+
+  test.each([0, 0.5, 1])('collapses after the dip with probability %p', (probability) => {
+    const link = linkAt([at(5, { collapse: { ...DIP.collapse, probability } })], { count: 256 });
+    // The dip ends at 5.25 s.
+    const collapsed = everyFuture(link, (f) => link.bitsUntil(f, 5.6) - link.bitsUntil(f, 5.5) < 0.09 * RATE_BPS);
+    const share = collapsed.filter(Boolean).length / collapsed.length;
+    if (probability === 0.5) expect(Math.abs(share - probability)).toBeLessThan(0.08);
+    else expect(share).toBe(probability);
+    const cells = {
+      50: 0.2,
+      51: 0.2,
+      52: 0.45,
+      ...Object.fromEntries(Array.from({ length: 9 }, (_, i) => [53 + i, 0.5])),
+      62: 0.75,
+    };
+    if (probability === 1) everyFuture(link, (f) => expect(sharesOf(link, f)).toEqual(left(cells)));
+  });
+
+  test('has the given durations and spread of its begin', () => {
+    const levels = [0.1, 0.5, 0.9];
+    const lasting = linkAt([at(5, { levels, seconds: [0.2, 0.4, 0.8] })], { count: 128 });
+    const seconds = everyFuture(lasting, (f) =>
+      sharesOf(lasting, f).reduce((sum, share) => sum + (1 - share) / 0.8 / 10, 0),
+    );
+    expect(Math.min(...seconds)).toBeCloseTo(0.2, 4);
+    expect(Math.max(...seconds)).toBeCloseTo(0.8, 4);
+    expect(Math.abs(seconds.filter((one) => one < 0.4).length / seconds.length - 0.5)).toBeLessThan(0.08);
+    const moving = linkAt([at(5, { timingSeconds: 0.5 })], { count: 128 });
+    const begins = everyFuture(moving, (f) => sharesOf(moving, f).findIndex((share) => share < 1) / 10);
+    expect(mean(begins)).toBeCloseTo(5 - 0.05, 1);
+    expect(Math.abs(deviation(begins) / 0.5 - 1)).toBeLessThan(0.15);
+  });
+
+  test('counts only with a dip, a time and a handover within the epoch', () => {
+    expect(isLower(linkAt([{ atMs: UTC_MS + 5000, confidence: 1 }]))).not.toContain(true);
+    expect(isLower(linkAt([at(5)], { utc: {} }))).not.toContain(true);
+    expect(isLower(linkAt([at(5)], { utc: { utcMs: Number.NaN } }))).not.toContain(true);
+    expect(isLower(linkAt([at(5)], { utc: { utcMs: UTC_MS + 3600e3 } }))).not.toContain(true);
+    expect(isLower(linkAt([at(-15), at(15), at(5)]))).not.toContain(false);
+  });
+});
+
+describe('given paths', () => {
+  const path = new PiecewisePath({ stepEndsSeconds: [0.35, 2, 7], ratesBps: [8e6, 1e6, 30e6], tail: 'repeat' });
+
+  test('are sampled as they are, from the present on', () => {
+    const link = read(pathsOf({ weight: 1, path }), { age: 1.3, count: 4 });
+    const bits = Array.from(
+      { length: CELLS },
+      (_, cell) => path.cumulativeBits(1.4 + cell / 10) - path.cumulativeBits(1.3),
+    );
+    everyFuture(link, (f) => {
+      for (const [cell, until] of bits.entries()) expect(link.bitsUntil(f, (cell + 1) / 10)).toBeCloseTo(until, 3);
+    });
+  });
+
+  test('stand for futures in proportion to their weights', () => {
+    const link = read(
+      pathsOf({ weight: 0.25, path: new ConstantPath(1e6) }, { weight: 0.75, path: new ConstantPath(3e6) }),
+    );
+    const slow = everyFuture(link, (f) => Math.round(link.bitsUntil(f, 1)) === 1e6).filter(Boolean).length;
+    expect(slow).toBe(link.count / 4);
+  });
+
+  test('that are dead for ever or for a while deliver late, and never at no time', () => {
+    const late = new PiecewisePath({ stepEndsSeconds: [10, 20], ratesBps: [0, 8e6] });
+    for (const dead of [new ConstantPath(0), late]) {
+      const link = read(pathsOf({ weight: 1, path: dead }));
+      for (const [from, bits] of [
+        [0, 0],
+        [0, 1e6],
+        [3, 0],
+        [20, 1e6],
+      ] as const) {
+        link.begin();
+        const arrival = link.arrivalSeconds(0, from, bits);
+        expect(arrival).toBeGreaterThanOrEqual(from - 1e-9);
+        expect(arrival).toBeLessThan(Number.POSITIVE_INFINITY);
+      }
+    }
+    const link = read(pathsOf({ weight: 1, path: late }));
+    link.begin();
+    expect(link.arrivalSeconds(0, 0, 8e6)).toBeCloseTo(11, 6);
+  });
+});
+
+describe('a forecast', () => {
+  test('is used from its age on', () => {
+    const steps = forecastOf({
+      stepEndsSeconds: [2, 4, 8],
+      quantilesBps: [10e6, 40e6, 20e6].map((bps) => [bps, bps, bps]),
+    });
+    const link = read(steps, { age: 1.5 });
+    expect(link.bitsUntil(0, 0.5) / 10e6).toBeCloseTo(0.5, 6);
+    expect((link.bitsUntil(0, 2.5) - link.bitsUntil(0, 0.5)) / 40e6).toBeCloseTo(2, 6);
+    // The last step goes on.
+    expect((link.bitsUntil(0, 15) - link.bitsUntil(0, 2.5)) / 20e6).toBeCloseTo(12.5, 6);
+    const old = read(steps, { age: 14 });
+    expect(old.bitsUntil(0, 1) / 20e6).toBeCloseTo(1, 6);
+  });
+
+  test('gives the same futures whatever was drawn before, and others with another seed', () => {
+    const fluctuation = { levels: LEVELS, ratios: lognormal(LEVELS, 0.3), correlation: 0.5 };
+    const dip = {
+      timingSeconds: 0.2,
+      depth: 0.8,
+      levels: [0.5],
+      seconds: [0.3],
+      collapse: { probability: 0.3, depth: 0.5, seconds: 1 },
+    };
+    const forecast = forecastOf({ fluctuation, handovers: [{ atMs: UTC_MS + 3000, confidence: 0.7, dip }] });
+    const fresh = read(forecast);
+    const futures = new Futures(24, 8, 1);
+    const used = new LinkFutures(futures, 1);
+    draw(used, futures, pathsOf({ weight: 1, path: new ConstantPath(1e6) }), {});
+    draw(used, futures, forecastOf({ fluctuation: { ...fluctuation, correlation: 0.9 } }), { age: 3 });
+    draw(used, futures, forecastOf());
+    draw(used, futures, forecast);
+    const all = (link: LinkFutures) => everyFuture(link, (f) => ratesOf(link, f));
+    expect(all(used)).toEqual(all(fresh));
+    expect(all(read(forecast, { seed: 2 }))).not.toEqual(all(fresh));
+  });
+});

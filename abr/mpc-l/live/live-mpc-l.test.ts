@@ -1,0 +1,327 @@
+/** Laws of MPC-L's live controller, in random states and on random forecasts, valid and broken. */
+
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ConstantPath, PiecewisePath } from '../../capacity-path.ts';
+import type { Controller, InFlight, LiveState, PlayerState } from '../../controller.ts';
+import type { Forecast, HandoverDip, PathForecast, QuantileForecast } from '../../forecast.ts';
+import { createMpcD } from '../../mpc-d.ts';
+import { qoeWeights } from '../../qoe.ts';
+import { anyDownloads, anyState } from '../../random-states.fixture.ts';
+import { createMpcL } from '../mpc-l.ts';
+import { createLiveMpcL } from './live-mpc-l.ts';
+
+const SEED = { seed: 20260101, numRuns: 60 };
+const UTC_MS = Date.UTC(2025, 0, 1);
+const NOW_SECONDS = 100;
+const DIP: HandoverDip = {
+  timingSeconds: 0.1,
+  depth: 0.8,
+  levels: [0.1, 0.5, 0.9],
+  seconds: [0.1, 0.2, 0.5],
+  collapse: { probability: 0.1, depth: 0.6, seconds: 1.5 },
+};
+const FLUCTUATION = { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation: 0.4 };
+
+/** Around a rate, with fluctuation and a handover in 3 s. */
+function forecastOf(bps: number, changes: Partial<QuantileForecast> = {}): QuantileForecast {
+  return {
+    issuedAtMs: NOW_SECONDS * 1000,
+    source: 'test',
+    stepEndsSeconds: [1, 4, 12, 40],
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: [1, 1.1, 0.9, 1].map((factor) => [0.7, 1, 1.3].map((share) => share * factor * bps)),
+    rankCorrelation: 0.7,
+    handovers: [{ atMs: UTC_MS + 3000, confidence: 0.8, dip: DIP }],
+    fluctuation: FLUCTUATION,
+    ...changes,
+  };
+}
+
+function rateOf(state: PlayerState): number {
+  const last = state.downloads[state.downloads.length - 1];
+  return last === undefined ? 5e6 : last.receivedBits / last.downloadSeconds;
+}
+
+const anyLive = (segmentSeconds: number): fc.Arbitrary<LiveState> =>
+  fc
+    .record({
+      latencySeconds: fc.double({ min: 0.1, max: 6, noNaN: true }),
+      targetLatencySeconds: fc.double({ min: 0.4, max: 4, noNaN: true }),
+      chunks: fc.constantFrom(1, 2, 4, 30),
+      playbackRates: fc.constantFrom({ min: 0.95, max: 1.05 }, { min: 1, max: 1 }, { min: 0.5, max: 2 }),
+      maxLatencySeconds: fc.constantFrom(2, 5),
+      firstChunkAtSeconds: fc.double({ min: NOW_SECONDS - 6, max: NOW_SECONDS + 4, noNaN: true }),
+    })
+    .map(({ chunks, ...rest }) => ({ ...rest, chunkSeconds: segmentSeconds / chunks }));
+
+const anyOnDemand = anyState({ downloads: anyDownloads(6) }).map((state): PlayerState => ({ ...state, utcMs: UTC_MS }));
+const anyLiveState = anyOnDemand.chain((state) => anyLive(state.segmentSeconds).map((live) => ({ ...state, live })));
+
+function inFlightOf(state: PlayerState, representation: number, receivedShare: number): InFlight {
+  const sizeBits = state.upcomingSizesBits[0]![representation]!;
+  return {
+    segmentIndex: state.segmentIndex,
+    bitrateBps: state.ladderBps[representation]!,
+    sizeBits,
+    requestedAtSeconds: NOW_SECONDS - 1,
+    receivedBits: receivedShare * sizeBits,
+    ...(receivedShare > 0 && { firstByteAtSeconds: NOW_SECONDS - 0.9, lastProgressAtSeconds: NOW_SECONDS }),
+    abandonments: 0,
+  };
+}
+
+const anyReceived = fc.constantFrom(0, 0.01, 0.4, 1);
+const topOf = (state: PlayerState) => state.ladderBps.length - 1;
+
+/** All that a controller answers in a state. */
+function answersOf(controller: Controller, state: PlayerState, inFlight: InFlight, forecast?: Forecast) {
+  return {
+    decision: controller.decide(state, forecast),
+    change: controller.reconsider!(state, inFlight, forecast),
+    pace: controller.pace?.(state, inFlight, forecast),
+    idlePace: controller.pace?.(state, undefined, forecast),
+  };
+}
+
+function expectValid({ decision, change, pace, idlePace }: ReturnType<typeof answersOf>, state: PlayerState): void {
+  for (const one of change === 'keep' ? [decision] : [decision, change]) {
+    expect(Number.isInteger(one.representation)).toBe(true);
+    expect(one.representation).toBeGreaterThanOrEqual(0);
+    expect(one.representation).toBeLessThanOrEqual(topOf(state));
+    expect(one.reason).not.toMatch(/NaN|undefined|Infinity/);
+  }
+  const { min, max } = state.live!.playbackRates;
+  for (const one of [pace!, idlePace!]) {
+    expect(one.playbackRate).toBeGreaterThanOrEqual(min);
+    expect(one.playbackRate).toBeLessThanOrEqual(max);
+    expect(one.targetLatencySeconds).toBe(state.live!.targetLatencySeconds);
+    expect(one.reason).not.toMatch(/NaN|undefined|Infinity/);
+  }
+}
+
+function freeze<T>(value: T): T {
+  if (
+    typeof value === 'object' &&
+    value !== null &&
+    !(value instanceof ConstantPath || value instanceof PiecewisePath)
+  ) {
+    Object.freeze(value);
+    for (const one of Object.values(value)) freeze(one);
+  }
+  return value;
+}
+
+/** A stream of 2 s segments in chunks of 0.5 s on a link of 10 Mbit/s, at its target. */
+function steadyState(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = {}): PlayerState {
+  const ladderBps = [1e6, 2e6, 4e6, 8e6];
+  return {
+    nowSeconds: NOW_SECONDS,
+    utcMs: UTC_MS,
+    started: true,
+    playbackRate: 1,
+    isPaused: false,
+    bufferLevelSeconds: 0.9,
+    bufferCapSeconds: 8,
+    segmentSeconds: 2,
+    segmentIndex: 20,
+    segmentsRemaining: Number.POSITIVE_INFINITY,
+    ladderBps,
+    upcomingSizesBits: [ladderBps.map((bps) => 2 * bps)],
+    previousBitrateBps: 4e6,
+    downloads: Array.from({ length: 8 }, (_, i) => ({
+      segmentIndex: 12 + i,
+      bitrateBps: 4e6,
+      receivedBits: 8e6,
+      sizeBits: 8e6,
+      requestedAtSeconds: NOW_SECONDS - 2 * (8 - i),
+      downloadSeconds: 0.85,
+      latencySeconds: 0.05,
+      abandoned: false,
+    })),
+    weights: qoeWeights('linear', ladderBps),
+    ...changes,
+    live: {
+      latencySeconds: 1.2,
+      targetLatencySeconds: 1.2,
+      chunkSeconds: 0.5,
+      playbackRates: { min: 0.95, max: 1.05 },
+      maxLatencySeconds: 4,
+      firstChunkAtSeconds: NOW_SECONDS,
+      ...live,
+    },
+  };
+}
+
+describe('on demand', () => {
+  test('answers exactly as MPC-L', () => {
+    const [ours, theirs] = [createLiveMpcL(), createMpcL()];
+    fc.assert(
+      fc.property(anyOnDemand, anyReceived, fc.boolean(), (state, share, isKnown) => {
+        const forecast = isKnown ? forecastOf(rateOf(state)) : undefined;
+        const inFlight = inFlightOf(state, topOf(state), share);
+        expect(ours.decide(state, forecast)).toEqual(theirs.decide(state, forecast));
+        expect(ours.reconsider!(state, inFlight, forecast)).toEqual(theirs.reconsider!(state, inFlight, forecast));
+      }),
+      SEED,
+    );
+  });
+});
+
+describe('live', () => {
+  const path = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6], tail: 'repeat' });
+  const truth: PathForecast = {
+    kind: 'paths',
+    issuedAtMs: (NOW_SECONDS - 1) * 1000,
+    source: 'oracle',
+    paths: [{ weight: 1, path }],
+    handovers: [],
+  };
+
+  test('answers depend on the arguments alone, and leave them alone', () => {
+    const used = createLiveMpcL();
+    fc.assert(
+      fc.property(anyLiveState, anyReceived, fc.boolean(), (state, share, isTruth) => {
+        const forecast = freeze(isTruth ? truth : forecastOf(rateOf(state)));
+        const inFlight = freeze(inFlightOf(state, topOf(state), share));
+        const answers = answersOf(used, freeze(state), inFlight, forecast);
+        expectValid(answers, state);
+        const fresh = createLiveMpcL();
+        expect(fresh.pace!(state, inFlight, forecast)).toEqual(answers.pace);
+        expect(fresh.reconsider!(state, inFlight, forecast)).toEqual(answers.change);
+        expect(fresh.decide(state, forecast)).toEqual(answers.decision);
+      }),
+      { ...SEED, numRuns: 20 },
+    );
+  });
+
+  test('without a forecast MPC-D decides, and the pace leads to the target', () => {
+    const [controller, mpcD] = [createLiveMpcL(), createMpcD()];
+    fc.assert(
+      fc.property(anyLiveState, (state) => {
+        expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);
+        expect(controller.reconsider!(state, inFlightOf(state, topOf(state), 0))).toBe('keep');
+        const { latencySeconds, targetLatencySeconds, playbackRates } = state.live;
+        const { playbackRate, reason } = controller.pace!(state, undefined);
+        expect(reason).toContain('no usable forecast');
+        const late = latencySeconds - targetLatencySeconds;
+        if (late > 1) expect(playbackRate).toBe(playbackRates.max);
+        if (late > 0.1) expect(playbackRate >= 1).toBe(true);
+        if (late < -0.1) expect(playbackRate <= 1).toBe(true);
+      }),
+      SEED,
+    );
+    expect(controller.pace!(steadyState(), undefined).playbackRate).toBe(1);
+    for (const latencySeconds of [0.7, 1, 1.4, 1.7]) {
+      const { playbackRate } = controller.pace!(steadyState({}, { latencySeconds }), undefined);
+      expect(Math.sign(playbackRate - 1)).toBe(Math.sign(latencySeconds - 1.2));
+    }
+  });
+
+  const good = forecastOf(5e6);
+  const handoverWith = (dip: unknown) => ({ handovers: [{ atMs: UTC_MS + 3000, confidence: 0.8, dip }] });
+  const BROKEN: Record<string, object> = {
+    stale: { issuedAtMs: 0 },
+    'of the future': { issuedAtMs: 1e9 },
+    'of no time': { issuedAtMs: Number.NaN },
+    'of NaN': { quantilesBps: good.quantilesBps.map((row) => row.map(() => Number.NaN)) },
+    'without steps': { stepEndsSeconds: [], quantilesBps: [] },
+    'with handovers at NaN': { handovers: [{ atMs: Number.NaN, confidence: 0.5, dip: DIP }] },
+    'with an empty dip': handoverWith({}),
+    'with a dip of null': handoverWith(null),
+    'with a dip of negative duration': handoverWith({ ...DIP, seconds: [-3, -2, -1] }),
+    'with a dip of NaN': handoverWith({ ...DIP, depth: Number.NaN }),
+    'with a deeper dip than the capacity': handoverWith({ ...DIP, depth: 2 }),
+    'with a dip without its collapse': handoverWith({ ...DIP, collapse: undefined }),
+    'with a certain collapse above 1': handoverWith({ ...DIP, collapse: { ...DIP.collapse, probability: 2 } }),
+    'with an empty fluctuation': { fluctuation: {} },
+    'with a fluctuation of null': { fluctuation: null },
+    'with fewer ratios than levels': { fluctuation: { ...FLUCTUATION, ratios: [1] } },
+    'with ratios of NaN': { fluctuation: { ...FLUCTUATION, ratios: [1, Number.NaN, 1] } },
+    'with a correlation above 1': { fluctuation: { ...FLUCTUATION, correlation: 1.5 } },
+  };
+
+  test.each(Object.keys(BROKEN))('a forecast %s counts as none', (name) => {
+    const controller = createLiveMpcL();
+    fc.assert(
+      fc.property(anyLiveState, anyReceived, (state, share) => {
+        const forecast = { ...good, ...BROKEN[name] } as unknown as Forecast;
+        const inFlight = inFlightOf(state, topOf(state), share);
+        const answers = answersOf(controller, state, inFlight, forecast);
+        expectValid(answers, state);
+        expect(answers).toEqual(answersOf(controller, state, inFlight));
+      }),
+      { ...SEED, numRuns: 2 },
+    );
+  });
+
+  test('a wrong clock or a dead link leads to valid answers', () => {
+    const controller = createLiveMpcL();
+    const dead = { ...truth, paths: [{ weight: 1, path: new ConstantPath(0) }] };
+    const anyUtc = fc.constantFrom(
+      undefined,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      UTC_MS + 3600e3,
+      UTC_MS - 3600e3,
+      0,
+    );
+    const offset = fc.constantFrom(0, 3600, -3600);
+    fc.assert(
+      fc.property(anyLiveState, anyUtc, offset, anyReceived, fc.boolean(), (any, utcMs, off, share, isDead) => {
+        const live = { ...any.live, latencySeconds: any.live.latencySeconds + off };
+        const state = { ...any, utcMs, live };
+        const inFlight = inFlightOf(state, topOf(state), share);
+        expectValid(answersOf(controller, state, inFlight, isDead ? dead : forecastOf(rateOf(state))), state);
+      }),
+      { ...SEED, numRuns: 40 },
+    );
+  });
+
+  test('chooses a bitrate that the link sustains', () => {
+    const controller = createLiveMpcL();
+    const choiceAt = (bps: number) => {
+      const downloads = steadyState().downloads.map((one) => ({ ...one, downloadSeconds: 0.05 + 8e6 / bps }));
+      return controller.decide(steadyState({ downloads }), forecastOf(bps)).representation;
+    };
+    expect([1e6, 3e6, 7e6, 40e6].map(choiceAt)).toEqual([0, 1, 2, 3]);
+  });
+
+  test('abandons a download that would stall for long, and keeps one that comes in time', () => {
+    const controller = createLiveMpcL();
+    const downloads = steadyState().downloads.map((one) => ({ ...one, downloadSeconds: 8 }));
+    const state = steadyState({ downloads, previousBitrateBps: 8e6 }, { firstChunkAtSeconds: NOW_SECONDS - 1 });
+    const late = inFlightOf(state, 3, 0.05);
+    const change = controller.reconsider!(state, late, forecastOf(1.2e6));
+    expect(change).toMatchObject({ representation: expect.any(Number), reason: expect.stringContaining('abandoned') });
+    const fast = steadyState({}, { firstChunkAtSeconds: NOW_SECONDS - 1 });
+    expect(controller.reconsider!(fast, inFlightOf(fast, 2, 0.4), forecastOf(12e6))).toBe('keep');
+  });
+
+  test('plays slower before a handover that would stall it', () => {
+    const controller = createLiveMpcL();
+    const dip = { ...DIP, timingSeconds: 0, depth: 1, levels: [0.5], seconds: [0.7] };
+    const handovers = (confidence: number) => [{ atMs: UTC_MS + 4000, confidence, dip }];
+    const rateWith = (confidence: number) =>
+      controller.pace!(
+        steadyState(),
+        undefined,
+        forecastOf(12e6, { handovers: handovers(confidence), fluctuation: { ...FLUCTUATION, ratios: [1, 1, 1] } }),
+      ).playbackRate;
+    expect(rateWith(1)).toBeLessThan(1);
+    expect(rateWith(0)).toBe(1);
+  });
+
+  test('jumps from beyond the greatest latency', () => {
+    const controller = createLiveMpcL();
+    const jumpAt = (latencySeconds: number) => controller.pace!(steadyState({}, { latencySeconds }), undefined).jump;
+    expect([1.2, 4, 4.01, 3600].map(jumpAt)).toEqual([false, false, true, true]);
+  });
+});
+
+test('without `rate` the player sets the pace, and the decisions are the same', () => {
+  const [without, pacing] = [createLiveMpcL({ rate: false }), createLiveMpcL()];
+  expect(without.pace).toBeUndefined();
+  expect(without.decide(steadyState(), forecastOf(10e6))).toEqual(pacing.decide(steadyState(), forecastOf(10e6)));
+  expect(() => createLiveMpcL({ futures: 1 })).toThrow('options.futures');
+});

@@ -1,0 +1,247 @@
+/** Chunks on links of one rate, computed by hand. */
+
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
+import type { QuantileForecast } from '../../forecast.ts';
+import { qoeWeights } from '../../qoe.ts';
+import { Futures } from '../futures.ts';
+import { type MpcLOptions, resolveMpcLOptions } from '../options.ts';
+import { LinkFutures } from './link-futures.ts';
+import { LiveOutcomes } from './live-outcomes.ts';
+
+const SEGMENT_SECONDS = 2;
+const CHUNK_SECONDS = 0.5;
+const LATENCY_SECONDS = 0.05;
+const LADDER_BPS = [1e6, 2e6, 4e6, 8e6];
+/** Of 4 Mbit/s: chunks of 2 Mbit. */
+const MIDDLE = 2;
+/** Time for an append may come on top of an arrival. */
+const APPEND_SECONDS = 0.05;
+
+function stateOf(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = {}): PlayerState {
+  return {
+    nowSeconds: 100,
+    started: true,
+    playbackRate: 1,
+    isPaused: false,
+    bufferLevelSeconds: 1,
+    bufferCapSeconds: 8,
+    segmentSeconds: SEGMENT_SECONDS,
+    segmentIndex: 20,
+    segmentsRemaining: Number.POSITIVE_INFINITY,
+    ladderBps: LADDER_BPS,
+    upcomingSizesBits: [LADDER_BPS.map((bps) => bps * SEGMENT_SECONDS)],
+    previousBitrateBps: LADDER_BPS[MIDDLE],
+    downloads: [],
+    weights: qoeWeights('linear', LADDER_BPS),
+    live: {
+      latencySeconds: 1.2,
+      targetLatencySeconds: 1.2,
+      chunkSeconds: CHUNK_SECONDS,
+      playbackRates: { min: 0.95, max: 1.05 },
+      maxLatencySeconds: 4,
+      firstChunkAtSeconds: 100,
+      ...live,
+    },
+    ...changes,
+  };
+}
+
+/** Outcomes on a link of exactly this rate; an element that stalls at an empty buffer. */
+function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): LiveOutcomes {
+  const forecast: QuantileForecast = {
+    issuedAtMs: 1000 * state.nowSeconds,
+    source: 'test',
+    stepEndsSeconds: [60],
+    levels: [0.1, 0.9],
+    quantilesBps: [[bps, bps]],
+    rankCorrelation: 0,
+    handovers: [],
+  };
+  const options = resolveMpcLOptions({ futures: 4, ...given, tuning: { stallLevelSeconds: 0 } });
+  const futures = new Futures(options.futures, options.tuning.bins, options.seed);
+  futures.draw(forecast, 0);
+  const link = new LinkFutures(futures, options.seed);
+  link.draw(state, forecast);
+  return new LiveOutcomes(state, { options, link, latencySeconds: LATENCY_SECONDS });
+}
+
+const downloading = (changes: Partial<InFlight> = {}): InFlight => ({
+  segmentIndex: 20,
+  bitrateBps: LADDER_BPS[MIDDLE]!,
+  sizeBits: 8e6,
+  requestedAtSeconds: 99,
+  receivedBits: 5e6,
+  firstByteAtSeconds: 99.05,
+  abandonments: 0,
+  ...changes,
+});
+
+/** Latencies at which the first `count` chunks play in time, in the first future; all futures are equal. */
+function neededOf(outcomes: LiveOutcomes, request = outcomes.newRequest(MIDDLE), count = 4): number[] {
+  const needed = outcomes.neededLatencySeconds(request, count);
+  for (let i = count; i < needed.length; i++) expect(needed[i]).toBe(needed[i % count]);
+  return [...needed.subarray(0, count)];
+}
+
+/** Arrivals in the buffer, in seconds from now, that these latencies imply. */
+const arrivalsOf = (needed: readonly number[], { live, bufferLevelSeconds, playbackRate }: PlayerState) =>
+  needed.map((latency, i) => latency - live!.latencySeconds + bufferLevelSeconds / playbackRate + i * CHUNK_SECONDS);
+
+function expectArrivals(needed: readonly number[], state: PlayerState, expected: readonly number[]): void {
+  const late = arrivalsOf(needed, state).map((arrival, i) => arrival - expected[i]!);
+  expect(late[0]).toBeGreaterThanOrEqual(0);
+  expect(late[0]).toBeLessThanOrEqual(APPEND_SECONDS);
+  for (const one of late) expect(one).toBeCloseTo(late[0]!, 6);
+}
+
+describe('a new request', () => {
+  test('waits for each chunk on a link that is faster than the encoder', () => {
+    const state = stateOf();
+    // 0.25 s per chunk, each from the time at which it exists.
+    expectArrivals(neededOf(outcomesOn(8e6, state)), state, [0.3, 0.75, 1.25, 1.75]);
+  });
+
+  test('is a growing queue on a slower link', () => {
+    const state = stateOf();
+    const outcomes = outcomesOn(2e6, state);
+    const needed = neededOf(outcomes);
+    expectArrivals(needed, state, [1.05, 2.05, 3.05, 4.05]);
+    // Each chunk needs half a second more.
+    for (let i = 1; i < 4; i++) expect(needed[i]! - needed[i - 1]!).toBeCloseTo(0.5, 6);
+    const { stallSeconds } = outcomes.evaluate(outcomes.newRequest(MIDDLE));
+    expect(stallSeconds).toBeCloseTo(needed[3]! - state.live!.latencySeconds, 6);
+  });
+
+  test('is not sent before its first chunk exists', () => {
+    const state = stateOf({}, { firstChunkAtSeconds: 101 });
+    expectArrivals(neededOf(outcomesOn(8e6, state)), state, [1.3, 1.75, 2.25, 2.75]);
+  });
+
+  test('catches up with chunks that have existed for long', () => {
+    const state = stateOf({}, { firstChunkAtSeconds: 98 });
+    expectArrivals(neededOf(outcomesOn(8e6, state)), state, [0.3, 0.55, 0.8, 1.05]);
+  });
+
+  test('of a whole segment arrives in one piece', () => {
+    const state = stateOf({ bufferLevelSeconds: 0.5 }, { chunkSeconds: SEGMENT_SECONDS });
+    const outcomes = outcomesOn(8e6, state);
+    const [needed] = neededOf(outcomes, outcomes.newRequest(MIDDLE), 1);
+    expectArrivals([needed!], state, [1.05]);
+    expect(outcomes.evaluate(outcomes.newRequest(MIDDLE)).stallSeconds).toBeCloseTo(needed! - 1.2, 6);
+  });
+
+  test('needs the higher latency, the sooner the buffer is empty', () => {
+    const slow = neededOf(outcomesOn(8e6, stateOf()));
+    const fast = neededOf(outcomesOn(8e6, stateOf({ playbackRate: 2 })));
+    const low = neededOf(outcomesOn(8e6, stateOf({ bufferLevelSeconds: 0.5 })));
+    expect(fast[0]! - slow[0]!).toBeCloseTo(0.5, 9);
+    expect(low).toEqual(fast);
+  });
+});
+
+describe('a running download', () => {
+  test('goes on with the chunk that has partly arrived', () => {
+    // The third of four chunks exists since now, and half of it has come.
+    const state = stateOf({}, { firstChunkAtSeconds: 99 });
+    const outcomes = outcomesOn(4e6, state);
+    const running = outcomes.running(downloading(), MIDDLE);
+    expect(running).toEqual({ representation: MIDDLE, chunk: 2, bits: 1e6, latencySeconds: 0, buffered: 2 });
+    expectArrivals(neededOf(outcomes, running, 2), state, [0.25, 1]);
+  });
+
+  test('has its latency before it until its first byte', () => {
+    const outcomes = outcomesOn(4e6);
+    const waiting = downloading({ receivedBits: 0, firstByteAtSeconds: undefined });
+    expect(outcomes.running(waiting, MIDDLE)).toEqual(outcomes.newRequest(MIDDLE));
+  });
+
+  test('with all of its bits takes no time', () => {
+    const outcomes = outcomesOn(1e5, stateOf({}, { firstChunkAtSeconds: 98 }));
+    const running = outcomes.running(downloading({ receivedBits: 9e6 }), MIDDLE);
+    expect(running).toMatchObject({ chunk: 3, bits: 0 });
+    expect(outcomes.evaluate(running)).toMatchObject({ qoe: 4, stallSeconds: 0 });
+  });
+
+  test('is worth as much as its replacement by itself, if the link takes no time', () => {
+    // All chunks of four segments exist.
+    const outcomes = outcomesOn(1e12, stateOf({}, { firstChunkAtSeconds: 90 }));
+    for (const receivedBits of [0, 3e6, 5e6, 7.9e6]) {
+      const running = outcomes.running(downloading({ receivedBits }), MIDDLE);
+      const again = outcomes.newRequest(MIDDLE, running);
+      expect(again).toMatchObject({ chunk: 0, bits: 2e6, buffered: running.buffered });
+      expect(outcomes.evaluate(again).score).toBeCloseTo(outcomes.evaluate(running).score, 0);
+    }
+  });
+
+  test('delays its replacement by the chunks that are in the buffer already', () => {
+    const state = stateOf({}, { firstChunkAtSeconds: 98 });
+    const outcomes = outcomesOn(4e6, state);
+    const again = outcomes.newRequest(MIDDLE, outcomes.running(downloading(), MIDDLE));
+    // Playback needs the third chunk first, and it comes after two others.
+    expectArrivals(neededOf(outcomes, again, 2), state, [1.55, 2.05]);
+  });
+});
+
+describe('playback', () => {
+  test('that has not started begins with its first chunk', () => {
+    const waiting = stateOf({ started: false, bufferLevelSeconds: 0 });
+    const outcomes = outcomesOn(2e6, waiting);
+    const needed = neededOf(outcomes);
+    expect(needed[0]).toBeCloseTo(waiting.live!.latencySeconds, 9);
+    expect(needed[1]! - needed[0]!).toBeCloseTo(0.5, 6);
+    const fast = outcomesOn(8e6, waiting);
+    expect(fast.evaluate(fast.newRequest(MIDDLE)).stallSeconds).toBe(0);
+  });
+
+  test('that is paused stalls on no link', () => {
+    const paused = outcomesOn(1e5, stateOf({ isPaused: true }));
+    expect(paused.evaluate(paused.newRequest(MIDDLE))).toMatchObject({ qoe: 4, stallSeconds: 0 });
+    const playing = outcomesOn(1e5);
+    expect(playing.evaluate(playing.newRequest(MIDDLE)).stallSeconds).toBeGreaterThan(10);
+  });
+
+  test('stalls by the greatest lack of latency among the chunks', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 1e5, max: 2e7, noNaN: true }),
+        fc.double({ min: 0, max: 5, noNaN: true }),
+        fc.double({ min: 95, max: 103, noNaN: true }),
+        fc.nat(LADDER_BPS.length - 1),
+        (bps, bufferLevelSeconds, firstChunkAtSeconds, representation) => {
+          const outcomes = outcomesOn(bps, stateOf({ bufferLevelSeconds }, { firstChunkAtSeconds }));
+          const request = outcomes.newRequest(representation);
+          const needed = neededOf(outcomes, request);
+          const lack = Math.max(0, ...needed.map((latency) => latency - 1.2));
+          expect(outcomes.evaluate(request).stallSeconds).toBeCloseTo(lack, 6);
+        },
+      ),
+      { seed: 5, numRuns: 100 },
+    );
+  });
+});
+
+describe('the score', () => {
+  const scoresOn = (bps: number, given: MpcLOptions = {}) => {
+    const outcomes = outcomesOn(bps, stateOf(), given);
+    return LADDER_BPS.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)).score);
+  };
+
+  test('rises with the bitrate on a fast link, and falls above the capacity', () => {
+    const fast = scoresOn(100e6);
+    const slow = scoresOn(1.2e6);
+    for (let r = 1; r < LADDER_BPS.length; r++) {
+      expect(fast[r]).toBeGreaterThan(fast[r - 1]!);
+      expect(slow[r]).toBeLessThan(slow[r - 1]!);
+    }
+  });
+
+  test('falls with the capacity and with the aversion to risk', () => {
+    const rates = [0.5e6, 1e6, 2e6, 4e6, 8e6, 16e6].map((bps) => scoresOn(bps)[MIDDLE]!);
+    for (let i = 1; i < rates.length; i++) expect(rates[i]).toBeGreaterThan(rates[i - 1]! - 1e-9);
+    expect(rates[0]).toBeLessThan(rates[5]!);
+    expect(scoresOn(2e6, { risk: 1 })[MIDDLE]).toBeLessThan(scoresOn(2e6, { risk: 0 })[MIDDLE]!);
+    expect(scoresOn(100e6, { risk: 1 })).toEqual(scoresOn(100e6, { risk: 0 }));
+  });
+});
