@@ -54,6 +54,10 @@ export class LinkFutures {
     const random = minimalStandard(seed);
     const normal = () => normalQuantile(max(1e-9, random()));
     this.#innovations = Float64Array.from({ length: this.count * CELLS }, normal);
+    // The second copy of a future mirrors the first, so that few futures stand for the distribution.
+    this.#innovations.forEach((innovation, i, all) => {
+      if (floor(i / CELLS) % COPIES === 0) all[i + CELLS] = -innovation;
+    });
     this.#scores = new Float64Array(this.count * CELLS);
     this.#draws = Float64Array.from({ length: this.count * HANDOVERS * DRAWS }, normal);
   }
