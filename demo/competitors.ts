@@ -25,6 +25,7 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
     about: 'Plans on a distribution of throughput futures, with handovers and abandonment in the plan.',
   },
   'mpc-l:no-rate': { title: 'MPC-L, no pace', about: "MPC-L that leaves the playback rate to dash.js's catch-up." },
+  'mpc-l:auto-target': { title: 'MPC-L, free target', about: 'MPC-L that chooses the live latency itself.' },
   'mpc-l:no-handover': { title: 'MPC-L, no handovers', about: 'MPC-L without the 15 s handover clock.' },
   'mpc-l:no-abandon': { title: 'MPC-L, not abandoning', about: 'MPC-L that finishes every download.' },
   'mpc-l:no-forecast': { title: 'MPC-L, no forecast', about: 'MPC-L on the spread of past throughput alone.' },
