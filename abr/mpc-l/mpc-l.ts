@@ -37,8 +37,8 @@ export interface PlanBasis {
 }
 
 /**
- * Live streams are planned like those on demand; `live/live-mpc-l.ts` has the controller for them. Throws `InputError`
- * for an invalid option.
+ * Plans live streams as if they were on demand; `createLiveMpcL` plans their chunks. Throws `InputError` for an invalid
+ * option.
  */
 export function createMpcL(options: MpcLOptions = {}): Controller {
   return new MpcL(resolveMpcLOptions(options));
