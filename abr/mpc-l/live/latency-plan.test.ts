@@ -18,7 +18,15 @@ function problem({
   chunks = CHUNKS,
   ...changes
 }: Changes = {}): LatencyProblem {
-  const { dueSeconds = 0.8, presentRate = 1, stallSeconds = 0.1, segmentSeconds = 2, aversion, ...live } = changes;
+  const {
+    dueSeconds = 0.8,
+    presentRate = 1,
+    offShare = 0,
+    stallSeconds = 0.1,
+    segmentSeconds = 2,
+    aversion,
+    ...live
+  } = changes;
   return {
     live: {
       latencySeconds: TARGET_SECONDS,
@@ -29,6 +37,7 @@ function problem({
     },
     dueSeconds,
     presentRate,
+    offShare,
     segmentSeconds,
     aversion,
     stallSeconds,

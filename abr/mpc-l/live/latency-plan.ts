@@ -17,16 +17,17 @@ const ABOVE_SECONDS = 0.6;
 /** A change of the rate that nobody can notice, so that it costs next to nothing. */
 const FINE_CHANGE = 0.0099;
 /**
- * LoL+'s QoE prices a second of latency, for each segment, at this share of a second of stall; up to the limit hardly at
- * all (dash.js, LoLpQoEEvaluator.js). The plan counts the excess over the target, and a target below the limit as a wish
- * to stay below it.
+ * LoL+'s QoE prices a second of latency, for each segment, at this share of a second of stall (dash.js,
+ * LoLpQoEEvaluator.js); the plan counts the excess over the target. LoL+ has a step besides, from 0 to its full price at
+ * 1.1 s. Plans that count it stall three times as often at Seoul, to be above it for less long (docs/live.md).
  */
 const LATENCY_COST = 0.1;
-const CHEAP_LATENCY_SECONDS = 1.1;
 /** Costs per second, in seconds of stall: of a second of latency below the target, of a rate off 1. */
 const EARLY_COST = 0.007;
 const OFF_COST = 0.2;
 const FINE_COST = 2e-4;
+/** The price of a rate off 1 rises without limit as the share of time off it comes to this. */
+const MOST_OFF = 0.15;
 /** Another rate than the present one has to be better by this, in seconds of stall. */
 const CHANGE_COST = 0.0017;
 /** A chunk that needs no more than one of the last 2 s causes no stall of its own. */
@@ -47,6 +48,8 @@ export interface LatencyProblem {
   /** The plan ends with this many chunks, also without futures. */
   chunks: number;
   presentRate: number;
+  /** Share of the last minute or so with a rate that can be noticed, 0 to 1. */
+  offShare: number;
   segmentSeconds: number;
   /** Cost of a stall, besides its duration, in seconds of stall. */
   stallSeconds: number;
@@ -54,14 +57,15 @@ export interface LatencyProblem {
 
 /** The rate to play at now. */
 export function planRate(problem: LatencyProblem): number {
-  const { live, presentRate, segmentSeconds, aversion } = problem;
+  const { live, presentRate, segmentSeconds, aversion, offShare } = problem;
   const { playbackRates } = live;
   // A clock that is wrong may give a latency below 0.
   const now = max(0, live.latencySeconds);
   const target = aversion === undefined ? live.targetLatencySeconds : now;
   const lowest = min(target, now) - BELOW_SECONDS;
   const highest = target + ABOVE_SECONDS;
-  if (now >= highest) return playbackRates.max;
+  if (now >= highest) return offShare < MOST_OFF ? playbackRates.max : min(playbackRates.max, 1 + FINE_CHANGE);
+  const offCost = OFF_COST / max(1e-9, 1 - offShare / MOST_OFF);
   const cells = ceil((highest - lowest) / GRID_SECONDS) + 1;
   const stalls = stallCosts(problem, lowest, cells);
   const slots = stalls.length / cells;
@@ -71,14 +75,13 @@ export function planRate(problem: LatencyProblem): number {
   const moves = rates.map((rate) => ((1 - rate) * SLOT_SECONDS) / GRID_SECONDS);
   const rateCosts = rates.map((rate) => {
     const change = abs(rate - 1);
-    return change === 0 ? 0 : (change > FINE_CHANGE + 1e-9 ? OFF_COST : FINE_COST) * SLOT_SECONDS;
+    return change === 0 ? 0 : (change > FINE_CHANGE + 1e-9 ? offCost : FINE_COST) * SLOT_SECONDS;
   });
   const latencyCosts = Float64Array.from({ length: cells }, (_, cell) => {
     const latency = lowest + cell * GRID_SECONDS;
     if (aversion !== undefined) return (LATENCY_COST * latency) / aversion / segmentSeconds;
     if (latency <= target) return EARLY_COST * (target - latency);
-    const isDear = latency > CHEAP_LATENCY_SECONDS && target <= CHEAP_LATENCY_SECONDS;
-    return (LATENCY_COST * (latency - target + (isDear ? CHEAP_LATENCY_SECONDS : 0))) / segmentSeconds;
+    return (LATENCY_COST * (latency - target)) / segmentSeconds;
   });
   let values = new Float64Array(cells);
   let later = latencyCosts.map((cost, cell) => {

@@ -24,6 +24,11 @@ export interface LiveMpcLOptions extends MpcLOptions {
 /** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
 const AUTO_AVERSION = 9;
 
+/** Time constant of the share of time off rate 1. */
+const OFF_SHARE_SECONDS = 60;
+/** Smaller changes of the rate do not count. */
+const NOTICED_CHANGE = 0.01;
+
 /** Throws `InputError` for an invalid option. */
 export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: LiveMpcLOptions = {}): Controller {
   const resolved = resolveMpcLOptions(options);
@@ -60,6 +65,8 @@ class LiveMpcL extends MpcL {
 
 class PacingMpcL extends LiveMpcL {
   readonly #isTargetFree: boolean;
+  #offShare = 0;
+  #pacedSeconds = Number.NaN;
 
   constructor(options: ResolvedMpcLOptions, isTargetFree: boolean) {
     super(options);
@@ -75,6 +82,7 @@ class PacingMpcL extends LiveMpcL {
     const targetLatencySeconds = isFree ? Math.min(latencySeconds, live.maxLatencySeconds) : live.targetLatencySeconds;
     const basis = this.basisFor(state, inFlight, forecast);
     const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
+    this.#countRate(state);
     const playbackRate = planRate({
       live,
       aversion: isFree && basis ? 1 + AUTO_AVERSION * this.options.risk : undefined,
@@ -82,6 +90,7 @@ class PacingMpcL extends LiveMpcL {
       neededLatencySeconds: basis ? this.#needed(basis, inFlight, chunks) : new Float64Array(0),
       chunks,
       presentRate: state.playbackRate,
+      offShare: this.#offShare,
       segmentSeconds: state.segmentSeconds,
       stallSeconds: liveStallSeconds(this.options),
     });
@@ -92,6 +101,14 @@ class PacingMpcL extends LiveMpcL {
       targetLatencySeconds,
       reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s`,
     };
+  }
+
+  /** Of the time since the last call. */
+  #countRate({ nowSeconds, playbackRate }: PlayerState): void {
+    const seconds = Math.min(1, Math.max(0, nowSeconds - this.#pacedSeconds || 0));
+    this.#pacedSeconds = nowSeconds;
+    const isOff = Math.abs(playbackRate - 1) > NOTICED_CHANGE;
+    this.#offShare += ((isOff ? 1 : 0) - this.#offShare) * (seconds / OFF_SHARE_SECONDS);
   }
 
   #needed(basis: PlanBasis, inFlight: InFlight | undefined, chunks: number): Float64Array {

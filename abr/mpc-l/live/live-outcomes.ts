@@ -11,21 +11,14 @@ import type { ResolvedMpcLOptions } from '../options.ts';
 import type { Evaluation, Outcomes, Request } from '../segment-outcomes.ts';
 import type { LinkFutures } from './link-futures.ts';
 
-/** Segments of a plan: this one, and later ones by the rule in `#laterRepresentation`. */
+/** Segments of a plan. */
 const SEGMENTS = 3;
-/** A page has a chunk in its buffer this long after its last byte (replay/simulator/README.md). */
-const APPEND_SECONDS = 0.012;
-/** Later segments take the highest bitrate that is at most this share of the capacity of the last segment's time. */
-const LATER_SHARE = 0.9;
+/** Representations of the plan's later segments below this one's, the same for all of them; each future takes the best. */
+const LATER_STEPS = [0, 1, 2];
 /** A segment that begins late still has at least this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
-/** Cost of a second by which the plan's last chunk is late, in seconds of stall. */
-const LATE_COST_SECONDS = 0.3;
-/**
- * Cost of a stall's seconds squared, in qualities of the top: latency is higher by them until the player has caught up,
- * which takes 20 times as long at a rate of 1.05.
- */
-const LATENCY_COST = 1;
+/** A page has a chunk in its buffer this long after its last byte (replay/simulator/README.md). */
+const APPEND_SECONDS = 0.012;
 
 /** Cost of a stall besides its duration, in seconds of stall. */
 export function liveStallSeconds({ risk, tuning }: ResolvedMpcLOptions): number {
@@ -89,15 +82,24 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     };
   }
 
-  /** As `SegmentOutcomes.evaluate`; the score is QoE of live streams (LoL+'s), summed over the plan. */
+  /**
+   * As `SegmentOutcomes.evaluate`; the score is QoE of live streams (LoL+'s), summed over the plan. A second by which its
+   * last chunk is late counts as one of stall.
+   */
   evaluate(request: LiveRequest): Evaluation {
     const { weights, segmentSeconds } = this.#state;
     let score = 0;
     let stallSeconds = 0;
+    const count = SEGMENTS * this.#chunkCount - request.buffered;
     for (let f = 0; f < this.#link.count; f++) {
-      const played = this.#play(f, request, SEGMENTS * this.#chunkCount - request.buffered);
-      score += played.score / this.#link.count;
-      stallSeconds += played.stallSeconds / this.#link.count;
+      let best: Played | undefined;
+      for (const steps of LATER_STEPS) {
+        if (steps > request.representation) break;
+        const played = this.#play(f, request, { count, later: request.representation - steps });
+        if (best === undefined || played.score > best.score) best = played;
+      }
+      score += best!.score / this.#link.count;
+      stallSeconds += best!.stallSeconds / this.#link.count;
     }
     const quality = this.#qualities[request.representation]!;
     return { score, qoe: quality - (weights.mu * stallSeconds) / segmentSeconds, stallSeconds };
@@ -106,11 +108,18 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   /** The latency at which each of the next `count` chunks plays in time: `[future * count + chunk]`. */
   neededLatencySeconds(request: LiveRequest, count: number): Float64Array {
     const needed = new Float64Array(this.#link.count * count);
-    for (let f = 0; f < this.#link.count; f++) this.#play(f, request, count, needed.subarray(f * count));
+    for (let f = 0; f < this.#link.count; f++) {
+      this.#play(f, request, { count, needed: needed.subarray(f * count, (f + 1) * count) });
+    }
     return needed;
   }
 
-  #play(future: number, request: LiveRequest, count: number, needed?: Float64Array): Played {
+  /** `later`: representation of the later segments. Without it they follow the link. */
+  #play(
+    future: number,
+    request: LiveRequest,
+    { count, later, needed }: { count: number; later?: number; needed?: Float64Array },
+  ): Played {
     const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, nowSeconds, live } =
       this.#state;
     const link = this.#link;
@@ -132,7 +141,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     link.begin();
     for (let k = 0; left > 0; k++) {
       const exists = firstExists + k * segmentSeconds;
-      if (k > 0) representation = this.#laterRepresentation(future, k, at, exists);
+      if (k > 0) representation = later ?? this.#laterRepresentation(future, k, at, exists);
       quality += qualities[representation]! * segmentSeconds - switchCost(weights, previous, this.#bps(representation));
       previous = this.#bps(representation);
       const chunkBits = this.#chunkBits(k, representation);
@@ -165,12 +174,9 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     const end = firstExists + Math.ceil((count + request.buffered) / chunkCount) * segmentSeconds - chunkSeconds;
     const lateSeconds = Math.max(0, at - end);
     const stallCost =
-      stallCostOf(this.#state, this.#options) * stalled + weights.mu * liveStallSeconds(this.#options) * stalls;
-    const top = qualities[qualities.length - 1]!;
-    return {
-      score: quality - stallCost - LATENCY_COST * top * stalled ** 2 - LATE_COST_SECONDS * weights.mu * lateSeconds,
-      stallSeconds: ownStall,
-    };
+      stallCostOf(this.#state, this.#options) * (stalled + lateSeconds) +
+      weights.mu * liveStallSeconds(this.#options) * stalls;
+    return { score: quality - stallCost, stallSeconds: ownStall };
   }
 
   /** The highest bitrate that the link carried of late in this future, less what is late. */
@@ -180,7 +186,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     const bits = this.#link.bitsUntil(future, freeSeconds) - this.#link.bitsUntil(future, from);
     const capacityBps = bits / Math.max(this.#chunkSeconds / 2, freeSeconds - from);
     const lateSeconds = Math.max(0, freeSeconds - existsSeconds);
-    const most = LATER_SHARE * capacityBps * Math.max(LEAST_TIME_SHARE * segmentSeconds, segmentSeconds - lateSeconds);
+    const most = capacityBps * Math.max(LEAST_TIME_SHARE * segmentSeconds, segmentSeconds - lateSeconds);
     const sizes = this.#sizes(k);
     let representation = sizes.length - 1;
     while (representation > 0 && sizes[representation]! > most) representation--;
