@@ -82,6 +82,16 @@ describe('without futures', () => {
   });
 });
 
+test('a rate that can be noticed is no choice after too much time off 1, and a dear one shortly before', () => {
+  const late = (offShare: number) => planRate(problem({ latencySeconds: 5, offShare }));
+  expect(late(0.149)).toBe(RATES.max);
+  for (const offShare of [0.15, 1]) expect(late(offShare)).toBeCloseTo(1.0099, 9);
+  const before = (offShare: number) =>
+    planRate(problem({ offShare, stallSeconds: 1, neededLatencySeconds: needs({ 2: 1.08 }) }));
+  expect(before(0)).toBe(RATES.min);
+  expect(before(0.15)).toBeCloseTo(0.9901, 9);
+});
+
 describe('a chunk that needs a higher latency', () => {
   test('slows playback down before it, as long as needed and no longer', () => {
     const need = 1.05;

@@ -195,6 +195,21 @@ describe('live', () => {
     );
   });
 
+  test('the rate is off 1 for a limited share of the time, however late playback is', () => {
+    const controller = createLiveMpcL();
+    let playbackRate = 1;
+    let off = 0;
+    const seconds = 300;
+    for (let at = 0; at < 10 * seconds; at++) {
+      const state = steadyState({ nowSeconds: NOW_SECONDS + at / 10, playbackRate }, { latencySeconds: 3 });
+      if (at % 10 === 0) playbackRate = controller.pace!(state, undefined, undefined).playbackRate;
+      else controller.pace!(state, undefined, undefined);
+      if (Math.abs(playbackRate - 1) > 0.01) off += 0.1;
+    }
+    expect(off).toBeGreaterThan(0.1 * seconds);
+    expect(off).toBeLessThan(0.2 * seconds);
+  });
+
   test('without a forecast MPC-D decides, and the pace leads to the target', () => {
     const [controller, mpcD] = [createLiveMpcL(), createMpcD()];
     fc.assert(
