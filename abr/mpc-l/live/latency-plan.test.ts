@@ -83,11 +83,12 @@ describe('without futures', () => {
 });
 
 test('a rate that can be noticed is no choice after too much time off 1, and a dear one shortly before', () => {
-  const late = (offShare: number) => planRate(problem({ latencySeconds: 5, offShare }));
+  const late = (offShare: number, latencySeconds = 1.7) => planRate(problem({ latencySeconds, offShare }));
   expect(late(0.149)).toBe(RATES.max);
   for (const offShare of [0.15, 1]) expect(late(offShare)).toBeCloseTo(1.0099, 9);
+  expect(late(1, 5)).toBe(RATES.max);
   const before = (offShare: number) =>
-    planRate(problem({ offShare, stallSeconds: 1, neededLatencySeconds: needs({ 2: 1.08 }) }));
+    planRate(problem({ offShare, stallSeconds: 1, neededLatencySeconds: needs({ 3: 1.098 }) }));
   expect(before(0)).toBe(RATES.min);
   expect(before(0.15)).toBeCloseTo(0.9901, 9);
 });

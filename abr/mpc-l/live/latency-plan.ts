@@ -28,6 +28,8 @@ const OFF_COST = 0.2;
 const FINE_COST = 2e-4;
 /** The price of a rate off 1 rises without limit as the share of time off it comes to this. */
 const MOST_OFF = 0.15;
+/** Not after an outage, which has left playback this far above its target. */
+const FAR_SECONDS = 2;
 /** Another rate than the present one has to be better by this, in seconds of stall. */
 const CHANGE_COST = 0.0017;
 /** A chunk that needs no more than one of the last 2 s causes no stall of its own. */
@@ -64,7 +66,10 @@ export function planRate(problem: LatencyProblem): number {
   const target = aversion === undefined ? live.targetLatencySeconds : now;
   const lowest = min(target, now) - BELOW_SECONDS;
   const highest = target + ABOVE_SECONDS;
-  if (now >= highest) return offShare < MOST_OFF ? playbackRates.max : min(playbackRates.max, 1 + FINE_CHANGE);
+  if (now >= highest) {
+    const isOffAllowed = offShare < MOST_OFF || now >= target + FAR_SECONDS;
+    return isOffAllowed ? playbackRates.max : min(playbackRates.max, 1 + FINE_CHANGE);
+  }
   const offCost = OFF_COST / max(1e-9, 1 - offShare / MOST_OFF);
   const cells = ceil((highest - lowest) / GRID_SECONDS) + 1;
   const stalls = stallCosts(problem, lowest, cells);

@@ -195,7 +195,7 @@ describe('live', () => {
     );
   });
 
-  test('the rate is off 1 for a limited share of the time, however late playback is', () => {
+  test('the rate is off 1 for a limited share of the time', () => {
     const controller = createLiveMpcL();
     let playbackRate = 1;
     let off = 0;

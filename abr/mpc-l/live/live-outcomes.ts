@@ -15,6 +15,8 @@ import type { LinkFutures } from './link-futures.ts';
 const SEGMENTS = 3;
 /** Representations of the plan's later segments below this one's, the same for all of them; each future takes the best. */
 const LATER_STEPS = [0, 1, 2];
+/** The queue at the plan's end may be as long as playback is later than this above its target: it has the buffer. */
+const NEAR_SECONDS = 0.6;
 /** A segment that begins late still has at least this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
 /** A page has a chunk in its buffer this long after its last byte (replay/simulator/README.md). */
@@ -172,7 +174,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       if (k === 0 && !isPaused) ownStall = stalled;
     }
     const end = firstExists + Math.ceil((count + request.buffered) / chunkCount) * segmentSeconds - chunkSeconds;
-    const lateSeconds = Math.max(0, at - end);
+    const excessSeconds = live!.latencySeconds + stalled - live!.targetLatencySeconds - NEAR_SECONDS;
+    const lateSeconds = Math.max(0, at - end - Math.max(0, excessSeconds));
     const stallCost =
       stallCostOf(this.#state, this.#options) * (stalled + lateSeconds) +
       weights.mu * liveStallSeconds(this.#options) * stalls;
