@@ -16,7 +16,7 @@ const SEGMENTS = 3;
 /** Representations of the plan's later segments below this one's, the same for all of them; each future takes the best. */
 const LATER_STEPS = [0, 1, 2];
 /** The queue at the plan's end may be as long as playback is later than this above its target: it has the buffer. */
-const NEAR_SECONDS = 0.6;
+const NEAR_SECONDS = 1.5;
 /** A segment that begins late still has at least this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
 /** A page has a chunk in its buffer this long after its last byte (replay/simulator/README.md). */
