@@ -195,6 +195,14 @@ describe('live', () => {
     );
   });
 
+  test('the reason of a pace says when the next handover is', () => {
+    const reason = (changes?: Partial<PlayerState>) =>
+      createLiveMpcL().pace!(steadyState(changes), undefined, forecastOf(10e6)).reason;
+    expect(reason()).toBe('test: latency 1.20 s of 1.20 s; handover in 3.0 s');
+    expect(reason({ utcMs: undefined })).toBe('test: latency 1.20 s of 1.20 s');
+    expect(reason({ utcMs: UTC_MS + 4000 })).toBe('test: latency 1.20 s of 1.20 s');
+  });
+
   test('the rate is off 1 for a limited share of the time', () => {
     const controller = createLiveMpcL();
     let playbackRate = 1;

@@ -95,11 +95,13 @@ class PacingMpcL extends LiveMpcL {
       stallSeconds: liveStallSeconds(this.options),
     });
     const source = basis?.forecast.source ?? 'no usable forecast';
+    const next = basis?.forecast.handovers.find(({ atMs }) => atMs > state.utcMs!);
+    const handover = next ? `; handover in ${((next.atMs - state.utcMs!) / 1000).toFixed(1)} s` : '';
     return {
       playbackRate,
       jump: latencySeconds > live.maxLatencySeconds,
       targetLatencySeconds,
-      reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s`,
+      reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s${handover}`,
     };
   }
 
