@@ -203,6 +203,15 @@ describe('live', () => {
     expect(reason({ utcMs: UTC_MS + 4000 })).toBe('test: latency 1.20 s of 1.20 s');
   });
 
+  test('playback that is too late jumps to the target of the stream, also with a free target', () => {
+    for (const autoTarget of [true, false]) {
+      const pace = (latencySeconds: number) =>
+        createLiveMpcL({ autoTarget }).pace!(steadyState({}, { latencySeconds }), undefined, forecastOf(10e6));
+      expect(pace(4.1)).toMatchObject({ jump: true, targetLatencySeconds: 1.2 });
+      expect(pace(3.9)).toMatchObject({ jump: false, targetLatencySeconds: autoTarget ? 3.9 : 1.2 });
+    }
+  });
+
   test('the rate is off 1 for a limited share of the time', () => {
     const controller = createLiveMpcL();
     let playbackRate = 1;

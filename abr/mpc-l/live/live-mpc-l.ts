@@ -78,8 +78,9 @@ class PacingMpcL extends LiveMpcL {
     const live = state.live!;
     const { latencySeconds, chunkSeconds } = live;
     const isFree = live.isTargetFree || this.#isTargetFree;
+    const jump = latencySeconds > live.maxLatencySeconds;
     // A free target is where playback is.
-    const targetLatencySeconds = isFree ? Math.min(latencySeconds, live.maxLatencySeconds) : live.targetLatencySeconds;
+    const targetLatencySeconds = isFree && !jump ? latencySeconds : live.targetLatencySeconds;
     const basis = this.basisFor(state, inFlight, forecast);
     const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
     this.#countRate(state);
@@ -99,7 +100,7 @@ class PacingMpcL extends LiveMpcL {
     const handover = next ? `; handover in ${((next.atMs - state.utcMs!) / 1000).toFixed(1)} s` : '';
     return {
       playbackRate,
-      jump: latencySeconds > live.maxLatencySeconds,
+      jump,
       targetLatencySeconds,
       reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s${handover}`,
     };
