@@ -57,6 +57,10 @@ export interface LatencyProblem {
   stallSeconds: number;
 }
 
+export function isNoticed(rate: number): boolean {
+  return abs(rate - 1) > FINE_CHANGE + 1e-9;
+}
+
 /** The rate to play at now. */
 export function planRate(problem: LatencyProblem): number {
   const { live, presentRate, segmentSeconds, aversion, offShare } = problem;
@@ -79,8 +83,7 @@ export function planRate(problem: LatencyProblem): number {
   );
   const moves = rates.map((rate) => ((1 - rate) * SLOT_SECONDS) / GRID_SECONDS);
   const rateCosts = rates.map((rate) => {
-    const change = abs(rate - 1);
-    return change === 0 ? 0 : (change > FINE_CHANGE + 1e-9 ? offCost : FINE_COST) * SLOT_SECONDS;
+    return rate === 1 ? 0 : (isNoticed(rate) ? offCost : FINE_COST) * SLOT_SECONDS;
   });
   const latencyCosts = Float64Array.from({ length: cells }, (_, cell) => {
     const latency = lowest + cell * GRID_SECONDS;

@@ -10,7 +10,7 @@ import { lastIndexAtMost } from '../later-segments.ts';
 import { MpcL, type PlanBasis } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import type { Outcomes } from '../segment-outcomes.ts';
-import { planRate } from './latency-plan.ts';
+import { isNoticed, planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS, LinkFutures } from './link-futures.ts';
 import { LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 
@@ -26,8 +26,6 @@ const AUTO_AVERSION = 9;
 
 /** Time constant of the share of time off rate 1. */
 const OFF_SHARE_SECONDS = 60;
-/** Smaller changes of the rate do not count. */
-const NOTICED_CHANGE = 0.01;
 
 /** Throws `InputError` for an invalid option. */
 export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: LiveMpcLOptions = {}): Controller {
@@ -106,12 +104,11 @@ class PacingMpcL extends LiveMpcL {
     };
   }
 
-  /** Of the time since the last call. */
+  /** Adds the time since the last call. */
   #countRate({ nowSeconds, playbackRate }: PlayerState): void {
     const seconds = Math.min(1, Math.max(0, nowSeconds - this.#pacedSeconds || 0));
     this.#pacedSeconds = nowSeconds;
-    const isOff = Math.abs(playbackRate - 1) > NOTICED_CHANGE;
-    this.#offShare += ((isOff ? 1 : 0) - this.#offShare) * (seconds / OFF_SHARE_SECONDS);
+    this.#offShare += ((isNoticed(playbackRate) ? 1 : 0) - this.#offShare) * (seconds / OFF_SHARE_SECONDS);
   }
 
   #needed(basis: PlanBasis, inFlight: InFlight | undefined, chunks: number): Float64Array {
