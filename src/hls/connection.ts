@@ -110,6 +110,7 @@ export function connectTo(
     },
     /** Ends it: of a player that goes on, or is being destroyed. */
     disconnect(): void {
+      isInCharge = false;
       stopListening();
       leaveMedia();
       restoreTest();

@@ -1,7 +1,7 @@
 /** Reads the inputs of a decision from hls.js, in the core's types. hls.js counts in seconds. */
 
 import type Hls from 'hls.js';
-import type { Fragment, Level, LevelDetails } from 'hls.js';
+import type { Fragment, HlsConfig, Level, LevelDetails } from 'hls.js';
 import type { LivePosition, LiveRequest, Period, SegmentRequest, Situation } from '../core/player-port.ts';
 import { representationOf } from './levels.ts';
 import type { Rate } from './rate.ts';
@@ -22,8 +22,7 @@ export function readSituation(
   const bufferLevelSeconds = hls.mainForwardBufferInfo?.len ?? 0;
   const endSeconds = (media?.currentTime ?? 0) + bufferLevelSeconds;
   const live = details?.live ? livePosition(hls, details, rate) : undefined;
-  // hls.js compares the buffer level alone.
-  const capSeconds = hls.maxBufferLength + segmentSeconds;
+  const capSeconds = bufferTargetSeconds(hls.config, levels.at(-1)!) + segmentSeconds;
   return {
     period: periodOf(details),
     ladder: levels.map(representationOf),
@@ -49,6 +48,14 @@ export function readSituation(
       return listed && listedBits(listed.fragments[index - listed.startSN]);
     },
   };
+}
+
+/**
+ * hls.js requests a segment while the buffer level alone is below this. As it does for the level that plays; here for
+ * the top one, so that the state does not change with the choice.
+ */
+function bufferTargetSeconds({ maxBufferSize, maxBufferLength, maxMaxBufferLength }: HlsConfig, top: Level): number {
+  return Math.min(Math.max((8 * maxBufferSize) / top.maxBitrate, maxBufferLength), maxMaxBufferLength);
 }
 
 /** Indices are sequence numbers of the playlist; on demand, the core counts from the first segment. */
