@@ -32,7 +32,8 @@ export function connectTo(
 
   function setTarget(): void {
     const { targetLatencySeconds } = options.live;
-    if (targetLatencySeconds === target) return;
+    // Before it has a source, hls.js may still be under construction.
+    if (targetLatencySeconds === target || !hasSource) return;
     target = targetLatencySeconds;
     restoreTarget();
     restoreTarget = () => {};
@@ -54,6 +55,7 @@ export function connectTo(
           requests.forget();
         }
         hasSource = true;
+        setTarget();
       },
       [Events.MEDIA_ATTACHED]({ media }) {
         const handlers = { seeking: () => life.guard(life.seeked), playing: () => life.guard(life.playing) };
@@ -73,7 +75,6 @@ export function connectTo(
     },
     life.guard,
   );
-  setTarget();
 
   const allowed = (): Level[] => (hls.autoLevelEnabled ? allowedLevels(hls, ownFirst) : []);
   const levelOf = ({ representationId }: Choice) =>

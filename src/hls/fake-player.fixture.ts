@@ -141,7 +141,8 @@ export class FakePlayer {
   /** The level of the next request, as the stream controller finds it. */
   ask(): number {
     const { hls } = this;
-    hls.nextLoadLevel = hls.nextLoadLevel;
+    const level = hls.nextLoadLevel;
+    hls.nextLoadLevel = level;
     return hls.loadLevel;
   }
 

@@ -6,13 +6,13 @@
 import type Hls from 'hls.js';
 import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, LoaderStats } from 'hls.js';
 import type { Adaptation } from '../core/adaptation.ts';
-import { liveRequestOf, segmentDuration, segmentOf } from './situation.ts';
+import { liveRequestOf, segmentOf, wholeSeconds } from './situation.ts';
 
 /** A segment's request, or requests. */
 interface Request {
   frag: Fragment;
   startMs: number;
-  /** Of complete parts: bytes, number, and end in the presentation. */
+  /** Of complete parts: bytes, number in the segment, and end in the presentation. */
   bytes: number;
   parts: number;
   untilSeconds: number;
@@ -48,8 +48,9 @@ export function createRequests(hls: Hls, { life, downloads }: Adaptation) {
   /** All parts that the segment will have are here. */
   function isComplete({ frag, untilSeconds }: Request): boolean {
     const { latestLevelDetails: details } = hls;
-    const listed = details?.fragments.find(({ sn }) => sn === frag.sn);
-    const endSeconds = listed?.end ?? frag.start + segmentDuration(details);
+    // hls.js makes another object for each update of the playlist.
+    const newest = details?.fragments[Number(frag.sn) - details.startSN] ?? frag;
+    const endSeconds = frag.start + wholeSeconds(newest, details);
     return untilSeconds > endSeconds - (details?.partTarget ?? 0) / 2;
   }
 
@@ -94,7 +95,7 @@ export function createRequests(hls: Hls, { life, downloads }: Adaptation) {
         return;
       }
       request.bytes += stats.loaded;
-      request.parts++;
+      request.parts = part.index + 1;
       request.untilSeconds = part.end;
       downloads.progressed(request, request.bytes * 8, undefined, request.parts);
       if (isComplete(request)) end(request, 'whole', stats.loading.end);

@@ -74,27 +74,35 @@ function periodOf(details: LevelDetails | null): Period {
 /** Undefined while the fragment's level is not known. */
 export function segmentOf({ levels, latestLevelDetails }: Hls, frag: Fragment): SegmentRequest | undefined {
   const level = levels[frag.level];
+  const segmentSeconds = wholeSeconds(frag, latestLevelDetails);
   return (
     level && {
       period: periodOf(latestLevelDetails),
       representation: representationOf(level),
       index: Number(frag.sn),
-      segmentSeconds: frag.duration,
-      endSeconds: frag.end,
+      segmentSeconds,
+      endSeconds: frag.start + segmentSeconds,
       indexedBits: listedBits(frag),
     }
   );
 }
 
-export function liveRequestOf(hls: Hls, { start, duration }: Fragment): LiveRequest | undefined {
+export function liveRequestOf(hls: Hls, frag: Fragment): LiveRequest | undefined {
   const { latestLevelDetails: details } = hls;
   if (!details?.live) return undefined;
-  const chunkSeconds = Math.min(duration, firstChunkSeconds(hls, details));
-  return { secondsToFirstChunk: start + chunkSeconds - nowSeconds(details), segmentSeconds: duration, chunkSeconds };
+  const segmentSeconds = wholeSeconds(frag, details);
+  const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds(hls, details));
+  return { secondsToFirstChunk: frag.start + chunkSeconds - nowSeconds(details), segmentSeconds, chunkSeconds };
+}
+
+/** Duration of a segment, also of one of which some parts exist so far. */
+export function wholeSeconds({ sn, duration }: Fragment, details: LevelDetails | null): number {
+  const isPartial = details?.partList && Number(sn) > details.endSN;
+  return isPartial ? segmentDuration(details) : duration;
 }
 
 /** The mean over the playlist. */
-export function segmentDuration(details: LevelDetails | null): number {
+function segmentDuration(details: LevelDetails | null): number {
   return details?.averagetargetduration || details?.targetduration || USUAL_SEGMENT_SECONDS;
 }
 
