@@ -26,9 +26,11 @@ function parse(text: string) {
   const segments: Segment[] = [];
   let own: Record<string, string> = {};
   let parts: string[] = [];
+  let hint: string | undefined;
   for (const line of text.trimEnd().split('\n')) {
     const [, name = '', value = ''] = /^#(?:EXT-X-)?([A-Z0-9-]+):?(.*)$/.exec(line) ?? [];
     if (name === 'PART') parts.push(value);
+    else if (name === 'PRELOAD-HINT') hint = value;
     else if (['EXTINF', 'BITRATE', 'BYTERANGE', 'STREAM-INF'].includes(name)) own[name] = value;
     else if (name !== '') tags[name] = value;
     else {
@@ -37,7 +39,7 @@ function parse(text: string) {
       parts = [];
     }
   }
-  return { tags, segments, parts };
+  return { tags, segments, parts, hint };
 }
 
 const attributes = (text: string) =>
@@ -100,7 +102,7 @@ describe('HLS playlists', () => {
   test('a live stream in parts: what exists, in segments and byte ranges of the next one', () => {
     const { find, playlist } = presentation({ ...base, live });
     // Captured until 10.2 s: two segments and two parts.
-    const { tags, segments, parts } = parse(playlist('video-0.m3u8', at(2.5))!);
+    const { tags, segments, parts, hint } = parse(playlist('video-0.m3u8', at(2.5))!);
     expect(attributes(tags['SERVER-CONTROL']!)).toEqual({
       'CAN-BLOCK-RELOAD': 'YES',
       'HOLD-BACK': '12',
@@ -122,7 +124,17 @@ describe('HLS playlists', () => {
         BYTERANGE: `${chunks![1]!.end - chunks![0]!.end}@${chunks![0]!.end}`,
       },
     ]);
-    expect(parse(playlist('video-0.m3u8', at(4.31))!).segments).toHaveLength(3);
+    const [first, second] = [chunks![1]!, chunks![2]!].map(({ end }) => end);
+    expect(attributes(hint!)).toEqual({
+      TYPE: 'PART',
+      URI: 'video-0/3.m4s',
+      'BYTERANGE-START': String(first),
+      'BYTERANGE-LENGTH': String(second! - first!),
+    });
+    const whole = parse(playlist('video-0.m3u8', at(4.31))!);
+    expect([whole.segments.length, whole.parts.length]).toEqual([3, 0]);
+    expect(attributes(whole.hint!)).toMatchObject({ URI: 'video-0/4.m4s', 'BYTERANGE-START': '0' });
+    expect(parse(playlist('video-0.m3u8', at(100))!).hint).toBeUndefined();
   });
 
   test('the window slides, keeps three segments, and stays at the end of the stream', () => {
@@ -138,11 +150,11 @@ describe('HLS playlists', () => {
 
   test('a live stream of whole segments has no parts', () => {
     const whole = { ...live, chunkSeconds: 4, targetLatencySeconds: 14 };
-    const { tags, segments, parts } = parse(
+    const { tags, segments, parts, hint } = parse(
       presentation({ ...base, live: whole, audio: true }).playlist('audio.m3u8', at(4.5))!,
     );
     expect(attributes(tags['SERVER-CONTROL']!)).toEqual({ 'CAN-BLOCK-RELOAD': 'YES', 'HOLD-BACK': '13.7' });
-    expect([segments.length, segments[0]!.parts, parts]).toEqual([3, [], []]);
+    expect([segments.length, segments[0]!.parts, parts, hint]).toEqual([3, [], [], undefined]);
     expect(tags).not.toHaveProperty('PART-INF');
   });
 

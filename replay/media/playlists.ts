@@ -138,17 +138,27 @@ function serverControl(stream: LiveSegments): string[] {
   return [`${control},PART-HOLD-BACK=${partHoldBack}`, `#EXT-X-PART-INF:PART-TARGET=${rounded(chunkSeconds)}`];
 }
 
-/** The chunks of a segment that exist, as byte ranges of its file; none in a stream of whole segments. */
+/**
+ * The chunks of a segment that exist, as byte ranges of its file, and a hint at the next one; nothing in a stream of
+ * whole segments. Without a tag after the last segment hls.js counts that segment twice.
+ */
 function parts(track: PlaylistTrack, segmentIndex: number, stream: LiveSegments, now: PresentationTime): string[] {
   if (chunkCount(stream) === 1) return [];
   const { path } = track.segment(segmentIndex);
-  const ends = track.chunkEnds(segmentIndex);
-  return ends.flatMap((end, chunkIndex) => {
-    if (chunkExistsAtSeconds(stream, { segmentIndex, chunkIndex }) > now.sessionSeconds) return [];
-    const start = ends[chunkIndex - 1] ?? 0;
-    return (
-      `#EXT-X-PART:DURATION=${rounded(stream.live.chunkSeconds)},URI="${path}",` +
-      `BYTERANGE="${range({ bytes: end - start, start })}"${chunkIndex === 0 ? ',INDEPENDENT=YES' : ''}`
-    );
-  });
+  const duration = rounded(stream.live.chunkSeconds);
+  const lines: string[] = [];
+  let start = 0;
+  for (const [chunkIndex, end] of track.chunkEnds(segmentIndex).entries()) {
+    const bytes = end - start;
+    if (chunkExistsAtSeconds(stream, { segmentIndex, chunkIndex }) > now.sessionSeconds) {
+      return [
+        ...lines,
+        `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${path}",BYTERANGE-START=${start},BYTERANGE-LENGTH=${bytes}`,
+      ];
+    }
+    const independent = chunkIndex === 0 ? ',INDEPENDENT=YES' : '';
+    lines.push(`#EXT-X-PART:DURATION=${duration},URI="${path}",BYTERANGE="${range({ bytes, start })}"${independent}`);
+    start = end;
+  }
+  return lines;
 }
