@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
-import { attached, FakePlayer, useWindow, VERSIONS } from './fake-player.fixture.ts';
+import { attached, FakePlayer, SEGMENTS, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();
 useWindow();
@@ -56,6 +56,17 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     player.request(player.fragment(1));
     controller.next = to(2);
     expect([player.ask(), decisions.length]).toEqual([1, 2]);
+  });
+
+  test('decides nothing after the last segment, until a seek', () => {
+    const { player, decisions, controller } = scripted();
+    for (let i = 0; i < SEGMENTS; i++) player.download(i, 4e6, 1);
+    controller.next = to(2);
+    expect([player.ask(), decisions.length]).toEqual([0, SEGMENTS]);
+    player.media.plays();
+    player.media.dispatchEvent(new Event('seeking'));
+    player.bufferLevelSeconds = 0;
+    expect([player.ask(), decisions.length]).toEqual([2, SEGMENTS + 1]);
   });
 
   test("keeps to the page's limits", () => {

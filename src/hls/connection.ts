@@ -81,6 +81,11 @@ export function connectTo(
     hls.levels.indexOf(allowed().find((level) => representationOf(level).id === representationId)!);
   const isFull = () => (hls.mainForwardBufferInfo?.len ?? 0) >= hls.maxBufferLength;
 
+  const isAtEnd = () => {
+    const { latestLevelDetails: details } = hls;
+    return details && !details.live && life.session().last?.index === details.endSN;
+  };
+
   return {
     hls,
     allowed,
@@ -94,7 +99,7 @@ export function connectTo(
       life.guard(() => {
         if (allowed().length === 0) return undefined;
         // hls.js would load the playlist of another level at once.
-        if (hls.loadLevel >= 0 && (requests.loading() || isFull())) return hls.loadLevel;
+        if (hls.loadLevel >= 0 && (requests.loading() || isFull() || isAtEnd())) return hls.loadLevel;
         const choice = decisions.decide();
         isInCharge = choice !== undefined;
         return choice && levelOf(choice);

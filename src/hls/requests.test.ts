@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { MediaFragment } from 'hls.js';
+import type { ErrorDetails, ErrorTypes, MediaFragment } from 'hls.js';
+import Hls from 'hls.js';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { attached, useWindow } from './fake-player.fixture.ts';
@@ -82,6 +83,17 @@ describe('requests', () => {
     player.download(0, 4e6, 1);
     player.ask();
     expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
+  });
+
+  test('errors without a segment change nothing', () => {
+    const { hls, handle } = attached({ controller: new Scripted() });
+    hls.trigger(Hls.Events.ERROR, {
+      type: 'mediaError' as ErrorTypes,
+      details: 'bufferStalledError' as ErrorDetails,
+      fatal: false,
+      error: new Error('stalled'),
+    });
+    expect(handle.state.faults).toEqual([]);
   });
 
   test('that hls.js aborts, at a seek, count as abandoned', () => {

@@ -105,7 +105,7 @@ export function createRequests(hls: Hls, { life, downloads }: Adaptation) {
 
     failed({ frag }: Pick<ErrorData, 'frag'>): void {
       const request = frag && requests.get(frag.type);
-      if (request?.frag === frag) end(request!, 'failed');
+      if (request && request.frag === frag) end(request, 'failed');
     },
 
     /** The source is another one, or there is no player any more. */
