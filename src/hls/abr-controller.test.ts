@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
-import { attached, FakePlayer, SEGMENTS, useWindow, VERSIONS } from './fake-player.fixture.ts';
+import { attached, FakePlayer, playlists, SEGMENTS, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();
 useWindow();
@@ -131,6 +131,15 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     player.download(2, 8e6, 1);
     player.ask();
     expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6, 4e6]);
+  });
+
+  test("chooses among levels of hls.js's own codecs and video range", () => {
+    const controller = new Scripted();
+    const files = playlists();
+    files['main.m3u8'] = files['main.m3u8']!.replace('=4000000,', '=4000000,VIDEO-RANGE=PQ,');
+    const { hls } = attached({ controller }, { Player, files });
+    expect(hls.levels.map(({ videoRange }) => videoRange)).toEqual(['SDR', 'SDR', 'PQ']);
+    expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6]);
   });
 
   test('goes on where hls.js removes a level', () => {
@@ -309,4 +318,16 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(faults.map(({ code }) => code)).toEqual(['unsupported-player']);
     expect(handle.state.faults[0]!.message).toContain('hls.js 1.5.20');
   });
+});
+
+test('hls.js 1.7 forgives a level after a while', () => {
+  const controller = new Scripted();
+  const { hls, player } = attached({ controller }, { config: { errorPenaltyExpireMs: 60_000 } });
+  player.download(0, 4e6, 1);
+  Object.assign(hls.levels[2]!, { loadError: 1, loadErrorTime: performance.now() });
+  player.download(1, 4e6, 1);
+  expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6]);
+  wait(60);
+  player.ask();
+  expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6, 4e6]);
 });
