@@ -49,6 +49,11 @@ export interface PlayerState {
    * far as they are known; at least one row unless the stream has ended.
    */
   upcomingSizesBits: readonly (readonly number[])[];
+  /**
+   * Per representation: seconds before the request of the segment to decide on, for what the player has to load first (a
+   * playlist in HLS). Default: none.
+   */
+  setupSeconds?: readonly number[];
   /** Bitrate of the previous segment; undefined at the start and after a seek. The ladder may have lost it. */
   previousBitrateBps: number | undefined;
   /** Finished and abandoned downloads of this session, oldest first; at least the last 16. */

@@ -252,7 +252,8 @@ describe('capacity decides', () => {
     const controller = createMpcL(options);
     const rate = fc.double({ min: 1e5, max: 2e8, noNaN: true });
     fc.assert(
-      fc.property(anyCase(), rate, ({ state }, bps) => {
+      fc.property(anyCase(), rate, fc.constantFrom(0, 0, 0.3), ({ state: one }, bps, setup) => {
+        const state = { ...one, setupSeconds: one.ladderBps.map((_, r) => r * setup) };
         const forecast = onPath(new ConstantPath(bps));
         const { candidates } = controller.decide(state, forecast);
         const evaluations = evaluationsOf(state, forecast, options);
@@ -260,7 +261,7 @@ describe('capacity decides', () => {
         const latency = 0.05;
         candidates!.forEach(({ bitrateBps, expectedQoe, expectedStallSeconds }, r) => {
           const q = weights.quality(ladderBps[r]!);
-          const takes = latency + state.upcomingSizesBits[0]![r]! / bps;
+          const takes = latency + r * setup + state.upcomingSizesBits[0]![r]! / bps;
           const stall = Math.max(0, takes - Math.max(0, bufferLevelSeconds - 0.1));
           const change = weights.lambda * Math.abs(q - weights.quality(state.previousBitrateBps!));
           expect(bitrateBps).toBe(ladderBps[r]);

@@ -98,7 +98,8 @@ export class SegmentOutcomes implements Outcomes {
 
   /** A request for the whole segment, sent now. */
   newRequest(representation: number): Request {
-    return { representation, bits: this.#sizesBits[representation]!, latencySeconds: this.#latencySeconds };
+    const latencySeconds = this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
+    return { representation, bits: this.#sizesBits[representation]!, latencySeconds };
   }
 
   running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): Request {

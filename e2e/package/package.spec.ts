@@ -54,8 +54,8 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const mode of ['plugin', 'plugin-live', 'plugin-mpc-d', 'plugin-onnx', 'plugin-onnx-worker', 'plugin-service']) {
-    runNode('vite/bin/vite.js', ['build', '--mode', mode, '--logLevel', 'error'], ROOT);
+  for (const entry of ['', '-live', '-mpc-d', '-hls', '-onnx', '-onnx-worker', '-service']) {
+    runNode('vite/bin/vite.js', ['build', '--mode', `plugin${entry}`, '--logLevel', 'error'], ROOT);
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
@@ -128,6 +128,7 @@ test('contains the builds, types and documents, within the size budget', () => {
       'dist/leo-abr.global.js',
       'dist/leo-abr.live.js',
       'dist/leo-abr.mpc-d.js',
+      'dist/leo-abr.hls.js',
       'dist/leo-abr.onnx.js',
       'dist/leo-abr.onnx-worker.js',
       'dist/types/predictor/onnx/index.d.ts',
@@ -136,6 +137,7 @@ test('contains the builds, types and documents, within the size budget', () => {
       'dist/types/src/index.d.ts',
       'dist/types/src/live.d.ts',
       'dist/types/src/mpc-d.d.ts',
+      'dist/types/src/hls.d.ts',
       'dist/types/abr/controller.d.ts',
       'LICENSE',
       'README.md',
@@ -274,6 +276,8 @@ test('its types need no configuration, and Node can import it', () => {
     const check = `import('${entry}').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))`;
     expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe('function undefined');
   }
+  const hls = "import('leo-abr/hls').then((m) => console.log(m.createLeoAbrController().handle.state.status))";
+  expect(run(process.execPath, ['--input-type=module', '-e', hls], app).trim()).toBe('inactive');
   const onnx = "import('leo-abr/onnx').then((m) => console.log(typeof m.createOnnxForecaster))";
   expect(run(process.execPath, ['--input-type=module', '-e', onnx], app).trim()).toBe('function');
 });

@@ -22,6 +22,12 @@ export interface PresentationTime {
   utcMs: number;
 }
 
+export interface LiveSegments {
+  segmentSeconds: number;
+  segmentCount: number;
+  live: LiveStream;
+}
+
 export interface ManifestOptions {
   segmentSeconds: number;
   segmentCount: number;
@@ -37,12 +43,12 @@ const AUDIO_SAMPLE_RATE = 48_000;
 /** Where clients of a live stream get its UTC (`http-iso`), relative to the manifest. */
 export const UTC_PATH = 'utc';
 
-const rounded = (value: number): number => Number(value.toFixed(6));
+export const rounded = (value: number): number => Number(value.toFixed(6));
 const seconds = (value: number): string => `PT${rounded(value)}S`;
-const isoUtc = (utcMs: number): string => new Date(Math.round(utcMs)).toISOString();
+export const isoUtc = (utcMs: number): string => new Date(Math.round(utcMs)).toISOString();
 
 /** The MPD as text. */
-export function manifest(options: ManifestOptions, now: PresentationTime = { sessionSeconds: 0, utcMs: 0 }): string {
+export function manifest(options: ManifestOptions, now: PresentationTime): string {
   const { segmentSeconds, segmentCount, periods, video, audio, live } = options;
   const lines: string[] = [];
   for (let period = 0; period < periods; period++) {
@@ -73,9 +79,8 @@ export function manifest(options: ManifestOptions, now: PresentationTime = { ses
 }
 
 function liveAttributes(live: LiveStream, { segmentSeconds, video }: ManifestOptions, now: PresentationTime): string {
-  const startUtcMs = now.utcMs - (now.sessionSeconds + live.timeShiftSeconds) * 1000;
   const attributes = [
-    `availabilityStartTime="${isoUtc(startUtcMs)}"`,
+    `availabilityStartTime="${isoUtc(startUtcMs(live, now))}"`,
     `publishTime="${isoUtc(now.utcMs)}"`,
     `timeShiftBufferDepth="${seconds(live.timeShiftSeconds)}"`,
     `suggestedPresentationDelay="${seconds(live.targetLatencySeconds)}"`,
@@ -93,12 +98,22 @@ function serviceDescription({ targetLatencySeconds, playbackRates }: LiveStream)
   ];
 }
 
+/** UTC of a live stream's media time 0. */
+export function startUtcMs({ timeShiftSeconds }: LiveStream, now: PresentationTime): number {
+  return now.utcMs - (now.sessionSeconds + timeShiftSeconds) * 1000;
+}
+
+/** How many segments have this chunk now. */
+export function existingSegments(stream: LiveSegments, chunkIndex: number, now: PresentationTime): number {
+  let count = 0;
+  const exists = () => chunkExistsAtSeconds(stream, { segmentIndex: count, chunkIndex }) <= now.sessionSeconds;
+  while (count < stream.segmentCount && exists()) count++;
+  return count;
+}
+
 /** What exists of a live stream now, and how early a segment may be requested. */
 function liveSpan(live: LiveStream, { segmentSeconds, segmentCount }: ManifestOptions, now: PresentationTime) {
-  const exists = (segmentIndex: number) =>
-    chunkExistsAtSeconds({ segmentSeconds, live }, { segmentIndex, chunkIndex: 0 }) <= now.sessionSeconds;
-  let last = 0;
-  while (last < segmentCount && exists(last)) last++;
+  const last = existingSegments({ segmentSeconds, segmentCount, live }, 0, now);
   const first = Math.max(0, Math.floor(now.sessionSeconds / segmentSeconds));
   // The availability start time is that of the capture: a whole segment exists after its nominal time.
   const offset = rounded(segmentSeconds - encoderEdgeSeconds(live));

@@ -15,6 +15,15 @@ import {
 } from './compose-segment.ts';
 import type { Clip } from './fixture.ts';
 import { type ManifestTrack, manifest, type PresentationTime } from './manifest.ts';
+import {
+  type BlockingReload,
+  MULTIVARIANT_PLAYLIST,
+  mediaPlaylist,
+  multivariantPlaylist,
+  type PlaylistTrack,
+  playlistExistsAtSeconds,
+  playlistPath,
+} from './playlists.ts';
 
 export interface PresentationOptions {
   /** Bit/s, ascending; at most `MAX_REPRESENTATIONS`. */
@@ -59,6 +68,10 @@ export interface MediaFile {
 export interface Presentation {
   /** The content of `manifest.mpd`; of a live stream at this time. Default: the session's start, at the epoch. */
   manifest(now?: PresentationTime): string;
+  /** The content of `master.m3u8`, or of a track's `<id>.m3u8` at the same time; undefined for other paths. */
+  playlist(path: string, now?: PresentationTime): string | undefined;
+  /** When playlists have what a blocking reload asks for: a second of the session, `-Infinity` if nothing will change. */
+  playlistExistsAtSeconds(reload: BlockingReload): number;
   /** The content of `sizes.json`: bytes per segment, by Representation id. */
   sizes: { representations: Record<string, number[]> };
   /** A media file by its path relative to the manifest. */
@@ -76,6 +89,7 @@ interface Track {
   segment: (index: number) => ByteRuns[];
 }
 
+const SESSION_START: PresentationTime = { sessionSeconds: 0, utcMs: 0 };
 const AUDIO_BPS = 32e3;
 const SMALLEST_PADDING_BYTES = 8;
 /** Longer than a picture (1/24 s) and an audio frame. */
@@ -128,40 +142,46 @@ export function presentation(options: PresentationOptions): Presentation {
   const audios = options.audio ? [audioTrack(compose, { segmentSeconds, chunkSeconds })] : [];
 
   const files = new Map<string, () => MediaFile>();
-  const ranges = new Map<Track, ManifestTrack['ranges']>();
-  const starts = new Map<Track, number[]>();
-  for (const track of [...videos, ...audios]) {
+  const described = [...videos, ...audios].map((track): ManifestTrack & PlaylistTrack => {
+    const { id, bandwidthBps, clip, sizeBytes } = track;
+    const { width, height, timescale, codec } = clip;
+    const about = { id, bandwidthBps, width, height, timescale, codec, chunkEnds: () => [] };
     if (addressing === 'base') {
-      const whole = wholeFile(track, segmentSeconds, segmentCount);
-      ranges.set(track, whole.ranges);
-      files.set(`${track.id}.mp4`, () => whole.file);
-    } else {
-      files.set(`${track.id}/init.mp4`, () => initFile(track));
-      const { clip } = track;
-      if (addressing === 'timeline') {
-        const startTicks = (_: unknown, index: number) => segmentStartTicks({ clip, index, segmentSeconds });
-        starts.set(track, Array.from({ length: segmentCount + 1 }, startTicks));
-      }
-      for (let i = 0; i < segmentCount; i++) {
-        const ticks = starts.get(track)?.[i];
-        const name = ticks === undefined ? `${i + 1}.m4s` : `t${ticks}.m4s`;
-        files.set(`${track.id}/${name}`, () => segmentFile(track, i, live && { segmentSeconds, live }));
-      }
+      const { file, ranges } = wholeFile(track, segmentSeconds, segmentCount);
+      const path = `${id}.mp4`;
+      files.set(path, () => file);
+      const [init, , ...segments] = file.parts.map(({ start, end }) => ({ path, bytes: end - start, start }));
+      return { ...about, ranges, startTicks: undefined, init: init!, segment: (i) => segments[i]! };
     }
-  }
-  const describe = (track: Track): ManifestTrack => ({
-    id: track.id,
-    bandwidthBps: track.bandwidthBps,
-    width: track.clip.width,
-    height: track.clip.height,
-    timescale: track.clip.timescale,
-    codec: track.clip.codec,
-    ranges: ranges.get(track),
-    startTicks: starts.get(track),
+    const init = { path: `${id}/init.mp4`, bytes: clip.init.length };
+    files.set(init.path, () => initFile(track));
+    const ticksAt = (_: unknown, index: number) => segmentStartTicks({ clip, index, segmentSeconds });
+    const startTicks = addressing === 'timeline' ? Array.from({ length: segmentCount + 1 }, ticksAt) : undefined;
+    const pathOf = (i: number) => `${id}/${startTicks ? `t${startTicks[i]}` : i + 1}.m4s`;
+    const fileOf = (i: number) => segmentFile(track, i, live && { segmentSeconds, live });
+    for (let i = 0; i < segmentCount; i++) files.set(pathOf(i), () => fileOf(i));
+    const segment = (i: number) => ({ path: pathOf(i), bytes: sizeBytes(i) });
+    const chunkEnds = (i: number) => (fileOf(i).chunks ?? []).map(({ end }) => end);
+    return { ...about, ranges: undefined, startTicks, init, segment, chunkEnds };
   });
-  const described = { video: videos.map(describe), audio: audios.map(describe) };
+  const stream = {
+    segmentSeconds,
+    segmentCount,
+    periods,
+    live,
+    video: described.slice(0, videos.length),
+    audio: described.slice(videos.length),
+  };
+  const playlists = new Map(described.map((track) => [playlistPath(track), track]));
   return {
-    manifest: (now) => manifest({ segmentSeconds, segmentCount, periods, ...described, live }, now),
+    manifest: (now = SESSION_START) => manifest(stream, now),
+    playlist(path, now = SESSION_START) {
+      if (path === MULTIVARIANT_PLAYLIST) return multivariantPlaylist(stream);
+      const track = playlists.get(path);
+      return track && mediaPlaylist(track, stream, now);
+    },
+    playlistExistsAtSeconds: (reload) =>
+      live ? playlistExistsAtSeconds({ segmentSeconds, segmentCount, live }, reload) : Number.NEGATIVE_INFINITY,
     sizes: {
       representations: Object.fromEntries(
         videos.map((track) => [track.id, segmentSizesBits.map((_, i) => track.sizeBytes(i))]),

@@ -93,17 +93,23 @@ describe('a live session', () => {
   test('what was captured before the join is there; the next segment when its first chunk is about to exist', () => {
     const { session, runTo } = join();
     const until = (path: string) => session.secondsUntil(session.presentation.find(path)!);
+    const isComplete = (path: string) => {
+      const file = session.presentation.find(path)!;
+      return session.isComplete(file, file.body.length);
+    };
     expect(until('video-0/29.m4s')).toBeLessThan(0);
-    expect(session.isComplete(session.presentation.find('video-0/29.m4s')!)).toBe(true);
+    expect(isComplete('video-0/29.m4s')).toBe(true);
     // Captured until the join, exists 0.3 s later: all of its chunks but one or two.
     expect(until('video-0/30.m4s')).toBeLessThan(0);
-    expect(session.isComplete(session.presentation.find('video-0/30.m4s')!)).toBe(false);
+    expect(isComplete('video-0/30.m4s')).toBe(false);
+    const { chunks } = session.presentation.find('video-0/30.m4s')!;
+    expect(session.isComplete(session.presentation.find('video-0/30.m4s')!, chunks![5]!.end)).toBe(true);
     // Its first chunk is captured until 0.25 s and exists at 0.55 s.
     expect(until('video-0/31.m4s')).toBeCloseTo(0.3, 9);
     expect(until('video-0/init.mp4')).toBe(Number.NEGATIVE_INFINITY);
     runTo(2.31);
     expect(until('video-0/31.m4s')).toBeLessThan(0);
-    expect(session.isComplete(session.presentation.find('video-0/31.m4s')!)).toBe(true);
+    expect(isComplete('video-0/31.m4s')).toBe(true);
     expect(until('video-0/32.m4s')).toBeCloseTo(-0.01, 9);
   });
 
@@ -161,6 +167,25 @@ describe('a live session', () => {
     expect(writtenAt(written, file.chunks![1]!.end)).toBeCloseTo(0.8, 2);
     expect(writtenAt(written, file.chunks![2]!.end)).toBeCloseTo(6, 2);
     expect(writtenAt(written, file.body.length)).toBeCloseTo(6, 2);
+  });
+
+  test('a blocking reload of a playlist waits for what it asks for', async () => {
+    const { clock, session, runTo } = join();
+    expect(await session.playlist('video-2.m3u8')).toBeUndefined();
+    await expect(session.playlist('video-0.m3u8', { mediaSequence: 31 })).rejects.toThrow(/at most two .*got 31/);
+    // Part 0 of the segment that begins with the session.
+    const reload = { mediaSequence: 30, part: 0 };
+    let text: string | undefined;
+    void session.playlist('video-0.m3u8', reload).then((playlist) => {
+      text = playlist;
+    });
+    runTo(0.5);
+    await new Promise(setImmediate);
+    expect([text, clock.pending]).toEqual([undefined, 1]);
+    runTo(0.56);
+    await new Promise(setImmediate);
+    expect(text).toMatch(/URI="video-0\/31.m4s",BYTERANGE="\d+@0",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT:.*\n$/);
+    expect(await session.playlist('video-0.m3u8', reload)).toBe(text);
   });
 
   test('a segment that exists is delivered as on demand', async () => {

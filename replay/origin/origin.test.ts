@@ -185,7 +185,11 @@ describe('origin', () => {
       JSON.stringify({ trace: 'fast', scenario: 'short', startSeconds: 2, media: { periods: 2 } }),
     );
     expect(response.status).toBe(201);
-    const { id, manifest } = (await response.json()) as { id: string; manifest: string };
+    const { id, manifest, hls } = (await response.json()) as { id: string; manifest: string; hls: string };
+    const playlist = await fetch(origin.url + hls);
+    expect(playlist.headers.get('content-type')).toBe('application/vnd.apple.mpegurl; charset=utf-8');
+    expect(await playlist.text()).toContain('RESOLUTION=64x36');
+    expect(origin.session(id)!.nowSeconds).toBe(0);
     expect(await (await fetch(origin.url + manifest)).text()).toContain('<Period id="1"');
     expect(await (await fetch(`${origin.url}/traces`)).json()).toEqual([
       { name: 'fast', dataset: 'made up', recordingGroup: 'desk', durationSeconds: 60, hasClock: true },
@@ -428,6 +432,19 @@ describe('origin', () => {
       clock.run(clock.nowMs() + 1000);
       expect((await whole).headers.get('content-length')).toBe(String(received));
       await (await whole).arrayBuffer();
+
+      const reload = get('video-5.m3u8?_HLS_msn=3&_HLS_part=2');
+      while (clock.pending === 0) await new Promise(setImmediate);
+      clock.run(clock.nowMs() + 1000);
+      const text = await (await reload).text();
+      const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)"\n#EXT-X-PRELOAD-HINT/.exec(text)!;
+      const range = `bytes=${start}-${Number(start) + Number(bytes) - 1}`;
+      const part = fetch(`${open.url}/session/${id}/video-5/4.m4s`, { headers: { range } });
+      while (session.log.length === 2) await new Promise(setImmediate);
+      clock.run(clock.nowMs() + 1000);
+      expect((await part).headers.get('content-length')).toBe(bytes);
+      expect((await get('video-5.m3u8?_HLS_msn=x')).status).toBe(400);
+      expect((await get('video-9.m3u8')).status).toBe(404);
 
       const { error } = await create({ media: { addressing: 'timeline' } });
       expect(error).toBe('addressing: expected template with chunks, got "timeline"');

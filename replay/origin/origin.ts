@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { InputError } from '../../abr/errors.ts';
-import { UTC_PATH } from '../media/index.ts';
+import { type BlockingReload, MULTIVARIANT_PLAYLIST, UTC_PATH } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
@@ -158,7 +158,9 @@ function createOrigin(options: OriginOptions): Origin {
       expectMethod(request, 'POST');
       const spec = parseSessionRequest(await readBody(request), { traces, scenarios });
       const session = origin.createSession(spec);
-      const body = JSON.stringify({ id: session.id, manifest: `/session/${session.id}/manifest.mpd` });
+      const folder = `/session/${session.id}`;
+      const addresses = { manifest: `${folder}/manifest.mpd`, hls: `${folder}/${MULTIVARIANT_PLAYLIST}` };
+      const body = JSON.stringify({ id: session.id, ...addresses });
       respond(request, response, { contentType: 'application/json', body, status: 201 });
       return;
     }
@@ -170,7 +172,7 @@ function createOrigin(options: OriginOptions): Origin {
       return;
     }
     expectMethod(request, 'GET', 'HEAD');
-    serveFile(session, path, request, response);
+    await serveFile(session, path, request, response);
   }
 }
 
@@ -227,10 +229,20 @@ const DOCUMENTS: ReadonlyMap<string, { contentType: string; body(session: Replay
   ['link', { contentType: 'application/json', body: ({ publishedLink }) => JSON.stringify(publishedLink) }],
 ]);
 
-function serveFile(session: ReplaySession, path: string, request: IncomingMessage, response: ServerResponse): void {
+async function serveFile(
+  session: ReplaySession,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const document = DOCUMENTS.get(path);
   if (document) {
     respond(request, response, { contentType: document.contentType, body: document.body(session) });
+    return;
+  }
+  const playlist = path.endsWith('.m3u8') ? await session.playlist(path, blockingReload(request)) : undefined;
+  if (playlist !== undefined) {
+    respond(request, response, { contentType: 'application/vnd.apple.mpegurl', body: playlist });
     return;
   }
   const file = session.presentation.find(path);
@@ -241,7 +253,7 @@ function serveFile(session: ReplaySession, path: string, request: IncomingMessag
   const length = file.body.length;
   const range = parseRange(request.headers.range, length);
   let { delivery = 'length' } = session.spec;
-  if (!session.isComplete(file) && (delivery === 'length' || delivery === 'cacheable')) delivery = 'chunked';
+  if (!session.isComplete(file, range.end) && (delivery === 'length' || delivery === 'cacheable')) delivery = 'chunked';
   const head = {
     ...OPEN_HEADERS,
     'content-type': file.contentType,
@@ -264,6 +276,18 @@ function serveFile(session: ReplaySession, path: string, request: IncomingMessag
         [SESSION_SECONDS_HEADER]: requestedAtSeconds.toFixed(6),
       }),
   });
+}
+
+function blockingReload({ url = '' }: IncomingMessage): BlockingReload | undefined {
+  const query = new URLSearchParams(url.split('?')[1]);
+  const numberOf = (name: string) => {
+    const value = query.get(name);
+    if (value !== null && !/^\d+$/.test(value)) throw new InputError(name, 'a whole number', value);
+    return value === null ? undefined : Number(value);
+  };
+  const mediaSequence = numberOf('_HLS_msn');
+  const part = numberOf('_HLS_part');
+  return mediaSequence === undefined ? undefined : { mediaSequence, ...(part !== undefined && { part }) };
 }
 
 /**

@@ -4,7 +4,14 @@ import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
-import { type MediaFile, type Presentation, type PresentationOptions, presentation } from '../media/index.ts';
+import {
+  type BlockingReload,
+  type MediaFile,
+  type Presentation,
+  type PresentationOptions,
+  type PresentationTime,
+  presentation,
+} from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type EncoderPause, type LiveStream, type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
@@ -104,9 +111,30 @@ export class ReplaySession {
 
   /** The content of `manifest.mpd` now. */
   manifest(): string {
-    // Players of a live stream compute with its clock from here on.
+    this.joinLive();
+    return this.presentation.manifest(this.now);
+  }
+
+  /**
+   * The content of an HLS playlist, of a live stream once it has what a blocking reload asks for; undefined for a path
+   * of no playlist. @throws {RangeError} for a reload more than a segment ahead of the next one.
+   */
+  async playlist(path: string, reload?: BlockingReload): Promise<string | undefined> {
+    const { presentation } = this;
+    this.joinLive();
+    if (reload) {
+      const { mediaSequence } = reload;
+      if (presentation.playlistExistsAtSeconds({ mediaSequence: mediaSequence - 2 }) > this.nowSeconds)
+        throw new RangeError(`_HLS_msn: expected at most two after the newest segment, got ${mediaSequence}`);
+      const atSeconds = presentation.playlistExistsAtSeconds(reload);
+      while (this.nowSeconds < atSeconds) await this.wait(atSeconds - this.nowSeconds);
+    }
+    return presentation.playlist(path, this.now);
+  }
+
+  /** Players of a live stream compute with its clock from their first request on. */
+  private joinLive(): void {
     if (this.spec.scenario.live && !this.link.isStarted) this.startClock();
-    return this.presentation.manifest({ sessionSeconds: this.nowSeconds, utcMs: this.utcMs });
   }
 
   /** Seconds until a file may be requested; <= 0: it may. */
@@ -114,9 +142,10 @@ export class ReplaySession {
     return (chunks[0]?.existsAtSeconds ?? Number.NEGATIVE_INFINITY) - EARLY_SECONDS - this.nowSeconds;
   }
 
-  /** Whether all of a file exists. */
-  isComplete({ chunks = [] }: MediaFile): boolean {
-    return (chunks.at(-1)?.existsAtSeconds ?? Number.NEGATIVE_INFINITY) <= this.nowSeconds;
+  /** Whether all of a file's bytes before `end` exist. */
+  isComplete({ chunks = [] }: MediaFile, end: number): boolean {
+    const last = chunks.find((chunk) => chunk.end >= end);
+    return (last?.existsAtSeconds ?? Number.NEGATIVE_INFINITY) <= this.nowSeconds;
   }
 
   get isActive(): boolean {
@@ -199,6 +228,14 @@ export class ReplaySession {
       entry.sentBytes = writer?.sentBytes ?? 0;
       entry.endedAtSeconds = this.nowSeconds;
     });
+  }
+
+  private get now(): PresentationTime {
+    return { sessionSeconds: this.nowSeconds, utcMs: this.utcMs };
+  }
+
+  private wait(seconds: number): Promise<void> {
+    return new Promise((resolve) => void this.ticker.clock.schedule(resolve, Math.ceil(seconds * 1000)));
   }
 
   private startClock(): void {

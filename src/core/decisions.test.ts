@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { adapted } from './fake-port.fixture.ts';
+import { adapted, FakePort } from './fake-port.fixture.ts';
 import { useManualClock } from './manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning } from './scripted.fixture.ts';
 
@@ -37,6 +37,19 @@ describe('decide', () => {
     sourceEnded();
     decisions.decide();
     expect(port.firsts).toEqual([true, false, true]);
+  });
+
+  test('asks the controller once per segment on demand, if the player asks again and again', () => {
+    const controller = new Scripted();
+    const port = Object.assign(new FakePort(), { isPolled: true });
+    const { decisions, downloads } = adapted({ controller }, port);
+    decisions.decide();
+    port.play({ bufferLevelSeconds: 1 });
+    expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
+    expect(controller.states).toHaveLength(1);
+    downloads.begun({}, true, port.segment(0));
+    decisions.decide();
+    expect(controller.states).toHaveLength(2);
   });
 
   test('asks the controller once per segment of a live stream, unless something new is known', () => {

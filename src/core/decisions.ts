@@ -22,8 +22,8 @@ export function createDecisions(port: PlayerPort, life: LifeCycle, events: Event
     const situation = port.situation(session.startMs === undefined);
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
-    // While a live segment does not exist yet, the player asks again and again.
-    if (!inFlight && situation.live && session.choice && isSame(session.choice.situation, situation))
+    // While a live segment does not exist yet, all players ask again and again.
+    if (!inFlight && (situation.live || port.isPolled) && session.choice && isSame(session.choice.situation, situation))
       return session.choice.made;
     // The player has moved on to another period.
     if (inFlight && period.id !== session.active?.segment.period.id) return undefined;

@@ -11,7 +11,7 @@ import type { Session } from './session.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
-  /** `inactive`: the player is not supported (see `faults`); `detached`: after `detach()`. */
+  /** `inactive`: there is no player, or it is not supported (see `faults`); `detached`: after `detach()`. */
   status: 'attached' | 'inactive' | 'detached';
   /** Name of the controller. */
   controller: string;
@@ -43,7 +43,7 @@ export interface LeoAbrHandle {
    * `InputError` and changes nothing for an invalid value or an option that cannot change while attached.
    */
   set(change: ChangeableOptions): void;
-  /** Restores dash.js's own rules and the previous settings. Safe to call twice. */
+  /** Restores the player's own algorithm and the previous settings. Safe to call twice. */
   detach(): void;
   /** Calls `listener` for each event from now on; returns a function that ends this. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
@@ -53,6 +53,8 @@ export interface LeoAbrHandle {
 /** The core, installed in a player. */
 export interface Installation {
   adaptation: Adaptation;
+  /** Whether it has a player now; absent where it always has. */
+  isActive?(): boolean;
   /** The options have changed. */
   changed(): void;
   /** Called once. */
@@ -99,7 +101,7 @@ export function createHandle<O extends object>(
         lastForecast,
       }: Partial<Session> = life?.session() ?? {};
       return {
-        status: isDetached ? 'detached' : installation === undefined ? 'inactive' : 'attached',
+        status: isDetached ? 'detached' : (installation?.isActive?.() ?? installation) ? 'attached' : 'inactive',
         controller: options.controllerName,
         session: number,
         nowSeconds: life?.nowSeconds() ?? 0,

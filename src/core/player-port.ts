@@ -32,7 +32,7 @@ export interface Situation {
   /** The part of `PlayerState` that the player knows. `isPaused` counts only from the first picture on. */
   playback: Pick<
     PlayerState,
-    'segmentSeconds' | 'bufferLevelSeconds' | 'bufferCapSeconds' | 'playbackRate' | 'isPaused'
+    'segmentSeconds' | 'bufferLevelSeconds' | 'bufferCapSeconds' | 'playbackRate' | 'isPaused' | 'setupSeconds'
   >;
   /** End of this period's buffer in the presentation; undefined while an earlier period plays. */
   bufferedUntilSeconds: number | undefined;
@@ -104,6 +104,8 @@ export interface RatePort {
 export interface PlayerPort {
   /** Name of the player in fault messages. */
   readonly name: string;
+  /** The player asks again and again before each request, on demand too. Default false. */
+  readonly isPolled?: boolean;
   /** `https://host:port` of the manifest; undefined if it has no URL. */
   origin(): string | undefined;
   /**

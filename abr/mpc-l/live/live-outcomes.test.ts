@@ -103,6 +103,11 @@ describe('a new request', () => {
     expectArrivals(neededOf(outcomesOn(8e6, state)), state, [0.3, 0.75, 1.25, 1.75]);
   });
 
+  test('waits for what the player loads before it', () => {
+    const state = stateOf({ setupSeconds: LADDER_BPS.map((_, r) => (r === MIDDLE ? 1 : 0)) });
+    expectArrivals(neededOf(outcomesOn(8e6, state)), state, [1.3, 1.55, 1.8, 2.05]);
+  });
+
   test('is a growing queue on a slower link', () => {
     const state = stateOf();
     const outcomes = outcomesOn(2e6, state);

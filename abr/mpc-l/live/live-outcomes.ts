@@ -69,7 +69,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   newRequest(representation: number, instead?: LiveRequest): LiveRequest {
     const buffered = instead?.buffered ?? 0;
     const bits = this.#chunkBits(0, representation);
-    return { representation, chunk: 0, bits, latencySeconds: this.#latencySeconds, buffered };
+    const latencySeconds = this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
+    return { representation, chunk: 0, bits, latencySeconds, buffered };
   }
 
   running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): LiveRequest {

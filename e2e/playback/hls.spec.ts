@@ -1,0 +1,82 @@
+/** hls.js, without the plugin, plays the origin's HLS playlists. */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type HlsPlayer from 'hls.js';
+import { expect, LADDER_BPS, type ServedFile, type StreamOptions, test } from './playback-test.ts';
+
+declare global {
+  interface Window {
+    Hls: typeof HlsPlayer;
+  }
+}
+
+const path = createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js');
+const HLS_FILE: Record<string, ServedFile> = { '/hls.js': ['text/javascript', readFileSync(path)] };
+test.use({ files: [HLS_FILE, { scope: 'worker' }] });
+test.describe.configure({ mode: 'parallel' });
+
+const ENCODER_LATENCY_SECONDS = 0.3;
+const LIVE = {
+  chunkSeconds: 0.25,
+  encoderLatencySeconds: ENCODER_LATENCY_SECONDS,
+  targetLatencySeconds: 2.3,
+  timeShiftSeconds: 20,
+};
+/** Media that is played of a live stream. */
+const PLAYED_SECONDS = 6;
+
+const STREAMS: [name: string, stream: StreamOptions][] = [
+  ['a file per segment', { segmentCount: 5 }],
+  ['byte ranges and audio', { segmentCount: 5, media: { addressing: 'base', audio: true } }],
+  ['a live stream in parts', { segmentSeconds: 2, segmentCount: 40, link: [[600, 1e9]], live: LIVE }],
+];
+
+for (const [name, options] of STREAMS) {
+  test(`hls.js plays ${name}`, async ({ labPage, origin, stream }) => {
+    const folder = stream(options);
+    await labPage.addScriptTag({ url: '/hls.js' });
+    const seen = await labPage.evaluate(
+      async ({ playlist, seconds }) => {
+        const video = document.createElement('video');
+        video.muted = true;
+        document.body.append(video);
+        const hls = new window.Hls();
+        const faults: string[] = [];
+        hls.on(window.Hls.Events.ERROR, (_, { details }) => faults.push(details));
+        hls.loadSource(playlist);
+        hls.attachMedia(video);
+        await video.play();
+        const startSeconds = video.currentTime;
+        const deadline = performance.now() + 30_000;
+        const isThere = () => video.ended || video.currentTime - startSeconds > seconds;
+        while (!isThere() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+        const utcMs = Number(await (await fetch(new URL('time', playlist))).text());
+        const result = {
+          isThere: isThere(),
+          faults,
+          bitratesBps: hls.levels.map(({ bitrate }) => bitrate),
+          widths: hls.levels.map(({ width }) => width),
+          width: video.videoWidth,
+          latencySeconds: hls.latency,
+          trueLatencySeconds: (utcMs - Number(hls.playingDate)) / 1000,
+        };
+        hls.destroy();
+        return result;
+      },
+      { playlist: `${folder}master.m3u8`, seconds: options.live ? PLAYED_SECONDS : Number.POSITIVE_INFINITY },
+    );
+    expect(seen).toMatchObject({ isThere: true, faults: [], widths: [64, 96, 128, 160] });
+    // The audio's 31 kbit/s are in them.
+    seen.bitratesBps.forEach((bps, i) => {
+      expect(Math.abs(bps - LADDER_BPS[i]!)).toBeLessThan(options.media?.audio ? 40e3 : 1);
+    });
+    expect(seen.width).toBeGreaterThan(64);
+    if (!options.live) return;
+    // hls.js counts from the newest part in the playlist, the trace's UTC from the capture.
+    expect(Math.abs(seen.trueLatencySeconds - ENCODER_LATENCY_SECONDS - seen.latencySeconds)).toBeLessThan(0.3);
+    const { log } = origin.session(folder.split('/').at(-2)!)!;
+    const parts = log.filter(({ kind, bytes }) => kind === 'segment' && bytes < LADDER_BPS[3]! / 4);
+    expect(parts.length).toBeGreaterThan(20);
+  });
+}

@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals';
+import type { LiveStream } from '../scenarios.ts';
+import { type PresentationOptions, presentation } from './presentation.ts';
+
+const ladderBps = [300e3, 750e3];
+/** Segments of 4 s; each is 1 % larger than the one before. */
+const segmentSizesBits = Array.from({ length: 6 }, (_, i) =>
+  ladderBps.map((bps) => 8 * Math.round((bps * 4 * (1 + i / 100)) / 8)),
+);
+const base: PresentationOptions = { ladderBps, segmentSeconds: 4, segmentSizesBits };
+const live: LiveStream = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLatencySeconds: 3, timeShiftSeconds: 8 };
+const joinUtcMs = Date.UTC(2025, 5, 1, 12);
+const at = (sessionSeconds: number) => ({ sessionSeconds, utcMs: joinUtcMs + sessionSeconds * 1000 });
+
+interface Segment {
+  path: string;
+  seconds: number;
+  tags: Record<string, string>;
+  parts: string[];
+}
+
+/** A playlist's tags, its segments with theirs, and the parts after the last segment. */
+function parse(text: string) {
+  expect(text.startsWith('#EXTM3U\n#EXT-X-VERSION:7\n')).toBe(true);
+  const tags: Record<string, string> = {};
+  const segments: Segment[] = [];
+  let own: Record<string, string> = {};
+  let parts: string[] = [];
+  let hint: string | undefined;
+  for (const line of text.trimEnd().split('\n')) {
+    const [, name = '', value = ''] = /^#(?:EXT-X-)?([A-Z0-9-]+):?(.*)$/.exec(line) ?? [];
+    if (name === 'PART') parts.push(value);
+    else if (name === 'PRELOAD-HINT') hint = value;
+    else if (['EXTINF', 'BITRATE', 'BYTERANGE', 'STREAM-INF'].includes(name)) own[name] = value;
+    else if (name !== '') tags[name] = value;
+    else {
+      segments.push({ path: line, seconds: Number.parseFloat(own['EXTINF'] ?? 'NaN'), tags: own, parts });
+      own = {};
+      parts = [];
+    }
+  }
+  return { tags, segments, parts, hint };
+}
+
+const attributes = (text: string) =>
+  Object.fromEntries([...text.matchAll(/([A-Z-]+)=(?:"(.*?)"|([^,]*))/g)].map(([, name, a, b]) => [name, a ?? b]));
+
+describe('HLS playlists', () => {
+  test('the variants have their peak, mean, codecs, picture and playlist', () => {
+    const { segments, tags } = parse(presentation(base).playlist('master.m3u8')!);
+    expect(tags).toHaveProperty('INDEPENDENT-SEGMENTS');
+    expect(segments.map(({ path, tags }) => [path, attributes(tags['STREAM-INF']!)])).toEqual(
+      [300e3, 750e3].map((bps, i) => [
+        `video-${i}.m3u8`,
+        {
+          BANDWIDTH: String(Math.round(bps * 1.05)),
+          'AVERAGE-BANDWIDTH': String(Math.round(bps * 1.025)),
+          CODECS: expect.stringMatching(/^avc1\.[0-9a-f]{6}$/),
+          RESOLUTION: ['64x36', '96x54'][i],
+          'FRAME-RATE': '24.000',
+        },
+      ]),
+    );
+  });
+
+  test('audio is a rendition of every variant, and counts in their bitrates', () => {
+    const { find, playlist } = presentation({ ...base, audio: true });
+    const { segments, tags } = parse(playlist('master.m3u8')!);
+    expect(attributes(tags['MEDIA']!)).toMatchObject({ TYPE: 'AUDIO', 'GROUP-ID': 'audio', URI: 'audio.m3u8' });
+    const { BANDWIDTH, CODECS, AUDIO } = attributes(segments[0]!.tags['STREAM-INF']!);
+    expect(AUDIO).toBe('audio');
+    expect(CODECS).toMatch(/^avc1\.\w{6},mp4a\.40\.2$/);
+    const audio = parse(playlist('audio.m3u8')!).segments.map(({ path }) => find(path)!.body.length);
+    expect(Number(BANDWIDTH)).toBeCloseTo(300e3 * 1.05 + (Math.max(...audio) * 8) / 4, -1);
+  });
+
+  test.each(['template', 'timeline'] as const)('a track lists every file with its bitrate (%s)', (addressing) => {
+    const { find, playlist } = presentation({ ...base, addressing });
+    const { tags, segments } = parse(playlist('video-1.m3u8')!);
+    expect(tags).toMatchObject({ TARGETDURATION: '4', 'PLAYLIST-TYPE': 'VOD', 'MEDIA-SEQUENCE': '0', ENDLIST: '' });
+    expect(tags).toHaveProperty('INDEPENDENT-SEGMENTS');
+    expect(find(attributes(tags['MAP']!)['URI']!)!.parts[0]!.kind).toBe('init');
+    segments.forEach(({ path, seconds, tags: { BITRATE } }, i) => {
+      expect(find(path)!.parts[0]!.segmentIndex).toBe(i);
+      expect([seconds, BITRATE]).toEqual([4, String(Math.ceil(segmentSizesBits[i]![1]! / 4000))]);
+    });
+    expect(segments).toHaveLength(6);
+    expect(playlist('video-2.m3u8')).toBeUndefined();
+  });
+
+  test('a file per track is listed by byte ranges', () => {
+    const { find, playlist } = presentation({ ...base, addressing: 'base' });
+    const { tags, segments } = parse(playlist('video-1.m3u8')!);
+    const { parts } = find('video-1.mp4')!;
+    const ranges = parts.map(({ start, end }) => `${end - start}@${start}`);
+    expect(attributes(tags['MAP']!)).toEqual({ URI: 'video-1.mp4', BYTERANGE: ranges[0] });
+    expect(segments.map(({ path, tags: { BYTERANGE } }) => [path, BYTERANGE])).toEqual(
+      ranges.slice(2).map((range) => ['video-1.mp4', range]),
+    );
+  });
+
+  test('a live stream in parts: what exists, in segments and byte ranges of the next one', () => {
+    const { find, playlist } = presentation({ ...base, live });
+    // Captured until 10.2 s: two segments and two parts.
+    const { tags, segments, parts, hint } = parse(playlist('video-0.m3u8', at(2.5))!);
+    expect(attributes(tags['SERVER-CONTROL']!)).toEqual({
+      'CAN-BLOCK-RELOAD': 'YES',
+      'HOLD-BACK': '12',
+      'PART-HOLD-BACK': '2.7',
+    });
+    expect(tags).toMatchObject({ 'PART-INF': 'PART-TARGET=1', 'MEDIA-SEQUENCE': '0' });
+    expect(tags['PROGRAM-DATE-TIME']).toBe('2025-06-01T11:59:52.000Z');
+    expect(tags).not.toHaveProperty('ENDLIST');
+    expect(segments.map(({ path, parts }) => [path, parts.length])).toEqual([
+      ['video-0/1.m4s', 4],
+      ['video-0/2.m4s', 4],
+    ]);
+    const { chunks } = find('video-0/3.m4s')!;
+    expect(parts.map(attributes)).toEqual([
+      { DURATION: '1', URI: 'video-0/3.m4s', BYTERANGE: `${chunks![0]!.end}@0`, INDEPENDENT: 'YES' },
+      {
+        DURATION: '1',
+        URI: 'video-0/3.m4s',
+        BYTERANGE: `${chunks![1]!.end - chunks![0]!.end}@${chunks![0]!.end}`,
+      },
+    ]);
+    const [first, second] = [chunks![1]!, chunks![2]!].map(({ end }) => end);
+    expect(attributes(hint!)).toEqual({
+      TYPE: 'PART',
+      URI: 'video-0/3.m4s',
+      'BYTERANGE-START': String(first),
+      'BYTERANGE-LENGTH': String(second! - first!),
+    });
+    const whole = parse(playlist('video-0.m3u8', at(4.31))!);
+    expect([whole.segments.length, whole.parts.length]).toEqual([3, 0]);
+    expect(attributes(whole.hint!)).toMatchObject({ URI: 'video-0/4.m4s', 'BYTERANGE-START': '0' });
+    expect(parse(playlist('video-0.m3u8', at(100))!).hint).toBeUndefined();
+  });
+
+  test('the window slides, keeps three segments, and stays at the end of the stream', () => {
+    const { playlist } = presentation({ ...base, live });
+    const listed = (sessionSeconds: number) => {
+      const { tags, segments } = parse(playlist('video-0.m3u8', at(sessionSeconds))!);
+      return [tags['MEDIA-SEQUENCE'], segments[0]!.path, segments.length, 'ENDLIST' in tags, tags['PROGRAM-DATE-TIME']];
+    };
+    expect(listed(8.31)).toEqual(['1', 'video-0/2.m4s', 3, false, '2025-06-01T11:59:56.000Z']);
+    expect(listed(12.31)).toEqual(['2', 'video-0/3.m4s', 3, false, '2025-06-01T12:00:00.000Z']);
+    expect(listed(100)).toEqual(['3', 'video-0/4.m4s', 3, true, '2025-06-01T12:00:04.000Z']);
+  });
+
+  test('a live stream of whole segments has no parts', () => {
+    const whole = { ...live, chunkSeconds: 4, targetLatencySeconds: 14 };
+    const { tags, segments, parts, hint } = parse(
+      presentation({ ...base, live: whole, audio: true }).playlist('audio.m3u8', at(4.5))!,
+    );
+    expect(attributes(tags['SERVER-CONTROL']!)).toEqual({ 'CAN-BLOCK-RELOAD': 'YES', 'HOLD-BACK': '13.7' });
+    expect([segments.length, segments[0]!.parts, parts, hint]).toEqual([3, [], [], undefined]);
+    expect(tags).not.toHaveProperty('PART-INF');
+  });
+
+  test('a blocking reload waits for its segment or part', () => {
+    const existsAt = presentation({ ...base, live }).playlistExistsAtSeconds;
+    expect(existsAt({ mediaSequence: 2 })).toBeCloseTo(4.3, 9);
+    expect(existsAt({ mediaSequence: 2, part: 0 })).toBeCloseTo(1.3, 9);
+    // After the last part comes the next segment's first.
+    expect(existsAt({ mediaSequence: 2, part: 4 })).toBeCloseTo(5.3, 9);
+    expect(existsAt({ mediaSequence: 5, part: 4 })).toBe(Number.NEGATIVE_INFINITY);
+    expect(presentation(base).playlistExistsAtSeconds({ mediaSequence: 9 })).toBe(Number.NEGATIVE_INFINITY);
+  });
+});

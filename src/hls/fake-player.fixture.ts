@@ -1,0 +1,221 @@
+/**
+ * hls.js itself, of each version that the plugin supports, with playlists from memory. It loads no segments: tests ask
+ * it for the next level as its stream controller does, and emit the events of downloads.
+ */
+
+import { afterAll, beforeAll } from '@jest/globals';
+import type {
+  ErrorDetails,
+  ErrorTypes,
+  HlsConfig,
+  Loader,
+  LoaderContext,
+  LoaderStats,
+  MediaFragment,
+  Part,
+} from 'hls.js';
+import Hls from 'hls.js';
+import OldHls from 'hls.js-1.6';
+import type { DecisionEvent, FaultEvent } from '../core/events.ts';
+import { wait } from '../core/manual-clock.fixture.ts';
+import { createLeoAbrController, type LeoAbrOptions } from '../hls.ts';
+
+export const VERSIONS: readonly (readonly [string, typeof Hls])[] = [
+  ['1.7', Hls],
+  // Private members make the classes' types differ.
+  ['1.6', OldHls as unknown as typeof Hls],
+];
+
+/** For all tests of a file: what hls.js needs of a window. */
+export function useWindow(): void {
+  const window = { self: globalThis, location: { href: 'https://page.example/' }, navigator: { userAgent: '' } };
+  beforeAll(() => {
+    Object.assign(globalThis, window);
+  });
+  afterAll(() => {
+    for (const name of Object.keys(window)) Reflect.deleteProperty(globalThis, name);
+  });
+}
+
+export const SEGMENTS = 10;
+export const PLAYLIST_SECONDS = 0.1;
+const BITRATES = [1e6, 2e6, 4e6];
+
+/** 10 segments of 4 s on demand in 3 variants. */
+export function playlists(): Record<string, string> {
+  const variants = BITRATES.map(
+    (bps, i) => `#EXT-X-STREAM-INF:BANDWIDTH=${bps},RESOLUTION=${640 * (i + 1)}x${360 * (i + 1)}\nv${i}.m3u8`,
+  );
+  const media = Array.from({ length: SEGMENTS }, (_, i) => `#EXTINF:4,\n${i}.m4s`);
+  const list = `#EXTM3U\n#EXT-X-TARGETDURATION:4\n${media.join('\n')}\n#EXT-X-ENDLIST`;
+  return { 'main.m3u8': `#EXTM3U\n${variants.join('\n')}`, 'v0.m3u8': list, 'v1.m3u8': list, 'v2.m3u8': list };
+}
+
+/** A live playlist with `count` segments of 4 s from `first`, and parts of 0.5 s of the next one. */
+export function livePlaylist(first: number, count: number, parts?: number): string {
+  const lines = ['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:4', `#EXT-X-MEDIA-SEQUENCE:${first}`];
+  if (parts !== undefined) {
+    lines.push('#EXT-X-PART-INF:PART-TARGET=0.5', '#EXT-X-SERVER-CONTROL:PART-HOLD-BACK=1.5,HOLD-BACK=12');
+  }
+  for (let i = first; i < first + count; i++) lines.push('#EXTINF:4,', `${i}.m4s`);
+  for (let part = 0; part < (parts ?? 0); part++) {
+    lines.push(`#EXT-X-PART:DURATION=0.5,URI="${first + count}.${part}.m4s",INDEPENDENT=YES`);
+  }
+  return lines.join('\n');
+}
+
+function newStats(): LoaderStats {
+  const phase = () => ({ start: 0, first: 0, end: 0 });
+  const counted = { aborted: false, loaded: 0, retry: 0, total: 0, chunkCount: 0, bwEstimate: 0 };
+  return { ...counted, loading: { ...phase(), start: performance.now() }, parsing: phase(), buffering: phase() };
+}
+
+/** A loader of playlists. */
+function loaderOf(files: Record<string, string>) {
+  return class {
+    context = null;
+    stats = undefined as unknown as LoaderStats;
+    load(context: LoaderContext, _: unknown, callbacks: { onSuccess(...args: unknown[]): void }): void {
+      const { href, pathname } = new URL(context.url);
+      const stats = newStats();
+      setTimeout(() => {
+        stats.loading.first = stats.loading.end = performance.now();
+        callbacks.onSuccess({ url: href, data: files[pathname.slice(1)] }, stats, context, null);
+      }, PLAYLIST_SECONDS * 1000);
+    }
+    abort(): void {}
+    destroy(): void {}
+  } as unknown as new (
+    config: HlsConfig,
+  ) => Loader<LoaderContext>;
+}
+
+/** A media element without media. */
+class FakeMedia extends EventTarget {
+  currentTime = 0;
+  playbackRate = 1;
+  paused = false;
+  played = { length: 0 };
+  buffered = { length: 0 };
+  textTracks = [];
+  readyState = 4;
+
+  /** The first picture is on screen. */
+  plays(): void {
+    this.played = { length: 1 };
+    this.dispatchEvent(new Event('playing'));
+  }
+}
+
+export class FakePlayer {
+  readonly hls: Hls;
+  readonly media = new FakeMedia();
+  bufferLevelSeconds = 0;
+
+  constructor(
+    Player: typeof Hls,
+    config: Partial<HlsConfig>,
+    readonly files = playlists(),
+  ) {
+    const pLoader = loaderOf(this.files) as unknown as NonNullable<HlsConfig['pLoader']>;
+    this.hls = new Player({ autoStartLoad: false, pLoader, ...config });
+    Object.defineProperty(this.hls, 'mainForwardBufferInfo', {
+      get: () => ({ len: this.bufferLevelSeconds, start: 0, end: this.bufferLevelSeconds }),
+    });
+    Object.defineProperty(this.hls, 'media', { get: () => this.media });
+  }
+
+  /** Loads the source, with its media element attached, and the playlist of the first level. */
+  start(): this {
+    const { hls } = this;
+    hls.loadSource('https://media.example/main.m3u8');
+    hls.trigger(Hls.Events.MEDIA_ATTACHED, { media: this.media as unknown as HTMLMediaElement });
+    wait(PLAYLIST_SECONDS);
+    hls.startLoad();
+    // The stream controller then loads no segments.
+    hls.pauseBuffering();
+    wait(PLAYLIST_SECONDS);
+    return this;
+  }
+
+  /** The level of the next request, as the stream controller finds it. */
+  ask(): number {
+    const { hls } = this;
+    const level = hls.nextLoadLevel;
+    hls.nextLoadLevel = level;
+    return hls.loadLevel;
+  }
+
+  fragment(index: number, level = this.hls.loadLevel): MediaFragment {
+    return this.hls.levels[level]!.details!.fragments[index]!;
+  }
+
+  /** Requests a segment, or a part of one; returns the loader's stats. */
+  request(frag: MediaFragment, part?: Part): LoaderStats {
+    const stats = newStats();
+    (part ?? frag).stats = stats;
+    const abort = () => {
+      stats.aborted = true;
+      frag.loader = null;
+    };
+    frag.loader = { stats, abort } as unknown as MediaFragment['loader'];
+    if (!part || part.index === 0 || part.independent)
+      this.hls.trigger(Hls.Events.FRAG_LOADING, { frag, ...(part && { part }), targetBufferTime: frag.start });
+    return stats;
+  }
+
+  loaded(frag: MediaFragment, bytes: number, part: Part | null = null): void {
+    const { stats } = part ?? frag;
+    stats.total = bytes;
+    stats.loading.first ||= performance.now();
+    stats.loading.end = performance.now();
+    stats.loaded = bytes;
+    frag.loader = null;
+    this.hls.trigger(Hls.Events.FRAG_LOADED, { frag, part, payload: new ArrayBuffer(0), networkDetails: null });
+  }
+
+  failed(frag: MediaFragment): void {
+    frag.loader = null;
+    this.hls.trigger(Hls.Events.ERROR, {
+      type: 'networkError' as ErrorTypes,
+      details: 'fragLoadError' as ErrorDetails,
+      fatal: false,
+      frag,
+      error: new Error('404'),
+      reason: '404',
+    });
+  }
+
+  /** Downloads a segment of `bits` in `seconds`, with progress every 50 ms. */
+  download(index: number, bits: number, seconds: number): void {
+    const frag = this.fragment(index, this.ask());
+    const stats = this.request(frag);
+    const events = Math.round(seconds / 0.05);
+    for (let event = 1; event < events; event++) {
+      wait(0.05);
+      stats.loaded = (bits / 8) * (event / events);
+    }
+    wait(seconds - (events - 1) * 0.05);
+    this.loaded(frag, bits / 8);
+    this.bufferLevelSeconds += 4;
+  }
+}
+
+/** A player with the plugin, and its events. */
+export function attached(
+  options: LeoAbrOptions = {},
+  {
+    Player = Hls,
+    config = {},
+    files,
+  }: { Player?: typeof Hls; config?: Partial<HlsConfig>; files?: Record<string, string> } = {},
+) {
+  const leoAbr = createLeoAbrController({ logger: null, ...options });
+  const { handle } = leoAbr;
+  const decisions: DecisionEvent[] = [];
+  const faults: FaultEvent[] = [];
+  handle.on('decision', (event) => decisions.push(event));
+  handle.on('fault', (event) => faults.push(event));
+  const player = new FakePlayer(Player, { abrController: leoAbr, ...config }, files).start();
+  return { leoAbr, handle, decisions, faults, player, hls: player.hls };
+}

@@ -1,0 +1,31 @@
+/** The part of hls.js that the plugin needs. hls.js constructs the controller with the player; it is never imported. */
+
+import type Hls from 'hls.js';
+import type { AbrController } from 'hls.js';
+
+/** Those of hls.js 1.6 that earlier versions or other players lack, and some that all have. */
+const MEMBERS =
+  'on off trigger levels latestLevelDetails loadLevelObj mainForwardBufferInfo maxBufferLength userConfig';
+
+/** Why this player is not supported; undefined if it is. Reads no value: hls.js is still being constructed. */
+export function whyUnsupported(hls: Hls): string | undefined {
+  for (const name of MEMBERS.split(' ')) {
+    if (!(name in hls)) return `hls.js ${classOf(hls).version} is not 1.6 or later of version 1: it has no ${name}`;
+  }
+  return undefined;
+}
+
+/** The player's class, for what hls.js keeps there: constants, and its own ABR controller. */
+export function classOf(hls: Hls): typeof Hls {
+  return hls.constructor as typeof Hls;
+}
+
+/** hls.js's own ABR controller; it decides where the plugin does not. */
+export function ownAbrOf(hls: Hls): typeof AbrController {
+  return classOf(hls).DefaultConfig.abrController;
+}
+
+/** `https://host:port` of the manifest; undefined if it has no URL. */
+export function originOf({ url }: Hls): string | undefined {
+  return url ? new URL(url).origin : undefined;
+}
