@@ -134,6 +134,8 @@ export default defineConfig(({ mode }) => {
       return plugin('src/live.ts', { es: 'leo-abr.live.js' });
     case 'plugin-mpc-d':
       return plugin('src/mpc-d.ts', { es: 'leo-abr.mpc-d.js' });
+    case 'plugin-shaka':
+      return plugin('src/shaka.ts', { es: 'leo-abr.shaka.js' });
     case 'plugin-onnx':
       return { ...plugin('predictor/onnx/index.ts', { es: 'leo-abr.onnx.js' }), plugins: [minifyAgain, leaveUrls] };
     case 'plugin-onnx-worker':
