@@ -1,9 +1,11 @@
-/** The parts of Shaka Player that the adapter uses, of versions 4.16 and 5.2, by types of its own. Seconds and bytes. */
+/**
+ * The parts of Shaka Player (4.16, 5.2) that the adapter uses, as types of its own, which Shaka's own types fit. Seconds,
+ * bytes and bit/s.
+ */
 
 /** Of `AdvancedRequestType`. */
-export const MEDIA_SEGMENT = 1;
-/** Of `AdvancedRequestType`. */
 export const INIT_SEGMENT = 0;
+export const MEDIA_SEGMENT = 1;
 /** Of `Error.Code`. */
 export const OPERATION_ABORTED = 7001;
 
@@ -11,10 +13,12 @@ export interface SegmentReference {
   getStartTime(): number;
   getEndTime(): number;
   getStartByte(): number;
+  /** Null where unknown. */
   getEndByte(): number | null;
 }
 
 export interface SegmentIndex {
+  /** Position of the segment at this time, counted from the first of the stream. */
   find(seconds: number): number | null;
   get(position: number): SegmentReference | null;
 }
@@ -24,12 +28,15 @@ export interface Stream {
   /** The id in the manifest. */
   originalId: string | null;
   type: string;
-  bandwidth?: number | undefined;
-  /** Null until Shaka needs it. */
+  bandwidth?: number;
+  width?: number;
+  height?: number;
+  frameRate?: number;
+  /** Null until Shaka plays the stream, and again after it. */
   segmentIndex: SegmentIndex | null;
 }
 
-/** A video stream with an audio stream. */
+/** A video stream together with an audio stream. */
 export interface Variant {
   id: number;
   bandwidth: number;
@@ -38,33 +45,119 @@ export interface Variant {
 }
 
 export interface RequestContext {
-  type?: number | undefined;
-  stream?: Stream | undefined;
-  segment?: SegmentReference | undefined;
+  type?: number;
+  stream?: Stream;
+  segment?: SegmentReference | null;
 }
 
-/** Shaka keeps the object from the beginning of a request to its end. */
-export type Request = object;
+export type RequestFilter = (type: number, request: object, context?: RequestContext) => void;
 
-export type RequestFilter = (type: number, request: Request, context?: RequestContext) => void;
+export type SwitchCallback = (variant: Variant) => void;
 
-export type SwitchCallback = (variant: Variant, clearBuffer?: boolean, safeMargin?: number) => void;
-
-/** The methods of Shaka's `AbrManager` that the adapter intercepts; arguments that it only passes on are left open. */
+/** Shaka's `AbrManager`, without what the adapter only passes on. */
 export interface AbrManager {
   init(switchTo: SwitchCallback, ...more: unknown[]): void;
   stop(): void;
   release(): void;
   setVariants(variants: Variant[], ...more: unknown[]): unknown;
   chooseVariant(...how: unknown[]): Variant;
+  enable(): void;
   segmentDownloaded(
     milliseconds: number,
     bytes: number,
     allowSwitch: boolean,
-    request?: Request,
+    request?: object,
     context?: RequestContext,
   ): void;
   trySuggestStreams(): void;
   getBandwidthEstimate(): number;
   setMediaElement(element: HTMLMediaElement): void;
+}
+
+export interface BufferedRange {
+  start: number;
+  end: number;
+}
+
+export interface LiveSync {
+  enabled: boolean;
+  targetLatency: number;
+  targetLatencyTolerance: number;
+  minPlaybackRate: number;
+  maxPlaybackRate: number;
+  panicMode: boolean;
+}
+
+type Bounds = 'Width' | 'Height' | 'Pixels' | 'FrameRate' | 'Bandwidth';
+export type Restrictions = { [K in `${'min' | 'max'}${Bounds}`]: number };
+
+export interface Configuration {
+  // biome-ignore lint/suspicious/noExplicitAny: Shaka's own type has more members than `AbrManager` here.
+  abrFactory: () => any;
+  abr: { enabled: boolean; restrictions: Restrictions };
+  streaming: { bufferingGoal: number; rebufferingGoal: number; segmentPrefetchLimit: number; liveSync: LiveSync };
+}
+
+/** Not covered by Shaka's promise of compatible versions. */
+export interface Manifest {
+  presentationTimeline: {
+    getSegmentAvailabilityEnd(): number;
+    getAvailabilityTimeOffset(): number;
+    getMaxSegmentDuration(): number;
+  };
+  serviceDescription?: {
+    targetLatency?: number | null;
+    maxLatency?: number | null;
+    minPlaybackRate?: number | null;
+    maxPlaybackRate?: number | null;
+  } | null;
+}
+
+/** `shaka.Player`. */
+export interface ShakaPlayer {
+  getConfiguration(): Configuration;
+  configure(config: object): boolean;
+  getNetworkingEngine(): {
+    registerRequestFilter(filter: RequestFilter): void;
+    unregisterRequestFilter(filter: RequestFilter): void;
+  } | null;
+  // biome-ignore lint/suspicious/noExplicitAny: events of Shaka's own.
+  addEventListener(type: string, listener: (event: any) => void): void;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  removeEventListener(type: string, listener: (event: any) => void): void;
+  getBufferedInfo(): { video: BufferedRange[]; total: BufferedRange[] };
+  getVariantTracks(): { id: number; active: boolean }[];
+  getStats(): { maxSegmentDuration: number };
+  getAssetUri(): string | null;
+  getManifest(): Manifest | null;
+  getPlaybackRate(): number;
+  isLive(): boolean;
+  seekRange(): BufferedRange;
+}
+
+const METHODS = [
+  'configure',
+  'getNetworkingEngine',
+  'addEventListener',
+  'removeEventListener',
+  'getBufferedInfo',
+  'getVariantTracks',
+  'getStats',
+  'getAssetUri',
+  'getManifest',
+  'getPlaybackRate',
+  'isLive',
+  'seekRange',
+] as const satisfies (keyof ShakaPlayer)[];
+
+/** The reason why the plugin cannot adapt this player; undefined if it can. */
+export function whyUnsupported(player: ShakaPlayer): string | undefined {
+  const missing = METHODS.find((name) => typeof player[name] !== 'function');
+  return missing && `leo-abr needs Shaka Player 4.16, or 5: ${missing}() is missing`;
+}
+
+/** Bits from the first to the last byte; undefined where the manifest does not say. */
+export function rangeBits(segment: SegmentReference | null | undefined): number | undefined {
+  const end = segment?.getEndByte();
+  return end == null ? undefined : 8 * (end - segment!.getStartByte() + 1);
 }
