@@ -18,7 +18,11 @@ import type { Trace } from '../../replay/trace.ts';
 import type * as leoAbr from '../../src/index.ts';
 
 /** Of `vite.config.ts`, with the file that it builds for pages. */
-const ENTRIES = { plugin: 'leo-abr.global.js', 'plugin-live': 'leo-abr.live.js' };
+const ENTRIES = {
+  plugin: 'leo-abr.global.js',
+  'plugin-live': 'leo-abr.live.js',
+  'plugin-shaka': 'leo-abr.shaka.js',
+};
 
 export { expect };
 
