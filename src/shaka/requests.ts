@@ -13,6 +13,8 @@ interface EndEvent {
   request: object;
   response?: { data?: { byteLength: number } | null; timeMs?: number };
   error?: { code?: number } | null;
+  /** By Shaka's own timer: it tries again. */
+  aborted?: boolean;
 }
 
 /** The headers are the first sign of a response; so much counts as received. */
@@ -67,8 +69,9 @@ export function requestReports(port: ShakaPort, { downloads }: Adaptation) {
         if (bytes) progressed(request, 8 * bytes);
         end(request, 'whole', Number(response?.timeMs) / 1000);
       },
-      downloadfailed({ request, error }: EndEvent) {
-        end(request, error?.code === OPERATION_ABORTED ? 'abandoned' : 'failed', Number.NaN);
+      downloadfailed({ request, error, aborted }: EndEvent) {
+        const isAbandoned = error?.code === OPERATION_ABORTED && !aborted;
+        end(request, isAbandoned ? 'abandoned' : 'failed', Number.NaN);
       },
     },
   };
