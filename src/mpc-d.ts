@@ -5,21 +5,7 @@ import { MPC_D_NAMES, type MpcDEntryOptions, type MpcDName, resolveMpcDOptions }
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
 
-export type {
-  CandidateOutlook,
-  Controller,
-  Decision,
-  Download,
-  InFlight,
-  LiveState,
-  Pace,
-  PlayerState,
-} from '../abr/controller.ts';
-export { InputError } from '../abr/errors.ts';
-export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger, PaceEvent } from './core/events.ts';
-export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './core/handle.ts';
-export type { LiveOptions, TimeSource } from './core/options.ts';
-export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
+export * from './core/exports.ts';
 export type { DashPlayer } from './dash/player.ts';
 export type ControllerName = MpcDName;
 export type LeoAbrOptions = MpcDEntryOptions;

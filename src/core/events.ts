@@ -36,7 +36,7 @@ export interface PaceEvent {
 
 /** Faults at run time; playback continues after each. */
 export type FaultCode =
-  /** Not a dash.js 5.1 or later of version 5: the plugin does nothing. */
+  /** Not a player, or not a version of it, that the plugin supports: the plugin does nothing. */
   | 'unsupported-player'
   /** The player has the plugin already: this second attachment does nothing. */
   | 'already-attached'

@@ -4,6 +4,7 @@ import type { PlaybackController, StreamInfo } from 'dashjs';
 import type { LiveOptions } from '../core/options.ts';
 import { limited } from '../core/pacing.ts';
 import type { LivePosition, RatePort } from '../core/player-port.ts';
+import { browserRateStep } from '../core/rate-step.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveClock } from './live-clock.ts';
 import { type DashPlayer, setting } from './player.ts';
@@ -14,8 +15,6 @@ const ENABLED = 'liveCatchup.enabled';
 const UNNOTICED = { min: -0.05, max: 0.05 };
 const DRIFT_SECONDS = 12;
 const DVB_SCHEME = 'urn:dvb:dash:lowlatency:scope:2019';
-/** Smaller changes of the rate cause glitches in Safari's audio (WebKit bug 208142). */
-const SAFARI_STEP = 0.25;
 
 export interface CatchUp extends RatePort {
   limits(
@@ -31,7 +30,7 @@ export function createCatchUp(
 ): CatchUp {
   let restore: (() => void) | undefined;
   let written: number | undefined;
-  const rateStep = isSafari() ? SAFARI_STEP : undefined;
+  const rateStep = browserRateStep();
   const given = (name: string) => Number(setting(player, `liveCatchup.${name}`));
   return {
     rateStep,
@@ -95,10 +94,4 @@ function serviceDescription({ serviceDescriptions }: StreamInfo['manifestInfo'])
   const all = (serviceDescriptions ?? []) as unknown as ServiceDescription[];
   const ofScheme = (scheme: string | null) => all.filter(({ schemeIdUri }) => schemeIdUri === scheme).pop();
   return ofScheme(DVB_SCHEME) ?? ofScheme(null);
-}
-
-/** As dash.js tells browsers apart. */
-function isSafari(): boolean {
-  const agent = globalThis.navigator?.userAgent ?? '';
-  return /safari/i.test(agent) && !/edg|opr|opios|chrome|crios|firefox|fxios/i.test(agent);
 }
