@@ -5,31 +5,8 @@ import type { LeoAbrOptions } from './core/mpc-l-options.ts';
 import { createFactory, type LeoAbrFactory } from './shaka/installation.ts';
 import type { ShakaPlayer } from './shaka/player.ts';
 
-export type {
-  CandidateOutlook,
-  Controller,
-  Decision,
-  Download,
-  InFlight,
-  LiveState,
-  Pace,
-  PlayerState,
-} from '../abr/controller.ts';
-export { InputError } from '../abr/errors.ts';
-export type {
-  ExpectedHandover,
-  Forecast,
-  Forecaster,
-  Observation,
-  PathForecast,
-  QuantileForecast,
-  SessionContext,
-} from '../abr/forecast.ts';
-export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger, PaceEvent } from './core/events.ts';
-export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './core/handle.ts';
+export * from './core/exports.ts';
 export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';
-export type { LiveOptions, TimeSource } from './core/options.ts';
-export { parseSizes, type SizesFile } from './core/segment-sizes.ts';
 export type { LeoAbrFactory } from './shaka/installation.ts';
 export type { ShakaPlayer } from './shaka/player.ts';
 

@@ -19,8 +19,6 @@ export interface LeoAbrFactory {
 
 /** Shaka aborts the download in flight if a switch would take less time than the buffer has; less than 0 always does. */
 const ABORT_BPS = -1;
-/** More, and Shaka requests a segment before the one before it has told the link's state. */
-const PREFETCH_LIMIT = 1;
 
 /** Implements `createLeoAbrFactory`: `resolve` checks the options, now and at every change. */
 export function createFactory<O extends object>(
@@ -79,8 +77,8 @@ function install(
   const ofPlayer = {
     ...handlers,
     // Shaka requests the next segment in the variant that is current after this event.
-    segmentappended({ contentType }: { contentType: string }) {
-      if (contentType !== 'video') return;
+    segmentappended({ contentType, end }: { contentType: string; end: number }) {
+      if (contentType !== 'video' || port.isEnd(end)) return;
       isDue = true;
       whenEmptied();
     },
@@ -117,12 +115,13 @@ function install(
     port.sourceEnded();
   }
 
+  /** By default (1) Shaka prefetches only the segment that is due; more are requested before anything is decided. */
   function limitPrefetch(): void {
     const { segmentPrefetchLimit: limit } = player.getConfiguration().streaming;
-    if (!(limit > PREFETCH_LIMIT)) return;
+    if (!(limit > 1)) return;
     const set = (segmentPrefetchLimit: number) => player.configure({ streaming: { segmentPrefetchLimit } });
     ofManager.push(() => set(limit));
-    set(PREFETCH_LIMIT);
+    set(0);
   }
 
   /** Overrides methods of Shaka's manager, so that it keeps all that it knows and takes over after `detach`. */

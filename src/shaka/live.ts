@@ -3,7 +3,8 @@
 import type { LiveOptions } from '../core/options.ts';
 import { limited } from '../core/pacing.ts';
 import type { LivePosition, LiveRequest, RatePort } from '../core/player-port.ts';
-import type { Manifest, SegmentReference, ShakaPlayer } from './player.ts';
+import { browserRateStep } from '../core/rate-step.ts';
+import { isLive, type Manifest, type SegmentReference, type ShakaPlayer } from './player.ts';
 
 /** Settings under which `liveSync`, and Shaka's own catch-up to the stream's latency, leave the rate alone. */
 const UNSYNCHRONISED = { targetLatencyTolerance: Number.POSITIVE_INFINITY, panicMode: false };
@@ -19,11 +20,10 @@ export function createLive(
   let manifest: Manifest | null | undefined;
   /** `liveSync` of the page, while the rate is the plugin's. */
   let given: Partial<typeof UNSYNCHRONISED> | undefined;
-  const rateStep = undefined;
 
   /** What is captured now and when it exists; undefined on demand. */
   function edge() {
-    if (!player.isLive()) return undefined;
+    if (!isLive(player)) return undefined;
     manifest ??= player.getManifest();
     if (!manifest) return undefined;
     const { presentationTimeline: timeline } = manifest;
@@ -32,7 +32,7 @@ export function createLive(
   }
 
   const rate: RatePort = {
-    rateStep,
+    rateStep: browserRateStep(),
     setPlaybackRate(value) {
       const media = element();
       if (value === undefined) {

@@ -7,6 +7,7 @@
 export const INIT_SEGMENT = 0;
 export const MEDIA_SEGMENT = 1;
 /** Of `Error.Code`. */
+export const BAD_HTTP_STATUS = 1001;
 export const OPERATION_ABORTED = 7001;
 
 export interface SegmentReference {
@@ -132,6 +133,8 @@ export interface ShakaPlayer {
   getManifest(): Manifest | null;
   getPlaybackRate(): number;
   isLive(): boolean;
+  /** From Shaka 5: also a live stream whose end is known. */
+  isDynamic?(): boolean;
   seekRange(): BufferedRange;
 }
 
@@ -154,6 +157,11 @@ const METHODS = [
 export function whyUnsupported(player: ShakaPlayer): string | undefined {
   const missing = METHODS.find((name) => typeof player[name] !== 'function');
   return missing && `leo-abr needs Shaka Player 4.16, or 5: ${missing}() is missing`;
+}
+
+/** Shaka 4 plays a live stream whose end is known from its start, as on demand. */
+export function isLive(player: ShakaPlayer): boolean {
+  return player.isDynamic?.() ?? player.isLive();
 }
 
 /** Bits from the first to the last byte; undefined where the manifest does not say. */

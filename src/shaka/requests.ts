@@ -1,7 +1,7 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
 import type { Adaptation } from '../core/adaptation.ts';
-import { INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext } from './player.ts';
+import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext } from './player.ts';
 import type { ShakaPort } from './shaka-port.ts';
 
 interface HeadersEvent {
@@ -70,6 +70,8 @@ export function requestReports(port: ShakaPort, { downloads }: Adaptation) {
         end(request, 'whole', Number(response?.timeMs) / 1000);
       },
       downloadfailed({ request, error, aborted }: EndEvent) {
+        // A live segment may not exist yet. If Shaka gives up, it says so.
+        if (error?.code === BAD_HTTP_STATUS && requests.get(request)?.isLive) return downloads.refused(request);
         const isAbandoned = error?.code === OPERATION_ABORTED && !aborted;
         end(request, isAbandoned ? 'abandoned' : 'failed', Number.NaN);
       },

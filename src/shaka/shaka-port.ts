@@ -6,6 +6,7 @@ import { createLive } from './live.ts';
 import {
   type AbrManager,
   type BufferedRange,
+  isLive,
   rangeBits,
   type SegmentReference,
   type ShakaPlayer,
@@ -97,8 +98,8 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
   }
 
   /** Shaka joins the periods of a stream. */
-  function period(isLive: boolean, seconds: number) {
-    const segmentCount = isLive ? Number.POSITIVE_INFINITY : Math.ceil(player.seekRange().end / seconds - 0.01);
+  function period(isDynamic: boolean, seconds: number) {
+    const segmentCount = isDynamic ? Number.POSITIVE_INFINITY : Math.ceil(player.seekRange().end / seconds - 0.01);
     return { id: '0', startSeconds: 0, firstIndex: 0, segmentCount, segmentsAfter: 0 };
   }
 
@@ -165,17 +166,19 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
     },
     isEnabled: () => player.getConfiguration().abr.enabled,
     isEmpty: () => aheadSeconds(player.getBufferedInfo().video) === 0,
+    /** Nothing comes after this time. */
+    isEnd: (seconds: number) => !isLive(player) && seconds >= player.seekRange().end - GAP_SECONDS,
     /** Shaka does not request yet. */
     isFull: () => aheadSeconds(player.getBufferedInfo().video) >= goalSeconds() + AHEAD_SECONDS,
     segment(stream: Stream, reference: SegmentReference): SegmentRequest {
       const start = reference.getStartTime();
       const end = reference.getEndTime();
-      const isLive = player.isLive();
+      const isDynamic = isLive(player);
       const nominal = segmentSeconds();
       return {
-        period: period(isLive, nominal),
+        period: period(isDynamic, nominal),
         representation: { id: idOf(stream), bitrateBps: stream.bandwidth || port.bitrate(stream) },
-        index: (isLive ? null : stream.segmentIndex?.find(start)) ?? Math.round(start / nominal),
+        index: (isDynamic ? null : stream.segmentIndex?.find(start)) ?? Math.round(start / nominal),
         segmentSeconds: end - start,
         endSeconds: end,
         indexedBits: rangeBits(reference),
