@@ -54,7 +54,11 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const mode of ['plugin', 'plugin-live', 'plugin-mpc-d', 'plugin-onnx', 'plugin-onnx-worker', 'plugin-service']) {
+  const modes = [
+    'plugin',
+    ...['live', 'mpc-d', 'onnx', 'onnx-worker', 'service', 'shaka'].map((name) => `plugin-${name}`),
+  ];
+  for (const mode of modes) {
     runNode('vite/bin/vite.js', ['build', '--mode', mode, '--logLevel', 'error'], ROOT);
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
@@ -128,6 +132,7 @@ test('contains the builds, types and documents, within the size budget', () => {
       'dist/leo-abr.global.js',
       'dist/leo-abr.live.js',
       'dist/leo-abr.mpc-d.js',
+      'dist/leo-abr.shaka.js',
       'dist/leo-abr.onnx.js',
       'dist/leo-abr.onnx-worker.js',
       'dist/types/predictor/onnx/index.d.ts',
@@ -136,6 +141,7 @@ test('contains the builds, types and documents, within the size budget', () => {
       'dist/types/src/index.d.ts',
       'dist/types/src/live.d.ts',
       'dist/types/src/mpc-d.d.ts',
+      'dist/types/src/shaka.d.ts',
       'dist/types/abr/controller.d.ts',
       'LICENSE',
       'README.md',

@@ -58,6 +58,7 @@ export function createLive(
 
   return {
     rate,
+    /** The rate is the plugin's where Shaka would synchronise, and where an option sets its bounds. */
     position(): LivePosition | undefined {
       const now = edge();
       if (!now) return undefined;
@@ -74,7 +75,13 @@ export function createLive(
         ...now,
         latencySeconds: media?.currentTime ? now.nowSeconds - media.currentTime : targetLatencySeconds,
         targetLatencySeconds,
-        isCaughtUp: true,
+        isCaughtUp: Boolean(
+          liveSync.enabled ||
+            (given ?? liveSync).panicMode ||
+            described ||
+            options.live.minPlaybackRate ||
+            options.live.maxPlaybackRate,
+        ),
         ...limited(options.live, rate, {
           playbackRates: {
             min: described?.minPlaybackRate || liveSync.minPlaybackRate,
