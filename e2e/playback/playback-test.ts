@@ -22,6 +22,7 @@ const ENTRIES = {
   plugin: 'leo-abr.global.js',
   'plugin-live': 'leo-abr.live.js',
   'plugin-hls': 'leo-abr.hls.js',
+  'plugin-shaka': 'leo-abr.shaka.js',
 };
 
 export { expect };
