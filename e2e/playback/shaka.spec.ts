@@ -3,28 +3,15 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import type shaka5 from 'shaka-player';
+import type shaka4 from 'shaka-player-4';
 import { readTraceFile } from '../../replay/formats/trace-files.ts';
 import { type LiveStream, SCENARIOS } from '../../replay/scenarios.ts';
 import type * as leoAbrShaka from '../../src/shaka.ts';
 import { test as base, expect, LADDER_BPS, type ServedFile } from './playback-test.ts';
 
-/** The part of Shaka that the page uses. */
-interface Shaka {
-  Player: {
-    new (): Omit<leoAbrShaka.ShakaPlayer, 'getNetworkingEngine' | 'getStats'> & {
-      getNetworkingEngine(): NonNullable<ReturnType<leoAbrShaka.ShakaPlayer['getNetworkingEngine']>> & {
-        registerResponseFilter(filter: (type: number, response: { data: ArrayBuffer }) => void): void;
-      };
-      attach(video: HTMLVideoElement): Promise<void>;
-      load(uri: string): Promise<void>;
-      unload(): Promise<void>;
-      destroy(): Promise<void>;
-      getStats(): { estimatedBandwidth: number; maxSegmentDuration: number };
-    };
-  };
-  net: { NetworkingEngine: { RequestType: { MANIFEST: number } } };
-  polyfill: { installAll(): void };
-}
+/** Both have to fit the plugin's types. */
+type Shaka = typeof shaka5 | typeof shaka4;
 
 /** One request for a video segment that the player sent. */
 interface Sent {
@@ -33,7 +20,7 @@ interface Sent {
 }
 
 interface ShakaLab {
-  player: InstanceType<Shaka['Player']>;
+  player: shaka5.Player | shaka4.Player;
   video: HTMLVideoElement;
   leoAbr: leoAbrShaka.LeoAbrFactory;
   decisions: leoAbrShaka.DecisionEvent[];
@@ -111,16 +98,15 @@ function installShakaLab(): void {
     leoAbr.handle.on('pace', (event) => lab.paces.push(event));
     video.addEventListener('resize', () => lab.widths.push(video.videoWidth));
     const networking = player.getNetworkingEngine()!;
-    networking.registerRequestFilter((_, request) => {
-      const [uri] = (request as { uris: string[] }).uris;
-      const [, representationId, number] = /(video-\d+)\/(\d+)\.m4s/.exec(uri!) ?? [];
+    networking.registerRequestFilter((_, { uris }) => {
+      const [, representationId, number] = /(video-\d+)\/(\d+)\.m4s/.exec(uris[0]!) ?? [];
       if (!representationId) return;
       lab.sent.push({ representationId, index: Number(number) - 1 });
       lab.sentAtMs.push(performance.now());
     });
     networking.registerResponseFilter((type, response) => {
       if (!isEndless || type !== shaka.net.NetworkingEngine.RequestType.MANIFEST) return;
-      const manifest = new TextDecoder().decode(response.data);
+      const manifest = new TextDecoder().decode(response.data as ArrayBuffer);
       response.data = new TextEncoder().encode(manifest.replace(/mediaPresentationDuration="[^"]*"/, '')).buffer;
     });
     return lab;

@@ -31,6 +31,7 @@ test('a callback after the end of its request counts for nothing', () => {
   const { player, handle, decided } = loaded();
   player.download(0, 4e6, 1);
   const { request, context } = player.request(1);
+  wait(0.5);
   player.emit('downloadcompleted', { request, response: { data: { byteLength: 1e5 } } });
   const { requestedBits } = handle.state;
   player.manager!.segmentDownloaded(100, 7e5, true, request, context);
