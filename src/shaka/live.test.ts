@@ -89,10 +89,14 @@ test('sets the rate where Shaka would synchronise, and keeps Shaka from it meanw
   const player = livePlayer();
   const handle = paced(player);
   expect(player.element).toMatchObject({ playbackRate: 0.95, defaultPlaybackRate: 0.95 });
-  expect(player.config.streaming.liveSync).toMatchObject({ targetLatencyTolerance: Number.POSITIVE_INFINITY });
+  expect(player.config.streaming.liveSync).toMatchObject({ enabled: true, minPlaybackRate: 0, maxPlaybackRate: 0 });
   handle.detach();
   expect(player.element).toMatchObject({ playbackRate: 1, defaultPlaybackRate: 1 });
-  expect(player.config.streaming.liveSync).toMatchObject({ targetLatencyTolerance: 0.5, panicMode: false });
+  expect(player.config.streaming.liveSync).toMatchObject({
+    enabled: false,
+    minPlaybackRate: 0.95,
+    maxPlaybackRate: 1.1,
+  });
 });
 
 test('leaves the rate alone where Shaka does not synchronise, unless an option sets its bounds', () => {

@@ -4,10 +4,10 @@ import type { LiveOptions } from '../core/options.ts';
 import { limited } from '../core/pacing.ts';
 import type { LivePosition, LiveRequest, RatePort } from '../core/player-port.ts';
 import { browserRateStep } from '../core/rate-step.ts';
-import { isLive, type Manifest, type SegmentReference, type ShakaPlayer } from './player.ts';
+import { isLive, type LiveSync, type Manifest, type SegmentReference, type ShakaPlayer } from './player.ts';
 
-/** Settings under which `liveSync`, and Shaka's own catch-up to the stream's latency, leave the rate alone. */
-const UNSYNCHRONISED = { targetLatencyTolerance: Number.POSITIVE_INFINITY, panicMode: false };
+/** `liveSync` in place of the page's and the stream's: without rates, Shaka only returns to the element's default rate. */
+const UNSYNCHRONISED = { enabled: true, panicMode: false, minPlaybackRate: 0, maxPlaybackRate: 0 };
 
 export type Live = ReturnType<typeof createLive>;
 
@@ -19,7 +19,7 @@ export function createLive(
   /** Shaka writes a warning at each call of `getManifest()`, so it is kept. */
   let manifest: Manifest | null | undefined;
   /** `liveSync` of the page, while the rate is the plugin's. */
-  let given: Partial<typeof UNSYNCHRONISED> | undefined;
+  let given: LiveSync | undefined;
 
   /** What is captured now and when it exists; undefined on demand. */
   function edge() {
@@ -39,12 +39,10 @@ export function createLive(
         if (given) player.configure({ streaming: { liveSync: given } });
         given = undefined;
       } else if (!given) {
-        const { targetLatencyTolerance, panicMode } = player.getConfiguration().streaming.liveSync;
-        given = { targetLatencyTolerance, panicMode };
+        given = player.getConfiguration().streaming.liveSync;
         player.configure({ streaming: { liveSync: UNSYNCHRONISED } });
       }
       if (!media) return;
-      // Shaka returns to the default rate where it does not synchronise.
       media.defaultPlaybackRate = value ?? 1;
       // 0: Shaka keeps playback in a stall, and sets its own rate after it.
       if (media.playbackRate > 0) media.playbackRate = value ?? 1;
@@ -62,7 +60,7 @@ export function createLive(
     position(): LivePosition | undefined {
       const now = edge();
       if (!now) return undefined;
-      const { liveSync } = player.getConfiguration().streaming;
+      const liveSync = given ?? player.getConfiguration().streaming.liveSync;
       const described = manifest?.serviceDescription;
       const joinedSeconds = now.nowSeconds - player.seekRange().end;
       const target = options.live.targetLatencySeconds;
@@ -77,7 +75,7 @@ export function createLive(
         targetLatencySeconds,
         isCaughtUp: Boolean(
           liveSync.enabled ||
-            (given ?? liveSync).panicMode ||
+            liveSync.panicMode ||
             described ||
             options.live.minPlaybackRate ||
             options.live.maxPlaybackRate,
