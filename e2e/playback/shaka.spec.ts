@@ -8,7 +8,7 @@ import type shaka4 from 'shaka-player-4';
 import { readTraceFile } from '../../replay/formats/trace-files.ts';
 import { type LiveStream, SCENARIOS } from '../../replay/scenarios.ts';
 import type * as leoAbrShaka from '../../src/shaka.ts';
-import { test as base, expect, LADDER_BPS, type ServedFile } from './playback-test.ts';
+import { test as base, decidedAgain, expect, LADDER_BPS, type ServedFile } from './playback-test.ts';
 
 /** Both have to fit the plugin's types. */
 type Shaka = typeof shaka5 | typeof shaka4;
@@ -385,4 +385,5 @@ test('Shaka 5 plays a shipped trace with MPC-L: a decision per segment', async (
     seen.sent.map(({ representationId }) => representationId),
   );
   expect(new Set(seen.decisions.slice(2).map(({ decision }) => decision.controller))).toContain('mpc-l');
+  expect(decidedAgain(seen.decisions)).toEqual(seen.decisions.map(({ decision }) => decision.representation));
 });
