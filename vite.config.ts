@@ -126,6 +126,22 @@ async function demo(): Promise<UserConfig> {
   };
 }
 
+/** The origin of the built page where there is no other, in one file: not all browsers let service workers import. */
+const demoWorker: UserConfig = {
+  publicDir: false,
+  build: {
+    outDir: 'build/demo',
+    emptyOutDir: false,
+    target: 'es2022',
+    lib: {
+      entry: here('demo/worker/origin-worker.ts'),
+      name: 'originWorker',
+      formats: ['iife'],
+      fileName: () => 'origin-worker.js',
+    },
+  },
+};
+
 export default defineConfig(({ mode }) => {
   switch (mode) {
     case 'plugin':
@@ -144,6 +160,8 @@ export default defineConfig(({ mode }) => {
       return plugin('predictor/onnx/worker.ts', { es: 'leo-abr.onnx-worker.js' });
     case 'plugin-service':
       return plugin('predictor/service-client/index.ts', { es: 'leo-abr.service.js' });
+    case 'demo-worker':
+      return demoWorker;
     case 'cli':
       return cli;
     default:

@@ -16,6 +16,7 @@ import { RunViews } from './run-views.ts';
 import { ServiceLink } from './service-link.ts';
 import { savePicture, saveResults } from './take-away.ts';
 import { Timeline } from './timeline-model.ts';
+import { removeWorker } from './worker-origin.ts';
 
 const SEED = 1;
 const SAMPLE_MS = 100;
@@ -76,7 +77,19 @@ export class DemoPage {
     this.#makePanels();
     byId('save-picture').addEventListener('click', () => void (this.#run && savePicture(this.#run, this.#views)));
     byId('save-results').addEventListener('click', () => void (this.#run && saveResults(this.#run)));
+    byId('worker').hidden = !origin.isWorker;
+    byId('remove-worker').addEventListener('click', () => void this.#removeWorker());
     setInterval(() => this.#tick(), SAMPLE_MS);
+  }
+
+  /** The players end: reloading the page would start the worker again. */
+  async #removeWorker(): Promise<void> {
+    this.#stop();
+    this.#watch.end();
+    await removeWorker();
+    byId('worker').hidden = true;
+    const action = { label: 'Start it again', run: () => location.reload() };
+    this.#notices.show('worker', { kind: 'hint', text: 'The service worker is removed; the players ended.', action });
   }
 
   /** Applies a change. All players start again, unless only the timeline's window changed. */

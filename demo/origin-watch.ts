@@ -8,12 +8,18 @@ const PERIOD_MS = 3000;
 export class OriginWatch {
   readonly #origin: OriginClient;
   readonly #notices: Notices;
+  readonly #timer: ReturnType<typeof setInterval>;
   #isLost = false;
 
   constructor(origin: OriginClient, notices: Notices) {
     this.#origin = origin;
     this.#notices = notices;
-    setInterval(() => void this.look(), PERIOD_MS);
+    this.#timer = setInterval(() => void this.look(), PERIOD_MS);
+  }
+
+  /** Stops looking. */
+  end(): void {
+    clearInterval(this.#timer);
   }
 
   /** Checks at once instead of at the next period. */

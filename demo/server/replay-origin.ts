@@ -1,6 +1,6 @@
 /**
  * Vite plugin: runs the paced origin (replay/origin) beside the dev or preview server and serves its address as
- * `origin.json`, which every server of the built page must do. Node only.
+ * `origin.json`. In the built page, for servers of files, that file names the service worker instead. Node only.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -21,7 +21,9 @@ export interface ReplayOriginOptions {
 /** The content of `origin.json`. */
 export interface OriginAddress {
   /** The origin's own server, without a slash at its end. The page's server forwards to it too. */
-  url: string;
+  url?: string;
+  /** Without `url`: the script of the service worker that is the origin. */
+  worker?: string;
   /** The user's own algorithms, bundled when the page is loaded. */
   algorithms?: readonly OwnAlgorithm[];
 }
@@ -52,7 +54,15 @@ export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugi
       if (!origin.handle(request, response)) next();
     });
   };
-  return { name: 'leo-abr:replay-origin', configureServer: serve, configurePreviewServer: serve };
+  return {
+    name: 'leo-abr:replay-origin',
+    configureServer: serve,
+    configurePreviewServer: serve,
+    generateBundle() {
+      const source: OriginAddress = { worker: 'origin-worker.js' };
+      this.emitFile({ type: 'asset', fileName: 'origin.json', source: JSON.stringify(source) });
+    },
+  };
 }
 
 /** Files and folders from an environment variable, separated as in PATH. */

@@ -102,7 +102,7 @@ export async function calibrate(options: {
         folder: `${origin.url}/session/${session.id}/video-${representation}/`,
         milliseconds: seconds * 1000,
       });
-      rows.push(rowOf(trace.name, downloads, linkOf(trace, scenario).from(startSeconds), scenario));
+      rows.push(calibrationRow(trace.name, downloads, linkOf(trace, scenario).from(startSeconds), scenario));
     } finally {
       await context.close();
       origin.removeSession(session.id);
@@ -118,8 +118,14 @@ interface Download {
   sizeBits: number;
 }
 
-/** Runs in the page, so it must not use anything of this module. */
-async function downloadFor({ folder, milliseconds }: { folder: string; milliseconds: number }): Promise<Download[]> {
+/** Downloads the segments in a folder for some time. Runs in the page, so it must not use anything of this module. */
+export async function downloadFor({
+  folder,
+  milliseconds,
+}: {
+  folder: string;
+  milliseconds: number;
+}): Promise<Download[]> {
   const downloads: Download[] = [];
   const begin = performance.now();
   for (let number = 1; performance.now() - begin < milliseconds; number++) {
@@ -135,7 +141,8 @@ async function downloadFor({ folder, milliseconds }: { folder: string; milliseco
   return downloads;
 }
 
-function rowOf(
+/** `link` begins at the session's second 0. */
+export function calibrationRow(
   trace: string,
   downloads: readonly Download[],
   link: ReturnType<ReturnType<typeof linkOf>['from']>,

@@ -11,6 +11,9 @@ export type ByteRun = Uint8Array | { fill: number; count: number };
 /** The longest piece that `ByteRuns.read` yields. */
 export const READ_BYTES = 64 * 1024;
 
+/** The longest piece that `ByteRuns.piece` returns. */
+const PIECE_BYTES = 256 * 1024;
+
 /** One shared block per fill byte; its readers must not write to it. */
 const fillBlocks: Uint8Array[] = [];
 
@@ -56,6 +59,12 @@ export class ByteRuns {
         at += count;
       }
     }
+  }
+
+  /** The bytes from `start` up to `end`, at most `PIECE_BYTES` of them, in one read-only piece. */
+  piece(start: number, end: number): Uint8Array {
+    const [first, ...others] = this.read(start, Math.min(end, start + PIECE_BYTES));
+    return others.length === 0 ? (first ?? new Uint8Array()) : concatBytes([first!, ...others]);
   }
 
   /** All bytes in one piece, for small files and tests. */

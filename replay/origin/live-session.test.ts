@@ -1,15 +1,13 @@
 /** Live sessions on a manual clock, without HTTP. */
 
-import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
-import { Writable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import type { MediaFile } from '../media/index.ts';
 import { type LiveStream, SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { Ticker } from './paced-link.ts';
+import type { ByteRange } from './range-stream.ts';
 import { chunkLateness } from './request-log.ts';
-import { type ByteRange, ReplaySession, type SessionSpec } from './session.ts';
+import { ReplaySession, type SessionSpec } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const live: LiveStream = {
@@ -46,27 +44,28 @@ function join(spec: Partial<SessionSpec> = {}, clock = new VirtualClock()) {
   session.manifest();
   const startMs = clock.nowMs();
   const runTo = (seconds: number) => clock.run(startMs + seconds * 1000);
-  /** Downloads a file and records how many bytes were written by when. */
+  /** Downloads a file and records how many bytes arrived by when. */
   const download = (path: string, range?: ByteRange) => {
     const file = session.presentation.find(path)!;
-    const written: { seconds: number; bytes: number }[] = [];
-    const body = new Writable({
-      write(chunk: Buffer, _, done) {
-        const bytes = (written.at(-1)?.bytes ?? 0) + chunk.length;
-        written.push({ seconds: session.nowSeconds, bytes });
-        done();
-      },
-    });
-    const response = { destroyed: false, req: new EventEmitter() } as unknown as ServerResponse;
-    session.serve(file, range ?? { start: 0, end: file.body.length }, response, { path, begin: () => body });
-    return { file, written, entry: session.log.at(-1)! };
+    const arrived: { seconds: number; bytes: number }[] = [];
+    const read = async () => {
+      const options = { path, signal: new AbortController().signal };
+      const { body } = await session.serve(file, range ?? { start: 0, end: file.body.length }, options);
+      let bytes = 0;
+      for await (const piece of body) {
+        bytes += piece.length;
+        arrived.push({ seconds: session.nowSeconds, bytes });
+      }
+    };
+    void read();
+    return { file, arrived, entry: session.log.at(-1)! };
   };
   return { clock, session, runTo, download };
 }
 
-/** When the last byte before `end` was written. */
-const writtenAt = (written: readonly { seconds: number; bytes: number }[], end: number) =>
-  written.find(({ bytes }) => bytes >= end)?.seconds;
+/** When the last byte before `end` arrived. */
+const arrivedAt = (arrived: readonly { seconds: number; bytes: number }[], end: number) =>
+  arrived.find(({ bytes }) => bytes >= end)?.seconds;
 const existing = ({ chunks }: MediaFile) => chunks!.map(({ existsAtSeconds }) => existsAtSeconds);
 
 describe('a live session', () => {
@@ -113,29 +112,29 @@ describe('a live session', () => {
     expect(until('video-0/32.m4s')).toBeCloseTo(-0.01, 9);
   });
 
-  test('on a fast link every chunk leaves whole when it exists', () => {
+  test('on a fast link every chunk leaves whole when it exists', async () => {
     const { clock, runTo, download } = join();
     runTo(0.5);
-    const { file, written, entry } = download('video-1/31.m4s');
-    clock.run();
+    const { file, arrived, entry } = download('video-1/31.m4s');
+    await clock.play();
     expect(existing(file)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((k) => expect.closeTo(0.55 + k * 0.25, 9)));
     file.chunks!.forEach(({ end, existsAtSeconds }) => {
-      const before = written.filter(({ seconds }) => seconds < existsAtSeconds - 1e-9);
+      const before = arrived.filter(({ seconds }) => seconds < existsAtSeconds - 1e-9);
       expect(before.at(-1)?.bytes ?? 0).toBeLessThan(end);
       // A chunk of 250 kB takes 2 ms.
-      expect(writtenAt(written, end)! - existsAtSeconds).toBeLessThan(0.0021);
+      expect(arrivedAt(arrived, end)! - existsAtSeconds).toBeLessThan(0.0021);
     });
-    expect(written.at(-1)!.bytes).toBe(segmentSizesBits(scenario)[30]![1]! / 8);
+    expect(arrived.at(-1)!.bytes).toBe(segmentSizesBits(scenario)[30]![1]! / 8);
     expect(entry.chunkLatenessSeconds).toEqual(Array(8).fill(expect.closeTo(0, 6)));
   });
 
-  test('on a slow link a chunk leaves when it exists and those before it have left', () => {
+  test('on a slow link a chunk leaves when it exists and those before it have left', async () => {
     // 1 Mbit each chunk: quick at first, a dip of a second, then quick again.
     const sizes = { ...scenario, ladderBps: [4e6], sizeSpread: 0 };
     const { clock, runTo, download } = join({ scenario: sizes, trace: traceOf(20e6, 1e6, 20e6, 20e6) });
     runTo(0.5);
-    const { file, written } = download('video-0/31.m4s');
-    clock.run();
+    const { file, arrived } = download('video-0/31.m4s');
+    await clock.play();
     const due: number[] = [];
     for (const { existsAtSeconds } of file.chunks!) {
       let at = Math.max(existsAtSeconds, due.at(-1) ?? 0);
@@ -150,23 +149,23 @@ describe('a live session', () => {
     }
     expect(due[2]! - existing(file)[2]!).toBeGreaterThan(0.8);
     expect(due[7]! - existing(file)[7]!).toBeCloseTo(0.05, 6);
-    expect(file.chunks!.map(({ end }) => writtenAt(written, end))).toEqual(due.map((at) => expect.closeTo(at, 6)));
+    expect(file.chunks!.map(({ end }) => arrivedAt(arrived, end))).toEqual(due.map((at) => expect.closeTo(at, 6)));
   });
 
-  test('while the encoder pauses, an open request waits; then all chunks of the pause exist', () => {
+  test('while the encoder pauses, an open request waits; then all chunks of the pause exist', async () => {
     const { clock, session, runTo, download } = join({ encoderPauses: [{ fromSeconds: 1, seconds: 5 }] });
     runTo(0.5);
-    const { file, written } = download('video-0/31.m4s');
+    const { file, arrived } = download('video-0/31.m4s');
     expect(existing(file)).toEqual([0.55, 0.8, 6, 6, 6, 6, 6, 6].map((at) => expect.closeTo(at, 9)));
     const until = (path: string) => session.secondsUntil(session.presentation.find(path)!);
     // Later segments begin to exist at the end of the pause, or at their time.
     expect([32, 33, 34].map((number) => until(`video-0/${number}.m4s`))).toEqual(
       [6, 6, 6.55].map((at) => expect.closeTo(at - 0.25 - 0.5, 9)),
     );
-    clock.run();
-    expect(writtenAt(written, file.chunks![1]!.end)).toBeCloseTo(0.8, 2);
-    expect(writtenAt(written, file.chunks![2]!.end)).toBeCloseTo(6, 2);
-    expect(writtenAt(written, file.body.length)).toBeCloseTo(6, 2);
+    await clock.play();
+    expect(arrivedAt(arrived, file.chunks![1]!.end)).toBeCloseTo(0.8, 2);
+    expect(arrivedAt(arrived, file.chunks![2]!.end)).toBeCloseTo(6, 2);
+    expect(arrivedAt(arrived, file.body.length)).toBeCloseTo(6, 2);
   });
 
   test('a blocking reload of a playlist waits for what it asks for', async () => {
@@ -190,54 +189,54 @@ describe('a live session', () => {
 
   test('a segment that exists is delivered as on demand', async () => {
     const { clock, download } = join({ trace: traceOf(8e6) });
-    const { file, written, entry } = download('video-0/10.m4s');
-    clock.run();
+    const { file, arrived, entry } = download('video-0/10.m4s');
+    await clock.play();
     await new Promise(setImmediate);
     const seconds = RTT_SECONDS + file.body.length / 1e6;
     expect(entry.prescribedEndSeconds).toBeCloseTo(seconds, 6);
-    expect(written.at(-1)!.seconds).toBeCloseTo(seconds, 6);
+    expect(arrived.at(-1)!.seconds).toBeCloseTo(seconds, 6);
   });
 
-  test('two players share the link; each gets its chunks', () => {
+  test('two players share the link; each gets its chunks', async () => {
     const { clock, runTo, download } = join({ trace: traceOf(8e6), scenario: { ...scenario, sizeSpread: 0 } });
     runTo(0.5);
     const [a, b] = [download('video-0/31.m4s'), download('video-0/31.m4s')];
-    clock.run();
-    for (const { file, written } of [a, b]) {
+    await clock.play();
+    for (const { file, arrived } of [a, b]) {
       file.chunks!.forEach(({ end, existsAtSeconds }) => {
-        expect(writtenAt(written, end)! - existsAtSeconds).toBeCloseTo(0.0625, 6);
+        expect(arrivedAt(arrived, end)! - existsAtSeconds).toBeCloseTo(0.0625, 6);
       });
     }
   });
 
-  test('a range has the chunks that it touches', () => {
+  test('a range has the chunks that it touches', async () => {
     const { clock, runTo, download } = join();
     runTo(0.5);
     const { file } = download('video-0/31.m4s');
     const [first, second, third] = file.chunks!;
-    const { written, entry } = download('video-0/31.m4s', { start: first!.end + 10, end: second!.end + 10 });
-    clock.run();
-    expect(written.at(-1)!.bytes).toBe(second!.end - first!.end);
-    expect(writtenAt(written, second!.end - first!.end - 10)).toBeCloseTo(second!.existsAtSeconds, 2);
-    expect(written.at(-1)!.seconds).toBeCloseTo(third!.existsAtSeconds, 2);
+    const { arrived, entry } = download('video-0/31.m4s', { start: first!.end + 10, end: second!.end + 10 });
+    await clock.play();
+    expect(arrived.at(-1)!.bytes).toBe(second!.end - first!.end);
+    expect(arrivedAt(arrived, second!.end - first!.end - 10)).toBeCloseTo(second!.existsAtSeconds, 2);
+    expect(arrived.at(-1)!.seconds).toBeCloseTo(third!.existsAtSeconds, 2);
     expect(entry.chunkLatenessSeconds).toHaveLength(2);
   });
 
-  test('unpaced, chunks wait for their existence only', () => {
+  test('unpaced, chunks wait for their existence only', async () => {
     const { clock, runTo, download } = join({ pacing: 'none', trace: traceOf(1e3) });
     runTo(0.5);
-    const { file, written } = download('video-1/31.m4s');
-    clock.run();
-    expect(file.chunks!.map(({ end }) => writtenAt(written, end))).toEqual(
+    const { file, arrived } = download('video-1/31.m4s');
+    await clock.play();
+    expect(file.chunks!.map(({ end }) => arrivedAt(arrived, end))).toEqual(
       existing(file).map((at) => expect.closeTo(at, 5)),
     );
   });
 
-  test('lateness is that of the timers', () => {
+  test('lateness is that of the timers', async () => {
     const { clock, runTo, session, download } = join({}, new VirtualClock(() => 6));
     runTo(0.5);
     download('video-0/31.m4s');
-    clock.run();
+    await clock.play();
     const { chunks, p50Seconds, p95Seconds } = chunkLateness(session.log);
     expect(chunks).toBe(8);
     expect(p50Seconds).toBeGreaterThan(0.003);

@@ -5,7 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { type RunningOrigin, startOrigin, UTC_HEADER } from './origin.ts';
+import { type RunningOrigin, startOrigin } from './node/server.ts';
+import { UTC_HEADER } from './origin.ts';
 import type { RequestLogEntry } from './request-log.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 

@@ -1,17 +1,18 @@
-/** The origin's HTTP server: many sessions, each below `/session/<id>/`. Node only; README.md lists the paths. */
+/**
+ * The origin as a handler of web requests: many sessions, each below `session/<id>/`; README.md lists the paths. Runs in
+ * Node (`node/server.ts`), service workers and pages.
+ */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Server as NetServer } from 'node:net';
 import { InputError } from '../../abr/errors.ts';
 import { type BlockingReload, MULTIVARIANT_PLAYLIST, UTC_PATH } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
-import { beginBody, deliveryHeaders } from './delivery.ts';
+import { deliveryHeaders } from './delivery.ts';
 import { Ticker } from './paced-link.ts';
+import type { ByteRange } from './range-stream.ts';
 import { chunkLateness } from './request-log.ts';
-import { requestPath } from './request-path.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { parseSessionRequest } from './session-request.ts';
 import { LARGEST_TRACE_BYTES, parseTraceUpload, TraceShelf } from './trace-upload.ts';
@@ -27,35 +28,23 @@ export interface OriginOptions {
   maxSessions?: number;
   /** Default: real time. */
   clock?: Clock;
-  /** Default: a free one. */
-  port?: number;
-  /** Default: 127.0.0.1. */
-  host?: string;
-  /** A listening socket, maybe in another network namespace; replaces `port` and `host`. */
-  socket?: NetServer;
-  /** Responds to paths that are not the origin's; returns whether it did. */
-  fallback?(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Path below which the origin lies, with a slash at its end. Default `/`. */
+  folder?: string;
 }
 
-interface Origin {
-  /** Responds to `/session...` and `/traces`; returns false for any other path. */
-  handle(request: IncomingMessage, response: ServerResponse): boolean;
+export interface Origin {
+  /** Whether a path is one of the origin's. */
+  owns(path: string): boolean;
+  /**
+   * Responds; 404 for a path that is not the origin's. Media responses resolve at their first byte, and reject only if
+   * the request's signal aborts before.
+   */
+  fetch(request: Request): Promise<Response>;
   /** @throws {InputError | RangeError} for a scenario or trace that cannot be served. */
   createSession(spec: SessionSpec): ReplaySession;
   session(id: string): ReplaySession | undefined;
   /** Deletes a session; active transfers continue. */
   removeSession(id: string): void;
-}
-
-/** An origin that listens. */
-export interface RunningOrigin extends Origin {
-  /** Without a trailing slash. */
-  url: string;
-  port: number;
-  /** The URL of a session's manifest. */
-  manifestUrl(session: ReplaySession): string;
-  /** Closes all connections and stops listening. */
-  close(): Promise<void>;
 }
 
 /** Headers of media responses: UTC, trace and session time of the request. Pages may read them. */
@@ -77,8 +66,6 @@ const PREFLIGHT_HEADERS = {
 };
 const LARGEST_BODY_BYTES = 2 ** 20;
 const DEFAULT_MAX_SESSIONS = 1000;
-/** Longer than a player with a full buffer waits, so that no request is sent on a connection that is closing. */
-const KEEP_ALIVE_MS = 10 * 60_000;
 
 /** A response with status 4xx. */
 class Refusal extends Error {
@@ -91,13 +78,12 @@ class Refusal extends Error {
   }
 }
 
-function createOrigin(options: OriginOptions): Origin {
+export function createOrigin(options: OriginOptions = {}): Origin {
+  const { scenarios = SCENARIOS, maxSessions = DEFAULT_MAX_SESSIONS, folder = '/' } = options;
   const sessions = new Map<string, ReplaySession>();
   const ticker = new Ticker(options.clock ?? REAL_CLOCK);
   const shelf = new TraceShelf(options.traces ?? []);
   const traces = shelf.byName;
-  const scenarios = options.scenarios ?? SCENARIOS;
-  const maxSessions = options.maxSessions ?? DEFAULT_MAX_SESSIONS;
   let created = 0;
 
   const origin: Origin = {
@@ -116,99 +102,55 @@ function createOrigin(options: OriginOptions): Origin {
     },
     session: (id) => sessions.get(id),
     removeSession: (id) => void sessions.delete(id),
-    handle(request, response) {
-      const path = requestPath(request);
-      const [, root, id, ...rest] = path.split('/');
-      if (root !== 'session' && path !== '/traces') return false;
-      answer(request, response, { root: root!, id, path: rest.join('/') }).catch((error: unknown) =>
-        refuse(request, response, error),
-      );
-      return true;
+    owns(path) {
+      const [root, id] = path.startsWith(folder) ? path.slice(folder.length).split('/') : [];
+      return root === 'session' || (root === 'traces' && id === undefined);
     },
+    fetch: (request) =>
+      answer(request).catch((error: unknown) => {
+        if (error === request.signal.reason) throw error;
+        return refusal(request, error);
+      }),
   };
   return origin;
 
-  async function answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { root, id, path }: { root: string; id: string | undefined; path: string },
-  ): Promise<void> {
+  async function answer(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (!origin.owns(pathname)) throw new Refusal(404, `nothing at ${pathname}`);
     if (request.method === 'OPTIONS') {
-      const asked = request.headers['access-control-request-headers'];
-      const allow = asked === undefined ? {} : { 'access-control-allow-headers': asked };
-      response.writeHead(204, { ...OPEN_HEADERS, ...PREFLIGHT_HEADERS, ...allow }).end();
-      return;
+      const asked = request.headers.get('access-control-request-headers');
+      const allow = asked === null ? {} : { 'access-control-allow-headers': asked };
+      return new Response(null, { status: 204, headers: { ...OPEN_HEADERS, ...PREFLIGHT_HEADERS, ...allow } });
     }
+    const [root, id, ...rest] = pathname.slice(folder.length).split('/');
+    const path = rest.join('/');
     if (root === 'traces') {
       if (request.method === 'POST' && options.acceptTraces === true) {
         const added = parseTraceUpload(await readBody(request, LARGEST_TRACE_BYTES));
         for (const trace of added) {
           if (!shelf.add(trace)) throw new Refusal(409, `the origin has another trace "${trace.name}"`);
         }
-        const body = JSON.stringify(added.map(describeTrace));
-        respond(request, response, { contentType: 'application/json', body, status: 201 });
-        return;
+        return json(request, added.map(describeTrace), 201);
       }
       expectMethod(request, 'GET', 'HEAD');
-      const body = JSON.stringify([...traces.values()].map(describeTrace));
-      respond(request, response, { contentType: 'application/json', body });
-      return;
+      return json(request, [...traces.values()].map(describeTrace));
     }
     if (id === undefined || id === '') {
       expectMethod(request, 'POST');
-      const spec = parseSessionRequest(await readBody(request), { traces, scenarios });
-      const session = origin.createSession(spec);
-      const folder = `/session/${session.id}`;
-      const addresses = { manifest: `${folder}/manifest.mpd`, hls: `${folder}/${MULTIVARIANT_PLAYLIST}` };
-      const body = JSON.stringify({ id: session.id, ...addresses });
-      respond(request, response, { contentType: 'application/json', body, status: 201 });
-      return;
+      const session = origin.createSession(parseSessionRequest(await readBody(request), { traces, scenarios }));
+      const below = `${folder}session/${session.id}/`;
+      const addresses = { manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST };
+      return json(request, { id: session.id, ...addresses }, 201);
     }
     const session = sessions.get(id);
     if (!session) throw new Refusal(404, `no session "${id}"`);
     if (path === '' && request.method === 'DELETE') {
       sessions.delete(id);
-      response.writeHead(204, OPEN_HEADERS).end();
-      return;
+      return new Response(null, { status: 204, headers: OPEN_HEADERS });
     }
     expectMethod(request, 'GET', 'HEAD');
-    await serveFile(session, path, request, response);
+    return serveFile(session, path, request);
   }
-}
-
-/** Starts a server. Rejects if it cannot listen. */
-export async function startOrigin(options: OriginOptions = {}): Promise<RunningOrigin> {
-  const { port = 0, host = '127.0.0.1', socket, fallback } = options;
-  const origin = createOrigin(options);
-  const server: Server = createServer({ noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    try {
-      if (origin.handle(request, response) || fallback?.(request, response)) return;
-      refuse(request, response, new Refusal(404, `nothing at ${request.url}`));
-    } catch (error) {
-      refuse(request, response, error);
-    }
-  });
-  // No limit: the trace determines the duration of downloads.
-  server.requestTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    if (socket === undefined) server.listen(port, host, resolve);
-    else server.listen(socket, resolve);
-  });
-  const { port: listening, family, address } = server.address() as AddressInfo;
-  const name = socket === undefined ? host : address;
-  const url = `http://${family === 'IPv6' ? `[${name}]` : name}:${listening}`;
-  return {
-    ...origin,
-    url,
-    port: listening,
-    manifestUrl: ({ id }) => `${url}/session/${id}/manifest.mpd`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 function describeTrace({ name, durationSeconds, metadata }: Trace) {
@@ -229,32 +171,21 @@ const DOCUMENTS: ReadonlyMap<string, { contentType: string; body(session: Replay
   ['link', { contentType: 'application/json', body: ({ publishedLink }) => JSON.stringify(publishedLink) }],
 ]);
 
-async function serveFile(
-  session: ReplaySession,
-  path: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function serveFile(session: ReplaySession, path: string, request: Request): Promise<Response> {
   const document = DOCUMENTS.get(path);
-  if (document) {
-    respond(request, response, { contentType: document.contentType, body: document.body(session) });
-    return;
-  }
+  if (document) return respond(request, { contentType: document.contentType, body: document.body(session) });
   const playlist = path.endsWith('.m3u8') ? await session.playlist(path, blockingReload(request)) : undefined;
-  if (playlist !== undefined) {
-    respond(request, response, { contentType: 'application/vnd.apple.mpegurl', body: playlist });
-    return;
-  }
+  if (playlist !== undefined) return respond(request, { contentType: 'application/vnd.apple.mpegurl', body: playlist });
   const file = session.presentation.find(path);
   if (!file) throw new Refusal(404, `no "${path}" in session ${session.id}`);
   const early = session.secondsUntil(file);
   if (early > 0) throw new Refusal(404, `"${path}" does not exist yet; request it in ${early.toFixed(3)} s`);
 
   const length = file.body.length;
-  const range = parseRange(request.headers.range, length);
+  const range = parseRange(request.headers.get('range'), length);
   let { delivery = 'length' } = session.spec;
   if (!session.isComplete(file, range.end) && (delivery === 'length' || delivery === 'cacheable')) delivery = 'chunked';
-  const head = {
+  const headers = {
     ...OPEN_HEADERS,
     'content-type': file.contentType,
     'accept-ranges': 'bytes',
@@ -262,24 +193,18 @@ async function serveFile(
     ...deliveryHeaders(delivery, range.end - range.start),
   };
   const status = range.isPart ? 206 : 200;
-  if (request.method === 'HEAD') {
-    response.writeHead(status, head).end();
-    return;
-  }
-  session.serve(file, range, response, {
-    path,
-    begin: (requestedAtSeconds) =>
-      beginBody(response, delivery, status, {
-        ...head,
-        [UTC_HEADER]: session.utcMsAt(requestedAtSeconds).toFixed(3),
-        [TRACE_SECONDS_HEADER]: (session.startSeconds + requestedAtSeconds).toFixed(6),
-        [SESSION_SECONDS_HEADER]: requestedAtSeconds.toFixed(6),
-      }),
-  });
+  if (request.method === 'HEAD') return new Response(null, { status, headers });
+  const { body, requestedAtSeconds } = await session.serve(file, range, { path, signal: request.signal });
+  const times = {
+    [UTC_HEADER]: session.utcMsAt(requestedAtSeconds).toFixed(3),
+    [TRACE_SECONDS_HEADER]: (session.startSeconds + requestedAtSeconds).toFixed(6),
+    [SESSION_SECONDS_HEADER]: requestedAtSeconds.toFixed(6),
+  };
+  return new Response(body, { status, headers: { ...headers, ...times } });
 }
 
-function blockingReload({ url = '' }: IncomingMessage): BlockingReload | undefined {
-  const query = new URLSearchParams(url.split('?')[1]);
+function blockingReload({ url }: Request): BlockingReload | undefined {
+  const query = new URL(url).searchParams;
   const numberOf = (name: string) => {
     const value = query.get(name);
     if (value !== null && !/^\d+$/.test(value)) throw new InputError(name, 'a whole number', value);
@@ -294,7 +219,7 @@ function blockingReload({ url = '' }: IncomingMessage): BlockingReload | undefin
  * A single range as in RFC 9110, `end` exclusive; the whole file if there is no range, an invalid one or several.
  * Throws a 416 for a range outside the file.
  */
-function parseRange(header: string | undefined, length: number): { start: number; end: number; isPart: boolean } {
+function parseRange(header: string | null, length: number): ByteRange & { isPart: boolean } {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
   const [from, to] = [match?.[1] ?? '', match?.[2] ?? ''];
   if (!match || (from === '' && to === '') || (from !== '' && to !== '' && Number(to) < Number(from))) {
@@ -308,20 +233,23 @@ function parseRange(header: string | undefined, length: number): { start: number
   return { start, end, isPart: true };
 }
 
-function expectMethod(request: IncomingMessage, ...allowed: readonly string[]): void {
-  if (allowed.includes(request.method ?? '')) return;
-  throw new Refusal(405, `expected ${allowed.join(' or ')}, got ${request.method}`, { allow: allowed.join(', ') });
+function expectMethod({ method }: Request, ...allowed: readonly string[]): void {
+  if (allowed.includes(method)) return;
+  throw new Refusal(405, `expected ${allowed.join(' or ')}, got ${method}`, { allow: allowed.join(', ') });
 }
 
-async function readBody(request: IncomingMessage, largestBytes = LARGEST_BODY_BYTES): Promise<string> {
-  const chunks: Buffer[] = [];
+async function readBody({ body }: Request, largestBytes = LARGEST_BODY_BYTES): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = body?.getReader();
+  let text = '';
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {};
+    if (value === undefined) return text + decoder.decode();
+    length += value.length;
     if (length > largestBytes) throw new Refusal(413, `expected a body of at most ${largestBytes} bytes`);
-    chunks.push(chunk);
+    text += decoder.decode(value, { stream: true });
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 interface Answer {
@@ -331,25 +259,22 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-function respond(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-  const bytes = Buffer.from(answer.body);
-  response.writeHead(answer.status ?? 200, {
-    ...OPEN_HEADERS,
-    ...answer.headers,
-    'content-type': `${answer.contentType}; charset=utf-8`,
-    'content-length': bytes.length,
+function respond(request: Request, { contentType, body, status = 200, headers }: Answer): Response {
+  const bytes = new TextEncoder().encode(body);
+  const own = { 'content-type': `${contentType}; charset=utf-8`, 'content-length': String(bytes.length) };
+  return new Response(request.method === 'HEAD' ? null : bytes, {
+    status,
+    headers: { ...OPEN_HEADERS, ...headers, ...own },
   });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-/** Responds with `{"error": "..."}`. */
-function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-  if (response.headersSent || response.destroyed) {
-    response.destroy();
-    return;
-  }
+const json = (request: Request, value: unknown, status = 200): Response =>
+  respond(request, { contentType: 'application/json', body: JSON.stringify(value), status });
+
+/** `{"error": "..."}`. */
+function refusal(request: Request, error: unknown): Response {
   const isInput = error instanceof InputError || error instanceof RangeError;
   const { status, headers } = error instanceof Refusal ? error : { status: isInput ? 400 : 500, headers: {} };
   const body = JSON.stringify({ error: error instanceof Error ? error.message : String(error) });
-  respond(request, response, { contentType: 'application/json', body, status, headers });
+  return respond(request, { contentType: 'application/json', body, status, headers });
 }

@@ -1,7 +1,5 @@
 /** One replayed session: its trace's clock, the link that its requests share, its media and their log. */
 
-import type { ServerResponse } from 'node:http';
-import type { Writable } from 'node:stream';
 import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
 import {
@@ -19,6 +17,7 @@ import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts
 import type { Delivery } from './delivery.ts';
 import { PacedLink, type Ticker } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
+import { type ByteRange, RangeStream } from './range-stream.ts';
 import type { RequestLogEntry } from './request-log.ts';
 import type { Release } from './shared-link.ts';
 
@@ -46,16 +45,15 @@ export interface SessionSpec {
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
 }
 
-/** A range of bytes, `end` exclusive. */
-export interface ByteRange {
-  start: number;
-  end: number;
+/** A response that has begun. */
+export interface PacedResponse {
+  /** On the session's clock; 0 before its start. */
+  requestedAtSeconds: number;
+  body: ReadableStream<Uint8Array>;
 }
 
 /** Clocks of players are a little fast: a live segment may be requested this long before its first chunk exists. */
 const EARLY_SECONDS = 0.25;
-/** With more unsent bytes in the connection, writing pauses until it drains. */
-const LARGEST_BACKLOG_BYTES = 8 * 2 ** 20;
 /** The rate of an unpaced session. */
 const UNPACED_BPS = 1e12;
 
@@ -163,16 +161,11 @@ export class ReplaySession {
   }
 
   /**
-   * Responds with a range of a file at the link's rate, with a chunk not before it exists. The first request for a
-   * segment starts the clock; earlier requests only cost an RTT. `begin` is called just before the first byte with the
-   * session's time of the request; it sends the head and returns the stream for the body.
+   * Delivers a range of a file at the link's rate, a chunk not before it exists. The first request for a segment starts
+   * the clock; earlier requests only cost an RTT. Resolves just before the first byte; rejects if `signal` aborts
+   * before. Afterwards the reader aborts by cancelling the body.
    */
-  serve(
-    file: MediaFile,
-    range: ByteRange,
-    response: ServerResponse,
-    options: { path: string; begin(requestedAtSeconds: number): Writable },
-  ): void {
+  serve(file: MediaFile, range: ByteRange, options: { path: string; signal: AbortSignal }): Promise<PacedResponse> {
     const { entry, isSegment } = describeRequest(file, range, options.path);
     this.log.push(entry);
     if (isSegment && !this.link.isStarted) this.startClock();
@@ -182,51 +175,44 @@ export class ReplaySession {
 
     const releases = releasesOf(file, range);
     this.active++;
-    let writer: RangeWriter | undefined;
-    const deliver = (bytes: number) => {
-      if (writer === undefined) {
-        entry.firstByteAtSeconds = this.nowSeconds;
-        const body = options.begin(requestedAtSeconds);
-        writer = new RangeWriter(file, range, body);
-        body.once('finish', () => {
-          entry.outcome = 'complete';
-          entry.sentBytes = entry.bytes;
-          entry.endedAtSeconds = this.nowSeconds;
-          if (handle.prescribedEndSeconds !== undefined && this.spec.pacing !== 'none')
-            entry.prescribedEndSeconds = handle.prescribedEndSeconds;
-        });
-      }
-      writer.writeUpTo(bytes);
-      entry.sentBytes = writer.sentBytes;
-      if (releases === undefined) return;
-      entry.chunkLatenessSeconds ??= [];
-      const late = entry.chunkLatenessSeconds;
-      for (const { untilBits } of releases.slice(late.length, handle.releaseEndsSeconds.length)) {
-        if (writer.sentBytes < untilBits / 8) break;
-        late.push(this.nowSeconds - handle.releaseEndsSeconds[late.length]!);
-      }
-    };
-    // Called by a timer: an uncaught error would end the process and all other sessions.
-    const onDelivered = (bytes: number) => {
-      if (response.destroyed) return;
-      try {
-        deliver(bytes);
-      } catch (error) {
-        process.emitWarning(error instanceof Error ? error : String(error));
-        response.destroy();
-      }
-    };
-    const handle = this.link.isStarted
-      ? this.link.request(entry.bytes, onDelivered, releases)
-      : this.requestWithoutClock(entry.bytes, onDelivered);
-    // Of a pipelined response only the request emits `close` when the connection ends.
-    response.req.once('close', () => {
-      this.active--;
-      if (entry.outcome === 'complete') return;
-      handle.cancel();
-      entry.outcome = 'aborted';
-      entry.sentBytes = writer?.sentBytes ?? 0;
-      entry.endedAtSeconds = this.nowSeconds;
+    return new Promise((resolve, reject) => {
+      const end = (outcome: 'complete' | 'aborted') => {
+        if (entry.outcome !== 'active') return;
+        this.active--;
+        handle.cancel();
+        entry.outcome = outcome;
+        entry.endedAtSeconds = this.nowSeconds;
+      };
+      const onTaken = (bytes: number) => {
+        entry.sentBytes = bytes;
+        if (releases) {
+          entry.chunkLatenessSeconds ??= [];
+          const late = entry.chunkLatenessSeconds;
+          for (const { untilBits } of releases.slice(late.length, handle.releaseEndsSeconds.length)) {
+            if (bytes < untilBits / 8) break;
+            late.push(this.nowSeconds - handle.releaseEndsSeconds[late.length]!);
+          }
+        }
+        if (bytes < entry.bytes) return;
+        end('complete');
+        if (handle.prescribedEndSeconds !== undefined && this.spec.pacing !== 'none')
+          entry.prescribedEndSeconds = handle.prescribedEndSeconds;
+      };
+      const body = new RangeStream(file.body, range, { onTaken, onCancel: () => end('aborted') });
+      const onDelivered = (bytes: number) => {
+        if (entry.firstByteAtSeconds === undefined) {
+          entry.firstByteAtSeconds = this.nowSeconds;
+          resolve({ requestedAtSeconds, body: body.stream });
+        }
+        body.allow(bytes);
+      };
+      const handle = this.link.isStarted
+        ? this.link.request(entry.bytes, onDelivered, releases)
+        : this.requestWithoutClock(entry.bytes, onDelivered);
+      options.signal.addEventListener('abort', () => {
+        end('aborted');
+        reject(options.signal.reason);
+      });
     });
   }
 
@@ -293,44 +279,4 @@ function describeRequest(file: MediaFile, { start, end }: ByteRange, path: strin
     outcome: 'active',
   };
   return { entry, isSegment: segment !== undefined };
-}
-
-/** Writes a range of a file to the body of a response, up to the allowed byte and with backpressure. */
-class RangeWriter {
-  sentBytes = 0;
-  private allowedBytes = 0;
-  private waitsForDrain = false;
-
-  constructor(
-    private readonly file: MediaFile,
-    private readonly range: ByteRange,
-    private readonly body: Writable,
-  ) {}
-
-  /** Allows the first `bytes` of the range. */
-  writeUpTo(bytes: number): void {
-    this.allowedBytes = bytes;
-    this.write();
-  }
-
-  private write(): void {
-    const { body, range } = this;
-    if (this.waitsForDrain || body.destroyed) return;
-    const from = range.start + this.sentBytes;
-    body.cork();
-    for (const piece of this.file.body.read(from, range.start + this.allowedBytes)) {
-      body.write(piece);
-      this.sentBytes += piece.length;
-      if (body.writableLength > LARGEST_BACKLOG_BYTES) break;
-    }
-    body.uncork();
-    if (this.sentBytes === range.end - range.start) body.end();
-    else if (this.sentBytes < this.allowedBytes) {
-      this.waitsForDrain = true;
-      body.once('drain', () => {
-        this.waitsForDrain = false;
-        this.write();
-      });
-    }
-  }
 }

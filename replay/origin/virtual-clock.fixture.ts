@@ -27,14 +27,23 @@ export class VirtualClock implements Clock {
 
   /** Fires timers until none is left or time has reached `untilMs`. */
   run(untilMs = Number.POSITIVE_INFINITY) {
-    for (;;) {
-      this.timers.sort((a, b) => a.atMs - b.atMs);
-      const next = this.timers[0];
-      if (!next || next.atMs > untilMs) break;
-      this.timers.shift();
-      this.now = Math.max(this.now, next.atMs);
-      next.callback();
-    }
+    while (this.fireNext(untilMs));
     if (Number.isFinite(untilMs)) this.now = Math.max(this.now, untilMs);
+  }
+
+  /** The same; after each timer it waits until promises have settled, such as a stream's reads. */
+  async play() {
+    do await new Promise(setImmediate);
+    while (this.fireNext());
+  }
+
+  private fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
+    this.timers.sort((a, b) => a.atMs - b.atMs);
+    const next = this.timers[0];
+    if (!next || next.atMs > untilMs) return false;
+    this.timers.shift();
+    this.now = Math.max(this.now, next.atMs);
+    next.callback();
+    return true;
   }
 }

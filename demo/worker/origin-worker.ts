@@ -1,0 +1,19 @@
+/** The service worker of the static site: the paced origin with the shipped traces, for the pages in its folder. */
+
+import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
+import { createOrigin } from '../../replay/origin/origin.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+
+const { origin: host, pathname: folder } = new URL('.', self.location.href);
+const origin = createOrigin({ traces: synthesizeShippedTraces(), acceptTraces: true, folder });
+
+self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));
+self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
+// A page that was reloaded past the worker asks for it.
+self.addEventListener('message', (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (url.origin === host && origin.owns(url.pathname)) event.respondWith(origin.fetch(request));
+});

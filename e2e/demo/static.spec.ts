@@ -1,0 +1,87 @@
+/** The demo as static files, from a server of files alone: its origin is a service worker. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import { test as base } from '@playwright/test';
+import { build } from 'vite';
+import { staticSite } from '../../cli/serve-demo/static-site.ts';
+import { calibrationRow, downloadFor } from '../../replay/browser/calibration.ts';
+import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
+import { SCENARIOS } from '../../replay/scenarios.ts';
+import { linkOf } from '../../replay/simulator/session-setup.ts';
+import { expect, untilPlayed } from './demo-test.ts';
+
+const TRACE = 'stationary-crowded';
+const SCENARIO = 'hd-16';
+const REPRESENTATION = 3;
+const MEASURED_MS = 15_000;
+
+/** The address of the site, in a folder of its host. */
+const test = base.extend<object, { site: string }>({
+  site: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
+    async ({}, use) => {
+      const outDir = mkdtempSync(join(tmpdir(), 'leo-abr-site-'));
+      await build({ logLevel: 'error', build: { outDir } });
+      await build({ mode: 'demo-worker', logLevel: 'error', build: { outDir } });
+      const answer = staticSite(outDir);
+      const server: Server = createServer((request, response) => {
+        request.url = request.url!.replace(/^\/some\/folder/, '');
+        if (!answer(request, response)) response.writeHead(404).end();
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/some/folder/`);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(outDir, { recursive: true });
+    },
+    { scope: 'worker' },
+  ],
+});
+
+test('three players race on the service worker, which follows the trace and goes when asked', async ({
+  page,
+  context,
+  site,
+}) => {
+  const errors: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await page.goto(`${site}?trace=${TRACE}&scenario=${SCENARIO}`);
+  await untilPlayed(page, 2);
+  await expect(page.locator('video')).toHaveCount(3);
+
+  const { id } = await page.evaluate(
+    async (spec) => (await fetch('session', { method: 'POST', body: JSON.stringify(spec) })).json(),
+    { trace: TRACE, scenario: SCENARIO },
+  );
+  const folder = `${site}session/${id}/video-${REPRESENTATION}/`;
+  const downloads = await page.evaluate(downloadFor, { folder, milliseconds: MEASURED_MS });
+  const trace = synthesizeShippedTraces().find(({ name }) => name === TRACE)!;
+  const scenario = SCENARIOS[SCENARIO]!;
+  const row = calibrationRow(TRACE, downloads, linkOf(trace, scenario).from(0), scenario);
+  console.log(`service worker: ${JSON.stringify(row)}`);
+  expect(row.downloads).toBeGreaterThan(5);
+  expect(Math.abs(row.errorMedian)).toBeLessThan(0.03);
+
+  const log = await page.evaluate(async (url) => (await fetch(url)).json(), `${site}session/${id}/log`);
+  expect(log).toMatchObject(Array(row.downloads).fill({ outcome: 'complete' }));
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+
+  const registrations = () => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);
+  expect(await registrations()).toBe(1);
+  await page.getByRole('button', { name: 'Remove it' }).click();
+  await expect(page.getByText('The service worker is removed')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Service worker' })).toBeHidden();
+  expect(await registrations()).toBe(0);
+  await page.goto('about:blank');
+  await expect.poll(() => context.serviceWorkers().length).toBe(0);
+  expect(errors).toEqual([]);
+});
