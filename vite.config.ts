@@ -136,6 +136,8 @@ export default defineConfig(({ mode }) => {
       return plugin('src/mpc-d.ts', { es: 'leo-abr.mpc-d.js' });
     case 'plugin-hls':
       return plugin('src/hls.ts', { es: 'leo-abr.hls.js' });
+    case 'plugin-shaka':
+      return plugin('src/shaka.ts', { es: 'leo-abr.shaka.js' });
     case 'plugin-onnx':
       return { ...plugin('predictor/onnx/index.ts', { es: 'leo-abr.onnx.js' }), plugins: [minifyAgain, leaveUrls] };
     case 'plugin-onnx-worker':

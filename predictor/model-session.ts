@@ -22,7 +22,7 @@ export interface ModelOutline {
 export interface ModelSessionOptions {
   /** Use the positions of handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
-  /** Scale forecasts by the session's own errors. Default true. */
+  /** Scale the spread to the session's own errors. Default true. */
   recalibrate?: boolean | undefined;
   /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
   newSubSecond?: (() => SubSecond) | undefined;
@@ -64,8 +64,7 @@ export class ModelSession {
   /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
     this.#outline = outline;
-    const scalesMedians = this.#newSubSecond !== undefined;
-    this.#recalibration = this.#recalibrate ? new Recalibration(outline, { scalesMedians }) : undefined;
+    this.#recalibration = this.#recalibrate ? new Recalibration(outline) : undefined;
   }
 
   /** Begins a new session with the same model. */

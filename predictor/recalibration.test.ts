@@ -76,28 +76,6 @@ describe('Recalibration', () => {
     });
   });
 
-  test('scales medians in live sessions by how far the link follows them', () => {
-    const medianAfter = (followed: number, scalesMedians: boolean) => {
-      const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS }, { scalesMedians });
-      const forecastAt = (second: number) => {
-        const median = Math.floor(second / 8) % 2 === 0 ? 0.4 : -0.4;
-        return Float64Array.from(STEPS.flatMap(() => SCORES.map((score) => median + 0.1 * score)));
-      };
-      for (let second = 0; second < 120; second++) {
-        recalibration.apply(second, 1e6, forecastAt(second));
-        const rate = 1e6 * Math.exp(followed * (Math.floor(second / 8) % 2 === 0 ? 0.4 : -0.4));
-        recalibration.observe(second, second + 1, rate);
-      }
-      const values = forecastAt(0);
-      recalibration.apply(120, 1e6, values);
-      return values[3]!;
-    };
-    expect(medianAfter(0, false)).toBeCloseTo(0.4, 12);
-    expect(medianAfter(0, true)).toBeLessThan(0.1);
-    expect(medianAfter(0, true)).toBeGreaterThanOrEqual(0);
-    expect(medianAfter(3, true)).toBeCloseTo(0.4, 12);
-  });
-
   test('ignores time in which the link was not in use', () => {
     const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
     for (let second = 0; second < 300; second++) {

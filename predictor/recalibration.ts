@@ -6,9 +6,6 @@
  * The scale is the root of the mean squared score with a prior of 1: a shrunk variance, as in dynamic linear models
  * (West and Harrison 1997, section 4.5). Each step's scale is shrunk towards that of all steps: a link may vary less
  * from second to second than expected, but more within a minute.
- *
- * In live sessions the medians are scaled, too: by the regression of the outcomes on them, both relative to the link's
- * level (the reference rate). A link that returns to its level sooner than the model's links has a coefficient below 1.
  */
 
 import { normalQuantile } from '../abr/mpc-l/normal-distribution.ts';
@@ -28,11 +25,6 @@ const GREATEST_SCORE = 2.5;
 /** Limits of the scale. */
 const LEAST_SCALE = 0.6;
 const GREATEST_SCALE = 1.5;
-/** Weight of the prior of a coefficient of 1, as a sum of squared medians. */
-const PRIOR_MEDIANS = 0.3;
-/** Steps up to this end count in the regression, and no outcome below this floor: an outage says nothing of the level. */
-const REGRESSION_SECONDS = 4;
-const LEAST_OUTCOME = -1.5;
 /** Floor of rates, as a share of the reference, as in training. */
 const LEAST_LOG_RATIO = Math.log(0.003);
 
@@ -40,8 +32,6 @@ const LEAST_LOG_RATIO = Math.log(0.003);
 interface Pending {
   issuedSeconds: number;
   logReference: number;
-  /** Of each step, as the model has them. */
-  medians: Float64Array;
   values: Float64Array;
   scoredSteps: number;
 }
@@ -51,10 +41,6 @@ export class Recalibration {
   /** The normal score of each quantile level. */
   readonly #scores: readonly number[];
   readonly #delivered: DeliveredTimeline;
-  readonly #scalesMedians: boolean;
-  /** Sums of outcome times median, and of squared medians. */
-  #products = PRIOR_MEDIANS;
-  #powers = PRIOR_MEDIANS;
   /** At most one per period of the horizon. */
   #pending: Pending[] = [];
   #lastIssuedSeconds = Number.NEGATIVE_INFINITY;
@@ -62,12 +48,7 @@ export class Recalibration {
   readonly #squares: Float64Array;
   readonly #counts: Float64Array;
 
-  /** `scalesMedians`: for live sessions. Default false. */
-  constructor(
-    { stepEndsSeconds, levels }: Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>,
-    { scalesMedians = false } = {},
-  ) {
-    this.#scalesMedians = scalesMedians;
+  constructor({ stepEndsSeconds, levels }: Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>) {
     this.#ends = stepEndsSeconds;
     this.#scores = levels.map(normalQuantile);
     const horizon = stepEndsSeconds[stepEndsSeconds.length - 1]!;
@@ -100,23 +81,18 @@ export class Recalibration {
 
   /**
    * Scores past forecasts, keeps the new one (`[step * levels + level]`, ln(rate / reference), not scaled yet) for
-   * later scoring, and scales it in place.
+   * later scoring, and scales its spread in place.
    */
   apply(nowSeconds: number, referenceBps: number, values: Float64Array): void {
     this.#scorePast(nowSeconds);
-    const levels = this.#scores.length;
-    const middle = levels >> 1;
-    const medians = Float64Array.from(this.#ends, (_, step) => values[step * levels + middle]!);
-    if (this.#scalesMedians) {
-      const coefficient = Math.min(1, Math.max(0, this.#products / this.#powers));
-      for (let i = 0; i < values.length; i++) values[i]! -= (1 - coefficient) * medians[Math.floor(i / levels)]!;
-    }
     if (nowSeconds - this.#lastIssuedSeconds >= PERIOD_SECONDS) {
       this.#lastIssuedSeconds = nowSeconds;
       const logReference = Math.log(referenceBps);
-      this.#pending.push({ issuedSeconds: nowSeconds, logReference, medians, values: values.slice(), scoredSteps: 0 });
+      this.#pending.push({ issuedSeconds: nowSeconds, logReference, values: values.slice(), scoredSteps: 0 });
     }
     const variance = this.#variance;
+    const levels = this.#scores.length;
+    const middle = levels >> 1;
     for (let step = 0; step < this.#ends.length; step++) {
       const squares = this.#squares[step]! + PRIOR_OF_STEP * variance;
       const scale = limited(squares / (this.#counts[step]! + PRIOR_OF_STEP));
@@ -136,15 +112,11 @@ export class Recalibration {
     this.#pending = this.#pending.filter(({ scoredSteps }) => scoredSteps < ends.length);
   }
 
-  #scoreStep({ issuedSeconds, logReference, medians, values }: Pending, step: number): void {
+  #scoreStep({ issuedSeconds, logReference, values }: Pending, step: number): void {
     const from = issuedSeconds + (step === 0 ? 0 : this.#ends[step - 1]!);
     const rate = this.#delivered.rateBps(from, issuedSeconds + this.#ends[step]!, LEAST_USE);
     if (Number.isNaN(rate)) return;
     const value = Math.max(LEAST_LOG_RATIO, Math.log(rate) - logReference);
-    if (this.#ends[step]! <= REGRESSION_SECONDS) {
-      this.#products += Math.max(LEAST_OUTCOME, value) * medians[step]!;
-      this.#powers += medians[step]! ** 2;
-    }
     this.#squares[step]! += this.#scoreOf(value, values, step * this.#scores.length) ** 2;
     this.#counts[step]!++;
   }

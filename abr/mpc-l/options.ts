@@ -81,7 +81,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   abandonMargin: 0.05,
   settleSeconds: 0.3,
   lateShare: 0.1,
-  liveStallSeconds: 3,
+  liveStallSeconds: 1.5,
   liveLateSeconds: 4,
   bins: 8,
   bufferValue: 1,

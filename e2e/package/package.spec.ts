@@ -54,8 +54,12 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const entry of ['', '-live', '-mpc-d', '-hls', '-onnx', '-onnx-worker', '-service']) {
-    runNode('vite/bin/vite.js', ['build', '--mode', `plugin${entry}`, '--logLevel', 'error'], ROOT);
+  const modes = [
+    'plugin',
+    ...['live', 'mpc-d', 'hls', 'shaka', 'onnx', 'onnx-worker', 'service'].map((name) => `plugin-${name}`),
+  ];
+  for (const mode of modes) {
+    runNode('vite/bin/vite.js', ['build', '--mode', mode, '--logLevel', 'error'], ROOT);
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
@@ -129,6 +133,7 @@ test('contains the builds, types and documents, within the size budget', () => {
       'dist/leo-abr.live.js',
       'dist/leo-abr.mpc-d.js',
       'dist/leo-abr.hls.js',
+      'dist/leo-abr.shaka.js',
       'dist/leo-abr.onnx.js',
       'dist/leo-abr.onnx-worker.js',
       'dist/types/predictor/onnx/index.d.ts',
@@ -138,6 +143,7 @@ test('contains the builds, types and documents, within the size budget', () => {
       'dist/types/src/live.d.ts',
       'dist/types/src/mpc-d.d.ts',
       'dist/types/src/hls.d.ts',
+      'dist/types/src/shaka.d.ts',
       'dist/types/abr/controller.d.ts',
       'LICENSE',
       'README.md',

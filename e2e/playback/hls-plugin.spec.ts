@@ -6,7 +6,7 @@ import type { Page } from '@playwright/test';
 import type HlsPlayer from 'hls.js';
 import type { HlsConfig } from 'hls.js';
 import type * as leoAbr from '../../src/hls.ts';
-import { expect, type ServedFile, test } from './playback-test.ts';
+import { decidedAgain, expect, type ServedFile, test } from './playback-test.ts';
 
 declare global {
   interface Window {
@@ -84,6 +84,7 @@ for (const version of VERSIONS) {
           requests: requests.map(({ index, level }) => [index, String(hls.levels[level]!.bitrate)]),
           decisions: decisions.map(({ state, representationId }) => [state.segmentIndex, representationId]),
           downloads: decisions.at(-1)!.state.downloads,
+          events: decisions.map(({ state, forecast, decision }) => ({ state, forecast, decision })),
           sources: decisions.map(({ decision }) => decision.forecastSource),
           width: video.videoWidth,
           status: handle.state.status,
@@ -104,6 +105,7 @@ for (const version of VERSIONS) {
       expect(receivedBits).toBe(sizeBits);
       expect(receivedBits / downloadSeconds).toBeLessThan(8.2e6);
     }
+    expect(decidedAgain(seen.events)).toEqual(seen.events.map(({ decision }) => decision.representation));
     expect(seen.sources.at(-1)).toBe('built-in');
     expect(seen.width).toBeGreaterThan(64);
   });

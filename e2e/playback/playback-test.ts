@@ -9,7 +9,9 @@ import { join } from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import { build } from 'vite';
+import { createController } from '../../abr/algorithms.ts';
 import type { Download } from '../../abr/controller.ts';
+import { bitrateWeights } from '../../abr/qoe.ts';
 import type { Delivery } from '../../replay/origin/delivery.ts';
 import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/origin/index.ts';
 import type { LiveStream, Scenario } from '../../replay/scenarios.ts';
@@ -22,9 +24,19 @@ const ENTRIES = {
   plugin: 'leo-abr.global.js',
   'plugin-live': 'leo-abr.live.js',
   'plugin-hls': 'leo-abr.hls.js',
+  'plugin-shaka': 'leo-abr.shaka.js',
 };
 
 export { expect };
+
+/** What MPC-L decides here in the logged states of a page, whose weights of QoE were functions. */
+export function decidedAgain(events: readonly Pick<leoAbr.DecisionEvent, 'state' | 'forecast'>[]): number[] {
+  const controller = createController('mpc-l');
+  return events.map(({ state, forecast }) => {
+    const weights = bitrateWeights('linear', state.ladderBps);
+    return controller.decide({ ...state, weights }, forecast).representation;
+  });
+}
 
 /** One video request that dash.js sent. */
 export interface SentRequest {

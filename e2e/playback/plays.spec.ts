@@ -1,6 +1,6 @@
 /** The plugin's decisions, dash.js's requests and the pictures on screen agree. */
 
-import { expect, highestRung, LADDER_BPS, test } from './playback-test.ts';
+import { decidedAgain, expect, highestRung, LADDER_BPS, test } from './playback-test.ts';
 
 /** Width of the test picture of video-0, video-1 ... */
 const WIDTHS = [64, 96, 128, 160];
@@ -108,4 +108,16 @@ test('a ladder of one representation plays', async ({ labPage, stream }) => {
     `${stream({ ladderBps: [1e6], segmentCount: 3 })}manifest.mpd`,
   );
   expect(seen).toEqual({ faults: [], decided: [0, 0, 0] });
+});
+
+test('MPC-L decides the same again in the logged states', async ({ labPage, stream }) => {
+  const decisions = await labPage.evaluate(
+    async (manifest) => {
+      const { video, decisions } = window.lab.start({ manifest });
+      await window.lab.until('the end', () => video.ended);
+      return decisions.map(({ state, forecast, decision }) => ({ state, forecast, decision }));
+    },
+    `${stream({ segmentCount: 8, sizeSpread: 0.2 })}manifest.mpd`,
+  );
+  expect(decidedAgain(decisions)).toEqual(decisions.map(({ decision }) => decision.representation));
 });

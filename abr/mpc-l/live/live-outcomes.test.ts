@@ -250,7 +250,7 @@ describe('the score', () => {
     expect(scoresOn(2e6, { risk: 1 })[MIDDLE]).toBeLessThan(scoresOn(2e6, { risk: 0 })[MIDDLE]!);
     const gains = (scores: number[]) => scores.map((score) => score - scores[0]!);
     const [averse, neutral] = [1, 0].map((risk) => gains(scoresOn(1e12, { risk })));
-    averse!.forEach((gain, r) => expect(gain).toBeCloseTo(neutral![r]!, 3));
+    for (const [r, gain] of averse!.entries()) expect(gain).toBeCloseTo(neutral![r]!, 3);
   });
 
   test('counts on lower bitrates later', () => {

@@ -1,0 +1,231 @@
+/** A stand-in for Shaka Player with its own manager, and the plugin attached to it. */
+
+import type { DecisionEvent, FaultEvent } from '../core/events.ts';
+import { wait } from '../core/manual-clock.fixture.ts';
+import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
+import {
+  type AbrManager,
+  type BufferedRange,
+  type Manifest,
+  MEDIA_SEGMENT,
+  type RequestFilter,
+  type SegmentReference,
+  type ShakaPlayer,
+  type Stream,
+  type SwitchCallback,
+  type Variant,
+} from './player.ts';
+
+const SEGMENTS = 10;
+const SEGMENT_SECONDS = 4;
+
+/** Chooses the highest variant that its estimate carries and the element's height allows. */
+export class OwnManager implements AbrManager {
+  variants: Variant[] = [];
+  maxHeight = Number.POSITIVE_INFINITY;
+  switchTo: SwitchCallback | undefined;
+  readonly calls: string[] = [];
+
+  init(switchTo: SwitchCallback, ...more: unknown[]) {
+    this.switchTo = switchTo;
+    this.calls.push(`init ${more.length}`);
+  }
+  stop() {
+    this.calls.push('stop');
+  }
+  release() {
+    this.calls.push('release');
+  }
+  setVariants(variants: Variant[], ...more: unknown[]) {
+    this.variants = variants;
+    this.calls.push(`setVariants ${more.length}`);
+    return true;
+  }
+  chooseVariant(): Variant {
+    const fits = ({ bandwidth, video }: Variant) =>
+      bandwidth <= this.getBandwidthEstimate() && (video?.height ?? 0) <= this.maxHeight;
+    return this.variants.filter(fits).at(-1) ?? this.variants[0]!;
+  }
+  enable() {
+    this.calls.push('enable');
+  }
+  segmentDownloaded(_milliseconds: number, bytes: number) {
+    this.calls.push(`downloaded ${bytes}`);
+  }
+  trySuggestStreams() {}
+  getBandwidthEstimate() {
+    return 1.5e6;
+  }
+  setMediaElement() {}
+  /** One that the adapter does not know. */
+  ofTomorrow() {
+    this.calls.push('ofTomorrow');
+  }
+}
+
+export function videoStream(id: number, bandwidth: number, height: number): Stream {
+  const width = (height * 16) / 9;
+  return { id, originalId: `v${id}`, type: 'video', bandwidth, width, height, segmentIndex: null };
+}
+
+export function segmentAt(index: number, startByte = 0, endByte: number | null = null): SegmentReference {
+  return {
+    getStartTime: () => index * SEGMENT_SECONDS,
+    getEndTime: () => (index + 1) * SEGMENT_SECONDS,
+    getStartByte: () => startByte,
+    getEndByte: () => endByte,
+  };
+}
+
+export class FakePlayer implements ShakaPlayer {
+  readonly own: OwnManager[] = [];
+  readonly element = Object.assign(new EventTarget(), {
+    currentTime: 0,
+    paused: false,
+    playbackRate: 1,
+    defaultPlaybackRate: 1,
+  });
+  readonly config = {
+    abrFactory: (): AbrManager => {
+      this.own.push(new OwnManager());
+      return this.own.at(-1)!;
+    },
+    abr: {
+      enabled: true,
+      restrictions: {
+        ...{ minWidth: 0, maxWidth: 1e9, minHeight: 0, maxHeight: 1e9, minPixels: 0, maxPixels: 1e9 },
+        ...{ minFrameRate: 0, maxFrameRate: 1e9, minBandwidth: 0, maxBandwidth: 1e9 },
+      },
+    },
+    streaming: {
+      ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1 },
+      liveSync: {
+        ...{ enabled: false, targetLatency: 0.5, targetLatencyTolerance: 0.5, panicMode: false },
+        ...{ minPlaybackRate: 0.95, maxPlaybackRate: 1.1 },
+      },
+    },
+  };
+  readonly audio = ['en', 'fr'].map((id, i): Stream => {
+    return { id: 10 + i, originalId: id, type: 'audio', segmentIndex: null };
+  });
+  /** 1, 2 and 4 Mbit/s with English audio, then with French. */
+  variants = this.audio.flatMap((audio, language) =>
+    [1e6, 2e6, 4e6].map((bps, i): Variant => {
+      const video = videoStream(i, bps, 360 * (i + 1));
+      return { id: 10 * language + i, bandwidth: bps + 1e5, audio, video };
+    }),
+  );
+  /** Undefined until a source is loaded. */
+  active: Variant | undefined;
+  readonly switches: Variant[] = [];
+  buffered: BufferedRange[] = [];
+  isLiveStream = false;
+  manifest: Manifest | null = null;
+  end = SEGMENTS * SEGMENT_SECONDS;
+  readonly filters = new Set<RequestFilter>();
+  readonly listeners = new Map<string, Set<(event: unknown) => void>>();
+  manager: AbrManager | undefined;
+
+  getConfiguration() {
+    return structuredCloneOf(this.config);
+  }
+  configure({ streaming = {}, abrFactory }: { streaming?: Record<string, unknown>; abrFactory?: () => AbrManager }) {
+    const { liveSync = {}, ...more } = streaming as { liveSync?: object };
+    Object.assign(this.config.streaming, more);
+    Object.assign(this.config.streaming.liveSync, liveSync);
+    if (abrFactory) this.config.abrFactory = abrFactory;
+    return true;
+  }
+  getNetworkingEngine() {
+    return {
+      registerRequestFilter: (filter: RequestFilter) => void this.filters.add(filter),
+      unregisterRequestFilter: (filter: RequestFilter) => void this.filters.delete(filter),
+    };
+  }
+  addEventListener(type: string, listener: (event: unknown) => void) {
+    this.listeners.set(type, (this.listeners.get(type) ?? new Set()).add(listener));
+  }
+  removeEventListener(type: string, listener: (event: unknown) => void) {
+    this.listeners.get(type)?.delete(listener);
+  }
+  getBufferedInfo = () => ({ video: this.buffered, total: this.buffered });
+  getVariantTracks = () => this.variants.map(({ id }) => ({ id, active: id === this.active?.id }));
+  getStats = () => ({ maxSegmentDuration: SEGMENT_SECONDS });
+  getAssetUri = () => 'https://media.example/stream.mpd';
+  getManifest = () => this.manifest;
+  getPlaybackRate = () => 1;
+  isLive = () => this.isLiveStream;
+  seekRange = () => ({ start: 0, end: this.end });
+
+  /** As Shaka does it. */
+  load(variants = this.variants.slice(0, 3)) {
+    this.manager ??= this.config.abrFactory();
+    const { manager } = this;
+    manager.init(
+      (variant) => {
+        this.switches.push(variant);
+        this.active = variant;
+      },
+      () => {},
+    );
+    manager.setMediaElement(this.element as unknown as HTMLMediaElement);
+    manager.setVariants(variants, false);
+    this.active = manager.chooseVariant(true);
+    if (this.config.abr.enabled) manager.enable();
+  }
+  unload() {
+    this.manager!.stop();
+    this.active = undefined;
+    this.buffered = [];
+    this.element.currentTime = 0;
+  }
+  destroy() {
+    this.unload();
+    this.manager!.release();
+    this.manager = undefined;
+  }
+  emit(type: string, event: object = {}) {
+    for (const listener of this.listeners.get(type) ?? []) listener(event);
+  }
+  /** Requests a video segment in the active variant. */
+  request(index: number, type = MEDIA_SEGMENT) {
+    const request = {};
+    const context = { type, stream: this.active!.video!, segment: segmentAt(index) };
+    for (const filter of this.filters) filter(1, request, context);
+    return { request, context };
+  }
+  /** Downloads and appends a video segment of `bits` in `seconds`, with progress every 100 ms. */
+  download(index: number, bits: number, seconds: number) {
+    const { request, context } = this.request(index);
+    const parts = Math.round(seconds / 0.1);
+    for (let part = 1; part <= parts; part++) {
+      wait(0.1);
+      if (part === 1) this.emit('downloadheadersreceived', { request, headers: { 'content-length': `${bits / 8}` } });
+      else this.manager!.segmentDownloaded(100, bits / 8 / (parts - 1), true, request, context);
+    }
+    this.emit('downloadcompleted', { request, response: { data: { byteLength: bits / 8 }, timeMs: seconds * 1000 } });
+    this.buffered = [{ start: 0, end: (index + 1) * SEGMENT_SECONDS }];
+    this.emit('segmentappended', { contentType: 'video', end: (index + 1) * SEGMENT_SECONDS });
+  }
+  /** What others have left in the player. */
+  get left() {
+    return this.filters.size + [...this.listeners.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+}
+
+/** Functions stay the same. */
+function structuredCloneOf<T extends FakePlayer['config']>({ abrFactory, ...config }: T) {
+  return { abrFactory, ...structuredClone(config) } as T;
+}
+
+/** The plugin configured in a player. */
+export function attached(options: LeoAbrOptions = {}, player = new FakePlayer()) {
+  const factory = createLeoAbrFactory(player, { logger: null, ...options });
+  player.configure({ abrFactory: factory });
+  const { handle } = factory;
+  const decisions: DecisionEvent[] = [];
+  const faults: FaultEvent[] = [];
+  handle.on('decision', (event) => decisions.push(event));
+  handle.on('fault', (event) => faults.push(event));
+  return { player, factory, handle, decisions, faults };
+}

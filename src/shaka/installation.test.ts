@@ -1,0 +1,232 @@
+import { describe, expect, test } from '@jest/globals';
+import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
+import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
+import { createLeoAbrFactory } from '../shaka.ts';
+import { attached, FakePlayer, type OwnManager } from './fake-player.fixture.ts';
+
+useManualClock();
+
+const choice = (representation: number) => ({ representation, controller: 'scripted', reason: 'scripted' });
+
+describe('createLeoAbrFactory', () => {
+  test('can be imported without a window', () => {
+    expect(typeof window).toBe('undefined');
+  });
+
+  test('throws for an invalid option, and without a player', () => {
+    expect(() => createLeoAbrFactory(new FakePlayer(), { horizon: 0 })).toThrow('options.horizon');
+    expect(() => createLeoAbrFactory(undefined as never)).toThrow('player');
+  });
+
+  test('decides on the first variant, and on the next one when a segment is appended', () => {
+    const controller = new Scripted();
+    const { player, decisions, handle } = attached({ controller });
+    expect(handle.state).toMatchObject({ status: 'attached', session: 1 });
+    player.load();
+    expect(player.active).toBe(player.variants[0]);
+    controller.next = choice(2);
+    player.download(0, 4e6, 1);
+    expect(player.switches).toEqual([player.variants[2]]);
+    expect(decisions.map(({ state, representationId }) => [state.segmentIndex, representationId])).toEqual([
+      [0, 'v0'],
+      [1, 'v2'],
+    ]);
+    expect(controller.states[1]).toMatchObject({ bufferLevelSeconds: 4, bufferCapSeconds: 14, segmentsRemaining: 9 });
+  });
+
+  test('with a full buffer, waits until Shaka is about to request', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.load();
+    for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
+    expect(controller.states).toHaveLength(3);
+    player.element.currentTime = 1.4;
+    player.element.dispatchEvent(new Event('timeupdate'));
+    expect(controller.states).toHaveLength(3);
+    player.element.currentTime = 1.6;
+    player.element.dispatchEvent(new Event('timeupdate'));
+    player.element.dispatchEvent(new Event('timeupdate'));
+    expect(controller.states).toHaveLength(4);
+  });
+
+  test('does not decide after the last segment, nor on audio', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.load();
+    player.emit('segmentappended', { contentType: 'audio', end: 4 });
+    player.emit('segmentappended', { contentType: 'video', end: 40 });
+    expect(controller.states).toHaveLength(1);
+  });
+
+  test('decides after a seek to where nothing is buffered', () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.load();
+    player.download(0, 1e6, 1);
+    player.element.currentTime = 2;
+    player.element.dispatchEvent(new Event('seeking'));
+    expect(controller.states).toHaveLength(2);
+    player.element.currentTime = 21;
+    player.buffered = [];
+    player.element.dispatchEvent(new Event('seeking'));
+    expect(controller.states[2]).toMatchObject({ segmentIndex: 5, bufferLevelSeconds: 0 });
+    expect(controller.states[2]!.previousBitrateBps).toBeUndefined();
+  });
+
+  test("the ladder has the present audio, and keeps to the page's limits and to Shaka's manager", () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.load(player.variants);
+    player.active = player.variants[3];
+    const ladder = () => {
+      player.manager!.trySuggestStreams();
+      return controller.states.at(-1)!.ladderBps;
+    };
+    expect(ladder()).toEqual([1e6, 2e6, 4e6]);
+    expect(player.switches.at(-1)).toBe(player.variants[3]);
+    Object.assign(player.config.abr.restrictions, { minHeight: 700, maxBandwidth: 2.2e6 });
+    expect(ladder()).toEqual([2e6]);
+    player.config.abr.restrictions.maxBandwidth = 1;
+    expect(ladder()).toEqual([1e6]);
+    Object.assign(player.config.abr.restrictions, { minHeight: 0, maxBandwidth: 1e9 });
+    player.own[0]!.maxHeight = 800;
+    expect(ladder()).toEqual([1e6, 2e6]);
+    // The manager's own estimate is back.
+    expect(player.manager!.getBandwidthEstimate()).toBe(1.5e6);
+  });
+
+  test("asks nobody while the page has switched adaptation off: Shaka's manager begins", () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    player.config.abr.enabled = false;
+    player.load();
+    player.download(0, 1e6, 1);
+    player.manager!.trySuggestStreams();
+    expect(controller.states).toHaveLength(0);
+    expect(player.switches).toEqual([]);
+    expect(player.active).toBe(player.variants[0]);
+  });
+
+  test("leaves streams without video to Shaka's manager", () => {
+    const controller = new Scripted();
+    const { player } = attached({ controller });
+    const variants = player.variants.slice(0, 2).map((variant) => ({ ...variant, video: null }));
+    player.load(variants);
+    player.own[0]!.switchTo!(variants[1]!);
+    expect(player.switches).toEqual([variants[1]]);
+    expect(controller.states).toHaveLength(0);
+  });
+
+  test("passes everything on to Shaka's manager, also what the adapter does not know", () => {
+    const { player } = attached({ controller: new Scripted() });
+    player.load();
+    player.own[0]!.switchTo!(player.variants[2]!);
+    expect(player.switches).toEqual([]);
+    player.manager!.segmentDownloaded(100, 5, true);
+    (player.manager as OwnManager).ofTomorrow();
+    player.destroy();
+    const calls = ['init 1', 'setVariants 1', 'enable', 'downloaded 5', 'ofTomorrow', 'stop', 'release'];
+    expect(player.own[0]!.calls).toEqual(calls);
+  });
+
+  test('an abandonment makes Shaka abort, until the request has ended', () => {
+    const controller = new ScriptedAbandoning();
+    controller.next = choice(2);
+    const { player, decisions } = attached({ controller });
+    player.load();
+    const { request } = player.request(0);
+    controller.instead = 0;
+    wait(0.1);
+    expect(player.switches).toEqual([player.variants[0]]);
+    expect(player.manager!.getBandwidthEstimate()).toBeLessThan(0);
+    player.emit('downloadfailed', { request, error: { code: 7001 } });
+    expect(player.manager!.getBandwidthEstimate()).toBe(1.5e6);
+    player.manager!.trySuggestStreams();
+    expect(decisions.map(({ kind }) => kind)).toEqual(['decide', 'abandon', 'decide']);
+    expect(controller.states.at(-1)!.downloads).toMatchObject([{ abandoned: true, receivedBits: 0 }]);
+  });
+
+  test('limits prefetching while attached', () => {
+    const { player, handle } = attached({ controller: new Scripted() });
+    player.config.streaming.segmentPrefetchLimit = 2;
+    player.load();
+    expect(player.config.streaming.segmentPrefetchLimit).toBe(0);
+    handle.detach();
+    expect(player.config.streaming.segmentPrefetchLimit).toBe(2);
+  });
+
+  test('another source begins another session', () => {
+    const controller = new Scripted();
+    const { player, handle } = attached({ controller });
+    player.load();
+    player.download(0, 4e6, 1);
+    player.unload();
+    player.load();
+    expect(controller.states.at(-1)).toMatchObject({ nowSeconds: 0, segmentIndex: 0, downloads: [] });
+    expect(handle.state.session).toBe(2);
+  });
+
+  test('leaves nothing behind, and makes another manager after a release', () => {
+    const { player, factory, faults } = attached({ controller: new Scripted() });
+    player.load();
+    player.destroy();
+    expect(player.left).toBe(0);
+    player.load();
+    expect(player.active).toBe(player.variants[0]);
+    expect(factory.handle.state.status).toBe('attached');
+    expect(faults).toEqual([]);
+  });
+
+  test("after detach() Shaka's manager decides, now and for the next source", () => {
+    const controller = new Scripted();
+    const { player, handle } = attached({ controller });
+    player.load();
+    handle.detach();
+    handle.detach();
+    expect(player.left).toBe(0);
+    player.own[0]!.switchTo!(player.variants[1]!);
+    expect(player.switches).toEqual([player.variants[1]]);
+    player.destroy();
+    player.load();
+    expect(player.manager).toBe(player.own[1]);
+    expect(controller.states).toHaveLength(1);
+    expect(handle.state.status).toBe('detached');
+  });
+});
+
+describe('faults', () => {
+  test("a controller that throws is reported once, and Shaka's manager decides", async () => {
+    const controller = new Scripted();
+    controller.next = () => {
+      throw new Error('broken');
+    };
+    const { player, faults } = attached({ controller });
+    player.load();
+    player.download(0, 1e6, 1);
+    await Promise.resolve();
+    expect(faults.map(({ code }) => code)).toEqual(['controller-failed']);
+    expect(player.switches).toEqual([player.variants[0]]);
+  });
+
+  test('a second player with the same factory, and a second plugin in one player, get what they had', async () => {
+    const { player, factory, faults } = attached({ controller: new Scripted() });
+    player.load();
+    expect(factory()).toBe(player.own[1]);
+    const second = attached({ controller: new Scripted() }, player);
+    await Promise.resolve();
+    expect(faults.map(({ code }) => code)).toEqual(['already-attached']);
+    expect(second.faults.map(({ code }) => code)).toEqual(['already-attached']);
+    expect(second.handle.state.status).toBe('inactive');
+  });
+
+  test('an unsupported player keeps its own manager', async () => {
+    const player = Object.assign(new FakePlayer(), { getBufferedInfo: undefined as never });
+    const { factory, faults, handle } = attached({}, player);
+    await Promise.resolve();
+    expect(faults).toMatchObject([
+      { code: 'unsupported-player', message: expect.stringContaining('getBufferedInfo()') },
+    ]);
+    expect(factory()).toBe(player.own[0]);
+    expect(handle.state.status).toBe('inactive');
+  });
+});

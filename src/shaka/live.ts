@@ -1,0 +1,109 @@
+/** The time of a live stream, and its playback rate in place of Shaka's `liveSync`. */
+
+import type { LiveOptions } from '../core/options.ts';
+import { limited } from '../core/pacing.ts';
+import type { LivePosition, LiveRequest, RatePort } from '../core/player-port.ts';
+import { browserRateStep } from '../core/rate-step.ts';
+import { isLive, type LiveSync, type Manifest, type SegmentReference, type ShakaPlayer } from './player.ts';
+
+/** `liveSync` in place of the page's and the stream's: without rates, Shaka only returns to the element's default rate. */
+const UNSYNCHRONISED = { enabled: true, panicMode: false, minPlaybackRate: 0, maxPlaybackRate: 0 };
+
+export type Live = ReturnType<typeof createLive>;
+
+export function createLive(
+  player: ShakaPlayer,
+  options: { live: LiveOptions },
+  element: () => HTMLMediaElement | undefined,
+) {
+  /** Shaka writes a warning at each call of `getManifest()`, so it is kept. */
+  let manifest: Manifest | null | undefined;
+  /** `liveSync` of the page, while the rate is the plugin's. */
+  let given: LiveSync | undefined;
+
+  /** What is captured now and when it exists; undefined on demand. */
+  function edge() {
+    if (!isLive(player)) return undefined;
+    manifest ??= player.getManifest();
+    if (!manifest) return undefined;
+    const { presentationTimeline: timeline } = manifest;
+    const firstChunkSeconds = Math.max(0, timeline.getMaxSegmentDuration() - timeline.getAvailabilityTimeOffset());
+    return { firstChunkSeconds, nowSeconds: timeline.getSegmentAvailabilityEnd() + firstChunkSeconds };
+  }
+
+  const rate: RatePort = {
+    rateStep: browserRateStep(),
+    setPlaybackRate(value) {
+      const media = element();
+      if (value === undefined) {
+        if (given) player.configure({ streaming: { liveSync: given } });
+        given = undefined;
+      } else if (!given) {
+        given = player.getConfiguration().streaming.liveSync;
+        player.configure({ streaming: { liveSync: UNSYNCHRONISED } });
+      }
+      if (!media) return;
+      media.defaultPlaybackRate = value ?? 1;
+      // 0: Shaka keeps playback in a stall, and sets its own rate after it.
+      if (media.playbackRate > 0) media.playbackRate = value ?? 1;
+    },
+    jumpToLive(latencySeconds) {
+      const now = edge()?.nowSeconds;
+      const media = element();
+      if (media && now !== undefined) media.currentTime = now - latencySeconds;
+    },
+  };
+
+  return {
+    rate,
+    /** The rate is the plugin's where Shaka would synchronise, and where an option sets its bounds. */
+    position(): LivePosition | undefined {
+      const now = edge();
+      if (!now) return undefined;
+      const liveSync = given ?? player.getConfiguration().streaming.liveSync;
+      const described = manifest?.serviceDescription;
+      const joinedSeconds = now.nowSeconds - player.seekRange().end;
+      const target = options.live.targetLatencySeconds;
+      const ofPlayer = liveSync.enabled
+        ? joinedSeconds + liveSync.targetLatency
+        : (described?.targetLatency ?? joinedSeconds);
+      const targetLatencySeconds = typeof target === 'number' ? target : ofPlayer;
+      const media = element();
+      return {
+        ...now,
+        latencySeconds: media?.currentTime ? now.nowSeconds - media.currentTime : targetLatencySeconds,
+        targetLatencySeconds,
+        isCaughtUp: Boolean(
+          liveSync.enabled ||
+            liveSync.panicMode ||
+            described ||
+            options.live.minPlaybackRate ||
+            options.live.maxPlaybackRate,
+        ),
+        ...limited(options.live, rate, {
+          playbackRates: {
+            min: described?.minPlaybackRate || liveSync.minPlaybackRate,
+            max: described?.maxPlaybackRate || liveSync.maxPlaybackRate,
+          },
+          maxLatencySeconds: Math.max(described?.maxLatency ?? Number.POSITIVE_INFINITY, targetLatencySeconds),
+          targetSeconds: targetLatencySeconds,
+          isTargetChosen: false,
+        }),
+      };
+    },
+    request(segment: SegmentReference): LiveRequest | undefined {
+      const now = edge();
+      const segmentSeconds = segment.getEndTime() - segment.getStartTime();
+      return (
+        now && {
+          secondsToFirstChunk: segment.getStartTime() + now.firstChunkSeconds - now.nowSeconds,
+          segmentSeconds,
+          chunkSeconds: Math.min(segmentSeconds, now.firstChunkSeconds),
+        }
+      );
+    },
+    forget() {
+      manifest = undefined;
+    },
+  };
+}
