@@ -1,5 +1,6 @@
 /** The plugin's own keys of CMCD (CTA-5004): added to the value that the player writes. docs/plugin.md lists them. */
 
+import type { QuantileForecast } from '../../abr/forecast.ts';
 import type { LifeCycle } from './life-cycle.ts';
 
 /** CTA-5004: the prefix of custom keys has a hyphen. */
@@ -19,24 +20,23 @@ export function withCmcd(
   const withKeys = guard(() => {
     const forecast = session().lastForecast;
     if (!options.cmcd || !forecast) return url;
-    const { utcMs = Number.NaN } = clocks();
-    let keys = '';
-    const add = (key: string, value: string | number) => {
-      keys += `,${PREFIX}${key}=${value}`;
-    };
-    if (forecast.kind !== 'paths') {
-      const { levels, quantilesBps } = forecast;
-      const lowBps = quantilesBps[0]!.filter((_, i) => !i || levels[i]! <= LEVEL);
-      add('cap', Math.round(lowBps.at(-1)! / 1000));
-    }
-    const next = forecast.handovers.find(({ atMs }) => atMs > utcMs);
-    if (next) add('ho', ((next.atMs - utcMs) / 1000).toFixed(1));
-    // Only what a string of a structured field may have, unescaped.
-    add('src', `"${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`);
+    const { utcMs } = clocks();
+    const next = forecast.handovers.find(({ atMs }) => atMs > utcMs!);
+    const keys = [
+      forecast.kind !== 'paths' && `cap=${Math.round(lowBps(forecast) / 1000)}`,
+      next && `ho=${((next.atMs - utcMs!) / 1000).toFixed(1)}`,
+      // Only what a string of a structured field may have, unescaped.
+      `src="${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`,
+    ];
+    const added = keys.map((key) => (key ? `,${PREFIX}${key}` : '')).join('');
     // A request that is repeated may have them already.
-    const extended = (value: string, end: string) => (value.includes(PREFIX) ? value : value + end);
-    if (headers?.[HEADER]) headers[HEADER] = extended(headers[HEADER], keys);
-    return url.replace(/[?&]CMCD=[^&#]+/, (argument) => extended(argument, encodeURIComponent(keys)));
+    const extended = (value: string, end = added) => (value.includes(PREFIX) ? value : value + end);
+    if (headers?.[HEADER]) headers[HEADER] = extended(headers[HEADER]);
+    return url.replace(/[?&]CMCD=[^&#]+/, (argument) => extended(argument, encodeURIComponent(added)));
   });
   return withKeys ?? url;
+}
+
+function lowBps({ levels, quantilesBps }: QuantileForecast): number {
+  return quantilesBps[0]!.filter((_, i) => !i || levels[i]! <= LEVEL).at(-1)!;
 }

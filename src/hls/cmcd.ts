@@ -12,9 +12,9 @@ type LoaderClass = HlsConfig['loader'];
  */
 export function installCmcd(config: HlsConfig, life: LifeCycle): () => void {
   if (!life.options.cmcd) return () => {};
-  const { cmcd, fLoader, pLoader } = config;
-  const withKeys = (own: unknown) =>
-    class extends ((own as LoaderClass | undefined) ?? config.loader) {
+  const { cmcd, fLoader, pLoader, loader } = config;
+  const withKeys = (own: unknown = loader) =>
+    class extends (own as LoaderClass) {
       override load(context: LoaderContext, ...more: [never, never]): void {
         context.url = withCmcd(life, context.url, context.headers);
         super.load(context, ...more);
