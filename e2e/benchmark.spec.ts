@@ -169,6 +169,36 @@ test('sessions of the plugin, the oracle, an algorithm from a file and dash.js i
   expect(utc.utcMs! - utc.nowSeconds * 1000).toBeCloseTo(Date.UTC(2025, 5, 1) + 2000, -2);
 });
 
+test('sessions in hls.js and Shaka Player, with the plugin, the oracle and their own ABR', async () => {
+  test.setTimeout(120_000);
+  const sessions = ['mpc-d@hls', 'mpc-o@hls', 'hls@hls', 'mpc-d@shaka', 'shaka@shaka'].map(
+    (algorithm): PlannedSession => ({ trace, startSeconds: 2, segmentCount: 7, algorithm, seed: 3 }),
+  );
+  const played: PlayedSession[] = [];
+  await runBench({
+    sessions,
+    scenario,
+    pageDirectory: PAGE_DIRECTORY,
+    maxAttempts: 1,
+    calibrationSeconds: 0,
+    onSession: (session) => void played.push(session),
+  });
+  expect(played.map(({ planned }) => planned.algorithm)).toEqual(sessions.map(({ algorithm }) => algorithm));
+  for (const { planned, result, record, inconsistencies, originLog } of played) {
+    await test.step(planned.algorithm, () => {
+      expect(record.fault).toBeUndefined();
+      expect(result.endedBy).toBe('end');
+      expect(result.segments.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+      expect(inconsistencies).toEqual([]);
+      expect(result.stallCount).toBeGreaterThan(0);
+      expect(record.playerVersion).toMatch(planned.algorithm.endsWith('@hls') ? /^1\./ : /^v5\./);
+      expect(originLog.filter(({ kind }) => kind === 'segment').length).toBe(record.requests.length);
+      expect(record.decisions.length > 0).toBe(/^mpc/.test(planned.algorithm));
+      if (planned.algorithm === 'mpc-o@hls') expect(record.oracleOffsetSeconds).toBeCloseTo(2, 1);
+    });
+  }
+});
+
 test('a live session', async () => {
   const live: ResolvedScenario = {
     ...scenario,

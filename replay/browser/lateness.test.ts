@@ -34,6 +34,13 @@ describe('lateness', () => {
     expect(prescribedEndSeconds).toBe(3);
   });
 
+  test('the parts of a segment are one download, from the first request to the last end', () => {
+    const session = recordedSession();
+    const part = (from: number, to: number) => ({ ...served(0, 0, [from, to]), bytes: 2.5e5 });
+    const [timing] = downloadTimings(session, [part(0, 0.4), part(0.41, 0.9)]);
+    expect(timing).toMatchObject({ index: 0, sizeBits: 4e6, prescribedSeconds: 0.9 });
+  });
+
   test('late is more than 3 % and more than 50 ms beyond the usual time of the browser', () => {
     const timing = (prescribedSeconds: number, measuredSeconds: number, sizeBits = 0) =>
       ({

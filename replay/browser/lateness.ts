@@ -27,7 +27,10 @@ export interface DownloadTiming {
   prescribedSeconds: number;
 }
 
-/** Pairs the page's complete downloads with the origin's log, in the order of requests. */
+/**
+ * Pairs the page's complete downloads with the origin's log, in the order of requests. The parts of a segment are one
+ * download.
+ */
 export function downloadTimings(record: SessionRecord, log: readonly RequestLogEntry[]): DownloadTiming[] {
   const served = new Map<string, RequestLogEntry[]>();
   for (const entry of log) {
@@ -38,15 +41,21 @@ export function downloadTimings(record: SessionRecord, log: readonly RequestLogE
   const timings: DownloadTiming[] = [];
   for (const request of record.requests) {
     if (request.outcome !== 'complete') continue;
-    const entry = served.get(`${request.representationId} ${request.index}`)?.shift();
-    if (entry === undefined) continue;
+    const entries = served.get(`${request.representationId} ${request.index}`) ?? [];
+    const first = entries.shift();
+    if (first === undefined) continue;
+    let [last, bits] = [first, first.bytes * 8];
+    while (bits < request.receivedBits && entries.length > 0) {
+      last = entries.shift()!;
+      bits += last.bytes * 8;
+    }
     timings.push({
       index: request.index,
       representationId: request.representationId,
-      sizeBits: entry.bytes * 8,
+      sizeBits: bits,
       requestedAtSeconds: request.requestedAtSeconds,
       measuredSeconds: request.endedAtSeconds - request.requestedAtSeconds,
-      prescribedSeconds: entry.prescribedEndSeconds! - entry.requestedAtSeconds,
+      prescribedSeconds: last.prescribedEndSeconds! - first.requestedAtSeconds,
     });
   }
   return timings;

@@ -37,30 +37,38 @@ export function hlsPlayer({ config, video, requests, onFault }: PlayerContext): 
     fragLoadPolicy: LOAD_POLICY,
     ...(live && { maxLiveSyncPlaybackRate: (live.playbackRates ?? DEFAULT_PLAYBACK_RATES).max }),
   };
+  const chunkCount = live ? Math.round(segmentSeconds / live.chunkSeconds) : 1;
   let hls: Hls | undefined;
   const idByBandwidth = new Map<string, string>();
 
   function listen(player: Hls): void {
     const { Events } = Hls;
     let loading: Fragment | undefined;
+    /** The parts of a segment are one download; hls.js makes another object for each update of the playlist. */
+    const requestOf = (frag: Fragment) => (loading?.sn === frag.sn && loading.level === frag.level ? loading : frag);
+    function end(frag: Fragment, outcome: 'complete' | 'abandoned' | 'failed', bytes: number | undefined): void {
+      const request = requestOf(frag);
+      requests.ended(request, outcome, bytes);
+      if (request === loading) loading = undefined;
+    }
     player.on(Events.FRAG_LOADING, (_, { frag }) => {
-      if (frag.type !== 'main' || frag.sn === 'initSegment') return;
+      if (frag.type !== 'main' || frag.sn === 'initSegment' || requestOf(frag) === loading) return;
       // hls.js ends a request without an event where it loads another level instead.
-      if (loading) requests.ended(loading, 'abandoned', loading.stats.loaded);
+      if (loading) end(loading, 'abandoned', loading.stats.loaded);
       loading = frag;
       const [, representationId] = /(video-\d+)\//.exec(frag.url)!;
       requests.started(frag, { index: frag.sn, representationId: representationId! });
     });
-    player.on(Events.FRAG_LOADED, (_, { frag, networkDetails }) => {
-      requests.responded(frag, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'));
-      requests.ended(frag, 'complete', frag.stats.loaded);
-      if (loading === frag) loading = undefined;
+    player.on(Events.FRAG_LOADED, (_, { frag, part, networkDetails }) => {
+      const request = requestOf(frag);
+      requests.responded(request, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'));
+      if (part) requests.received(request, part.stats.loaded);
+      if (part && part.index < chunkCount - 1) return;
+      end(frag, 'complete', part ? undefined : frag.stats.loaded);
     });
-    player.on(Events.FRAG_LOAD_EMERGENCY_ABORTED, (_, { frag }) => {
-      requests.ended(frag, 'abandoned', frag.stats.loaded);
-    });
+    player.on(Events.FRAG_LOAD_EMERGENCY_ABORTED, (_, { frag }) => end(frag, 'abandoned', frag.stats.loaded));
     player.on(Events.ERROR, (_, { frag, fatal, details, error }) => {
-      if (frag) requests.ended(frag, frag.stats.aborted ? 'abandoned' : 'failed', frag.stats.loaded);
+      if (frag) end(frag, frag.stats.aborted ? 'abandoned' : 'failed', frag.stats.loaded);
       if (fatal) onFault(`hls.js: ${details}: ${error.message}`);
     });
   }

@@ -180,4 +180,22 @@ describe('PlaybackMeter', () => {
     meter.end(3);
     expect(meter.stalls).toEqual([{ startSeconds: expect.closeTo(1, 6), endSeconds: 3, mediaSeconds: 1 }]);
   });
+
+  test('an element that waits at rate 0, as Shaka Player makes it, stalls', () => {
+    const element = { currentTime: 0, playbackRate: 1 };
+    const meter = new PlaybackMeter(element);
+    const at = (now: number, currentTime: number, playbackRate: number) => {
+      Object.assign(element, { currentTime, playbackRate });
+      meter.sample(now);
+    };
+    for (let now = 0.05; now < 2; now += 0.05) at(now, now, 1);
+    Object.assign(element, { currentTime: 2, playbackRate: 0 });
+    meter.onWaiting(2);
+    for (let now = 2.05; now < 3; now += 0.05) at(now, 2, 0);
+    for (let now = 3; now < 4; now += 0.05) at(now, now - 1, 1);
+    expect(meter.stalls).toEqual([
+      { startSeconds: expect.closeTo(2), endSeconds: expect.closeTo(3), mediaSeconds: expect.closeTo(2) },
+    ]);
+    expect(meter.unaccountedSeconds()).toBeCloseTo(0);
+  });
 });
