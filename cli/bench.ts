@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import type { ModelFile } from '../predictor/built-in/model-file.ts';
-import { BROWSER_ALGORITHMS, browserAlgorithm } from '../replay/browser/algorithms.ts';
+import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
 import { defaultContexts, type KernelTier, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { type Impairment, NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
 import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
@@ -34,6 +35,7 @@ const WRITE_PARTIAL_MS = 60_000;
 const CALIBRATION_SECONDS = 4;
 
 interface BenchFlags {
+  player: string;
   tier: string;
   congestion: string;
   impairment: string;
@@ -43,7 +45,12 @@ interface BenchFlags {
 
 export function benchCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('bench'))
-    .description('replay traces in a real browser with dash.js and compare algorithms')
+    .description('replay traces in a real browser and compare algorithms')
+    .option(
+      '--player <name>',
+      `${PLAYERS.join(', ')}: dash.js, hls.js or Shaka Player, for algorithms without @<player>`,
+      'dash',
+    )
     .option(
       '--tier <name>',
       "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root)",
@@ -67,6 +74,7 @@ export function benchCommand(io: CommandIo): Command {
     .addHelpText(
       'after',
       `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle;\n` +
+        'in hls.js and Shaka Player the controllers, and hls or shaka, which is their own ABR;\n' +
         'of live streams any as <name>:fixed-slots or <name>:lolp-catch-up',
     )
     .action((flags: unknown) => bench(flags as BenchFlags, io));
@@ -77,9 +85,12 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   if (!TIERS.includes(flags.tier)) {
     throw new InputError('--tier', `one of ${TIERS.join(', ')}`, flags.tier);
   }
+  const player = PLAYERS.find((name) => name === flags.player);
+  if (player === undefined) throw new InputError('--player', `one of ${PLAYERS.join(', ')}`, flags.player);
   const kernel = flags.tier === 'kernel' ? kernelOption(flags) : undefined;
   const benchmark = await prepareBenchmark('bench', flags, {
     requireAlgorithm: (name, _, flag) => browserAlgorithm(name, flag),
+    nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
   requireMedia(benchmark.scenario);
@@ -115,7 +126,12 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     report(session, io);
     if (session.rejected === undefined) played.push(session.result);
     else notes.rejectedRuns++;
-    Object.assign(notes, { userAgent: session.record.userAgent, dashVersion: session.record.dashVersion });
+    const { userAgent, playerVersion } = session.record;
+    notes.userAgent = userAgent;
+    notes.playerVersions = {
+      ...notes.playerVersions,
+      [browserAlgorithm(session.planned.algorithm).player]: playerVersion,
+    };
     progress.update(played.length);
     if (benchmark.out === STANDARD_OUTPUT || performance.now() - writtenAtMs < WRITE_PARTIAL_MS) return;
     writtenAtMs = performance.now();

@@ -102,16 +102,16 @@ export async function prepareBenchmark(
   given: unknown,
   surroundings: {
     requireAlgorithm(name: string, own: OwnControllers, flag: string, scenario: ResolvedScenario): void;
+    /** The name in plan and results of a name in a flag. Default: the same. */
+    nameOf?(name: string): string;
     stderr: Output;
   },
 ): Promise<Benchmark> {
   const flags = given as Flags;
-  const { requireAlgorithm, stderr } = surroundings;
-  const algorithms = flags.algorithms.split(',').map((name) => name.trim());
-  const named = [
-    ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
-    { name: flags.baseline, flag: '--baseline' },
-  ];
+  const { requireAlgorithm, nameOf = (name: string) => name, stderr } = surroundings;
+  const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
+  const baseline = nameOf(flags.baseline);
+  const named = [...algorithms.map((name) => ({ name, flag: '--algorithms' })), { name: baseline, flag: '--baseline' }];
   const split = named.map(({ name, flag }) => ({ name, flag, ...splitAlgorithm(name, flag) }));
   const own = await bundleAlgorithms(split.map(({ controller }) => controller).filter(isOwnAlgorithm));
   const controllers = await importOwnAlgorithms(own);
@@ -141,7 +141,7 @@ export async function prepareBenchmark(
     command,
     commit: toolCommit(),
     seed,
-    baseline: flags.baseline,
+    baseline,
     starts: flags.starts,
     ...(flags.foldModels !== undefined && { foldModels: flags.foldModels }),
     ...(shard && { shard: `${shard.index}/${shard.count}` }),

@@ -77,9 +77,9 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'].fi
 /** Whether a name can play; `<controller>@<forecaster>` can. */
 export function isCompetitor(name: string): boolean {
   try {
-    const { controller = '', catchUp } = browserAlgorithm(name);
-    // Only the benchmark's page slows down in slots.
-    if (catchUp?.fixedSlots) return false;
+    const { player, controller = '', catchUp } = browserAlgorithm(name);
+    // Only the benchmark's page slows down in slots, and has other players.
+    if (catchUp?.fixedSlots || player !== 'dash') return false;
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;

@@ -29,7 +29,8 @@ const DOCUMENTS = ['README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
 const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)
-  .filter((document) => !DOCUMENTS.includes(document));
+  .filter((document) => !DOCUMENTS.includes(document))
+  .concat('examples/README.md');
 const DECISIONS = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name.endsWith('.md'));
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
@@ -229,6 +230,8 @@ test('code compiles against the current plugin', () => {
         paths: {
           'leo-abr': [join(ROOT, 'src/index.ts')],
           'leo-abr/live': [join(ROOT, 'src/live.ts')],
+          'leo-abr/hls': [join(ROOT, 'src/hls.ts')],
+          'leo-abr/shaka': [join(ROOT, 'src/shaka.ts')],
           'leo-abr/onnx': [join(ROOT, 'predictor/onnx/index.ts')],
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },

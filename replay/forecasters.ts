@@ -1,4 +1,4 @@
-/** The parts of an algorithm's name in a replay: `<controller>[:<catch-up>][@<forecaster>]`. */
+/** The parts of an algorithm's name in a replay: `<controller>[:<catch-up>][@<forecaster>][@<player>]`. */
 
 import { InputError } from '../abr/errors.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -7,23 +7,40 @@ import type { CatchUp } from './catch-up.ts';
 const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover'] as const;
 export type ForecasterName = (typeof FORECASTER_NAMES)[number];
 
+/** dash.js, hls.js and Shaka Player. */
+export const PLAYERS = ['dash', 'hls', 'shaka'] as const;
+export type PlayerName = (typeof PLAYERS)[number];
+
 function defaultForecaster(controller: string): ForecasterName | undefined {
   if (controller === 'mpc-o') return 'oracle';
   if (controller === 'mpc-l:no-handover') return 'built-in:no-handover';
   return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
 }
 
+/** Splits the player at the end off. */
+export function splitPlayer(given: string): { name: string; player: PlayerName | undefined } {
+  const player = PLAYERS.find((known) => given.endsWith(`@${known}`));
+  return { name: player === undefined ? given : given.slice(0, -player.length - 1), player };
+}
+
 const CATCH_UP_ENDING = /:(fixed-slots|lolp-catch-up)$/;
 
 /**
  * Splits `<controller>`, `<controller>@<forecaster>`, and either with `:lolp-catch-up` or `:fixed-slots` or both after
- * the controller; a file's path may contain an `@`. `catchUp` is undefined without them. Does not check the controller.
+ * the controller, and with `@<player>` at the end; a file's path may contain an `@`. `catchUp` and `player` are undefined
+ * without them. Does not check the controller.
  * @throws {InputError} of `field` for an unknown forecaster.
  */
 export function splitAlgorithm(
-  name: string,
+  given: string,
   field: string,
-): { controller: string; forecaster: ForecasterName | undefined; catchUp: CatchUp | undefined } {
+): {
+  controller: string;
+  forecaster: ForecasterName | undefined;
+  catchUp: CatchUp | undefined;
+  player: PlayerName | undefined;
+} {
+  const { name, player } = splitPlayer(given);
   const at = /\.(ts|js|mjs)(:[a-z-]+)*$/.test(name) ? -1 : name.lastIndexOf('@');
   let controller = at < 0 ? name : name.slice(0, at);
   let catchUp: CatchUp | undefined;
@@ -37,7 +54,7 @@ export function splitAlgorithm(
   const forecaster = FORECASTER_NAMES.find((known) => known === wanted);
   if (wanted !== undefined && forecaster === undefined) {
     const known = FORECASTER_NAMES.map((forecasterName) => `${name.slice(0, at)}@${forecasterName}`);
-    throw new InputError(field, `one of ${known.join(', ')}`, name);
+    throw new InputError(field, `one of ${known.join(', ')}`, given);
   }
-  return { controller, forecaster, catchUp };
+  return { controller, forecaster, catchUp, player };
 }

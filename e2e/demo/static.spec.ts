@@ -55,6 +55,7 @@ test('three players race on the service worker, which follows the trace and goes
   page.on('pageerror', (error) => errors.push(String(error)));
   await page.goto(`${site}?trace=${TRACE}&scenario=${SCENARIO}`);
   await untilPlayed(page, 2);
+  expect(await page.evaluate(async (url) => (await fetch(url)).status, `${site}traces`)).toBe(200);
   await expect(page.locator('video')).toHaveCount(3);
 
   const { id } = await page.evaluate(
@@ -81,7 +82,7 @@ test('three players race on the service worker, which follows the trace and goes
   await expect(page.getByText('The service worker is removed')).toBeVisible();
   await expect(page.getByRole('heading', { name: 'Service worker' })).toBeHidden();
   expect(await registrations()).toBe(0);
-  await page.goto('about:blank');
-  await expect.poll(() => context.serviceWorkers().length).toBe(0);
   expect(errors).toEqual([]);
+  const response = await (await context.newPage()).goto(`${site}traces`);
+  expect([response!.status(), response!.fromServiceWorker()]).toEqual([404, false]);
 });

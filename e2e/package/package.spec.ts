@@ -1,7 +1,16 @@
-/** The packed package with the documents' code, in an empty Vite project, in a plain HTML file and in Node. */
+/** The packed package with the documents' code and the examples, in Vite projects, in plain HTML files and in Node. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
@@ -11,7 +20,8 @@ import type { Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const MANIFEST = 'https://example.org/stream.mpd';
+/** The documents' stream: `.mpd` or `.m3u8`. */
+const STREAM = 'https://example.org/stream';
 const TYPES: Record<string, string> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
@@ -42,13 +52,17 @@ function run(program: string, args: string[], cwd: string): string {
 const runNode = (script: string, args: string[], cwd: string) =>
   run(process.execPath, [join(ROOT, 'node_modules', script), ...args], cwd);
 
-/** The document's first code block with all of `texts`; `manifest` replaces its manifest. */
+/** The code, with the test's stream in place of its own. */
+const playing = (code: string, manifest: string) =>
+  code.replace(`${STREAM}.mpd`, manifest).replace(`${STREAM}.m3u8`, manifest.replace('manifest.mpd', 'master.m3u8'));
+
+/** The document's first code block with all of `texts`, for the test's stream. */
 function codeBlock(document: string, manifest: string, ...texts: string[]): string {
   const blocks = readFileSync(join(ROOT, document), 'utf8').matchAll(/```\w+\n([\s\S]*?)```/g);
-  const wanted = [MANIFEST, ...texts];
+  const wanted = [STREAM, ...texts];
   const block = [...blocks].map(([, code]) => code!).find((code) => wanted.every((text) => code.includes(text)));
   expect(block, `a code block of ${document} with ${wanted.join(' and ')}`).toBeDefined();
-  return block!.replace(MANIFEST, manifest);
+  return playing(block!, manifest);
 }
 
 test.beforeAll(async () => {
@@ -74,7 +88,7 @@ test.beforeAll(async () => {
   // An app would install these itself; linking avoids a download.
   const flags = ['--offline', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
   run('npm', ['install', ...flags, join(folder, filename)], app);
-  for (const own of ['dashjs', 'onnxruntime-web']) {
+  for (const own of ['dashjs', 'hls.js', 'shaka-player', 'onnxruntime-web', 'react', 'react-dom']) {
     symlinkSync(join(ROOT, 'node_modules', own), join(app, 'node_modules', own));
   }
 
@@ -163,21 +177,24 @@ test('contains the builds, types and documents, within the size budget', () => {
   run(process.execPath, ['scripts/size.js'], ROOT);
 });
 
-/** Builds an app of one module; returns its script. */
-function buildApp(code: string): string {
+/** Builds an app of these files, or of one module; returns its script. */
+function buildApp(sources: string | Record<string, string>): string {
   const app = join(folder, 'app');
-  writeFileSync(join(app, 'main.ts'), code);
-  writeFileSync(join(app, 'index.html'), '<video muted></video><script type="module" src="main.ts"></script>');
+  const page = '<video muted autoplay></video><script type="module" src="main.ts"></script>';
+  const written = typeof sources === 'string' ? { 'main.ts': sources, 'index.html': page } : sources;
+  for (const [name, text] of Object.entries(written)) writeFileSync(join(app, name), text);
   runNode('vite/bin/vite.js', ['build', '--base', './', '--logLevel', 'error'], app);
   const [script] = /assets\/[^"]+\.js/.exec(readFileSync(join(app, 'dist/index.html'), 'utf8'))!;
   return readFileSync(join(app, 'dist', script), 'utf8');
 }
 
-test("an empty Vite project plays with README's code", async ({ page }) => {
-  const { manifest, segments } = serveStream();
-  buildApp(codeBlock('README.md', manifest, "from 'leo-abr'"));
-  await expectPlayback(page, `${origin.url}/dist/`, segments);
-});
+for (const entry of ['leo-abr', 'leo-abr/hls', 'leo-abr/shaka']) {
+  test(`an empty Vite project plays with README's code of ${entry}`, async ({ page }) => {
+    const { manifest, segments } = serveStream();
+    buildApp(codeBlock('README.md', manifest, `from '${entry}'`));
+    await expectPlayback(page, `${origin.url}/dist/`, segments);
+  });
+}
 
 test('the small entry replaces the main one and contains only MPC-D', async ({ page }) => {
   const { manifest, segments } = serveStream();
@@ -197,11 +214,30 @@ test('the entry for live streams replaces the main one, which contains no pacing
   await expectPlayback(page, `${origin.url}/dist/`, segments);
 });
 
-test("a plain HTML file plays with docs/plugin.md's code", async ({ page }) => {
-  const { manifest, segments } = serveStream();
-  const code = codeBlock('docs/plugin.md', manifest, 'leo-abr.global.js');
-  writeFileSync(join(folder, 'app', 'plain.html'), `<!doctype html>\n${code}`);
-  await expectPlayback(page, `${origin.url}/plain.html`, segments);
+test.describe('examples', () => {
+  /** The pages' lines: index, representation and reason. */
+  const expectDecisions = (page: Page) => expect(page.locator('pre')).toHaveText(/[1-9] [\w-]+: built-in: QoE/);
+  const read = (folder: string, name: string, manifest: string) =>
+    playing(readFileSync(join(ROOT, 'examples', folder, name), 'utf8'), manifest);
+
+  for (const name of readdirSync(join(ROOT, 'examples/plain')).filter((name) => name.endsWith('.html'))) {
+    test(`plain/${name}`, async ({ page }) => {
+      const { manifest, segments } = serveStream();
+      writeFileSync(join(folder, 'app', name), read('plain', name, manifest));
+      await expectPlayback(page, `${origin.url}/${name}`, segments);
+      await expectDecisions(page);
+    });
+  }
+
+  for (const example of ['vite', 'react']) {
+    test(example, async ({ page }) => {
+      const { manifest, segments } = serveStream();
+      const names = readdirSync(join(ROOT, 'examples', example)).filter((name) => /\.(html|tsx?)$/.test(name));
+      buildApp(Object.fromEntries(names.map((name) => [name, read(example, name, manifest)])));
+      await expectPlayback(page, `${origin.url}/dist/`, segments);
+      await expectDecisions(page);
+    });
+  }
 });
 
 test.describe('the ONNX forecaster', () => {

@@ -1,14 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_CATCH_UP } from '../catch-up.ts';
-import { browserAlgorithm } from './algorithms.ts';
+import { browserAlgorithm, nameInPlayer } from './algorithms.ts';
 
 describe('browserAlgorithm', () => {
   test('names controllers, their forecasters and dash.js itself', () => {
-    expect(browserAlgorithm('dynamic')).toEqual({ catchUp: DEFAULT_CATCH_UP });
-    expect(browserAlgorithm('mpc-d')).toEqual({ controller: 'mpc-d' });
-    expect(browserAlgorithm('mpc-o')).toEqual({ controller: 'mpc-o', forecaster: 'oracle' });
-    expect(browserAlgorithm('mpc-d@oracle')).toEqual({ controller: 'mpc-d', forecaster: 'oracle' });
-    expect(browserAlgorithm('mpc-l:no-rate')).toEqual({ controller: 'mpc-l:no-rate', forecaster: 'built-in' });
+    expect(browserAlgorithm('dynamic')).toEqual({ player: 'dash', catchUp: DEFAULT_CATCH_UP });
+    expect(browserAlgorithm('mpc-d')).toEqual({ player: 'dash', controller: 'mpc-d' });
+    expect(browserAlgorithm('mpc-o')).toEqual({ player: 'dash', controller: 'mpc-o', forecaster: 'oracle' });
+    expect(browserAlgorithm('mpc-d@oracle')).toEqual({ player: 'dash', controller: 'mpc-d', forecaster: 'oracle' });
+    expect(browserAlgorithm('mpc-l:no-rate')).toEqual({
+      player: 'dash',
+      controller: 'mpc-l:no-rate',
+      forecaster: 'built-in',
+    });
   });
 
   test("names dash.js's rules for low latency and catch-ups", () => {
@@ -16,12 +20,35 @@ describe('browserAlgorithm', () => {
       { law: 'default', fixedSlots: true },
       { law: 'lolp', fixedSlots: false },
     ];
-    expect(browserAlgorithm('dynamic:fixed-slots')).toEqual({ catchUp: slots });
-    expect(browserAlgorithm('lolp')).toEqual({ rule: 'loLPRule', catchUp: lolp });
+    expect(browserAlgorithm('dynamic:fixed-slots')).toEqual({ player: 'dash', catchUp: slots });
+    expect(browserAlgorithm('lolp')).toEqual({ player: 'dash', rule: 'loLPRule', catchUp: lolp });
     expect(browserAlgorithm('lolp:fixed-slots')).toMatchObject({ catchUp: { law: 'lolp', fixedSlots: true } });
-    expect(browserAlgorithm('l2a:lolp-catch-up')).toEqual({ rule: 'l2ARule', catchUp: lolp });
+    expect(browserAlgorithm('l2a:lolp-catch-up')).toEqual({ player: 'dash', rule: 'l2ARule', catchUp: lolp });
     expect(browserAlgorithm('mpc-d:fixed-slots@oracle')).toMatchObject({ controller: 'mpc-d', catchUp: slots });
     expect(() => browserAlgorithm('lolp@oracle')).toThrow(/--algorithms: expected one of .*lolp.*got "lolp@oracle"/);
+  });
+
+  test('names the player and its own ABR', () => {
+    expect(browserAlgorithm('mpc-l@hls')).toEqual({ player: 'hls', controller: 'mpc-l', forecaster: 'built-in' });
+    expect(browserAlgorithm('mpc-d@oracle@shaka')).toMatchObject({ player: 'shaka', forecaster: 'oracle' });
+    expect(browserAlgorithm('./my@own.ts@hls')).toEqual({ player: 'hls', controller: './my@own.ts' });
+    expect(browserAlgorithm('shaka@shaka')).toEqual({ player: 'shaka' });
+    expect(() => browserAlgorithm('hls')).toThrow('--algorithms: expected --player hls for hls, got "hls"');
+    expect(() => browserAlgorithm('shaka@hls')).toThrow(/--player shaka for shaka/);
+    expect(() => browserAlgorithm('dynamic@hls')).toThrow(/--player dash for dynamic, got "dynamic@hls"/);
+    expect(() => browserAlgorithm('mpc-d:fixed-slots@shaka')).toThrow(/--player dash for mpc-d with a catch-up/);
+    expect(() => browserAlgorithm('hls@oracle@hls')).toThrow(/expected one of/);
+  });
+
+  test('only players other than dash.js are in the names of results', () => {
+    const names = ['mpc-l', 'mpc-l@dash', 'mpc-l@oracle', 'hls@hls'];
+    expect(names.map((name) => nameInPlayer(name, 'dash'))).toEqual(['mpc-l', 'mpc-l', 'mpc-l@oracle', 'hls@hls']);
+    expect(names.map((name) => nameInPlayer(name, 'shaka'))).toEqual([
+      'mpc-l@shaka',
+      'mpc-l',
+      'mpc-l@oracle@shaka',
+      'hls@hls',
+    ]);
   });
 
   test('the error for an unknown name lists the known ones', () => {

@@ -3,11 +3,12 @@
 import { InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import { type CatchUp, DEFAULT_CATCH_UP } from '../catch-up.ts';
-import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
+import { type ForecasterName, type PlayerName, splitAlgorithm, splitPlayer } from '../forecasters.ts';
 import { isOwnAlgorithm } from '../own-algorithm.ts';
 
 interface BrowserAlgorithm {
-  /** A controller of abr/ or a file; undefined: dash.js's own rules. */
+  player: PlayerName;
+  /** A controller of abr/ or a file; undefined: the player's own ABR. */
   controller?: string;
   /** dash.js's setting of the only rule to use. Default: its default rules. */
   rule?: string;
@@ -23,21 +24,37 @@ const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rule'> & Parti
   lolp: { rule: 'loLPRule', law: 'lolp' },
 };
 
+/** The algorithms in dash.js. */
 export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(DASHJS_OWN)];
+
+/** The own ABR of the other players, by name: the player that has it. */
+const OTHERS_OWN: Readonly<Record<string, PlayerName>> = { hls: 'hls', shaka: 'shaka' };
+
+/** A name as results have it: `<name>@<player>`, without `@dash`. `player`: where the name says none. */
+export function nameInPlayer(given: string, player: PlayerName): string {
+  const { name, player: used = player } = splitPlayer(given);
+  return used === 'dash' ? name : `${name}@${used}`;
+}
 
 /**
  * The algorithm of a name: `dynamic`, `l2a`, `lolp`, a controller of abr/ or a file, or one of these with a catch-up
- * (`<controller>:fixed-slots`) or a forecaster (`<controller>@<forecaster>`). Does not check that the file exists.
+ * (`<controller>:fixed-slots`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it plays
+ * in that player; `hls@hls` and `shaka@shaka` are the players' own ABR. Does not check that the file exists.
  */
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
-  const { controller, forecaster, catchUp } = splitAlgorithm(name, field);
+  const { controller, forecaster, catchUp, player = 'dash' } = splitAlgorithm(name, field);
   const own = DASHJS_OWN[controller];
+  const ofPlayer = own || catchUp ? 'dash' : OTHERS_OWN[controller];
+  if (ofPlayer !== undefined && ofPlayer !== player) {
+    throw new InputError(field, `--player ${ofPlayer} for ${controller}${catchUp ? ' with a catch-up' : ''}`, name);
+  }
+  if (OTHERS_OWN[controller] !== undefined && forecaster === undefined) return { player };
   if (own !== undefined && forecaster === undefined) {
     const { rule, ...ofRule } = own;
-    return { ...(rule && { rule }), catchUp: { ...DEFAULT_CATCH_UP, ...catchUp, ...ofRule } };
+    return { player, ...(rule && { rule }), catchUp: { ...DEFAULT_CATCH_UP, ...catchUp, ...ofRule } };
   }
   if (!isOwnAlgorithm(controller) && !ALGORITHM_NAMES.includes(controller)) {
     throw new InputError(field, `one of ${BROWSER_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
   }
-  return { controller, ...(forecaster !== undefined && { forecaster }), ...(catchUp && { catchUp }) };
+  return { player, controller, ...(forecaster !== undefined && { forecaster }), ...(catchUp && { catchUp }) };
 }

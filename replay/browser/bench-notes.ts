@@ -1,5 +1,6 @@
 /** `tool.bench` of the results: how `leo-abr bench` played its sessions. */
 
+import { PLAYERS, type PlayerName } from '../forecasters.ts';
 import type { Impairment } from '../kernel/kernel-steps.ts';
 import type { CongestionControl } from '../kernel/kernel-support.ts';
 import type { CalibrationRow } from './calibration.ts';
@@ -14,7 +15,7 @@ export interface BenchNotes {
   /** Rejected and repeated runs of sessions, in all parts. */
   rejectedRuns: number;
   userAgent?: string;
-  dashVersion?: string;
+  playerVersions?: Partial<Record<PlayerName, string>>;
   /** One per call of the command; `--resume` adds another. */
   parts: BenchPart[];
 }
@@ -45,10 +46,24 @@ export interface Rejection {
   reason: string;
 }
 
+/** `dash.js 5.2.1, hls.js 1.7.4`; undefined if unknown. */
+export function playersOf({ playerVersions = {} }: BenchNotes): string | undefined {
+  const titles: Readonly<Record<PlayerName, string>> = { dash: 'dash.js', hls: 'hls.js', shaka: 'Shaka Player' };
+  const players = PLAYERS.flatMap((name) => (playerVersions[name] ? `${titles[name]} ${playerVersions[name]}` : []));
+  return players.length > 0 ? players.join(', ') : undefined;
+}
+
 /** The notes of results, with defaults for fields that older results lack. */
 export function benchNotesOf(tool: { readonly [key: string]: unknown }): BenchNotes | undefined {
   const notes = tool['bench'];
   if (typeof notes !== 'object' || notes === null || Array.isArray(notes)) return undefined;
-  const { parts } = notes as { parts?: unknown };
-  return { tier: 'origin', contexts: Number.NaN, rejectedRuns: 0, ...notes, parts: Array.isArray(parts) ? parts : [] };
+  const { parts, dashVersion } = notes as { parts?: unknown; dashVersion?: string };
+  return {
+    tier: 'origin',
+    contexts: Number.NaN,
+    rejectedRuns: 0,
+    ...(dashVersion !== undefined && { playerVersions: { dash: dashVersion } }),
+    ...notes,
+    parts: Array.isArray(parts) ? parts : [],
+  };
 }

@@ -1,4 +1,4 @@
-/** Checks that a session's three records agree: the rule's decisions, dash.js's requests, the element's pictures. */
+/** Checks that a session's three records agree: the decisions, the player's requests, the element's pictures. */
 
 import { videoClip } from '../media/index.ts';
 import type { LiveStream } from '../scenarios.ts';
@@ -9,7 +9,7 @@ import type { SessionRecord } from './session-record.ts';
  */
 const TOLERANCE_SECONDS = 0.2;
 
-/** The disagreements in words. None for sessions that did not end; `hasDecisions` is false for dash.js's own rules. */
+/** The disagreements in words. None for sessions that did not end; `hasDecisions` is false for the player's own ABR. */
 export function inconsistencies(
   record: SessionRecord,
   options: { segmentSeconds: number; segmentCount: number; hasDecisions: boolean; live?: LiveStream | undefined },
@@ -73,13 +73,14 @@ function stallDifferences(record: SessionRecord, segmentSeconds: number): string
 
 /**
  * Compares latencies with that of the element: dash.js's figure at the end, and those that decisions were based on
- * while it played.
+ * while it played. Other players count their latency differently.
  */
 function latencyDifferences(
   { decisions, stalls }: SessionRecord,
   { positions, endSeconds, shownLatencySeconds }: NonNullable<SessionRecord['live']>,
   { timeShiftSeconds }: LiveStream,
 ): string[] {
+  if (shownLatencySeconds === undefined) return [];
   const known = decisions.flatMap(({ state: { nowSeconds, live } }) =>
     live ? { nowSeconds, latencySeconds: live.latencySeconds } : [],
   );

@@ -11,7 +11,13 @@ export default defineConfig({
   base: './',
   publicDir: false,
   logLevel: 'warn',
-  resolve: { alias: { 'leo-abr/live': path('../../src/live.ts') } },
+  resolve: {
+    alias: {
+      'leo-abr/live': path('../../src/live.ts'),
+      'leo-abr/hls': path('../../src/hls.ts'),
+      'leo-abr/shaka': path('../../src/shaka.ts'),
+    },
+  },
   build: {
     outDir: path('../../cli/dist/bench-page'),
     emptyOutDir: true,

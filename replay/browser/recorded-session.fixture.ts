@@ -51,6 +51,6 @@ export function recordedSession(): SessionRecord {
     presentedFrames: 288,
     decisionMillis: [0.1, 0.2, 0.3],
     userAgent: 'test',
-    dashVersion: '5.2.1',
+    playerVersion: '5.2.1',
   };
 }

@@ -84,7 +84,7 @@ export interface BenchOutcome {
   rejectedRuns: number;
   /** Sessions that were rejected at every attempt. */
   givenUp: PlannedSession[];
-  browser: { userAgent: string; dashVersion: string } | undefined;
+  browser: { userAgent: string } | undefined;
 }
 
 const DEFAULT_MAX_ATTEMPTS = 4;
@@ -150,7 +150,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
       const batch = queue.splice(0, contexts);
       for (const played of await playBatch(batch, { browser, origin, link, options })) {
         const { planned, attempt, rejected, result, record } = played;
-        outcome.browser ??= { userAgent: record.userAgent, dashVersion: record.dashVersion };
+        outcome.browser ??= { userAgent: record.userAgent };
         update(part);
         if (rejected === undefined) {
           results.set(planned, result);

@@ -70,7 +70,7 @@ export interface SessionRecord {
   endedBy: 'end' | 'cutoff' | 'fault';
   fault?: string;
   requests: RequestRecord[];
-  /** Empty for dash.js's own rules. */
+  /** Empty for the player's own ABR. */
   decisions: DecisionRecord[];
   /** From second 0 to the first movement of the playhead; absent if it never moved. */
   startupSeconds?: number;
@@ -79,9 +79,9 @@ export interface SessionRecord {
   live?: {
     positions: PositionRecord[];
     jumps: number;
-    /** The session's end, and dash.js's own figure of the latency then. */
     endSeconds: number;
-    shownLatencySeconds: number;
+    /** dash.js's own figure of the latency then; the other players count differently. */
+    shownLatencySeconds?: number;
   };
   /** Media that was due since the first movement minus played media: time lost without a `waiting` event. */
   unaccountedSeconds: number;
@@ -94,7 +94,8 @@ export interface SessionRecord {
   /** An oracle's trace time minus session time. */
   oracleOffsetSeconds?: number;
   userAgent: string;
-  dashVersion: string;
+  /** Of dash.js, or of the player that the algorithm names. */
+  playerVersion: string;
 }
 
 declare global {

@@ -78,9 +78,9 @@ export function simulatedAlgorithm(
       `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`,
     );
   }
-  const { controller, forecaster, catchUp } = splitAlgorithm(name, field);
+  const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
   const create = own.get(controller);
-  if (create === undefined && !ALGORITHM_NAMES.includes(controller)) {
+  if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
     throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
   }
   return {

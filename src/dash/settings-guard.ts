@@ -1,4 +1,4 @@
-/** The dash.js settings that the plugin needs, and how they are restored. docs/plugin.md lists them for users. */
+/** The dash.js settings that the plugin needs, and how they are restored. docs/plugin-dash.md lists them for users. */
 
 import { type DashPlayer, setting } from './player.ts';
 

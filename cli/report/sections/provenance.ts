@@ -1,6 +1,6 @@
 /** Provenance of the results: program, machine, seeds, command and scenario, so that others can reproduce them. */
 
-import { type BenchPart, benchNotesOf } from '../../../replay/browser/bench-notes.ts';
+import { type BenchNotes, type BenchPart, benchNotesOf, playersOf } from '../../../replay/browser/bench-notes.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
 import { type LiveStream, SCENARIOS } from '../../../replay/scenarios.ts';
 import type { Block, Table } from '../document.ts';
@@ -34,9 +34,10 @@ export function provenanceBlocks(run: Run): Block[] {
       const calibrations = calibrationTable(parts);
       if (calibrations !== undefined) blocks.push(calibrations);
     } else {
-      const { userAgent = 'an unknown browser', dashVersion = 'of an unknown version', contexts } = notes;
+      const { userAgent = 'an unknown browser', contexts } = notes;
+      const players = playersOf(notes) ?? 'a player of an unknown version';
       const text =
-        `\`${run.files[i]}\`: ${userAgent}, dash.js ${dashVersion}, ${contexts} sessions at the same time. ` +
+        `\`${run.files[i]}\`: ${userAgent}, ${players}, ${contexts} sessions at the same time. ` +
         'The file has no further notes on its making.';
       blocks.push({ kind: 'text', text });
     }
@@ -124,7 +125,7 @@ function liveRows(live: LiveStream | undefined): string[][] {
 
 function partsTable(
   parts: readonly BenchPart[],
-  { file, contexts, notes }: { file: string; contexts: number; notes: { userAgent?: string; dashVersion?: string } },
+  { file, contexts, notes }: { file: string; contexts: number; notes: BenchNotes },
 ): Table {
   const machineOf = ({ system, processor, cores, memoryBytes }: BenchPart['environment']) =>
     `${system}; ${processor}, ${cores} cores, ${fixed(memoryBytes / 2 ** 30, 0)} GiB`;
@@ -142,7 +143,7 @@ function partsTable(
       'after',
       'highest',
       'browser',
-      'dash.js',
+      'player',
       'Node',
       'system',
     ],
@@ -154,7 +155,7 @@ function partsTable(
       loads(load.after),
       fixed(load.highest, 2),
       `${environment.browser} (${environment.browserSource})`,
-      notes.dashVersion ?? '–',
+      playersOf(notes) ?? '–',
       environment.node,
       machineOf(environment),
     ]),

@@ -1,22 +1,20 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
-import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr, type Controller } from 'leo-abr/live';
+import type { Controller } from 'leo-abr/live';
 import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
 import { SubSecond } from '../../../predictor/sub-second.ts';
-import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, isInSlot } from '../../catch-up.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
-import { type LiveStream, liveSessionSeconds } from '../../scenarios.ts';
+import { liveSessionSeconds } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
 import { PlaybackEnd } from './playback-end.ts';
 import { PlaybackMeter } from './playback-meter.ts';
-import { FREE_CHOICE, playerSettings } from './player-settings.ts';
 import { RequestRecorder } from './request-recorder.ts';
 import { ScreenRecorder } from './screen-recorder.ts';
+import { testPlayer } from './test-player.ts';
 import { TraceClock } from './trace-clock.ts';
 
 const SAMPLE_MS = 25;
@@ -44,28 +42,29 @@ async function prepareSession(config: SessionConfig) {
   const { sessionUrl, scenario, segmentCount } = config;
   const { live } = scenario;
   const video = document.querySelector('video')!;
-  const player = MediaPlayer().create();
-  player.updateSettings(playerSettings(config) as Parameters<typeof player.updateSettings>[0]);
-  player.clearDefaultUTCTimingSources();
-  const requests = new RequestRecorder(player, video);
+  const requests = new RequestRecorder(video, scenario.ladderBps);
   const clock = new TraceClock(`${sessionUrl}time`, () => requests.nowSeconds);
   await clock.synchronise();
   const decisions: DecisionRecord[] = [];
   const decisionMillis: number[] = [];
   let fault: string | undefined;
 
-  const { controller: name, forecaster, catchUp } = browserAlgorithm(config.algorithm);
+  const { player: playerName, controller: name, forecaster, catchUp } = browserAlgorithm(config.algorithm);
+  const onFault = (message: string) => {
+    fault ??= message;
+  };
+  const player = await testPlayer(playerName, { config, video, requests, clock, onFault });
   let oracle: BrowserOracle | undefined;
   if (forecaster === 'oracle') {
     oracle = browserOracle((await (await fetch(`${sessionUrl}link`)).json()) as PublishedLink);
-    anchorAtFirstResponse(player, oracle, requests);
+    requests.onResponse = oracle.anchor;
   }
   if (name !== undefined) {
     const sizes = await (await fetch(`${sessionUrl}sizes.json`)).json();
     const { seed, own } = config;
     const create = own && (await importOwnAlgorithms([own])).get(name);
     const controller = create?.({ seed }) ?? createController(name, { seed });
-    const handle = attachLeoAbr(player, {
+    const handle = player.attach({
       // An explicit catch-up takes the place of the controller's pace.
       controller: withWeights(controller, config, { decisionMillis, isPacing: catchUp === undefined }),
       sizes,
@@ -83,13 +82,13 @@ async function prepareSession(config: SessionConfig) {
       }),
     });
     handle.on('fault', ({ code, message, cause }) => {
-      fault ??= `${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`;
+      onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
     });
     handle.on('decision', ({ kind, representationId, decision, state, inFlight, forecast }) => {
       const { weights, ...rest } = state;
       decisions.push({
         kind,
-        representationId,
+        representationId: player.representationId?.(representationId) ?? representationId,
         decision,
         state: rest,
         ...(inFlight && { inFlight }),
@@ -97,17 +96,6 @@ async function prepareSession(config: SessionConfig) {
       });
     });
   }
-  listen(player, 'error', (event) => {
-    fault ??= `dash.js: ${JSON.stringify((event as { error?: unknown }).error)}`;
-  });
-  if (live && catchUp?.fixedSlots) {
-    const adjust = () => slowDownInSlots(player, catchUp, live, clock.now().utcMs);
-    for (const type of ['playbackProgress', 'playbackTimeUpdated']) listen(player, type, adjust);
-  }
-  listen(player, 'streamInitialized', () => {
-    player.updateSettings(FREE_CHOICE as Parameters<typeof player.updateSettings>[0]);
-  });
-
   return {
     async play(): Promise<SessionRecord> {
       const meter = new PlaybackMeter(video);
@@ -117,10 +105,14 @@ async function prepareSession(config: SessionConfig) {
         video.addEventListener(type, () => meter.sample(requests.nowSeconds));
       }
       video.addEventListener('waiting', () => meter.onWaiting(requests.nowSeconds));
+      // Shaka Player lets a stalled element wait at rate 0.
+      video.addEventListener('ratechange', () => {
+        if (video.playbackRate === 0) meter.onWaiting(requests.nowSeconds);
+      });
       const manifestUrl = `${sessionUrl}manifest.mpd`;
       const liveEndSeconds = live && liveSessionSeconds({ ...scenario, live, segmentCount });
       if (live) requests.startClock(await startOfLive(manifestUrl, clock));
-      player.initialize(video, manifestUrl, true);
+      player.start();
 
       const longestSeconds = segmentCount * scenario.segmentSeconds + config.cutoffSeconds + STUCK_SECONDS;
       const begunMs = performance.now();
@@ -128,7 +120,7 @@ async function prepareSession(config: SessionConfig) {
         const timer = setInterval(() => {
           const now = requests.nowSeconds;
           meter.sample(now);
-          if ((performance.now() - begunMs) / 1000 > longestSeconds) fault ??= 'the session did not end';
+          if ((performance.now() - begunMs) / 1000 > longestSeconds) onFault('the session did not end');
           const isOver = now >= (liveEndSeconds ?? Number.POSITIVE_INFINITY) || playback.isOver(now);
           const end = fault !== undefined ? 'fault' : isOver ? 'end' : undefined;
           const cutoff = meter.waitedSeconds(now) >= config.cutoffSeconds ? 'cutoff' : undefined;
@@ -139,12 +131,11 @@ async function prepareSession(config: SessionConfig) {
         }, SAMPLE_MS);
       });
       const endSeconds = requests.nowSeconds;
-      const shownLatencySeconds = player.getCurrentLiveLatency();
+      const shownLatencySeconds = player.latencySeconds?.();
       if (live) meter.end(endSeconds);
       requests.end();
       screen.stop();
       const quality = video.getVideoPlaybackQuality();
-      const dashVersion = player.getVersion();
       player.destroy();
       return {
         endedBy,
@@ -153,7 +144,14 @@ async function prepareSession(config: SessionConfig) {
         decisions,
         ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
         stalls: meter.stalls,
-        ...(live && { live: { positions: meter.positions, jumps: meter.jumps, endSeconds, shownLatencySeconds } }),
+        ...(live && {
+          live: {
+            positions: meter.positions,
+            jumps: meter.jumps,
+            endSeconds,
+            ...(shownLatencySeconds !== undefined && { shownLatencySeconds }),
+          },
+        }),
         // On demand nothing seeks.
         unaccountedSeconds: meter.unaccountedSeconds() + (live ? 0 : meter.jumpedSeconds),
         widthsOnScreen: screen.widths,
@@ -162,7 +160,7 @@ async function prepareSession(config: SessionConfig) {
         decisionMillis,
         ...(oracle && { oracleOffsetSeconds: oracle.offsetSeconds }),
         userAgent: navigator.userAgent,
-        dashVersion,
+        playerVersion: player.version,
       };
     },
   };
@@ -199,48 +197,4 @@ function withWeights(
 async function startOfLive(manifestUrl: string, clock: TraceClock): Promise<number> {
   await fetch(manifestUrl);
   return clock.startedAtMs();
-}
-
-/** Slows down in the fixed slots; between them dash.js catches up. Call it at the events at which dash.js does. */
-function slowDownInSlots(player: MediaPlayerClass, catchUp: CatchUp, live: LiveStream, utcMs: number): void {
-  const isSlot = isInSlot(utcMs);
-  if (player.getSettings().streaming?.liveCatchup?.enabled === isSlot) {
-    player.updateSettings({ streaming: { liveCatchup: { enabled: !isSlot } } });
-  }
-  if (!isSlot || player.isPaused() || player.isSeeking()) return;
-  const presentRate = player.getPlaybackRate();
-  const rate = catchUpRate(catchUp, {
-    latencySeconds: player.getCurrentLiveLatency(),
-    targetLatencySeconds: player.getTargetLiveDelay(),
-    bufferLevelSeconds: player.getBufferLength('video'),
-    utcMs,
-    rates: live.playbackRates ?? DEFAULT_PLAYBACK_RATES,
-    presentRate,
-  });
-  if (rate !== presentRate) player.setPlaybackRate(rate);
-}
-
-/** Gives the oracle the trace's time at the first media request, from a header of the origin's response. */
-function anchorAtFirstResponse(player: object, oracle: BrowserOracle, requests: RequestRecorder): void {
-  interface MediaResponse {
-    request: { customData?: { request?: { type?: string; startDate?: Date } } };
-    headers?: Record<string, string>;
-  }
-  const { addResponseInterceptor } = player as {
-    addResponseInterceptor(interceptor: (response: MediaResponse) => Promise<MediaResponse>): void;
-  };
-  addResponseInterceptor((response) => {
-    const traceSeconds = Number(response.headers?.['x-trace-seconds']);
-    const request = response.request.customData?.request;
-    if (request?.type === 'MediaSegment' && request.startDate && Number.isFinite(traceSeconds)) {
-      const sentSecondsAgo = (Date.now() - request.startDate.getTime()) / 1000;
-      oracle.anchor(traceSeconds, requests.nowSeconds - sentSecondsAgo);
-    }
-    return Promise.resolve(response);
-  });
-}
-
-function listen(player: object, type: string, listener: (event: unknown) => void): void {
-  // dash.js's types list only some of the events.
-  (player as { on(type: string, listener: (event: unknown) => void): void }).on(type, listener);
 }

@@ -39,7 +39,7 @@ export class PlaybackMeter {
   constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime' | 'playbackRate'>) {
     this.startPosition = element.currentTime;
     this.position = this.startPosition;
-    this.rate = element.playbackRate;
+    this.rate = element.playbackRate || 1;
   }
 
   /** Total time of startup and stalls so far. */
@@ -61,7 +61,7 @@ export class PlaybackMeter {
     const { position: before, rate } = this;
     const due = (nowSeconds - this.sampledAtSeconds) * rate;
     this.position = this.element.currentTime;
-    this.rate = this.element.playbackRate;
+    this.rate = this.element.playbackRate || rate;
     this.sampledAtSeconds = nowSeconds;
     let moved = this.position - before;
     const isJump = moved < -JUMP_SECONDS || moved > due + JUMP_SECONDS;

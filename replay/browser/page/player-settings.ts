@@ -2,9 +2,7 @@
 
 import { browserAlgorithm } from '../algorithms.ts';
 import type { SessionConfig } from '../session-record.ts';
-
-/** Longer than any outage of a trace; the default is 20 s. */
-const REQUEST_TIMEOUT_MS = 15 * 60_000;
+import { BUFFER_BEHIND_SECONDS, REQUEST_TIMEOUT_MS } from './test-player.ts';
 
 /** dash.js's rules that are on by default. */
 const DEFAULT_RULES = [
@@ -29,7 +27,7 @@ export function playerSettings({
         bufferTimeDefault: bufferCapSeconds,
         bufferTimeAtTopQuality: bufferCapSeconds,
         bufferTimeAtTopQualityLongForm: bufferCapSeconds,
-        bufferToKeep: 4,
+        bufferToKeep: BUFFER_BEHIND_SECONDS,
         // A switch up must not download buffered segments again.
         fastSwitchEnabled: false,
       },

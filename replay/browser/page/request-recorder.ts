@@ -1,45 +1,27 @@
-/** Records dash.js's requests for video segments. The first one starts the session's clock, unless it runs. */
+/** Records a player's requests for video segments. The first one starts the session's clock, unless it runs. */
 
-import type { MediaPlayerClass } from 'dashjs';
 import type { RequestRecord } from '../session-record.ts';
 
-/** The used fields of dash.js's request. */
-interface SegmentRequest {
-  type: string;
-  mediaType: string;
+interface Segment {
   index: number;
-  bandwidth: number;
-  /** Not a number while low-latency media is loaded. */
-  bytesLoaded: number;
-  representation: { id: string; bandwidth: number } | null;
-}
-
-interface RequestEvent {
-  request: SegmentRequest;
-  /** Of low-latency media: the chunks since the last event. */
-  response?: ArrayBuffer;
-  error?: unknown;
+  /** `video-<n>`, n counting up the ladder. */
+  representationId: string;
 }
 
 type OpenRequest = Omit<RequestRecord, 'endedAtSeconds' | 'outcome'>;
 
+/** Requests are the player's own objects. */
 export class RequestRecorder {
   readonly requests: RequestRecord[] = [];
-  private readonly open = new Map<SegmentRequest, OpenRequest>();
+  /** Receives the trace's second at which a request reached the origin, and the session's at which it left the page. */
+  onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
+  private readonly open = new Map<object, OpenRequest>();
   private zeroMs: number | undefined;
 
   constructor(
-    player: MediaPlayerClass,
     private readonly element: HTMLMediaElement,
-  ) {
-    const on = (type: string, listener: (event: RequestEvent) => void) =>
-      // dash.js's types list only some of the events.
-      (player as unknown as { on(type: string, listener: object): void }).on(type, listener);
-    on('fragmentLoadingStarted', ({ request }) => this.started(request));
-    on('loadingDataProgress', ({ request, response }) => this.received(request, response?.byteLength ?? 0));
-    on('fragmentLoadingCompleted', ({ request, error }) => this.ended(request, error ? 'failed' : 'complete'));
-    on('fragmentLoadingAbandoned', ({ request }) => this.ended(request, 'abandoned'));
-  }
+    private readonly ladderBps: readonly number[],
+  ) {}
 
   /** Seconds since the clock's start; 0 before. */
   get nowSeconds(): number {
@@ -56,33 +38,39 @@ export class RequestRecorder {
     for (const request of [...this.open.keys()]) this.ended(request, 'abandoned');
   }
 
-  private started(request: SegmentRequest): void {
-    if (request.type !== 'MediaSegment' || request.mediaType !== 'video' || request.representation === null) return;
+  started(request: object, { index, representationId }: Segment): void {
     const nowMs = performance.now();
     this.zeroMs ??= nowMs;
     this.open.set(request, {
-      index: request.index,
-      representationId: request.representation.id,
-      bitrateBps: request.representation.bandwidth,
+      index,
+      representationId,
+      bitrateBps: this.ladderBps[Number(representationId.replace('video-', ''))]!,
       requestedAtSeconds: (nowMs - this.zeroMs) / 1000,
       bufferLevelSeconds: bufferedAhead(this.element),
       receivedBits: 0,
     });
   }
 
-  private received(request: SegmentRequest, bytes: number): void {
+  received(request: object, bytes: number): void {
     const open = this.open.get(request);
     if (open !== undefined) open.receivedBits += bytes * 8;
   }
 
-  private ended(request: SegmentRequest, outcome: RequestRecord['outcome']): void {
+  /** `traceSeconds`: the response's header `x-trace-seconds`. */
+  responded(request: object, traceSeconds: string | null | undefined): void {
+    const open = this.open.get(request);
+    if (open !== undefined && traceSeconds) this.onResponse?.(Number(traceSeconds), open.requestedAtSeconds);
+  }
+
+  /** `bytes`: default, those that were received. Ignores requests for other things than segments of video. */
+  ended(request: object, outcome: RequestRecord['outcome'], bytes?: number): void {
     const open = this.open.get(request);
     if (open === undefined) return;
     this.open.delete(request);
     this.requests.push({
       ...open,
       endedAtSeconds: this.nowSeconds,
-      receivedBits: request.bytesLoaded > 0 ? request.bytesLoaded * 8 : open.receivedBits,
+      receivedBits: bytes === undefined ? open.receivedBits : bytes * 8,
       outcome,
     });
   }

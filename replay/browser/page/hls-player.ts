@@ -1,0 +1,97 @@
+/** hls.js under test: the settings, its requests, and the plugin in it. */
+
+import Hls, { type Fragment } from 'hls.js';
+import { createLeoAbrController } from 'leo-abr/hls';
+import type { LeoAbrOptions } from 'leo-abr/live';
+import { DEFAULT_PLAYBACK_RATES } from '../../catch-up.ts';
+import {
+  BUFFER_BEHIND_SECONDS,
+  bufferGoalSeconds,
+  type PlayerContext,
+  REQUEST_TIMEOUT_MS,
+  type TestPlayer,
+} from './test-player.ts';
+
+/** A slow request is no error; a failed one is repeated until the session ends. */
+const RETRY = { maxNumRetry: 1000, retryDelayMs: 500, maxRetryDelayMs: 2000 };
+const LOAD_POLICY = {
+  default: {
+    maxTimeToFirstByteMs: REQUEST_TIMEOUT_MS,
+    maxLoadTimeMs: REQUEST_TIMEOUT_MS,
+    timeoutRetry: RETRY,
+    errorRetry: RETRY,
+  },
+};
+
+export function hlsPlayer({ config, video, requests, onFault }: PlayerContext): TestPlayer {
+  const { scenario, sessionUrl } = config;
+  const { live, segmentSeconds } = scenario;
+  const goalSeconds = bufferGoalSeconds(scenario);
+  const settings = {
+    maxBufferLength: goalSeconds,
+    maxMaxBufferLength: goalSeconds,
+    // Otherwise low bitrates would get a larger buffer.
+    maxBufferSize: 0,
+    backBufferLength: BUFFER_BEHIND_SECONDS,
+    capLevelToPlayerSize: false,
+    fragLoadPolicy: LOAD_POLICY,
+    ...(live && { maxLiveSyncPlaybackRate: (live.playbackRates ?? DEFAULT_PLAYBACK_RATES).max }),
+  };
+  let hls: Hls | undefined;
+  const idByBandwidth = new Map<string, string>();
+
+  function listen(player: Hls): void {
+    const { Events } = Hls;
+    let loading: Fragment | undefined;
+    player.on(Events.FRAG_LOADING, (_, { frag }) => {
+      if (frag.type !== 'main' || frag.sn === 'initSegment') return;
+      // hls.js ends a request without an event where it loads another level instead.
+      if (loading) requests.ended(loading, 'abandoned', loading.stats.loaded);
+      loading = frag;
+      const [, representationId] = /(video-\d+)\//.exec(frag.url)!;
+      requests.started(frag, { index: frag.sn, representationId: representationId! });
+    });
+    player.on(Events.FRAG_LOADED, (_, { frag, networkDetails }) => {
+      requests.responded(frag, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'));
+      requests.ended(frag, 'complete', frag.stats.loaded);
+      if (loading === frag) loading = undefined;
+    });
+    player.on(Events.FRAG_LOAD_EMERGENCY_ABORTED, (_, { frag }) => {
+      requests.ended(frag, 'abandoned', frag.stats.loaded);
+    });
+    player.on(Events.ERROR, (_, { frag, fatal, details, error }) => {
+      if (frag) requests.ended(frag, frag.stats.aborted ? 'abandoned' : 'failed', frag.stats.loaded);
+      if (fatal) onFault(`hls.js: ${details}: ${error.message}`);
+    });
+  }
+
+  return {
+    version: Hls.version,
+    attach({ sizes, ...options }) {
+      const { representations } = sizes as Exclude<LeoAbrOptions['sizes'], string | URL | undefined>;
+      const byBandwidth = Object.entries(representations).map(([id, bytes]) => {
+        // The playlists' `BANDWIDTH` is the peak; the plugin names representations by it.
+        const bandwidth = String(Math.ceil((Math.max(...bytes) * 8) / segmentSeconds));
+        idByBandwidth.set(bandwidth, id);
+        return [bandwidth, bytes];
+      });
+      const abrController = createLeoAbrController({
+        ...options,
+        sizes: { representations: Object.fromEntries(byBandwidth) },
+      });
+      hls = new Hls({ ...settings, abrController });
+      return abrController.handle;
+    },
+    start() {
+      // Its own ABR begins, like dash.js's, at the lowest level.
+      hls ??= new Hls({ ...settings, startLevel: 0 });
+      listen(hls);
+      hls.loadSource(`${sessionUrl}master.m3u8`);
+      hls.attachMedia(video);
+      // A rejection means that the page plays nothing: the session then ends with a fault.
+      video.play().catch((error: unknown) => onFault(`play(): ${error}`));
+    },
+    representationId: (bandwidth) => idByBandwidth.get(bandwidth) ?? bandwidth,
+    destroy: () => hls?.destroy(),
+  };
+}

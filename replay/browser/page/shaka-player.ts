@@ -1,0 +1,82 @@
+/** Shaka Player under test: the settings, its requests, and the plugin in it. */
+
+import { createLeoAbrFactory } from 'leo-abr/shaka';
+import shaka from 'shaka-player';
+import { BUFFER_BEHIND_SECONDS, bufferGoalSeconds, type PlayerContext, type TestPlayer } from './test-player.ts';
+
+/** No timeouts; a failed request is repeated until the session ends. */
+const RETRY_PARAMETERS = { maxAttempts: 1000, timeout: 0, stallTimeout: 0, connectionTimeout: 0 };
+
+export async function shakaPlayer({ config, video, requests, onFault }: PlayerContext): Promise<TestPlayer> {
+  const { scenario, sessionUrl } = config;
+  const player = new shaka.Player();
+  await player.attach(video);
+  player.configure({
+    // Shaka's own ABR begins, like dash.js's, at the lowest variant.
+    abr: { defaultBandwidthEstimate: scenario.ladderBps[0]!, useNetworkInformation: false },
+    streaming: {
+      bufferingGoal: bufferGoalSeconds(scenario),
+      rebufferingGoal: 0,
+      bufferBehind: BUFFER_BEHIND_SECONDS,
+      segmentPrefetchLimit: 1,
+      retryParameters: RETRY_PARAMETERS,
+    },
+  });
+
+  const { SEGMENT } = shaka.net.NetworkingEngine.RequestType;
+  const { MEDIA_SEGMENT } = shaka.net.NetworkingEngine.AdvancedRequestType;
+  player.getNetworkingEngine()!.registerRequestFilter((type, request, context) => {
+    const { stream, segment } = context ?? {};
+    if (type !== SEGMENT || context?.type !== MEDIA_SEGMENT || stream?.type !== 'video' || !segment) return;
+    const index = Math.round(segment.getStartTime() / scenario.segmentSeconds);
+    requests.started(request, { index, representationId: stream.originalId! });
+  });
+  const newManager = player.getConfiguration().abrFactory;
+  player.configure({
+    abrFactory: () => {
+      const manager = newManager();
+      const { segmentDownloaded } = manager;
+      manager.segmentDownloaded = (...progress: Parameters<typeof segmentDownloaded>) => {
+        const [, bytes, , request] = progress;
+        if (request) requests.received(request, bytes);
+        segmentDownloaded.apply(manager, progress);
+      };
+      return manager;
+    },
+  });
+  interface NetworkEvent {
+    request: object;
+    headers: Record<string, string>;
+    response?: { data?: ArrayBuffer };
+    error?: { code?: number };
+  }
+  const listen = (type: string, listener: (event: NetworkEvent) => void) =>
+    player.addEventListener(type, (event) => listener(event as unknown as NetworkEvent));
+  listen('downloadheadersreceived', ({ request, headers }) => requests.responded(request, headers['x-trace-seconds']));
+  listen('downloadcompleted', ({ request, response }) =>
+    requests.ended(request, 'complete', response?.data?.byteLength),
+  );
+  listen('downloadfailed', ({ request, error }) => {
+    requests.ended(request, error?.code === shaka.util.Error.Code.OPERATION_ABORTED ? 'abandoned' : 'failed');
+  });
+  player.addEventListener('error', (event) => {
+    const { code, severity } = (event as unknown as { detail: { code: number; severity: number } }).detail;
+    if (severity === shaka.util.Error.Severity.CRITICAL) onFault(`Shaka Player: error ${code}`);
+  });
+
+  return {
+    version: shaka.Player.version,
+    attach(options) {
+      const abrFactory = createLeoAbrFactory(player, options);
+      player.configure({ abrFactory });
+      return abrFactory.handle;
+    },
+    start() {
+      player
+        .load(`${sessionUrl}manifest.mpd`)
+        .then(() => video.play())
+        .catch((error: unknown) => onFault(`Shaka Player: ${error}`));
+    },
+    destroy: () => void player.destroy(),
+  };
+}
