@@ -6,7 +6,7 @@ import type { Page } from '@playwright/test';
 import type HlsPlayer from 'hls.js';
 import type { HlsConfig } from 'hls.js';
 import type * as leoAbr from '../../src/hls.ts';
-import { decidedAgain, expect, type ServedFile, test } from './playback-test.ts';
+import { decidedAgain, expect, expectCmcd, recordCmcd, type ServedFile, test } from './playback-test.ts';
 
 declare global {
   interface Window {
@@ -109,6 +109,24 @@ for (const version of VERSIONS) {
     expect(seen.sources.at(-1)).toBe('built-in');
     expect(seen.width).toBeGreaterThan(64);
   });
+
+  for (const cmcd of [true, false]) {
+    test(`${version}: CMCD in the requests, with the option ${cmcd}`, async ({ labPage, stream }) => {
+      await prepare(labPage, version);
+      const values = recordCmcd(labPage);
+      const faults = await labPage.evaluate(
+        async ([playlist, cmcd]) => {
+          const lab = window.playHls(playlist, { abandon: false, cmcd });
+          await window.lab.until('the end', () => lab.video.ended, lab as never);
+          return lab.faults.length + lab.errors.length;
+        },
+        [`${stream()}master.m3u8`, cmcd] as const,
+      );
+      expect(faults).toBe(0);
+      if (cmcd) expectCmcd(values);
+      else expect(new Set(values)).toEqual(new Set([null]));
+    });
+  }
 
   test(`${version}: abandons a download in an outage, for a level without a playlist`, async ({ labPage, stream }) => {
     await prepare(labPage, version);

@@ -208,6 +208,27 @@ export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[
   return without;
 }
 
+/** Collects the values of CMCD in the page's requests for segments of video from now on; null without one. */
+export function recordCmcd(page: Page): (string | null)[] {
+  const values: (string | null)[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (/video-\d+\/\d+\.m4s$/.test(pathname)) values.push(searchParams.get('CMCD'));
+  });
+  return values;
+}
+
+/** Expects well-formed values with standard keys, and from the built-in forecast on with those of the plugin. */
+export function expectCmcd(values: readonly (string | null)[]): void {
+  expect(values.length).toBeGreaterThan(0);
+  for (const value of values) {
+    const keys = value!.match(/[a-z][\w.-]*(=("[^"]*"|[\w.-]+))?/g);
+    expect(keys!.join(',')).toBe(value);
+    expect(value).toMatch(/^(.*,)?br=\d+,(.*,)?d=\d+,(.*,)?sid="/);
+  }
+  expect(values.at(-1)).toMatch(/,leo\.abr-cap=[1-9]\d+,leo\.abr-src="built-in"$/);
+}
+
 function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scenario {
   return {
     ...SCENARIOS['pensieve-60']!,

@@ -1,6 +1,23 @@
 /** The plugin's decisions, dash.js's requests and the pictures on screen agree. */
 
-import { decidedAgain, expect, highestRung, LADDER_BPS, test } from './playback-test.ts';
+import { decidedAgain, expect, expectCmcd, highestRung, LADDER_BPS, recordCmcd, test } from './playback-test.ts';
+
+for (const cmcd of [true, false]) {
+  test(`CMCD in the requests, with the option ${cmcd}`, async ({ labPage, stream }) => {
+    const values = recordCmcd(labPage);
+    const faults = await labPage.evaluate(
+      async ([manifest, cmcd]) => {
+        const { video, faults } = window.lab.start({ manifest, options: { cmcd } });
+        await window.lab.until('the end', () => video.ended);
+        return faults.length;
+      },
+      [`${stream()}manifest.mpd`, cmcd] as const,
+    );
+    expect(faults).toBe(0);
+    if (cmcd) expectCmcd(values);
+    else expect(new Set(values)).toEqual(new Set([null]));
+  });
+}
 
 /** Width of the test picture of video-0, video-1 ... */
 const WIDTHS = [64, 96, 128, 160];

@@ -8,7 +8,15 @@ import type shaka4 from 'shaka-player-4';
 import { readTraceFile } from '../../replay/formats/trace-files.ts';
 import { type LiveStream, SCENARIOS } from '../../replay/scenarios.ts';
 import type * as leoAbrShaka from '../../src/shaka.ts';
-import { test as base, decidedAgain, expect, LADDER_BPS, type ServedFile } from './playback-test.ts';
+import {
+  test as base,
+  decidedAgain,
+  expect,
+  expectCmcd,
+  LADDER_BPS,
+  recordCmcd,
+  type ServedFile,
+} from './playback-test.ts';
 
 /** Both have to fit the plugin's types. */
 type Shaka = typeof shaka5 | typeof shaka4;
@@ -148,6 +156,24 @@ for (const version of Object.keys(VERSIONS)) {
       await labPage.addInitScript(installShakaLab);
       await labPage.goto(`${origin.url}/shaka-${version}.html`);
     });
+
+    for (const cmcd of [true, false]) {
+      test(`CMCD in the requests, with the option ${cmcd}`, async ({ labPage, stream }) => {
+        const values = recordCmcd(labPage);
+        const faults = await labPage.evaluate(
+          async ([manifest, cmcd]) => {
+            const lab = await window.startShaka({ options: { cmcd } });
+            await lab.player.load(manifest);
+            await window.untilShaka('the end', lab, () => lab.video.ended);
+            return lab.faults.length;
+          },
+          [`${stream()}manifest.mpd`, cmcd] as const,
+        );
+        expect(faults).toBe(0);
+        if (cmcd) expectCmcd(values);
+        else expect(new Set(values)).toEqual(new Set([null]));
+      });
+    }
 
     test('plays to the end with the decided representations; the pictures on screen prove it', async ({
       labPage,

@@ -12,7 +12,6 @@ import {
 import { createForecasting } from './forecasting.ts';
 import { MPC_D_NAMES, type MpcDName, mpcDController } from './mpc-d-options.ts';
 import {
-  type Check,
   type Checks,
   COMMON_CHECKS,
   type CommonOptions,
@@ -22,6 +21,7 @@ import {
   isFrom,
   type ResolvedOptions,
   resolveCommon,
+  SWITCH,
 } from './options.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
 
@@ -64,7 +64,6 @@ export interface LeoAbrOptions extends CommonOptions {
 }
 
 const SHARE = isFrom(0, 1);
-const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
 
 const MPC_L_CHECKS = {
   risk: SHARE,

@@ -38,6 +38,11 @@ export interface CommonOptions {
   sizes?: SizesFile | string | URL;
   /** Playback rate and latency of live streams. */
   live?: LiveOptions;
+  /**
+   * Turn on the player's CMCD (CTA-5004), and add the plugin's keys to the value in its requests: forecast source,
+   * capacity, next handover. A page's own configuration of CMCD stays. Default false.
+   */
+  cmcd?: boolean;
   /** Seed of all random numbers, a whole number from 0 to 4294967295. Default 1. */
   seed?: number;
   /** Faults are written here as well as emitted; `null` for nowhere. Default `console`. */
@@ -77,12 +82,15 @@ const LARGEST_SEED = 2 ** 32 - 1;
 export type Check = readonly [expected: string, holds: (value: unknown) => boolean];
 export type Checks<O> = { readonly [K in keyof Required<O>]: Check };
 
+export const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
+
 export const COMMON_CHECKS: Checks<CommonOptions> = {
   horizon: ['a whole number from 1 to 20', isWhole(1, 20)],
   qoe: oneOf('linear', 'log'),
   timeSource: ['now()', (value) => has(value, 'now')],
   sizes: ['a URL or an object', (value) => typeof value === 'string' || (typeof value === 'object' && value !== null)],
   live: ['an object', (value) => typeof value === 'object' && value !== null],
+  cmcd: SWITCH,
   seed: [`a whole number from 0 to ${LARGEST_SEED}`, isWhole(0, LARGEST_SEED)],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
 };
@@ -116,10 +124,18 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>, pa
 export function resolveCommon(
   options: CommonOptions,
 ): Omit<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
-  const { seed = 1, qoe = 'linear', logger = console, timeSource = DEVICE_CLOCK, sizes, live = {} } = options;
+  const {
+    seed = 1,
+    qoe = 'linear',
+    logger = console,
+    timeSource = DEVICE_CLOCK,
+    sizes,
+    live = {},
+    cmcd = false,
+  } = options;
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
-  return { seed, qoe, logger, timeSource, sizes, live };
+  return { seed, qoe, logger, timeSource, sizes, live, cmcd };
 }
 
 export function has(value: unknown, ...methods: string[]): boolean {

@@ -8,6 +8,7 @@ function defaultSettings() {
   return {
     streaming: {
       cacheInitSegments: false,
+      cmcd: { enabled: false },
       delay: { liveDelay: Number.NaN },
       liveCatchup: {
         enabled: null as boolean | null,

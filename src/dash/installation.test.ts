@@ -64,6 +64,37 @@ describe('attachLeoAbr', () => {
     expect(handle.state.status).toBe('detached');
   });
 
+  test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys until it is detached", async () => {
+    const url = 'https://media.example/0.m4s?CMCD=d%3D4000';
+    const { player, handle, faults } = attached({
+      cmcd: true,
+      controller: new Scripted(),
+      forecasters: [new Steady()],
+    });
+    expect(player.settings.streaming.cmcd.enabled).toBe(true);
+    player.ask();
+    const [intercept] = player.interceptors;
+    expect(await intercept!({ url, headers: {} })).toEqual({
+      url: `${url}${encodeURIComponent(',leo.abr-cap=6000,leo.abr-src="steady"')}`,
+      headers: {},
+    });
+    // A fault leaves the request as it is.
+    expect(await intercept!({ url: 1 })).toEqual({ url: 1 });
+    expect(faults).toMatchObject([{ code: 'player-failed' }]);
+    handle.detach();
+    expect(player.settings.streaming.cmcd.enabled).toBe(false);
+    expect(player.interceptors).toEqual([]);
+    expect(await intercept!({ url })).toEqual({ url });
+  });
+
+  test('without the option `cmcd`, leaves requests alone', async () => {
+    const { player } = attached({ controller: new Scripted(), forecasters: [new Steady()] });
+    player.ask();
+    const url = 'https://media.example/0.m4s?CMCD=d%3D4000';
+    expect(await player.interceptors[0]!({ url })).toEqual({ url });
+    expect(player.settings.streaming.cmcd.enabled).toBe(false);
+  });
+
   test('detaching from a player that throws is silent', () => {
     const player = new FakePlayer();
     const { handle } = attached({}, player);

@@ -44,7 +44,7 @@ function install(
   const adaptation = createAdaptation(port, options, events);
   const { life } = adaptation;
   const decide = switchRule(port, adaptation);
-  const { handlers, readBody } = requestHandlers(adaptation, port.clock);
+  const { handlers, intercept } = requestHandlers(adaptation, port.clock);
   let restoreSettings = () => {};
   let restoreTarget = () => {};
   let target: unknown;
@@ -59,9 +59,9 @@ function install(
   function addRule(): void {
     if (isInstalled(player)) return;
     player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, decide);
-    player.removeRequestInterceptor?.(readBody);
-    player.addRequestInterceptor?.(readBody);
-    restoreSettings = applySettings(player);
+    player.removeRequestInterceptor?.(intercept);
+    player.addRequestInterceptor?.(intercept);
+    restoreSettings = applySettings(player, options.cmcd);
     setTarget();
   }
 
@@ -102,7 +102,7 @@ function install(
         adaptation.stop,
         stopListening,
         () => player.removeABRCustomRule(SWITCH_RULE),
-        () => player.removeRequestInterceptor?.(readBody),
+        () => player.removeRequestInterceptor?.(intercept),
         restoreSettings,
         restoreTarget,
       ]) {

@@ -2,6 +2,7 @@
 
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
+import { withCmcd } from '../core/cmcd.ts';
 import type { LiveRequest, SegmentRequest } from '../core/player-port.ts';
 import { bodyReader } from './body-reader.ts';
 import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
@@ -88,7 +89,12 @@ export function requestHandlers({ life, downloads }: Adaptation, clock: LiveCloc
       progressed(request);
     });
   });
-  return { handlers, readBody };
+  /** After dash.js's own interceptor, which writes CMCD. */
+  const intercept = <T extends { url: string; headers?: Record<string, string> }>(outgoing: T): Promise<T> => {
+    outgoing.url = withCmcd(life, outgoing.url, outgoing.headers);
+    return readBody(outgoing);
+  };
+  return { handlers, intercept };
 }
 
 function segmentOf({ representation, index, startTime, duration, range }: FragmentRequest): SegmentRequest {

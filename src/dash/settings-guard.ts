@@ -38,10 +38,11 @@ const WITHOUT_THRESHOLD = ['abr.rules.bolaRule.active', false] as const;
 const WHERE_UNSET = ['buffer.fastSwitchEnabled', false] as const;
 
 /** Applies the settings that this version of dash.js has; returns a function that restores the previous ones. */
-export function applySettings(player: DashPlayer): () => void {
+export function applySettings(player: DashPlayer, cmcd = false): () => void {
   const wanted = [...NEEDED];
   if (setting(player, 'abr.hybridSwitchBufferTime') === undefined) wanted.push(WITHOUT_THRESHOLD);
   if (setting(player, WHERE_UNSET[0]) === null) wanted.push(WHERE_UNSET);
+  if (cmcd) wanted.push(['cmcd.enabled', true]);
   return override(player, wanted);
 }
 

@@ -5,6 +5,7 @@ import type { HlsListeners, Level } from 'hls.js';
 import type { Adaptation } from '../core/adaptation.ts';
 import type { LiveOptions } from '../core/options.ts';
 import type { Choice } from '../core/player-port.ts';
+import { installCmcd } from './cmcd.ts';
 import { allowedLevels, representationOf } from './levels.ts';
 import { classOf } from './player.ts';
 import { createRequests } from './requests.ts';
@@ -23,6 +24,7 @@ export function connectTo(
   const requests = createRequests(hls, adaptation);
   // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
   const restoreTest = override(config, 'testBandwidth', false);
+  const restoreCmcd = installCmcd(config, life);
   let restoreTarget = () => {};
   let target: unknown;
   let hasSource = false;
@@ -120,6 +122,7 @@ export function connectTo(
       stopListening();
       leaveMedia();
       restoreTest();
+      restoreCmcd();
       restoreTarget();
       requests.forget();
     },

@@ -97,6 +97,7 @@ export class FakePlayer implements ShakaPlayer {
         ...{ minFrameRate: 0, maxFrameRate: 1e9, minBandwidth: 0, maxBandwidth: 1e9 },
       },
     },
+    cmcd: { enabled: false },
     streaming: {
       ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1 },
       liveSync: {
@@ -129,10 +130,19 @@ export class FakePlayer implements ShakaPlayer {
   getConfiguration() {
     return structuredCloneOf(this.config);
   }
-  configure({ streaming = {}, abrFactory }: { streaming?: Record<string, unknown>; abrFactory?: () => AbrManager }) {
+  configure({
+    streaming = {},
+    cmcd,
+    abrFactory,
+  }: {
+    streaming?: Record<string, unknown>;
+    cmcd?: object;
+    abrFactory?: () => AbrManager;
+  }) {
     const { liveSync = {}, ...more } = streaming as { liveSync?: object };
     Object.assign(this.config.streaming, more);
     Object.assign(this.config.streaming.liveSync, liveSync);
+    Object.assign(this.config.cmcd, cmcd);
     if (abrFactory) this.config.abrFactory = abrFactory;
     return true;
   }
@@ -194,7 +204,8 @@ export class FakePlayer implements ShakaPlayer {
   }
   /** Requests a video segment in the active variant. */
   request(index: number, type = MEDIA_SEGMENT) {
-    const request = {};
+    const uri = `https://media.example/${index}.m4s`;
+    const request = { uris: [`${uri}${this.config.cmcd.enabled ? '?CMCD=d%3D4000' : ''}`], headers: {} };
     const context = { type, stream: this.active!.video!, segment: segmentAt(index) };
     for (const filter of this.filters) filter(1, request, context);
     return { request, context };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { createLeoAbrFactory } from '../shaka.ts';
 import { attached, FakePlayer, type OwnManager } from './fake-player.fixture.ts';
 
@@ -32,6 +32,29 @@ describe('createLeoAbrFactory', () => {
       [1, 'v2'],
     ]);
     expect(controller.states[1]).toMatchObject({ bufferLevelSeconds: 4, bufferCapSeconds: 14, segmentsRemaining: 9 });
+  });
+
+  test("with the option `cmcd`, turns on Shaka's CMCD and adds the plugin's keys until it is detached", () => {
+    const { player, handle } = attached({ cmcd: true, controller: new Scripted(), forecasters: [new Steady()] });
+    expect(player.config.cmcd.enabled).toBe(true);
+    player.load();
+    expect(decodeURIComponent(player.request(0).request.uris[0]!)).toBe(
+      'https://media.example/0.m4s?CMCD=d=4000,leo.abr-cap=6000,leo.abr-src="steady"',
+    );
+    handle.detach();
+    expect(player.config.cmcd.enabled).toBe(false);
+  });
+
+  test("adds the keys to a page's own CMCD, and leaves it on; nothing without the option", () => {
+    for (const cmcd of [true, false]) {
+      const own = new FakePlayer();
+      own.config.cmcd.enabled = true;
+      const { player, handle } = attached({ cmcd, controller: new Scripted(), forecasters: [new Steady()] }, own);
+      player.load();
+      expect(player.request(0).request.uris[0]!.includes('leo.abr-')).toBe(cmcd);
+      handle.detach();
+      expect(player.config.cmcd.enabled).toBe(true);
+    }
   });
 
   test('with a full buffer, waits until Shaka is about to request', () => {

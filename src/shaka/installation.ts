@@ -2,6 +2,7 @@
 
 import { InputError } from '../../abr/errors.ts';
 import { createAdaptation } from '../core/adaptation.ts';
+import { withCmcd } from '../core/cmcd.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
 import { has, type ResolvedOptions } from '../core/options.ts';
@@ -71,6 +72,10 @@ function install(
   let isOrphan = false;
   let isDetached = false;
 
+  const addsCmcd = options.cmcd && !player.getConfiguration().cmcd.enabled;
+  const enableCmcd = (enabled: boolean) => addsCmcd && player.configure({ cmcd: { enabled } });
+  enableCmcd(true);
+
   const choose = () => life.guard(() => port.variant(decisions.decide()));
 
   function decide(): void {
@@ -105,7 +110,11 @@ function install(
   };
 
   const filter: RequestFilter = (_, request, context) => {
-    life.guard(() => begun(request, context));
+    life.guard(() => {
+      begun(request, context);
+      // Shaka has written its CMCD before.
+      request.uris = request.uris.map((uri) => withCmcd(life, uri, request.headers));
+    });
   };
 
   function listen(
@@ -207,6 +216,7 @@ function install(
       adaptation.stop();
       undo(ofSource);
       undo(ofManager);
+      undo([() => enableCmcd(false)]);
     },
   };
 }

@@ -51,7 +51,12 @@ export interface RequestContext {
   segment?: SegmentReference | null;
 }
 
-export type RequestFilter = (type: number, request: object, context?: RequestContext) => void;
+export interface Request {
+  uris: string[];
+  headers: Record<string, string>;
+}
+
+export type RequestFilter = (type: number, request: Request, context?: RequestContext) => void;
 
 export type SwitchCallback = (variant: Variant) => void;
 
@@ -96,6 +101,7 @@ export interface Configuration {
   // biome-ignore lint/suspicious/noExplicitAny: Shaka's own type has more members than `AbrManager` here.
   abrFactory: () => any;
   abr: { enabled: boolean; restrictions: Restrictions };
+  cmcd: { enabled: boolean };
   streaming: { bufferingGoal: number; rebufferingGoal: number; segmentPrefetchLimit: number; liveSync: LiveSync };
 }
 

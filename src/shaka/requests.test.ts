@@ -68,7 +68,7 @@ test('init segments and audio are no video downloads', () => {
   player.request(0, INIT_SEGMENT);
   expect(handle.state.nowSeconds).toBe(0);
   const context = { type: 1, stream: player.audio[0]!, segment: segmentAt(0) };
-  for (const filter of player.filters) filter(1, {}, context);
+  for (const filter of player.filters) filter(1, { uris: [], headers: {} }, context);
   wait(2);
   expect(handle.state.nowSeconds).toBeCloseTo(2);
   expect(handle.state.requestedBits).toBe(0);

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Forecast, Forecaster } from '../../abr/forecast.ts';
+import { withCmcd } from './cmcd.ts';
+import { adapted } from './fake-port.fixture.ts';
+import { useManualClock } from './manual-clock.fixture.ts';
+import { Scripted, Steady } from './scripted.fixture.ts';
+
+useManualClock();
+
+const UTC_MS = 1e12;
+const URI = 'https://media.example/1.m4s?a=b&CMCD=d%3D4000%2Csid%3D%22x%22#end';
+
+/** A session after its first decision. */
+function decided(forecast: Partial<Forecast> | undefined, cmcd = true) {
+  const forecaster: Forecaster = new Steady();
+  const latest = forecaster.latest.bind(forecaster);
+  forecaster.latest = (now) => forecast && ({ ...latest(now), ...forecast } as Forecast);
+  const timeSource = { now: () => ({ utcMs: UTC_MS, uncertaintySeconds: 0.1 }) };
+  const { life, decisions } = adapted({ controller: new Scripted(), forecasters: [forecaster], timeSource, cmcd });
+  decisions.decide();
+  return life;
+}
+
+const cmcdOf = (uri: string) => new URL(uri).searchParams.get('CMCD');
+const keysOf = (forecast: Partial<Forecast>) => cmcdOf(withCmcd(decided(forecast), URI));
+
+describe('withCmcd', () => {
+  test('adds the keys to the query argument, and changes nothing else', () => {
+    const uri = withCmcd(decided({}), URI);
+    expect(cmcdOf(uri)).toBe('d=4000,sid="x",leo.abr-cap=6000,leo.abr-src="steady"');
+    expect(uri.replace(/&CMCD=[^#]*/, '')).toBe('https://media.example/1.m4s?a=b#end');
+    expect(withCmcd(decided({}), 'https://media.example/1.m4s?a=b')).toBe('https://media.example/1.m4s?a=b');
+  });
+
+  test('adds the keys to the header, and only if the player has written it', () => {
+    const headers = { 'CMCD-Request': 'bl=4000', 'CMCD-Session': 'sid="x"' };
+    withCmcd(decided({}), 'https://media.example/1.m4s', headers);
+    expect(headers).toEqual({
+      'CMCD-Request': 'bl=4000,leo.abr-cap=6000,leo.abr-src="steady"',
+      'CMCD-Session': 'sid="x"',
+    });
+    const others = { range: 'bytes=0-1' };
+    withCmcd(decided({}), 'https://media.example/1.m4s', others);
+    expect(others).toEqual({ range: 'bytes=0-1' });
+  });
+
+  test('adds them once', () => {
+    const life = decided({});
+    const headers = { 'CMCD-Request': 'bl=4000' };
+    const once = withCmcd(life, URI, headers);
+    const header = headers['CMCD-Request'];
+    expect(withCmcd(life, once, headers)).toBe(once);
+    expect(headers['CMCD-Request']).toBe(header);
+  });
+
+  test('names the next handover, in seconds from now', () => {
+    const handovers = [-15_000, 1250, 16_250].map((ms) => ({ atMs: UTC_MS + ms, confidence: 1 }));
+    expect(keysOf({ handovers })).toMatch(/,leo\.abr-ho=1\.3,/);
+    expect(keysOf({ handovers: handovers.slice(0, 1) })).not.toContain('ho=');
+  });
+
+  test('takes the level of 10 %, or the next one below it', () => {
+    const row = [[1e6, 2e6, 3e6]];
+    expect(keysOf({ levels: [0.03, 0.08, 0.5], quantilesBps: row })).toContain('cap=2000,');
+    expect(keysOf({ levels: [0.2, 0.5, 0.8], quantilesBps: row })).toContain('cap=1000,');
+  });
+
+  test('names no capacity of paths, and no character that a string may not have', () => {
+    const path = { cumulativeBits: (seconds: number) => seconds, downloadSeconds: () => 1 };
+    const paths = { kind: 'paths' as const, paths: [{ weight: 1, path }], source: 'a "q\\ü\n,z' };
+    expect(keysOf(paths)).toBe('d=4000,sid="x",leo.abr-src="a q,z"');
+  });
+
+  test('changes nothing without the option, and without a forecast', () => {
+    expect(withCmcd(decided({}, false), URI)).toBe(URI);
+    expect(withCmcd(decided(undefined), URI)).toBe(URI);
+  });
+});

@@ -1,0 +1,42 @@
+/** The plugin's own keys of CMCD (CTA-5004): added to the value that the player writes. docs/plugin.md lists them. */
+
+import type { QuantileForecast } from '../../abr/forecast.ts';
+import type { LifeCycle } from './life-cycle.ts';
+
+/** CTA-5004: the prefix of custom keys has a hyphen. */
+const PREFIX = 'leo.abr-';
+const HEADER = 'CMCD-Request';
+const LEVEL = 0.1;
+
+/**
+ * The URL of a request with the keys in its query argument `CMCD`, if it has one; `headers` get them in the header
+ * `CMCD-Request`, if it is there. Changes nothing without the option `cmcd`, without a forecast, and after a fault.
+ */
+export function withCmcd(
+  { guard, options, session, clocks }: LifeCycle,
+  url: string,
+  headers?: Record<string, string> | null,
+): string {
+  const withKeys = guard(() => {
+    const forecast = session().lastForecast;
+    if (!options.cmcd || !forecast) return url;
+    const { utcMs } = clocks();
+    const next = forecast.handovers.find(({ atMs }) => atMs > utcMs!);
+    const keys = [
+      forecast.kind !== 'paths' && `cap=${Math.round(lowBps(forecast) / 1000)}`,
+      next && `ho=${((next.atMs - utcMs!) / 1000).toFixed(1)}`,
+      // Only what a string of a structured field may have, unescaped.
+      `src="${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`,
+    ];
+    const added = keys.map((key) => (key ? `,${PREFIX}${key}` : '')).join('');
+    // A request that is repeated may have them already.
+    const extended = (value: string, end = added) => (value.includes(PREFIX) ? value : value + end);
+    if (headers?.[HEADER]) headers[HEADER] = extended(headers[HEADER]);
+    return url.replace(/[?&]CMCD=[^&#]+/, (argument) => extended(argument, encodeURIComponent(added)));
+  });
+  return withKeys ?? url;
+}
+
+function lowBps({ levels, quantilesBps }: QuantileForecast): number {
+  return quantilesBps[0]!.filter((_, i) => !i || levels[i]! <= LEVEL).at(-1)!;
+}

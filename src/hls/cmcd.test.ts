@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals';
+import type { HlsConfig } from 'hls.js';
+import { useManualClock } from '../core/manual-clock.fixture.ts';
+import { Scripted, Steady } from '../core/scripted.fixture.ts';
+import { attached, useWindow, VERSIONS } from './fake-player.fixture.ts';
+
+useManualClock();
+useWindow();
+
+const URL_OF_SEGMENT = 'https://media.example/0.m4s';
+
+describe.each(VERSIONS)('CMCD in hls.js %s', (_, Player) => {
+  function withLoader(cmcd: boolean, config: Partial<HlsConfig> = {}) {
+    const contexts: { url: string; headers?: Record<string, string> }[] = [];
+    const fLoader = class {
+      stats = {};
+      load(context: { url: string }) {
+        contexts.push(context);
+      }
+    } as unknown as NonNullable<HlsConfig['fLoader']>;
+    const options = { cmcd, controller: new Scripted(), forecasters: [new Steady()] };
+    const { player, hls, handle } = attached(options, { Player, config: { fLoader, ...config } });
+    /** As hls.js's fragment loader does it. */
+    const load = () => {
+      const Loader = hls.config.fLoader!;
+      new Loader(hls.config).load({ url: URL_OF_SEGMENT, frag: player.fragment(0) } as never, {} as never, {} as never);
+      const { url, headers } = contexts.at(-1)!;
+      return { value: new URL(url).searchParams.get('CMCD'), headers };
+    };
+    return { hls, handle, load, fLoader };
+  }
+
+  test("the option turns it on, with the plugin's keys, until it is detached", () => {
+    const { load, handle, hls, fLoader } = withLoader(true);
+    const value = load().value!;
+    expect(value).toMatch(/^br=.*,d=4000,.*,leo\.abr-cap=6000,leo\.abr-src="steady"$/);
+    expect(value.match(/leo/g)).toHaveLength(2);
+    handle.detach();
+    expect([hls.config.cmcd, hls.config.fLoader]).toEqual([undefined, fLoader]);
+    expect(load().value).toBeNull();
+  });
+
+  test("a page's own configuration stays, with the keys in its header", () => {
+    const cmcd = { sessionId: 'page', useHeaders: true, includeKeys: ['sid', 'bl', 'su'] as never[] };
+    const { load, handle } = withLoader(true, { cmcd });
+    expect(load()).toMatchObject({
+      value: null,
+      headers: {
+        'CMCD-Request': expect.stringMatching(/leo\.abr-cap=6000/),
+        'CMCD-Session': expect.stringMatching(/^sid="page"/),
+      },
+    });
+    handle.detach();
+    const { headers } = load();
+    expect(headers!['CMCD-Session']).toMatch(/^sid="page"/);
+    expect(headers!['CMCD-Request']).not.toContain('leo');
+  });
+
+  test('nothing without the option', () => {
+    const { load, hls, fLoader } = withLoader(false);
+    expect(hls.config.fLoader).toBe(fLoader);
+    expect(load().value).toBeNull();
+  });
+});
