@@ -303,6 +303,24 @@ for (const version of Object.keys(VERSIONS)) {
       expect(seen.status).toBe('detached');
     });
 
+    test('goes on after a source that Shaka has saved as a preload', async ({ labPage, stream }) => {
+      const seen = await labPage.evaluate(
+        async (manifest) => {
+          const lab = await window.startShaka();
+          const { player, video, decisions, faults } = lab;
+          await player.load(manifest);
+          await window.untilShaka('a picture', lab, () => video.currentTime > 0.2);
+          // Each version loads only its own.
+          const preload = (await player.unloadAndSavePreload()) as (shaka5.media.PreloadManager & string) | null;
+          await player.load(preload!);
+          await window.untilShaka('the end', lab, () => video.ended);
+          return { faults, again: decisions.filter(({ session }) => session === 2).length };
+        },
+        `${stream({ segmentCount: 4 })}manifest.mpd`,
+      );
+      expect(seen).toEqual({ faults: [], again: 4 });
+    });
+
     test("keeps to the page's restrictions, and leaves the choice to it", async ({ labPage, stream }) => {
       const manifest = `${stream({ segmentCount: 2 })}manifest.mpd`;
       const play = (abr: object) =>

@@ -189,6 +189,11 @@ export class FakePlayer implements ShakaPlayer {
     this.buffered = [];
     this.element.currentTime = 0;
   }
+  /** Shaka takes its manager away without stopping it; the next source gets a new one. */
+  unloadAndSavePreload() {
+    this.emit('unloading');
+    this.manager = undefined;
+  }
   destroy() {
     this.unload();
     this.manager!.release();

@@ -114,6 +114,11 @@ describe('createLeoAbrFactory', () => {
     Object.assign(player.config.abr.restrictions, { minHeight: 0, maxBandwidth: 1e9 });
     player.own[0]!.maxHeight = 800;
     expect(ladder()).toEqual([1e6, 2e6]);
+    player.own[0]!.maxHeight = 1e9;
+    // Shaka takes the longer side of a portrait picture for its width.
+    for (const { video } of player.variants) [video!.width, video!.height] = [video!.height!, video!.width!];
+    player.config.abr.restrictions.maxHeight = 800;
+    expect(ladder()).toEqual([1e6, 2e6]);
     // The manager's own estimate is back.
     expect(player.manager!.getBandwidthEstimate()).toBe(1.5e6);
   });
@@ -198,6 +203,38 @@ describe('createLeoAbrFactory', () => {
     expect(player.active).toBe(player.variants[0]);
     expect(factory.handle.state.status).toBe('attached');
     expect(faults).toEqual([]);
+  });
+
+  test('goes on with the manager that Shaka makes after it has saved a source as a preload', async () => {
+    const controller = new Scripted();
+    const { player, handle, faults } = attached({ controller });
+    player.load();
+    player.download(0, 4e6, 1);
+    player.unloadAndSavePreload();
+    const left = player.left;
+    player.load();
+    await Promise.resolve();
+    expect(faults).toEqual([]);
+    expect(player.left).toBe(left);
+    expect(controller.states.at(-1)).toMatchObject({ nowSeconds: 0, downloads: [] });
+    expect(controller.states).toHaveLength(3);
+    expect(handle.state.session).toBe(2);
+    player.destroy();
+    expect(player.left).toBe(0);
+    expect(handle.state.session).toBe(3);
+  });
+
+  test('a player can have the plugin again after detach()', async () => {
+    const { player, handle } = attached({ controller: new Scripted() });
+    player.load();
+    handle.detach();
+    player.destroy();
+    const controller = new Scripted();
+    const again = attached({ controller }, player);
+    player.load();
+    await Promise.resolve();
+    expect(again.faults).toEqual([]);
+    expect(controller.states).toHaveLength(1);
   });
 
   test("after detach() Shaka's manager decides, now and for the next source", () => {

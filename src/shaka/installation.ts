@@ -34,7 +34,7 @@ export function createFactory<O extends object>(
   const handle = createHandle(given, resolve, (options, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
-    else if ('handle' in ownFactory) events.fault('already-attached', 'the player has the plugin already');
+    else if (isAttached(ownFactory)) events.fault('already-attached', 'the player has the plugin already');
     else {
       const installation = install(player, ownFactory, options, events);
       newManager = installation.newManager;
@@ -43,6 +43,11 @@ export function createFactory<O extends object>(
     return undefined;
   });
   return Object.assign(() => newManager(), { handle });
+}
+
+/** After `detach` the page may leave the factory in the player: it makes the managers that it made before. */
+function isAttached(factory: (() => AbrManager) & { handle?: LeoAbrHandle }): boolean {
+  return factory.handle?.state.status === 'attached';
 }
 
 function install(
@@ -62,6 +67,9 @@ function install(
   const ofManager: (() => void)[] = [];
   /** The buffer is full: the decision waits until Shaka is about to request. */
   let isDue = false;
+  let isLoaded = false;
+  /** Shaka has unloaded a source without stopping its manager: it has saved it as a preload, and makes another one. */
+  let isOrphan = false;
   let isDetached = false;
 
   const addsCmcd = options.cmcd && !player.getConfiguration().cmcd.enabled;
@@ -81,6 +89,10 @@ function install(
 
   const ofPlayer = {
     ...handlers,
+    unloading() {
+      isOrphan = true;
+      sourceEnded();
+    },
     // Shaka requests the next segment in the variant that is current after this event.
     segmentappended({ contentType, end }: { contentType: string; end: number }) {
       if (contentType !== 'video' || port.isEnd(end)) return;
@@ -118,6 +130,8 @@ function install(
   }
 
   function sourceEnded(): void {
+    if (!isLoaded) return;
+    isLoaded = false;
     isDue = false;
     undo(ofSource);
     adaptation.sourceEnded();
@@ -136,6 +150,7 @@ function install(
   /** Overrides methods of Shaka's manager, so that it keeps all that it knows and takes over after `detach`. */
   const overrides = (inner: AbrManager): Partial<AbrManager> => ({
     init(switchTo, ...more) {
+      isLoaded = true;
       port.use({ switchTo });
       inner.init((...args) => (isDetached || !port.hasVideo()) && switchTo(...args), ...more);
     },
@@ -160,6 +175,7 @@ function install(
     },
     getBandwidthEstimate: () => (port.isAbandoning() ? ABORT_BPS : inner.getBandwidthEstimate()),
     stop() {
+      isOrphan = false;
       life.guard(sourceEnded);
       inner.stop();
     },
@@ -177,10 +193,12 @@ function install(
     newManager() {
       const inner = ownFactory();
       if (isDetached) return inner;
-      if (own) {
+      if (own && !isOrphan) {
         events.fault('already-attached', 'the factory has made a manager already');
         return inner;
       }
+      isOrphan = false;
+      undo(ofManager);
       own = inner;
       const networking = player.getNetworkingEngine();
       networking?.registerRequestFilter(filter);

@@ -63,8 +63,9 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
       const { width, height, frameRate } = variant.video!;
       return (
         bitrateOf(variant) <= most &&
-        fits('Width', width) &&
-        fits('Height', height) &&
+        // As Shaka has it: the longer side of a portrait picture counts as its width. Unknown sizes fit.
+        fits('Width', Math.max(width!, height!)) &&
+        fits('Height', Math.min(width!, height!)) &&
         fits('Pixels', width! * height!) &&
         fits('FrameRate', frameRate) &&
         fits('Bandwidth', variant.bandwidth)
