@@ -30,8 +30,11 @@ const ENTRIES = {
 export { expect };
 
 /** What MPC-L decides here in the logged states of a page, whose weights of QoE were functions. */
-export function decidedAgain(events: readonly Pick<leoAbr.DecisionEvent, 'state' | 'forecast'>[]): number[] {
-  const controller = createController('mpc-l');
+export function decidedAgain(
+  events: readonly Pick<leoAbr.DecisionEvent, 'state' | 'forecast'>[],
+  algorithm: 'mpc-l' | 'mpc-l:no-abandon',
+): number[] {
+  const controller = createController(algorithm);
   return events.map(({ state, forecast }) => {
     const weights = bitrateWeights('linear', state.ladderBps);
     return controller.decide({ ...state, weights }, forecast).representation;

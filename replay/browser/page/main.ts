@@ -4,6 +4,7 @@ import type { Controller } from 'leo-abr/live';
 import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
 import { SubSecond } from '../../../predictor/sub-second.ts';
+import type { PlayerName } from '../../forecasters.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
@@ -14,7 +15,7 @@ import { PlaybackEnd } from './playback-end.ts';
 import { PlaybackMeter } from './playback-meter.ts';
 import { RequestRecorder } from './request-recorder.ts';
 import { ScreenRecorder } from './screen-recorder.ts';
-import { testPlayer } from './test-player.ts';
+import type { PlayerContext, TestPlayer } from './test-player.ts';
 import { TraceClock } from './trace-clock.ts';
 
 const SAMPLE_MS = 25;
@@ -197,4 +198,16 @@ function withWeights(
 async function startOfLive(manifestUrl: string, clock: TraceClock): Promise<number> {
   await fetch(manifestUrl);
   return clock.startedAtMs();
+}
+
+/** Loads only the player that plays. */
+async function testPlayer(name: PlayerName, context: PlayerContext): Promise<TestPlayer> {
+  switch (name) {
+    case 'dash':
+      return (await import('./dash-player.ts')).dashPlayer(context);
+    case 'hls':
+      return (await import('./hls-player.ts')).hlsPlayer(context);
+    case 'shaka':
+      return (await import('./shaka-player.ts')).shakaPlayer(context);
+  }
 }

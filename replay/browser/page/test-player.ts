@@ -1,7 +1,6 @@
 /** What the page needs of a player under test. */
 
 import type { LeoAbrHandle, LeoAbrOptions } from 'leo-abr/live';
-import type { PlayerName } from '../../forecasters.ts';
 import type { SessionConfig } from '../session-record.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 import type { TraceClock } from './trace-clock.ts';
@@ -33,18 +32,6 @@ export interface PlayerContext {
 export const REQUEST_TIMEOUT_MS = 15 * 60_000;
 /** Played media that stays in the buffer. */
 export const BUFFER_BEHIND_SECONDS = 4;
-
-/** Loads only the player that plays. */
-export async function testPlayer(name: PlayerName, context: PlayerContext): Promise<TestPlayer> {
-  switch (name) {
-    case 'dash':
-      return (await import('./dash-player.ts')).dashPlayer(context);
-    case 'hls':
-      return (await import('./hls-player.ts')).hlsPlayer(context);
-    case 'shaka':
-      return (await import('./shaka-player.ts')).shakaPlayer(context);
-  }
-}
 
 /**
  * The level up to which hls.js and Shaka Player request segments. The scenario's buffer holds the next segment too, as
