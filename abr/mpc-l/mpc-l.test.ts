@@ -275,6 +275,34 @@ describe('capacity decides', () => {
     );
   });
 
+  test('an abandonment in the plan waits for what the player loads before the lower bitrate', () => {
+    const ladderBps = [1e6, 4e6];
+    const one: PlayerState = {
+      nowSeconds: 100,
+      started: true,
+      playbackRate: 1,
+      isPaused: false,
+      bufferLevelSeconds: 3,
+      bufferCapSeconds: 12,
+      segmentSeconds: 4,
+      segmentIndex: 20,
+      segmentsRemaining: 1,
+      ladderBps,
+      upcomingSizesBits: [[4e6, 16e6]],
+      previousBitrateBps: 4e6,
+      downloads: [],
+      weights: qoeWeights('linear', ladderBps),
+    };
+    const tuning = { reactionSegments: 0.5, patienceSegments: 1.5, stallLevelSeconds: 0 };
+    const stallSecondsWith = (setupSeconds?: number[]) =>
+      evaluationsOf({ ...one, ...(setupSeconds && { setupSeconds }) }, onPath(new ConstantPath(1e6)), { tuning })[1]!
+        .stallSeconds;
+    // Abandoned after 2 s; then 0.05 s of latency and 4 s at 1 Mbit/s, with 3 s in the buffer.
+    expect(stallSecondsWith()).toBeCloseTo(2 + 0.05 + 4 - 3, 9);
+    expect(stallSecondsWith([0.5, 0])).toBeCloseTo(2 + 0.5 + 0.05 + 4 - 3, 9);
+    expect(stallSecondsWith([0, 0.5])).toBeCloseTo(2 + 0.05 + 4 - 3, 9);
+  });
+
   /**
    * Choices are not monotone: in a few of a thousand states, more buffer or capacity makes the plan choose lower now in
    * order to rise later. Where a plan may abandon, more buffer means more patience, which can be worth less. The score

@@ -98,8 +98,11 @@ export class SegmentOutcomes implements Outcomes {
 
   /** A request for the whole segment, sent now. */
   newRequest(representation: number): Request {
-    const latencySeconds = this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
-    return { representation, bits: this.#sizesBits[representation]!, latencySeconds };
+    return { representation, bits: this.#sizesBits[representation]!, latencySeconds: this.#newLatency(representation) };
+  }
+
+  #newLatency(representation: number): number {
+    return this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
   }
 
   running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): Request {
@@ -124,8 +127,8 @@ export class SegmentOutcomes implements Outcomes {
       let stall = Math.max(0, seconds - playable);
       // Abandon it for a lower representation that arrives sooner, if that scores higher.
       if (seconds > reaction && seconds > playable) {
-        const sentAt = reaction + this.#latencySeconds;
         for (let lower = 0; lower < representation; lower++) {
+          const sentAt = reaction + this.#newLatency(lower);
           const replaced = sentAt + futures.transferSeconds(f, sentAt, this.#sizesBits[lower]!);
           if (replaced >= seconds) continue;
           const other = this.#score(f, lower, replaced);

@@ -103,9 +103,14 @@ describe('a new request', () => {
     expectArrivals(neededOf(outcomesOn(8e6, state)), state, [0.3, 0.75, 1.25, 1.75]);
   });
 
-  test('waits for what the player loads before it', () => {
-    const state = stateOf({ setupSeconds: LADDER_BPS.map((_, r) => (r === MIDDLE ? 1 : 0)) });
-    expectArrivals(neededOf(outcomesOn(8e6, state)), state, [1.3, 1.55, 1.8, 2.05]);
+  // For 1 s: the request leaves at 1 s, or later with its first chunk.
+  test.each([
+    ['after its first chunk exists', 100, [1.3, 1.55, 1.8, 2.05]],
+    ['while the encoder works on its first chunk', 100.6, [1.3, 1.55, 1.85, 2.35]],
+    ['before its first chunk exists', 102, [2.3, 2.75, 3.25, 3.75]],
+  ])('waits for what the player loads before it, %s', (_, firstChunkAtSeconds, arrivals) => {
+    const state = stateOf({ setupSeconds: LADDER_BPS.map((_, r) => (r === MIDDLE ? 1 : 0)) }, { firstChunkAtSeconds });
+    expectArrivals(neededOf(outcomesOn(8e6, state)), state, arrivals);
   });
 
   test('is a growing queue on a slower link', () => {

@@ -46,6 +46,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   readonly #options: ResolvedMpcLOptions;
   readonly #link: LinkFutures;
   readonly #latencySeconds: number;
+  /** From now. */
+  readonly #firstExistsSeconds: number;
   readonly #chunkCount: number;
   readonly #chunkSeconds: number;
   readonly #qualities: readonly number[];
@@ -60,16 +62,18 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     this.#options = options;
     this.#link = link;
     this.#latencySeconds = latencySeconds;
+    this.#firstExistsSeconds = state.live!.firstChunkAtSeconds - state.nowSeconds;
     this.#chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
     this.#chunkSeconds = state.segmentSeconds / this.#chunkCount;
     this.#qualities = state.ladderBps.map((bps) => state.weights.quality(bps));
   }
 
-  /** A request for the whole segment, sent as soon as its first chunk exists. */
+  /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
   newRequest(representation: number, instead?: LiveRequest): LiveRequest {
     const buffered = instead?.buffered ?? 0;
     const bits = this.#chunkBits(0, representation);
-    const latencySeconds = this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
+    const setupSeconds = this.#state.setupSeconds?.[representation] ?? 0;
+    const latencySeconds = this.#latencySeconds + Math.max(0, setupSeconds - Math.max(0, this.#firstExistsSeconds));
     return { representation, chunk: 0, bits, latencySeconds, buffered };
   }
 
@@ -123,13 +127,12 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     request: LiveRequest,
     { count, later, needed }: { count: number; later?: number; needed?: Float64Array },
   ): Played {
-    const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, nowSeconds, live } =
-      this.#state;
+    const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, live } = this.#state;
     const link = this.#link;
     const chunkCount = this.#chunkCount;
     const chunkSeconds = this.#chunkSeconds;
     const qualities = this.#qualities;
-    const firstExists = live!.firstChunkAtSeconds - nowSeconds;
+    const firstExists = this.#firstExistsSeconds;
     let previous = this.#state.previousBitrateBps;
     let quality = 0;
     let stalls = 0;
