@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { boxesIn, concatBytes, findBox } from './boxes.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
-import { composeChunks, composeSegment, naturalSegmentBytes, SegmentSizeError } from './compose-segment.ts';
+import { composeChunks, composeSegment, naturalSegmentBytes, SegmentSizeError, syncChunks } from './compose-segment.ts';
 import { type Clip, readClip } from './fixture.ts';
 
 /** Parses a segment as a browser does. */
@@ -121,6 +121,7 @@ describe('composeSegment', () => {
             expect(startTicks - dueTicks).toBeLessThan(clip.samples[0]!.durationTicks);
             expectedTicks += samples.reduce((sum, { durationTicks }) => sum + durationTicks, 0);
           });
+          expect(syncChunks(place)).toEqual(read.map(({ samples }) => samples[0]!.isSync));
           const pictures = read.flatMap(({ samples }) => samples);
           if (padding !== 'filler-data') expect(pictures).toEqual(whole.samples);
           else expect(pictures).toHaveLength(whole.samples.length);

@@ -154,6 +154,11 @@ export function naturalSegmentBytes(request: Omit<ChunksRequest, 'chunkSeconds'>
   return sum(chunks.map(({ samples }) => fragmentBytes(samples.map(({ bytes }) => bytes.length))));
 }
 
+/** Of each chunk, whether it begins with a sync sample. */
+export function syncChunks(request: ChunksRequest): boolean[] {
+  return chunksOf(request).map(({ samples }) => samples[0]!.isSync);
+}
+
 /** When a segment's first sample is presented, in ticks of the clip's timescale. */
 export function segmentStartTicks({ clip, index, segmentSeconds }: PlaceOfSegment): number {
   const ticks = index * segmentSeconds * clip.timescale;

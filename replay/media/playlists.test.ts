@@ -19,7 +19,7 @@ interface Segment {
   parts: string[];
 }
 
-/** A playlist's tags, its segments with theirs, and the parts after the last segment. */
+/** A playlist's tags, its segments with theirs, the parts after the last segment, and the other renditions. */
 function parse(text: string) {
   expect(text.startsWith('#EXTM3U\n#EXT-X-VERSION:7\n')).toBe(true);
   const tags: Record<string, string> = {};
@@ -27,10 +27,12 @@ function parse(text: string) {
   let own: Record<string, string> = {};
   let parts: string[] = [];
   let hint: string | undefined;
+  const reports: string[] = [];
   for (const line of text.trimEnd().split('\n')) {
     const [, name = '', value = ''] = /^#(?:EXT-X-)?([A-Z0-9-]+):?(.*)$/.exec(line) ?? [];
     if (name === 'PART') parts.push(value);
     else if (name === 'PRELOAD-HINT') hint = value;
+    else if (name === 'RENDITION-REPORT') reports.push(value);
     else if (['EXTINF', 'BITRATE', 'BYTERANGE', 'STREAM-INF'].includes(name)) own[name] = value;
     else if (name !== '') tags[name] = value;
     else {
@@ -39,7 +41,7 @@ function parse(text: string) {
       parts = [];
     }
   }
-  return { tags, segments, parts, hint };
+  return { tags, segments, parts, hint, reports };
 }
 
 const attributes = (text: string) =>
@@ -55,7 +57,7 @@ describe('HLS playlists', () => {
         {
           BANDWIDTH: String(Math.round(bps * 1.05)),
           'AVERAGE-BANDWIDTH': String(Math.round(bps * 1.025)),
-          CODECS: expect.stringMatching(/^avc1\.[0-9a-f]{6}$/),
+          CODECS: 'avc1.64000a',
           RESOLUTION: ['64x36', '96x54'][i],
           'FRAME-RATE': '24.000',
         },
@@ -122,6 +124,7 @@ describe('HLS playlists', () => {
         DURATION: '1',
         URI: 'video-0/3.m4s',
         BYTERANGE: `${chunks![1]!.end - chunks![0]!.end}@${chunks![0]!.end}`,
+        INDEPENDENT: 'YES',
       },
     ]);
     const [first, second] = [chunks![1]!, chunks![2]!].map(({ end }) => end);
@@ -134,7 +137,29 @@ describe('HLS playlists', () => {
     const whole = parse(playlist('video-0.m3u8', at(4.31))!);
     expect([whole.segments.length, whole.parts.length]).toEqual([3, 0]);
     expect(attributes(whole.hint!)).toMatchObject({ URI: 'video-0/4.m4s', 'BYTERANGE-START': '0' });
-    expect(parse(playlist('video-0.m3u8', at(100))!).hint).toBeUndefined();
+    expect(parse(playlist('video-0.m3u8', at(100))!)).toMatchObject({ hint: undefined, reports: [] });
+  });
+
+  test('parts that begin with a key frame, one a second, are independent', () => {
+    const { playlist } = presentation({ ...base, live: { ...live, chunkSeconds: 0.25 }, audio: true });
+    const independent = (path: string) => {
+      const { segments, parts } = parse(playlist(path, at(2.2))!);
+      const isMarked = (part: string) => 'INDEPENDENT' in attributes(part);
+      return [segments.at(-1)!.parts.map(isMarked), parts.map(isMarked)];
+    };
+    const second = [true, false, false, false];
+    expect(independent('video-1.m3u8')).toEqual([
+      [...second, ...second, ...second, ...second],
+      [...second, ...second.slice(0, 3)],
+    ]);
+    expect(independent('audio.m3u8').flat()).toEqual(Array.from({ length: 23 }, () => true));
+  });
+
+  test('a stream in parts names the other renditions, which are as far as this one', () => {
+    const { playlist } = presentation({ ...base, live, audio: true });
+    const reportsOf = (path: string) => parse(playlist(path, at(2.5))!).reports;
+    expect(reportsOf('video-0.m3u8')).toEqual(['URI="video-1.m3u8"', 'URI="audio.m3u8"']);
+    expect(reportsOf('audio.m3u8')).toEqual(['URI="video-0.m3u8"', 'URI="video-1.m3u8"']);
   });
 
   test('the window slides, keeps three segments, and stays at the end of the stream', () => {
@@ -150,11 +175,11 @@ describe('HLS playlists', () => {
 
   test('a live stream of whole segments has no parts', () => {
     const whole = { ...live, chunkSeconds: 4, targetLatencySeconds: 14 };
-    const { tags, segments, parts, hint } = parse(
+    const { tags, segments, parts, hint, reports } = parse(
       presentation({ ...base, live: whole, audio: true }).playlist('audio.m3u8', at(4.5))!,
     );
     expect(attributes(tags['SERVER-CONTROL']!)).toEqual({ 'CAN-BLOCK-RELOAD': 'YES', 'HOLD-BACK': '13.7' });
-    expect([segments.length, segments[0]!.parts, parts, hint]).toEqual([3, [], [], undefined]);
+    expect([segments.length, segments[0]!.parts, parts, hint, reports]).toEqual([3, [], [], undefined, []]);
     expect(tags).not.toHaveProperty('PART-INF');
   });
 

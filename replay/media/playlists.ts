@@ -18,8 +18,8 @@ export interface PlaylistTrack {
   height: number;
   init: PlaylistResource;
   segment(index: number): PlaylistResource;
-  /** Where the chunks of a segment end in its file, in bytes. */
-  chunkEnds(index: number): readonly number[];
+  /** The chunks of a segment: where each ends in its file, in bytes, and whether it begins with a sync sample. */
+  chunks(index: number): readonly { end: number; isSync: boolean }[];
 }
 
 export interface PlaylistOptions {
@@ -97,7 +97,7 @@ export function mediaPlaylist(track: PlaylistTrack, options: PlaylistOptions, no
     lines.push(`#EXTINF:${rounded(segmentSeconds)},`, segment.path);
   }
   if (complete === segmentCount) lines.push('#EXT-X-ENDLIST');
-  else if (stream) lines.push(...parts(track, complete, stream, now));
+  else if (stream) lines.push(...parts(track, complete, stream, now), ...renditionReports(track, options, stream));
   return text(lines);
 }
 
@@ -138,6 +138,13 @@ function serverControl(stream: LiveSegments): string[] {
   return [`${control},PART-HOLD-BACK=${partHoldBack}`, `#EXT-X-PART-INF:PART-TARGET=${rounded(chunkSeconds)}`];
 }
 
+/** The other tracks, of a stream in parts. RFC 8216bis lets values like the playlist's own be left out: here all. */
+function renditionReports({ id }: PlaylistTrack, { video, audio }: PlaylistOptions, stream: LiveSegments): string[] {
+  if (chunkCount(stream) === 1) return [];
+  const others = [...video, ...audio].filter((track) => track.id !== id);
+  return others.map((track) => `#EXT-X-RENDITION-REPORT:URI="${playlistPath(track)}"`);
+}
+
 /**
  * The chunks of a segment that exist, as byte ranges of its file, and a hint at the next one; nothing in a stream of
  * whole segments. Without a tag after the last segment hls.js counts that segment twice.
@@ -148,7 +155,7 @@ function parts(track: PlaylistTrack, segmentIndex: number, stream: LiveSegments,
   const duration = rounded(stream.live.chunkSeconds);
   const lines: string[] = [];
   let start = 0;
-  for (const [chunkIndex, end] of track.chunkEnds(segmentIndex).entries()) {
+  for (const [chunkIndex, { end, isSync }] of track.chunks(segmentIndex).entries()) {
     const bytes = end - start;
     if (chunkExistsAtSeconds(stream, { segmentIndex, chunkIndex }) > now.sessionSeconds) {
       return [
@@ -156,7 +163,7 @@ function parts(track: PlaylistTrack, segmentIndex: number, stream: LiveSegments,
         `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${path}",BYTERANGE-START=${start},BYTERANGE-LENGTH=${bytes}`,
       ];
     }
-    const independent = chunkIndex === 0 ? ',INDEPENDENT=YES' : '';
+    const independent = isSync ? ',INDEPENDENT=YES' : '';
     lines.push(`#EXT-X-PART:DURATION=${duration},URI="${path}",BYTERANGE="${range({ bytes, start })}"${independent}`);
     start = end;
   }

@@ -12,6 +12,7 @@ import {
   type Padding,
   type SegmentRequest,
   segmentStartTicks,
+  syncChunks,
 } from './compose-segment.ts';
 import type { Clip } from './fixture.ts';
 import { type ManifestTrack, manifest, type PresentationTime } from './manifest.ts';
@@ -145,7 +146,7 @@ export function presentation(options: PresentationOptions): Presentation {
   const described = [...videos, ...audios].map((track): ManifestTrack & PlaylistTrack => {
     const { id, bandwidthBps, clip, sizeBytes } = track;
     const { width, height, timescale, codec } = clip;
-    const about = { id, bandwidthBps, width, height, timescale, codec, chunkEnds: () => [] };
+    const about = { id, bandwidthBps, width, height, timescale, codec, chunks: () => [] };
     if (addressing === 'base') {
       const { file, ranges } = wholeFile(track, segmentSeconds, segmentCount);
       const path = `${id}.mp4`;
@@ -161,8 +162,11 @@ export function presentation(options: PresentationOptions): Presentation {
     const fileOf = (i: number) => segmentFile(track, i, live && { segmentSeconds, live });
     for (let i = 0; i < segmentCount; i++) files.set(pathOf(i), () => fileOf(i));
     const segment = (i: number) => ({ path: pathOf(i), bytes: sizeBytes(i) });
-    const chunkEnds = (i: number) => (fileOf(i).chunks ?? []).map(({ end }) => end);
-    return { ...about, ranges: undefined, startTicks, init, segment, chunkEnds };
+    const chunks = (index: number) => {
+      const isSync = syncChunks({ clip, index, segmentSeconds, chunkSeconds });
+      return (fileOf(index).chunks ?? []).map(({ end }, k) => ({ end, isSync: isSync[k]! }));
+    };
+    return { ...about, ranges: undefined, startTicks, init, segment, chunks };
   });
   const stream = {
     segmentSeconds,

@@ -183,7 +183,9 @@ describe('a live session', () => {
     expect([text, clock.pending]).toEqual([undefined, 1]);
     runTo(0.56);
     await new Promise(setImmediate);
-    expect(text).toMatch(/URI="video-0\/31.m4s",BYTERANGE="\d+@0",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT:.*\n$/);
+    expect(text).toMatch(
+      /URI="video-0\/31.m4s",BYTERANGE="\d+@0",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT:.*\n#EXT-X-RENDITION/,
+    );
     expect(await session.playlist('video-0.m3u8', reload)).toBe(text);
   });
 

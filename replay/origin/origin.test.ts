@@ -438,7 +438,7 @@ describe('origin', () => {
       while (clock.pending === 0) await new Promise(setImmediate);
       clock.run(clock.nowMs() + 1000);
       const text = await (await reload).text();
-      const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)"\n#EXT-X-PRELOAD-HINT/.exec(text)!;
+      const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT/.exec(text)!;
       const range = `bytes=${start}-${Number(start) + Number(bytes) - 1}`;
       const part = fetch(`${open.url}/session/${id}/video-5/4.m4s`, { headers: { range } });
       while (session.log.length === 2) await new Promise(setImmediate);
