@@ -229,7 +229,9 @@ export function expectCmcd(values: readonly (string | null)[]): void {
     expect(keys!.join(',')).toBe(value);
     expect(value).toMatch(/^(.*,)?br=\d+,(.*,)?d=\d+,(.*,)?sid="/);
   }
-  expect(values.at(-1)).toMatch(/,leo\.abr-cap=[1-9]\d+,leo\.abr-src="built-in"$/);
+  const last = values.at(-1)!;
+  expect(last).toMatch(/,leo\.abr-cap=[1-9]\d+,leo\.abr-src="built-in",/);
+  expect(last.split(',')).toEqual(last.split(',').sort());
 }
 
 function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scenario {

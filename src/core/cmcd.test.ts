@@ -27,7 +27,7 @@ const keysOf = (forecast: Partial<Forecast>) => cmcdOf(withCmcd(decided(forecast
 describe('withCmcd', () => {
   test('adds the keys to the query argument, and changes nothing else', () => {
     const uri = withCmcd(decided({}), URI);
-    expect(cmcdOf(uri)).toBe('d=4000,sid="x",leo.abr-cap=6000,leo.abr-src="steady"');
+    expect(cmcdOf(uri)).toBe('d=4000,leo.abr-cap=6000,leo.abr-src="steady",sid="x"');
     expect(uri.replace(/&CMCD=[^#]*/, '')).toBe('https://media.example/1.m4s?a=b#end');
     expect(withCmcd(decided({}), 'https://media.example/1.m4s?a=b')).toBe('https://media.example/1.m4s?a=b');
   });
@@ -42,6 +42,15 @@ describe('withCmcd', () => {
     const others = { range: 'bytes=0-1' };
     withCmcd(decided({}), 'https://media.example/1.m4s', others);
     expect(others).toEqual({ range: 'bytes=0-1' });
+  });
+
+  test('keeps the alphabetical order, and strings as they are', () => {
+    const value = 'bl=4000,br=(1000;v),cid="a,z=\\",b é",d=4000,mtp=8200,su';
+    const headers = { 'CMCD-Request': value };
+    const uri = withCmcd(decided({}), `https://media.example/1.m4s?CMCD=${encodeURIComponent(value)}`, headers);
+    const [before, after] = value.split(/(?<=d=4000),/);
+    expect(headers['CMCD-Request']).toBe(`${before},leo.abr-cap=6000,leo.abr-src="steady",${after}`);
+    expect(cmcdOf(uri)).toBe(headers['CMCD-Request']);
   });
 
   test('adds them once', () => {
@@ -68,7 +77,7 @@ describe('withCmcd', () => {
   test('names no capacity of paths, and no character that a string may not have', () => {
     const path = { cumulativeBits: (seconds: number) => seconds, downloadSeconds: () => 1 };
     const paths = { kind: 'paths' as const, paths: [{ weight: 1, path }], source: 'a "q\\ü\n,z' };
-    expect(keysOf(paths)).toBe('d=4000,sid="x",leo.abr-src="a q,z"');
+    expect(keysOf(paths)).toBe('d=4000,leo.abr-src="a q,z",sid="x"');
   });
 
   test('changes nothing without the option, and without a forecast', () => {

@@ -7,6 +7,8 @@ import type { LifeCycle } from './life-cycle.ts';
 const PREFIX = 'leo.abr-';
 const HEADER = 'CMCD-Request';
 const LEVEL = 0.1;
+/** The keys with their values; a string may have commas. */
+const MEMBERS = /("(\\.|[^"\\])*"|[^,])+/g;
 
 /**
  * The URL of a request with the keys in its query argument `CMCD`, if it has one; `headers` get them in the header
@@ -22,17 +24,20 @@ export function withCmcd(
     if (!options.cmcd || !forecast) return url;
     const { utcMs } = clocks();
     const next = forecast.handovers.find(({ atMs }) => atMs > utcMs!);
-    const keys = [
-      forecast.kind !== 'paths' && `cap=${Math.round(lowBps(forecast) / 1000)}`,
-      next && `ho=${((next.atMs - utcMs!) / 1000).toFixed(1)}`,
+    const added = [
+      forecast.kind === 'paths' ? '' : `${PREFIX}cap=${Math.round(lowBps(forecast) / 1000)}`,
+      next && `${PREFIX}ho=${((next.atMs - utcMs!) / 1000).toFixed(1)}`,
       // Only what a string of a structured field may have, unescaped.
-      `src="${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`,
+      `${PREFIX}src="${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`,
     ];
-    const added = keys.map((key) => (key ? `,${PREFIX}${key}` : '')).join('');
-    // A request that is repeated may have them already.
-    const extended = (value: string, end = added) => (value.includes(PREFIX) ? value : value + end);
+    // A request that is repeated may have them already. CTA-5004 asks for alphabetical order.
+    const extended = (value: string) =>
+      value.includes(PREFIX) ? value : `${value},${added}`.match(MEMBERS)!.sort().join();
     if (headers?.[HEADER]) headers[HEADER] = extended(headers[HEADER]);
-    return url.replace(/[?&]CMCD=[^&#]+/, (argument) => extended(argument, encodeURIComponent(added)));
+    return url.replace(
+      /([?&]CMCD=)([^&#]+)/,
+      (_, name, value) => name + encodeURIComponent(extended(decodeURIComponent(value))),
+    );
   });
   return withKeys ?? url;
 }

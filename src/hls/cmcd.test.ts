@@ -33,7 +33,7 @@ describe.each(VERSIONS)('CMCD in hls.js %s', (_, Player) => {
   test("the option turns it on, with the plugin's keys, until it is detached", () => {
     const { load, handle, hls, fLoader } = withLoader(true);
     const value = load().value!;
-    expect(value).toMatch(/^br=.*,d=4000,.*,leo\.abr-cap=6000,leo\.abr-src="steady"$/);
+    expect(value).toMatch(/^br=.*,d=4000,.*leo\.abr-cap=6000,leo\.abr-src="steady",.*,sf=h,sid=/);
     expect(value.match(/leo/g)).toHaveLength(2);
     handle.detach();
     expect([hls.config.cmcd, hls.config.fLoader]).toEqual([undefined, fLoader]);
