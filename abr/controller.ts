@@ -50,8 +50,8 @@ export interface PlayerState {
    */
   upcomingSizesBits: readonly (readonly number[])[];
   /**
-   * Per representation: seconds before the request of the segment to decide on, for what the player has to load first (a
-   * playlist in HLS). Default: none.
+   * Per representation: seconds from the decision until the segment can be requested, for what the player has to load
+   * first (a playlist in HLS); it may do so while the encoder works. Default: none.
    */
   setupSeconds?: readonly number[];
   /** Bitrate of the previous segment; undefined at the start and after a seek. The ladder may have lost it. */
