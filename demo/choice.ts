@@ -7,7 +7,10 @@ import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 import { parseServiceAddress } from './service-address.ts';
 
-/** Browsers open six connections to an origin: with more players, requests would wait for one another. */
+/**
+ * Browsers open six connections to an origin: with more players, requests would wait for one another. Live, hls.js takes
+ * two: for a playlist and for media.
+ */
 export const MAX_PLAYERS = 4;
 
 export type TimelineWindow = 'session' | 'minute';

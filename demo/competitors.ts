@@ -90,7 +90,7 @@ export function playerOf(name: string): PlayerName {
 }
 
 /** The algorithms in dash.js: first those described in KNOWN, in its order. */
-export const COMPETITORS: readonly Competitor[] = [
+const COMPETITORS: readonly Competitor[] = [
   ...Object.keys(KNOWN).filter((name) => BROWSER_ALGORITHMS.includes(name)),
   // The points of the trade-off curve are for the benchmark only.
   ...BROWSER_ALGORITHMS.filter((name) => !Object.hasOwn(KNOWN, name) && !name.startsWith('mpc-l:risk-')),

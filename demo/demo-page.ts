@@ -47,6 +47,8 @@ export class DemoPage {
   static async open(): Promise<void> {
     const notices = new Notices(byId('notices'));
     try {
+      // While the origin answers.
+      for (const name of parseChoice(location.search, { traces: [] }).choice.players) void loadPlayer(playerOf(name));
       const origin = await OriginClient.find();
       await addOwnAlgorithms(origin.algorithms);
       const page = new DemoPage(origin, await origin.traces(), notices);

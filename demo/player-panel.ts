@@ -54,6 +54,7 @@ export class PlayerPanel {
   readonly #state: HTMLElement;
   readonly #fault: HTMLElement;
   readonly #about: HTMLElement;
+  readonly #limits: HTMLElement;
   readonly #playButton: HTMLButtonElement;
   readonly #figures = element('dl', { class: 'figures' });
   #player: TestPlayer | undefined;
@@ -87,6 +88,7 @@ export class PlayerPanel {
     this.#state = element('span', { class: 'state' }, 'loading');
     this.#fault = element('p', { class: 'fault', hidden: true });
     this.#about = element('p', { class: 'about' });
+    this.#limits = element('p', { class: 'about limits', hidden: true });
     this.#playButton = button(() => void this.video.play(), { class: 'play', hidden: true }, 'Play');
     this.root = element(
       'article',
@@ -98,6 +100,7 @@ export class PlayerPanel {
         element('div', { class: 'picture' }, this.video, this.#state, this.#playButton),
         this.#figures,
         this.#about,
+        this.#limits,
         this.#fault,
       ),
     );
@@ -121,7 +124,8 @@ export class PlayerPanel {
     this.#session = prepared;
     this.#fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
-    setText(this.#about, `${competitor(this.#algorithm).about} ${limits}`);
+    setText(this.#limits, limits);
+    this.#limits.hidden = limits === '';
     this.#drawFigures(figuresOf(new SessionRecord(), scenario));
     this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const recorder = new SessionRecorder({ video: this.video, scenario });

@@ -97,7 +97,7 @@ export class SessionRecorder implements Requests {
         ({ segmentIndex, outcome }) =>
           segmentIndex <= index && (outcome === 'complete' || (live !== undefined && outcome === 'active')),
       );
-      record.shownSegments = shown.length;
+      record.shownSegments = new Set(shown.map(({ segmentIndex }) => segmentIndex)).size;
       record.shownBitrateBps = shown.at(-1)?.bitrateBps;
     }
     if (this.#zeroMs !== undefined) {

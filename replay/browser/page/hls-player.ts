@@ -59,7 +59,8 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       // hls.js ends a request without an event where it loads another level instead.
       if (loading) end(loading, 'abandoned', loading.stats.loaded);
       loading = frag;
-      const [, representationId] = /(video-\d+)\//.exec(frag.url)!;
+      // A segment that is still in production has no URL.
+      const [, representationId] = /(video-\d+)\.m3u8/.exec(player.levels[frag.level]!.uri)!;
       requests.started(frag, {
         index: frag.sn,
         representationId: representationId!,
