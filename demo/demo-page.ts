@@ -221,7 +221,7 @@ export class DemoPage {
     } catch (error) {
       if (isOvertaken()) return;
       this.#endRun();
-      for (const panel of panels) await panel.clear();
+      for (const panel of panels) void panel.clear();
       void this.#origin.removeSessions(this.#sessions);
       this.#sessions = [];
       if (error instanceof OriginLostError) this.#watch.lost();

@@ -141,8 +141,6 @@ export class PlayerPanel {
       config: { scenario, algorithm: this.#algorithm, sessionUrl: session.url },
       video: this.video,
       requests: recorder,
-      // Only the benchmark's page slows down by the clock.
-      clock: { now: () => ({ utcMs: Number.NaN, uncertaintySeconds: 0 }) },
       onFault: (message) => {
         if (!recorder.isOver) this.#options.onFault(message);
       },
@@ -162,12 +160,13 @@ export class PlayerPanel {
   /** Starts the prepared session. */
   async play(): Promise<void> {
     const player = this.#player!;
+    const recorder = this.#recorder!;
     const { session, scenario } = this.#session!;
     if (scenario.live) {
       // This request starts the session's clock. If it fails, the player's own request reports it.
-      this.#recorder!.start();
+      recorder.start();
       await fetch(`${session.url}manifest.mpd`).catch(() => {});
-      if (player !== this.#player) return;
+      if (player !== this.#player || recorder.isOver) return;
     }
     player.start();
   }

@@ -263,7 +263,7 @@ test('a start that another one overtakes leaves no session at the origin', async
     if (method === 'DELETE') ended.add(pathname.split('/').at(-1)!);
   });
   const running = () => [...begun].filter((id) => !ended.has(id)).length;
-  await open('?players=mpc-d,mpc-d&trace=stationary-calm&scenario=hd-16&start=0');
+  await open('?players=mpc-d@shaka,mpc-d&trace=stationary-calm&scenario=hd-16&start=0');
   const restart = page.getByRole('button', { name: 'Start again' });
   // Restarts before, during and after the start of the players.
   for (const pauseMs of [0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80]) {

@@ -17,7 +17,7 @@ export function dashPlayer({ config, video, requests, clock, onFault, onNotAllow
   record(player, requests);
   listen(player, 'error', ({ error }) => onFault(`dash.js: ${(error as Error).message ?? JSON.stringify(error)}`));
   listen(player, 'playbackNotAllowed', () => onNotAllowed?.());
-  if (live && catchUp?.fixedSlots) {
+  if (live && catchUp?.fixedSlots && clock) {
     const adjust = () => slowDownInSlots(player, catchUp, live, clock.now().utcMs);
     for (const type of ['playbackProgress', 'playbackTimeUpdated']) listen(player, type, adjust);
   }

@@ -25,7 +25,8 @@ export interface PlayerContext {
   config: Pick<SessionConfig, 'scenario' | 'algorithm' | 'sessionUrl'>;
   video: HTMLVideoElement;
   requests: Pick<RequestRecorder, 'started' | 'received' | 'responded' | 'ended'>;
-  clock: TimeSource;
+  /** For catch-ups by the clock. Default: there are none. */
+  clock?: TimeSource;
   /** Ends the session. */
   onFault(message: string): void;
   /** The browser wants a click before it plays. Default: a fault. */
