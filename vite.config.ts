@@ -107,7 +107,9 @@ async function demo(): Promise<UserConfig> {
     // The longer names first: each stands for all that begins with it.
     resolve: {
       alias: {
+        'leo-abr/hls': here('src/hls.ts'),
         'leo-abr/live': here('src/live.ts'),
+        'leo-abr/shaka': here('src/shaka.ts'),
         'leo-abr/service': here('predictor/service-client/index.ts'),
         'leo-abr': here('src/index.ts'),
       },
@@ -116,7 +118,7 @@ async function demo(): Promise<UserConfig> {
     base: './',
     define: { __LEO_ABR_VERSION__: JSON.stringify(version) },
     build: { outDir: '../build/demo', emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 1500 },
-    optimizeDeps: { include: ['dashjs', 'uplot'] },
+    optimizeDeps: { include: ['dashjs', 'hls.js', 'shaka-player', 'uplot'] },
     plugins: [
       replayOrigin({
         traces: [here('replay/traces'), ...pathsIn(LEO_ABR_TRACES)],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { PLAYERS } from '../replay/forecasters.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import {
   type Choice,
@@ -10,7 +11,7 @@ import {
   MAX_PLAYERS,
   parseChoice,
 } from './choice.ts';
-import { COMPETITORS } from './competitors.ts';
+import { competitor, competitors, inOtherPlayer } from './competitors.ts';
 
 const catalogue = {
   traces: [
@@ -24,10 +25,13 @@ describe('parseChoice', () => {
     fc.assert(
       fc.property(
         fc.record({
-          players: fc.array(fc.constantFrom(...COMPETITORS.map(({ name }) => name)), {
-            minLength: 1,
-            maxLength: MAX_PLAYERS,
-          }),
+          players: fc.array(
+            fc.constantFrom(...PLAYERS.flatMap((player) => competitors(player).map(({ name }) => name))),
+            {
+              minLength: 1,
+              maxLength: MAX_PLAYERS,
+            },
+          ),
           trace: fc.constantFrom(...catalogue.traces.map(({ name }) => name)),
           scenario: fc.constantFrom(...Object.keys(SCENARIOS)),
           startSeconds: fc.integer({ min: 0, max: 61 }),
@@ -57,6 +61,9 @@ describe('parseChoice', () => {
     ['?players=mpc-q', 'player “mpc-q”'],
     ['?players=mpc-d@nobody', 'player “mpc-d@nobody”'],
     ['?players=./mine.ts', 'player “./mine.ts”'],
+    ['?players=dynamic@hls', 'player “dynamic@hls”; expected mpc-d, '],
+    ['?players=hls', 'player “hls”'],
+    ['?players=hls@shaka', 'player “hls@shaka”'],
     ['?trace=x', 'trace “x”; expected first, a b&c#1'],
     ['?scenario=toString', 'scenario “toString”'],
     ['?start=300', 'start “300”; expected 0 to 299 s'],
@@ -76,12 +83,33 @@ describe('parseChoice', () => {
     expect({ ...choice, players: defaultChoice(catalogue).players }).toEqual(defaultChoice(catalogue));
   });
 
+  test('names the player of each lane as the benchmark does', () => {
+    const { choice, problems } = parseChoice('?players=mpc-l@dash,mpc-l@hls,shaka@shaka,mpc-l@oracle@hls', catalogue);
+    expect(choice.players).toEqual(['mpc-l', 'mpc-l@hls', 'shaka@shaka', 'mpc-l@oracle@hls']);
+    expect(problems).toEqual([]);
+    const titles = ['MPC-L', 'MPC-L in hls.js', 'Shaka’s own', 'MPC-L @ oracle in hls.js'];
+    expect(choice.players.map((name) => competitor(name).title)).toEqual(titles);
+  });
+
   test('valid values beside invalid ones are kept', () => {
     expect(parseChoice('?players=mpc-q,bola,mpc-d@oracle&start=12', catalogue).choice).toMatchObject({
       players: ['bola', 'mpc-d@oracle'],
       startSeconds: 12,
     });
   });
+});
+
+test('a lane that changes its player keeps an algorithm that plays there, else gets the player’s own', () => {
+  expect(inOtherPlayer('mpc-l', 'hls')).toBe('mpc-l@hls');
+  expect(inOtherPlayer('mpc-l@hls', 'shaka')).toBe('mpc-l@shaka');
+  expect(inOtherPlayer('mpc-l@hls', 'dash')).toBe('mpc-l');
+  expect(inOtherPlayer('lolp', 'hls')).toBe('hls@hls');
+  expect(inOtherPlayer('hls@hls', 'shaka')).toBe('shaka@shaka');
+  expect(inOtherPlayer('shaka@shaka', 'dash')).toBe('dynamic');
+  const listed = competitors('hls').map(({ name }) => name);
+  expect(listed).toContain('hls@hls');
+  expect(listed).not.toContain('dynamic@hls');
+  expect(competitors('dash').map(({ name }) => name)).not.toContain('hls');
 });
 
 test('latestStart is the last whole second inside the trace', () => {

@@ -1,17 +1,22 @@
 /** What the viewer chose, and its form as a query string: opening the address again gives the same view. */
 
 import { resolveMpcLOptions } from '../abr/mpc-l/options.ts';
+import { nameInPlayer } from '../replay/browser/algorithms.ts';
+import { PLAYERS } from '../replay/forecasters.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 import { parseServiceAddress } from './service-address.ts';
 
-/** Browsers open six connections to an origin: with more players, requests would wait for one another. */
+/**
+ * Browsers open six connections to an origin: with more players, requests would wait for one another. Live, hls.js takes
+ * two: for a playlist and for media.
+ */
 export const MAX_PLAYERS = 4;
 
 export type TimelineWindow = 'session' | 'minute';
 
 export interface Choice {
-  /** Algorithms by name, one per player. */
+  /** Algorithms by name, one per player: `mpc-l`, in another player `mpc-l@hls`. */
   players: readonly string[];
   trace: string;
   scenario: string;
@@ -59,9 +64,9 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
 
   const players = parameters.get('players')?.split(',').filter(Boolean);
   if (players !== undefined) {
-    const known = players.filter(isCompetitor);
-    const names = competitors().map(({ name }) => name);
-    for (const name of players) if (!known.includes(name)) reject('player', name, names.join(', '));
+    const known = players.filter(isCompetitor).map((name) => nameInPlayer(name, 'dash'));
+    const expected = PLAYERS.flatMap((player) => competitors(player).map(({ name }) => name)).join(', ');
+    for (const name of players) if (!isCompetitor(name)) reject('player', name, expected);
     if (known.length > MAX_PLAYERS)
       problems.push(`The page's address has ${known.length} players; ${MAX_PLAYERS} fit.`);
     if (known.length > 0) choice.players = known.slice(0, MAX_PLAYERS);

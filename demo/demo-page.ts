@@ -1,8 +1,9 @@
 /** The page: the viewer's choice, the players, and their current run. */
 
+import { loadPlayer } from '../replay/browser/page/load-player.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { type Choice, formatChoice, parseChoice } from './choice.ts';
-import { addOwnAlgorithms, competitors } from './competitors.ts';
+import { addOwnAlgorithms, competitors, playerOf } from './competitors.ts';
 import { Controls } from './controls.ts';
 import { byId, nextTask } from './dom.ts';
 import { Notices } from './notices.ts';
@@ -46,6 +47,8 @@ export class DemoPage {
   static async open(): Promise<void> {
     const notices = new Notices(byId('notices'));
     try {
+      // While the origin answers.
+      for (const name of parseChoice(location.search, { traces: [] }).choice.players) void loadPlayer(playerOf(name));
       const origin = await OriginClient.find();
       await addOwnAlgorithms(origin.algorithms);
       const page = new DemoPage(origin, await origin.traces(), notices);
@@ -147,7 +150,7 @@ export class DemoPage {
 
   #addPlayer(): void {
     const { players } = this.#choice;
-    const all = competitors();
+    const all = competitors('dash');
     const next = all.find(({ name }) => !players.includes(name)) ?? all[0]!;
     this.#setPlayers([...players, next.name]);
   }
@@ -178,6 +181,8 @@ export class DemoPage {
     const panels = this.#panels;
     try {
       const spec = { trace: traceName, scenario: scenarioName, startSeconds };
+      const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
+      if (isOvertaken()) return;
       const sessions = await this.#origin.createSessions(spec, panels.length);
       if (isOvertaken()) return void this.#origin.removeSessions(sessions);
       const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
@@ -187,19 +192,21 @@ export class DemoPage {
       for (const panel of panels) {
         await nextTask();
         if (isOvertaken()) return;
-        panel.clear();
+        await panel.clear();
       }
       for (const [place, panel] of panels.entries()) {
         await nextTask();
         if (isOvertaken()) return;
         const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
-        const record = panel.prepare({ session: sessions[place]!, scenario, seed: SEED, risk, service: forecaster });
+        const session = sessions[place]!;
+        const newPlayer = newPlayers[place]!;
+        const record = panel.prepare({ newPlayer, session, scenario, seed: SEED, risk, service: forecaster });
         players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
       }
       for (const panel of panels) {
         await nextTask();
         if (isOvertaken()) return;
-        panel.play();
+        void panel.play();
       }
       await nextTask();
       if (isOvertaken()) return;
@@ -214,7 +221,7 @@ export class DemoPage {
     } catch (error) {
       if (isOvertaken()) return;
       this.#endRun();
-      for (const panel of panels) panel.clear();
+      for (const panel of panels) void panel.clear();
       void this.#origin.removeSessions(this.#sessions);
       this.#sessions = [];
       if (error instanceof OriginLostError) this.#watch.lost();

@@ -1,17 +1,17 @@
 /** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
-import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr, type Forecaster, type LeoAbrHandle } from 'leo-abr/live';
-import { FREE_CHOICE, playerSettings } from '../replay/browser/page/player-settings.ts';
+import type { Forecaster } from 'leo-abr/live';
+import type { PlayerContext, TestPlayer } from '../replay/browser/page/test-player.ts';
+import { PLAYERS, type PlayerName, splitPlayer } from '../replay/forecasters.ts';
 import type { Scenario } from '../replay/scenarios.ts';
-import { competitor, competitors } from './competitors.ts';
+import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from './competitors.ts';
 import { button, element, options, setText, swatch } from './dom.ts';
 import { bitrate, decimal, megabits, seconds } from './format.ts';
 import { icon } from './icons.ts';
 import type { OriginSession } from './origin-client.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { liveSoFar, measuredBps, SessionRecord } from './session-record.ts';
-import { onPlayerEvent, SessionRecorder } from './session-recorder.ts';
+import { SessionRecorder } from './session-recorder.ts';
 
 export interface PlayerPanelOptions {
   /** From 0; selects colour and dashes. */
@@ -19,14 +19,16 @@ export interface PlayerPanelOptions {
   algorithm: string;
   /** False for the only player. */
   isRemovable: boolean;
-  /** The viewer chose another algorithm, used from the next session on. */
+  /** The viewer chose another algorithm or player, used from the next session on. */
   onAlgorithm(): void;
   onRemove(): void;
-  /** dash.js reported an error. */
+  /** The player reported an error. */
   onFault(message: string): void;
 }
 
 export interface PanelSession {
+  /** Makes the player of the panel's algorithm. */
+  newPlayer: (context: PlayerContext) => TestPlayer;
   session: OriginSession;
   scenario: Scenario;
   seed: number;
@@ -36,67 +38,76 @@ export interface PanelSession {
   service: Forecaster | undefined;
 }
 
+/** What a player does not do live. */
+const LIVE_LIMITS: Readonly<Record<PlayerName, string>> = {
+  dash: '',
+  hls: 'hls.js never jumps to the live edge here, and loads a segment again after some switches.',
+  shaka: 'Shaka joins at a latency of its own, and never jumps to the live edge here.',
+};
+
 export class PlayerPanel {
   readonly root: HTMLElement;
   readonly video: HTMLVideoElement;
   readonly #options: PlayerPanelOptions;
-  readonly #select: HTMLSelectElement;
+  readonly #algorithmChoice: HTMLSelectElement;
+  readonly #playerChoice: HTMLSelectElement;
   readonly #state: HTMLElement;
   readonly #fault: HTMLElement;
   readonly #about: HTMLElement;
+  readonly #limits: HTMLElement;
   readonly #playButton: HTMLButtonElement;
   readonly #figures = element('dl', { class: 'figures' });
-  #player: MediaPlayerClass | undefined;
+  #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
-  #scenario: Scenario | undefined;
+  #session: PanelSession | undefined;
   #algorithm: string;
-  /** The session for play(); undefined once dash.js is initialized. */
-  #prepared: { manifestUrl: string; handle: LeoAbrHandle | undefined } | undefined;
+  /** Resolves when the previous player has left the picture. */
+  #freed: Promise<unknown> = Promise.resolve();
 
   constructor(panel: PlayerPanelOptions) {
     this.#options = panel;
     this.#algorithm = panel.algorithm;
     const number = panel.place + 1;
-    const heading = `player-${number}`;
     this.video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
     this.video.muted = true;
-    this.#select = element(
+    this.#algorithmChoice = element('select', { 'aria-label': `Algorithm of player ${number}` });
+    this.#algorithmChoice.addEventListener('change', () => this.#choose(this.#algorithmChoice.value));
+    this.#playerChoice = element(
       'select',
-      { id: `${heading}-algorithm`, 'aria-label': `Algorithm of player ${number}` },
+      { class: 'library', 'aria-label': `Library of player ${number}`, title: 'The library that plays' },
       ...options(
-        competitors().map(({ name, title }) => ({ value: name, label: title })),
-        panel.algorithm,
+        PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] })),
+        playerOf(panel.algorithm),
       ),
     );
-    if (this.#select.value !== panel.algorithm) {
-      this.#select.append(...options([{ value: panel.algorithm, label: panel.algorithm }], panel.algorithm));
-    }
-    this.#select.addEventListener('change', () => {
-      this.#setAlgorithm(this.#select.value);
-      panel.onAlgorithm();
-    });
+    this.#playerChoice.addEventListener('change', () =>
+      this.#choose(inOtherPlayer(this.#algorithm, this.#playerChoice.value as PlayerName)),
+    );
     const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
     const remove = button(() => panel.onRemove(), removal, icon('cross'));
     this.#state = element('span', { class: 'state' }, 'loading');
     this.#fault = element('p', { class: 'fault', hidden: true });
-    this.#about = element('p', { class: 'about' }, competitor(panel.algorithm).about);
+    this.#about = element('p', { class: 'about' });
+    this.#limits = element('p', { class: 'about limits', hidden: true });
     this.#playButton = button(() => void this.video.play(), { class: 'play', hidden: true }, 'Play');
     this.root = element(
       'article',
-      { class: `player place-${panel.place}`, 'aria-label': `Player ${number}: ${competitor(panel.algorithm).title}` },
-      element('header', {}, swatch(), this.#select, remove),
+      { class: `player place-${panel.place}` },
+      element('header', {}, swatch(), this.#algorithmChoice, this.#playerChoice, remove),
       element(
         'div',
         { class: 'player-body' },
         element('div', { class: 'picture' }, this.video, this.#state, this.#playButton),
         this.#figures,
         this.#about,
+        this.#limits,
         this.#fault,
       ),
     );
     this.video.addEventListener('playing', () => {
       this.#playButton.hidden = true;
     });
+    this.#showAlgorithm();
   }
 
   get algorithm(): string {
@@ -107,67 +118,78 @@ export class PlayerPanel {
     return competitor(this.#algorithm).title;
   }
 
-  /** Prepares a session for play() in place of the previous one; returns its record. */
-  prepare({ session, scenario, seed, risk, service }: PanelSession): SessionRecord {
-    this.clear();
-    this.#scenario = scenario;
+  /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
+  prepare(prepared: PanelSession): SessionRecord {
+    const { newPlayer, session, scenario, seed, risk, service } = prepared;
+    this.#session = prepared;
     this.#fault.hidden = true;
+    const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
+    setText(this.#limits, limits);
+    this.#limits.hidden = limits === '';
     this.#drawFigures(figuresOf(new SessionRecord(), scenario));
     this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
-    const player = MediaPlayer().create();
-    player.updateSettings(playerSettings({ scenario, algorithm: this.#algorithm }));
-    // The manifest of a live stream names the origin's clock; dash.js must ask no other.
-    player.clearDefaultUTCTimingSources();
-    // The page shows errors itself.
-    player.updateSettings({ debug: { logLevel: 0 } });
-    const nowSeconds = () => this.#recorder?.nowSeconds ?? 0;
-    const plugin = pluginOptions(this.#algorithm, { session, seed, risk, service, nowSeconds });
-    const handle = plugin === undefined ? undefined : attachLeoAbr(player, plugin);
-    handle?.on('fault', ({ message }) => this.showFault(message));
-    const recorder = new SessionRecorder({ player, video: this.video, scenario, handle });
+    const recorder = new SessionRecorder({ video: this.video, scenario });
     this.#recorder = recorder;
-    const on = (type: string, listener: (event: unknown) => void) =>
-      onPlayerEvent(player, type, (event) => {
-        if (this.#recorder === recorder) listener(event);
-      });
-    on('streamInitialized', () => player.updateSettings(FREE_CHOICE));
-    on('playbackNotAllowed', () => {
-      this.#playButton.hidden = false;
+    const plugin = pluginOptions(this.#algorithm, {
+      session,
+      seed,
+      risk,
+      service,
+      nowSeconds: () => recorder.nowSeconds,
     });
-    on('error', (event) => this.#options.onFault(errorMessage(event)));
+    const player = newPlayer({
+      config: { scenario, algorithm: this.#algorithm, sessionUrl: session.url },
+      video: this.video,
+      requests: recorder,
+      onFault: (message) => {
+        if (!recorder.isOver) this.#options.onFault(message);
+      },
+      onNotAllowed: () => {
+        this.#playButton.hidden = recorder.isOver;
+      },
+    });
     this.#player = player;
-    this.#prepared = { manifestUrl: `${session.url}manifest.mpd`, handle };
+    if (plugin !== undefined) {
+      const handle = player.attach(plugin);
+      handle.on('fault', ({ message }) => this.showFault(message));
+      recorder.listen(handle, player);
+    }
     return recorder.record;
   }
 
   /** Starts the prepared session. */
-  play(): void {
-    const { manifestUrl } = this.#prepared!;
-    this.#prepared = undefined;
-    this.#player!.initialize(this.video, manifestUrl, true);
+  async play(): Promise<void> {
+    const player = this.#player!;
+    const recorder = this.#recorder!;
+    const { session, scenario } = this.#session!;
+    if (scenario.live) {
+      // This request starts the session's clock. If it fails, the player's own request reports it.
+      recorder.start();
+      await fetch(`${session.url}manifest.mpd`).catch(() => {});
+      if (player !== this.#player || recorder.isOver) return;
+    }
+    player.start();
   }
 
   /** Ends the session; the last picture stays. */
   stop(): void {
     this.#recorder?.stop();
-    this.#player?.updateSettings({ streaming: { scheduling: { scheduleWhilePaused: false } } });
+    this.#player?.rest();
     this.video.pause();
   }
 
-  /** Ends the session and frees its player and picture. */
-  clear(): void {
+  /** Ends the session; resolves when its player and picture are freed. */
+  async clear(): Promise<void> {
     this.stop();
     this.#recorder = undefined;
-    // dash.js cannot destroy a player that was not initialized.
-    if (this.#prepared === undefined) this.#player?.destroy();
-    else this.#prepared.handle?.detach();
-    this.#prepared = undefined;
+    this.#freed = Promise.all([this.#freed, this.#player?.destroy()]);
     this.#player = undefined;
+    await this.#freed;
   }
 
   /** Frees everything; the panel cannot be used again. */
   dispose(): void {
-    this.clear();
+    void this.clear();
     this.root.remove();
   }
 
@@ -183,7 +205,7 @@ export class PlayerPanel {
     const [text, kind] = stateOf(record, isRunning);
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
-    this.#drawFigures(figuresOf(record, this.#scenario!));
+    this.#drawFigures(figuresOf(record, this.#session!.scenario));
   }
 
   #drawFigures(figures: Readonly<Record<string, string>>): void {
@@ -201,10 +223,26 @@ export class PlayerPanel {
     this.#fault.hidden = false;
   }
 
-  #setAlgorithm(name: string): void {
+  #choose(name: string): void {
     this.#algorithm = name;
-    setText(this.#about, competitor(name).about);
-    this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${competitor(name).title}`);
+    this.#showAlgorithm();
+    this.#options.onAlgorithm();
+  }
+
+  /** Shows the algorithm among those of its player. */
+  #showAlgorithm(): void {
+    const name = this.#algorithm;
+    const { about, title } = competitor(name);
+    const all = competitors(playerOf(name));
+    const listed = all.some((one) => one.name === name) ? all : [...all, competitor(name)];
+    this.#algorithmChoice.replaceChildren(
+      ...options(
+        listed.map((one) => ({ value: one.name, label: competitor(splitPlayer(one.name).name).title })),
+        name,
+      ),
+    );
+    setText(this.#about, about);
+    this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${title}`);
   }
 }
 
@@ -239,10 +277,4 @@ function stateOf(record: SessionRecord, isRunning: boolean): [text: string, kind
     return [`stalled ${seconds(record.nowSeconds - record.stalls.at(-1)!.startSeconds)}`, 'stalled'];
   }
   return ['playing', 'playing'];
-}
-
-function errorMessage(event: unknown): string {
-  const { error } = event as { error?: { message?: unknown; code?: unknown } | string };
-  if (typeof error === 'string') return error;
-  return String(error?.message ?? error?.code ?? 'dash.js gave no reason');
 }

@@ -1,4 +1,4 @@
-/** The options of `attachLeoAbr` for each algorithm of the page. */
+/** The plugin's options for each algorithm of the page. */
 
 import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr/live';
 import { createController } from '../abr/algorithms.ts';
@@ -6,6 +6,7 @@ import { PiecewisePath } from '../abr/capacity-path.ts';
 import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
 import { SubSecond } from '../predictor/sub-second.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
+import { splitPlayer } from '../replay/forecasters.ts';
 import { oracleForecaster } from '../replay/oracle/oracle-forecaster.ts';
 import { ownAlgorithm } from './competitors.ts';
 import type { OriginSession } from './origin-client.ts';
@@ -21,15 +22,15 @@ export interface PluginSession {
   service: Forecaster | undefined;
 }
 
-/** Whether an algorithm uses the viewer's risk and service: only MPC-L itself, not its ablations. */
+/** Whether an algorithm uses the viewer's risk and service: only MPC-L itself, in any player, not its ablations. */
 export function isTunable(algorithm: string): boolean {
-  return algorithm === 'mpc-l';
+  return splitPlayer(algorithm).name === 'mpc-l';
 }
 
 /** The origin runs on this machine or on one nearby. */
 const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 
-/** The options; undefined if dash.js's own rules decide. Throws an `InputError` for an unknown algorithm. */
+/** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
 export function pluginOptions(
   algorithm: string,
   { session, seed, nowSeconds, risk, service }: PluginSession,
@@ -53,7 +54,8 @@ export function pluginOptions(
     return { ...common, risk, prior: false, forecasters: service === undefined ? [] : [service] };
   }
   // The plugin knows its own controllers by name; the others exist only in replays.
-  if (isControllerName(algorithm)) return { ...common, controller: algorithm };
+  const { name } = splitPlayer(algorithm);
+  if (isControllerName(name)) return { ...common, controller: name };
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {
     const path = new PiecewisePath({ ...link, tail: 'repeat', latencySeconds: link.rttSeconds });

@@ -62,6 +62,14 @@ describe('qoeSoFar', () => {
   });
 });
 
+test('a segment that a player loads again counts once, as it was loaded last', () => {
+  const record = played();
+  const again = { segmentIndex: 2, bitrateBps: 8e6, requestedAtSeconds: 8, bufferLevelSeconds: 1 };
+  Object.assign(record.requested(again), { receivedBits: 32e6, endedAtSeconds: 9, outcome: 'complete' });
+  expect(record.segments.map(({ bitrateBps }) => bitrateBps / 1e6)).toEqual([1, 5, 8]);
+  expect(sessionResult(record, about).segments[2]).toMatchObject({ bitrateBps: 8e6, abandonedBits: 20e6 });
+});
+
 describe('a live session', () => {
   const liveScenario = SCENARIOS['live-hd-3']!;
 

@@ -115,11 +115,11 @@ export class SessionRecord {
     return this.startupSeconds ?? this.nowSeconds;
   }
 
-  /** Complete downloads, by segment. */
+  /** Complete downloads: the last one of each segment, because hls.js may load one again. */
   get segments(): DownloadNote[] {
-    return this.downloads
-      .filter(({ outcome }) => outcome === 'complete')
-      .sort((a, b) => a.segmentIndex - b.segmentIndex);
+    const complete = this.downloads.filter(({ outcome }) => outcome === 'complete');
+    const last = new Map(complete.map((download) => [download.segmentIndex, download]));
+    return [...last.values()].sort((a, b) => a.segmentIndex - b.segmentIndex);
   }
 }
 

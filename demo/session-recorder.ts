@@ -1,92 +1,74 @@
-/** Turns the events of a dash.js player, its media element and the plugin into a SessionRecord. */
+/** Turns the requests of a player, the events of its media element and of the plugin into a SessionRecord. */
 
-import type { MediaPlayerClass } from 'dashjs';
 import type { DecisionEvent, LeoAbrHandle } from 'leo-abr';
 import { PlaybackEnd } from '../replay/browser/page/playback-end.ts';
 import { PlaybackMeter } from '../replay/browser/page/playback-meter.ts';
+import { bufferedAhead, type RequestedSegment } from '../replay/browser/page/request-recorder.ts';
+import type { PlayerContext, TestPlayer } from '../replay/browser/page/test-player.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { sessionSecondsOf } from './run.ts';
 import { type DownloadNote, SessionRecord, type StallNote } from './session-record.ts';
-
-/** The part of dash.js's FragmentRequest that is read here. */
-interface SegmentRequest {
-  type: string;
-  mediaType: string;
-  index: number;
-  bytesLoaded: number;
-  representation: { bandwidth: number } | null;
-}
-
-interface QualityChange {
-  mediaType: string;
-  reason: unknown;
-}
 
 /** Shorter stalls are jitter of the clock. */
 const SHORTEST_STALL_SECONDS = 0.02;
 
 export interface SessionRecorderOptions {
-  player: MediaPlayerClass;
   video: HTMLVideoElement;
   scenario: Scenario;
-  /** The plugin's handle; undefined if dash.js decides by itself. */
-  handle: LeoAbrHandle | undefined;
 }
 
-/** Listens to any event of dash.js, whose types know only some names. */
-export function onPlayerEvent<E>(player: MediaPlayerClass, type: string, listener: (event: E) => void): void {
-  (player as unknown as { on(type: string, listener: (event: E) => void): void }).on(type, listener);
+type Requests = PlayerContext['requests'];
+
+interface OpenDownload {
+  note: DownloadNote;
+  loadedBytes: RequestedSegment['loadedBytes'];
 }
 
-export class SessionRecorder {
+export class SessionRecorder implements Requests {
   readonly record = new SessionRecord();
   readonly #options: SessionRecorderOptions;
   readonly #meter: PlaybackMeter;
   readonly #playback: PlaybackEnd;
-  readonly #open = new Map<SegmentRequest, DownloadNote>();
+  readonly #open = new Map<object, OpenDownload>();
   readonly #ending = new AbortController();
   #zeroMs: number | undefined;
   /** The plugin's second 0 on the session's clock. */
   #firstRequestSeconds: number | undefined;
-  /** dash.js's reason for the last change of quality; undefined after the next request. */
-  #dashReason: string | undefined;
+  #handle: LeoAbrHandle | undefined;
 
   constructor(options: SessionRecorderOptions) {
     this.#options = options;
-    const { player, video, handle, scenario } = options;
+    const { video } = options;
     this.#meter = new PlaybackMeter(video);
     this.#playback = new PlaybackEnd(video);
-    const on = <E>(type: string, listener: (event: E) => void) =>
-      onPlayerEvent<E>(player, type, (event) => {
-        if (!this.#ending.signal.aborted) listener(event);
-      });
-    // The request for the manifest starts the origin's clock of a live session.
-    if (scenario.live) on('manifestLoadingStarted', () => this.#start());
-    on<{ request: SegmentRequest }>('fragmentLoadingStarted', ({ request }) => this.#requested(request));
-    on<{ request: SegmentRequest }>('loadingProgress', ({ request }) => this.#progressed(request));
-    // In low-latency mode: the part of the body that arrived since the last event.
-    on<{ request: SegmentRequest; response: ArrayBuffer }>('loadingDataProgress', ({ request, response }) => {
-      const note = this.#open.get(request);
-      if (note !== undefined) note.receivedBits += response.byteLength * 8;
-    });
-    on<{ request: SegmentRequest; error?: unknown }>('fragmentLoadingCompleted', ({ request, error }) =>
-      this.#ended(request, error ? 'failed' : 'complete'),
-    );
-    on<{ request: SegmentRequest }>('fragmentLoadingAbandoned', ({ request }) => this.#ended(request, 'abandoned'));
-    if (handle !== undefined) {
-      handle.on('decision', (event) => this.#decided(event));
-      handle.on('pace', ({ pace: { reason }, playbackRate, state }) =>
-        this.record.paces.push({ atSeconds: this.#secondsOf(state), playbackRate, reason }),
-      );
-    } else {
-      on<QualityChange>('qualityChangeRequested', ({ mediaType, reason }) => {
-        if (mediaType === 'video') this.#dashReason = dashReason(reason);
-      });
-    }
     const { signal } = this.#ending;
     for (const type of ['timeupdate', 'playing', 'ended'])
       video.addEventListener(type, () => this.sample(), { signal });
     video.addEventListener('waiting', () => this.#meter.onWaiting(this.nowSeconds), { signal });
+    // Shaka Player lets a stalled element wait at rate 0.
+    const onRate = () => video.playbackRate === 0 && this.#meter.onWaiting(this.nowSeconds);
+    video.addEventListener('ratechange', onRate, { signal });
+  }
+
+  /** Records the plugin's decisions. Otherwise the player's own ABR decides. */
+  listen(handle: LeoAbrHandle, { representationId = (id) => id }: Pick<TestPlayer, 'representationId'>): void {
+    this.#handle = handle;
+    handle.on('decision', (event) => {
+      if (!this.isOver) this.#decided(event, this.#bitrateOf(representationId(event.representationId)));
+    });
+    handle.on('pace', ({ pace: { reason }, playbackRate, state }) => {
+      if (!this.isOver) this.record.paces.push({ atSeconds: this.#secondsOf(state), playbackRate, reason });
+    });
+  }
+
+  /** Ended or stopped: later events are ignored. */
+  get isOver(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  /** Starts the clock, unless it runs; the first request does, too. */
+  start(): void {
+    this.#zeroMs ??= performance.now();
   }
 
   /** On the clock of the record; 0 before it starts. */
@@ -96,7 +78,8 @@ export class SessionRecorder {
 
   /** Updates the record; call it several times a second. */
   sample(): void {
-    if (this.#ending.signal.aborted) return;
+    if (this.isOver) return;
+    for (const open of this.#open.values()) count(open);
     const { record } = this;
     const { video, scenario } = this.#options;
     const { segmentSeconds, live } = scenario;
@@ -114,7 +97,7 @@ export class SessionRecorder {
         ({ segmentIndex, outcome }) =>
           segmentIndex <= index && (outcome === 'complete' || (live !== undefined && outcome === 'active')),
       );
-      record.shownSegments = shown.length;
+      record.shownSegments = new Set(shown.map(({ segmentIndex }) => segmentIndex)).size;
       record.shownBitrateBps = shown.at(-1)?.bitrateBps;
     }
     if (this.#zeroMs !== undefined) {
@@ -124,7 +107,7 @@ export class SessionRecorder {
         ...(live &&
           record.startupSeconds !== undefined && {
             latencySeconds: live.timeShiftSeconds + now - video.currentTime,
-            playbackRate: video.playbackRate,
+            ...(video.playbackRate > 0 && { playbackRate: video.playbackRate }),
           }),
       });
     }
@@ -142,47 +125,54 @@ export class SessionRecorder {
     this.#ending.abort();
   }
 
-  #start(): void {
-    this.#zeroMs ??= performance.now();
-  }
-
-  #requested(request: SegmentRequest): void {
-    if (request.type !== 'MediaSegment' || request.mediaType !== 'video' || request.representation === null) return;
-    this.#start();
+  started(request: object, { index, representationId, loadedBytes, ownReason }: RequestedSegment): void {
+    if (this.isOver) return;
+    this.start();
     this.#firstRequestSeconds ??= this.nowSeconds;
-    const { video, handle } = this.#options;
     const { decisions, downloads } = this.record;
     const previousBitrateBps = downloads.at(-1)?.bitrateBps;
     const atSeconds = this.nowSeconds;
     const segment = {
-      segmentIndex: request.index,
-      bitrateBps: request.representation.bandwidth,
-      bufferLevelSeconds: bufferedAhead(video),
+      segmentIndex: index,
+      bitrateBps: this.#bitrateOf(representationId),
+      bufferLevelSeconds: bufferedAhead(this.#options.video),
     };
-    this.#open.set(request, this.record.requested({ ...segment, requestedAtSeconds: atSeconds }));
-    if (handle !== undefined) return;
-    const reason = this.#dashReason ?? 'dash.js changes nothing';
-    this.#dashReason = undefined;
-    const kind = decisions.at(-1)?.segmentIndex === request.index ? 'abandon' : 'decide';
-    decisions.push({ ...segment, atSeconds, kind, previousBitrateBps, reason });
+    this.#open.set(request, {
+      note: this.record.requested({ ...segment, requestedAtSeconds: atSeconds }),
+      loadedBytes,
+    });
+    if (this.#handle !== undefined) return;
+    const kind = decisions.at(-1)?.segmentIndex === index ? 'abandon' : 'decide';
+    decisions.push({ ...segment, atSeconds, kind, previousBitrateBps, reason: ownReason() });
   }
 
-  #progressed(request: SegmentRequest): void {
-    const note = this.#open.get(request);
-    if (note !== undefined && request.bytesLoaded > 0) note.receivedBits = request.bytesLoaded * 8;
+  received(request: object, bytes: number): void {
+    const open = this.#open.get(request);
+    if (open !== undefined && !this.isOver) open.note.receivedBits += bytes * 8;
   }
 
-  #ended(request: SegmentRequest, outcome: DownloadNote['outcome']): void {
-    const note = this.#open.get(request);
-    if (note === undefined) return;
+  /** The link of the session is known without the responses' headers. */
+  responded(): void {}
+
+  ended(request: object, outcome: DownloadNote['outcome'], bytes?: number): void {
+    const open = this.#open.get(request);
+    if (open === undefined || this.isOver) return;
     this.#open.delete(request);
-    if (request.bytesLoaded > 0) note.receivedBits = request.bytesLoaded * 8;
+    const { note } = open;
+    count(open);
+    if (bytes !== undefined) note.receivedBits = bytes * 8;
     note.endedAtSeconds = this.nowSeconds;
     note.outcome = outcome;
   }
 
-  #decided({ kind, decision, state, forecast }: DecisionEvent): void {
-    const { representation, ...rest } = decision;
+  /** Of `video-<n>`. */
+  #bitrateOf(representationId: string): number {
+    return this.#options.scenario.ladderBps[Number(representationId.replace('video-', ''))]!;
+  }
+
+  #decided({ kind, decision, state, forecast }: DecisionEvent, bitrateBps: number): void {
+    const { representation, candidates, ...rest } = decision;
+    const { ladderBps } = this.#options.scenario;
     const atSeconds = this.#secondsOf(state);
     const zeroSeconds = atSeconds - state.nowSeconds;
     this.record.decisions.push({
@@ -190,7 +180,9 @@ export class SessionRecorder {
       atSeconds,
       kind,
       segmentIndex: state.segmentIndex,
-      bitrateBps: state.ladderBps[representation]!,
+      bitrateBps,
+      // hls.js names mean bitrates, and a player may leave out a representation.
+      candidates: candidates?.map((one) => ({ ...one, bitrateBps: closest(ladderBps, one.bitrateBps) })),
       previousBitrateBps: this.record.downloads.at(-1)?.bitrateBps,
       bufferLevelSeconds: state.bufferLevelSeconds,
       forecast: forecast && { ...forecast, issuedAtMs: forecast.issuedAtMs + zeroSeconds * 1000 },
@@ -225,22 +217,11 @@ export class SessionRecorder {
   }
 }
 
-/** Buffer level in seconds. */
-function bufferedAhead({ buffered, currentTime }: HTMLMediaElement): number {
-  for (let i = 0; i < buffered.length; i++) {
-    const end = buffered.end(i);
-    if (end > currentTime) return end - Math.max(currentTime, buffered.start(i));
-  }
-  return 0;
+/** Reads the bytes so far. Low-latency players report theirs through `received` instead. */
+function count({ note, loadedBytes }: OpenDownload): void {
+  note.receivedBits = Math.max(note.receivedBits, (loadedBytes?.() ?? 0) * 8);
 }
 
-/** dash.js's rules give reasons as objects of numbers, some with a message. */
-function dashReason(reason: unknown): string {
-  if (typeof reason !== 'object' || reason === null) return String(reason ?? 'no reason given');
-  const { message, ...rest } = reason as { message?: unknown };
-  if (typeof message === 'string') return message;
-  return Object.entries(rest)
-    .filter(([, value]) => ['number', 'string', 'boolean'].includes(typeof value))
-    .map(([name, value]) => `${name} ${typeof value === 'number' ? Math.round(value * 100) / 100 : value}`)
-    .join(', ');
+function closest(ladderBps: readonly number[], bps: number): number {
+  return ladderBps.reduce((best, one) => (Math.abs(one - bps) < Math.abs(best - bps) ? one : best));
 }

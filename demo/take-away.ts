@@ -1,6 +1,7 @@
 /** Exports a run: its sessions as the benchmark's results JSON, its timeline as a PNG. */
 
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
+import { splitPlayer } from '../replay/forecasters.ts';
 import { resolveScenario } from '../replay/scenario-file.ts';
 import { roundedSession } from '../replay/simulator/session-result.ts';
 import { DEFAULT_RISK } from './choice.ts';
@@ -30,7 +31,9 @@ export function saveResults(run: Run): void {
 /** The name in the results: not the benchmark's if the algorithm had another risk or a service. */
 function nameOf(algorithm: string, { risk, service }: Run): string {
   if (!isTunable(algorithm)) return algorithm;
-  return `${algorithm}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${service === '' ? '' : '@service'}`;
+  const { name, player } = splitPlayer(algorithm);
+  const inPlayer = player === undefined ? '' : `@${player}`;
+  return `${name}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${service === '' ? '' : '@service'}${inPlayer}`;
 }
 
 /** Saves the timeline as it is drawn, with a title and a legend. */

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { megabits } from '../../demo/format.ts';
 import { parseResults } from '../../replay/evaluation/parse-results.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { expect, startDemo, test, untilPlayed } from './demo-test.ts';
@@ -152,6 +153,86 @@ test('another algorithm, link, scenario or start restarts the players and change
   await expect(page.getByRole('combobox', { name: 'Algorithm of player 1' })).toHaveValue('dynamic');
 });
 
+test('each lane has its player: dash.js, hls.js and Shaka play, decide and are measured', async ({ open, page }) => {
+  const scripts: string[] = [];
+  page.on('request', (request) => scripts.push(request.url()));
+  const loaded = (player: string) => scripts.some((url) => url.includes(`/${player}-player`));
+  await open(CALM);
+  await untilPlayed(page, 1);
+  expect(['dash', 'hls', 'shaka'].map(loaded)).toEqual([true, false, false]);
+
+  await open(CALM.replace('mpc-d', 'mpc-l,mpc-l@hls,mpc-d@shaka,hls@hls'));
+  await untilPlayed(page, 20);
+  expect(['hls', 'shaka'].map(loaded)).toEqual([true, true]);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  // The picture follows the figure within a quarter of a second.
+  await expect(async () => {
+    for (const { shown, stated } of await pictureWidths(page)) expect(shown).toBe(stated);
+  }).toPass();
+  const names = ['MPC-L', 'MPC-L in hls.js', 'MPC-D in Shaka', 'hls.js’s own'];
+  for (const [i, name] of names.entries()) {
+    await expect(player(page, i + 1)).toHaveAccessibleName(`Player ${i + 1}: ${name}`);
+    const decisions = page.getByRole('region', { name: `Decisions of ${name}`, exact: true });
+    await expect(decisions.locator('.when')).toHaveText(/segment \d+/);
+    await expect(decisions.locator('.reason')).toHaveText(
+      i === 3 ? /^hls\.js gives no reason; it estimates [\d.]+ Mbit/ : /\d/,
+    );
+  }
+  for (const colours of await laneColours(page)) expect(colours).toBeGreaterThan(5);
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Results as JSON' }).click(),
+  ]);
+  const { sessions, scenario } = parseResults(readFileSync(await download.path(), 'utf8'), 'lanes.json');
+  expect(sessions.map(({ algorithm }) => algorithm)).toEqual(['mpc-l', 'mpc-l@hls', 'mpc-d@shaka', 'hls@hls']);
+  for (const { segments, algorithm } of sessions) {
+    expect(segments.length).toBeGreaterThan(4);
+    for (const [i, { index, sizeBits, bitrateBps, reason }] of segments.entries()) {
+      expect(index).toBe(i);
+      const representation = scenario.ladderBps.indexOf(bitrateBps);
+      expect(sizeBits).toBe(scenario.segmentSizesBits[i]![representation]);
+      expect(reason, `${algorithm}, segment ${i}`).not.toBe('');
+    }
+  }
+  const racers = page.locator('.racer');
+  for (const [i, name] of names.entries()) {
+    await expect(racers.nth(i)).toContainText(name);
+    const shown = /mean bitrate ([\d.]+)/.exec((await racers.nth(i).locator('.details').textContent())!)![1];
+    // Of the segments on screen: the first ones of the session.
+    const rates = sessions[i]!.segments.map(({ bitrateBps }) => bitrateBps);
+    const means = rates.map((_, n) => megabits(rates.slice(0, n + 1).reduce((sum, one) => sum + one, 0) / (n + 1)));
+    expect(means.slice(3)).toContain(shown);
+    await expect(racers.nth(i).locator('.value')).toHaveText(/^−?\d+\.\d$/);
+  }
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+});
+
+test('a lane changes its player; an algorithm that the player lacks gives way to the player’s own', async ({
+  open,
+}) => {
+  const page = await open(CALM);
+  await untilPlayed(page, 1);
+  const players = () => new URL(page.url()).searchParams.get('players');
+  const algorithm = page.getByRole('combobox', { name: 'Algorithm of player 1' });
+  const library = page.getByRole('combobox', { name: 'Library of player 1' });
+  await library.selectOption('Shaka');
+  expect(players()).toBe('mpc-d@shaka');
+  await untilPlayed(page, 1);
+  await library.selectOption('dash.js');
+  await algorithm.selectOption({ label: 'dash.js Dynamic' });
+  expect(players()).toBe('dynamic');
+  await library.selectOption('hls.js');
+  expect(players()).toBe('hls@hls');
+  await expect(algorithm.getByRole('option', { name: 'Dynamic' })).toHaveCount(0);
+  await untilPlayed(page, 1);
+  await expect(page.getByRole('region', { name: 'Decisions of hls.js’s own' })).toContainText('it estimates');
+});
+
 test('players can be added and removed; stopping keeps the views', async ({ open }) => {
   const page = await open(CALM);
   await untilPlayed(page, 0.5);
@@ -182,7 +263,7 @@ test('a start that another one overtakes leaves no session at the origin', async
     if (method === 'DELETE') ended.add(pathname.split('/').at(-1)!);
   });
   const running = () => [...begun].filter((id) => !ended.has(id)).length;
-  await open('?players=mpc-d,mpc-d&trace=stationary-calm&scenario=hd-16&start=0');
+  await open('?players=mpc-d@shaka,mpc-d&trace=stationary-calm&scenario=hd-16&start=0');
   const restart = page.getByRole('button', { name: 'Start again' });
   // Restarts before, during and after the start of the players.
   for (const pauseMs of [0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80]) {

@@ -53,7 +53,7 @@ test('three players race on the service worker, which follows the trace and goes
     if (message.type() === 'error') errors.push(message.text());
   });
   page.on('pageerror', (error) => errors.push(String(error)));
-  await page.goto(`${site}?trace=${TRACE}&scenario=${SCENARIO}`);
+  await page.goto(`${site}?players=mpc-l,mpc-l@hls,mpc-l@shaka&trace=${TRACE}&scenario=${SCENARIO}`);
   await untilPlayed(page, 2);
   expect(await page.evaluate(async (url) => (await fetch(url)).status, `${site}traces`)).toBe(200);
   await expect(page.locator('video')).toHaveCount(3);

@@ -1,35 +1,44 @@
-/** dash.js under test: its requests, the plugin in it, and catch-ups that the benchmark adds. */
+/** dash.js: its requests and reasons, the plugin in it, and catch-ups that the benchmark adds. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr } from 'leo-abr/live';
+import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr/live';
 import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, isInSlot } from '../../catch-up.ts';
 import type { LiveStream } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import { FREE_CHOICE, playerSettings } from './player-settings.ts';
-import type { RequestRecorder } from './request-recorder.ts';
 import type { PlayerContext, TestPlayer } from './test-player.ts';
 
-export function dashPlayer({ config, video, requests, clock, onFault }: PlayerContext): TestPlayer {
+export function dashPlayer({ config, video, requests, clock, onFault, onNotAllowed }: PlayerContext): TestPlayer {
   const { live } = config.scenario;
   const { catchUp } = browserAlgorithm(config.algorithm);
   const player = MediaPlayer().create();
   player.updateSettings(playerSettings(config) as Parameters<typeof player.updateSettings>[0]);
   player.clearDefaultUTCTimingSources();
   record(player, requests);
-  listen(player, 'error', ({ error }) => onFault(`dash.js: ${JSON.stringify(error)}`));
-  if (live && catchUp?.fixedSlots) {
+  listen(player, 'error', ({ error }) => onFault(`dash.js: ${(error as Error).message ?? JSON.stringify(error)}`));
+  listen(player, 'playbackNotAllowed', () => onNotAllowed?.());
+  if (live && catchUp?.fixedSlots && clock) {
     const adjust = () => slowDownInSlots(player, catchUp, live, clock.now().utcMs);
     for (const type of ['playbackProgress', 'playbackTimeUpdated']) listen(player, type, adjust);
   }
   listen(player, 'streamInitialized', () => {
     player.updateSettings(FREE_CHOICE as Parameters<typeof player.updateSettings>[0]);
   });
+  let handle: LeoAbrHandle | undefined;
   return {
     version: player.getVersion(),
-    attach: (options) => attachLeoAbr(player, options),
+    attach(options) {
+      handle = attachLeoAbr(player, options);
+      return handle;
+    },
     start: () => player.initialize(video, `${config.sessionUrl}manifest.mpd`, true),
     latencySeconds: () => player.getCurrentLiveLatency(),
-    destroy: () => player.destroy(),
+    rest: () => player.updateSettings({ streaming: { scheduling: { scheduleWhilePaused: false } } }),
+    destroy() {
+      // dash.js cannot destroy a player that was not initialized.
+      if (player.isReady()) player.destroy();
+      else handle?.detach();
+    },
   };
 }
 
@@ -48,15 +57,29 @@ interface RequestEvent {
   /** Of low-latency media: the chunks since the last event. */
   response?: ArrayBuffer;
   error?: unknown;
+  /** Of a change of quality: which media, and the rule's reason. */
+  mediaType: string;
+  reason: unknown;
 }
 
-function record(player: MediaPlayerClass, requests: RequestRecorder): void {
+function record(player: MediaPlayerClass, requests: PlayerContext['requests']): void {
+  /** Of the last change of quality; undefined after the next request. */
+  let reason: string | undefined;
+  listen(player, 'qualityChangeRequested', (event) => {
+    if (event.mediaType === 'video') reason = reasonText(event.reason);
+  });
   const ended = (request: SegmentRequest, outcome: 'complete' | 'abandoned' | 'failed') =>
     requests.ended(request, outcome, request.bytesLoaded > 0 ? request.bytesLoaded : undefined);
   listen(player, 'fragmentLoadingStarted', ({ request }) => {
     const { type, mediaType, index, representation } = request;
     if (type !== 'MediaSegment' || mediaType !== 'video' || representation === null) return;
-    requests.started(request, { index, representationId: representation.id });
+    const ownReason = () => {
+      const said = reason ?? 'dash.js changes nothing';
+      reason = undefined;
+      return said;
+    };
+    const loadedBytes = () => request.bytesLoaded || 0;
+    requests.started(request, { index, representationId: representation.id, loadedBytes, ownReason });
   });
   listen(player, 'loadingDataProgress', ({ request, response }) =>
     requests.received(request, response?.byteLength ?? 0),
@@ -99,4 +122,15 @@ function slowDownInSlots(player: MediaPlayerClass, catchUp: CatchUp, live: LiveS
 function listen(player: object, type: string, listener: (event: RequestEvent) => void): void {
   // dash.js's types list only some of the events.
   (player as { on(type: string, listener: (event: RequestEvent) => void): void }).on(type, listener);
+}
+
+/** dash.js's rules give reasons as objects of numbers, some with a message. */
+function reasonText(reason: unknown): string {
+  if (typeof reason !== 'object' || reason === null) return String(reason ?? 'no reason given');
+  const { message, ...rest } = reason as { message?: unknown };
+  if (typeof message === 'string') return message;
+  return Object.entries(rest)
+    .filter(([, value]) => ['number', 'string', 'boolean'].includes(typeof value))
+    .map(([name, value]) => `${name} ${typeof value === 'number' ? Math.round(value * 100) / 100 : value}`)
+    .join(', ');
 }

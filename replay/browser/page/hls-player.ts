@@ -1,4 +1,4 @@
-/** hls.js under test: the settings, its requests, and the plugin in it. */
+/** hls.js: the settings, its requests, and the plugin in it. */
 
 import Hls, { type Fragment } from 'hls.js';
 import { createLeoAbrController } from 'leo-abr/hls';
@@ -7,7 +7,9 @@ import { DEFAULT_PLAYBACK_RATES } from '../../catch-up.ts';
 import {
   BUFFER_BEHIND_SECONDS,
   bufferGoalSeconds,
+  estimateText,
   type PlayerContext,
+  playElement,
   REQUEST_TIMEOUT_MS,
   type TestPlayer,
 } from './test-player.ts';
@@ -23,7 +25,8 @@ const LOAD_POLICY = {
   },
 };
 
-export function hlsPlayer({ config, video, requests, onFault }: PlayerContext): TestPlayer {
+export function hlsPlayer(context: PlayerContext): TestPlayer {
+  const { config, video, requests, onFault } = context;
   const { scenario, sessionUrl } = config;
   const { live, segmentSeconds } = scenario;
   const goalSeconds = bufferGoalSeconds(scenario);
@@ -56,8 +59,14 @@ export function hlsPlayer({ config, video, requests, onFault }: PlayerContext): 
       // hls.js ends a request without an event where it loads another level instead.
       if (loading) end(loading, 'abandoned', loading.stats.loaded);
       loading = frag;
-      const [, representationId] = /(video-\d+)\//.exec(frag.url)!;
-      requests.started(frag, { index: frag.sn, representationId: representationId! });
+      // A segment that is still in production has no URL.
+      const [, representationId] = /(video-\d+)\.m3u8/.exec(player.levels[frag.level]!.uri)!;
+      requests.started(frag, {
+        index: frag.sn,
+        representationId: representationId!,
+        loadedBytes: () => frag.stats.loaded,
+        ownReason: () => estimateText('hls.js', player.bandwidthEstimate),
+      });
     });
     player.on(Events.FRAG_LOADED, (_, { frag, part, networkDetails }) => {
       const request = requestOf(frag);
@@ -96,10 +105,10 @@ export function hlsPlayer({ config, video, requests, onFault }: PlayerContext): 
       listen(hls);
       hls.loadSource(`${sessionUrl}master.m3u8`);
       hls.attachMedia(video);
-      // A rejection means that the page plays nothing: the session then ends with a fault.
-      video.play().catch((error: unknown) => onFault(`play(): ${error}`));
+      playElement(context);
     },
     representationId: (bandwidth) => idByBandwidth.get(bandwidth) ?? bandwidth,
+    rest: () => hls?.stopLoad(),
     destroy: () => hls?.destroy(),
   };
 }

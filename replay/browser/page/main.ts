@@ -4,18 +4,17 @@ import type { Controller } from 'leo-abr/live';
 import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
 import { SubSecond } from '../../../predictor/sub-second.ts';
-import type { PlayerName } from '../../forecasters.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { liveSessionSeconds } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
+import { loadPlayer } from './load-player.ts';
 import { PlaybackEnd } from './playback-end.ts';
 import { PlaybackMeter } from './playback-meter.ts';
 import { RequestRecorder } from './request-recorder.ts';
 import { ScreenRecorder } from './screen-recorder.ts';
-import type { PlayerContext, TestPlayer } from './test-player.ts';
 import { TraceClock } from './trace-clock.ts';
 
 const SAMPLE_MS = 25;
@@ -54,7 +53,8 @@ async function prepareSession(config: SessionConfig) {
   const onFault = (message: string) => {
     fault ??= message;
   };
-  const player = await testPlayer(playerName, { config, video, requests, clock, onFault });
+  const newPlayer = await loadPlayer(playerName);
+  const player = newPlayer({ config, video, requests, clock, onFault });
   let oracle: BrowserOracle | undefined;
   if (forecaster === 'oracle') {
     oracle = browserOracle((await (await fetch(`${sessionUrl}link`)).json()) as PublishedLink);
@@ -137,7 +137,7 @@ async function prepareSession(config: SessionConfig) {
       requests.end();
       screen.stop();
       const quality = video.getVideoPlaybackQuality();
-      player.destroy();
+      await player.destroy();
       return {
         endedBy,
         ...(fault !== undefined && { fault }),
@@ -198,16 +198,4 @@ function withWeights(
 async function startOfLive(manifestUrl: string, clock: TraceClock): Promise<number> {
   await fetch(manifestUrl);
   return clock.startedAtMs();
-}
-
-/** Loads only the player that plays. */
-async function testPlayer(name: PlayerName, context: PlayerContext): Promise<TestPlayer> {
-  switch (name) {
-    case 'dash':
-      return (await import('./dash-player.ts')).dashPlayer(context);
-    case 'hls':
-      return (await import('./hls-player.ts')).hlsPlayer(context);
-    case 'shaka':
-      return (await import('./shaka-player.ts')).shakaPlayer(context);
-  }
 }

@@ -2,10 +2,14 @@
 
 import type { RequestRecord } from '../session-record.ts';
 
-interface Segment {
+export interface RequestedSegment {
   index: number;
   /** `video-<n>`, n counting up the ladder. */
   representationId: string;
+  /** So far. Default: what `received` counted. */
+  loadedBytes?(): number;
+  /** Why the player's own ABR chose the representation. */
+  ownReason(): string;
 }
 
 type OpenRequest = Omit<RequestRecord, 'endedAtSeconds' | 'outcome'>;
@@ -38,7 +42,7 @@ export class RequestRecorder {
     for (const request of [...this.open.keys()]) this.ended(request, 'abandoned');
   }
 
-  started(request: object, { index, representationId }: Segment): void {
+  started(request: object, { index, representationId }: RequestedSegment): void {
     const nowMs = performance.now();
     this.zeroMs ??= nowMs;
     this.open.set(request, {
@@ -77,7 +81,7 @@ export class RequestRecorder {
 }
 
 /** Seconds of media ahead of the playhead, from the first range that reaches beyond it. */
-function bufferedAhead({ buffered, currentTime }: HTMLMediaElement): number {
+export function bufferedAhead({ buffered, currentTime }: HTMLMediaElement): number {
   for (let i = 0; i < buffered.length; i++) {
     const end = buffered.end(i);
     if (end > currentTime) return end - Math.max(currentTime, buffered.start(i));

@@ -1,16 +1,23 @@
-/** Shaka Player under test: the settings, its requests, and the plugin in it. */
+/** Shaka Player: the settings, its requests, and the plugin in it. */
 
 import { createLeoAbrFactory } from 'leo-abr/shaka';
 import shaka from 'shaka-player';
-import { BUFFER_BEHIND_SECONDS, bufferGoalSeconds, type PlayerContext, type TestPlayer } from './test-player.ts';
+import {
+  BUFFER_BEHIND_SECONDS,
+  bufferGoalSeconds,
+  estimateText,
+  type PlayerContext,
+  playElement,
+  type TestPlayer,
+} from './test-player.ts';
 
 /** No timeouts; a failed request is repeated until the session ends. */
 const RETRY_PARAMETERS = { maxAttempts: 1000, timeout: 0, stallTimeout: 0, connectionTimeout: 0 };
 
-export async function shakaPlayer({ config, video, requests, onFault }: PlayerContext): Promise<TestPlayer> {
+export function shakaPlayer(context: PlayerContext): TestPlayer {
+  const { config, video, requests, onFault } = context;
   const { scenario, sessionUrl } = config;
   const player = new shaka.Player();
-  await player.attach(video);
   player.configure({
     // Shaka's own ABR begins, like dash.js's, at the lowest variant.
     abr: { defaultBandwidthEstimate: scenario.ladderBps[0]!, useNetworkInformation: false },
@@ -25,11 +32,15 @@ export async function shakaPlayer({ config, video, requests, onFault }: PlayerCo
 
   const { SEGMENT } = shaka.net.NetworkingEngine.RequestType;
   const { MEDIA_SEGMENT } = shaka.net.NetworkingEngine.AdvancedRequestType;
-  player.getNetworkingEngine()!.registerRequestFilter((type, request, context) => {
-    const { stream, segment } = context ?? {};
-    if (type !== SEGMENT || context?.type !== MEDIA_SEGMENT || stream?.type !== 'video' || !segment) return;
+  player.getNetworkingEngine()!.registerRequestFilter((type, request, requested) => {
+    const { stream, segment } = requested ?? {};
+    if (type !== SEGMENT || requested?.type !== MEDIA_SEGMENT || stream?.type !== 'video' || !segment) return;
     const index = Math.round(segment.getStartTime() / scenario.segmentSeconds);
-    requests.started(request, { index, representationId: stream.originalId! });
+    requests.started(request, {
+      index,
+      representationId: stream.originalId!,
+      ownReason: () => estimateText('Shaka', player.getStats().estimatedBandwidth),
+    });
   });
   const newManager = player.getConfiguration().abrFactory;
   player.configure({
@@ -73,10 +84,12 @@ export async function shakaPlayer({ config, video, requests, onFault }: PlayerCo
     },
     start() {
       player
-        .load(`${sessionUrl}manifest.mpd`)
-        .then(() => video.play())
+        .attach(video)
+        .then(() => player.load(`${sessionUrl}manifest.mpd`))
+        .then(() => playElement(context))
         .catch((error: unknown) => onFault(`Shaka Player: ${error}`));
     },
-    destroy: () => void player.destroy(),
+    rest: () => void player.configure({ streaming: { stopFetchingOnPause: true } }),
+    destroy: () => player.destroy(),
   };
 }

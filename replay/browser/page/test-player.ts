@@ -1,9 +1,8 @@
-/** What the page needs of a player under test. */
+/** What a page needs of a player: the benchmark's under test, and the demo's. */
 
-import type { LeoAbrHandle, LeoAbrOptions } from 'leo-abr/live';
+import type { LeoAbrHandle, LeoAbrOptions, TimeSource } from 'leo-abr/live';
 import type { SessionConfig } from '../session-record.ts';
 import type { RequestRecorder } from './request-recorder.ts';
-import type { TraceClock } from './trace-clock.ts';
 
 export interface TestPlayer {
   version: string;
@@ -15,17 +14,31 @@ export interface TestPlayer {
   representationId?(id: string): string;
   /** The player's own figure, if it counts from the capture as the benchmark does. */
   latencySeconds?(): number;
-  destroy(): void;
+  /** Loads nothing more; the picture stays. */
+  rest(): void;
+  /** Frees the element; do not give it to another player before. Also for a player that was not started. */
+  destroy(): void | Promise<void>;
 }
 
 /** Where a player reports. */
 export interface PlayerContext {
-  config: SessionConfig;
+  config: Pick<SessionConfig, 'scenario' | 'algorithm' | 'sessionUrl'>;
   video: HTMLVideoElement;
-  requests: RequestRecorder;
-  clock: TraceClock;
+  requests: Pick<RequestRecorder, 'started' | 'received' | 'responded' | 'ended'>;
+  /** For catch-ups by the clock. Default: there are none. */
+  clock?: TimeSource;
   /** Ends the session. */
   onFault(message: string): void;
+  /** The browser wants a click before it plays. Default: a fault. */
+  onNotAllowed?(): void;
+}
+
+/** For `play()` of the element: a rejection means that nothing plays. */
+export function playElement({ video, onFault, onNotAllowed }: PlayerContext): void {
+  video.play().catch((error: DOMException) => {
+    if (error.name === 'NotAllowedError' && onNotAllowed) onNotAllowed();
+    else onFault(`play(): ${error}`);
+  });
 }
 
 /** Longer than any outage of a trace. */
@@ -39,4 +52,9 @@ export const BUFFER_BEHIND_SECONDS = 4;
  */
 export function bufferGoalSeconds({ bufferCapSeconds, segmentSeconds }: SessionConfig['scenario']): number {
   return bufferCapSeconds - segmentSeconds;
+}
+
+/** For an ABR that gives no reasons. */
+export function estimateText(player: string, throughputBps: number): string {
+  return `${player} gives no reason; it estimates ${(throughputBps / 1e6).toFixed(1)} Mbit/s`;
 }
