@@ -78,6 +78,11 @@ export interface Lab {
   start(options: StartOptions): LabPlayer;
   /** Waits until `condition` holds for the first player; fails with a description after 30 s. */
   until(what: string, condition: (lab: LabPlayer) => unknown, of?: LabPlayer): Promise<void>;
+  /**
+   * Waits on `FAILING_STREAM` until the abandoned segment is requested again. `sent`: all requests for segments, with the
+   * representation counted from the lowest.
+   */
+  untilAgain(of: LabPlayer, sent: () => { index: number; rung: number }[]): Promise<SeenOutage>;
 }
 
 declare global {
@@ -211,6 +216,51 @@ export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[
   return without;
 }
 
+/** A link that fails for 20 s from second 2 on, in the middle of a segment at 6 Mbit/s; then a session lasts 5 segments. */
+export const FAILING_STREAM = {
+  ladderBps: [300e3, 6e6],
+  segmentSeconds: 2,
+  segmentCount: 5,
+  link: [
+    [2, 8e6],
+    [22, 0],
+    [60, 8e6],
+  ],
+} satisfies StreamOptions;
+/** Above 1.5 segments in the buffer, MPC-L waits. */
+const PATIENCE_SECONDS = 1.5 * FAILING_STREAM.segmentSeconds;
+/** After the last byte; and a busy page may stand still for a second. */
+const ABANDONED_WITHIN_SECONDS = 1.5;
+const STANDSTILL_SECONDS = 1;
+
+/** What a page saw of MPC-L on `FAILING_STREAM`, as soon as a segment was requested again in the outage. */
+export interface SeenOutage {
+  faults: readonly unknown[];
+  /** The first abandonment in the outage. */
+  abandonment: leoAbr.DecisionEvent;
+  /** Representations in which its segment was requested, counted from the lowest. */
+  requested: readonly number[];
+  /** On the session's clock, when it was requested again. */
+  againAtSeconds: number;
+  wastedBits: number;
+}
+
+/** Expects that MPC-L abandoned early in an outage, and that the player then requested the lower representation. */
+export function expectEarlyAbandonment({ faults, abandonment, requested, againAtSeconds, wastedBits }: SeenOutage) {
+  expect(faults).toEqual([]);
+  const { state, inFlight, decision } = abandonment;
+  expect(decision.controller).toBe('mpc-l');
+  const { requestedAtSeconds, lastProgressAtSeconds = requestedAtSeconds, receivedBits, sizeBits } = inFlight!;
+  expect(receivedBits).toBeLessThan(sizeBits);
+  expect(wastedBits).toBeGreaterThanOrEqual(receivedBits);
+  const quietSeconds = state.nowSeconds - lastProgressAtSeconds;
+  const impatientSeconds = PATIENCE_SECONDS - state.bufferLevelSeconds;
+  const within = ABANDONED_WITHIN_SECONDS + STANDSTILL_SECONDS;
+  expect(Math.min(quietSeconds, impatientSeconds)).toBeLessThan(within);
+  expect(requested).toEqual([1, 0]);
+  expect(againAtSeconds - state.nowSeconds).toBeLessThan(within);
+}
+
 /** Collects the values of CMCD in the page's requests for segments of video from now on; null without one. */
 export function recordCmcd(page: Page): (string | null)[] {
   const values: (string | null)[] = [];
@@ -305,6 +355,13 @@ function installLab(): void {
         }
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
+    },
+    async untilAgain(of, sent) {
+      const find = () => of.decisions.find(({ kind, state }) => kind === 'abandon' && state.nowSeconds > 2);
+      const requested = () => sent().flatMap(({ index, rung }) => (index === find()?.state.segmentIndex ? [rung] : []));
+      await window.lab.until('the second request for a segment', () => requested().length > 1, of);
+      const { nowSeconds: againAtSeconds, wastedBits } = of.handle.state;
+      return { faults: of.faults, abandonment: find()!, requested: requested(), againAtSeconds, wastedBits };
     },
   };
 }
