@@ -179,16 +179,18 @@ for (const version of VERSIONS) {
 }
 
 test('mpc-l abandons a download soon after the last byte', async ({ labPage, stream }) => {
-  await prepare(labPage, VERSIONS[0]!);
-  const seen = await labPage.evaluate(
-    (playlist) => {
-      const lab = window.playHls(playlist, {});
-      const sent = () => lab.requests.map(({ index, level }) => ({ index, rung: level }));
-      return window.lab.untilAgain(lab as never, sent);
-    },
-    `${stream(FAILING_STREAM)}master.m3u8`,
-  );
-  expectEarlyAbandonment(seen);
+  await expectEarlyAbandonment(async () => {
+    await labPage.reload();
+    await prepare(labPage, VERSIONS[0]!);
+    return labPage.evaluate(
+      (playlist) => {
+        const lab = window.playHls(playlist, {});
+        const sent = () => lab.requests.map(({ index, level }) => ({ index, rung: level }));
+        return window.lab.untilAgain(lab as never, sent);
+      },
+      `${stream(FAILING_STREAM)}master.m3u8`,
+    );
+  });
 });
 
 test('a controller that fails leaves the decisions to hls.js, with one fault', async ({ labPage, stream }) => {

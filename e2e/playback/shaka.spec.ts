@@ -214,18 +214,20 @@ for (const version of Object.keys(VERSIONS)) {
         labPage,
         stream,
       }) => {
-        const seen = await labPage.evaluate(
-          async ({ manifest, segmentPrefetchLimit }) => {
-            const config = { streaming: { segmentPrefetchLimit } };
-            const lab = await window.startShaka({ options: { abandon: true }, config });
-            await lab.player.load(manifest);
-            const sent = () =>
-              lab.sent.map(({ index, representationId }) => ({ index, rung: Number(representationId.at(-1)) }));
-            return window.lab.untilAgain({ ...lab, handle: lab.leoAbr.handle } as never, sent);
-          },
-          { manifest: `${stream(FAILING_STREAM)}manifest.mpd`, segmentPrefetchLimit },
-        );
-        expectEarlyAbandonment(seen);
+        await expectEarlyAbandonment(async () => {
+          await labPage.reload();
+          return labPage.evaluate(
+            async ({ manifest, segmentPrefetchLimit }) => {
+              const config = { streaming: { segmentPrefetchLimit } };
+              const lab = await window.startShaka({ options: { abandon: true }, config });
+              await lab.player.load(manifest);
+              const sent = () =>
+                lab.sent.map(({ index, representationId }) => ({ index, rung: Number(representationId.at(-1)) }));
+              return window.lab.untilAgain({ ...lab, handle: lab.leoAbr.handle } as never, sent);
+            },
+            { manifest: `${stream(FAILING_STREAM)}manifest.mpd`, segmentPrefetchLimit },
+          );
+        });
       });
     }
 
