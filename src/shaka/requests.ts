@@ -68,32 +68,27 @@ export function requestReports(port: ShakaPort, { downloads, life }: Adaptation)
     downloads.progressed(request, bits, known.sizeBits);
   }
 
-  /** Shaka reports bytes 100 ms apart, and the last ones before an outage only after it. */
-  function watch(request: Request, context: RequestContext | undefined): void {
-    if (watched.has(request)) return;
-    watched.add(request);
-    const { streamDataCallback } = request;
-    request.streamDataCallback = async (part) => {
-      life.guard(() => {
-        // Shaka 4 does not call its filters for a repetition.
-        const known = begun(request, context);
-        if (!known) return;
-        known.partMs = performance.now();
-        received(request, known, known.receivedBits + 8 * part.byteLength);
-      });
-      await streamDataCallback?.(part);
-    };
-  }
-
   return {
     /** A request, before it is sent: from Shaka 5 at each attempt, from Shaka 4 at the first. */
     begun(request: Request, context: RequestContext | undefined) {
-      if (begun(request, context)) watch(request, context);
+      if (!begun(request, context) || watched.has(request)) return;
+      watched.add(request);
+      const { streamDataCallback } = request;
+      // Shaka reports bytes 100 ms apart, and the last ones before an outage only after it.
+      request.streamDataCallback = async (part) => {
+        life.guard(() => {
+          const known = begun(request, context);
+          if (!known) return;
+          known.partMs = performance.now();
+          received(request, known, known.receivedBits + 8 * part.byteLength);
+        });
+        await streamDataCallback?.(part);
+      };
     },
     /** Shaka's progress callback, with what arrived since the last one. */
     downloaded(bytes: number, request: object | undefined, context: RequestContext | undefined) {
       const known = begun(request, context);
-      if (known && known.partMs === undefined) received(request!, known, known.receivedBits + 8 * bytes);
+      if (known && !known.partMs) received(request!, known, known.receivedBits + 8 * bytes);
     },
     handlers: {
       downloadheadersreceived({ request, headers }: HeadersEvent) {
@@ -107,12 +102,11 @@ export function requestReports(port: ShakaPort, { downloads, life }: Adaptation)
       },
       downloadcompleted({ request, response }: EndEvent) {
         const known = requests.get(request);
-        const bits = 8 * (response?.data?.byteLength ?? 0);
+        const bytes = response?.data?.byteLength;
+        if (known && bytes) received(request, known, 8 * bytes);
         // Shaka's time includes that in which the browser joins the parts.
-        const isTimed = known?.partMs !== undefined && known.receivedBits === bits;
-        const seconds = (isTimed ? known.partMs! - known.begunMs : Number(response?.timeMs)) / 1000;
-        if (known && bits > 0) received(request, known, bits);
-        end(request, 'whole', seconds);
+        const milliseconds = known?.partMs ? known.partMs - known.begunMs : Number(response?.timeMs);
+        end(request, 'whole', milliseconds / 1000);
       },
       downloadfailed({ request, error, aborted }: EndEvent) {
         // A live segment may not exist yet. If Shaka gives up, it says so.
