@@ -104,7 +104,7 @@ export function requestReports(port: ShakaPort, { downloads, life }: Adaptation)
         const known = requests.get(request);
         const bytes = response?.data?.byteLength;
         if (known && bytes) received(request, known, 8 * bytes);
-        // Shaka's time includes that in which the browser joins the parts.
+        // Shaka's time ends when it has the body, later than the last part.
         const milliseconds = known?.partMs ? known.partMs - known.begunMs : Number(response?.timeMs);
         end(request, 'whole', milliseconds / 1000);
       },
