@@ -1,7 +1,7 @@
 /** Abandoned downloads, also while nothing arrives. */
 
 import type { Page } from '@playwright/test';
-import { expect, test } from './playback-test.ts';
+import { expect, expectEarlyAbandonment, FAILING_STREAM, test } from './playback-test.ts';
 
 /** An outage of 4 s, 2 s into the session. */
 const OUTAGE: [number, number][] = [
@@ -227,6 +227,21 @@ test('mpc-l abandons a download in an outage, in which there are no events', asy
   expectValidAbandonments(seen);
   // During the outage, not after it.
   expect(abandonedWithin(seen, 9, 13.5)).not.toEqual([]);
+});
+
+test('mpc-l abandons a download soon after the last byte', async ({ labPage, stream }) => {
+  await expectEarlyAbandonment(async () => {
+    await labPage.reload();
+    return labPage.evaluate(
+      (manifest) => {
+        const lab = window.lab.start({ manifest, options: { abandon: true } });
+        const sent = () =>
+          lab.requests.map(({ index, representationId }) => ({ index, rung: Number(representationId.at(-1)) }));
+        return window.lab.untilAgain(lab, sent);
+      },
+      `${stream(FAILING_STREAM)}manifest.mpd`,
+    );
+  });
 });
 
 test('mpc-l abandons a download in an outage in a hidden tab too, where timers fire once a second', async ({

@@ -6,7 +6,16 @@ import type { Page } from '@playwright/test';
 import type HlsPlayer from 'hls.js';
 import type { HlsConfig } from 'hls.js';
 import type * as leoAbr from '../../src/hls.ts';
-import { decidedAgain, expect, expectCmcd, recordCmcd, type ServedFile, test } from './playback-test.ts';
+import {
+  decidedAgain,
+  expect,
+  expectCmcd,
+  expectEarlyAbandonment,
+  FAILING_STREAM,
+  recordCmcd,
+  type ServedFile,
+  test,
+} from './playback-test.ts';
 
 declare global {
   interface Window {
@@ -168,6 +177,21 @@ for (const version of VERSIONS) {
     expect(seen.downloads.filter(({ abandoned }) => abandoned)[0]).toMatchObject({ segmentIndex: index });
   });
 }
+
+test('mpc-l abandons a download soon after the last byte', async ({ labPage, stream }) => {
+  await expectEarlyAbandonment(async () => {
+    await labPage.reload();
+    await prepare(labPage, VERSIONS[0]!);
+    return labPage.evaluate(
+      (playlist) => {
+        const lab = window.playHls(playlist, {});
+        const sent = () => lab.requests.map(({ index, level }) => ({ index, rung: level }));
+        return window.lab.untilAgain(lab as never, sent);
+      },
+      `${stream(FAILING_STREAM)}master.m3u8`,
+    );
+  });
+});
 
 test('a controller that fails leaves the decisions to hls.js, with one fault', async ({ labPage, stream }) => {
   await prepare(labPage, VERSIONS[0]!);

@@ -78,6 +78,12 @@ export interface Lab {
   start(options: StartOptions): LabPlayer;
   /** Waits until `condition` holds for the first player; fails with a description after 30 s. */
   until(what: string, condition: (lab: LabPlayer) => unknown, of?: LabPlayer): Promise<void>;
+  /**
+   * Waits on `FAILING_STREAM` until the abandoned segment is requested again; undefined if the outage came upon the
+   * lowest representation or a nearly complete download. `sent`: all requests for segments, with the representation
+   * counted from the lowest.
+   */
+  untilAgain(of: LabPlayer, sent: () => { index: number; rung: number }[]): Promise<SeenOutage | undefined>;
 }
 
 declare global {
@@ -211,6 +217,56 @@ export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[
   return without;
 }
 
+/** A link that fails for 20 s from second 2 on, in the middle of a segment at 6 Mbit/s. */
+export const FAILING_STREAM = {
+  ladderBps: [300e3, 6e6],
+  segmentSeconds: 2,
+  segmentCount: 8,
+  link: [
+    [2, 8e6],
+    [22, 0],
+    [60, 8e6],
+  ],
+} satisfies StreamOptions;
+/** Above 1.5 segments in the buffer, MPC-L waits. */
+const PATIENCE_SECONDS = 1.5 * FAILING_STREAM.segmentSeconds;
+/** After the last byte; and a busy page may stand still for a second. */
+const ABANDONED_WITHIN_SECONDS = 1.5;
+const STANDSTILL_SECONDS = 1;
+
+/** What a page saw of MPC-L on `FAILING_STREAM` until it requested a segment again. */
+export interface SeenOutage {
+  faults: readonly unknown[];
+  /** The first abandonment in the outage. */
+  abandonment: leoAbr.DecisionEvent;
+  /** Representations in which its segment was requested, counted from the lowest. */
+  requested: readonly number[];
+  /** On the session's clock, when the player had given up its download. */
+  abortedAtSeconds: number;
+}
+
+/**
+ * Expects that MPC-L abandons early in an outage, and that the player then requests the lower representation. `play`:
+ * on a new page; a busy host may let the outage come upon the lowest representation, where there is nothing to abandon,
+ * or upon a nearly complete download, which MPC-L rightly keeps for longer.
+ */
+export async function expectEarlyAbandonment(play: () => Promise<SeenOutage | undefined>): Promise<void> {
+  let seen = await play();
+  for (let attempt = 2; !seen && attempt <= 4; attempt++) seen = await play();
+  const { faults, abandonment, requested, abortedAtSeconds } = seen!;
+  expect(faults).toEqual([]);
+  const { state, inFlight, decision } = abandonment;
+  expect(decision.controller).toBe('mpc-l');
+  const { requestedAtSeconds, lastProgressAtSeconds = requestedAtSeconds } = inFlight!;
+  const quietSeconds = state.nowSeconds - lastProgressAtSeconds;
+  const impatientSeconds = PATIENCE_SECONDS - state.bufferLevelSeconds;
+  const within = ABANDONED_WITHIN_SECONDS + STANDSTILL_SECONDS;
+  const seenThen = JSON.stringify({ inFlight, nowSeconds: state.nowSeconds, bufferSeconds: state.bufferLevelSeconds });
+  expect(Math.min(quietSeconds, impatientSeconds), seenThen).toBeLessThan(within);
+  expect(requested).toEqual([1, 0]);
+  expect(abortedAtSeconds - state.nowSeconds).toBeLessThan(within);
+}
+
 /** Collects the values of CMCD in the page's requests for segments of video from now on; null without one. */
 export function recordCmcd(page: Page): (string | null)[] {
   const values: (string | null)[] = [];
@@ -307,6 +363,27 @@ function installLab(): void {
         }
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
+    },
+    async untilAgain(of, sent) {
+      const find = () => of.decisions.find(({ kind, state }) => kind === 'abandon' && state.nowSeconds > 2);
+      const requested = () => sent().flatMap(({ index, rung }) => (index === find()?.state.segmentIndex ? [rung] : []));
+      const isAgain = () => requested().length > 1;
+      // Earlier ones may come from a busy host.
+      let before = of.handle.state.wastedBits;
+      const isAborted = () => {
+        const { wastedBits } = of.handle.state;
+        if (!find()) before = wastedBits;
+        return wastedBits > before;
+      };
+      const isOver = () => of.handle.state.nowSeconds > 12;
+      await window.lab.until('an abandoned download', () => isAborted() || isAgain() || isOver(), of);
+      const { receivedBits, sizeBits } = find()?.inFlight ?? { receivedBits: 0, sizeBits: 1 };
+      const isLowest = !find() && sent().at(-1)!.rung === 0;
+      if (isLowest || receivedBits > 0.75 * sizeBits) return undefined;
+      const abortedAtSeconds = of.handle.state.nowSeconds;
+      // Without a cached init segment, Shaka waits for that first.
+      await window.lab.until('the second request for a segment', isAgain, of);
+      return { faults: of.faults, abandonment: find()!, requested: requested(), abortedAtSeconds };
     },
   };
 }

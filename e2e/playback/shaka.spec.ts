@@ -13,6 +13,8 @@ import {
   decidedAgain,
   expect,
   expectCmcd,
+  expectEarlyAbandonment,
+  FAILING_STREAM,
   LADDER_BPS,
   recordCmcd,
   type ServedFile,
@@ -35,9 +37,6 @@ interface ShakaLab {
   faults: leoAbrShaka.FaultEvent[];
   paces: leoAbrShaka.PaceEvent[];
   sent: Sent[];
-  /** By the clock of `performance`: abandonments, and requests that Shaka aborted. */
-  abandonedAtMs: number[];
-  abortedAtMs: number[];
   widths: number[];
 }
 
@@ -96,16 +95,12 @@ function installShakaLab(): void {
     player.configure({ abrFactory: leoAbr, ...config });
     const lab: ShakaLab = {
       ...{ player, video, leoAbr, decisions: [], faults: [], paces: [] },
-      ...{ sent: [], abandonedAtMs: [], abortedAtMs: [], widths: [] },
+      ...{ sent: [], widths: [] },
     };
-    leoAbr.handle.on('decision', (event) => {
-      lab.decisions.push(event);
-      if (event.kind === 'abandon') lab.abandonedAtMs.push(performance.now());
-    });
+    leoAbr.handle.on('decision', (event) => lab.decisions.push(event));
     leoAbr.handle.on('fault', (event) => lab.faults.push(event));
     leoAbr.handle.on('pace', (event) => lab.paces.push(event));
     video.addEventListener('resize', () => lab.widths.push(video.videoWidth));
-    player.addEventListener('downloadfailed', () => lab.abortedAtMs.push(performance.now()));
     const networking = player.getNetworkingEngine()!;
     networking.registerRequestFilter((_, { uris }) => {
       const [, representationId, number] = /(video-\d+)\/(\d+)\.m4s/.exec(uris[0]!) ?? [];
@@ -131,16 +126,6 @@ function installShakaLab(): void {
     }
   };
 }
-
-/** A controller for the page: the top, and the lowest in place of a download without progress for 1 s. */
-const ABANDONING = `({
-  name: 'abandoning',
-  decide: ({ ladderBps }) => ({ representation: ladderBps.length - 1, controller: 'abandoning', reason: 'the top' }),
-  reconsider: ({ nowSeconds, ladderBps }, { requestedAtSeconds, lastProgressAtSeconds, bitrateBps }) =>
-    nowSeconds - (lastProgressAtSeconds ?? requestedAtSeconds) > 1 && bitrateBps !== ladderBps[0]
-      ? { representation: 0, controller: 'abandoning', reason: 'no progress' }
-      : 'keep',
-})`;
 
 const LIVE: LiveStream = {
   chunkSeconds: 0.25,
@@ -225,42 +210,24 @@ for (const version of Object.keys(VERSIONS)) {
 
     // By default Shaka prefetches the segment that is due, and a switch discards it; without, its own rule has to abort.
     for (const segmentPrefetchLimit of [1, 0]) {
-      test(`abandons a download in an outage, prefetch ${segmentPrefetchLimit}`, async ({ labPage, stream }) => {
-        const link: [number, number][] = [
-          [2, 8e6],
-          [7, 0],
-          [60, 8e6],
-        ];
-        const seen = await labPage.evaluate(
-          async ({ manifest, abandoning, segmentPrefetchLimit }) => {
-            // biome-ignore lint/security/noGlobalEval: functions cannot be passed into the page.
-            const controller = window.eval(abandoning);
-            const streaming = { segmentPrefetchLimit, bufferingGoal: 30 };
-            const lab = await window.startShaka({ options: { controller }, config: { streaming } });
-            await lab.player.load(manifest);
-            await window.untilShaka('the end', lab, () => lab.video.ended);
-            return { ...lab, player: null, video: null, leoAbr: null, paces: null };
-          },
-          {
-            manifest: `${stream({ ladderBps: [300e3, 6e6], segmentSeconds: 2, segmentCount: 5, link })}manifest.mpd`,
-            abandoning: ABANDONING,
-            segmentPrefetchLimit,
-          },
-        );
-        expect(seen.faults).toEqual([]);
-        const abandonments = seen.decisions.filter(({ kind }) => kind === 'abandon');
-        expect(abandonments.length).toBeGreaterThan(0);
-        const { state, inFlight } = abandonments[0]!;
-        const quietSeconds = state.nowSeconds - (inFlight!.lastProgressAtSeconds ?? inFlight!.requestedAtSeconds);
-        expect(quietSeconds).toBeGreaterThan(1);
-        expect(inFlight!.receivedBits).toBeLessThan(inFlight!.sizeBits);
-        const again = seen.sent.filter(({ index }) => index === state.segmentIndex);
-        expect(again.map(({ representationId }) => representationId)).toEqual(['video-1', 'video-0']);
-        // Still in the outage.
-        expect(seen.abortedAtMs[0]! - seen.abandonedAtMs[0]!).toBeLessThan(2500);
-        expect(seen.decisions.at(-1)!.state.downloads.filter(({ abandoned }) => abandoned)).toHaveLength(
-          abandonments.length,
-        );
+      test(`mpc-l abandons a download soon after the last byte, prefetch ${segmentPrefetchLimit}`, async ({
+        labPage,
+        stream,
+      }) => {
+        await expectEarlyAbandonment(async () => {
+          await labPage.reload();
+          return labPage.evaluate(
+            async ({ manifest, segmentPrefetchLimit }) => {
+              const config = { streaming: { segmentPrefetchLimit } };
+              const lab = await window.startShaka({ options: { abandon: true }, config });
+              await lab.player.load(manifest);
+              const sent = () =>
+                lab.sent.map(({ index, representationId }) => ({ index, rung: Number(representationId.at(-1)) }));
+              return window.lab.untilAgain({ ...lab, handle: lab.leoAbr.handle } as never, sent);
+            },
+            { manifest: `${stream(FAILING_STREAM)}manifest.mpd`, segmentPrefetchLimit },
+          );
+        });
       });
     }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RequestLogEntry } from '../origin/index.ts';
 import { IDEAL_BROWSER } from '../scenarios.ts';
-import { type DownloadTiming, downloadTimings, isLate, lateShare, responseSeconds } from './lateness.ts';
+import { type DownloadTiming, downloadTimings, isLate, lateShare, modelOf, responseSeconds } from './lateness.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
 
 const browser = { ...IDEAL_BROWSER, responseSeconds: 0.007, responseSecondsPerBit: 0.12e-9 };
@@ -56,5 +56,11 @@ describe('lateness', () => {
     ).toEqual([false, true, false, true]);
     expect(lateShare([timing(1, 1), timing(1, 2), timing(1, 1), timing(1, 0.5)], browser)).toBe(0.25);
     expect(lateShare([], browser)).toBe(0);
+  });
+
+  test("Shaka's own time after the last byte is not late", () => {
+    const timing = { prescribedSeconds: 1, measuredSeconds: 1.08, sizeBits: 0 } as DownloadTiming;
+    expect(isLate(timing, modelOf('dash', browser))).toBe(true);
+    expect(isLate(timing, modelOf('shaka', browser))).toBe(false);
   });
 });

@@ -6,6 +6,7 @@
  * count as lateness (docs/decisions/lateness-beyond-the-browsers-own.md).
  */
 
+import type { PlayerName } from '../forecasters.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import type { BrowserModel } from '../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -13,6 +14,8 @@ import type { SessionRecord } from './session-record.ts';
 /** A download is late if its excess over the prescribed duration is larger than both. */
 const LATE_SHARE = 0.03;
 const LATE_SECONDS = 0.05;
+/** What a player takes beyond the scenario's model of the browser, which is that of dash.js. */
+const MORE_SECONDS: Readonly<Record<PlayerName, number>> = { dash: 0, hls: 0, shaka: 0.03 };
 /** A session with more late downloads than this is rejected. */
 export const TOLERATED_LATE_SHARE = 0.02;
 
@@ -59,6 +62,11 @@ export function downloadTimings(record: SessionRecord, log: readonly RequestLogE
     });
   }
   return timings;
+}
+
+/** The scenario's model of the browser, for a session in this player. */
+export function modelOf(player: PlayerName, browser: BrowserModel): BrowserModel {
+  return { ...browser, responseSeconds: browser.responseSeconds + MORE_SECONDS[player] };
 }
 
 /** The time that an idle browser takes after the last byte of a response of this size. */

@@ -13,6 +13,7 @@ import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
 import { type RequestLogEntry, type RunningOrigin, type SessionSpec, startOrigin } from '../origin/index.ts';
 import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
+import type { BrowserModel } from '../scenarios.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import type { BenchPart } from './bench-notes.ts';
 import { browserSessionResult } from './browser-session-result.ts';
@@ -20,7 +21,7 @@ import { calibrate } from './calibration.ts';
 import { inconsistencies } from './consistency.ts';
 import { benchEnvironment, systemLoad } from './environment.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
-import { type DownloadTiming, downloadTimings, lateShare, TOLERATED_LATE_SHARE } from './lateness.ts';
+import { type DownloadTiming, downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
 import { PAGE_PATH, servePageFiles } from './page-files.ts';
 import type { SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
@@ -256,7 +257,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
   const { scenario, timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
-  const { controller } = browserAlgorithm(algorithm);
+  const { controller, player } = browserAlgorithm(algorithm);
   const own = options.own?.find(({ name }) => name === controller);
   const session = origin.createSession({
     ...{ trace, scenario, startSeconds, segmentCount },
@@ -288,7 +289,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
       link?.open();
       const linkStatistics = await link?.statistics();
       const downloads = downloadTimings(record, session.log);
-      const rejected = reasonToReject(record, downloads, scenario);
+      const rejected = reasonToReject(record, downloads, modelOf(player, scenario.browser));
       return {
         planned,
         attempt,
@@ -337,7 +338,7 @@ function kernelSession(
 function reasonToReject(
   record: SessionRecord,
   timings: readonly DownloadTiming[],
-  { browser }: ResolvedScenario,
+  browser: BrowserModel,
 ): string | undefined {
   if (record.endedBy === 'fault') return undefined;
   const share = lateShare(timings, browser);

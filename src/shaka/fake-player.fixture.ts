@@ -8,6 +8,7 @@ import {
   type BufferedRange,
   type Manifest,
   MEDIA_SEGMENT,
+  type Request,
   type RequestFilter,
   type SegmentReference,
   type ShakaPlayer,
@@ -203,9 +204,8 @@ export class FakePlayer implements ShakaPlayer {
     for (const listener of this.listeners.get(type) ?? []) listener(event);
   }
   /** Requests a video segment in the active variant. */
-  request(index: number, type = MEDIA_SEGMENT) {
-    const uri = `https://media.example/${index}.m4s`;
-    const request = { uris: [`${uri}${this.config.cmcd.enabled ? '?CMCD=d%3D4000' : ''}`], headers: {} };
+  request(index: number, type = MEDIA_SEGMENT, request: Request = { uris: [], headers: {} }) {
+    request.uris = [`https://media.example/${index}.m4s${this.config.cmcd.enabled ? '?CMCD=d%3D4000' : ''}`];
     const context = { type, stream: this.active!.video!, segment: segmentAt(index) };
     for (const filter of this.filters) filter(1, request, context);
     return { request, context };

@@ -54,6 +54,8 @@ export interface RequestContext {
 export interface Request {
   uris: string[];
   headers: Record<string, string>;
+  /** Called with each part of the body as it arrives. */
+  streamDataCallback?: ((part: ArrayBuffer | ArrayBufferView) => Promise<unknown>) | null;
 }
 
 export type RequestFilter = (type: number, request: Request, context?: RequestContext) => void;

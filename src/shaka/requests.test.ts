@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
 import { attached, FakePlayer, segmentAt } from './fake-player.fixture.ts';
-import { INIT_SEGMENT } from './player.ts';
+import { INIT_SEGMENT, type Request } from './player.ts';
 
 useManualClock();
 
-function loaded(player = new FakePlayer()) {
-  const controller = new Scripted();
+const part = (request: Request, bytes: number) => request.streamDataCallback!(new Uint8Array(bytes));
+
+function loaded(player = new FakePlayer(), controller = new Scripted()) {
   const all = attached({ controller }, player);
   player.load();
   const decided = () => {
@@ -25,6 +26,49 @@ test('measures a download from its request, with the headers as its first byte',
   expect(download).toMatchObject({ segmentIndex: 0, receivedBits: 4e6, sizeBits: 4e6, abandoned: false });
   expect(download!.downloadSeconds).toBeCloseTo(1);
   expect(download!.latencySeconds).toBeCloseTo(0.1);
+});
+
+test('counts bytes when they arrive, whatever Shaka reports of them later', async () => {
+  const { player, controller } = loaded(new FakePlayer(), new ScriptedAbandoning());
+  const received: number[] = [];
+  const request: Request = { uris: [], headers: {}, streamDataCallback: async (all) => received.push(all.byteLength) };
+  const context = player.request(0, undefined, request).context;
+  wait(0.15);
+  await part(request, 1000);
+  wait(0.2);
+  await part(request, 500);
+  wait(0.2);
+  player.manager!.segmentDownloaded(350, 1000, true, request, context);
+  wait(0.1);
+  expect(controller.inFlights.at(-1)!.receivedBits).toBe(12_000);
+  expect(controller.inFlights.at(-1)!.lastProgressAtSeconds).toBeCloseTo(0.35);
+  // Shaka's own callback for them goes on.
+  expect(received).toEqual([1000, 500]);
+});
+
+test('a download ends with its last byte, not with the body that Shaka joins', async () => {
+  const { player, decided } = loaded();
+  const { request } = player.request(0);
+  wait(0.5);
+  await part(request, 2e5);
+  wait(0.5);
+  await part(request, 3e5);
+  wait(0.2);
+  player.emit('downloadcompleted', { request, response: { data: { byteLength: 5e5 }, timeMs: 1200 } });
+  expect(decided().downloads[0]!.downloadSeconds).toBeCloseTo(1);
+});
+
+test('a repetition by Shaka 4, which calls no filter, counts from its first byte', async () => {
+  const { player, decided } = loaded();
+  const { request } = player.request(0);
+  await part(request, 1e5);
+  player.emit('downloadfailed', { request, error: { code: 1002 } });
+  wait(1);
+  await part(request, 1e5);
+  wait(1);
+  await part(request, 4e5);
+  player.emit('downloadcompleted', { request, response: { data: { byteLength: 5e5 }, timeMs: 1000 } });
+  expect(decided().downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
 });
 
 test('a callback after the end of its request counts for nothing', () => {

@@ -1,7 +1,14 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
 import type { Adaptation } from '../core/adaptation.ts';
-import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext } from './player.ts';
+import {
+  BAD_HTTP_STATUS,
+  INIT_SEGMENT,
+  MEDIA_SEGMENT,
+  OPERATION_ABORTED,
+  type Request,
+  type RequestContext,
+} from './player.ts';
 import type { ShakaPort } from './shaka-port.ts';
 
 interface HeadersEvent {
@@ -17,61 +24,97 @@ interface EndEvent {
   aborted?: boolean;
 }
 
+/** What is known of a request in flight. */
+interface Known {
+  isVideo: boolean;
+  isLive: boolean;
+  begunMs: number;
+  receivedBits: number;
+  sizeBits?: number;
+  /** Arrival of the latest part of the body; undefined where Shaka does not read it in parts. */
+  partMs?: number;
+}
+
 /** The headers are the first sign of a response; so much counts as received. */
 const HEADER_BITS = 8;
 
-export function requestReports(port: ShakaPort, { downloads }: Adaptation) {
-  const requests = new WeakMap<
-    object,
-    { receivedBits: number; sizeBits?: number; isVideo: boolean; isLive: boolean }
-  >();
+export function requestReports(port: ShakaPort, { downloads, life }: Adaptation) {
+  const requests = new WeakMap<object, Known>();
   /** Their last callbacks may come late. */
   const ended = new WeakSet<object>();
+  const watched = new WeakSet<object>();
 
-  function begun(request: object | undefined, { type, stream, segment }: RequestContext = {}): void {
+  function begun(request: object | undefined, { type, stream, segment }: RequestContext = {}): Known | undefined {
+    if (!request || requests.has(request)) return request && requests.get(request);
     const isMedia = type === MEDIA_SEGMENT;
-    if (!request || !stream || requests.has(request) || ended.has(request)) return;
-    if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return;
+    if (!stream || ended.has(request)) return undefined;
+    if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
     const video = segment && stream.type === 'video' ? port.segment(stream, segment) : undefined;
     if (video) port.abandoned();
     const live = segment ? port.live.request(segment) : undefined;
-    requests.set(request, { receivedBits: 0, isVideo: video !== undefined, isLive: live !== undefined });
+    const known = {
+      isVideo: video !== undefined,
+      isLive: live !== undefined,
+      begunMs: performance.now(),
+      receivedBits: 0,
+    };
+    requests.set(request, known);
     downloads.begun(request, isMedia, video, live);
+    return known;
   }
 
-  function progressed(request: object, bits: number): void {
-    const one = requests.get(request);
-    if (!one) return;
-    one.receivedBits = bits;
-    downloads.progressed(request, bits, one.sizeBits);
+  function received(request: object, known: Known, bits: number): void {
+    known.receivedBits = bits;
+    downloads.progressed(request, bits, known.sizeBits);
   }
 
   return {
     /** A request, before it is sent: from Shaka 5 at each attempt, from Shaka 4 at the first. */
-    begun,
+    begun(request: Request, context: RequestContext | undefined) {
+      if (!begun(request, context) || watched.has(request)) return;
+      watched.add(request);
+      const { streamDataCallback } = request;
+      // Shaka reports bytes 100 ms apart, and the last ones before an outage only after it.
+      request.streamDataCallback = async (part) => {
+        life.guard(() => {
+          const known = begun(request, context);
+          if (!known) return;
+          known.partMs = performance.now();
+          received(request, known, known.receivedBits + 8 * part.byteLength);
+        });
+        await streamDataCallback?.(part);
+      };
+    },
     /** Shaka's progress callback, with what arrived since the last one. */
     downloaded(bytes: number, request: object | undefined, context: RequestContext | undefined) {
-      begun(request, context);
-      if (request) progressed(request, (requests.get(request)?.receivedBits ?? 0) + 8 * bytes);
+      const known = begun(request, context);
+      if (known && !known.partMs) received(request!, known, known.receivedBits + 8 * bytes);
     },
     handlers: {
       downloadheadersreceived({ request, headers }: HeadersEvent) {
-        const one = requests.get(request);
-        if (!one) return;
+        const known = requests.get(request);
+        if (!known) return;
         // The length of a compressed body is another one.
         const bytes = headers['content-encoding'] ? 0 : Number(headers['content-length']);
-        if (bytes > 0) one.sizeBits = 8 * bytes;
+        if (bytes > 0) known.sizeBits = 8 * bytes;
         // A live response may begin before its media exists.
-        if (!one.isLive) downloads.progressed(request, one.receivedBits || HEADER_BITS, one.sizeBits);
+        if (!known.isLive) downloads.progressed(request, known.receivedBits || HEADER_BITS, known.sizeBits);
       },
       downloadcompleted({ request, response }: EndEvent) {
+        const known = requests.get(request);
         const bytes = response?.data?.byteLength;
-        if (bytes) progressed(request, 8 * bytes);
-        end(request, 'whole', Number(response?.timeMs) / 1000);
+        if (known && bytes) received(request, known, 8 * bytes);
+        // Shaka's time ends when it has the body, later than the last part.
+        const milliseconds = known?.partMs ? known.partMs - known.begunMs : Number(response?.timeMs);
+        end(request, 'whole', milliseconds / 1000);
       },
       downloadfailed({ request, error, aborted }: EndEvent) {
         // A live segment may not exist yet. If Shaka gives up, it says so.
-        if (error?.code === BAD_HTTP_STATUS && requests.get(request)?.isLive) return downloads.refused(request);
+        const known = requests.get(request);
+        if (error?.code === BAD_HTTP_STATUS && known?.isLive) {
+          known.receivedBits = 0;
+          return downloads.refused(request);
+        }
         const isAbandoned = error?.code === OPERATION_ABORTED && !aborted;
         end(request, isAbandoned ? 'abandoned' : 'failed', Number.NaN);
       },
