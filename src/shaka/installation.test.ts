@@ -81,6 +81,18 @@ describe('createLeoAbrFactory', () => {
     expect(controller.states).toHaveLength(1);
   });
 
+  test('in mid-download, Shaka gets the variant that is loading, without a decision', () => {
+    const controller = new Scripted();
+    const { player, decisions } = attached({ controller });
+    player.load();
+    player.request(0);
+    controller.next = choice(2);
+    expect(player.manager!.chooseVariant()).toBe(player.variants[0]);
+    player.manager!.trySuggestStreams();
+    expect(player.switches).toEqual([]);
+    expect(decisions).toHaveLength(1);
+  });
+
   test('decides after a seek to where nothing is buffered', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });

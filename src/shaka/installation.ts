@@ -77,6 +77,8 @@ function install(
   enableCmcd(true);
 
   const choose = () => life.guard(() => port.variant(decisions.decide()));
+  /** What Shaka gets that asks in mid-download: another variant would abort it, which is for `abandon` to decide. */
+  const loading = () => life.guard(() => (life.session().active && !port.isAbandoning() ? port.loading() : undefined));
 
   function decide(): void {
     isDue = false;
@@ -167,8 +169,8 @@ function install(
       inner.enable();
       life.guard(limitPrefetch);
     },
-    chooseVariant: (...how) => choose() ?? inner.chooseVariant(...how),
-    trySuggestStreams: () => void life.guard(decide),
+    chooseVariant: (...how) => loading() ?? choose() ?? inner.chooseVariant(...how),
+    trySuggestStreams: () => void (loading() ?? life.guard(decide)),
     segmentDownloaded(milliseconds, bytes, allowSwitch, request, context) {
       inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context);
       life.guard(() => downloaded(bytes, request, context));

@@ -159,6 +159,8 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
       isAbandoning = false;
       live.forget();
     },
+    /** What plays or loads, if the page still allows it. */
+    loading: () => allowed().find((variant) => variant === present()),
     variant(choice: Choice | undefined): Variant | undefined {
       return choice && allowed().find(({ video }) => idOf(video!) === choice.representationId);
     },
