@@ -12,9 +12,9 @@ import {
   type Scenario,
 } from '../scenarios.ts';
 import { LiveFeed } from './live-feed.ts';
-import { LiveFlight } from './live-flight.ts';
+import { LiveFlight, type LiveRequest } from './live-flight.ts';
 import { LivePlayback } from './live-playback.ts';
-import { expect, Session, type Stage } from './session.ts';
+import { expect, type Process, Session, type Stage } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulate-session.ts';
 
@@ -29,15 +29,15 @@ export const LIVE_PAGE = {
 };
 
 /** `options.scenario` has `live`. @throws {RangeError} for impossible options. */
-export function simulateLiveSession(options: SimulationOptions, live: LiveStream): SessionResult {
+export function* playLiveSession(options: SimulationOptions, live: LiveStream): Process<SessionResult> {
   let stage: LiveStage | undefined;
   const session = new Session<LiveFlight>(options, (own) => {
     stage = new LiveStage(options, live, own);
     return stage;
   });
   const { playback, scenario } = stage!;
-  const end = session.run(() => {
-    stage!.play();
+  const end = yield* session.run(function* () {
+    yield* stage!.play();
     return 'end';
   });
   const { startupSeconds } = playback;
@@ -66,7 +66,7 @@ class LiveStage implements Stage<LiveFlight> {
   private readonly link: PiecewisePath;
   private readonly feed: LiveFeed;
   private readonly chunkCount: number;
-  private readonly endsAtSeconds: number;
+  readonly endsBySeconds: number;
 
   constructor(
     { trace, scenario, forecaster, catchUp, controller }: SimulationOptions,
@@ -80,8 +80,8 @@ class LiveStage implements Stage<LiveFlight> {
     this.link = linkOf(trace, scenario).from(startSeconds, 0);
     this.feed = new LiveFeed(forecaster, session.downloads);
     this.chunkCount = Math.round(segmentSeconds / live.chunkSeconds);
-    this.endsAtSeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
-    expect(this.endsAtSeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
+    this.endsBySeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
+    expect(this.endsBySeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
     this.playback = new LivePlayback({
       live,
       catchUp: catchUp ?? DEFAULT_CATCH_UP,
@@ -92,10 +92,10 @@ class LiveStage implements Stage<LiveFlight> {
   }
 
   get isOver(): boolean {
-    return this.playback.nowSeconds >= this.endsAtSeconds;
+    return this.playback.nowSeconds >= this.endsBySeconds;
   }
 
-  play(): void {
+  *play(): Process<void> {
     const { playback, session } = this;
     this.waitUntil(LIVE_PAGE.joinSeconds);
     playback.seekTo(this.live.targetLatencySeconds);
@@ -103,14 +103,14 @@ class LiveStage implements Stage<LiveFlight> {
     let index = this.indexAtPosition();
     while (!this.isOver) {
       const { jumps } = playback;
-      if (index >= session.segmentCount) this.waitUntil(this.endsAtSeconds);
-      else if (session.playSegment(index)) index++;
+      if (index >= session.segmentCount) this.waitUntil(this.endsBySeconds);
+      else if (yield* session.playSegment(index)) index++;
       if (playback.jumps > jumps) index = this.indexAtPosition();
     }
   }
 
   waitUntil(seconds: number): boolean {
-    return this.playback.advanceTo(Math.min(seconds, this.endsAtSeconds)) && seconds < this.endsAtSeconds;
+    return this.playback.advanceTo(Math.min(seconds, this.endsBySeconds)) && seconds < this.endsBySeconds;
   }
 
   /** In low latency dash.js compares the level alone with its target. */
@@ -137,16 +137,19 @@ class LiveStage implements Stage<LiveFlight> {
     const { playback, scenario, chunkCount, live } = this;
     const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
     const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
-    const flight = new LiveFlight(this.link, {
+    const request: LiveRequest = {
       requestedAtSeconds: playback.nowSeconds,
       rttSeconds: scenario.rttSeconds,
       sizeBits,
       chunksExistAtSeconds: Array.from({ length: chunkCount }, (_, chunk) => this.existsAtSeconds(index, chunk)),
       responseSeconds: toPage,
-    });
+    };
+    const flight = this.session.flightOn(this.link, (link) => new LiveFlight(link, request));
     playback.expect(
-      flight.transfers.map(({ endSeconds, bits }, chunk) => ({
-        atSeconds: endSeconds + toPage(bits) + appendSeconds,
+      flight.transfers.map((transfer, chunk) => ({
+        get atSeconds() {
+          return transfer.endSeconds + toPage(transfer.bits) + appendSeconds;
+        },
         untilMediaSeconds: index * scenario.segmentSeconds + (chunk + 1) * live.chunkSeconds,
       })),
     );

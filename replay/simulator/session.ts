@@ -19,9 +19,10 @@ import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
-import type { Flight } from './flight.ts';
+import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
+import type { FlightLink, SharedFlight } from './shared-link.ts';
 import type { SimulationOptions } from './simulate-session.ts';
 
 /** Period of `reconsider`, as of the plugin's timer in a page. */
@@ -44,10 +45,23 @@ interface Player {
   readonly stallCount: number;
 }
 
-export type Airborne = Pick<
-  Flight,
-  'sizeBits' | 'requestedAtSeconds' | 'endsAtSeconds' | 'firstByteAtSeconds' | 'receivedBits' | 'lastProgressAtSeconds'
->;
+export type Airborne = SharedFlight &
+  Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds' | 'lastProgressAtSeconds'>;
+
+/**
+ * A session as a process. It yields a second of its clock, and continues when what others do with the link until then is
+ * known; while a download is in flight, when it ends, if that is earlier. A session that has the link for itself may
+ * continue at once.
+ */
+export type Process<Result> = Generator<number, Result, void>;
+
+/** Plays a process that has the link for itself. */
+export function playAlone<Result>(process: Process<Result>): Result {
+  for (;;) {
+    const { done, value } = process.next();
+    if (done) return value;
+  }
+}
 
 /** What differs on demand and live. Waits return false if a segment ends early: the session is over, or has jumped. */
 export interface Stage<F extends Airborne> {
@@ -56,6 +70,8 @@ export interface Stage<F extends Airborne> {
   readonly isInitialised: boolean;
   /** The session ended with its stream, so that what arrived of a segment is not wasted. */
   readonly isOver: boolean;
+  /** The latest second to which a wait can last. */
+  readonly endsBySeconds: number;
   waitUntil(seconds: number): boolean;
   /** Waits until dash.js looks for the next segment. */
   waitForRoom(index: number): boolean;
@@ -140,14 +156,14 @@ export class Session<F extends Airborne> {
   }
 
   /** Plays a session to its end, or to the controller's fault. */
-  run(play: () => SessionResult['endedBy']): Pick<SessionResult, 'endedBy' | 'fault'> {
+  *run(play: () => Process<SessionResult['endedBy']>): Process<Pick<SessionResult, 'endedBy' | 'fault'>> {
     this.forecaster?.start({
       utcMsAtStart: this.utcMsAtStart,
       utcUncertaintySeconds: this.utcUncertaintySeconds,
       seed: this.options.seed ?? 0,
     });
     try {
-      return { endedBy: play() };
+      return { endedBy: yield* play() };
     } catch (error) {
       if (!(error instanceof ControllerFault)) throw error;
       return { endedBy: 'fault', fault: error.message };
@@ -155,7 +171,7 @@ export class Session<F extends Airborne> {
   }
 
   /** Waits for room, decides, downloads and appends. False if the segment ended early. */
-  playSegment(index: number): boolean {
+  *playSegment(index: number): Process<boolean> {
     const { stage, scenario } = this;
     const { playback } = stage;
     this.index = index;
@@ -169,7 +185,8 @@ export class Session<F extends Airborne> {
     let bufferAtFirstRequest = 0;
     for (;;) {
       const { representation } = decision;
-      if (!this.initialise(representation) || !stage.waitForMedia(index)) return false;
+      if (!(yield* this.initialise(representation)) || !stage.waitForMedia(index)) return false;
+      yield playback.nowSeconds;
       firstRequestAtSeconds ??= playback.nowSeconds;
       if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
       const sizeBits = this.upcoming[index]![0]![representation]!;
@@ -177,10 +194,11 @@ export class Session<F extends Airborne> {
       const flight = stage.request(index, sizeBits);
       this.requestedBits += sizeBits;
       this.attempt = { flight, index, representation, abandonments };
-      const outcome = this.fly(this.attempt);
+      const outcome = yield* this.fly(this.attempt);
       this.attempt = undefined;
       const receivedBits = flight.receivedBits(playback.nowSeconds);
       stage.report(true);
+      this.options.access?.end(playback.nowSeconds);
       if (outcome === 'early') {
         if (!stage.isOver) this.wastedBits += receivedBits;
         return false;
@@ -261,30 +279,47 @@ export class Session<F extends Airborne> {
     };
   }
 
+  /** A flight that begins now, on the link or on the player's share of it. */
+  flightOn<Flown extends SharedFlight>(link: PiecewisePath, fly: (link: FlightLink) => Flown): Flown {
+    return this.options.access?.begin(link, fly) ?? fly(link);
+  }
+
   /** Loads the representation's initialisation segment unless it is cached. */
-  private initialise(representation: number): boolean {
+  private *initialise(representation: number): Process<boolean> {
     if (this.initialised[representation]) return true;
     this.initialised[representation] = true;
-    const { stage, rows, downloads } = this;
+    const { stage, rows, downloads, scenario } = this;
     if (stage.isInitialised && rows.length === 0 && downloads.length === 0) return true;
     const { nowSeconds } = stage.playback;
-    return stage.waitUntil(nowSeconds + this.link.downloadSeconds(nowSeconds, this.scenario.browser.initSegmentBits));
+    yield nowSeconds;
+    const { initSegmentBits } = scenario.browser;
+    const flight = this.flightOn(
+      this.link,
+      (link) => new Flight(link, nowSeconds, initSegmentBits, scenario.rttSeconds),
+    );
+    yield stage.endsBySeconds;
+    const isLoaded = stage.waitUntil(flight.endsAtSeconds);
+    this.options.access?.end(stage.playback.nowSeconds);
+    return isLoaded;
   }
 
   /** Downloads until the end, an early one, or a decision to abandon for another representation. */
-  private fly(attempt: Attempt<F>): 'complete' | 'early' | Decision {
-    const { stage } = this;
+  private *fly(attempt: Attempt<F>): Process<'complete' | 'early' | Decision> {
+    const { stage, controller } = this;
     const { flight } = attempt;
-    if (this.controller.reconsider !== undefined) {
+    // On a shared link a live playhead may jump during any download.
+    if (controller.reconsider !== undefined || (this.options.access && this.scenario.live)) {
       for (let tick = 1; ; tick++) {
         const at = flight.requestedAtSeconds + tick * this.tickSeconds;
+        yield Math.min(at, stage.endsBySeconds);
         if (at >= flight.endsAtSeconds) break;
         if (!stage.waitUntil(at)) return 'early';
         stage.report(false);
-        const answer = this.reconsider(attempt);
+        const answer = controller.reconsider === undefined ? 'keep' : this.reconsider(attempt);
         if (answer !== 'keep') return answer;
       }
     }
+    yield stage.endsBySeconds;
     return stage.waitUntil(flight.endsAtSeconds) ? 'complete' : 'early';
   }
 
