@@ -1,7 +1,6 @@
 /** Households: several players, and other traffic, on one link. Named ones, and those of a JSON file. */
 
 import { InputError } from '../abr/errors.ts';
-import { placeOf } from './formats/place.ts';
 import { FieldCheck, jsonObject, nameOf } from './scenario-file.ts';
 import type { Scenario } from './scenarios.ts';
 

@@ -8,28 +8,35 @@ const FIRST_BYTE_BITS = 8;
 
 /** Times are of the session's clock; `link` begins at the session's second 0 and includes the request's RTT. */
 export class Flight implements SharedFlight {
-  endsAtSeconds!: number;
-  firstByteAtSeconds!: number;
-  readonly transfers: readonly [Transfer];
+  endsAtSeconds = 0;
+  firstByteAtSeconds = 0;
   private readonly bitsBefore: number;
 
   constructor(
     private readonly link: FlightLink,
     readonly requestedAtSeconds: number,
     readonly sizeBits: number,
-    latencySeconds: number,
+    private readonly latencySeconds: number,
   ) {
-    this.transfers = [{ startSeconds: requestedAtSeconds + latencySeconds, endSeconds: 0 }];
     this.bitsBefore = link.cumulativeBits(requestedAtSeconds + latencySeconds);
     this.project();
   }
 
   project(): void {
     const { link, requestedAtSeconds, sizeBits } = this;
-    this.transfers[0].endSeconds = requestedAtSeconds + link.transferSeconds(requestedAtSeconds, sizeBits);
     this.endsAtSeconds = requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, sizeBits);
     this.firstByteAtSeconds =
       requestedAtSeconds + link.transferSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
+  }
+
+  get transfers(): readonly Transfer[] {
+    const { link, requestedAtSeconds, sizeBits } = this;
+    return [
+      {
+        startSeconds: requestedAtSeconds + this.latencySeconds,
+        endSeconds: requestedAtSeconds + link.transferSeconds(requestedAtSeconds, sizeBits),
+      },
+    ];
   }
 
   receivedBits(atSeconds: number): number {

@@ -24,9 +24,9 @@ export class LiveFlight implements SharedFlight {
   readonly requestedAtSeconds: number;
   readonly sizeBits: number;
   readonly transfers: readonly ChunkTransfer[];
-  firstByteAtSeconds!: number;
+  firstByteAtSeconds = 0;
   /** When the page has the last byte. */
-  endsAtSeconds!: number;
+  endsAtSeconds = 0;
 
   constructor(
     private readonly link: FlightLink,
@@ -44,7 +44,8 @@ export class LiveFlight implements SharedFlight {
     const { link, transfers, requestedAtSeconds } = this;
     const { rttSeconds, chunksExistAtSeconds, responseSeconds } = this.request;
     let freeAtSeconds = requestedAtSeconds + rttSeconds;
-    for (const [chunk, transfer] of transfers.entries()) {
+    for (let chunk = 0; chunk < transfers.length; chunk++) {
+      const transfer = transfers[chunk]!;
       const { bits } = transfer;
       if (transfer.endSeconds > nowSeconds) {
         transfer.startSeconds = Math.max(freeAtSeconds, chunksExistAtSeconds[chunk]!);

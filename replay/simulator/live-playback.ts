@@ -60,6 +60,13 @@ export class LivePlayback {
     return this.nowSeconds + this.options.live.timeShiftSeconds - this.positionSeconds;
   }
 
+  /** There is no jump to the live edge before this second, which is later than now. */
+  get nextJumpSeconds(): number {
+    const { nextTickSeconds, nowSeconds, tickSeconds } = this;
+    if (!this.started) return (this.appends[0]?.atSeconds ?? Number.POSITIVE_INFINITY) + tickSeconds;
+    return nextTickSeconds > nowSeconds ? nextTickSeconds : nowSeconds + tickSeconds;
+  }
+
   /** Moves playback to this latency, or to the stream's start, and empties the buffer. */
   seekTo(latencySeconds: number): void {
     this.positionSeconds = Math.max(0, this.nowSeconds + this.options.live.timeShiftSeconds - latencySeconds);

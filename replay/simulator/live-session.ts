@@ -66,7 +66,7 @@ class LiveStage implements Stage<LiveFlight> {
   private readonly link: PiecewisePath;
   private readonly feed: LiveFeed;
   private readonly chunkCount: number;
-  readonly endsBySeconds: number;
+  private readonly endsAtSeconds: number;
 
   constructor(
     { trace, scenario, forecaster, catchUp, controller }: SimulationOptions,
@@ -80,8 +80,8 @@ class LiveStage implements Stage<LiveFlight> {
     this.link = linkOf(trace, scenario).from(startSeconds, 0);
     this.feed = new LiveFeed(forecaster, session.downloads);
     this.chunkCount = Math.round(segmentSeconds / live.chunkSeconds);
-    this.endsBySeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
-    expect(this.endsBySeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
+    this.endsAtSeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
+    expect(this.endsAtSeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
     this.playback = new LivePlayback({
       live,
       catchUp: catchUp ?? DEFAULT_CATCH_UP,
@@ -92,7 +92,7 @@ class LiveStage implements Stage<LiveFlight> {
   }
 
   get isOver(): boolean {
-    return this.playback.nowSeconds >= this.endsBySeconds;
+    return this.playback.nowSeconds >= this.endsAtSeconds;
   }
 
   *play(): Process<void> {
@@ -103,14 +103,18 @@ class LiveStage implements Stage<LiveFlight> {
     let index = this.indexAtPosition();
     while (!this.isOver) {
       const { jumps } = playback;
-      if (index >= session.segmentCount) this.waitUntil(this.endsBySeconds);
+      if (index >= session.segmentCount) this.waitUntil(this.endsAtSeconds);
       else if (yield* session.playSegment(index)) index++;
       if (playback.jumps > jumps) index = this.indexAtPosition();
     }
   }
 
+  get goesOnUntilSeconds(): number {
+    return Math.min(this.endsAtSeconds, this.playback.nextJumpSeconds);
+  }
+
   waitUntil(seconds: number): boolean {
-    return this.playback.advanceTo(Math.min(seconds, this.endsBySeconds)) && seconds < this.endsBySeconds;
+    return this.playback.advanceTo(Math.min(seconds, this.endsAtSeconds)) && seconds < this.endsAtSeconds;
   }
 
   /** In low latency dash.js compares the level alone with its target. */

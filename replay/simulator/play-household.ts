@@ -1,12 +1,10 @@
 /** Plays the sessions of a household together on one link. */
 
-import type { Household } from '../households.ts';
-import { segmentsOfPlayer } from '../households.ts';
+import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { SessionResult } from '../results.ts';
 import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
-import type { Process } from './session.ts';
 import { pageLinkOf } from './session-setup.ts';
-import { addTraffic, type LinkAccess, SharedLink } from './shared-link.ts';
+import { addTraffic, SharedLink } from './shared-link.ts';
 
 /**
  * A result per player, in the household's order. `startSeconds` and `segmentCount` are those of a player that is there

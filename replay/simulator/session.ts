@@ -49,18 +49,14 @@ export type Airborne = SharedFlight &
   Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds' | 'lastProgressAtSeconds'>;
 
 /**
- * A session as a process. It yields a second of its clock, and continues when what others do with the link until then is
- * known; while a download is in flight, when it ends, if that is earlier. A session that has the link for itself may
- * continue at once.
+ * A session as a process. On a shared link it yields a second of its clock, and continues when that has come, or when
+ * the download in flight ends, if that is earlier. With the link for itself it yields nothing.
  */
 export type Process<Result> = Generator<number, Result, void>;
 
 /** Plays a process that has the link for itself. */
 export function playAlone<Result>(process: Process<Result>): Result {
-  for (;;) {
-    const { done, value } = process.next();
-    if (done) return value;
-  }
+  return process.next().value as Result;
 }
 
 /** What differs on demand and live. Waits return false if a segment ends early: the session is over, or has jumped. */
@@ -70,8 +66,8 @@ export interface Stage<F extends Airborne> {
   readonly isInitialised: boolean;
   /** The session ended with its stream, so that what arrived of a segment is not wasted. */
   readonly isOver: boolean;
-  /** The latest second to which a wait can last. */
-  readonly endsBySeconds: number;
+  /** No wait ends early before this second. */
+  readonly goesOnUntilSeconds: number;
   waitUntil(seconds: number): boolean;
   /** Waits until dash.js looks for the next segment. */
   waitForRoom(index: number): boolean;
@@ -93,13 +89,28 @@ export interface Stage<F extends Airborne> {
   state(state: PlayerState): PlayerState;
 }
 
+/** A segment's way to the buffer. */
+interface Turn {
+  index: number;
+  /** The latest one. */
+  decision: Decision;
+  stallSecondsBefore: number;
+  abandonments: number;
+  abandonedBits: number;
+  firstRequest: { atSeconds: number; bufferLevelSeconds: number } | undefined;
+}
+
 /** A request of a segment. */
 interface Attempt<F extends Airborne> {
+  turn: Turn;
   flight: F;
-  index: number;
-  representation: number;
-  abandonments: number;
+  /** The next call of `reconsider`, and its number. */
+  tickAtSeconds: number;
+  ticks: number;
 }
+
+/** How a request ends; a decision abandons it. */
+type Outcome = 'complete' | 'early' | Decision;
 
 export class Session<F extends Airborne> {
   readonly startSeconds: number;
@@ -172,72 +183,111 @@ export class Session<F extends Airborne> {
 
   /** Waits for room, decides, downloads and appends. False if the segment ended early. */
   *playSegment(index: number): Process<boolean> {
-    const { stage, scenario } = this;
-    const { playback } = stage;
-    this.index = index;
-    const stallSecondsBefore = playback.stallSeconds;
-    if (!stage.waitForRoom(index)) return false;
-
-    let decision = this.decide(this.state(index));
-    let abandonments = 0;
-    let abandonedBits = 0;
-    let firstRequestAtSeconds: number | undefined;
-    let bufferAtFirstRequest = 0;
+    const { stage, options } = this;
+    const { access } = options;
+    const turn = this.decideOn(index);
+    if (turn === undefined) return false;
     for (;;) {
-      const { representation } = decision;
-      if (!(yield* this.initialise(representation)) || !stage.waitForMedia(index)) return false;
-      yield playback.nowSeconds;
-      firstRequestAtSeconds ??= playback.nowSeconds;
-      if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
-      const sizeBits = this.upcoming[index]![0]![representation]!;
-      const bitrateBps = scenario.ladderBps[representation]!;
-      const flight = stage.request(index, sizeBits);
-      this.requestedBits += sizeBits;
-      this.attempt = { flight, index, representation, abandonments };
-      const outcome = yield* this.fly(this.attempt);
-      this.attempt = undefined;
-      const receivedBits = flight.receivedBits(playback.nowSeconds);
-      stage.report(true);
-      this.options.access?.end(playback.nowSeconds);
-      if (outcome === 'early') {
-        if (!stage.isOver) this.wastedBits += receivedBits;
-        return false;
+      const { representation } = turn.decision;
+      if (!this.initialised[representation] && !(yield* this.initialise(representation))) return false;
+      if (!stage.waitForMedia(index)) return false;
+      if (access) yield stage.playback.nowSeconds;
+      const attempt = this.request(turn);
+      let outcome: Outcome | undefined;
+      while (outcome === undefined) {
+        const isEarly = access && !(yield* this.shareUntil(attempt.tickAtSeconds, attempt.flight));
+        outcome = isEarly ? 'early' : this.advance(attempt);
       }
-      const download = stage.measured({
-        segmentIndex: index,
-        bitrateBps,
-        receivedBits: outcome === 'complete' ? sizeBits : receivedBits,
-        sizeBits,
-        requestedAtSeconds: flight.requestedAtSeconds,
-        downloadSeconds: playback.nowSeconds - flight.requestedAtSeconds,
-        ...(flight.firstByteAtSeconds <= playback.nowSeconds && {
-          latencySeconds: flight.firstByteAtSeconds - flight.requestedAtSeconds,
-        }),
-        abandoned: outcome !== 'complete',
-      });
-      if (download !== undefined) this.downloads.push(download);
-      if (outcome === 'complete') {
-        const downloadSeconds = playback.nowSeconds - firstRequestAtSeconds;
-        if (!stage.append()) return false;
-        this.previousBitrateBps = bitrateBps;
-        this.rows.push({
-          index,
-          bitrateBps,
-          sizeBits,
-          requestedAtSeconds: firstRequestAtSeconds,
-          downloadSeconds,
-          bufferLevelSeconds: bufferAtFirstRequest,
-          stallSeconds: playback.stallSeconds - stallSecondsBefore,
-          abandonedBits,
-          reason: decision.reason,
-        });
-        return true;
-      }
-      this.wastedBits += receivedBits;
-      abandonedBits += receivedBits;
-      abandonments++;
-      decision = outcome;
+      const isPlayed = this.land(attempt, outcome);
+      if (isPlayed !== undefined) return isPlayed;
     }
+  }
+
+  /** Undefined if the session ended before there was room. */
+  private decideOn(index: number): Turn | undefined {
+    this.index = index;
+    const stallSecondsBefore = this.stage.playback.stallSeconds;
+    if (!this.stage.waitForRoom(index)) return undefined;
+    const decision = this.decide(this.state(index));
+    return { index, decision, stallSecondsBefore, abandonments: 0, abandonedBits: 0, firstRequest: undefined };
+  }
+
+  private request(turn: Turn): Attempt<F> {
+    const { nowSeconds, bufferLevelSeconds } = this.stage.playback;
+    turn.firstRequest ??= { atSeconds: nowSeconds, bufferLevelSeconds };
+    const { index, decision } = turn;
+    const sizeBits = this.upcoming[index]![0]![decision.representation]!;
+    const flight = this.stage.request(index, sizeBits);
+    this.requestedBits += sizeBits;
+    const hasTicks = this.controller.reconsider !== undefined;
+    const tickAtSeconds = hasTicks ? flight.requestedAtSeconds + this.tickSeconds : Number.POSITIVE_INFINITY;
+    this.attempt = { turn, flight, ticks: 1, tickAtSeconds };
+    return this.attempt;
+  }
+
+  /** Waits for the next tick or the flight's end; undefined: the download goes on. */
+  private advance(attempt: Attempt<F>): Outcome | undefined {
+    const { stage } = this;
+    const { flight, tickAtSeconds } = attempt;
+    if (tickAtSeconds >= flight.endsAtSeconds) return stage.waitUntil(flight.endsAtSeconds) ? 'complete' : 'early';
+    if (!stage.waitUntil(tickAtSeconds)) return 'early';
+    attempt.ticks++;
+    attempt.tickAtSeconds = flight.requestedAtSeconds + attempt.ticks * this.tickSeconds;
+    stage.report(false);
+    const answer = this.reconsider(attempt);
+    return answer === 'keep' ? undefined : answer;
+  }
+
+  /** Whether the segment is in the buffer or ended early; undefined: it is requested again. */
+  private land({ flight, turn }: Attempt<F>, outcome: Outcome): boolean | undefined {
+    const { stage, rows } = this;
+    const { playback } = stage;
+    const { index, decision, firstRequest } = turn;
+    const { sizeBits } = flight;
+    const bitrateBps = this.scenario.ladderBps[decision.representation]!;
+    this.attempt = undefined;
+    const receivedBits = flight.receivedBits(playback.nowSeconds);
+    stage.report(true);
+    this.options.access?.end(playback.nowSeconds);
+    if (outcome === 'early') {
+      if (!stage.isOver) this.wastedBits += receivedBits;
+      return false;
+    }
+    const download = stage.measured({
+      segmentIndex: index,
+      bitrateBps,
+      receivedBits: outcome === 'complete' ? sizeBits : receivedBits,
+      sizeBits,
+      requestedAtSeconds: flight.requestedAtSeconds,
+      downloadSeconds: playback.nowSeconds - flight.requestedAtSeconds,
+      ...(flight.firstByteAtSeconds <= playback.nowSeconds && {
+        latencySeconds: flight.firstByteAtSeconds - flight.requestedAtSeconds,
+      }),
+      abandoned: outcome !== 'complete',
+    });
+    if (download !== undefined) this.downloads.push(download);
+    if (outcome !== 'complete') {
+      this.wastedBits += receivedBits;
+      turn.abandonedBits += receivedBits;
+      turn.abandonments++;
+      turn.decision = outcome;
+      return undefined;
+    }
+    const downloadSeconds = playback.nowSeconds - firstRequest!.atSeconds;
+    if (!stage.append()) return false;
+    this.previousBitrateBps = bitrateBps;
+    rows.push({
+      index,
+      bitrateBps,
+      sizeBits,
+      requestedAtSeconds: firstRequest!.atSeconds,
+      downloadSeconds,
+      bufferLevelSeconds: firstRequest!.bufferLevelSeconds,
+      stallSeconds: playback.stallSeconds - turn.stallSecondsBefore,
+      abandonedBits: turn.abandonedBits,
+      reason: decision.reason,
+    });
+    return true;
   }
 
   /** The player's UTC. */
@@ -284,43 +334,35 @@ export class Session<F extends Airborne> {
     return this.options.access?.begin(link, fly) ?? fly(link);
   }
 
-  /** Loads the representation's initialisation segment unless it is cached. */
+  /** Loads the representation's initialisation segment. */
   private *initialise(representation: number): Process<boolean> {
-    if (this.initialised[representation]) return true;
     this.initialised[representation] = true;
     const { stage, rows, downloads, scenario } = this;
+    const { playback } = stage;
+    const { access } = this.options;
     if (stage.isInitialised && rows.length === 0 && downloads.length === 0) return true;
-    const { nowSeconds } = stage.playback;
-    yield nowSeconds;
-    const { initSegmentBits } = scenario.browser;
+    if (access) yield playback.nowSeconds;
+    const { nowSeconds } = playback;
     const flight = this.flightOn(
       this.link,
-      (link) => new Flight(link, nowSeconds, initSegmentBits, scenario.rttSeconds),
+      (link) => new Flight(link, nowSeconds, scenario.browser.initSegmentBits, scenario.rttSeconds),
     );
-    yield stage.endsBySeconds;
-    const isLoaded = stage.waitUntil(flight.endsAtSeconds);
-    this.options.access?.end(stage.playback.nowSeconds);
+    const isLoaded =
+      (access === undefined || (yield* this.shareUntil(Number.POSITIVE_INFINITY, flight))) &&
+      stage.waitUntil(flight.endsAtSeconds);
+    access?.end(playback.nowSeconds);
     return isLoaded;
   }
 
-  /** Downloads until the end, an early one, or a decision to abandon for another representation. */
-  private *fly(attempt: Attempt<F>): Process<'complete' | 'early' | Decision> {
-    const { stage, controller } = this;
-    const { flight } = attempt;
-    // On a shared link a live playhead may jump during any download.
-    if (controller.reconsider !== undefined || (this.options.access && this.scenario.live)) {
-      for (let tick = 1; ; tick++) {
-        const at = flight.requestedAtSeconds + tick * this.tickSeconds;
-        yield Math.min(at, stage.endsBySeconds);
-        if (at >= flight.endsAtSeconds) break;
-        if (!stage.waitUntil(at)) return 'early';
-        stage.report(false);
-        const answer = controller.reconsider === undefined ? 'keep' : this.reconsider(attempt);
-        if (answer !== 'keep') return answer;
-      }
+  /** Lets others go on until `seconds` or the flight's end. False if the wait ends early. */
+  private *shareUntil(seconds: number, flight: SharedFlight): Process<boolean> {
+    const { stage } = this;
+    for (;;) {
+      const until = stage.goesOnUntilSeconds;
+      yield Math.min(seconds, until);
+      if (Math.min(seconds, flight.endsAtSeconds) <= until) return true;
+      if (!stage.waitUntil(until)) return false;
     }
-    yield stage.endsBySeconds;
-    return stage.waitUntil(flight.endsAtSeconds) ? 'complete' : 'early';
   }
 
   private state(index: number): PlayerState {
@@ -361,24 +403,24 @@ export class Session<F extends Airborne> {
     return decision;
   }
 
-  private inFlightOf({ representation, flight, abandonments }: Attempt<F>, nowSeconds: number): InFlight {
+  private inFlightOf({ turn, flight }: Attempt<F>, nowSeconds: number): InFlight {
     return this.stage.inFlight({
       segmentIndex: this.index,
-      bitrateBps: this.scenario.ladderBps[representation]!,
+      bitrateBps: this.scenario.ladderBps[turn.decision.representation]!,
       sizeBits: flight.sizeBits,
       requestedAtSeconds: flight.requestedAtSeconds,
       receivedBits: flight.receivedBits(nowSeconds),
       firstByteAtSeconds: flight.firstByteAtSeconds <= nowSeconds ? flight.firstByteAtSeconds : undefined,
       lastProgressAtSeconds: flight.lastProgressAtSeconds(nowSeconds),
-      abandonments,
+      abandonments: turn.abandonments,
       sessionRequestedBits: this.requestedBits,
       sessionWastedBits: this.wastedBits,
     });
   }
 
   private reconsider(attempt: Attempt<F>): Decision | 'keep' {
-    const { representation } = attempt;
-    const state = this.state(attempt.index);
+    const { representation } = attempt.turn.decision;
+    const state = this.state(attempt.turn.index);
     const { nowSeconds } = state;
     if (this.stage.isWaiting(attempt.flight)) return 'keep';
     const inFlight = this.inFlightOf(attempt, nowSeconds);

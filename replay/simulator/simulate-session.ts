@@ -123,13 +123,13 @@ class OnDemandStage implements Stage<Flight> {
     this.playback = new Playback(stallLevelSeconds, playbackRate);
   }
 
-  get endsBySeconds(): number {
+  get goesOnUntilSeconds(): number {
     return this.playback.waitedAtSeconds(this.cutoffSeconds);
   }
 
   /** Advances playback, at most to the cutoff; false if the session is cut off before `seconds`. */
   waitUntil(seconds: number): boolean {
-    const cutoffAt = this.endsBySeconds;
+    const cutoffAt = this.goesOnUntilSeconds;
     this.playback.advanceTo(Math.min(seconds, cutoffAt));
     return seconds < cutoffAt;
   }
