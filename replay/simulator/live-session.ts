@@ -12,7 +12,7 @@ import {
   type Scenario,
 } from '../scenarios.ts';
 import { LiveFeed } from './live-feed.ts';
-import { LiveFlight, type LiveRequest } from './live-flight.ts';
+import { LiveFlight } from './live-flight.ts';
 import { LivePlayback } from './live-playback.ts';
 import { expect, type Process, Session, type Stage } from './session.ts';
 import { linkOf } from './session-setup.ts';
@@ -36,10 +36,7 @@ export function* playLiveSession(options: SimulationOptions, live: LiveStream): 
     return stage;
   });
   const { playback, scenario } = stage!;
-  const end = yield* session.run(function* () {
-    yield* stage!.play();
-    return 'end';
-  });
+  const end = yield* session.run(stage!.play());
   const { startupSeconds } = playback;
   const unseen: PlaybackPiece = {
     seconds: startupSeconds,
@@ -95,7 +92,7 @@ class LiveStage implements Stage<LiveFlight> {
     return this.playback.nowSeconds >= this.endsAtSeconds;
   }
 
-  *play(): Process<void> {
+  *play(): Process<'end'> {
     const { playback, session } = this;
     this.waitUntil(LIVE_PAGE.joinSeconds);
     playback.seekTo(this.live.targetLatencySeconds);
@@ -107,6 +104,7 @@ class LiveStage implements Stage<LiveFlight> {
       else if (yield* session.playSegment(index)) index++;
       if (playback.jumps > jumps) index = this.indexAtPosition();
     }
+    return 'end';
   }
 
   get goesOnUntilSeconds(): number {
@@ -141,19 +139,18 @@ class LiveStage implements Stage<LiveFlight> {
     const { playback, scenario, chunkCount, live } = this;
     const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
     const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
-    const request: LiveRequest = {
+    const flight = new LiveFlight(this.session.linkNow(this.link), {
       requestedAtSeconds: playback.nowSeconds,
       rttSeconds: scenario.rttSeconds,
       sizeBits,
       chunksExistAtSeconds: Array.from({ length: chunkCount }, (_, chunk) => this.existsAtSeconds(index, chunk)),
       responseSeconds: toPage,
-    };
-    const flight = this.session.flightOn(this.link, (link) => new LiveFlight(link, request));
+    });
     playback.expect(
       flight.transfers.map((transfer, chunk) => ({
-        get atSeconds() {
-          return transfer.endSeconds + toPage(transfer.bits) + appendSeconds;
-        },
+        transfer,
+        responseSeconds: toPage(transfer.bits),
+        appendSeconds,
         untilMediaSeconds: index * scenario.segmentSeconds + (chunk + 1) * live.chunkSeconds,
       })),
     );

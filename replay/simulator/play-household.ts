@@ -4,7 +4,7 @@ import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { SessionResult } from '../results.ts';
 import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
 import { pageLinkOf } from './session-setup.ts';
-import { addTraffic, SharedLink } from './shared-link.ts';
+import { EndlessFlight, SharedLink } from './shared-link.ts';
 
 /**
  * A result per player, in the household's order. `startSeconds` and `segmentCount` are those of a player that is there
@@ -18,7 +18,11 @@ export function playHousehold(
   const { trace, scenario, startSeconds } = task;
   const shared = new SharedLink();
   const link = pageLinkOf(trace, scenario).from(startSeconds);
-  const others = traffic.map((one) => addTraffic(shared, link, one));
+  const others = traffic.map(({ fromSeconds, toSeconds, weight }) => {
+    const access = shared.access({ offsetSeconds: 0, weight });
+    access.begin(new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds));
+    return access;
+  });
   const seated = players.map((player, index) => {
     const { joinSeconds: offsetSeconds, weight } = player;
     const access = shared.access({ offsetSeconds, weight });
@@ -46,8 +50,13 @@ export function playHousehold(
     shared.advanceTo(Math.min(changeSeconds, dueSeconds));
     if (changeSeconds <= dueSeconds) continue;
     const { done, value } = due.session.next();
-    if (done) due.result = value;
-    else due.untilSeconds = due.access.offsetSeconds + value;
+    const { access } = due;
+    if (!done) due.untilSeconds = access.offsetSeconds + value;
+    else {
+      due.result = value;
+      // After a fault.
+      if (access.flight) access.end(shared.nowSeconds - access.offsetSeconds);
+    }
   }
   const endSeconds = shared.nowSeconds;
   for (const other of others) other.end(endSeconds);

@@ -89,24 +89,12 @@ export interface Stage<F extends Airborne> {
   state(state: PlayerState): PlayerState;
 }
 
-/** A segment's way to the buffer. */
-interface Turn {
-  index: number;
-  /** The latest one. */
-  decision: Decision;
-  stallSecondsBefore: number;
-  abandonments: number;
-  abandonedBits: number;
-  firstRequest: { atSeconds: number; bufferLevelSeconds: number } | undefined;
-}
-
 /** A request of a segment. */
 interface Attempt<F extends Airborne> {
-  turn: Turn;
   flight: F;
-  /** The next call of `reconsider`, and its number. */
-  tickAtSeconds: number;
-  ticks: number;
+  index: number;
+  representation: number;
+  abandonments: number;
 }
 
 /** How a request ends; a decision abandons it. */
@@ -167,14 +155,14 @@ export class Session<F extends Airborne> {
   }
 
   /** Plays a session to its end, or to the controller's fault. */
-  *run(play: () => Process<SessionResult['endedBy']>): Process<Pick<SessionResult, 'endedBy' | 'fault'>> {
+  *run(play: Process<SessionResult['endedBy']>): Process<Pick<SessionResult, 'endedBy' | 'fault'>> {
     this.forecaster?.start({
       utcMsAtStart: this.utcMsAtStart,
       utcUncertaintySeconds: this.utcUncertaintySeconds,
       seed: this.options.seed ?? 0,
     });
     try {
-      return { endedBy: yield* play() };
+      return { endedBy: yield* play };
     } catch (error) {
       if (!(error instanceof ControllerFault)) throw error;
       return { endedBy: 'fault', fault: error.message };
@@ -183,111 +171,81 @@ export class Session<F extends Airborne> {
 
   /** Waits for room, decides, downloads and appends. False if the segment ended early. */
   *playSegment(index: number): Process<boolean> {
-    const { stage, options } = this;
+    const { stage, scenario, options } = this;
     const { access } = options;
-    const turn = this.decideOn(index);
-    if (turn === undefined) return false;
+    const { playback } = stage;
+    this.index = index;
+    const stallSecondsBefore = playback.stallSeconds;
+    if (!stage.waitForRoom(index)) return false;
+
+    const hasTicks = this.controller.reconsider !== undefined;
+    let decision = this.decide(this.state(index));
+    let abandonments = 0;
+    let abandonedBits = 0;
+    let firstRequestAtSeconds: number | undefined;
+    let bufferAtFirstRequest = 0;
     for (;;) {
-      const { representation } = turn.decision;
+      const { representation } = decision;
       if (!this.initialised[representation] && !(yield* this.initialise(representation))) return false;
       if (!stage.waitForMedia(index)) return false;
-      if (access) yield stage.playback.nowSeconds;
-      const attempt = this.request(turn);
+      if (access) yield playback.nowSeconds;
+      firstRequestAtSeconds ??= playback.nowSeconds;
+      if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
+      const sizeBits = this.upcoming[index]![0]![representation]!;
+      const bitrateBps = scenario.ladderBps[representation]!;
+      const flight = stage.request(index, sizeBits);
+      access?.begin(flight);
+      this.requestedBits += sizeBits;
+      this.attempt = { flight, index, representation, abandonments };
       let outcome: Outcome | undefined;
-      while (outcome === undefined) {
-        const isEarly = access && !(yield* this.shareUntil(attempt.tickAtSeconds, attempt.flight));
-        outcome = isEarly ? 'early' : this.advance(attempt);
+      for (let tick = 1; outcome === undefined; tick++) {
+        const tickAtSeconds = hasTicks ? flight.requestedAtSeconds + tick * this.tickSeconds : Number.POSITIVE_INFINITY;
+        const isEarly = access && !(yield* this.shareUntil(tickAtSeconds, flight));
+        outcome = isEarly ? 'early' : this.fly(this.attempt, tickAtSeconds);
       }
-      const isPlayed = this.land(attempt, outcome);
-      if (isPlayed !== undefined) return isPlayed;
-    }
-  }
-
-  /** Undefined if the session ended before there was room. */
-  private decideOn(index: number): Turn | undefined {
-    this.index = index;
-    const stallSecondsBefore = this.stage.playback.stallSeconds;
-    if (!this.stage.waitForRoom(index)) return undefined;
-    const decision = this.decide(this.state(index));
-    return { index, decision, stallSecondsBefore, abandonments: 0, abandonedBits: 0, firstRequest: undefined };
-  }
-
-  private request(turn: Turn): Attempt<F> {
-    const { nowSeconds, bufferLevelSeconds } = this.stage.playback;
-    turn.firstRequest ??= { atSeconds: nowSeconds, bufferLevelSeconds };
-    const { index, decision } = turn;
-    const sizeBits = this.upcoming[index]![0]![decision.representation]!;
-    const flight = this.stage.request(index, sizeBits);
-    this.requestedBits += sizeBits;
-    const hasTicks = this.controller.reconsider !== undefined;
-    const tickAtSeconds = hasTicks ? flight.requestedAtSeconds + this.tickSeconds : Number.POSITIVE_INFINITY;
-    this.attempt = { turn, flight, ticks: 1, tickAtSeconds };
-    return this.attempt;
-  }
-
-  /** Waits for the next tick or the flight's end; undefined: the download goes on. */
-  private advance(attempt: Attempt<F>): Outcome | undefined {
-    const { stage } = this;
-    const { flight, tickAtSeconds } = attempt;
-    if (tickAtSeconds >= flight.endsAtSeconds) return stage.waitUntil(flight.endsAtSeconds) ? 'complete' : 'early';
-    if (!stage.waitUntil(tickAtSeconds)) return 'early';
-    attempt.ticks++;
-    attempt.tickAtSeconds = flight.requestedAtSeconds + attempt.ticks * this.tickSeconds;
-    stage.report(false);
-    const answer = this.reconsider(attempt);
-    return answer === 'keep' ? undefined : answer;
-  }
-
-  /** Whether the segment is in the buffer or ended early; undefined: it is requested again. */
-  private land({ flight, turn }: Attempt<F>, outcome: Outcome): boolean | undefined {
-    const { stage, rows } = this;
-    const { playback } = stage;
-    const { index, decision, firstRequest } = turn;
-    const { sizeBits } = flight;
-    const bitrateBps = this.scenario.ladderBps[decision.representation]!;
-    this.attempt = undefined;
-    const receivedBits = flight.receivedBits(playback.nowSeconds);
-    stage.report(true);
-    this.options.access?.end(playback.nowSeconds);
-    if (outcome === 'early') {
-      if (!stage.isOver) this.wastedBits += receivedBits;
-      return false;
-    }
-    const download = stage.measured({
-      segmentIndex: index,
-      bitrateBps,
-      receivedBits: outcome === 'complete' ? sizeBits : receivedBits,
-      sizeBits,
-      requestedAtSeconds: flight.requestedAtSeconds,
-      downloadSeconds: playback.nowSeconds - flight.requestedAtSeconds,
-      ...(flight.firstByteAtSeconds <= playback.nowSeconds && {
-        latencySeconds: flight.firstByteAtSeconds - flight.requestedAtSeconds,
-      }),
-      abandoned: outcome !== 'complete',
-    });
-    if (download !== undefined) this.downloads.push(download);
-    if (outcome !== 'complete') {
+      this.attempt = undefined;
+      const receivedBits = flight.receivedBits(playback.nowSeconds);
+      stage.report(true);
+      access?.end(playback.nowSeconds);
+      if (outcome === 'early') {
+        if (!stage.isOver) this.wastedBits += receivedBits;
+        return false;
+      }
+      const download = stage.measured({
+        segmentIndex: index,
+        bitrateBps,
+        receivedBits: outcome === 'complete' ? sizeBits : receivedBits,
+        sizeBits,
+        requestedAtSeconds: flight.requestedAtSeconds,
+        downloadSeconds: playback.nowSeconds - flight.requestedAtSeconds,
+        ...(flight.firstByteAtSeconds <= playback.nowSeconds && {
+          latencySeconds: flight.firstByteAtSeconds - flight.requestedAtSeconds,
+        }),
+        abandoned: outcome !== 'complete',
+      });
+      if (download !== undefined) this.downloads.push(download);
+      if (outcome === 'complete') {
+        const downloadSeconds = playback.nowSeconds - firstRequestAtSeconds;
+        if (!stage.append()) return false;
+        this.previousBitrateBps = bitrateBps;
+        this.rows.push({
+          index,
+          bitrateBps,
+          sizeBits,
+          requestedAtSeconds: firstRequestAtSeconds,
+          downloadSeconds,
+          bufferLevelSeconds: bufferAtFirstRequest,
+          stallSeconds: playback.stallSeconds - stallSecondsBefore,
+          abandonedBits,
+          reason: decision.reason,
+        });
+        return true;
+      }
       this.wastedBits += receivedBits;
-      turn.abandonedBits += receivedBits;
-      turn.abandonments++;
-      turn.decision = outcome;
-      return undefined;
+      abandonedBits += receivedBits;
+      abandonments++;
+      decision = outcome;
     }
-    const downloadSeconds = playback.nowSeconds - firstRequest!.atSeconds;
-    if (!stage.append()) return false;
-    this.previousBitrateBps = bitrateBps;
-    rows.push({
-      index,
-      bitrateBps,
-      sizeBits,
-      requestedAtSeconds: firstRequest!.atSeconds,
-      downloadSeconds,
-      bufferLevelSeconds: firstRequest!.bufferLevelSeconds,
-      stallSeconds: playback.stallSeconds - turn.stallSecondsBefore,
-      abandonedBits: turn.abandonedBits,
-      reason: decision.reason,
-    });
-    return true;
   }
 
   /** The player's UTC. */
@@ -329,9 +287,9 @@ export class Session<F extends Airborne> {
     };
   }
 
-  /** A flight that begins now, on the link or on the player's share of it. */
-  flightOn<Flown extends SharedFlight>(link: PiecewisePath, fly: (link: FlightLink) => Flown): Flown {
-    return this.options.access?.begin(link, fly) ?? fly(link);
+  /** The link, or the player's share of it, for a flight that begins now. */
+  linkNow(link: PiecewisePath): FlightLink {
+    return this.options.access?.shareOf(link) ?? link;
   }
 
   /** Loads the representation's initialisation segment. */
@@ -343,15 +301,25 @@ export class Session<F extends Airborne> {
     if (stage.isInitialised && rows.length === 0 && downloads.length === 0) return true;
     if (access) yield playback.nowSeconds;
     const { nowSeconds } = playback;
-    const flight = this.flightOn(
-      this.link,
-      (link) => new Flight(link, nowSeconds, scenario.browser.initSegmentBits, scenario.rttSeconds),
-    );
+    const { initSegmentBits } = scenario.browser;
+    const flight = new Flight(this.linkNow(this.link), nowSeconds, initSegmentBits, scenario.rttSeconds);
+    access?.begin(flight);
     const isLoaded =
       (access === undefined || (yield* this.shareUntil(Number.POSITIVE_INFINITY, flight))) &&
       stage.waitUntil(flight.endsAtSeconds);
     access?.end(playback.nowSeconds);
     return isLoaded;
+  }
+
+  /** Waits for a tick or the flight's end; undefined: the download goes on. */
+  private fly(attempt: Attempt<F>, tickAtSeconds: number): Outcome | undefined {
+    const { stage } = this;
+    const { endsAtSeconds } = attempt.flight;
+    if (tickAtSeconds >= endsAtSeconds) return stage.waitUntil(endsAtSeconds) ? 'complete' : 'early';
+    if (!stage.waitUntil(tickAtSeconds)) return 'early';
+    stage.report(false);
+    const answer = this.reconsider(attempt);
+    return answer === 'keep' ? undefined : answer;
   }
 
   /** Lets others go on until `seconds` or the flight's end. False if the wait ends early. */
@@ -403,24 +371,24 @@ export class Session<F extends Airborne> {
     return decision;
   }
 
-  private inFlightOf({ turn, flight }: Attempt<F>, nowSeconds: number): InFlight {
+  private inFlightOf({ representation, flight, abandonments }: Attempt<F>, nowSeconds: number): InFlight {
     return this.stage.inFlight({
       segmentIndex: this.index,
-      bitrateBps: this.scenario.ladderBps[turn.decision.representation]!,
+      bitrateBps: this.scenario.ladderBps[representation]!,
       sizeBits: flight.sizeBits,
       requestedAtSeconds: flight.requestedAtSeconds,
       receivedBits: flight.receivedBits(nowSeconds),
       firstByteAtSeconds: flight.firstByteAtSeconds <= nowSeconds ? flight.firstByteAtSeconds : undefined,
       lastProgressAtSeconds: flight.lastProgressAtSeconds(nowSeconds),
-      abandonments: turn.abandonments,
+      abandonments,
       sessionRequestedBits: this.requestedBits,
       sessionWastedBits: this.wastedBits,
     });
   }
 
   private reconsider(attempt: Attempt<F>): Decision | 'keep' {
-    const { representation } = attempt.turn.decision;
-    const state = this.state(attempt.turn.index);
+    const { representation } = attempt;
+    const state = this.state(attempt.index);
     const { nowSeconds } = state;
     if (this.stage.isWaiting(attempt.flight)) return 'keep';
     const inFlight = this.inFlightOf(attempt, nowSeconds);

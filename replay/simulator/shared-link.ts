@@ -20,9 +20,11 @@ export interface SharedFlight {
   project(nowSeconds: number): void;
 }
 
-/** A player's way to the link; one flight at a time. */
+/** A player's way to the link, for one flight at a time. */
 export interface LinkAccess {
-  begin<F extends SharedFlight>(link: PiecewisePath, fly: (link: FlightLink) => F): F;
+  /** For the next flight. */
+  shareOf(link: PiecewisePath): FlightLink;
+  begin(flight: SharedFlight): void;
   /** The flight is complete or abandoned; `nowSeconds` of the session's clock. */
   end(nowSeconds: number): void;
 }
@@ -83,15 +85,6 @@ class Share implements FlightLink {
   }
 }
 
-interface Sender {
-  flight: SharedFlight;
-  share: Share;
-  weight: number;
-  /** The link's clock less the flight's. */
-  offsetSeconds: number;
-  isSending: boolean;
-}
-
 /** Second 0 of its clock is the household's first request. */
 export class SharedLink {
   nowSeconds = 0;
@@ -99,21 +92,18 @@ export class SharedLink {
   receivedBits = 0;
   private readonly senders = new Set<Sender>();
 
-  /** A player whose session begins at `offsetSeconds`. */
-  access({ offsetSeconds, weight }: { offsetSeconds: number; weight: number }): PlayerAccess {
-    return new PlayerAccess(this, offsetSeconds, weight);
+  /** Of a player, or of a download, whose second 0 is `offsetSeconds` here. */
+  access({ offsetSeconds, weight }: { offsetSeconds: number; weight: number }): Sender {
+    return new Sender(this, offsetSeconds, weight);
   }
 
-  add(sender: Omit<Sender, 'isSending'>): Sender {
-    const added = { ...sender, isSending: false };
-    this.senders.add(added);
+  add(sender: Sender): void {
+    this.senders.add(sender);
     this.settle();
-    return added;
   }
 
-  /** Takes a flight off the link; `atSeconds` of its own clock. */
-  remove(sender: Sender, atSeconds: number): void {
-    this.receivedBits += sender.flight.receivedBits(atSeconds);
+  remove(sender: Sender, receivedBits: number): void {
+    this.receivedBits += receivedBits;
     this.senders.delete(sender);
     this.settle();
   }
@@ -122,7 +112,7 @@ export class SharedLink {
   nextChangeSeconds(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const { flight, offsetSeconds } of this.senders) {
-      for (const { startSeconds, endSeconds } of flight.transfers) {
+      for (const { startSeconds, endSeconds } of flight!.transfers) {
         for (const seconds of [startSeconds + offsetSeconds, endSeconds + offsetSeconds]) {
           if (seconds > this.nowSeconds && seconds < next) next = seconds;
         }
@@ -131,79 +121,81 @@ export class SharedLink {
     return next;
   }
 
+  /** To a second before which nothing changes, or at which something does. */
   advanceTo(seconds: number): void {
-    for (let next = this.nextChangeSeconds(); next <= seconds; next = this.nextChangeSeconds()) {
-      this.nowSeconds = next;
-      this.settle();
-    }
     this.nowSeconds = Math.max(this.nowSeconds, seconds);
+    this.settle();
   }
 
   /** Divides the link among those that send now. */
   private settle(): void {
-    const { nowSeconds } = this;
-    let weights = 0;
-    for (const sender of this.senders) {
-      const { flight, offsetSeconds, weight } = sender;
-      sender.isSending = flight.transfers.some(
-        ({ startSeconds, endSeconds }) =>
-          startSeconds + offsetSeconds <= nowSeconds && nowSeconds < endSeconds + offsetSeconds,
-      );
-      if (sender.isSending) weights += weight;
-    }
-    for (const { flight, share, weight, offsetSeconds, isSending } of this.senders) {
-      const atSeconds = nowSeconds - offsetSeconds;
-      if (isSending && share.divide(atSeconds, weights / weight)) flight.project(atSeconds);
-    }
+    const sending = [...this.senders].filter((sender) => sender.isSendingAt(this.nowSeconds));
+    const weights = sending.reduce((sum, { weight }) => sum + weight, 0);
+    for (const sender of sending) sender.divide(this.nowSeconds, weights / sender.weight);
   }
 }
 
-class PlayerAccess implements LinkAccess {
-  private sender: Sender | undefined;
+class Sender implements LinkAccess {
+  flight: SharedFlight | undefined;
+  private share: Share | undefined;
 
   constructor(
     private readonly shared: SharedLink,
     readonly offsetSeconds: number,
-    private readonly weight: number,
+    readonly weight: number,
   ) {}
 
   /** On the link's clock; `Infinity` without a flight. */
   get flightEndsAtSeconds(): number {
-    return this.sender === undefined ? Number.POSITIVE_INFINITY : this.offsetSeconds + this.sender.flight.endsAtSeconds;
+    return this.flight === undefined ? Number.POSITIVE_INFINITY : this.offsetSeconds + this.flight.endsAtSeconds;
   }
 
-  begin<F extends SharedFlight>(link: PiecewisePath, fly: (link: FlightLink) => F): F {
-    const { weight, offsetSeconds } = this;
-    const share = new Share(link);
-    const flight = fly(share);
-    this.sender = this.shared.add({ flight, share, weight, offsetSeconds });
-    return flight;
+  shareOf(link: PiecewisePath): FlightLink {
+    this.share = new Share(link);
+    return this.share;
+  }
+
+  begin(flight: SharedFlight): void {
+    this.flight = flight;
+    this.shared.add(this);
   }
 
   end(nowSeconds: number): void {
-    if (this.sender !== undefined) this.shared.remove(this.sender, nowSeconds);
-    this.sender = undefined;
+    const receivedBits = this.flight!.receivedBits(nowSeconds);
+    this.shared.remove(this, receivedBits);
+    this.flight = undefined;
+  }
+
+  isSendingAt(seconds: number): boolean {
+    return this.flight!.transfers.some(
+      ({ startSeconds, endSeconds }) =>
+        startSeconds + this.offsetSeconds <= seconds && seconds < endSeconds + this.offsetSeconds,
+    );
+  }
+
+  divide(atSeconds: number, divisor: number): void {
+    const ownSeconds = atSeconds - this.offsetSeconds;
+    if (this.share!.divide(ownSeconds, divisor)) this.flight!.project(ownSeconds);
   }
 }
 
-/** A download that always has bits to send, from one second to another of the link's clock. */
-export function addTraffic(
-  shared: SharedLink,
-  link: PiecewisePath,
-  { fromSeconds, toSeconds, weight }: { fromSeconds: number; toSeconds: number; weight: number },
-): { end(nowSeconds: number): void } {
-  const share = new Share(link);
-  const bits = (seconds: number) => share.cumulativeBits(Math.max(fromSeconds, Math.min(seconds, toSeconds)));
-  const sender = shared.add({
-    flight: {
-      endsAtSeconds: toSeconds,
-      transfers: [{ startSeconds: fromSeconds, endSeconds: toSeconds }],
-      receivedBits: (seconds) => bits(seconds) - bits(0),
-      project: () => {},
-    },
-    share,
-    weight,
-    offsetSeconds: 0,
-  });
-  return { end: (nowSeconds) => shared.remove(sender, nowSeconds) };
+/** A download that always has bits to send, from one second of the link's clock to another. */
+export class EndlessFlight implements SharedFlight {
+  readonly transfers: readonly Transfer[];
+
+  constructor(
+    private readonly link: FlightLink,
+    private readonly fromSeconds: number,
+    readonly endsAtSeconds: number,
+  ) {
+    this.transfers = [{ startSeconds: fromSeconds, endSeconds: endsAtSeconds }];
+  }
+
+  receivedBits(atSeconds: number): number {
+    const { link, fromSeconds, endsAtSeconds } = this;
+    const until = Math.max(fromSeconds, Math.min(atSeconds, endsAtSeconds));
+    return link.cumulativeBits(until) - link.cumulativeBits(fromSeconds);
+  }
+
+  project(): void {}
 }

@@ -87,11 +87,15 @@ export function* playSession(options: SimulationOptions): Process<SessionResult>
   if (live !== undefined) return yield* playLiveSession(options, live);
   const session = new Session<Flight>(options, (own) => new OnDemandStage(options, own));
   const { segmentCount } = session;
-  const end = yield* session.run(function* () {
-    for (let index = 0; index < segmentCount; index++) if (!(yield* session.playSegment(index))) return 'cutoff';
-    return 'end';
-  });
+  const end = yield* session.run(playSegments(session));
   return session.result(end, { segmentCount, hasUnfinished: end.endedBy !== 'end' });
+}
+
+function* playSegments(session: Session<Flight>): Process<SessionResult['endedBy']> {
+  for (let index = 0; index < session.segmentCount; index++) {
+    if (!(yield* session.playSegment(index))) return 'cutoff';
+  }
+  return 'end';
 }
 
 class OnDemandStage implements Stage<Flight> {
@@ -153,10 +157,7 @@ class OnDemandStage implements Stage<Flight> {
 
   request(_index: number, sizeBits: number): Flight {
     const { nowSeconds } = this.playback;
-    const flight = this.session.flightOn(
-      this.link,
-      (link) => new Flight(link, nowSeconds, sizeBits, this.scenario.rttSeconds),
-    );
+    const flight = new Flight(this.session.linkNow(this.link), nowSeconds, sizeBits, this.scenario.rttSeconds);
     this.feed?.begin(flight);
     return flight;
   }
