@@ -1,6 +1,8 @@
 /**
  * `node scripts/households.js moves <results.json>...`: whether players of a household switch down together, and what
  * a late player gets, from results of `leo-abr simulate --household`.
+ * `node scripts/households.js neighbours <four.json> <mixed.json>`: the QoE of the players that both households give the
+ * same algorithm, in the second less in the first, with intervals over recording groups; and that of the others.
  * `node scripts/households.js forecasts <scenario> <traces>...`: the forecasts of mpc-l against the rates that its
  * downloads then had, alone and in households, from second 0 of each trace (seed 1). docs/households.md has the tables.
  */
@@ -16,8 +18,8 @@ const KINDS = [
 ];
 
 const [command, ...rest] = process.argv.slice(2);
-if (!['moves', 'forecasts'].includes(command) || rest.length === 0) {
-  console.error('usage: node scripts/households.js moves <results.json>... | forecasts <scenario> <traces>...');
+if (!['moves', 'neighbours', 'forecasts'].includes(command) || rest.length === 0) {
+  console.error('usage: node scripts/households.js moves|neighbours|forecasts ..., see its first lines');
   process.exit(2);
 }
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -27,6 +29,7 @@ const table = (header, rows) => {
   console.log([line(header), line(header.map((_, i) => (i < 2 ? '---' : '--:'))), ...rows.map(line), ''].join('\n'));
 };
 if (command === 'moves') rest.forEach(moves);
+else if (command === 'neighbours') await neighbours(...rest);
 else await forecasts(rest[0], rest.slice(1));
 
 function moves(file) {
@@ -66,6 +69,43 @@ function moves(file) {
   const lags = ['within 1 s', 'at +5 s', 'at -5 s', 'at +7.5 s'];
   const last = ['last: Mbit/s', 'others then', 'startup s', 'first: startup s', 'last: stalls s'];
   table([file.replace(/.*\//, ''), 'given', ...lags, ...last], rows);
+}
+
+async function neighbours(...files) {
+  const { meansWithInterval, resamplingUnits, seedOf } = await bundledSources('scripts/households.entry.js');
+  const [before, after] = files.map((file) => JSON.parse(readFileSync(file, 'utf8')).sessions);
+  const key = ({ dataset, trace, startSeconds, household: { algorithm, player } }) =>
+    JSON.stringify([dataset, trace, startSeconds, algorithm, player]);
+  const beforeAt = new Map(before.map((session) => [key(session), session]));
+  const pairs = after
+    .map((own) => ({ own, other: beforeAt.get(key(own)) }))
+    .filter(({ own, other }) => own.algorithm === own.household.algorithm && other?.algorithm === own.algorithm)
+    // In `mixed` the given algorithm has the first two seats.
+    .filter(({ own }) => own.household.player < 2);
+  const { unitOf, unitCount } = resamplingUnits(before);
+  const rows = [...new Set(pairs.map(({ own }) => own.algorithm))].map((algorithm) => {
+    const mine = pairs.filter(({ own }) => own.algorithm === algorithm);
+    const samples = {
+      before: mine.map(({ other }) => other.qoe.linear),
+      change: mine.map(({ own, other }) => own.qoe.linear - other.qoe.linear),
+      stalls: mine.map(({ own, other }) => own.stallSeconds - other.stallSeconds),
+    };
+    const units = { unitOf: mine.map(({ own }) => unitOf(own)), unitCount, seed: seedOf('neighbours') };
+    const cell = ({ value, ci95 }) =>
+      `${value.toFixed(2)}${ci95 ? ` (${ci95.map((x) => x.toFixed(2)).join(' to ')})` : ''}`;
+    const { before: first, change, stalls } = meansWithInterval(samples, units);
+    return [algorithm, String(mine.length), first.value.toFixed(2), cell(change), cell(stalls)];
+  });
+  table(['given', 'players', 'QoE in the first', 'change of QoE', 'of stalls, s'], rows);
+  const beside = [...new Set(after.map(({ household }) => household.algorithm))].flatMap((given) =>
+    [2, 3].map((seat) => {
+      const seated = after.filter(({ household }) => household.algorithm === given && household.player === seat);
+      const of = (value) => mean(seated.map(value)).toFixed(2);
+      const bitrate = of(({ meanBitrateBps }) => meanBitrateBps / 1e6);
+      return [seated[0].algorithm, given, of(({ qoe }) => qoe.linear), bitrate, of((one) => one.stallSeconds)];
+    }),
+  );
+  table(['player of the second', 'beside', 'QoE', 'Mbit/s', 'stalls, s'], beside);
 }
 
 /** Seconds of the household. */
