@@ -89,7 +89,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   if (player === undefined) throw new InputError('--player', `one of ${PLAYERS.join(', ')}`, flags.player);
   const kernel = flags.tier === 'kernel' ? kernelOption(flags) : undefined;
   const benchmark = await prepareBenchmark('bench', flags, {
-    requireAlgorithm: (name, _, flag) => browserAlgorithm(name, flag),
+    requireAlgorithm: (name, { flag }) => browserAlgorithm(name, flag),
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });

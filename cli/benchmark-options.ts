@@ -19,6 +19,7 @@ import { parseStarts } from '../replay/evaluation/starts.ts';
 import { splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
+import { type Household, householdNamed, parseHousehold } from '../replay/households.ts';
 import {
   importOwnAlgorithms,
   isOwnAlgorithm,
@@ -43,6 +44,7 @@ interface Flags {
   segments?: string;
   /** Only `simulate` has it. */
   playbackRate?: string;
+  household?: string;
   targetLatency?: string;
   starts: string;
   baseline: string;
@@ -56,6 +58,7 @@ interface Flags {
 
 export interface Benchmark {
   scenario: ResolvedScenario;
+  household: Household | undefined;
   algorithms: readonly string[];
   /** Those algorithms that are the user's files. */
   own: readonly OwnAlgorithm[];
@@ -101,7 +104,10 @@ export async function prepareBenchmark(
   command: 'simulate' | 'bench',
   given: unknown,
   surroundings: {
-    requireAlgorithm(name: string, own: OwnControllers, flag: string, scenario: ResolvedScenario): void;
+    requireAlgorithm(
+      name: string,
+      asked: { own: OwnControllers; flag: string; scenario: ResolvedScenario; household: Household | undefined },
+    ): void;
     /** The name in plan and results of a name in a flag. Default: the same. */
     nameOf?(name: string): string;
     stderr: Output;
@@ -111,13 +117,20 @@ export async function prepareBenchmark(
   const { requireAlgorithm, nameOf = (name: string) => name, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
   const baseline = nameOf(flags.baseline);
-  const named = [...algorithms.map((name) => ({ name, flag: '--algorithms' })), { name: baseline, flag: '--baseline' }];
+  const household = flags.household === undefined ? undefined : householdOption(flags.household);
+  const named = [
+    ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
+    { name: baseline, flag: '--baseline' },
+    ...(household?.players ?? []).flatMap(({ algorithm }) =>
+      algorithm ? [{ name: algorithm, flag: '--household' }] : [],
+    ),
+  ];
   const split = named.map(({ name, flag }) => ({ name, flag, ...splitAlgorithm(name, flag) }));
   const own = await bundleAlgorithms(split.map(({ controller }) => controller).filter(isOwnAlgorithm));
   const controllers = await importOwnAlgorithms(own);
   const scenario = scenarioOf(flags);
   for (const { name, flag, catchUp } of split) {
-    requireAlgorithm(name, controllers, flag, scenario);
+    requireAlgorithm(name, { own: controllers, flag, scenario, household });
     if (catchUp !== undefined && scenario.live === undefined) {
       throw new InputError(flag, 'a catch-up only in a live scenario', name);
     }
@@ -133,7 +146,11 @@ export async function prepareBenchmark(
 
   const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
   if (foldModels !== undefined) requireModelOfEachGroup(foldModels, traces, flags.foldModels!);
-  const plan = planBenchmark({ traces, scenario, starts, algorithms, seed, ...(shard && { shard }) });
+  const plan = planBenchmark({
+    ...{ traces, scenario, starts, algorithms, seed },
+    ...(shard && { shard }),
+    ...(household && { household }),
+  });
   noteSkipped(plan, stderr);
   const tool: ToolInfo = {
     name: TOOL_NAME,
@@ -143,6 +160,7 @@ export async function prepareBenchmark(
     seed,
     baseline,
     starts: flags.starts,
+    ...(household && { household }),
     ...(flags.foldModels !== undefined && { foldModels: flags.foldModels }),
     ...(shard && { shard: `${shard.index}/${shard.count}` }),
     ...(own.length > 0 && { algorithmFiles: Object.fromEntries(own.map((one) => [one.name, sha256(one.source)])) }),
@@ -150,6 +168,7 @@ export async function prepareBenchmark(
   const { done, remains, resumedTool } = resumed(flags, plan, scenario, tool, stderr);
   return {
     scenario,
+    household,
     algorithms,
     own,
     plan,
@@ -182,6 +201,12 @@ export function benchmarkJson(
 /** The scenario with the flags that change it. */
 function scenarioOf({ scenario, segments, playbackRate, targetLatency }: Flags): ResolvedScenario {
   return atTargetLatency(atPlaybackRate(shortened(scenarioOption(scenario), segments), playbackRate), targetLatency);
+}
+
+/** A value that ends in `.json` or contains a `/` is a file. */
+function householdOption(value: string): Household {
+  const isName = !value.endsWith('.json') && !value.includes('/');
+  return isName ? householdNamed(value) : parseHousehold(readInput(value, '--household'), value);
 }
 
 /** The scenario cut to its first segments; their sizes stay the same. */
@@ -250,7 +275,8 @@ function resumed(
     );
   }
   const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
-  stderr.write(`${done.length} of ${plan.sessions.length} sessions were done before\n`);
+  const total = done.length + remains.length * (plan.sessions[0]?.household?.players.length ?? 1);
+  stderr.write(`${done.length} of ${total} sessions were done before\n`);
   return { done, remains, resumedTool: results.tool };
 }
 

@@ -243,6 +243,60 @@ describe('simulate', () => {
     expect(stderr).toContain('nothing was written');
   });
 
+  test('households: shards merge, and an interrupt resumes, to the same bytes', async () => {
+    const flags = { algorithms: 'mpc-d,throughput', household: 'mixed', segments: '12' };
+    const whole = (await run(simulateArgs(flags))).stdout;
+    const results = parseResults(whole, 'whole');
+    expect(results.sessions.map(({ algorithm }) => algorithm).slice(0, 8)).toEqual([
+      ...['mpc-d', 'mpc-d', 'bola', 'throughput'],
+      ...['throughput', 'throughput', 'bola', 'throughput'],
+    ]);
+    expect(results.households!.map(({ algorithm, players }) => [algorithm, players])).toEqual([
+      ...[
+        ['mpc-d', 4],
+        ['throughput', 4],
+      ],
+      ...[
+        ['mpc-d', 4],
+        ['throughput', 4],
+      ],
+    ]);
+    expect(results.summary.map(({ algorithm, sessions }) => [algorithm, sessions])).toContainEqual(['mpc-d', 4]);
+    for (const n of [1, 2]) await run(simulateArgs({ ...flags, shard: `${n}/2`, out: at(`house-${n}.json`) }));
+    const merged = await run(['merge', at('house-1.json'), at('house-2.json')]);
+    expect(merged.stdout).toBe(whole);
+
+    const partial = parseResults(readFileSync(at('house-1.json'), 'utf8'), 'house-1.json');
+    expect([partial.sessions.length, partial.households!.length]).toEqual([8, 2]);
+    const { shard: _, ...tool } = partial.tool;
+    writeFileSync(at('house-part.json'), JSON.stringify({ ...partial, tool: { ...tool, complete: false } }));
+    const resumed = await run(simulateArgs({ ...flags, out: at('house-part.json'), resume: true }));
+    expect(resumed.stderr).toContain('8 of 16 sessions were done before');
+    expect(readFileSync(at('house-part.json'), 'utf8')).toBe(whole);
+
+    const other = await run(simulateArgs({ ...flags, household: 'two', out: at('house-part.json'), resume: true }));
+    expect([other.status, other.stderr]).toEqual([2, expect.stringContaining('only sessions of this command')]);
+    await run(simulateArgs({ ...flags, household: 'two', out: at('house-two.json') }));
+    const mixed = await run(['merge', at('house-1.json'), at('house-two.json')]);
+    expect([mixed.status, mixed.stderr]).toEqual([2, expect.stringContaining('tool.household')]);
+    const optimal = await run(simulateArgs({ ...flags, algorithms: 'optimal' }));
+    expect([optimal.status, optimal.stderr]).toEqual([2, expect.stringContaining('can share a link')]);
+  });
+
+  test('a household of a file plays, and the report has its table', async () => {
+    writeFileSync(at('ours.json'), '{"players": [{}, {"algorithm": "bola", "joinSeconds": 4, "weight": 2}]}');
+    const flags = { household: at('ours.json'), segments: '12', algorithms: 'mpc-d,throughput' };
+    await run(simulateArgs({ ...flags, out: at('ours-results.json') }));
+    const { status } = await run(['report', at('ours-results.json'), '--out', at('ours-report')]);
+    expect(status).toBe(0);
+    const text = readFileSync(at('ours-report/report.md'), 'utf8');
+    expect(text).toMatch(/uhd-8, simulator, household ours/);
+    expect(text).toMatch(/\| given +\| +n \| +QoE, sum/);
+    expect(readFileSync(at('ours-report/sessions.csv'), 'utf8')).toMatch(/,ours,mpc-d,1,4\n/);
+    const unknown = await run(simulateArgs({ household: 'three' }));
+    expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('--household: expected one of two')]);
+  });
+
   test('--resume without earlier results plays everything', async () => {
     const { status, stderr } = await run(simulateArgs({ out: at('new.json'), resume: true }));
     expect(status).toBe(0);

@@ -31,8 +31,9 @@ function readSessions(file: string): Sessions {
   return new Map(sessions.map((session) => [keyOf(session), session]));
 }
 
-function keyOf({ trace, startSeconds, algorithm, seed }: SessionResult): string {
-  return `${algorithm}: ${trace} from second ${startSeconds}, seed ${seed}`;
+function keyOf({ trace, startSeconds, algorithm, seed, household }: SessionResult): string {
+  const seat = household ? `, player ${household.player} of ${household.name} with ${household.algorithm}` : '';
+  return `${algorithm}: ${trace} from second ${startSeconds}, seed ${seed}${seat}`;
 }
 
 /** Writes a line on an algorithm, and one on each of the first differences. */

@@ -3,7 +3,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { InputError } from '../abr/errors.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import { HOUSEHOLDS } from '../replay/households.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
@@ -23,6 +25,7 @@ export function simulateCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('simulate'))
     .description('replay traces in the simulator and compare algorithms')
     .option('--playback-rate <r>', 'seconds of media that play per second, 0.25 to 4', '1')
+    .option('--household <name|file.json>', 'play several players at once on each link')
     .option('--jobs <n>', 'threads; results do not depend on it', String(io.defaultJobs))
     .addHelpText(
       'after',
@@ -30,19 +33,22 @@ export function simulateCommand(io: CommandIo): Command {
         ' of live streams <name>:fixed-slots slows down at handovers, <name>:lolp-catch-up follows LoL+.',
     )
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
+    .addHelpText('after', `Households: ${Object.keys(HOUSEHOLDS).join(', ')}.`)
     .action((flags: unknown) => simulate(flags, io));
 }
 
 async function simulate(flags: unknown, io: CommandIo): Promise<void> {
   const { stderr } = io;
   const jobs = jobsOption((flags as { jobs: string }).jobs);
-  const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm: simulatedAlgorithm, stderr });
+  const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm, stderr });
 
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
-  const total = benchmark.plan.sessions.length;
-  stderr.write(`playing ${benchmark.remains.length} sessions of ${benchmark.scenario.name}\n`);
-  const progress = new Progress(stderr, benchmark.remains.length, 'sessions');
+  const perLine = benchmark.household?.players.length ?? 1;
+  const total = benchmark.plan.sessions.length * perLine;
+  const unit = benchmark.household ? 'households' : 'sessions';
+  stderr.write(`playing ${benchmark.remains.length} ${unit} of ${benchmark.scenario.name}\n`);
+  const progress = new Progress(stderr, benchmark.remains.length, unit);
   let played: SessionResult[];
   try {
     played = await runSessions({
@@ -59,13 +65,21 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
   } finally {
     stopListening();
   }
-  progress.end(played.length);
+  progress.end(played.length / perLine);
 
   if (benchmark.done.length + played.length < total) leavePartial(benchmark, played, io);
   const { results, json } = benchmarkJson(benchmark, played, true);
   writeOutput(benchmark.out, json, io.stdout);
   stderr.write(summaryTable(results.summary));
   reportFaults(results.sessions, io);
+}
+
+function requireAlgorithm(
+  name: string,
+  { own, flag, scenario, household }: Parameters<Parameters<typeof prepareBenchmark>[2]['requireAlgorithm']>[1],
+): void {
+  const { play } = simulatedAlgorithm(name, own, flag, scenario);
+  if (household && !play) throw new InputError(flag, 'an algorithm that can share a link', name);
 }
 
 /** Writes partial results (not to standard output, where nothing could resume them) and ends the command. */

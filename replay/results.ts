@@ -3,6 +3,7 @@
  * 1 with `live` in sessions and summary; results of on-demand scenarios stay version 1, byte for byte.
  */
 
+import type { Household } from './households.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface SegmentRow {
@@ -51,8 +52,43 @@ export interface SessionResult {
   wastedBits: number;
   /** Of a live scenario. */
   live?: LiveMetrics;
+  /** Of a session with others on its link. */
+  household?: SeatInHousehold;
   /** Only with `--timings`. */
   decisionMicros?: { p50: number; p99: number };
+}
+
+/** `startSeconds`, `trace` and `household.name` and `.algorithm` identify the household. */
+export interface SeatInHousehold {
+  name: string;
+  /** The one that was given to the household; the session's own may differ. */
+  algorithm: string;
+  /** From 0, in the household's order. */
+  player: number;
+  /** Second 0 of this session, in seconds after `startSeconds`. */
+  joinSeconds: number;
+  /** Of the household: bits that arrived / bits of the link, until its last session had its last bit. */
+  linkUtilisation: number;
+}
+
+/** All sessions of a household together; replay/evaluation/README.md defines the figures. */
+export interface HouseholdResult {
+  trace: string;
+  dataset: string;
+  group: string;
+  startSeconds: number;
+  household: string;
+  /** The given one. */
+  algorithm: string;
+  players: number;
+  /** QoE-linear, live LoL+'s. */
+  qoeSum: number;
+  qoeLeast: number;
+  qoeP5: number;
+  qoeUnfairness: number;
+  bitrateUnfairness: number;
+  instability: number;
+  linkUtilisation: number;
 }
 
 /**
@@ -164,6 +200,8 @@ export interface ToolInfo {
   shard?: string;
   /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;
+  /** Who shared the links. */
+  household?: Household;
   [key: string]: unknown;
 }
 
@@ -172,5 +210,7 @@ export interface Results {
   tool: ToolInfo;
   scenario: ResolvedScenario;
   sessions: SessionResult[];
+  /** Only with `--household`. */
+  households?: HouseholdResult[];
   summary: SummaryRow[];
 }

@@ -219,7 +219,7 @@ interface NumberRule {
 }
 
 /** Reads the fields of a JSON object; errors name file and field. */
-class FieldCheck {
+export class FieldCheck {
   constructor(
     readonly file: string,
     readonly fields: Readonly<Record<string, unknown>>,
@@ -271,7 +271,7 @@ class FieldCheck {
   }
 }
 
-function jsonObject(text: string, file: string): Record<string, unknown> {
+export function jsonObject(text: string, file: string): Record<string, unknown> {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -282,6 +282,6 @@ function jsonObject(text: string, file: string): Record<string, unknown> {
   throw new InputError(file, 'a JSON object', json);
 }
 
-function nameOf(file: string): string {
+export function nameOf(file: string): string {
   return (file.split(/[\\/]/).pop() ?? file).replace(/\.json$/, '');
 }

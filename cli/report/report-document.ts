@@ -11,6 +11,7 @@ import { ablationBlocks } from './sections/ablation.ts';
 import { differencesFrom, type Scope, scopesOf } from './sections/differences.ts';
 import { difficultyBlocks } from './sections/difficulty.ts';
 import { distributionBlocks, tailBlocks } from './sections/distribution.ts';
+import { householdBlocks } from './sections/households.ts';
 import { leftOutBlocks } from './sections/left-out.ts';
 import { frontBlocks, liveHeadline, liveSummaryBlocks } from './sections/live.ts';
 import { provenanceBlocks } from './sections/provenance.ts';
@@ -55,6 +56,7 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
       const blocks = isLive ? liveSummaryBlocks(run, scope) : summaryBlocks(run, scope, styles);
       add(`summary-${s + 1}`, `Against ${run.baseline}: ${scope.title}`, blocks);
     }
+    add('households', 'Households', householdBlocks(run, scopes));
     add('distribution', 'Distribution of QoE', distributionBlocks(run, scopes, { algorithms: main, styles }));
     // These need on-demand QoE, its components, or a buffer that fills by whole segments.
     if (!isLive) {

@@ -9,7 +9,7 @@ import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../r
 import { qoeDigits } from './format.ts';
 
 export interface Run {
-  /** `simulator`, `browser`, or `browser, <tier>` for a tier that is not the default. */
+  /** `simulator`, `simulator, household <name>`, `browser`, or `browser, <tier>` for a tier that is not the default. */
   tier: string;
   isSimulated: boolean;
   /** The scenario's name; followed by the file where two different scenarios have the same name. */
@@ -73,7 +73,9 @@ function displayNames(files: readonly string[]): string[] {
 }
 
 function tierOf(tool: ToolInfo): string {
-  if (tool.command === 'simulate') return 'simulator';
+  if (tool.command === 'simulate') {
+    return tool.household === undefined ? 'simulator' : `simulator, household ${tool.household.name}`;
+  }
   const notes = benchNotesOf(tool);
   if (notes === undefined || notes.tier === 'origin') return 'browser';
   return `browser, ${notes.tier}${notes.kernel === undefined ? '' : ` with ${notes.kernel.congestionControl}`}`;

@@ -18,13 +18,14 @@ export interface SessionSeries {
 
 /** `undefined` for a session without a segment. */
 export function sessionSeries(
-  { segments, startSeconds }: Pick<SessionResult, 'segments' | 'startSeconds'>,
+  { segments, startSeconds: firstSeconds, household }: Pick<SessionResult, 'segments' | 'startSeconds' | 'household'>,
   scenario: ResolvedScenario,
   trace?: Trace,
 ): SessionSeries | undefined {
   const last = segments.at(-1);
   if (last === undefined) return undefined;
   const { segmentSeconds } = scenario;
+  const startSeconds = firstSeconds + (household?.joinSeconds ?? 0);
   const buffer: SessionSeries['buffer'] = [];
   const stalls: SessionSeries['stalls'] = [];
   let bufferSeconds = 0;

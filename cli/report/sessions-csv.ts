@@ -55,9 +55,18 @@ const LIVE_COLUMNS: typeof COLUMNS = {
   jumps: ({ session }) => session.live?.jumps,
 };
 
+/** Only if a run is of households. */
+const HOUSEHOLD_COLUMNS: typeof COLUMNS = {
+  household: ({ session }) => session.household?.name,
+  given_algorithm: ({ session }) => session.household?.algorithm,
+  player: ({ session }) => session.household?.player,
+  join_s: ({ session }) => session.household?.joinSeconds,
+};
+
 export function* sessionsCsv(runs: readonly Run[]): Generator<string> {
   const hasLive = runs.some(({ scenario }) => scenario.live !== undefined);
-  const shown = { ...COLUMNS, ...(hasLive && LIVE_COLUMNS) };
+  const hasHouseholds = runs.some(({ results }) => results.households !== undefined);
+  const shown = { ...COLUMNS, ...(hasLive && LIVE_COLUMNS), ...(hasHouseholds && HOUSEHOLD_COLUMNS) };
   yield `${Object.keys(shown).join(',')}\n`;
   const columns = Object.values(shown);
   for (const run of runs) {

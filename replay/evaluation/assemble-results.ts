@@ -1,6 +1,7 @@
 /** Builds the results document of a benchmark, and writes it as JSON. */
 
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../results.ts';
+import { householdsOf } from './household-figures.ts';
 import { orderSessions } from './plan.ts';
 import { summarise } from './summary.ts';
 
@@ -16,17 +17,26 @@ export function assembleResults(options: {
   const { tool, scenario, algorithms } = options;
   const sessions = orderSessions(options.sessions, algorithms);
   const summary = summarise(sessions, { scenario, baseline: tool.baseline, seed: tool.seed });
-  return { schema: scenario.live === undefined ? 1 : 2, tool, scenario, sessions, summary };
+  const households = householdsOf(sessions, scenario);
+  return {
+    schema: scenario.live === undefined ? 1 : 2,
+    tool,
+    scenario,
+    sessions,
+    ...(households.length > 0 && { households }),
+    summary,
+  };
 }
 
 /** The document as JSON: a line per session and per row of the summary, the same bytes for the same values. */
 export function resultsJson(results: Results): string {
   const lines = (items: readonly unknown[]) =>
     items.length === 0 ? '[]' : `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;
+  const households = results.households ? `"households":${lines(results.households)},\n` : '';
   return `{"schema":${results.schema},
 "tool":${JSON.stringify(results.tool)},
 "scenario":${JSON.stringify(results.scenario)},
 "sessions":${lines(results.sessions)},
-"summary":${lines(results.summary)}}
+${households}"summary":${lines(results.summary)}}
 `;
 }

@@ -15,7 +15,7 @@ export interface ResultsFile {
 /**
  * All sessions with a new summary. All shards of a run give, byte for byte, the results of the unsharded run. Identical
  * duplicates of a session count once. Other differences of `tool` are listed in `tool.differing`.
- * @throws {InputError} if scenario, seed, command or baseline differ, if two results of a session differ, or if
+ * @throws {InputError} if scenario, seed, command, baseline or household differ, if two results of a session differ, or if
  * sessions of one trace and start have different seeds or groups.
  */
 export function mergeResults(files: readonly ResultsFile[]): Results {
@@ -31,8 +31,8 @@ export function mergeResults(files: readonly ResultsFile[]): Results {
         firstDifference(results.scenario, scenario),
       );
     }
-    for (const key of ['command', 'seed', 'baseline'] as const) {
-      if (results.tool[key] === first.results.tool[key]) continue;
+    for (const key of ['command', 'seed', 'baseline', 'household'] as const) {
+      if (sameJson(results.tool[key], first.results.tool[key])) continue;
       throw new InputError(
         placeOf({ file, field: `tool.${key}` }),
         `that of ${first.file} (${describeValue(first.results.tool[key])})`,

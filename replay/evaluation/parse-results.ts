@@ -202,6 +202,9 @@ const session = object({
   switchBps: notNegative,
   wastedBits: notNegative,
   live: optional(live),
+  household: optional(
+    object({ name: text, algorithm: text, player: count, joinSeconds: notNegative, linkUtilisation: notNegative }),
+  ),
   decisionMicros: optional(object({ p50: notNegative, p99: notNegative })),
 });
 
@@ -238,6 +241,7 @@ const results = object({
   }),
   scenario,
   sessions: list(session),
+  households: optional(list(object({ household: text, algorithm: text, qoeSum: number, qoeLeast: number }))),
   summary: list(object({ dataset: text, algorithm: text, sessions: count })),
 });
 

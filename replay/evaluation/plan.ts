@@ -2,10 +2,12 @@
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { placeOf } from '../formats/place.ts';
+import { type Household, segmentsOfPlayer } from '../households.ts';
 import { seedOf } from '../random.ts';
 import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
+import { groupBy } from './group-by.ts';
 import { sameJson } from './same-json.ts';
 import { neededOfTraces, type SessionStart, type StartsRule, sessionStarts } from './starts.ts';
 
@@ -14,6 +16,8 @@ export interface PlannedSession extends SessionStart {
   algorithm: string;
   /** The same for all algorithms on one (trace, start). */
   seed: number;
+  /** Plays this household in place of a single session; `algorithm` is the given one. */
+  household?: Household;
 }
 
 /** One part of a benchmark, from 1 to `count`. */
@@ -31,6 +35,8 @@ interface BenchmarkOptions {
   seed: number;
   /** Default: all sessions. */
   shard?: Shard;
+  /** Default: each session has its link for itself. */
+  household?: Household;
 }
 
 export interface BenchmarkPlan {
@@ -57,7 +63,7 @@ export function parseShard(text: string, field = '--shard'): Shard {
  * @throws {InputError} for two traces of a data set with the same name, a repeated algorithm, or no sessions.
  */
 export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
-  const { scenario, starts, algorithms, seed, shard } = options;
+  const { scenario, starts, algorithms, seed, shard, household } = options;
   if (algorithms.length === 0 || new Set(algorithms).size < algorithms.length) {
     throw new InputError('algorithms', 'at least one algorithm, each once', algorithms.join(','));
   }
@@ -69,14 +75,19 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   const plan: BenchmarkPlan = { sessions: [], skipped: [] };
   let turn = 0;
   for (const trace of traces) {
-    const fitting = sessionStarts(trace, scenario, starts);
+    const fitting = sessionStarts(trace, scenario, starts).filter(
+      ({ segmentCount }) =>
+        household?.players.every((player) => segmentsOfPlayer(player, { segmentCount, scenario }) > 0) ?? true,
+    );
     plan.skipped.push(...skippedStarts(trace, starts, fitting));
     for (const start of fitting) {
       const isMine = shard === undefined || turn % shard.count === shard.index - 1;
       turn++;
       if (!isMine) continue;
       const sessionSeed = seedOf(JSON.stringify([seed, trace.metadata.dataset, trace.name, start.startSeconds]));
-      for (const algorithm of algorithms) plan.sessions.push({ trace, ...start, algorithm, seed: sessionSeed });
+      for (const algorithm of algorithms) {
+        plan.sessions.push({ trace, ...start, algorithm, seed: sessionSeed, ...(household && { household }) });
+      }
     }
   }
   if (turn === 0) {
@@ -92,14 +103,24 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   return plan;
 }
 
+type Place = Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'household'>;
+type Played = Place & Pick<SessionResult, 'algorithm'>;
+
 /** The unique key of a session in a benchmark. */
-export function sessionKey(session: Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'algorithm'>): string {
-  return JSON.stringify([session.dataset, session.trace, session.startSeconds, session.algorithm]);
+export function sessionKey(session: Played): string {
+  const { household } = session;
+  return JSON.stringify([...lineOf(session, household?.name), ...(household ? [household.player] : [])]);
 }
 
-/** `sessionKey` without the algorithm: sessions of a place are paired. */
-export function placeKey(session: Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds'>): string {
-  return JSON.stringify([session.dataset, session.trace, session.startSeconds]);
+/** `sessionKey` without the algorithm: sessions of a place are paired, in a household those of the same player. */
+export function placeKey({ dataset, trace, startSeconds, household }: Place): string {
+  const seat = household === undefined ? [] : [household.name, household.player];
+  return JSON.stringify([dataset, trace, startSeconds, ...seat]);
+}
+
+/** A line of a plan; the sessions of a household come from one line. */
+function lineOf({ dataset, trace, startSeconds, algorithm, household }: Played, name: string | undefined): unknown[] {
+  return [dataset, trace, startSeconds, household?.algorithm ?? algorithm, ...(name === undefined ? [] : [name])];
 }
 
 /**
@@ -122,13 +143,17 @@ export function resumePlan(
       `${describeValue(results.scenario.name)} with other values`,
     );
   }
-  const byKey = new Map(results.sessions.map((session, index) => [sessionKey(session), { session, index }]));
+  const byKey = groupBy(
+    results.sessions.map((session, index) => ({ session, index })),
+    ({ session }) => JSON.stringify(lineOf(session, session.household?.name)),
+  );
   const done: SessionResult[] = [];
   const remains: PlannedSession[] = [];
   for (const session of planned) {
-    const { trace, startSeconds, algorithm } = session;
-    const key = sessionKey({ dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm });
-    const found = byKey.get(key);
+    const { trace, startSeconds, algorithm, household } = session;
+    const place = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
+    const key = JSON.stringify(lineOf(place, household?.name));
+    const [found, ...others] = byKey.get(key) ?? [];
     if (found === undefined) {
       remains.push(session);
       continue;
@@ -141,11 +166,11 @@ export function resumePlan(
         found.session.seed,
       );
     }
-    done.push(found.session);
+    done.push(found.session, ...others.map((other) => other.session));
   }
-  for (const [key, { index }] of byKey) {
+  for (const [key, [found]] of byKey) {
     throw new InputError(
-      placeOf({ file, field: `sessions[${index}]` }),
+      placeOf({ file, field: `sessions[${found!.index}]` }),
       'only sessions of this command',
       undefined,
       key,
@@ -160,13 +185,15 @@ export function orderSessions<T extends SessionResult>(
   algorithms: readonly string[] = [],
 ): T[] {
   const rank = new Map(algorithms.map((algorithm, index) => [algorithm, index]));
-  for (const { algorithm } of sessions) if (!rank.has(algorithm)) rank.set(algorithm, rank.size);
+  const given = ({ household, algorithm }: T) => household?.algorithm ?? algorithm;
+  for (const session of sessions) if (!rank.has(given(session))) rank.set(given(session), rank.size);
   return [...sessions].sort(
     (a, b) =>
       compareText(a.dataset, b.dataset) ||
       compareText(a.trace, b.trace) ||
       a.startSeconds - b.startSeconds ||
-      rank.get(a.algorithm)! - rank.get(b.algorithm)!,
+      rank.get(given(a))! - rank.get(given(b))! ||
+      (a.household?.player ?? 0) - (b.household?.player ?? 0),
   );
 }
 

@@ -11,11 +11,13 @@ import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { optimalSession } from './optimal.ts';
+import { type Process, playAlone } from './session.ts';
 import { linkOf } from './session-setup.ts';
-import { simulateSession } from './simulate-session.ts';
+import type { LinkAccess } from './shared-link.ts';
+import { playSession } from './simulate-session.ts';
 
 /** One session of a benchmark. */
-interface SessionTask {
+export interface SessionTask {
   trace: Trace;
   scenario: ResolvedScenario;
   startSeconds: number;
@@ -25,11 +27,15 @@ interface SessionTask {
   timings: boolean;
   /** Of the built-in forecaster. Default: the shipped one. */
   model?: Model | undefined;
+  /** In a household. */
+  access?: LinkAccess;
 }
 
 export interface SimulatedAlgorithm {
   name: string;
   simulate(task: SessionTask): SessionResult;
+  /** The session as a process; absent for those that can't share a link. */
+  play?(task: SessionTask): Process<SessionResult>;
 }
 
 /** Create a forecaster for one session. */
@@ -83,15 +89,13 @@ export function simulatedAlgorithm(
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
     throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
   }
-  return {
-    name,
-    simulate: ({ model, ...task }) =>
-      simulateSession({
-        ...task,
-        algorithm: name,
-        catchUp,
-        controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
-        ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }) }),
-      }),
-  };
+  const play = ({ model, ...task }: SessionTask) =>
+    playSession({
+      ...task,
+      algorithm: name,
+      catchUp,
+      controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
+      ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }) }),
+    });
+  return { name, play, simulate: (task) => playAlone(play(task)) };
 }

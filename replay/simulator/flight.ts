@@ -1,26 +1,42 @@
 /** One request on the replayed link: the arrival of its bits, and a page's observations of them. */
 
-import type { Forecaster, PiecewisePath } from '../../abr/index.ts';
+import type { Forecaster } from '../../abr/index.ts';
 import { type MeteredRequest, ObservationMeter } from '../../predictor/observation-meter.ts';
+import type { FlightLink, SharedFlight, Transfer } from './shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
 
 /** Times are of the session's clock; `link` begins at the session's second 0 and includes the request's RTT. */
-export class Flight {
-  readonly endsAtSeconds: number;
-  readonly firstByteAtSeconds: number;
+export class Flight implements SharedFlight {
+  endsAtSeconds = 0;
+  firstByteAtSeconds = 0;
   private readonly bitsBefore: number;
 
   constructor(
-    private readonly link: PiecewisePath,
+    private readonly link: FlightLink,
     readonly requestedAtSeconds: number,
     readonly sizeBits: number,
-    latencySeconds: number,
+    private readonly latencySeconds: number,
   ) {
+    this.bitsBefore = link.cumulativeBits(requestedAtSeconds + latencySeconds);
+    this.project();
+  }
+
+  project(): void {
+    const { link, requestedAtSeconds, sizeBits } = this;
     this.endsAtSeconds = requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, sizeBits);
     this.firstByteAtSeconds =
       requestedAtSeconds + link.transferSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
-    this.bitsBefore = link.cumulativeBits(requestedAtSeconds + latencySeconds);
+  }
+
+  get transfers(): readonly Transfer[] {
+    const { link, requestedAtSeconds, sizeBits } = this;
+    return [
+      {
+        startSeconds: requestedAtSeconds + this.latencySeconds,
+        endSeconds: requestedAtSeconds + link.transferSeconds(requestedAtSeconds, sizeBits),
+      },
+    ];
   }
 
   receivedBits(atSeconds: number): number {

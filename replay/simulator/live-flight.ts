@@ -1,13 +1,11 @@
 /** One request for a segment at the live edge: a chunk arrives when it exists and the link has room. */
 
-import type { PiecewisePath } from '../../abr/index.ts';
+import type { FlightLink, SharedFlight, Transfer } from './shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
 
 /** A chunk on the link. Between two of them the link waited for the encoder. */
-export interface ChunkTransfer {
-  startSeconds: number;
-  endSeconds: number;
+export interface ChunkTransfer extends Transfer {
   bits: number;
 }
 
@@ -22,28 +20,40 @@ export interface LiveRequest {
 }
 
 /** Times are of the session's clock; `link` begins at the session's second 0 and has no latency. */
-export class LiveFlight {
+export class LiveFlight implements SharedFlight {
   readonly requestedAtSeconds: number;
   readonly sizeBits: number;
   readonly transfers: readonly ChunkTransfer[];
-  readonly firstByteAtSeconds: number;
+  firstByteAtSeconds = 0;
   /** When the page has the last byte. */
-  readonly endsAtSeconds: number;
-  private readonly link: PiecewisePath;
+  endsAtSeconds = 0;
 
-  constructor(link: PiecewisePath, request: LiveRequest) {
-    const { requestedAtSeconds, rttSeconds, sizeBits, chunksExistAtSeconds, responseSeconds } = request;
+  constructor(
+    private readonly link: FlightLink,
+    private readonly request: LiveRequest,
+  ) {
+    const { requestedAtSeconds, sizeBits, chunksExistAtSeconds } = request;
     const bits = sizeBits / chunksExistAtSeconds.length;
-    let freeAtSeconds = requestedAtSeconds + rttSeconds;
-    this.link = link;
     this.requestedAtSeconds = requestedAtSeconds;
     this.sizeBits = sizeBits;
-    this.transfers = chunksExistAtSeconds.map((existsAtSeconds) => {
-      const startSeconds = Math.max(freeAtSeconds, existsAtSeconds);
-      freeAtSeconds = startSeconds + link.transferSeconds(startSeconds, bits);
-      return { startSeconds, endSeconds: freeAtSeconds, bits };
-    });
-    const { startSeconds } = this.transfers[0]!;
+    this.transfers = chunksExistAtSeconds.map(() => ({ startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY, bits }));
+    this.project(Number.NEGATIVE_INFINITY);
+  }
+
+  project(nowSeconds: number): void {
+    const { link, transfers, requestedAtSeconds } = this;
+    const { rttSeconds, chunksExistAtSeconds, responseSeconds } = this.request;
+    let freeAtSeconds = requestedAtSeconds + rttSeconds;
+    for (let chunk = 0; chunk < transfers.length; chunk++) {
+      const transfer = transfers[chunk]!;
+      const { bits } = transfer;
+      if (transfer.endSeconds > nowSeconds) {
+        transfer.startSeconds = Math.max(freeAtSeconds, chunksExistAtSeconds[chunk]!);
+        transfer.endSeconds = transfer.startSeconds + link.transferSeconds(transfer.startSeconds, bits);
+      }
+      freeAtSeconds = transfer.endSeconds;
+    }
+    const { startSeconds, bits } = transfers[0]!;
     this.firstByteAtSeconds = startSeconds + link.transferSeconds(startSeconds, Math.min(FIRST_BYTE_BITS, bits));
     this.endsAtSeconds = freeAtSeconds + responseSeconds(bits);
   }

@@ -211,7 +211,8 @@ describe('laws of live sessions', () => {
           let media = playback.positionSeconds;
           for (const step of steps) {
             media += step.media * 0.25;
-            playback.expect([{ atSeconds: playback.nowSeconds + step.gap / 2, untilMediaSeconds: media }]);
+            const transfer = { startSeconds: 0, endSeconds: playback.nowSeconds + step.gap / 2 };
+            playback.expect([{ transfer, responseSeconds: 0, appendSeconds: 0, untilMediaSeconds: media }]);
             const target = playback.nowSeconds + step.gap;
             while (!playback.advanceTo(target)) media = playback.positionSeconds;
           }

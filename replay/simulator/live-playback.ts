@@ -10,14 +10,21 @@ import {
 } from '../catch-up.ts';
 import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
 import type { LiveStream } from '../scenarios.ts';
+import type { Transfer } from './shared-link.ts';
 
 /** dash.js leaves a position that has left the time-shift buffer by more than this, if playback is stalled. */
 const EXPIRY_SLACK_SECONDS = 0.25;
 
-/** Media that will be in the buffer. */
+/** Media that will be in the buffer this long after a transfer, whose end may move. */
 export interface Append {
-  atSeconds: number;
+  transfer: Readonly<Transfer>;
+  responseSeconds: number;
+  appendSeconds: number;
   untilMediaSeconds: number;
+}
+
+function atSeconds({ transfer, responseSeconds, appendSeconds }: Append): number {
+  return transfer.endSeconds + responseSeconds + appendSeconds;
 }
 
 export interface LivePlaybackOptions {
@@ -60,6 +67,13 @@ export class LivePlayback {
     return this.nowSeconds + this.options.live.timeShiftSeconds - this.positionSeconds;
   }
 
+  /** There is no jump to the live edge before this second, which is later than now. */
+  get nextJumpSeconds(): number {
+    const { nextTickSeconds, nowSeconds, tickSeconds } = this;
+    if (!this.started) return this.nextAppendSeconds() + tickSeconds;
+    return nextTickSeconds > nowSeconds ? nextTickSeconds : nowSeconds + tickSeconds;
+  }
+
   /** Moves playback to this latency, or to the stream's start, and empties the buffer. */
   seekTo(latencySeconds: number): void {
     this.positionSeconds = Math.max(0, this.nowSeconds + this.options.live.timeShiftSeconds - latencySeconds);
@@ -74,13 +88,13 @@ export class LivePlayback {
 
   /** Media that was to be in the buffer later than this does not arrive. */
   dropAppendsAfter(seconds: number): void {
-    this.appends = this.appends.filter(({ atSeconds }) => atSeconds <= seconds);
+    this.appends = this.appends.filter((append) => atSeconds(append) <= seconds);
   }
 
   /** False if playback jumped to the live edge before; then `nowSeconds` is the time of the jump. */
   advanceTo(seconds: number): boolean {
     while (this.nowSeconds < seconds) {
-      const appendAt = this.appends[0]?.atSeconds ?? Number.POSITIVE_INFINITY;
+      const appendAt = this.nextAppendSeconds();
       const tickAt = this.started ? this.nextTickSeconds : Number.POSITIVE_INFINITY;
       const stallAt = this.stallsAtSeconds();
       const at = Math.min(seconds, appendAt, tickAt, stallAt);
@@ -90,6 +104,11 @@ export class LivePlayback {
       else if (at === tickAt && this.tick()) return false;
     }
     return true;
+  }
+
+  private nextAppendSeconds(): number {
+    const [append] = this.appends;
+    return append === undefined ? Number.POSITIVE_INFINITY : atSeconds(append);
   }
 
   private stallsAtSeconds(): number {

@@ -14,7 +14,7 @@ import {
 import { LiveFeed } from './live-feed.ts';
 import { LiveFlight } from './live-flight.ts';
 import { LivePlayback } from './live-playback.ts';
-import { expect, Session, type Stage } from './session.ts';
+import { expect, type Process, Session, type Stage } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulate-session.ts';
 
@@ -29,17 +29,14 @@ export const LIVE_PAGE = {
 };
 
 /** `options.scenario` has `live`. @throws {RangeError} for impossible options. */
-export function simulateLiveSession(options: SimulationOptions, live: LiveStream): SessionResult {
+export function* playLiveSession(options: SimulationOptions, live: LiveStream): Process<SessionResult> {
   let stage: LiveStage | undefined;
   const session = new Session<LiveFlight>(options, (own) => {
     stage = new LiveStage(options, live, own);
     return stage;
   });
   const { playback, scenario } = stage!;
-  const end = session.run(() => {
-    stage!.play();
-    return 'end';
-  });
+  const end = yield* session.run(stage!.play());
   const { startupSeconds } = playback;
   const unseen: PlaybackPiece = {
     seconds: startupSeconds,
@@ -95,7 +92,7 @@ class LiveStage implements Stage<LiveFlight> {
     return this.playback.nowSeconds >= this.endsAtSeconds;
   }
 
-  play(): void {
+  *play(): Process<'end'> {
     const { playback, session } = this;
     this.waitUntil(LIVE_PAGE.joinSeconds);
     playback.seekTo(this.live.targetLatencySeconds);
@@ -104,9 +101,14 @@ class LiveStage implements Stage<LiveFlight> {
     while (!this.isOver) {
       const { jumps } = playback;
       if (index >= session.segmentCount) this.waitUntil(this.endsAtSeconds);
-      else if (session.playSegment(index)) index++;
+      else if (yield* session.playSegment(index)) index++;
       if (playback.jumps > jumps) index = this.indexAtPosition();
     }
+    return 'end';
+  }
+
+  get goesOnUntilSeconds(): number {
+    return Math.min(this.endsAtSeconds, this.playback.nextJumpSeconds);
   }
 
   waitUntil(seconds: number): boolean {
@@ -137,7 +139,7 @@ class LiveStage implements Stage<LiveFlight> {
     const { playback, scenario, chunkCount, live } = this;
     const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
     const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
-    const flight = new LiveFlight(this.link, {
+    const flight = new LiveFlight(this.session.linkNow(this.link), {
       requestedAtSeconds: playback.nowSeconds,
       rttSeconds: scenario.rttSeconds,
       sizeBits,
@@ -145,8 +147,10 @@ class LiveStage implements Stage<LiveFlight> {
       responseSeconds: toPage,
     });
     playback.expect(
-      flight.transfers.map(({ endSeconds, bits }, chunk) => ({
-        atSeconds: endSeconds + toPage(bits) + appendSeconds,
+      flight.transfers.map((transfer, chunk) => ({
+        transfer,
+        responseSeconds: toPage(transfer.bits),
+        appendSeconds,
         untilMediaSeconds: index * scenario.segmentSeconds + (chunk + 1) * live.chunkSeconds,
       })),
     );

@@ -11,6 +11,7 @@ import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
+import { playHousehold } from './play-household.ts';
 import { roundedSession } from './session-result.ts';
 
 /** Model files by recording group. */
@@ -31,7 +32,7 @@ interface RunSessionsOptions {
   workerFile?: string;
   /** Ends the run early. */
   signal?: AbortSignal;
-  /** Receives the number of finished sessions from time to time. */
+  /** Receives the number of finished lines of the plan from time to time. */
   onProgress?(done: number): void;
 }
 
@@ -61,13 +62,13 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
     simulatedAlgorithm(algorithm, controllers, undefined, options.scenario);
   }
   const workers = Math.min(jobs, sessions.length);
-  const results = new Array<SessionResult | undefined>(sessions.length);
+  const results = new Array<SessionResult[] | undefined>(sessions.length);
   if (workers > 1 && workerFile !== undefined) await runInWorkers(options, results, { workers, workerFile });
   else await runHere(options, controllers, results);
-  return results.filter((result) => result !== undefined);
+  return results.flatMap((result) => result ?? []);
 }
 
-/** Returns a function that plays one session of a plan; it caches algorithms and models. */
+/** Returns a function that plays one line of a plan, a session or those of a household; it caches algorithms and models. */
 export function sessionPlayer({
   scenario,
   timings = false,
@@ -75,24 +76,30 @@ export function sessionPlayer({
   controllers,
 }: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
   controllers: OwnControllers;
-}): (session: PlannedSession) => SessionResult {
+}): (session: PlannedSession) => SessionResult[] {
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
-  return ({ trace, startSeconds, segmentCount, algorithm: name, seed }) => {
+  const algorithmOf = (name: string) => {
     let algorithm = algorithms.get(name);
     if (algorithm === undefined) {
       algorithm = simulatedAlgorithm(name, controllers);
       algorithms.set(name, algorithm);
     }
-    const model = parsed.get(trace.metadata.recordingGroup);
-    return roundedSession(algorithm.simulate({ trace, scenario, startSeconds, segmentCount, seed, timings, model }));
+    return algorithm;
+  };
+  return ({ household, algorithm, ...start }) => {
+    const task = { ...start, scenario, timings, model: parsed.get(start.trace.metadata.recordingGroup) };
+    const played = household
+      ? playHousehold(household, task, { algorithm, algorithmOf })
+      : [algorithmOf(algorithm).simulate(task)];
+    return played.map(roundedSession);
   };
 }
 
 async function runHere(
   options: RunSessionsOptions,
   controllers: OwnControllers,
-  results: (SessionResult | undefined)[],
+  results: (SessionResult[] | undefined)[],
 ): Promise<void> {
   const { sessions, signal, onProgress } = options;
   const play = sessionPlayer({ ...options, controllers });
@@ -109,7 +116,7 @@ async function runHere(
 
 async function runInWorkers(
   options: RunSessionsOptions,
-  results: (SessionResult | undefined)[],
+  results: (SessionResult[] | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
   const { sessions, scenario, timings = false, models = {}, own = [], signal, onProgress } = options;
@@ -140,7 +147,7 @@ async function runInWorkers(
         begunAt = performance.now();
         worker.postMessage(task.map(({ trace, ...session }) => ({ ...session, traceIndex: indexOfTrace.get(trace)! })));
       };
-      worker.on('message', (answer: SessionResult[]) => {
+      worker.on('message', (answer: SessionResult[][]) => {
         for (const [i, result] of answer.entries()) results[first + i] = result;
         done += answer.length;
         onProgress?.(done);

@@ -19,9 +19,10 @@ import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
-import type { Flight } from './flight.ts';
+import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
+import type { FlightLink, SharedFlight } from './shared-link.ts';
 import type { SimulationOptions } from './simulate-session.ts';
 
 /** Period of `reconsider`, as of the plugin's timer in a page. */
@@ -44,10 +45,19 @@ interface Player {
   readonly stallCount: number;
 }
 
-export type Airborne = Pick<
-  Flight,
-  'sizeBits' | 'requestedAtSeconds' | 'endsAtSeconds' | 'firstByteAtSeconds' | 'receivedBits' | 'lastProgressAtSeconds'
->;
+export type Airborne = SharedFlight &
+  Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds' | 'lastProgressAtSeconds'>;
+
+/**
+ * A session as a process. On a shared link it yields a second of its clock, and continues when that has come, or when
+ * the download in flight ends, if that is earlier. With the link for itself it yields nothing.
+ */
+export type Process<Result> = Generator<number, Result, void>;
+
+/** Plays a process that has the link for itself. */
+export function playAlone<Result>(process: Process<Result>): Result {
+  return process.next().value as Result;
+}
 
 /** What differs on demand and live. Waits return false if a segment ends early: the session is over, or has jumped. */
 export interface Stage<F extends Airborne> {
@@ -56,6 +66,8 @@ export interface Stage<F extends Airborne> {
   readonly isInitialised: boolean;
   /** The session ended with its stream, so that what arrived of a segment is not wasted. */
   readonly isOver: boolean;
+  /** No wait ends early before this second. */
+  readonly goesOnUntilSeconds: number;
   waitUntil(seconds: number): boolean;
   /** Waits until dash.js looks for the next segment. */
   waitForRoom(index: number): boolean;
@@ -84,6 +96,9 @@ interface Attempt<F extends Airborne> {
   representation: number;
   abandonments: number;
 }
+
+/** How a request ends; a decision abandons it. */
+type Outcome = 'complete' | 'early' | Decision;
 
 export class Session<F extends Airborne> {
   readonly startSeconds: number;
@@ -140,14 +155,14 @@ export class Session<F extends Airborne> {
   }
 
   /** Plays a session to its end, or to the controller's fault. */
-  run(play: () => SessionResult['endedBy']): Pick<SessionResult, 'endedBy' | 'fault'> {
+  *run(play: Process<SessionResult['endedBy']>): Process<Pick<SessionResult, 'endedBy' | 'fault'>> {
     this.forecaster?.start({
       utcMsAtStart: this.utcMsAtStart,
       utcUncertaintySeconds: this.utcUncertaintySeconds,
       seed: this.options.seed ?? 0,
     });
     try {
-      return { endedBy: play() };
+      return { endedBy: yield* play };
     } catch (error) {
       if (!(error instanceof ControllerFault)) throw error;
       return { endedBy: 'fault', fault: error.message };
@@ -155,13 +170,15 @@ export class Session<F extends Airborne> {
   }
 
   /** Waits for room, decides, downloads and appends. False if the segment ended early. */
-  playSegment(index: number): boolean {
-    const { stage, scenario } = this;
+  *playSegment(index: number): Process<boolean> {
+    const { stage, scenario, options } = this;
+    const { access } = options;
     const { playback } = stage;
     this.index = index;
     const stallSecondsBefore = playback.stallSeconds;
     if (!stage.waitForRoom(index)) return false;
 
+    const hasTicks = this.controller.reconsider !== undefined;
     let decision = this.decide(this.state(index));
     let abandonments = 0;
     let abandonedBits = 0;
@@ -169,18 +186,27 @@ export class Session<F extends Airborne> {
     let bufferAtFirstRequest = 0;
     for (;;) {
       const { representation } = decision;
-      if (!this.initialise(representation) || !stage.waitForMedia(index)) return false;
+      if (!this.initialised[representation] && !(yield* this.initialise(representation))) return false;
+      if (!stage.waitForMedia(index)) return false;
+      if (access) yield playback.nowSeconds;
       firstRequestAtSeconds ??= playback.nowSeconds;
       if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
       const sizeBits = this.upcoming[index]![0]![representation]!;
       const bitrateBps = scenario.ladderBps[representation]!;
       const flight = stage.request(index, sizeBits);
+      access?.begin(flight);
       this.requestedBits += sizeBits;
       this.attempt = { flight, index, representation, abandonments };
-      const outcome = this.fly(this.attempt);
+      let outcome: Outcome | undefined;
+      for (let tick = 1; outcome === undefined; tick++) {
+        const tickAtSeconds = hasTicks ? flight.requestedAtSeconds + tick * this.tickSeconds : Number.POSITIVE_INFINITY;
+        const isEarly = access && !(yield* this.shareUntil(tickAtSeconds, flight));
+        outcome = isEarly ? 'early' : this.fly(this.attempt, tickAtSeconds);
+      }
       this.attempt = undefined;
       const receivedBits = flight.receivedBits(playback.nowSeconds);
       stage.report(true);
+      access?.end(playback.nowSeconds);
       if (outcome === 'early') {
         if (!stage.isOver) this.wastedBits += receivedBits;
         return false;
@@ -261,31 +287,50 @@ export class Session<F extends Airborne> {
     };
   }
 
-  /** Loads the representation's initialisation segment unless it is cached. */
-  private initialise(representation: number): boolean {
-    if (this.initialised[representation]) return true;
-    this.initialised[representation] = true;
-    const { stage, rows, downloads } = this;
-    if (stage.isInitialised && rows.length === 0 && downloads.length === 0) return true;
-    const { nowSeconds } = stage.playback;
-    return stage.waitUntil(nowSeconds + this.link.downloadSeconds(nowSeconds, this.scenario.browser.initSegmentBits));
+  /** The link, or the player's share of it, for a flight that begins now. */
+  linkNow(link: PiecewisePath): FlightLink {
+    return this.options.access?.shareOf(link) ?? link;
   }
 
-  /** Downloads until the end, an early one, or a decision to abandon for another representation. */
-  private fly(attempt: Attempt<F>): 'complete' | 'early' | Decision {
+  /** Loads the representation's initialisation segment. */
+  private *initialise(representation: number): Process<boolean> {
+    this.initialised[representation] = true;
+    const { stage, rows, downloads, scenario } = this;
+    const { playback } = stage;
+    const { access } = this.options;
+    if (stage.isInitialised && rows.length === 0 && downloads.length === 0) return true;
+    if (access) yield playback.nowSeconds;
+    const { nowSeconds } = playback;
+    const { initSegmentBits } = scenario.browser;
+    const flight = new Flight(this.linkNow(this.link), nowSeconds, initSegmentBits, scenario.rttSeconds);
+    access?.begin(flight);
+    const isLoaded =
+      (access === undefined || (yield* this.shareUntil(Number.POSITIVE_INFINITY, flight))) &&
+      stage.waitUntil(flight.endsAtSeconds);
+    access?.end(playback.nowSeconds);
+    return isLoaded;
+  }
+
+  /** Waits for a tick or the flight's end; undefined: the download goes on. */
+  private fly(attempt: Attempt<F>, tickAtSeconds: number): Outcome | undefined {
     const { stage } = this;
-    const { flight } = attempt;
-    if (this.controller.reconsider !== undefined) {
-      for (let tick = 1; ; tick++) {
-        const at = flight.requestedAtSeconds + tick * this.tickSeconds;
-        if (at >= flight.endsAtSeconds) break;
-        if (!stage.waitUntil(at)) return 'early';
-        stage.report(false);
-        const answer = this.reconsider(attempt);
-        if (answer !== 'keep') return answer;
-      }
+    const { endsAtSeconds } = attempt.flight;
+    if (tickAtSeconds >= endsAtSeconds) return stage.waitUntil(endsAtSeconds) ? 'complete' : 'early';
+    if (!stage.waitUntil(tickAtSeconds)) return 'early';
+    stage.report(false);
+    const answer = this.reconsider(attempt);
+    return answer === 'keep' ? undefined : answer;
+  }
+
+  /** Lets others go on until `seconds` or the flight's end. False if the wait ends early. */
+  private *shareUntil(seconds: number, flight: SharedFlight): Process<boolean> {
+    const { stage } = this;
+    for (;;) {
+      const until = stage.goesOnUntilSeconds;
+      yield Math.min(seconds, until);
+      if (Math.min(seconds, flight.endsAtSeconds) <= until) return true;
+      if (!stage.waitUntil(until)) return false;
     }
-    return stage.waitUntil(flight.endsAtSeconds) ? 'complete' : 'early';
   }
 
   private state(index: number): PlayerState {

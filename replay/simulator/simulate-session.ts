@@ -18,10 +18,11 @@ import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { Flight, ProgressFeed } from './flight.ts';
-import { simulateLiveSession } from './live-session.ts';
+import { playLiveSession } from './live-session.ts';
 import { Playback } from './playback.ts';
-import { expect, Session, type Stage } from './session.ts';
+import { expect, type Process, playAlone, Session, type Stage } from './session.ts';
 import { pageLinkOf } from './session-setup.ts';
+import type { LinkAccess } from './shared-link.ts';
 
 /** A session ends after this much waiting (startup and stalls). */
 export const CUTOFF_SECONDS = 600;
@@ -56,6 +57,8 @@ export interface SimulationOptions {
   utcUncertaintySeconds?: number;
   /** Measure the durations of `decide` (`decisionMicros`), which differ from run to run. */
   timings?: boolean;
+  /** To a link that others use, too. Default: the session has the link for itself. */
+  access?: LinkAccess;
   /** Receives a snapshot of every call of the controller. */
   onDecision?(record: DecisionRecord): void;
 }
@@ -75,15 +78,24 @@ export interface DecisionRecord {
  * @throws {RangeError} for impossible options.
  */
 export function simulateSession(options: SimulationOptions): SessionResult {
+  return playAlone(playSession(options));
+}
+
+/** `simulateSession` as a process. */
+export function* playSession(options: SimulationOptions): Process<SessionResult> {
   const { live } = options.scenario;
-  if (live !== undefined) return simulateLiveSession(options, live);
-  const session = new Session(options, ({ startSeconds }) => new OnDemandStage(options, startSeconds));
+  if (live !== undefined) return yield* playLiveSession(options, live);
+  const session = new Session<Flight>(options, (own) => new OnDemandStage(options, own));
   const { segmentCount } = session;
-  const end = session.run(() => {
-    for (let index = 0; index < segmentCount; index++) if (!session.playSegment(index)) return 'cutoff';
-    return 'end';
-  });
+  const end = yield* session.run(playSegments(session));
   return session.result(end, { segmentCount, hasUnfinished: end.endedBy !== 'end' });
+}
+
+function* playSegments(session: Session<Flight>): Process<SessionResult['endedBy']> {
+  for (let index = 0; index < session.segmentCount; index++) {
+    if (!(yield* session.playSegment(index))) return 'cutoff';
+  }
+  return 'end';
 }
 
 class OnDemandStage implements Stage<Flight> {
@@ -95,7 +107,10 @@ class OnDemandStage implements Stage<Flight> {
   private readonly link: PiecewisePath;
   private readonly cutoffSeconds: number;
 
-  constructor({ trace, scenario, forecaster, cutoffSeconds }: SimulationOptions, startSeconds: number) {
+  constructor(
+    { trace, scenario, forecaster, cutoffSeconds }: SimulationOptions,
+    private readonly session: Session<Flight>,
+  ) {
     const { stallLevelSeconds } = scenario.browser;
     this.scenario = scenario;
     this.feed = forecaster && new ProgressFeed(forecaster, PROGRESS_BIN_SECONDS);
@@ -106,15 +121,19 @@ class OnDemandStage implements Stage<Flight> {
       `more than a segment and the stall level (${scenario.segmentSeconds + stallLevelSeconds} s)`,
       scenario.bufferCapSeconds,
     );
-    this.link = pageLinkOf(trace, scenario).from(startSeconds);
+    this.link = pageLinkOf(trace, scenario).from(session.startSeconds);
     const playbackRate = scenario.playbackRate ?? 1;
     expect(playbackRate > 0, 'scenario.playbackRate', 'a number > 0', playbackRate);
     this.playback = new Playback(stallLevelSeconds, playbackRate);
   }
 
+  get goesOnUntilSeconds(): number {
+    return this.playback.waitedAtSeconds(this.cutoffSeconds);
+  }
+
   /** Advances playback, at most to the cutoff; false if the session is cut off before `seconds`. */
   waitUntil(seconds: number): boolean {
-    const cutoffAt = this.playback.waitedAtSeconds(this.cutoffSeconds);
+    const cutoffAt = this.goesOnUntilSeconds;
     this.playback.advanceTo(Math.min(seconds, cutoffAt));
     return seconds < cutoffAt;
   }
@@ -137,7 +156,8 @@ class OnDemandStage implements Stage<Flight> {
   }
 
   request(_index: number, sizeBits: number): Flight {
-    const flight = new Flight(this.link, this.playback.nowSeconds, sizeBits, this.scenario.rttSeconds);
+    const { nowSeconds } = this.playback;
+    const flight = new Flight(this.session.linkNow(this.link), nowSeconds, sizeBits, this.scenario.rttSeconds);
     this.feed?.begin(flight);
     return flight;
   }

@@ -1,0 +1,115 @@
+/** The figures of households, from their sessions; README.md defines them. */
+
+import { quantile } from '../../abr/quantile.ts';
+import { seedOf } from '../random.ts';
+import type { Estimate, HouseholdResult, SegmentRow, SessionResult } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+import { groupBy } from './group-by.ts';
+import { meansWithInterval } from './mean-interval.ts';
+import { mean } from './quantiles.ts';
+import { type DatasetUnits, resamplingUnits } from './resampling-units.ts';
+
+/** FESTIVE's window k. */
+const WINDOW_SECONDS = 20;
+
+/** A row per household, in the sessions' order; none for sessions that have their links for themselves. */
+export function householdsOf(
+  sessions: readonly SessionResult[],
+  scenario: Pick<Scenario, 'segmentSeconds'>,
+): HouseholdResult[] {
+  const shared = sessions.filter(({ household }) => household !== undefined);
+  const keyOf = ({ dataset, trace, startSeconds, household }: SessionResult) =>
+    JSON.stringify([dataset, trace, startSeconds, household!.name, household!.algorithm]);
+  return [...groupBy(shared, keyOf).values()].map((members) => {
+    const [{ trace, dataset, group, startSeconds, household }] = members as [SessionResult];
+    const qoes = members.map(({ qoe, live }) => live?.qoe ?? qoe.linear);
+    const sorted = Float64Array.from(qoes).sort();
+    const { name, algorithm, linkUtilisation } = household!;
+    return {
+      ...{ trace, dataset, group, startSeconds, household: name, algorithm, players: members.length },
+      qoeSum: rounded(qoes.reduce((sum, qoe) => sum + qoe, 0)),
+      qoeLeast: sorted[0]!,
+      qoeP5: rounded(quantile(sorted, 0.05)),
+      qoeUnfairness: rounded(unfairness(qoes)),
+      bitrateUnfairness: rounded(unfairness(members.map(({ meanBitrateBps }) => meanBitrateBps))),
+      instability: rounded(mean(members.map(({ segments }) => instability(segments, scenario)))),
+      linkUtilisation,
+    };
+  });
+}
+
+/** sqrt(1 - Jain's index), as in FESTIVE (Jiang, Sekar and Zhang, CoNEXT 2012): 0 for equal values, below 1. */
+export function unfairness(values: readonly number[]): number {
+  const sum = values.reduce((total, value) => total + value, 0);
+  const squares = values.reduce((total, value) => total + value * value, 0);
+  return squares > 0 ? Math.sqrt(Math.max(0, 1 - (sum * sum) / (values.length * squares))) : 0;
+}
+
+/**
+ * FESTIVE's instability of a session, averaged over its seconds of media from the window's length on (0 for shorter
+ * ones): the sum of |b(t - d) - b(t - d - 1)| w(d), d = 0 to k - 1, over that of b(t - d) w(d), d = 1 to k, with w(d) =
+ * k - d, k = 20 s and the bitrate b.
+ */
+export function instability(
+  segments: readonly Pick<SegmentRow, 'bitrateBps'>[],
+  { segmentSeconds }: Pick<Scenario, 'segmentSeconds'>,
+): number {
+  const k = WINDOW_SECONDS;
+  const seconds = Math.floor(segments.length * segmentSeconds);
+  const bitrates = Array.from(
+    { length: seconds },
+    (_, second) => segments[Math.min(segments.length - 1, Math.floor(second / segmentSeconds))]!.bitrateBps,
+  );
+  const values: number[] = [];
+  for (let t = k; t < seconds; t++) {
+    let changes = 0;
+    let sum = 0;
+    for (let d = 0; d < k; d++) changes += Math.abs(bitrates[t - d]! - bitrates[t - d - 1]!) * (k - d);
+    for (let d = 1; d <= k; d++) sum += bitrates[t - d]! * (k - d);
+    values.push(changes / sum);
+  }
+  return values.length > 0 ? mean(values) : 0;
+}
+
+/** Differences of means from the baseline's households of the same places. */
+export interface HouseholdDifference {
+  pairs: number;
+  units: number;
+  resampledBy: ReturnType<typeof resamplingUnits>['resampledBy'];
+  qoeSum: Estimate;
+  qoeLeast: Estimate;
+}
+
+/** Undefined without pairs. `ways` is `unitsByDataset` of the run; `label` names the places for the seed. */
+export function householdDifference(
+  households: readonly HouseholdResult[],
+  baseline: readonly HouseholdResult[],
+  { ways, seed, label }: { ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
+): HouseholdDifference | undefined {
+  const keyOf = ({ dataset, trace, startSeconds }: HouseholdResult) => JSON.stringify([dataset, trace, startSeconds]);
+  const baselineAt = new Map(baseline.map((one) => [keyOf(one), one]));
+  const pairs = households.flatMap((own) => {
+    const other = baselineAt.get(keyOf(own));
+    return other === undefined ? [] : [{ own, other }];
+  });
+  if (pairs.length === 0) return undefined;
+  const { unitOf, unitCount, resampledBy } = resamplingUnits(
+    pairs.map(({ own }) => own),
+    ways,
+  );
+  const differences = (of: 'qoeSum' | 'qoeLeast') => pairs.map(({ own, other }) => own[of] - other[of]);
+  const estimates = meansWithInterval(
+    { qoeSum: differences('qoeSum'), qoeLeast: differences('qoeLeast') },
+    {
+      unitOf: pairs.map(({ own }) => unitOf(own)),
+      unitCount,
+      seed: seedOf(JSON.stringify(['households', seed, label])),
+    },
+  );
+  return { pairs: pairs.length, units: unitCount, resampledBy, ...estimates };
+}
+
+/** As in the sessions' rows. */
+function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6 + 0;
+}

@@ -1,0 +1,107 @@
+/** Households: several players, and other traffic, on one link. Named ones, and those of a JSON file. */
+
+import { InputError } from '../abr/errors.ts';
+import { FieldCheck, jsonObject, nameOf } from './scenario-file.ts';
+import type { Scenario } from './scenarios.ts';
+
+export interface HouseholdPlayer {
+  /** Default: the given one, from `--algorithms`. */
+  algorithm?: string;
+  /** Second of the household at which the session begins. */
+  joinSeconds: number;
+  /** Default: as many as the session has, less those that would have been played before the join. */
+  segmentCount?: number;
+  /** Of its downloads in the division of the link; a player with n connections has n. */
+  weight: number;
+}
+
+/** A download that always has bits to send, from one second of the household to another. */
+export interface Traffic {
+  fromSeconds: number;
+  toSeconds: number;
+  weight: number;
+}
+
+export interface Household {
+  name: string;
+  players: readonly HouseholdPlayer[];
+  traffic: readonly Traffic[];
+}
+
+const given = (joinSeconds: number, algorithm?: string): HouseholdPlayer => ({
+  ...(algorithm !== undefined && { algorithm }),
+  joinSeconds,
+  weight: 1,
+});
+
+/** Joins are apart by no multiple of a segment: players that begin together stay together. */
+const TWO = [given(0), given(5.3)];
+
+/** `mixed`: the simulator has no Dynamic of dash.js, which is BOLA with a full buffer and a rate rule with a low one. */
+export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
+  two: { name: 'two', players: TWO, traffic: [] },
+  four: { name: 'four', players: [...TWO, given(9.1), given(14.7)], traffic: [] },
+  mixed: { name: 'mixed', players: [...TWO, given(9.1, 'bola'), given(14.7, 'throughput')], traffic: [] },
+  'late-joiner': { name: 'late-joiner', players: [...TWO, given(62.3)], traffic: [] },
+  download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120, weight: 1 }] },
+};
+
+/** Segments of a player's session in a household whose sessions have `segmentCount`; below 1: it joins too late. */
+export function segmentsOfPlayer(
+  { joinSeconds, segmentCount: own }: HouseholdPlayer,
+  { segmentCount, scenario }: { segmentCount: number; scenario: Pick<Scenario, 'segmentSeconds' | 'live'> },
+): number {
+  const { segmentSeconds, live } = scenario;
+  const left = Math.min(own ?? segmentCount, segmentCount - Math.floor(joinSeconds / segmentSeconds));
+  // A live session needs an end after the join.
+  return live !== undefined && left * segmentSeconds <= live.timeShiftSeconds ? 0 : left;
+}
+
+/** @throws {InputError} with the known names. */
+export function householdNamed(name: string, field = '--household'): Household {
+  const household = Object.hasOwn(HOUSEHOLDS, name) ? HOUSEHOLDS[name] : undefined;
+  if (household !== undefined) return household;
+  throw new InputError(field, `one of ${Object.keys(HOUSEHOLDS).join(', ')}, or a .json file`, name);
+}
+
+/**
+ * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds", "segmentCount",
+ * "weight" }], "traffic": [{ "fromSeconds", "toSeconds", "weight" }] }`. Defaults: `name` the file's, `joinSeconds` 0,
+ * `weight` 1, no traffic; of `algorithm` and `segmentCount` see `HouseholdPlayer`. One player begins at second 0.
+ * @throws {InputError} with file and field, also for unknown fields.
+ */
+export function parseHousehold(text: string, file: string): Household {
+  const check = new FieldCheck(file, jsonObject(text, file));
+  check.known(['name', 'players', 'traffic']);
+  const items = (field: string, known: readonly string[]) => {
+    const list = check.fields[field] ?? [];
+    if (!Array.isArray(list)) check.wrong(field, 'a list');
+    return (list as unknown[]).map((value, i) => {
+      const item = check.object(`${field}[${i}]`, value);
+      const unknown = Object.keys(item).find((key) => !known.includes(key));
+      if (unknown !== undefined) check.wrong(`${field}[${i}]`, `the fields ${known.join(', ')}`, unknown);
+      const number = (key: string, rule: Parameters<FieldCheck['number']>[1]) =>
+        check.number(`${field}[${i}].${key}`, rule, item[key]);
+      return { item, number, weight: number('weight', { above: 0, default: 1 }) };
+    });
+  };
+  const players = items('players', ['algorithm', 'joinSeconds', 'segmentCount', 'weight']).map(
+    ({ item: { algorithm, segmentCount }, number, weight }, i): HouseholdPlayer => {
+      if (algorithm !== undefined && typeof algorithm !== 'string') {
+        check.wrong(`players[${i}].algorithm`, 'the name of an algorithm', algorithm);
+      }
+      return {
+        ...(algorithm !== undefined && { algorithm: algorithm as string }),
+        joinSeconds: number('joinSeconds', { min: 0, default: 0 }),
+        ...(segmentCount !== undefined && { segmentCount: number('segmentCount', { min: 1, whole: true }) }),
+        weight,
+      };
+    },
+  );
+  if (!players.some(({ joinSeconds }) => joinSeconds === 0)) check.wrong('players', 'a player that joins at second 0');
+  const traffic = items('traffic', ['fromSeconds', 'toSeconds', 'weight']).map(({ number, weight }): Traffic => {
+    const fromSeconds = number('fromSeconds', { min: 0 });
+    return { fromSeconds, toSeconds: number('toSeconds', { above: fromSeconds }), weight };
+  });
+  return { name: check.text('name', nameOf(file)), players, traffic };
+}

@@ -1,0 +1,217 @@
+/** Laws of players that share a link. */
+
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Controller } from '../../abr/index.ts';
+import { HOUSEHOLDS, type Household, type HouseholdPlayer, type Traffic } from '../households.ts';
+import type { ResolvedScenario, SessionResult } from '../results.ts';
+import { resolveScenario } from '../scenario-file.ts';
+import { MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
+import { playHousehold } from './play-household.ts';
+import { playAlone } from './session.ts';
+import { roundedSession } from './session-result.ts';
+import { playSession } from './simulate-session.ts';
+
+const SEED = { seed: 20260301, numRuns: 50, endOnFailure: true };
+const ENDLESS: Traffic = { fromSeconds: 0, toSeconds: 1e6, weight: 1 };
+
+const steps = fc.array(
+  fc.record({
+    seconds: fc.double({ min: 0.1, max: 20, noNaN: true }),
+    mbps: fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: 300, noNaN: true })),
+  }),
+  { minLength: 1, maxLength: 20 },
+);
+const scenarios = fc
+  .record({
+    name: fc.constantFrom('uhd-8', 'hd-16', 'live-hd-3'),
+    rttSeconds: fc.constantFrom(0, 0.04, 0.3),
+    initSegmentBits: fc.constantFrom(0, 6e3, 5e5),
+  })
+  .map(({ name, rttSeconds, initSegmentBits }): ResolvedScenario => {
+    const scenario = SCENARIOS[name]!;
+    return resolveScenario({
+      ...scenario,
+      rttSeconds,
+      segmentCount: scenario.live ? 25 : 12,
+      traceScale: { factor: 1 },
+      browser: { ...MEASURED_BROWSER, initSegmentBits },
+    });
+  });
+/** A plan of representations, and the seconds after which a download is abandoned for the lowest. */
+const behaviour = fc.record({
+  plan: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 25, maxLength: 25 }),
+  patience: fc.option(fc.double({ min: 0.1, max: 8, noNaN: true }), { nil: undefined }),
+});
+type Behaviour = { plan: number[]; patience: number | undefined };
+const place = { parts: steps, scenario: scenarios, startSeconds: fc.double({ min: 0, max: 100, noNaN: true }) };
+const joins = fc.double({ min: 0.1, max: 20, noNaN: true });
+
+function traceOf(parts: readonly { seconds: number; mbps: number }[], factor = 1): Trace {
+  let end = 0;
+  const stepEndsSeconds = Float64Array.from(parts, ({ seconds }) => {
+    end += seconds;
+    return end;
+  });
+  // There is always some capacity before the wrap.
+  const ratesBps = Float64Array.from(parts, ({ mbps }, i) => (i === 0 ? mbps + 2 : mbps) * 1e6 * factor);
+  const metadata = { dataset: 'law', recordingGroup: 'law' };
+  return { name: 'law', stepEndsSeconds, ratesBps, durationSeconds: end, metadata };
+}
+
+function controllerOf({ plan, patience }: Behaviour): Controller {
+  const decision = (representation: number) => ({ representation, controller: 'plan', reason: 'planned' });
+  const decide: Controller['decide'] = ({ segmentIndex }) => decision(plan[segmentIndex]!);
+  if (patience === undefined) return { name: 'plan', decide };
+  return {
+    name: 'plan',
+    decide,
+    reconsider: ({ nowSeconds, ladderBps }, { bitrateBps, requestedAtSeconds }) =>
+      bitrateBps > ladderBps[0]! && nowSeconds - requestedAtSeconds > patience ? decision(0) : 'keep',
+  };
+}
+
+interface Played {
+  parts: { seconds: number; mbps: number }[];
+  scenario: ResolvedScenario;
+  startSeconds: number;
+}
+
+/** The players' `algorithm` is the JSON of their behaviour. */
+function algorithmOf(name: string): SimulatedAlgorithm {
+  const play: SimulatedAlgorithm['play'] = (task) =>
+    playSession({ ...task, algorithm: 'plan', controller: controllerOf(JSON.parse(name)), cutoffSeconds: 60 });
+  return { name, play, simulate: (task) => playAlone(play(task)) };
+}
+const taskOf = ({ parts, scenario, startSeconds }: Played, factor = 1) => ({
+  ...{ trace: traceOf(parts, factor), scenario, startSeconds, seed: 1, timings: false },
+  segmentCount: scenario.segmentCount,
+});
+const seat = (one: Behaviour, joinSeconds = 0, weight = 1): HouseholdPlayer => ({
+  ...{ algorithm: JSON.stringify(one), joinSeconds, weight },
+});
+function play(place: Played, players: readonly HouseholdPlayer[], traffic: readonly Traffic[] = []): SessionResult[] {
+  const household: Household = { name: 'law', players, traffic };
+  return playHousehold(household, taskOf(place), { algorithm: 'given', algorithmOf });
+}
+const withoutSeat = ({ household: _, ...session }: SessionResult) => session;
+
+/** Rounded far beyond what a millionth of a bit on the link could change. */
+const coarse = (session: SessionResult) =>
+  session.segments.map(({ bitrateBps, requestedAtSeconds, downloadSeconds, stallSeconds }) => [
+    ...[bitrateBps, requestedAtSeconds.toFixed(4), downloadSeconds.toFixed(4)],
+    Math.abs(stallSeconds).toFixed(4),
+  ]);
+
+describe('laws of shared links', () => {
+  test('a household of one equals the session alone, to the byte', () => {
+    fc.assert(
+      fc.property(fc.record({ ...place, one: behaviour }), ({ one, ...where }) => {
+        const alone = algorithmOf(JSON.stringify(one)).simulate(taskOf(where));
+        expect(JSON.stringify(withoutSeat(play(where, [seat(one)])[0]!))).toBe(JSON.stringify(alone));
+      }),
+      SEED,
+    );
+  });
+
+  test.each(['uhd-8', 'live-hd-3'])('so does one of MPC-L in %s', (name) => {
+    const scenario = resolveScenario({ ...SCENARIOS[name]!, segmentCount: 25 });
+    const parts = Array.from({ length: 30 }, (_, i) => ({ seconds: 5, mbps: 40 + ((i * 37) % 100) }));
+    const task = taskOf({ parts, scenario, startSeconds: 7 });
+    const household: Household = { name: 'one', players: [{ joinSeconds: 0, weight: 1 }], traffic: [] };
+    const [together] = playHousehold(household, task, { algorithm: 'mpc-l', algorithmOf: simulatedAlgorithm });
+    const alone = simulatedAlgorithm('mpc-l').simulate(task);
+    expect(JSON.stringify(roundedSession(withoutSeat(together!)))).toBe(JSON.stringify(roundedSession(alone)));
+    expect(together!.segments.length).toBeGreaterThan(10);
+  });
+
+  test('beside downloads a player has its share of the link and no more', () => {
+    const weights = fc.record({ own: fc.constantFrom(1, 2, 0.5), others: fc.constantFrom(1, 2, 3) });
+    fc.assert(
+      fc.property(fc.record({ ...place, one: behaviour, weights }), ({ one, weights: { own, others }, ...where }) => {
+        const traffic = Array.from({ length: others }, () => ENDLESS);
+        const factor = own / (own + others);
+        const alone = algorithmOf(JSON.stringify(one)).simulate(taskOf(where, factor));
+        const [beside] = play(where, [seat(one, 0, own)], traffic);
+        expect(coarse(beside!)).toEqual(coarse(alone));
+      }),
+      SEED,
+    );
+  });
+
+  test('every bit of the link arrives once', () => {
+    fc.assert(
+      fc.property(fc.record({ ...place, players: fc.array(behaviour, { minLength: 1, maxLength: 4 }) }), (of) => {
+        const { players, ...where } = of;
+        const seats = players.map((one, i) => seat(one, i * 1.7));
+        for (const { household } of play(where, seats, [ENDLESS])) expect(household!.linkUtilisation).toBeCloseTo(1, 4);
+        const [{ household }] = play(where, seats) as [SessionResult];
+        expect(household!.linkUtilisation).toBeLessThanOrEqual(1 + 1e-9);
+      }),
+      SEED,
+    );
+  });
+
+  test('players and downloads that come later change nothing before', () => {
+    fc.assert(
+      fc.property(fc.record({ ...place, one: behaviour, late: behaviour, join: joins }), (of) => {
+        const { one, late, join, ...where } = of;
+        const early = (sessions: SessionResult[]) =>
+          sessions[0]!.segments.filter((row) => row.requestedAtSeconds + row.downloadSeconds < join);
+        const alone = early(play(where, [seat(one)]));
+        expect(early(play(where, [seat(one), seat(late, join)]))).toEqual(alone);
+        expect(early(play(where, [seat(one)], [{ ...ENDLESS, fromSeconds: join }]))).toEqual(alone);
+      }),
+      SEED,
+    );
+  });
+
+  test('identical players that begin together play the same', () => {
+    fc.assert(
+      fc.property(fc.record({ ...place, one: behaviour, count: fc.integer({ min: 2, max: 4 }) }), (of) => {
+        const { one, count, ...where } = of;
+        const played = play(where, Array(count).fill(seat(one)));
+        for (const other of played) expect(coarse(other)).toEqual(coarse(played[0]!));
+      }),
+      SEED,
+    );
+  });
+
+  test('the order of players is of no account', () => {
+    fc.assert(
+      fc.property(fc.record({ ...place, one: behaviour, other: behaviour, join: joins }), (of) => {
+        const { one, other, join, ...where } = of;
+        const [first, second] = play(where, [seat(one), seat(other, join)]);
+        const [turnedSecond, turnedFirst] = play(where, [seat(other, join), seat(one)]);
+        expect(coarse(turnedFirst!)).toEqual(coarse(first!));
+        expect(coarse(turnedSecond!)).toEqual(coarse(second!));
+      }),
+      SEED,
+    );
+  });
+
+  test('a player sees its neighbour: two take turns on a link that is enough for one and a half', () => {
+    const scenario = resolveScenario({ ...SCENARIOS['uhd-8']!, segmentCount: 12 });
+    const where = { parts: [{ seconds: 60, mbps: 43 }], scenario, startSeconds: 0 };
+    const always = (representation: number): Behaviour => ({
+      plan: Array(12).fill(representation),
+      patience: undefined,
+    });
+    const [alone] = play(where, [seat(always(3))]);
+    const [beside] = play(where, [seat(always(3)), seat(always(3))]);
+    expect(alone!.stallSeconds).toBe(0);
+    expect(beside!.stallSeconds).toBeGreaterThan(10);
+  });
+
+  test.each(Object.keys(HOUSEHOLDS))('%s plays to the end, on demand and live', (name) => {
+    const household = HOUSEHOLDS[name]!;
+    for (const scenario of ['hd-16', 'live-hd-3'].map((named) => resolveScenario(SCENARIOS[named]!))) {
+      const task = taskOf({ parts: [{ seconds: 300, mbps: 100 }], scenario, startSeconds: 0 });
+      const played = playHousehold(household, task, { algorithm: 'throughput', algorithmOf: simulatedAlgorithm });
+      expect(played.map(({ endedBy }) => endedBy)).toEqual(household.players.map(() => 'end'));
+      expect(played.map((one) => one.household!.joinSeconds)).toEqual(household.players.map((one) => one.joinSeconds));
+    }
+  });
+});

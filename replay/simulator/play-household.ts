@@ -1,0 +1,70 @@
+/** Plays the sessions of a household together on one link. */
+
+import { type Household, segmentsOfPlayer } from '../households.ts';
+import type { SessionResult } from '../results.ts';
+import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
+import { pageLinkOf } from './session-setup.ts';
+import { EndlessFlight, SharedLink } from './shared-link.ts';
+
+/**
+ * A result per player, in the household's order. `startSeconds` and `segmentCount` are those of a player that is there
+ * from the beginning; player n has the seed + n. The sessions take turns: always the one continues that is due first.
+ */
+export function playHousehold(
+  { players, traffic, name }: Household,
+  task: Omit<SessionTask, 'access'>,
+  { algorithm, algorithmOf }: { algorithm: string; algorithmOf(name: string): SimulatedAlgorithm },
+): SessionResult[] {
+  const { trace, scenario, startSeconds } = task;
+  const shared = new SharedLink();
+  const link = pageLinkOf(trace, scenario).from(startSeconds);
+  const others = traffic.map(({ fromSeconds, toSeconds, weight }) => {
+    const access = shared.access({ offsetSeconds: 0, weight });
+    access.begin(new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds));
+    return access;
+  });
+  const seated = players.map((player, index) => {
+    const { joinSeconds: offsetSeconds, weight } = player;
+    const access = shared.access({ offsetSeconds, weight });
+    const session = algorithmOf(player.algorithm ?? algorithm).play!({
+      ...task,
+      startSeconds: startSeconds + offsetSeconds,
+      segmentCount: segmentsOfPlayer(player, task),
+      seed: (task.seed + index) >>> 0,
+      access,
+    });
+    return { session, access, untilSeconds: offsetSeconds, result: undefined as SessionResult | undefined };
+  });
+  for (;;) {
+    let due: (typeof seated)[number] | undefined;
+    let dueSeconds = Number.POSITIVE_INFINITY;
+    for (const one of seated) {
+      const seconds = Math.min(one.untilSeconds, one.access.flightEndsAtSeconds);
+      if (one.result !== undefined || seconds >= dueSeconds) continue;
+      due = one;
+      dueSeconds = seconds;
+    }
+    if (due === undefined) break;
+    const changeSeconds = shared.nextChangeSeconds();
+    // A change may move the ends of flights.
+    shared.advanceTo(Math.min(changeSeconds, dueSeconds));
+    if (changeSeconds <= dueSeconds) continue;
+    const { done, value } = due.session.next();
+    const { access } = due;
+    if (!done) due.untilSeconds = access.offsetSeconds + value;
+    else {
+      due.result = value;
+      // After a fault.
+      if (access.flight) access.end(shared.nowSeconds - access.offsetSeconds);
+    }
+  }
+  const endSeconds = shared.nowSeconds;
+  for (const other of others) other.end(endSeconds);
+  const linkBits = link.cumulativeBits(endSeconds);
+  const linkUtilisation = linkBits > 0 ? shared.receivedBits / linkBits : 0;
+  return seated.map(({ result, access: { offsetSeconds } }, player) => ({
+    ...result!,
+    startSeconds,
+    household: { name, algorithm, player, joinSeconds: offsetSeconds, linkUtilisation },
+  }));
+}

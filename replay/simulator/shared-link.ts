@@ -1,0 +1,201 @@
+/** A link that several flights share: it is divided by weight among those that have bits to send. */
+
+import type { PiecewisePath } from '../../abr/index.ts';
+
+/** The link as a flight sees it; seconds of the session's clock. */
+export type FlightLink = Pick<PiecewisePath, 'cumulativeBits' | 'downloadSeconds' | 'transferSeconds'>;
+
+/** From the first bit on the link to the last. */
+export interface Transfer {
+  startSeconds: number;
+  endSeconds: number;
+}
+
+/** A flight; what is later than now holds as long as the others keep sending, or keep silent. */
+export interface SharedFlight {
+  readonly endsAtSeconds: number;
+  readonly transfers: readonly Transfer[];
+  receivedBits(atSeconds: number): number;
+  /** Computes anew what is later than `nowSeconds`, after a change of the link. */
+  project(nowSeconds: number): void;
+}
+
+/** A player's way to the link, for one flight at a time. */
+export interface LinkAccess {
+  /** For the next flight. */
+  shareOf(link: PiecewisePath): FlightLink;
+  begin(flight: SharedFlight): void;
+  /** The flight is complete or abandoned; `nowSeconds` of the session's clock. */
+  end(nowSeconds: number): void;
+}
+
+interface SharePiece {
+  linkBits: number;
+  bits: number;
+  divisor: number;
+}
+
+/** One flight's share: the link, with its bits divided by a divisor that changes. */
+class Share implements FlightLink {
+  /** In each piece, bits = piece's bits + (link's bits - piece's link bits) / divisor. None: the whole link. */
+  private readonly pieces: SharePiece[] = [];
+
+  constructor(private readonly link: PiecewisePath) {}
+
+  /** From `atSeconds` on; false if it was so before. */
+  divide(atSeconds: number, divisor: number): boolean {
+    if (divisor === (this.pieces.at(-1)?.divisor ?? 1)) return false;
+    const linkBits = this.link.cumulativeBits(atSeconds);
+    this.pieces.push({ linkBits, bits: this.bitsAt(linkBits), divisor });
+    return true;
+  }
+
+  cumulativeBits(seconds: number): number {
+    return this.bitsAt(this.link.cumulativeBits(seconds));
+  }
+
+  transferSeconds(startSeconds: number, sizeBits: number): number {
+    const { link, pieces } = this;
+    if (pieces.length === 0) return link.transferSeconds(startSeconds, sizeBits);
+    const latencySeconds = link.transferSeconds(startSeconds, 0);
+    const before = link.cumulativeBits(startSeconds + latencySeconds);
+    const until = this.bitsAt(before) + sizeBits;
+    const piece = this.lastPiece('bits', until);
+    const linkBits = piece === undefined ? until : piece.linkBits + (until - piece.bits) * piece.divisor;
+    return link.transferSeconds(startSeconds, linkBits - before);
+  }
+
+  downloadSeconds(startSeconds: number, sizeBits: number): number {
+    const { link, pieces } = this;
+    const seconds = link.downloadSeconds(startSeconds, sizeBits);
+    if (pieces.length === 0) return seconds;
+    const responseSeconds = seconds - link.transferSeconds(startSeconds, sizeBits);
+    return this.transferSeconds(startSeconds, sizeBits) + responseSeconds;
+  }
+
+  private bitsAt(linkBits: number): number {
+    const piece = this.lastPiece('linkBits', linkBits);
+    return piece === undefined ? linkBits : piece.bits + (linkBits - piece.linkBits) / piece.divisor;
+  }
+
+  private lastPiece(of: 'linkBits' | 'bits', until: number): SharePiece | undefined {
+    let i = this.pieces.length - 1;
+    while (i >= 0 && this.pieces[i]![of] > until) i--;
+    return this.pieces[i];
+  }
+}
+
+/** Second 0 of its clock is the household's first request. */
+export class SharedLink {
+  nowSeconds = 0;
+  /** Of ended flights. */
+  receivedBits = 0;
+  private readonly senders = new Set<Sender>();
+
+  /** Of a player, or of a download, whose second 0 is `offsetSeconds` here. */
+  access({ offsetSeconds, weight }: { offsetSeconds: number; weight: number }): Sender {
+    return new Sender(this, offsetSeconds, weight);
+  }
+
+  add(sender: Sender): void {
+    this.senders.add(sender);
+    this.settle();
+  }
+
+  remove(sender: Sender, receivedBits: number): void {
+    this.receivedBits += receivedBits;
+    this.senders.delete(sender);
+    this.settle();
+  }
+
+  /** When a flight next begins or ends to send. */
+  nextChangeSeconds(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { flight, offsetSeconds } of this.senders) {
+      for (const { startSeconds, endSeconds } of flight!.transfers) {
+        for (const seconds of [startSeconds + offsetSeconds, endSeconds + offsetSeconds]) {
+          if (seconds > this.nowSeconds && seconds < next) next = seconds;
+        }
+      }
+    }
+    return next;
+  }
+
+  /** To a second before which nothing changes, or at which something does. */
+  advanceTo(seconds: number): void {
+    this.nowSeconds = Math.max(this.nowSeconds, seconds);
+    this.settle();
+  }
+
+  /** Divides the link among those that send now. */
+  private settle(): void {
+    const sending = [...this.senders].filter((sender) => sender.isSendingAt(this.nowSeconds));
+    const weights = sending.reduce((sum, { weight }) => sum + weight, 0);
+    for (const sender of sending) sender.divide(this.nowSeconds, weights / sender.weight);
+  }
+}
+
+class Sender implements LinkAccess {
+  flight: SharedFlight | undefined;
+  private share: Share | undefined;
+
+  constructor(
+    private readonly shared: SharedLink,
+    readonly offsetSeconds: number,
+    readonly weight: number,
+  ) {}
+
+  /** On the link's clock; `Infinity` without a flight. */
+  get flightEndsAtSeconds(): number {
+    return this.flight === undefined ? Number.POSITIVE_INFINITY : this.offsetSeconds + this.flight.endsAtSeconds;
+  }
+
+  shareOf(link: PiecewisePath): FlightLink {
+    this.share = new Share(link);
+    return this.share;
+  }
+
+  begin(flight: SharedFlight): void {
+    this.flight = flight;
+    this.shared.add(this);
+  }
+
+  end(nowSeconds: number): void {
+    const receivedBits = this.flight!.receivedBits(nowSeconds);
+    this.shared.remove(this, receivedBits);
+    this.flight = undefined;
+  }
+
+  isSendingAt(seconds: number): boolean {
+    return this.flight!.transfers.some(
+      ({ startSeconds, endSeconds }) =>
+        startSeconds + this.offsetSeconds <= seconds && seconds < endSeconds + this.offsetSeconds,
+    );
+  }
+
+  divide(atSeconds: number, divisor: number): void {
+    const ownSeconds = atSeconds - this.offsetSeconds;
+    if (this.share!.divide(ownSeconds, divisor)) this.flight!.project(ownSeconds);
+  }
+}
+
+/** A download that always has bits to send, from one second of the link's clock to another. */
+export class EndlessFlight implements SharedFlight {
+  readonly transfers: readonly Transfer[];
+
+  constructor(
+    private readonly link: FlightLink,
+    private readonly fromSeconds: number,
+    readonly endsAtSeconds: number,
+  ) {
+    this.transfers = [{ startSeconds: fromSeconds, endSeconds: endsAtSeconds }];
+  }
+
+  receivedBits(atSeconds: number): number {
+    const { link, fromSeconds, endsAtSeconds } = this;
+    const until = Math.max(fromSeconds, Math.min(atSeconds, endsAtSeconds));
+    return link.cumulativeBits(until) - link.cumulativeBits(fromSeconds);
+  }
+
+  project(): void {}
+}
