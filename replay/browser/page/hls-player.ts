@@ -3,6 +3,8 @@
 import Hls, { type Fragment } from 'hls.js';
 import { createLeoAbrController } from 'leo-abr/hls';
 import type { LeoAbrOptions } from 'leo-abr/live';
+// biome-ignore lint/style/noRestrictedImports: the plugin's mend of hls.js is for hls.js's own ABR too
+import { keepPartEnds } from '../../../src/hls/part-ends.ts';
 import { DEFAULT_PLAYBACK_RATES } from '../../catch-up.ts';
 import {
   BUFFER_BEHIND_SECONDS,
@@ -38,7 +40,11 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
     backBufferLength: BUFFER_BEHIND_SECONDS,
     capLevelToPlayerSize: false,
     fragLoadPolicy: LOAD_POLICY,
-    ...(live && { maxLiveSyncPlaybackRate: (live.playbackRates ?? DEFAULT_PLAYBACK_RATES).max }),
+    ...(live && {
+      maxLiveSyncPlaybackRate: (live.playbackRates ?? DEFAULT_PLAYBACK_RATES).max,
+      // The scenario's target holds. By default each stall adds a second to it.
+      liveSyncOnStallIncrease: 0,
+    }),
   };
   const chunkCount = live ? Math.round(segmentSeconds / live.chunkSeconds) : 1;
   let hls: Hls | undefined;
@@ -100,8 +106,12 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       return abrController.handle;
     },
     start() {
-      // Its own ABR begins, like dash.js's, at the lowest level.
-      hls ??= new Hls({ ...settings, startLevel: 0 });
+      if (!hls) {
+        // Its own ABR begins, like dash.js's, at the lowest level.
+        hls = new Hls({ ...settings, startLevel: 0 });
+        // As the plugin does: sessions compare ABRs, not a flaw of hls.js.
+        keepPartEnds(hls);
+      }
       listen(hls);
       hls.loadSource(`${sessionUrl}master.m3u8`);
       hls.attachMedia(video);
