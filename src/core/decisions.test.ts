@@ -93,19 +93,6 @@ describe('decide', () => {
     expect(asked()).toBe(11);
   });
 
-  test('is for the segment at the end of the buffer after a seek, though browsers cut times to microseconds', () => {
-    const controller = new Scripted();
-    const { port, decisions, downloads, life } = adapted({ controller });
-    downloads.begun({}, true, port.segment(0));
-    life.playing();
-    for (const playableUntilSeconds of [11.999999, 11.9]) {
-      life.seeked();
-      port.now = { ...port.now!, playableUntilSeconds };
-      decisions.decide();
-    }
-    expect(controller.states.map(({ segmentIndex }) => segmentIndex)).toEqual([3, 2]);
-  });
-
   test('is undefined while the player does not adapt', () => {
     const controller = new Scripted();
     const { port, decisions } = adapted({ controller });

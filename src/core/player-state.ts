@@ -8,8 +8,6 @@ import { downloadsOf, type Session } from './session.ts';
 
 /** A controller gets the sizes of at least this many segments, whatever its horizon. */
 const UPCOMING_SEGMENTS = 10;
-/** Browsers cut the ends of pictures to microseconds: a buffer ends that much before the segment in it does. */
-const BUFFER_END_SLACK_SECONDS = 1e-5;
 
 /**
  * Returns a copy that is not changed later. `inFlight` is the download to reconsider; undefined for a decision on the
@@ -76,5 +74,5 @@ function nextIndex(situation: Situation, { last }: Session): number {
   // A live stream is joined before the playhead is there.
   const joinedSeconds = live ? live.nowSeconds - live.latencySeconds : 0;
   const skippedSeconds = last && !isReplaced ? 0 : Math.max(playableUntilSeconds, joinedSeconds) - period.startSeconds;
-  return Math.max(0, Math.floor((skippedSeconds + BUFFER_END_SLACK_SECONDS) / segmentSeconds));
+  return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }
