@@ -53,6 +53,8 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
   function listen(player: Hls): void {
     const { Events } = Hls;
     let loading: Fragment | undefined;
+    /** Nothing of it has arrived. */
+    let isFirst = true;
     /** The parts of a segment are one download; hls.js makes another object for each update of the playlist. */
     const requestOf = (frag: Fragment) => (loading?.sn === frag.sn && loading.level === frag.level ? loading : frag);
     function end(frag: Fragment, outcome: 'complete' | 'abandoned' | 'failed', bytes: number | undefined): void {
@@ -65,6 +67,7 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       // hls.js ends a request without an event where it loads another level instead.
       if (loading) end(loading, 'abandoned', loading.stats.loaded);
       loading = frag;
+      isFirst = true;
       // A segment that is still in production has no URL.
       const [, representationId] = /(video-\d+)\.m3u8/.exec(player.levels[frag.level]!.uri)!;
       requests.started(frag, {
@@ -76,7 +79,10 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
     });
     player.on(Events.FRAG_LOADED, (_, { frag, part, networkDetails }) => {
       const request = requestOf(frag);
-      requests.responded(request, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'));
+      // The first part is requested after the initialisation segment, a whole segment with it.
+      const sentAtMs = part && isFirst ? part.stats.loading.start : undefined;
+      isFirst = false;
+      requests.responded(request, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'), sentAtMs);
       if (part) requests.received(request, part.stats.loaded);
       if (part && part.index < chunkCount - 1) return;
       end(frag, 'complete', part ? undefined : frag.stats.loaded);
