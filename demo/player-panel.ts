@@ -41,7 +41,7 @@ export interface PanelSession {
 /** What a player does not do live. */
 const LIVE_LIMITS: Readonly<Record<PlayerName, string>> = {
   dash: '',
-  hls: 'hls.js never jumps to the live edge here, and loads a segment again after some switches.',
+  hls: 'hls.js never jumps to the live edge here.',
   shaka: 'Shaka joins at a latency of its own, and never jumps to the live edge here.',
 };
 

@@ -234,6 +234,68 @@ test('a live session', async () => {
   expect(latencySecondsMean).toBeGreaterThan(0.8);
 });
 
+test('live in hls.js on a fast link: no byte twice, no stall, at the target', async () => {
+  test.setTimeout(120_000);
+  const segmentCount = 16;
+  const live: ResolvedScenario = {
+    ...scenario,
+    segmentCount,
+    live: { chunkSeconds: 0.25, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 6 },
+    segmentSizesBits: segmentSizesBits({ ...short, segmentCount }),
+  };
+  /** Another quality for each segment: hls.js must not load the end of the segment before it again. */
+  const everyTime = './every-time.js';
+  const source = `export const createController = () => ({
+    name: 'every-time',
+    decide: ({ segmentIndex, ladderBps }) => ({
+      representation: segmentIndex % ladderBps.length, controller: 'every-time', reason: '',
+    }),
+  });`;
+  const fast: Trace = { ...trace, stepEndsSeconds: Float64Array.of(60), ratesBps: Float64Array.of(100e6) };
+  const played: PlayedSession[] = [];
+  await runBench({
+    sessions: [`${everyTime}@hls`, 'mpc-l@hls', 'hls@hls'].map(
+      (algorithm): PlannedSession => ({ trace: fast, startSeconds: 0, segmentCount, algorithm, seed: 3 }),
+    ),
+    scenario: live,
+    own: [{ name: everyTime, source }],
+    pageDirectory: PAGE_DIRECTORY,
+    maxAttempts: 1,
+    onSession: (session) => void played.push(session),
+  });
+  expect(played.length).toBe(3);
+  for (const { planned, record, inconsistencies, originLog } of played) {
+    await test.step(planned.algorithm, () => {
+      expect([record.endedBy, record.fault, inconsistencies]).toEqual(['end', undefined, []]);
+      const loaded = new Map<number, { shares: number; levels: Set<string> }>();
+      for (const { segmentIndex, representationId, sentBytes } of originLog) {
+        if (segmentIndex === undefined) continue;
+        const one = loaded.get(segmentIndex) ?? { shares: 0, levels: new Set() };
+        const representation = Number(representationId.replace('video-', ''));
+        one.shares += (sentBytes * 8) / live.segmentSizesBits[segmentIndex]![representation]!;
+        loaded.set(segmentIndex, { ...one, levels: one.levels.add(representationId) });
+      }
+      for (const [index, { shares, levels }] of loaded) {
+        // Within a segment hls.js's own ABR may change the quality, from the last key frame on: a second at most.
+        const abandonments = record.decisions.filter(
+          ({ kind, state }) => kind === 'abandon' && state.segmentIndex === index,
+        ).length;
+        const mayAgain = planned.algorithm === 'hls@hls' ? 0.5 * (levels.size - 1) : abandonments;
+        expect(shares, `segment ${index} of ${[...levels]}`).toBeLessThan(1 + mayAgain + 1e-3);
+      }
+      expect(record.stalls.filter(({ startSeconds }) => startSeconds > 5)).toEqual([]);
+      const { endSeconds, positions } = record.live!;
+      const { atSeconds, mediaSeconds, rate } = positions.at(-1)!;
+      const latencySeconds = endSeconds + 6 - mediaSeconds - rate * (endSeconds - atSeconds);
+      expect(Math.abs(latencySeconds - 2), `latency ${latencySeconds}`).toBeLessThan(0.5);
+      if (planned.algorithm.startsWith(everyTime)) {
+        const ids = record.requests.map(({ representationId }) => representationId);
+        expect(new Set(ids).size).toBe(live.ladderBps.length);
+      }
+    });
+  }
+});
+
 test("a session behind the kernel's TCP", async () => {
   const obstacle = kernelTierObstacle() ?? allowCongestionControl('bbr');
   test.skip(obstacle !== undefined, obstacle);

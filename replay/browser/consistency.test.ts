@@ -58,6 +58,18 @@ describe('inconsistencies', () => {
     ]);
   });
 
+  test('of a live session: chunks of an abandoned download may be on screen', () => {
+    const live = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 4 };
+    const options = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true, live };
+    const showing = (widthsOnScreen: number[][]) => inconsistencies({ ...recordedSession(), widthsOnScreen }, options);
+    expect(showing([[64], [96, 64], [96]])).toEqual([]);
+    expect(showing([[64], [128, 64], [96]])).toEqual([
+      'segment 1: video-0 is 64 pixels wide, the widths on screen were [128, 64]',
+    ]);
+    // On demand a segment plays once all of it is here.
+    expect(check({ widthsOnScreen: [[64], [96, 64], [96]] })).toHaveLength(1);
+  });
+
   test('none for an unfinished session', () => {
     expect(check({ endedBy: 'fault', widthsOnScreen: [] })).toEqual([]);
   });

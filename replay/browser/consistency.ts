@@ -28,8 +28,12 @@ export function inconsistencies(
       continue;
     }
     const id = ids[0]!;
-    const width = videoClip(Number(id.replace('video-', ''))).width;
-    if (shown.length !== 1 || shown[0] !== width) {
+    const width = widthOf(id);
+    // Chunks of a live segment play before its download ends, or is abandoned for the rest in another quality.
+    const mayShow = record.requests
+      .filter((request) => request.index === index)
+      .map((one) => widthOf(one.representationId));
+    if (live ? !shown.every((one) => mayShow.includes(one)) : shown.length !== 1 || shown[0] !== width) {
       found.push(`segment ${index}: ${id} is ${width} pixels wide, the widths on screen were [${shown.join(', ')}]`);
     }
     if (!options.hasDecisions) continue;
@@ -45,6 +49,8 @@ export function inconsistencies(
   }
   return found;
 }
+
+const widthOf = (representationId: string): number => videoClip(Number(representationId.replace('video-', ''))).width;
 
 /**
  * Compares the stalled time at each decision: elapsed time minus played media (loaded media minus buffer) must equal

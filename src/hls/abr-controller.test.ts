@@ -69,6 +69,18 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect([player.ask(), decisions.length]).toEqual([2, SEGMENTS + 1]);
   });
 
+  test('decides on the next segment after a seek, though browsers cut times to microseconds', () => {
+    const { player, controller } = scripted();
+    player.download(0, 4e6, 1);
+    player.media.plays();
+    for (const bufferLevelSeconds of [11.999999, 11.9]) {
+      player.media.dispatchEvent(new Event('seeking'));
+      player.bufferLevelSeconds = bufferLevelSeconds;
+      player.ask();
+    }
+    expect(controller.states.slice(-2).map(({ segmentIndex }) => segmentIndex)).toEqual([3, 2]);
+  });
+
   test("keeps to the page's limits", () => {
     const { hls, controller, player } = scripted();
     player.download(0, 4e6, 1);

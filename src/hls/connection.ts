@@ -7,6 +7,7 @@ import type { LiveOptions } from '../core/options.ts';
 import type { Choice } from '../core/player-port.ts';
 import { installCmcd } from './cmcd.ts';
 import { allowedLevels, representationOf } from './levels.ts';
+import { keepPartEnds } from './part-ends.ts';
 import { classOf } from './player.ts';
 import { createRequests } from './requests.ts';
 
@@ -25,6 +26,7 @@ export function connectTo(
   // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
   const restoreTest = override(config, 'testBandwidth', false);
   const restoreCmcd = installCmcd(config, life);
+  const restoreEnds = keepPartEnds(hls);
   let restoreTarget = () => {};
   let target: unknown;
   let hasSource = false;
@@ -123,6 +125,7 @@ export function connectTo(
       leaveMedia();
       restoreTest();
       restoreCmcd();
+      restoreEnds();
       restoreTarget();
       requests.forget();
     },

@@ -10,6 +10,8 @@ import type { Rate } from './rate.ts';
 const PERIOD_ID = '0';
 /** Apple's recommendation for authors, until a media playlist is loaded. */
 const USUAL_SEGMENT_SECONDS = 6;
+/** Browsers cut the ends of pictures to microseconds: a buffer ends up to 1 us before its last segment does. */
+const ROUNDING_SECONDS = 1e-5;
 
 /** `levels`: the allowed ones, ascending, at least one. `playlistSeconds`: time that a media playlist takes to load. */
 export function readSituation(
@@ -20,7 +22,7 @@ export function readSituation(
   const { media, latestLevelDetails: details } = hls;
   const segmentSeconds = segmentDuration(details);
   const bufferLevelSeconds = hls.mainForwardBufferInfo?.len ?? 0;
-  const endSeconds = (media?.currentTime ?? 0) + bufferLevelSeconds;
+  const endSeconds = (media?.currentTime ?? 0) + bufferLevelSeconds + ROUNDING_SECONDS;
   const live = details?.live ? livePosition(hls, details, rate) : undefined;
   const capSeconds = bufferTargetSeconds(hls.config, levels.at(-1)!) + segmentSeconds;
   return {

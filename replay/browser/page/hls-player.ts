@@ -3,6 +3,8 @@
 import Hls, { type Fragment } from 'hls.js';
 import { createLeoAbrController } from 'leo-abr/hls';
 import type { LeoAbrOptions } from 'leo-abr/live';
+// biome-ignore lint/style/noRestrictedImports: the plugin's mend of hls.js is for hls.js's own ABR too
+import { keepPartEnds } from '../../../src/hls/part-ends.ts';
 import { DEFAULT_PLAYBACK_RATES } from '../../catch-up.ts';
 import {
   BUFFER_BEHIND_SECONDS,
@@ -38,7 +40,11 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
     backBufferLength: BUFFER_BEHIND_SECONDS,
     capLevelToPlayerSize: false,
     fragLoadPolicy: LOAD_POLICY,
-    ...(live && { maxLiveSyncPlaybackRate: (live.playbackRates ?? DEFAULT_PLAYBACK_RATES).max }),
+    ...(live && {
+      maxLiveSyncPlaybackRate: (live.playbackRates ?? DEFAULT_PLAYBACK_RATES).max,
+      // The scenario's target holds. By default each stall adds a second to it.
+      liveSyncOnStallIncrease: 0,
+    }),
   };
   const chunkCount = live ? Math.round(segmentSeconds / live.chunkSeconds) : 1;
   let hls: Hls | undefined;
@@ -47,6 +53,8 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
   function listen(player: Hls): void {
     const { Events } = Hls;
     let loading: Fragment | undefined;
+    /** Nothing of it has arrived. */
+    let isFirst = true;
     /** The parts of a segment are one download; hls.js makes another object for each update of the playlist. */
     const requestOf = (frag: Fragment) => (loading?.sn === frag.sn && loading.level === frag.level ? loading : frag);
     function end(frag: Fragment, outcome: 'complete' | 'abandoned' | 'failed', bytes: number | undefined): void {
@@ -59,6 +67,7 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       // hls.js ends a request without an event where it loads another level instead.
       if (loading) end(loading, 'abandoned', loading.stats.loaded);
       loading = frag;
+      isFirst = true;
       // A segment that is still in production has no URL.
       const [, representationId] = /(video-\d+)\.m3u8/.exec(player.levels[frag.level]!.uri)!;
       requests.started(frag, {
@@ -70,7 +79,10 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
     });
     player.on(Events.FRAG_LOADED, (_, { frag, part, networkDetails }) => {
       const request = requestOf(frag);
-      requests.responded(request, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'));
+      // The first part is requested after the initialisation segment, a whole segment with it.
+      const sentAtMs = part && isFirst ? part.stats.loading.start : undefined;
+      isFirst = false;
+      requests.responded(request, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'), sentAtMs);
       if (part) requests.received(request, part.stats.loaded);
       if (part && part.index < chunkCount - 1) return;
       end(frag, 'complete', part ? undefined : frag.stats.loaded);
@@ -100,8 +112,12 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       return abrController.handle;
     },
     start() {
-      // Its own ABR begins, like dash.js's, at the lowest level.
-      hls ??= new Hls({ ...settings, startLevel: 0 });
+      if (!hls) {
+        // Its own ABR begins, like dash.js's, at the lowest level.
+        hls = new Hls({ ...settings, startLevel: 0 });
+        // As the plugin does: sessions compare ABRs, not a flaw of hls.js.
+        keepPartEnds(hls);
+      }
       listen(hls);
       hls.loadSource(`${sessionUrl}master.m3u8`);
       hls.attachMedia(video);

@@ -60,10 +60,15 @@ export class RequestRecorder {
     if (open !== undefined) open.receivedBits += bytes * 8;
   }
 
-  /** `traceSeconds`: the response's header `x-trace-seconds`. */
-  responded(request: object, traceSeconds: string | null | undefined): void {
+  /**
+   * `traceSeconds`: the response's header `x-trace-seconds`. `sentAtMs`: when the request left, on `performance.now()`;
+   * default, when it was reported.
+   */
+  responded(request: object, traceSeconds: string | null | undefined, sentAtMs?: number): void {
     const open = this.open.get(request);
-    if (open !== undefined && traceSeconds) this.onResponse?.(Number(traceSeconds), open.requestedAtSeconds);
+    if (open === undefined) return;
+    if (sentAtMs !== undefined) open.requestedAtSeconds = (sentAtMs - this.zeroMs!) / 1000;
+    if (traceSeconds) this.onResponse?.(Number(traceSeconds), open.requestedAtSeconds);
   }
 
   /** `bytes`: default, those that were received. Ignores requests for other things than segments of video. */
