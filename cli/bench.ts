@@ -8,6 +8,7 @@ import type { ModelFile } from '../predictor/built-in/model-file.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
+import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
 import { defaultContexts, type KernelTier, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
@@ -20,7 +21,7 @@ import type { SessionResult } from '../replay/results.ts';
 import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
-import { wholeNumber } from './flags.ts';
+import { decimalNumber, wholeNumber } from './flags.ts';
 import { Progress } from './progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
@@ -40,6 +41,7 @@ interface BenchFlags {
   congestion: string;
   impairment: string;
   contexts?: string;
+  lateShare: string;
   raw?: string;
 }
 
@@ -69,6 +71,11 @@ export function benchCommand(io: CommandIo): Command {
     .option(
       '--contexts <n>',
       'sessions at the same time (default: 4 for ladders above 30 Mbit/s and live streams, else 8)',
+    )
+    .option(
+      '--late-share <share>',
+      'largest share of downloads in a session that may end late; it is rejected and repeated above it',
+      String(TOLERATED_LATE_SHARE),
     )
     .option('--raw <file>', 'file for every decision, request and stall, a line per session (default: beside --out)')
     .addHelpText(
@@ -100,6 +107,10 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       : flags.contexts === undefined
         ? defaultContexts(benchmark.scenario)
         : wholeNumber(flags.contexts, '--contexts', { min: 1, max: 64 });
+  const lateShare = decimalNumber(flags.lateShare, '--late-share', {
+    expected: 'a share from 0 to 1',
+    holds: (share) => share <= 1,
+  });
   requireSameTier(benchmark, flags.tier, kernel);
   const raw = new RawFile(flags.raw ?? rawBeside(benchmark.out), benchmark.done.length > 0);
   const pageDirectory = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
@@ -117,6 +128,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     tier: flags.tier,
     ...(kernel && { kernel: { congestionControl: kernel.congestionControl, impairment: kernel.impairment } }),
     contexts,
+    lateShare,
   };
   const withNotes = (): Benchmark => ({ ...benchmark, tool: { ...benchmark.tool, bench: notes } });
   const progress = new Progress(stderr, benchmark.remains.length, 'sessions');
@@ -150,6 +162,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       // `bench` reads models of the built-in forecaster only.
       ...(benchmark.foldModels && { models: benchmark.foldModels as Readonly<Record<string, ModelFile>> }),
       contexts,
+      lateShare,
       timings,
       signal: stop.signal,
       calibrationSeconds: CALIBRATION_SECONDS,

@@ -12,6 +12,8 @@ export interface BenchNotes {
   kernel?: { congestionControl: CongestionControl; impairment: Impairment };
   /** Concurrent sessions. */
   contexts: number;
+  /** Sessions with more late downloads were rejected; absent in older results: `TOLERATED_LATE_SHARE`. */
+  lateShare?: number;
   /** Rejected and repeated runs of sessions, in all parts. */
   rejectedRuns: number;
   userAgent?: string;

@@ -16,7 +16,7 @@ const LATE_SHARE = 0.03;
 const LATE_SECONDS = 0.05;
 /** What a player takes beyond the scenario's model of the browser, which is that of dash.js. */
 const MORE_SECONDS: Readonly<Record<PlayerName, number>> = { dash: 0, hls: 0, shaka: 0.03 };
-/** A session with more late downloads than this is rejected. */
+/** A session with more late downloads than this is rejected, unless `--late-share` says otherwise. */
 export const TOLERATED_LATE_SHARE = 0.02;
 
 /** One download: the page's measurement and the trace's prescription. */

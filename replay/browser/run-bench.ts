@@ -39,6 +39,8 @@ export interface BenchOptions {
   models?: Readonly<Record<string, ModelFile>>;
   /** Concurrent sessions; always 1 with `kernel`. Default: `defaultContexts`. */
   contexts?: number;
+  /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
+  lateShare?: number;
   /** The most runs of a session. Default 4. */
   maxAttempts?: number;
   /** A session is abandoned after this much waiting. Default 600. */
@@ -255,6 +257,7 @@ async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSessio
 /** Opens a page for one session; `play` closes it at the end. */
 async function loadPage({ planned, attempt }: Task, { browser, origin, link, options }: Run) {
   const { scenario, timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
+  const mostLateShare = options.lateShare ?? TOLERATED_LATE_SHARE;
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
   const { controller, player } = browserAlgorithm(algorithm);
@@ -289,7 +292,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
       link?.open();
       const linkStatistics = await link?.statistics();
       const downloads = downloadTimings(record, session.log);
-      const rejected = reasonToReject(record, downloads, modelOf(player, scenario.browser));
+      const rejected = reasonToReject(record, downloads, modelOf(player, scenario.browser), mostLateShare);
       return {
         planned,
         attempt,
@@ -339,9 +342,10 @@ function reasonToReject(
   record: SessionRecord,
   timings: readonly DownloadTiming[],
   browser: BrowserModel,
+  mostLateShare: number,
 ): string | undefined {
   if (record.endedBy === 'fault') return undefined;
   const share = lateShare(timings, browser);
-  if (share <= TOLERATED_LATE_SHARE) return undefined;
+  if (share <= mostLateShare) return undefined;
   return `${(100 * share).toFixed(1)} % of the downloads ended late`;
 }

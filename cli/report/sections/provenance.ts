@@ -1,6 +1,7 @@
 /** Provenance of the results: program, machine, seeds, command and scenario, so that others can reproduce them. */
 
 import { type BenchNotes, type BenchPart, benchNotesOf, playersOf } from '../../../replay/browser/bench-notes.ts';
+import { TOLERATED_LATE_SHARE } from '../../../replay/browser/lateness.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
 import { type LiveStream, SCENARIOS } from '../../../replay/scenarios.ts';
 import type { Block, Table } from '../document.ts';
@@ -133,7 +134,8 @@ function partsTable(
   return {
     kind: 'table',
     caption:
-      `${file}: each call of the command, ${contexts} sessions at the same time. ` +
+      `${file}: each call of the command, ${contexts} sessions at the same time; rejected were those with more than ` +
+      `${fixed(100 * (notes.lateShare ?? TOLERATED_LATE_SHARE), 0)} % of late downloads. ` +
       'Load: runnable threads, mean of 1, 5 and 15 minutes.',
     names: [
       'started (UTC)',
