@@ -38,12 +38,10 @@ export interface ServiceRoute {
 
 /** A player that uses a connection. */
 export interface ServiceUser {
-  /** Its random name. */
-  player: string;
   /** Receives a `ForecastReply` that has not been validated. */
   onForecast(reply: unknown): void;
-  /** The observations to report now, in UTC of the service, and whether the player has been downloading since. */
-  report(): { observations: unknown[]; isDownloading: boolean };
+  /** What to report now: the player's random name, and whether it has been downloading since its observations. */
+  report(): { player: string; observations: unknown[]; isDownloading: boolean };
   onShare(share: number): void;
   onState(detail: string | undefined): void;
 }
@@ -55,13 +53,12 @@ const SOON_MS = 100;
 const LONGEST_REPORT_PAUSE_MS = 5000;
 const REQUEST_TIMEOUT_MS = 2000;
 const POLL_MS = 1000;
-/** Period of attempts to stream while polling. */
-const STREAM_AGAIN_MS = 60_000;
 /** The service sends an event at least every 15 s. */
 const SILENCE_MS = 40_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
-const REFUSED_RETRY_MS = 60_000;
+/** Period of attempts to stream while polling, and of requests that the service refuses. */
+const RARE_RETRY_MS = 60_000;
 /** A shorter stream counts as a failure. */
 const SHORT_STREAM_MS = 3000;
 /** Failures of streams in a row before polling. */
@@ -95,10 +92,9 @@ export class ServiceConnection {
 
   /** The connection that players of this page already use to the same service, or this one. */
   get shared(): ServiceConnection {
-    const route = Object.entries(this.#options);
-    const isSame = (one: ServiceConnection) =>
-      route.every(([name, value]) => one.#options[name as keyof ServiceRoute] === value);
-    return [...shared].find(isSame) ?? this;
+    const route = this.#options;
+    const names = Object.keys(route) as (keyof ServiceRoute)[];
+    return [...shared].find((one) => names.every((name) => one.#options[name] === route[name])) ?? this;
   }
 
   stateFor(user: ServiceUser): ConnectionState {
@@ -107,10 +103,9 @@ export class ServiceConnection {
 
   /** Opens the connection for its first user; for a further one, ends the pause that follows failures. */
   join(user: ServiceUser): void {
-    if (this.#users.has(user)) return;
     this.#users.add(user);
     shared.add(this);
-    if (this.#state === 'off' || this.#state === 'waiting' || this.#state === 'refused') this.#open();
+    if (['off', 'waiting', 'refused'].includes(this.#state)) this.#open();
     else user.onState(undefined);
   }
 
@@ -128,11 +123,9 @@ export class ServiceConnection {
   /** A user begins or stops to download: the service need not wait for its next regular report. */
   reportSoon(): void {
     this.#isReportDue = true;
-    const { signal } = this.#abort;
-    const pauseMs = Math.max(0, this.#reportedMs + SOON_MS - this.#options.now());
     // Otherwise a report is on its way, or waits after failures.
     if (this.#cancels.has('report') && this.#reportFailures === 0) {
-      this.#later('report', pauseMs, signal, () => this.#report(signal));
+      this.#reportAfter(this.#reportedMs + SOON_MS - this.#options.now(), this.#abort.signal);
     }
   }
 
@@ -142,7 +135,6 @@ export class ServiceConnection {
     const { signal } = this.#abort;
     this.#streamFailures = 0;
     this.#reportFailures = 0;
-    this.#takesOthers = true;
     this.#enter('connecting');
     void this.#report(signal);
     void this.#stream(signal);
@@ -171,7 +163,7 @@ export class ServiceConnection {
   #enter(state: ConnectionState, detail?: string): void {
     if (state === this.#state) return;
     this.#state = state;
-    for (const user of [...this.#users]) if (this.#state === state) user.onState(detail);
+    for (const user of this.#users) if (this.#state === state) user.onState(detail);
   }
 
   #forecast(reply: unknown): void {
@@ -222,18 +214,13 @@ export class ServiceConnection {
     if (outer.aborted) return;
     const lasted = now() - openedMs;
     this.#streamFailures = lasted > SHORT_STREAM_MS ? 0 : this.#streamFailures + 1;
-    if (failure instanceof Refused) {
-      this.#enter('refused', failure.message);
-      this.#later('stream', REFUSED_RETRY_MS * (0.8 + 0.4 * random()), outer, () => this.#stream(outer));
-      return;
-    }
-    if (this.#streamFailures >= FAILURES_UNTIL_POLLING) {
-      this.#later('stream', STREAM_AGAIN_MS * (0.8 + 0.4 * random()), outer, () => this.#stream(outer));
-      if (!this.#cancels.has('poll')) void this.#poll(outer, 0);
-      return;
-    }
-    this.#enter('waiting', messageOf(failure));
-    this.#later('stream', this.#backoffMs(this.#streamFailures), outer, () => this.#stream(outer));
+    const isRefused = failure instanceof Refused;
+    const isPolling = !isRefused && this.#streamFailures >= FAILURES_UNTIL_POLLING;
+    if (!isPolling) this.#enter(isRefused ? 'refused' : 'waiting', messageOf(failure));
+    const isRare = isRefused || isPolling;
+    const pauseMs = isRare ? RARE_RETRY_MS * (0.8 + 0.4 * random()) : this.#backoffMs(this.#streamFailures);
+    this.#later('stream', pauseMs, outer, () => this.#stream(outer));
+    if (isPolling && !this.#cancels.has('poll')) void this.#poll(outer, 0);
   }
 
   #take(type: string, data: unknown, sentMs: number): void {
@@ -267,38 +254,40 @@ export class ServiceConnection {
     const { now } = this.#options;
     let pauseMs = REPORT_MS;
     try {
-      const isKnown = this.clock.isKnown;
-      const reports = [...this.#users].map((user) => ({ user, ...(isKnown ? user.report() : { observations: [] }) }));
+      const users = [...this.#users];
+      const reports = users.map((user) => user.report());
       // `report` may have closed the connection.
       if (signal.aborted) return;
-      const isDue = this.#isReportDue || !isKnown || now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS;
+      const isDue = this.#isReportDue || !this.clock.isKnown || now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS;
       if (isDue || reports.some(({ observations }) => observations.length > 0)) {
         this.#isReportDue = false;
         this.#reportedMs = now();
-        await this.#send(reports, signal);
+        await this.#send(users, reports, signal);
         this.#reportFailures = 0;
         if (this.#isReportDue) pauseMs = SOON_MS;
       }
     } catch (error) {
       this.#reportFailures++;
-      pauseMs = error instanceof Refused ? REFUSED_RETRY_MS : this.#backoffMs(this.#reportFailures);
+      pauseMs = error instanceof Refused ? RARE_RETRY_MS : this.#backoffMs(this.#reportFailures);
     }
-    this.#later('report', pauseMs, signal, () => this.#report(signal));
+    this.#reportAfter(pauseMs, signal);
+  }
+
+  #reportAfter(ms: number, signal: AbortSignal): void {
+    this.#later('report', ms, signal, () => this.#report(signal));
   }
 
   /** Sends the reports of all users in one request, or one by one to an older service. */
-  async #send(reports: { user: ServiceUser; observations: unknown[] }[], signal: AbortSignal): Promise<void> {
+  async #send(users: ServiceUser[], reports: object[], signal: AbortSignal): Promise<void> {
     for (let sent = 0; sent < reports.length; ) {
-      const [first, ...others] = reports
-        .slice(sent, sent + (this.#takesOthers ? REPORTS_TOGETHER : 1))
-        .map(({ user, ...report }) => ({ player: user.player, ...report }));
+      const [first, ...others] = reports.slice(sent, sent + (this.#takesOthers ? REPORTS_TOGETHER : 1));
       const body = JSON.stringify(others.length > 0 ? { ...first, others } : first);
       const reply = (await this.#ask(signal, 'POST', '/v1/observations', body)) as { others?: unknown[] } | null;
       const answers = [reply, ...(reply?.others ?? [])] as ({ share?: unknown } | null)[];
-      this.#takesOthers &&= answers.length === 1 + others.length;
+      this.#takesOthers &&= answers.length > others.length;
       for (const answer of answers) {
         const share = answer?.share;
-        if (typeof share === 'number' && share > 0 && share <= 1) reports[sent]?.user.onShare(share);
+        if (typeof share === 'number' && share > 0 && share <= 1) users[sent]?.onShare(share);
         sent++;
       }
     }

@@ -112,10 +112,10 @@ class RemoteForecaster implements ServiceForecaster {
     this.#now = now;
     this.#after = after;
     this.#connection = new ServiceConnection({ url: url.href.replace(/\/$/, ''), token, fetch, now, random, after });
+    const player = `page-${Math.floor(random() * 2 ** 52).toString(36)}`;
     this.#user = {
-      player: `page-${Math.floor(random() * 2 ** 52).toString(36)}`,
       onForecast: (reply) => this.#receive(reply),
-      report: () => ({ observations: this.#report(), isDownloading: this.#isDownloading }),
+      report: () => ({ player, observations: this.#report(), isDownloading: this.#isDownloading }),
       onShare: (share) => {
         this.#share = share;
       },
@@ -265,7 +265,7 @@ class RemoteForecaster implements ServiceForecaster {
       return [];
     }
     const startMs = this.#startMs;
-    if (startMs === undefined) return [];
+    if (startMs === undefined || !this.#connection.clock.isKnown) return [];
     const nowSeconds = this.#sessionSeconds();
     const utcMs = (seconds: number) => this.#connection.clock.utcMsAt(startMs + seconds * 1000);
     const reported = this.#waiting.flatMap((observation): object[] => {
