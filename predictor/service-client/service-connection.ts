@@ -43,7 +43,8 @@ export interface ServiceUser {
   /** What to report now: the player's random name, and whether it has been downloading since its observations. */
   report(): { player: string; observations: unknown[]; isDownloading: boolean };
   onShare(share: number): void;
-  onState(detail: string | undefined): void;
+  /** `detail`: why it failed. */
+  onState(detail?: string): void;
 }
 
 const REPORT_MS = 500;
@@ -97,7 +98,7 @@ export class ServiceConnection {
     return [...shared].find((one) => names.every((name) => one.#options[name] === route[name])) ?? this;
   }
 
-  stateFor(user: ServiceUser): ConnectionState {
+  state(user: ServiceUser): ConnectionState {
     return this.#users.has(user) ? this.#state : 'off';
   }
 
@@ -106,7 +107,7 @@ export class ServiceConnection {
     this.#users.add(user);
     shared.add(this);
     if (['off', 'waiting', 'refused'].includes(this.#state)) this.#open();
-    else user.onState(undefined);
+    else user.onState();
   }
 
   /** Closes the connection of the last user. */
@@ -117,11 +118,11 @@ export class ServiceConnection {
       this.#stop();
       this.#state = 'off';
     }
-    user.onState(undefined);
+    user.onState();
   }
 
   /** A user begins or stops to download: the service need not wait for its next regular report. */
-  reportSoon(): void {
+  hurry(): void {
     this.#isReportDue = true;
     // Otherwise a report is on its way, or waits after failures.
     if (this.#cancels.has('report') && this.#reportFailures === 0) {
@@ -227,7 +228,7 @@ export class ServiceConnection {
     if (type === 'hello') this.#sampleClock(data, sentMs, this.#options.now());
     else if (type === 'forecast') this.#forecast(data);
     // The service's clock has leapt: the response to the next report gives the new time.
-    else if (type === 'clock') this.reportSoon();
+    else if (type === 'clock') this.hurry();
   }
 
   #sampleClock(reply: unknown, sentMs: number, receivedMs: number): void {

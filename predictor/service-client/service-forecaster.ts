@@ -135,7 +135,7 @@ class RemoteForecaster implements ServiceForecaster {
     const newest = this.#newest;
     const ageSeconds = newest && (clock.utcMsAt(this.#now()) - newest.issuedAtMs) / 1000;
     return {
-      connection: this.#connection.stateFor(this.#user),
+      connection: this.#connection.state(this.#user),
       distrusted: this.#gate.isDistrusted,
       share: this.#share,
       ...(this.#detail !== undefined && { detail: this.#detail }),
@@ -199,14 +199,14 @@ class RemoteForecaster implements ServiceForecaster {
   }
 
   #setDownloading(isDownloading: boolean): void {
-    if (this.#isDownloading !== isDownloading) this.#connection.reportSoon();
+    if (this.#isDownloading !== isDownloading) this.#connection.hurry();
     this.#isDownloading = isDownloading;
   }
 
   /** Keeps the connection open, or opens it. */
   #use(): void {
     this.#usedMs = this.#now();
-    if (this.#isClosed || this.#connection.stateFor(this.#user) !== 'off') return;
+    if (this.#isClosed || this.#connection.state(this.#user) !== 'off') return;
     this.#connection = this.#connection.shared;
     this.#connection.join(this.#user);
   }
