@@ -265,7 +265,6 @@ export class ServiceConnection {
         this.#reportedMs = now();
         await this.#send(users, reports, signal);
         this.#reportFailures = 0;
-        if (this.#isReportDue) pauseMs = SOON_MS;
       }
     } catch (error) {
       this.#reportFailures++;
