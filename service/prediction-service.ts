@@ -11,7 +11,7 @@ import type {
   EventType,
   ForecastReply,
   HandoversReply,
-  ObservationsRequest,
+  PlayerReport,
   SkyReply,
   StateReply,
   WireObservation,
@@ -44,7 +44,7 @@ export interface Parts {
 export interface Listener {
   event?(type: EventType, data: unknown): void;
   /** Player reports with at least one accepted observation. */
-  report?(request: ObservationsRequest): void;
+  report?(request: PlayerReport): void;
   /** Seconds of the dish, including its history. */
   telemetry?(second: TelemetrySecond): void;
   /** Observations of the whole link, in order of time on the session clock. */
@@ -242,13 +242,14 @@ export class PredictionService {
 
   /** A verdict per observation, or the limit that the report's player would exceed. */
   observe(
-    request: ObservationsRequest,
+    request: PlayerReport,
     address = '',
   ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | Refusal {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();
-    const verdicts = this.#link.report(request.player, observations, { nowSeconds, address });
+    const { isDownloading } = request;
+    const verdicts = this.#link.report(request.player, observations, { nowSeconds, address, isDownloading });
     if (typeof verdicts === 'string') return verdicts;
     if (verdicts.includes('accepted')) for (const listener of this.#listeners) listener.report?.(request);
     return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };

@@ -1,6 +1,7 @@
 /**
- * The network side of the client: one stream of events, reports twice a second, and plain requests if streams fail.
- * Failures are retried with random exponential backoff. Nothing here throws or waits.
+ * The network side of the client: one stream of events, reports twice a second, and plain requests if streams fail. All
+ * players of a page share the connection to a service, because a browser opens only six connections to an origin over
+ * HTTP/1.1, and each stream holds one: media of the same origin would wait. Failures are retried with random exponential backoff. Nothing here throws or waits.
  */
 
 import { EventParser } from './event-parser.ts';
@@ -23,7 +24,8 @@ export type After = (ms: number, act: () => void) => () => void;
 /** `refused`: the service rejects this page (token, origin); retried once a minute. */
 export type ConnectionState = 'off' | 'connecting' | 'streaming' | 'polling' | 'waiting' | 'refused';
 
-interface ConnectionOptions {
+/** A way to a service. Players with the same one share a connection. */
+export interface ServiceRoute {
   /** Without a trailing slash. */
   url: string;
   token: string | undefined;
@@ -32,56 +34,104 @@ interface ConnectionOptions {
   now: () => number;
   random: () => number;
   after: After;
+}
+
+/** A player that uses a connection. */
+export interface ServiceUser {
   /** Receives a `ForecastReply` that has not been validated. */
   onForecast(reply: unknown): void;
-  /** The observations to report now, in UTC of the service. */
-  report(): unknown[];
+  /** What to report now: the player's random name, and whether it has been downloading since its observations. */
+  report(): { player: string; observations: unknown[]; isDownloading: boolean };
   onShare(share: number): void;
-  onState(state: ConnectionState, detail: string | undefined): void;
+  /** `detail`: why it failed. */
+  onState(detail?: string): void;
 }
 
 const REPORT_MS = 500;
+/** Least pause before a report that cannot wait. */
+const SOON_MS = 100;
 /** Period of reports without observations, which request the time and the share. */
 const LONGEST_REPORT_PAUSE_MS = 5000;
 const REQUEST_TIMEOUT_MS = 2000;
 const POLL_MS = 1000;
-/** Period of attempts to stream while polling. */
-const STREAM_AGAIN_MS = 60_000;
 /** The service sends an event at least every 15 s. */
 const SILENCE_MS = 40_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
-const REFUSED_RETRY_MS = 60_000;
+/** Period of attempts to stream while polling, and of requests that the service refuses. */
+const RARE_RETRY_MS = 60_000;
 /** A shorter stream counts as a failure. */
 const SHORT_STREAM_MS = 3000;
 /** Failures of streams in a row before polling. */
 const FAILURES_UNTIL_POLLING = 3;
 const REFUSALS = [401, 403, 404];
+/** Players per request: the service accepts 64 KiB, and a player has up to 50 observations of about 110 bytes. */
+const REPORTS_TOGETHER = 10;
+
+/** Connections with users. */
+const shared = new Set<ServiceConnection>();
 
 class Refused extends Error {}
 
 export class ServiceConnection {
   readonly clock = new ServerClock();
-  readonly #options: ConnectionOptions;
-  readonly #player: string;
-  #abort: AbortController | undefined;
+  readonly #options: ServiceRoute;
+  readonly #users = new Set<ServiceUser>();
+  #abort = new AbortController();
   readonly #cancels = new Map<string, () => void>();
   #state: ConnectionState = 'off';
   #streamFailures = 0;
   #reportFailures = 0;
   #reportedMs = Number.NEGATIVE_INFINITY;
+  #isReportDue = false;
+  /** Older services ignore the reports of others. */
+  #takesOthers = true;
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-    this.#player = `page-${Math.floor(options.random() * 2 ** 52).toString(36)}`;
+  constructor(route: ServiceRoute) {
+    this.#options = route;
   }
 
-  get state(): ConnectionState {
-    return this.#state;
+  /** The connection that players of this page already use to the same service, or this one. */
+  get shared(): ServiceConnection {
+    const route = this.#options;
+    const names = Object.keys(route) as (keyof ServiceRoute)[];
+    return [...shared].find((one) => names.every((name) => one.#options[name] === route[name])) ?? this;
   }
 
-  open(): void {
-    if (this.#state !== 'off') return;
+  state(user: ServiceUser): ConnectionState {
+    return this.#users.has(user) ? this.#state : 'off';
+  }
+
+  /** Opens the connection for its first user; for a further one, ends the pause that follows failures. */
+  join(user: ServiceUser): void {
+    this.#users.add(user);
+    shared.add(this);
+    if (['off', 'waiting', 'refused'].includes(this.#state)) this.#open();
+    else user.onState();
+  }
+
+  /** Closes the connection of the last user. */
+  leave(user: ServiceUser): void {
+    if (!this.#users.delete(user)) return;
+    if (this.#users.size === 0) {
+      shared.delete(this);
+      this.#stop();
+      this.#state = 'off';
+    }
+    user.onState();
+  }
+
+  /** A user begins or stops to download: the service need not wait for its next regular report. */
+  hurry(): void {
+    this.#isReportDue = true;
+    // Otherwise a report is on its way, or waits after failures.
+    if (this.#cancels.has('report') && this.#reportFailures === 0) {
+      this.#reportAfter(this.#reportedMs + SOON_MS - this.#options.now(), this.#abort.signal);
+    }
+  }
+
+  #open(): void {
+    this.#stop();
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     this.#streamFailures = 0;
@@ -91,11 +141,10 @@ export class ServiceConnection {
     void this.#stream(signal);
   }
 
-  close(): void {
-    this.#abort?.abort();
+  #stop(): void {
+    this.#abort.abort();
     for (const cancel of this.#cancels.values()) cancel();
     this.#cancels.clear();
-    this.#enter('off');
   }
 
   /** Schedules `act` instead of the previous one of that name, unless the connection was closed. */
@@ -111,11 +160,15 @@ export class ServiceConnection {
     );
   }
 
-  /** The listener may close and reopen the connection. */
+  /** Users may leave and join when they are told. */
   #enter(state: ConnectionState, detail?: string): void {
     if (state === this.#state) return;
     this.#state = state;
-    this.#options.onState(state, detail);
+    for (const user of this.#users) if (this.#state === state) user.onState(detail);
+  }
+
+  #forecast(reply: unknown): void {
+    for (const user of this.#users) user.onForecast(reply);
   }
 
   #headers(more: Record<string, string>): Record<string, string> {
@@ -151,7 +204,7 @@ export class ServiceConnection {
             this.#cancels.delete('poll');
             this.#enter('streaming');
           }
-          this.#take(type, JSON.parse(data), sentMs, outer);
+          this.#take(type, JSON.parse(data), sentMs);
         }
       }
     } catch (error) {
@@ -162,28 +215,20 @@ export class ServiceConnection {
     if (outer.aborted) return;
     const lasted = now() - openedMs;
     this.#streamFailures = lasted > SHORT_STREAM_MS ? 0 : this.#streamFailures + 1;
-    if (failure instanceof Refused) {
-      this.#enter('refused', failure.message);
-      this.#later('stream', REFUSED_RETRY_MS * (0.8 + 0.4 * random()), outer, () => this.#stream(outer));
-      return;
-    }
-    if (this.#streamFailures >= FAILURES_UNTIL_POLLING) {
-      this.#later('stream', STREAM_AGAIN_MS * (0.8 + 0.4 * random()), outer, () => this.#stream(outer));
-      if (!this.#cancels.has('poll')) void this.#poll(outer, 0);
-      return;
-    }
-    this.#enter('waiting', messageOf(failure));
-    this.#later('stream', this.#backoffMs(this.#streamFailures), outer, () => this.#stream(outer));
+    const isRefused = failure instanceof Refused;
+    const isPolling = !isRefused && this.#streamFailures >= FAILURES_UNTIL_POLLING;
+    if (!isPolling) this.#enter(isRefused ? 'refused' : 'waiting', messageOf(failure));
+    const isRare = isRefused || isPolling;
+    const pauseMs = isRare ? RARE_RETRY_MS * (0.8 + 0.4 * random()) : this.#backoffMs(this.#streamFailures);
+    this.#later('stream', pauseMs, outer, () => this.#stream(outer));
+    if (isPolling && !this.#cancels.has('poll')) void this.#poll(outer, 0);
   }
 
-  #take(type: string, data: unknown, sentMs: number, signal: AbortSignal): void {
+  #take(type: string, data: unknown, sentMs: number): void {
     if (type === 'hello') this.#sampleClock(data, sentMs, this.#options.now());
-    else if (type === 'forecast') this.#options.onForecast(data);
+    else if (type === 'forecast') this.#forecast(data);
     // The service's clock has leapt: the response to the next report gives the new time.
-    else if (type === 'clock') {
-      this.#reportedMs = Number.NEGATIVE_INFINITY;
-      this.#later('report', 0, signal, () => this.#report(signal));
-    }
+    else if (type === 'clock') this.hurry();
   }
 
   #sampleClock(reply: unknown, sentMs: number, receivedMs: number): void {
@@ -193,7 +238,7 @@ export class ServiceConnection {
 
   async #poll(signal: AbortSignal, failures: number): Promise<void> {
     try {
-      this.#options.onForecast(await this.#ask(signal, 'GET', '/v1/forecast'));
+      this.#forecast(await this.#ask(signal, 'GET', '/v1/forecast'));
       if (signal.aborted || this.#state === 'streaming') return;
       // The service responds again, so try to stream.
       if (this.#state !== 'polling') this.#later('stream', POLL_MS, signal, () => this.#stream(signal));
@@ -207,25 +252,45 @@ export class ServiceConnection {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    const { now, report, onShare } = this.#options;
+    const { now } = this.#options;
     let pauseMs = REPORT_MS;
     try {
-      const observations = this.clock.isKnown ? report() : [];
+      const users = [...this.#users];
+      const reports = users.map((user) => user.report());
       // `report` may have closed the connection.
       if (signal.aborted) return;
-      if (observations.length > 0 || now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS || !this.clock.isKnown) {
+      const isDue = this.#isReportDue || !this.clock.isKnown || now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS;
+      if (isDue || reports.some(({ observations }) => observations.length > 0)) {
+        this.#isReportDue = false;
         this.#reportedMs = now();
-        const body = JSON.stringify({ player: this.#player, observations });
-        const reply = (await this.#ask(signal, 'POST', '/v1/observations', body)) as { share?: unknown } | null;
-        const share = reply?.share;
-        if (typeof share === 'number' && share > 0 && share <= 1) onShare(share);
+        await this.#send(users, reports, signal);
         this.#reportFailures = 0;
       }
     } catch (error) {
       this.#reportFailures++;
-      pauseMs = error instanceof Refused ? REFUSED_RETRY_MS : this.#backoffMs(this.#reportFailures);
+      pauseMs = error instanceof Refused ? RARE_RETRY_MS : this.#backoffMs(this.#reportFailures);
     }
-    this.#later('report', pauseMs, signal, () => this.#report(signal));
+    this.#reportAfter(pauseMs, signal);
+  }
+
+  #reportAfter(ms: number, signal: AbortSignal): void {
+    this.#later('report', ms, signal, () => this.#report(signal));
+  }
+
+  /** Sends the reports of all users in one request, or one by one to an older service. */
+  async #send(users: ServiceUser[], reports: object[], signal: AbortSignal): Promise<void> {
+    for (let sent = 0; sent < reports.length; ) {
+      const [first, ...others] = reports.slice(sent, sent + (this.#takesOthers ? REPORTS_TOGETHER : 1));
+      const body = JSON.stringify(others.length > 0 ? { ...first, others } : first);
+      const reply = (await this.#ask(signal, 'POST', '/v1/observations', body)) as { others?: unknown[] } | null;
+      const answers = [reply, ...(reply?.others ?? [])] as ({ share?: unknown } | null)[];
+      this.#takesOthers &&= answers.length > others.length;
+      for (const answer of answers) {
+        const share = answer?.share;
+        if (typeof share === 'number' && share > 0 && share <= 1) users[sent]?.onShare(share);
+        sent++;
+      }
+    }
   }
 
   async #ask(outer: AbortSignal, method: string, path: string, body?: string): Promise<unknown> {

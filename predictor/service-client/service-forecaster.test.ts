@@ -22,6 +22,11 @@ const FORECAST: QuantileForecast = {
   handovers: [],
 };
 
+interface ReportBody {
+  observations: unknown[];
+  others?: ReportBody[];
+}
+
 /** A service and a clock that the test controls. */
 function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://127.0.0.1:8790') {
   let nowMs = PAGE_START_MS;
@@ -34,6 +39,8 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     streamStatus: 200,
     offsetMs: SERVER_OFFSET_MS,
     isGone: false,
+    /** Ignores reports of `others`. */
+    isOld: false,
     requests,
     get streams() {
       return streams;
@@ -69,6 +76,11 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     },
     nowSeconds: () => (nowMs - PAGE_START_MS) / 1000,
   };
+  const answerTo = ({ others }: ReportBody) => ({
+    serverUtcMs: stage.serverUtcMs(),
+    share: stage.share,
+    ...(others && !stage.isOld && { others: others.map((_, i) => ({ share: stage.share / (i + 2) })) }),
+  });
   const fetch: Fetch = async (address, { method, headers, body, signal }) => {
     const path = address.slice(url.length);
     requests.push({ method, path, headers, body: body === undefined ? undefined : JSON.parse(body), atMs: nowMs });
@@ -76,7 +88,7 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     const status = path.startsWith('/v1/events') ? stage.streamStatus : stage.status;
     const json = async () =>
       method === 'POST'
-        ? { serverUtcMs: stage.serverUtcMs(), share: stage.share }
+        ? answerTo(JSON.parse(body!) as ReportBody)
         : { serverUtcMs: stage.serverUtcMs(), forecast: stage.forecast() };
     if (!path.startsWith('/v1/events') || status !== 200) return { ok: status === 200, status, json, body: null };
     const chunks: (Uint8Array | undefined)[] = [];
@@ -99,11 +111,11 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     };
     return { ok: true, status, json, body: { getReader: () => ({ read }) } };
   };
-  const forecaster = createServiceForecaster(url, {
+  const all: ServiceForecasterOptions = {
     fetch,
     now: () => nowMs,
     random: () => 0.5,
-    after(ms, act) {
+    after(ms: number, act: () => void) {
       const timer = { atMs: nowMs + ms, act };
       timers.push(timer);
       return () => {
@@ -111,8 +123,15 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
       };
     },
     ...options,
-  });
-  return { stage, forecaster, ask: () => forecaster.latest(stage.nowSeconds()) as QuantileForecast | undefined };
+  };
+  const forecaster = createServiceForecaster(url, all);
+  return {
+    stage,
+    forecaster,
+    /** Another player of the page. */
+    another: (more: object = {}) => createServiceForecaster(url, { ...all, ...more }),
+    ask: () => forecaster.latest(stage.nowSeconds()) as QuantileForecast | undefined,
+  };
 }
 
 /** A session that receives the service's events. */
@@ -236,7 +255,7 @@ describe('reports', () => {
     forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 4.6 });
     forecaster.observe({ kind: 'throughput', startSeconds: 4.6, endSeconds: 4.7, bits: 5e6 });
     forecaster.observe({ kind: 'request-latency', atSeconds: 4.6, latencySeconds: 0.04 });
-    await stage.advance(0.5);
+    await stage.advance(0.1);
     const { body, method, path } = stage.requests.at(-1)!;
     expect({ method, path }).toEqual({ method: 'POST', path: '/v1/observations' });
     const utc = (seconds: number) => expect.closeTo(PAGE_START_MS + SERVER_OFFSET_MS + seconds * 1000, 1);
@@ -247,13 +266,40 @@ describe('reports', () => {
         { kind: 'throughput', startMs: utc(4.6), endMs: utc(4.7), bits: 5e6 },
         { kind: 'request-latency', atMs: utc(4.6), latencyMs: 40 },
       ],
+      isDownloading: true,
     });
+    await stage.advance(0.4);
+    expect(stage.requests.at(-1)!.body).toMatchObject({ observations: [], isDownloading: false });
     const reports = stage.requests.length;
     await stage.advance(4);
     // No report without observations.
     expect(stage.requests.length).toBe(reports);
     await stage.advance(2);
     expect(stage.requests.length).toBe(reports + 1);
+  });
+
+  test('are sent at once when a download begins or has ended, else twice a second', async () => {
+    const { stage, forecaster, ask } = await begun();
+    await stage.advance(2);
+    ask();
+    stage.requests.length = 0;
+    forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 3 });
+    for (let tenth = 30; tenth < 41; tenth++) {
+      await stage.advance(0.1);
+      const startSeconds = tenth / 10;
+      forecaster.observe({ kind: 'throughput', startSeconds, endSeconds: startSeconds + 0.1, bits: 5e6 });
+    }
+    await stage.advance(5);
+    const sent = stage.requests.map(({ atMs, body }) => {
+      const { isDownloading, observations } = body as { isDownloading: boolean; observations: unknown[] };
+      return [Math.round(atMs - PAGE_START_MS), isDownloading, observations.length];
+    });
+    expect(sent).toEqual([
+      [3000, true, 1],
+      [3500, true, 4],
+      [4000, true, 5],
+      [4400, false, 2],
+    ]);
   });
 
   test('are limited without a connection, and old observations are not sent', async () => {
@@ -269,7 +315,7 @@ describe('reports', () => {
     const sent = stage.requests
       .filter(({ body }) => body !== undefined)
       .map(({ body }) => (body as { observations: unknown[] }).observations.length);
-    expect(Math.max(...sent)).toBeLessThanOrEqual(100);
+    expect(Math.max(...sent)).toBeLessThanOrEqual(50);
     expect(sent.at(-1)).toBe(0);
   });
 });
@@ -456,6 +502,102 @@ describe('the connection', () => {
       await stage.advance(1);
     }
     expect(stage.streams.length).toBe(2);
+  });
+});
+
+describe('players of one page', () => {
+  async function three(isOld = false) {
+    const first = staged();
+    first.stage.isOld = isOld;
+    const players = [first.forecaster, first.another(), first.another()];
+    for (const player of players) player.start({ seed: 1 });
+    const ask = () => players.map((player) => player.latest(first.stage.nowSeconds()));
+    ask();
+    await first.stage.advance(6);
+    return { ...first, players, ask };
+  }
+
+  test('share one stream and one report, each with its own observations and share', async () => {
+    const { stage, players, ask } = await three();
+    expect(stage.streams).toHaveLength(1);
+    stage.sendForecast();
+    await stage.advance(0);
+    const rates = ask().map((forecast) => (forecast as QuantileForecast).quantilesBps[0]![1]);
+    expect(rates).toEqual([40e6, 20e6, 40e6 * (1 / 3)]);
+    stage.requests.length = 0;
+    for (const [i, player] of players.entries()) {
+      player.observe({ kind: 'throughput', startSeconds: 5, endSeconds: 5.1, bits: i });
+    }
+    await stage.advance(0.1);
+    const bits = (n: number) => ({ observations: [{ bits: n }], isDownloading: true });
+    expect(stage.requests.map(({ body }) => body)).toMatchObject([{ ...bits(0), others: [bits(1), bits(2)] }]);
+  });
+
+  test('report one by one to an older service', async () => {
+    const { stage, players } = await three(true);
+    stage.requests.length = 0;
+    for (const [i, player] of players.entries()) {
+      player.observe({ kind: 'throughput', startSeconds: 5, endSeconds: 5.1, bits: i });
+    }
+    await stage.advance(0.1);
+    expect(stage.requests.map(({ body }) => body)).toMatchObject(
+      [0, 1, 2].map((bits) => ({ observations: [{ bits }] })),
+    );
+    expect(stage.requests.every(({ body }) => (body as ReportBody).others === undefined)).toBe(true);
+    expect(players.map(({ state }) => state.share)).toEqual([1, 1, 1]);
+  });
+
+  test('leave one by one: the last one closes the connection, and the next one opens another', async () => {
+    const { stage, players } = await three();
+    const connections = () => players.map(({ state }) => state.connection);
+    players[0]!.close();
+    await stage.advance(5.5);
+    expect(connections()).toEqual(['off', 'streaming', 'streaming']);
+    expect((stage.requests.at(-1)!.body as ReportBody).others).toHaveLength(1);
+    for (const player of players) player.close();
+    expect(stage.streams.map(({ signal }) => signal.aborted)).toEqual([true]);
+    players[1]!.start({ seed: 1 });
+    await stage.advance(1);
+    expect(connections()).toEqual(['off', 'streaming', 'off']);
+    expect(stage.streams).toHaveLength(2);
+  });
+
+  test('retry together when one of them is asked to reconnect', async () => {
+    const { stage, players, ask } = await three();
+    stage.isGone = true;
+    stage.streams[0]!.end();
+    for (let second = 0; second < 40; second++) {
+      ask();
+      await stage.advance(1);
+    }
+    stage.isGone = false;
+    players[2]!.reconnect();
+    ask();
+    await stage.advance(0.1);
+    expect(players.map(({ state }) => state.connection)).toEqual(['streaming', 'streaming', 'streaming']);
+    expect(stage.streams).toHaveLength(2);
+  });
+
+  test('with other tokens have connections of their own', async () => {
+    const { stage, another } = await begun();
+    another({ token: 'secret' }).start({ seed: 1 });
+    await stage.advance(1);
+    expect(stage.streams).toHaveLength(2);
+  });
+
+  test('send no more than the service accepts: at most ten reports per request', async () => {
+    const { stage, another } = await begun();
+    const players = Array.from({ length: 11 }, () => another());
+    for (const player of players) player.start({ seed: 1 });
+    stage.requests.length = 0;
+    for (const player of players) player.latest(stage.nowSeconds());
+    for (let n = 0; n < 70; n++) {
+      for (const player of players) player.observe({ kind: 'request-latency', atSeconds: 0.7, latencySeconds: 1 / 30 });
+    }
+    await stage.advance(0.5);
+    const reports = stage.requests.map(({ body }) => body as ReportBody).slice(0, 2);
+    expect(reports.map(({ others = [] }) => 1 + others.length)).toEqual([10, 2]);
+    for (const body of reports) expect(JSON.stringify(body).length).toBeLessThan(64 * 1024);
   });
 });
 

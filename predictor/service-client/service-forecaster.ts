@@ -8,7 +8,13 @@ import { InputError, requirePositive } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { validateForecast } from '../../abr/validate-forecast.ts';
 import { ForecastGate } from './forecast-gate.ts';
-import { type After, type ConnectionState, type Fetch, ServiceConnection } from './service-connection.ts';
+import {
+  type After,
+  type ConnectionState,
+  type Fetch,
+  ServiceConnection,
+  type ServiceUser,
+} from './service-connection.ts';
 
 export interface ServiceForecasterOptions {
   /** Bearer token, if the service requires one. */
@@ -53,9 +59,11 @@ export interface ServiceForecaster extends Forecaster {
 const STALE_SECONDS = 3;
 /** Without calls of `latest` for this long the connection is closed, until the next call. */
 const UNUSED_MS = 60_000;
-/** Observations that are kept without a connection: 10 s in tenths. */
-const MOST_WAITING = 100;
+/** Observations that are kept without a connection: 5 s in tenths; the service takes those of the last 1.5 s. */
+const MOST_WAITING = 50;
 const OLDEST_SECONDS = 8;
+/** Without observations for this long the player does not download: they come in steps of 0.1 s. */
+const QUIET_MS = 300;
 
 /**
  * `url`: of the service, like `http://127.0.0.1:8790`. On a page from https, a service on another machine must also use
@@ -71,9 +79,13 @@ class RemoteForecaster implements ServiceForecaster {
   readonly #url: URL;
   readonly #options: ServiceForecasterOptions;
   readonly #now: () => number;
-  readonly #connection: ServiceConnection;
+  readonly #after: After;
+  readonly #user: ServiceUser;
+  #connection: ServiceConnection;
   readonly #gate: ForecastGate;
   #waiting: Observation[] = [];
+  #isDownloading = false;
+  #cancelQuiet: (() => void) | undefined;
   /** The page's clock at second 0 of the session; undefined before the first call of `latest`. */
   #startMs: number | undefined;
   /** UTC of the session's time source at its second 0. */
@@ -96,20 +108,18 @@ class RemoteForecaster implements ServiceForecaster {
     this.#gate = new ForecastGate({ staleSeconds: requirePositive(staleSeconds, 'options.staleSeconds') });
     this.#url = url;
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
-    this.#connection = new ServiceConnection({
-      url: url.href.replace(/\/$/, ''),
-      token,
-      fetch: options.fetch ?? ((address, init) => fetch(address, init)),
-      now: this.#now,
-      random: options.random ?? Math.random,
-      after: options.after ?? afterTimeout,
+    const { fetch = fetchNow, now = pageMs, random = Math.random, after = afterTimeout } = options;
+    this.#now = now;
+    this.#after = after;
+    this.#connection = new ServiceConnection({ url: url.href.replace(/\/$/, ''), token, fetch, now, random, after });
+    const player = `page-${Math.floor(random() * 2 ** 52).toString(36)}`;
+    this.#user = {
       onForecast: (reply) => this.#receive(reply),
-      report: () => this.#report(),
+      report: () => ({ player, observations: this.#report(), isDownloading: this.#isDownloading }),
       onShare: (share) => {
         this.#share = share;
       },
-      onState: (_, detail) => {
+      onState: (detail) => {
         this.#detail = detail;
         try {
           options.onState?.(this.state);
@@ -117,15 +127,15 @@ class RemoteForecaster implements ServiceForecaster {
           this.#fault ??= `onState: ${error instanceof Error ? error.message : error}`;
         }
       },
-    });
+    };
   }
 
   get state(): ServiceForecasterState {
-    const { state, clock } = this.#connection;
+    const { clock } = this.#connection;
     const newest = this.#newest;
     const ageSeconds = newest && (clock.utcMsAt(this.#now()) - newest.issuedAtMs) / 1000;
     return {
-      connection: state,
+      connection: this.#connection.state(this.#user),
       distrusted: this.#gate.isDistrusted,
       share: this.#share,
       ...(this.#detail !== undefined && { detail: this.#detail }),
@@ -156,6 +166,10 @@ class RemoteForecaster implements ServiceForecaster {
     }
     this.#waiting.push(observation);
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
+    // An idle time ends with a request.
+    this.#setDownloading(true);
+    this.#cancelQuiet?.();
+    this.#cancelQuiet = this.#after(QUIET_MS, () => this.#setDownloading(false));
   }
 
   tellTime(atSeconds: number, utcMs: number): void {
@@ -176,18 +190,25 @@ class RemoteForecaster implements ServiceForecaster {
   }
 
   reconnect(): void {
-    this.#connection.close();
+    this.#connection.leave(this.#user);
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#connection.close();
+    this.#connection.leave(this.#user);
+  }
+
+  #setDownloading(isDownloading: boolean): void {
+    if (this.#isDownloading !== isDownloading) this.#connection.hurry();
+    this.#isDownloading = isDownloading;
   }
 
   /** Keeps the connection open, or opens it. */
   #use(): void {
     this.#usedMs = this.#now();
-    if (this.#connection.state === 'off' && !this.#isClosed) this.#connection.open();
+    if (this.#isClosed || this.#connection.state(this.#user) !== 'off') return;
+    this.#connection = this.#connection.shared;
+    this.#connection.join(this.#user);
   }
 
   #receive(reply: unknown): void {
@@ -240,11 +261,11 @@ class RemoteForecaster implements ServiceForecaster {
   /** The observations to report, in UTC of the service. Closes an unused connection. */
   #report(): object[] {
     if (this.#now() - this.#usedMs > UNUSED_MS) {
-      this.#connection.close();
+      this.#connection.leave(this.#user);
       return [];
     }
     const startMs = this.#startMs;
-    if (startMs === undefined) return [];
+    if (startMs === undefined || !this.#connection.clock.isKnown) return [];
     const nowSeconds = this.#sessionSeconds();
     const utcMs = (seconds: number) => this.#connection.clock.utcMsAt(startMs + seconds * 1000);
     const reported = this.#waiting.flatMap((observation): object[] => {
@@ -280,6 +301,10 @@ function serviceUrl(url: unknown): URL {
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127\./.test(hostname);
 }
+
+const fetchNow: Fetch = (url, init) => fetch(url, init);
+
+const pageMs = () => performance.now();
 
 const afterTimeout: After = (ms, act) => {
   const timer = setTimeout(act, ms);

@@ -14,9 +14,10 @@ export class ReportReader {
   /** The valid observations, without unknown properties. */
   readonly observations: WireObservation[] = [];
 
-  constructor(given: readonly unknown[], request: FastifyRequest) {
+  /** `path`: of `given` in the request. */
+  constructor(given: readonly unknown[], request: FastifyRequest, path: string) {
     given.forEach((value, i) => {
-      const place = `body.observations[${i}]`;
+      const place = `${path}[${i}]`;
       const kind = (value as { kind?: unknown } | null)?.kind;
       const schema = OBSERVATION_KINDS.get(kind);
       if (schema === undefined) {

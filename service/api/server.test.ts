@@ -141,6 +141,30 @@ describe('the API', () => {
     expect(error.message).toContain(message);
   });
 
+  test('takes the reports of several players of a page at once', async () => {
+    const clock = new ManualClock();
+    const { service, url } = await start({ clock });
+    clock.advance(10);
+    const good = downloaded(clock.utcMs(), 1);
+    const given = { player: 'a', observations: good, others: [{ player: 'b', observations: [...good, 5] }] };
+    const send = (body: object) => fetch(`${url}/v1/observations`, { ...report([]), body: JSON.stringify(body) });
+    const reply = await (await send(given)).json();
+    const { length } = good;
+    const rejected = [
+      { reason: 'unknown-kind', count: 1, message: expect.stringContaining('body.others[0].observations[') },
+    ];
+    const others = [{ accepted: length, rejected, share: 0.5 }];
+    expect(reply).toMatchObject({ accepted: length, rejected: [], share: 1, others });
+    const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')));
+    expect(await faultOf(document.components.schemas.ObservationsReply, { document, value: reply })).toBeNull();
+    expect(service.players).toBe(2);
+    const crowd = Array.from({ length: 31 }, (_, i) => ({ player: `c${i}`, observations: good }));
+    const { others: taken } = (await (await send({ ...given, others: crowd })).json()) as { others: unknown[] };
+    expect(taken.at(-2)).toMatchObject({ accepted: length });
+    expect(taken.at(-1)).toBeNull();
+    expect((await send({ ...given, others: [{ player: 'a b', observations: [] }] })).status).toBe(400);
+  });
+
   test('validates observations one by one and reports the rejected ones with reasons', async () => {
     const clock = new ManualClock();
     const { service, url } = await start({ clock });

@@ -11,7 +11,7 @@ import { describeApi, OPERATIONS } from './openapi.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
 import { validationMessage } from './validation-message.ts';
-import type { ObservationsReply, ObservationsRequest } from './wire.ts';
+import type { ObservationsReply, ObservationsRequest, PlayerReport } from './wire.ts';
 
 export interface ApiLimits {
   /** Largest request body. */
@@ -127,15 +127,27 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   app.get('/v1/handovers', OPERATIONS.handovers, () => service.handovers());
   app.get('/v1/state', OPERATIONS.state, () => service.state());
   app.post<{ Body: ObservationsRequest }>('/v1/observations', OPERATIONS.observations, async (request, reply) => {
-    const { player, observations } = request.body;
-    const report = new ReportReader(observations, request);
-    const answer = service.observe({ player, observations: report.observations }, request.ip);
-    if (typeof answer === 'string') return refuseTooMany(reply, answer);
-    const { serverUtcMs, verdicts, share } = answer;
-    const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
-    if (accepted > 0) await service.recorded();
-    const rejected = report.rejections(verdicts, serverUtcMs);
-    return { serverUtcMs, accepted, rejected, share } satisfies ObservationsReply;
+    const { others, ...first } = request.body;
+    let isAnyAccepted = false;
+    const take = (given: PlayerReport, path: string) => {
+      const report = new ReportReader(given.observations, request, `${path}.observations`);
+      const answer = service.observe({ ...given, observations: report.observations }, request.ip);
+      if (typeof answer === 'string') return answer;
+      const { serverUtcMs, verdicts, share } = answer;
+      const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
+      isAnyAccepted ||= accepted > 0;
+      return { accepted, rejected: report.rejections(verdicts, serverUtcMs), share };
+    };
+    const taken = take(first, 'body');
+    const takenOthers = others?.map((other, i) => {
+      const answer = take(other, `body.others[${i}]`);
+      return typeof answer === 'string' ? null : answer;
+    });
+    const serverUtcMs = clock.utcMs();
+    if (isAnyAccepted) await service.recorded();
+    if (typeof taken === 'string') return refuseTooMany(reply, taken);
+    const answer: ObservationsReply = { serverUtcMs, ...taken, ...(takenOthers && { others: takenOthers }) };
+    return answer;
   });
   app.get<{ Querystring: { types?: string } }>(EVENTS, OPERATIONS.events, (request, reply) => {
     const address = request.ip;

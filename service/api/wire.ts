@@ -11,6 +11,8 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Per report: 20 s at 0.1 s each. */
 const MOST_OBSERVATIONS = 200;
+/** With the first one, as many players as one address may have. */
+const MOST_OTHERS = 31;
 
 const number = (description: string, limits = {}) => Type.Number({ description, ...limits });
 const text = (description: string, limits = {}) => Type.String({ description, ...limits });
@@ -56,7 +58,7 @@ export const OBSERVATION_KINDS: ReadonlyMap<unknown, TObject> = new Map<unknown,
 export type WireObservation = Static<typeof throughput> | Static<typeof idle> | Static<typeof requestLatency>;
 const observation = component('Observation', Type.Union([throughput, idle, requestLatency]));
 
-const observationsRequest = Type.Object({
+const playerReport = {
   player: text('Random name that the player chooses for its lifetime', { pattern: '^[A-Za-z0-9._:-]{1,64}$' }),
   observations: Type.Array(Type.Unsafe<WireObservation>({ anyOf: [observation, {}] }), {
     description:
@@ -64,6 +66,24 @@ const observationsRequest = Type.Object({
       'one by one; the others are accepted',
     maxItems: MOST_OBSERVATIONS,
   }),
+  isDownloading: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the player has been downloading since its newest observation: forecasts then wait briefly for its ' +
+        'next report. Default: whether that observation is of throughput',
+    }),
+  ),
+};
+const otherReport = component('PlayerReport', Type.Object(playerReport));
+export type PlayerReport = Static<typeof otherReport>;
+const observationsRequest = Type.Object({
+  ...playerReport,
+  others: Type.Optional(
+    Type.Array(otherReport, {
+      description: 'Reports of other players of the same client',
+      maxItems: MOST_OTHERS,
+    }),
+  ),
 });
 export type ObservationsRequest = Static<typeof observationsRequest>;
 export const OBSERVATIONS_REQUEST = component('ObservationsRequest', observationsRequest);
@@ -81,11 +101,17 @@ export type Rejection = Static<typeof rejection>;
 
 const serverUtcMs = utcMs('Time of the reply');
 
-const observationsReply = reply({
-  serverUtcMs,
+const taken = {
   accepted: count('Accepted observations'),
   rejected: list(rejection, 'Rejected observations by reason; empty if all were accepted'),
   share: share('Share of the forecast capacity that this player may expect, above 0'),
+};
+const observationsReply = reply({
+  serverUtcMs,
+  ...taken,
+  others: Type.Optional(
+    list(nullable(reply(taken)), 'The same for each of the `others`, if the request has them; null: too many players'),
+  ),
 });
 export type ObservationsReply = Static<typeof observationsReply>;
 export const OBSERVATIONS_REPLY = component('ObservationsReply', observationsReply);

@@ -8,8 +8,8 @@ function link(mostPlayers = 8, mostPlayersOfAddress = mostPlayers) {
   const link = new SharedLink({ mostPlayers, mostPlayersOfAddress, emit: (observation) => emitted.push(observation) });
   const shared = {
     link,
-    report: (name: string, observations: readonly Reported[], nowSeconds: number, address = 'a') =>
-      link.report(name, observations, { nowSeconds, address }),
+    report: (name: string, observations: readonly Reported[], nowSeconds: number, more: object = {}) =>
+      link.report(name, observations, { nowSeconds, address: 'a', ...more }),
     advance: (nowSeconds: number) => link.advance(nowSeconds),
     share: (name: string) => link.share(name),
   };
@@ -81,25 +81,46 @@ describe('a link that players share', () => {
     expect(oldestNews(other)).toBeCloseTo(0.4, 1);
   });
 
-  test('counts the late bits of a new player once, and for its share', () => {
-    const { shared, emitted, bits } = link();
+  test('does not wait for a player that says that its download has ended', () => {
+    const { shared, bits } = link();
+    shared.report('a', [throughput(10, 10.5, 5e6)], 10.5);
+    shared.report('b', [throughput(10, 10.2, 1e6)], 10.5);
+    shared.advance(10.5);
+    expect(bits()).toBeCloseTo(3e6, -1);
+    expect(shared.report('b', [], 10.5, { isDownloading: false })).toEqual([]);
+    shared.advance(10.5);
+    expect(bits()).toBeCloseTo(6e6, -1);
+  });
+
+  /** `a` downloads 10 Mbit/s; `b` does from 11.9 and first reports its throughput at 12.4. */
+  function beginning(isAnnounced: boolean) {
+    const { shared, emitted } = link();
     for (let tenth = 100; tenth <= 160; tenth++) {
       const now = tenth / 10;
       if (tenth % 5 === 0) shared.report('a', [throughput(now - 0.5, now, 5e6)], now);
-      // It begins at 11.9 and first reports at 12.4, when the bins up to 12 have been emitted.
+      if (isAnnounced && tenth === 119) shared.report('b', [idle(11, 11.9)], now, { isDownloading: true });
       const begins = [119, 120, 121, 122, 123].map((at) => throughput(at / 10, (at + 1) / 10, 1e6));
       if (tenth === 124) expect(shared.report('b', begins, now)).toEqual(new Array(5).fill('accepted'));
       if (tenth > 124 && tenth % 5 === 4) shared.report('b', [throughput(now - 0.5, now, 5e6)], now);
       shared.advance(now);
     }
-    shared.advance(18);
-    // 6.5 s of `a` and 4 s of `b`.
-    expect(bits()).toBeCloseTo(6.5 * 10e6 + 4 * 10e6, -1);
-    const rates = emitted.map((one) =>
-      one.kind === 'throughput' ? one.bits / (one.endSeconds - one.startSeconds) : 0,
+    const tenths = new Map(
+      emitted.map((one) => [one.kind === 'throughput' ? Math.round(one.startSeconds * 10) : 0, one]),
     );
-    expect(Math.max(...rates)).toBeLessThanOrEqual(30e6 + 1);
-    expect(shared.share('b')).toBeCloseTo(0.5, 6);
+    const megabitsAt = (tenth: number) => Math.round((tenths.get(tenth) as { bits: number }).bits / 1e5) / 10;
+    return { rates: [118, 119, 120, 123, 124, 125, 130].map(megabitsAt), share: shared.share('b') };
+  }
+
+  test('adds the bits of a player that announces its download in their time', () => {
+    const { rates, share } = beginning(true);
+    expect(rates).toEqual([1, 2, 2, 2, 2, 2, 2]);
+    expect(share).toBeCloseTo(0.5, 6);
+  });
+
+  test('counts late bits for the share only: they change no other time', () => {
+    const { rates, share } = beginning(false);
+    expect(rates).toEqual([1, 1, 2, 2, 2, 2, 2]);
+    expect(share).toBeCloseTo(0.5, 6);
   });
 
   test('gives a verdict on each observation', () => {
@@ -151,10 +172,10 @@ describe('a link that players share', () => {
 
   test('limits the players of one address', () => {
     const { shared } = link(4, 2);
-    for (const name of ['a', 'b']) shared.report(name, [idle(9.5, 10)], 10, 'near');
-    expect(shared.report('c', [idle(9.5, 10)], 10, 'near')).toBe('too-many-players-of-address');
-    expect(shared.report('b', [idle(9.5, 10)], 10, 'near')).toEqual(['accepted']);
-    expect(shared.report('c', [idle(9.5, 10)], 10, 'far')).toEqual(['accepted']);
+    for (const name of ['a', 'b']) shared.report(name, [idle(9.5, 10)], 10, { address: 'near' });
+    expect(shared.report('c', [idle(9.5, 10)], 10, { address: 'near' })).toBe('too-many-players-of-address');
+    expect(shared.report('b', [idle(9.5, 10)], 10, { address: 'near' })).toEqual(['accepted']);
+    expect(shared.report('c', [idle(9.5, 10)], 10, { address: 'far' })).toEqual(['accepted']);
   });
 
   test('reports without accepted observations neither register nor keep a player', () => {

@@ -24,15 +24,10 @@ export type Refusal = 'too-many-players' | 'too-many-players-of-address';
 const BIN_SECONDS = 0.1;
 /** Bins kept: 20 s, more than the longest hold-back and the window of shares. */
 const BINS = 200;
-/** Longest hold-back of a bin; observations of earlier bins are `late`. */
+/** Longest hold-back of a bin; observations of earlier bins are `late`. Those of later emitted bins count for shares. */
 const HELD_BACK_SECONDS = 1.5;
 /** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
-/**
- * A new player's bits in bins that were already emitted are added to the next bins. They raise a bin's rate by at most
- * this share, because forecasters would believe a rate far above the link's.
- */
-const LATE_SHARE = 0.5;
 /** Silence after which a player is forgotten. */
 const GONE_SECONDS = 10;
 /** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
@@ -48,7 +43,7 @@ interface Player {
   /** By bin number modulo `BINS`. */
   bits: Float64Array;
   busySeconds: Float64Array;
-  /** End of its newest observation, and whether it was downloading then. */
+  /** End of its newest observation, and whether it has been downloading since. */
   reportedSeconds: number;
   isDownloading: boolean;
   lastSeenSeconds: number;
@@ -68,7 +63,6 @@ export class SharedLink {
   #open: number | undefined;
   /** Bits of all players, per emitted bin. */
   readonly #allBits = new Float64Array(BINS);
-  #lateBits = 0;
   /** End of the newest download of any player; -Infinity before the first one. */
   lastBusySeconds = Number.NEGATIVE_INFINITY;
 
@@ -81,18 +75,28 @@ export class SharedLink {
     return this.#players.size;
   }
 
-  /** One verdict per observation. A report without an accepted observation neither registers a player nor keeps it. */
+  /**
+   * One verdict per observation. A report without an accepted observation neither registers a player nor keeps it.
+   * `isDownloading`: after its observations. Default: if the newest one is of throughput.
+   */
   report(
     name: string,
     observations: readonly Reported[],
-    { nowSeconds, address }: { nowSeconds: number; address: string },
+    {
+      nowSeconds,
+      address,
+      isDownloading,
+    }: { nowSeconds: number; address: string; isDownloading?: boolean | undefined },
   ): readonly Verdict[] | Refusal {
     const heldBack = Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
     const open = this.#open ?? heldBack;
     const first = Math.min(open, heldBack);
     const verdicts = observations.map((observation) => verdictOn(observation, { nowSeconds, first }));
-    if (!verdicts.includes('accepted')) return verdicts;
     let player = this.#players.get(name);
+    if (!verdicts.includes('accepted')) {
+      if (player !== undefined) player.isDownloading = isDownloading ?? player.isDownloading;
+      return verdicts;
+    }
     if (player === undefined) {
       const { mostPlayers, mostPlayersOfAddress } = this.#options;
       if (this.#players.size >= mostPlayers) return 'too-many-players';
@@ -113,6 +117,7 @@ export class SharedLink {
     observations.forEach((observation, i) => {
       if (verdicts[i] === 'accepted') this.#add(player, { observation, first, open });
     });
+    player.isDownloading = isDownloading ?? player.isDownloading;
     return verdicts;
   }
 
@@ -135,7 +140,6 @@ export class SharedLink {
       // The machine slept: nothing is known about that time, and the ring buffers are outdated.
       this.#players.clear();
       this.#open = undefined;
-      this.#lateBits = 0;
       return;
     }
     for (; this.#open < end; this.#open++) this.#emitBin(this.#open);
@@ -182,10 +186,7 @@ export class SharedLink {
       const at = bin % BINS;
       const bits = (observation.bits / (endSeconds - startSeconds)) * seconds;
       player.bits[at]! += bits;
-      if (bin < open) {
-        this.#allBits[at]! += bits;
-        this.#lateBits += bits;
-      }
+      if (bin < open) this.#allBits[at]! += bits;
       player.busySeconds[at] = Math.min(BIN_SECONDS, player.busySeconds[at]! + seconds);
     }
   }
@@ -205,15 +206,12 @@ export class SharedLink {
     this.#allBits[at] = bits;
     const startSeconds = bin * BIN_SECONDS;
     if (busySeconds <= 0) {
-      this.#lateBits = 0;
       this.#options.emit({ kind: 'idle', startSeconds, endSeconds: startSeconds + BIN_SECONDS });
       return;
     }
-    const lateBits = Math.min(this.#lateBits, LATE_SHARE * bits);
-    this.#lateBits -= lateBits;
     const endSeconds = startSeconds + busySeconds;
     this.lastBusySeconds = endSeconds;
-    this.#options.emit({ kind: 'throughput', startSeconds, endSeconds, bits: bits + lateBits });
+    this.#options.emit({ kind: 'throughput', startSeconds, endSeconds, bits });
   }
 }
 
