@@ -43,7 +43,13 @@ for (const [name, options] of STREAMS) {
         document.body.append(video);
         const hls = new window.Hls();
         const faults: string[] = [];
-        hls.on(window.Hls.Events.ERROR, (_, { details }) => faults.push(details));
+        // A host that stands still stalls playback.
+        const isStall = (details: string) => /^buffer(Stalled|NudgeOnStall|SeekOverHole)/.test(details);
+        hls.on(window.Hls.Events.ERROR, (_, { details }) => isStall(details) || faults.push(details));
+        // hls.js's own choice depends on how busy the host is.
+        hls.on(window.Hls.Events.MANIFEST_PARSED, (_, { levels }) => {
+          hls.loadLevel = levels.length - 1;
+        });
         hls.loadSource(playlist);
         hls.attachMedia(video);
         await video.play();
@@ -71,7 +77,7 @@ for (const [name, options] of STREAMS) {
     seen.bitratesBps.forEach((bps, i) => {
       expect(Math.abs(bps - LADDER_BPS[i]!)).toBeLessThan(options.media?.audio ? 40e3 : 1);
     });
-    expect(seen.width).toBeGreaterThan(64);
+    expect(seen.width).toBe(160);
     if (!options.live) return;
     // hls.js counts from the newest part in the playlist, the trace's UTC from the capture.
     expect(Math.abs(seen.trueLatencySeconds - ENCODER_LATENCY_SECONDS - seen.latencySeconds)).toBeLessThan(0.3);
