@@ -2,12 +2,12 @@
 
 import { quantile } from '../../abr/quantile.ts';
 import { seedOf } from '../random.ts';
-import type { Estimate, HouseholdResult, SegmentRow, SessionResult } from '../results.ts';
+import type { HouseholdResult, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { groupBy } from './group-by.ts';
-import { meansWithInterval } from './mean-interval.ts';
+import { pairedDifferences } from './paired-differences.ts';
 import { mean } from './quantiles.ts';
-import { type DatasetUnits, resamplingUnits } from './resampling-units.ts';
+import type { DatasetUnits } from './resampling-units.ts';
 
 /** FESTIVE's window k. */
 const WINDOW_SECONDS = 20;
@@ -71,42 +71,18 @@ export function instability(
   return values.length > 0 ? mean(values) : 0;
 }
 
-/** Differences of means from the baseline's households of the same places. */
-export interface HouseholdDifference {
-  pairs: number;
-  units: number;
-  resampledBy: ReturnType<typeof resamplingUnits>['resampledBy'];
-  qoeSum: Estimate;
-  qoeLeast: Estimate;
-}
-
-/** Undefined without pairs. `ways` is `unitsByDataset` of the run; `label` names the places for the seed. */
+/** Pairs households by place; undefined without pairs. `ways` and `label` as in `componentDifference`. */
 export function householdDifference(
   households: readonly HouseholdResult[],
   baseline: readonly HouseholdResult[],
   { ways, seed, label }: { ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
-): HouseholdDifference | undefined {
-  const keyOf = ({ dataset, trace, startSeconds }: HouseholdResult) => JSON.stringify([dataset, trace, startSeconds]);
-  const baselineAt = new Map(baseline.map((one) => [keyOf(one), one]));
-  const pairs = households.flatMap((own) => {
-    const other = baselineAt.get(keyOf(own));
-    return other === undefined ? [] : [{ own, other }];
-  });
-  if (pairs.length === 0) return undefined;
-  const { unitOf, unitCount, resampledBy } = resamplingUnits(
-    pairs.map(({ own }) => own),
+) {
+  return pairedDifferences(households, baseline, {
     ways,
-  );
-  const differences = (of: 'qoeSum' | 'qoeLeast') => pairs.map(({ own, other }) => own[of] - other[of]);
-  const estimates = meansWithInterval(
-    { qoeSum: differences('qoeSum'), qoeLeast: differences('qoeLeast') },
-    {
-      unitOf: pairs.map(({ own }) => unitOf(own)),
-      unitCount,
-      seed: seedOf(JSON.stringify(['households', seed, label])),
-    },
-  );
-  return { pairs: pairs.length, units: unitCount, resampledBy, ...estimates };
+    keyOf: ({ dataset, trace, startSeconds }) => JSON.stringify([dataset, trace, startSeconds]),
+    valuesOf: ({ qoeSum, qoeLeast }) => ({ qoeSum, qoeLeast }),
+    seed: seedOf(JSON.stringify(['households', seed, label])),
+  });
 }
 
 /** As in the sessions' rows. */

@@ -15,8 +15,6 @@ interface QoeComponents {
   switches: number;
 }
 
-export const QOE_COMPONENTS = ['qoe', 'quality', 'stalls', 'startup', 'switches'] as const;
-
 type Totals = Pick<SessionResult, 'endedBy' | 'qoe' | 'startupSeconds' | 'stallSeconds' | 'switchBps'> & {
   segments: readonly { bitrateBps: number }[];
 };
