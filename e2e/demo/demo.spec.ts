@@ -75,7 +75,7 @@ test('a live scenario has lanes and figures of its own; on demand has its lanes 
   // No time server but the origin is asked.
   const hosts = new Set<string>();
   page.on('request', (request) => hosts.add(new URL(request.url()).hostname));
-  await open(CALM.replace('mpc-d', 'mpc-d,mpc-l,mpc-o').replace('hd-16', 'live-hd-3'));
+  await open(CALM.replace('mpc-d', 'mpc-d,mpc-l@hls,mpc-l@shaka,mpc-o').replace('hd-16', 'live-hd-3'));
   // Playback joins close to the encoder, 20 s into the stream.
   await untilPlayed(page, 20);
   await expect(page.locator('.lane h3')).toHaveText([
@@ -86,7 +86,7 @@ test('a live scenario has lanes and figures of its own; on demand has its lanes 
     'Buffer (s)',
     'Stalls',
   ]);
-  for (const number of [1, 2, 3]) {
+  for (const number of [1, 2, 3, 4]) {
     await expect(player(page, number).getByRole('definition')).toHaveText([
       /^[\d.]+ Mbit\/s$/,
       /^\d+\.\d\d\ss$/,
@@ -104,7 +104,9 @@ test('a live scenario has lanes and figures of its own; on demand has its lanes 
     'Buffer',
     'State',
   ]);
-  await expect(reading.getByRole('row', { name: 'MPC-O' }).getByRole('cell').nth(1)).toHaveText(/^\d+\.\d\d\ss$/);
+  for (const name of ['MPC-L in hls.js', 'MPC-L in Shaka', 'MPC-O']) {
+    await expect(reading.getByRole('row', { name }).getByRole('cell').nth(1)).toHaveText(/^\d+\.\d\d\ss$/);
+  }
   for (const colours of await laneColours(page)) expect(colours).toBeGreaterThan(5);
   await expect(page.locator('.racer').first()).toContainText('for latency and rate');
   for (const host of hosts) expect(['localhost', '127.0.0.1', '']).toContain(host);
@@ -115,7 +117,7 @@ test('a live scenario has lanes and figures of its own; on demand has its lanes 
   ]);
   const { schema, sessions } = parseResults(readFileSync(await download.path(), 'utf8'), 'live.json');
   expect(schema).toBe(2);
-  expect(sessions.map(({ algorithm }) => algorithm)).toEqual(['mpc-d', 'mpc-l', 'mpc-o']);
+  expect(sessions.map(({ algorithm }) => algorithm)).toEqual(['mpc-d', 'mpc-l@hls', 'mpc-l@shaka', 'mpc-o']);
 
   await page.getByRole('combobox', { name: 'Scenario' }).selectOption('hd-16');
   await untilPlayed(page, 1);
