@@ -114,10 +114,11 @@ function settingsOf(flags: ActiveFlags, known: readonly string[]): Settings {
 
 function webAddress(text: string, flag: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '') return url;
-  // Not quoted if it may contain a password.
-  const got = url === undefined || url.username + url.password === '' ? text : 'an address with them';
-  throw new InputError(flag, 'an http or https address without name and password', got);
+  const expected = 'an http or https address without name and password';
+  // Not quoted, because of the password.
+  if (url && url.username + url.password !== '') throw new InputError(flag, expected, undefined, 'one with them');
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  throw new InputError(flag, expected, text);
 }
 
 type Connected = Pick<Surroundings, 'fetch'> & { signal?: AbortSignal };

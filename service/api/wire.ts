@@ -325,7 +325,7 @@ component(
 );
 
 const traffic = reply({
-  serverUtcMs,
+  serverUtcMs: utcMs('Time of the event'),
   isWatched: Type.Boolean({ description: 'Whether a player has reported in the last 10 s, even without observations' }),
   second: Type.Optional(
     reply(
