@@ -122,11 +122,7 @@ describe('the service', () => {
     expect(traffic()[2]).toEqual({
       serverUtcMs: clock.utcMs(),
       isWatched: false,
-      second: {
-        atMs: clock.utcMs(),
-        downlinkUsageBps: expect.any(Number) as number,
-        uplinkUsageBps: expect.any(Number) as number,
-      },
+      second: { atMs: clock.utcMs(), downlinkUsageBps: expect.any(Number), uplinkUsageBps: expect.any(Number) },
     });
     service.observe({ player: 'p', observations: [] });
     service.observe({ player: 'q', observations: [] });
