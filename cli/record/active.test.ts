@@ -256,6 +256,13 @@ describe('active measurements', () => {
     expect(world.downloads).toHaveLength(4);
     expect(world.notes.slice(1)).toEqual(['files.example: terminated: ECONNRESET']);
     await world.stop();
+    const silent = await new World().start();
+    await silent.pass(12);
+    await silent.trigger();
+    silent.downloads.pop();
+    await silent.pass(6);
+    expect(silent.notes.slice(1)).toEqual(['files.example: no byte within 5 s']);
+    await silent.stop();
   });
 
   test('end when the service is lost, which is reported once, and resume when it is back', async () => {

@@ -291,6 +291,9 @@ class ActiveMeasurements {
     for (const tally of [this.#ofDay, this.#total]) tally.add({ measurement, seconds, cause, reactionMs });
     this.#writeUsed(this.#scavenger.used);
     const source = `leo-abr trace record --active: downloads from ${this.#settings.url.host}`;
+    if (cause === 'complete' && measurement.bytes === 0) {
+      this.#tell('download', `${this.#settings.url.host}: no byte within ${seconds.toFixed(0)} s`);
+    }
     const trace = measurement.trace({ place, source });
     if (trace !== undefined) writeTrace(trace, directory);
   }
