@@ -1,7 +1,8 @@
 /**
  * What viewers notice of `trace record --active`. Nothing is measured beside a player (scavenger.test.ts), so only the
- * begin of a session can meet a measurement. Here each session does, and the measurement gives way 0.3 s after the first
- * request. The budget limits the share of sessions that meet one.
+ * begin of a session can meet a measurement, and the end of a long pause, when the buffer is full. Here each session
+ * does, and the measurement gives way 0.3 s after the first request. The budget limits the share of sessions that meet
+ * one.
  */
 
 import { expect, test } from '@jest/globals';
