@@ -93,6 +93,20 @@ describe('createLeoAbrFactory', () => {
     expect(decisions).toHaveLength(1);
   });
 
+  test('decides anew in mid-download if Shaka bans what is loading', () => {
+    const controller = new Scripted();
+    controller.next = choice(2);
+    const { player, decisions } = attached({ controller });
+    player.load();
+    player.active = player.variants[2];
+    player.request(0);
+    const rest = player.own[0]!.variants.filter((variant) => variant !== player.active);
+    player.manager!.setVariants(rest);
+    controller.next = choice(0);
+    expect(player.manager!.chooseVariant()).toBe(rest[0]);
+    expect(decisions).toHaveLength(2);
+  });
+
   test('decides after a seek to where nothing is buffered', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });

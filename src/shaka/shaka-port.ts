@@ -43,11 +43,12 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
     return Math.max(bufferingGoal, rebufferingGoal);
   };
 
-  /** What plays, or what Shaka itself would begin with. */
-  function present(): Variant | undefined {
-    const id = player.getVariantTracks().find(({ active }) => active)?.id;
-    return source.variants.find((variant) => variant.id === id) ?? own().chooseVariant();
+  function active(): Variant | undefined {
+    const id = player.getVariantTracks().find((track) => track.active)?.id;
+    return source.variants.find((variant) => variant.id === id);
   }
+  /** What plays, or what Shaka itself would begin with. */
+  const present = () => active() ?? own().chooseVariant();
 
   /** The variants with the present audio that the page allows, ascending in bitrate; at least one, unless there is no video. */
   function allowed(): Variant[] {
@@ -159,8 +160,8 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
       isAbandoning = false;
       live.forget();
     },
-    /** What plays or loads, if the page still allows it. */
-    loading: () => allowed().find((variant) => variant === present()),
+    /** What plays or loads, if page and Shaka still allow it. */
+    loading: () => allowed().find((variant) => variant === active()),
     variant(choice: Choice | undefined): Variant | undefined {
       return choice && allowed().find(({ video }) => idOf(video!) === choice.representationId);
     },
