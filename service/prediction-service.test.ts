@@ -76,7 +76,7 @@ describe('the service', () => {
   });
 
   test('reports a change of the serving satellite, which is no evidence of its time', () => {
-    const { service, clock } = served(30);
+    const { service } = served(30);
     const { handovers } = service.handovers();
     const atMs = handovers[0]!.atMs - 19_000;
     service.observeSatelliteChange({ atMs, from: 'A', to: 'B', confidence: 0.9 });
