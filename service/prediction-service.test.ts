@@ -72,7 +72,16 @@ describe('the service', () => {
 
   test('has no handovers without dish and evidence', () => {
     const { service } = served(8, { dish: false });
-    expect(service.handovers()).toMatchObject({ handovers: [], degraded: { nextProbability: null } });
+    expect(service.handovers().handovers).toEqual([]);
+  });
+
+  test('reports a change of the serving satellite, which is no evidence of its time', () => {
+    const { service } = served(30);
+    const { handovers } = service.handovers();
+    const atMs = handovers[0]!.atMs - 19_000;
+    service.observeSatelliteChange({ atMs, from: 'A', to: 'B', confidence: 0.9 });
+    expect(service.handovers().handovers).toEqual(handovers);
+    expect(service.handovers().evidence[0]).toMatchObject({ atMs, kind: 'satellite' });
   });
 
   test("uses the dish's usage as capacity if no player reports", () => {
@@ -91,10 +100,11 @@ describe('the service', () => {
     expect(refused.length).toBeLessThanOrEqual(10);
     const { forecast } = service.forecast();
     expect(Math.abs(forecast!.issuedAtMs - clock.utcMs())).toBeLessThan(2000);
-    const { handovers, degraded } = service.handovers();
+    const { handovers } = service.handovers();
     expect(handovers[0]!.atMs).toBeGreaterThan(clock.utcMs());
     expect(handovers[0]!.atMs).toBeLessThan(clock.utcMs() + 16_000);
-    expect(degraded.epochs).toBeGreaterThanOrEqual(6);
+    for (let i = 0; i < 2; i++) service.observeTelemetry({ atMs: clock.utcMs(), obstructed: true });
+    expect(service.handovers().epoch.isDegraded).toBe(true);
     clock.advance(601);
     service.tick();
     expect(service.problems.list()).toEqual([]);

@@ -19,7 +19,7 @@ import type {
 } from './api/wire.ts';
 import type { Clock } from './clock.ts';
 import { ChangeDetector } from './handovers/change-detector.ts';
-import { EpochModel } from './handovers/epoch-model.ts';
+import { DegradedEpoch } from './handovers/degraded-epoch.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
@@ -80,7 +80,7 @@ export class PredictionService {
   readonly #forecaster: LinkForecaster;
   readonly #link: SharedLink;
   readonly #passive = new PassiveCapacity();
-  readonly #epochs = new EpochModel();
+  readonly #epoch = new DegradedEpoch();
   readonly #changes = new ChangeDetector();
   readonly #listeners: Listener[] = [];
   #parts: Parts = {};
@@ -175,7 +175,7 @@ export class PredictionService {
     if (second.fromHistory !== true) this.#publishTraffic(second);
     const atSeconds = this.session.secondsAt(second.atMs);
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
-    this.#epochs.observe(second, epoch);
+    this.#epoch.observe(second, epoch);
     if (second.latencyMs !== undefined) this.#forecaster.observePing(atSeconds, second.latencyMs);
     if (second.downlinkUsageBps !== undefined && atSeconds > 0) {
       const observation = this.#passive.observe(atSeconds, second.downlinkUsageBps, this.#link.lastBusySeconds);
@@ -190,9 +190,9 @@ export class PredictionService {
     }
   }
 
+  /** It is no evidence for the handover clock: `atMs` is the service's own estimate of the epoch's start. */
   observeSatelliteChange(change: { atMs: number; from: string; to: string; confidence: number }): void {
     const { atMs, from, to, confidence } = change;
-    this.#forecaster.hint({ atMs, uncertaintySeconds: 1, confidence });
     const evidence = { atMs, kind: 'satellite' as const, confidence, detail: `from ${from} to ${to}` };
     this.#changes.add(evidence);
     this.publish('handover', evidence);
@@ -214,11 +214,7 @@ export class PredictionService {
         phaseMs: estimate === undefined ? null : Math.round(this.session.utcMsAt(estimate.phaseSeconds)),
         uncertaintySeconds: estimate?.uncertaintySeconds ?? null,
         leoProbability: estimate?.leoProbability ?? null,
-      },
-      degraded: {
-        nextProbability: this.#epochs.nextDegradedProbability() ?? null,
-        epochs: this.#epochs.epochs,
-        current: this.#epochs.isDegraded,
+        isDegraded: this.isEpochDegraded,
       },
       evidence: this.#changes.list(),
     };
@@ -275,7 +271,7 @@ export class PredictionService {
   }
 
   get isEpochDegraded(): boolean {
-    return this.#epochs.isDegraded;
+    return this.#epoch.isDegraded;
   }
 
   get players(): number {

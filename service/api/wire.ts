@@ -204,11 +204,7 @@ const handoversReply = reply({
     phaseMs: nullable(utcMs('Time of a handover; others are multiples of 15 s from it')),
     uncertaintySeconds: nullable(number('Expected root mean square error of the phase')),
     leoProbability: nullable(share('Probability that the link has 15 s epochs')),
-  }),
-  degraded: reply({
-    nextProbability: nullable(share('Probability that the next epoch is degraded; null until enough were observed')),
-    epochs: count('Epochs observed'),
-    current: Type.Boolean({ description: 'Whether the current epoch counts as degraded so far' }),
+    isDegraded: Type.Boolean({ description: 'Whether the current epoch counts as degraded so far' }),
   }),
   evidence: list(handoverEvidence, 'Evidence of past handovers, newest first'),
 });
@@ -244,6 +240,8 @@ const dishReply = reply({
   downlinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
   uplinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
   fractionObstructed: Type.Optional(share('Share of the sky that is obstructed')),
+  azimuthDegrees: Type.Optional(number("The dish's axis, clockwise from north")),
+  elevationDegrees: Type.Optional(number("The dish's axis, above the horizon")),
   lastAnswerMs: Type.Optional(utcMs('Newest answer of the dish')),
   malformedValues: count('Values omitted because they were malformed'),
 });

@@ -292,7 +292,12 @@ describe('watching a dish', () => {
     dish.misbehave({});
     clock.advance(60);
     await watching.poll();
-    expect(watching.reply()).toMatchObject({ state: 'online', software: '2026.06.fake' });
+    expect(watching.reply()).toMatchObject({
+      state: 'online',
+      software: '2026.06.fake',
+      azimuthDegrees: 3,
+      elevationDegrees: 66,
+    });
   });
 
   test('a step of the system clock neither adds nor loses seconds', async () => {

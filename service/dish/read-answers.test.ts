@@ -51,6 +51,7 @@ describe('reading answers of the dish', () => {
         device_info: { hardware_version: '\u0000evil', software_version: 5 },
         device_state: { uptime_s: {} },
         outage: { cause: 'SOMETHING_NEW' },
+        boresight_elevation_deg: 91,
       },
       5,
     )!;
@@ -69,7 +70,7 @@ describe('reading answers of the dish', () => {
       fractionObstructed: undefined,
       outage: 'UNKNOWN',
     });
-    expect(reader.malformed).toBe(9);
+    expect(reader.malformed).toBe(10);
   });
 
   test('reads a ring buffer that is not full yet', () => {

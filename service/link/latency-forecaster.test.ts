@@ -25,6 +25,16 @@ describe('latency forecasts', () => {
     expect(spread(quantilesMs[3]!)).toBeGreaterThan(spread(quantilesMs[0]!));
   });
 
+  test('follow the newest ping in near steps, and the last minutes in far ones', () => {
+    const { quantilesMs, levels } = forecastAfter([...new Array(100).fill(30), 60, 60])!;
+    expect(quantilesMs.map((row) => row[levels.indexOf(0.5)])).toEqual([60, 60, 30, 30]);
+  });
+
+  test('are never below the least ping', () => {
+    const { quantilesMs } = forecastAfter(Array.from({ length: 101 }, (_, i) => (i % 3 === 0 ? 100 : 30)))!;
+    expect(Math.min(...quantilesMs.flat())).toBe(30);
+  });
+
   test('are calibrated', () => {
     const random = seededRandom(9);
     const forecaster = new LatencyForecaster();

@@ -1,17 +1,18 @@
 /**
- * Forecasts latency as quantiles per step: weighted quantiles of the last minutes' pings. Near steps weight the last
- * seconds most; steps beyond the next handover weight older pings too, because the base latency may change there.
+ * Forecasts latency as quantiles per step. Near steps add the last minutes' changes of the ping to the newest one; far
+ * steps have the quantiles of the last minutes' pings, because the base latency may change at each handover.
+ * docs/service.md has the errors.
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { weightedQuantiles } from '../../abr/quantile.ts';
 
-/** `memorySeconds`: time constant of the exponential weights. */
-const STEPS: readonly { endSeconds: number; memorySeconds: number }[] = [
-  { endSeconds: 1, memorySeconds: 4 },
-  { endSeconds: 4, memorySeconds: 6 },
-  { endSeconds: 15, memorySeconds: 15 },
-  { endSeconds: 48, memorySeconds: 45 },
+/** `changeSeconds`: changes of the ping over this time. `memorySeconds`: time constant of the pings' weights. */
+const STEPS: readonly { endSeconds: number; changeSeconds?: number; memorySeconds: number }[] = [
+  { endSeconds: 1, changeSeconds: 1, memorySeconds: Number.POSITIVE_INFINITY },
+  { endSeconds: 4, changeSeconds: 3, memorySeconds: Number.POSITIVE_INFINITY },
+  { endSeconds: 15, memorySeconds: 60 },
+  { endSeconds: 48, memorySeconds: 180 },
 ];
 const LEVELS = [0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
 /** Pings kept: four minutes. */
@@ -37,15 +38,30 @@ export class LatencyForecaster {
     if (newest === undefined || this.#pings.length < LEAST || nowSeconds - newest.atSeconds > STALE_SECONDS) {
       return undefined;
     }
-    const sorted = [...this.#pings].sort((a, b) => a.latencyMs - b.latencyMs);
     return {
       stepEndsSeconds: STEPS.map((step) => step.endSeconds),
       levels: LEVELS,
-      quantilesMs: STEPS.map(({ memorySeconds }) => {
+      quantilesMs: STEPS.map(({ changeSeconds, memorySeconds }) => {
+        const pings = changeSeconds === undefined ? this.#pings : this.#changed(changeSeconds, nowSeconds);
         const weight = (atSeconds: number) => Math.exp((atSeconds - nowSeconds) / memorySeconds);
-        const weighted = sorted.map(({ atSeconds, latencyMs }) => ({ value: latencyMs, weight: weight(atSeconds) }));
-        return weightedQuantiles(weighted, LEVELS);
+        const weighted = pings.map(({ atSeconds, latencyMs }) => ({ value: latencyMs, weight: weight(atSeconds) }));
+        return weightedQuantiles(
+          weighted.sort((x, y) => x.value - y.value),
+          LEVELS,
+        );
       }),
     };
+  }
+
+  /** The newest ping, changed as each earlier one was; the dish has one ping a second. */
+  #changed(changeSeconds: number, nowSeconds: number): { atSeconds: number; latencyMs: number }[] {
+    const pings = this.#pings;
+    const newest = pings.at(-1)!;
+    const apart = Math.min(changeSeconds + Math.round(nowSeconds - newest.atSeconds), pings.length - 1);
+    const leastMs = Math.min(...pings.map(({ latencyMs }) => latencyMs));
+    return pings.slice(apart).map(({ atSeconds, latencyMs }, i) => ({
+      atSeconds,
+      latencyMs: Math.max(leastMs, newest.latencyMs + latencyMs - pings[i]!.latencyMs),
+    }));
   }
 }
