@@ -59,7 +59,7 @@ test('one link for all: the sessions share it, and the page says so', async ({ p
   await expect(page.getByLabel('Players have')).toHaveValue('shared');
   await expect(page.locator('.page-head')).toContainText('All players share one replayed satellite link');
   await expect(page.getByText('It shares the link with the other players')).toHaveCount(3);
-  await expect(page.locator('caption')).toContainText(': shared link ');
+  await expect(page.locator('#reading caption')).toContainText(': shared link ');
   expect(new URL(page.url()).searchParams.get('link')).toBe('shared');
 
   const download = page.waitForEvent('download');
@@ -70,7 +70,7 @@ test('one link for all: the sessions share it, and the page says so', async ({ p
   expect(results.households![0]!.linkUtilisation).toBeLessThan(1.05);
 
   await page.getByLabel('Players have').selectOption('own');
-  await expect(page.locator('caption')).not.toContainText('shared');
+  await expect(page.locator('#reading caption')).not.toContainText('shared');
   expect(new URL(page.url()).searchParams.get('link')).toBeNull();
 });
 
