@@ -34,6 +34,12 @@ describe('leo-abr bench', () => {
     [['--tier', 'kernel', '--congestion', 'reno'], '--congestion: expected one of cubic, bbr, got "reno"'],
     [['--tier', 'kernel', '--impairment', 'rain'], '--impairment: expected one of starlink, none, got "rain"'],
     [['--tier', 'kernel', '--contexts', '4'], '--contexts: expected 1 with --tier kernel: there is one link, got "4"'],
+    [
+      ['--tier', 'kernel', '--household', 'two'],
+      '--household: expected --tier origin: the kernel tier plays one session',
+    ],
+    [['--household', 'three'], '--household: expected one of two, four, mixed'],
+    [['--household', 'mixed', '--algorithms', 'throughput,moon'], '--algorithms: expected one of'],
     [['--player', 'vlc'], '--player: expected one of dash, hls, shaka, got "vlc"'],
     [['--player', 'hls', '--algorithms', 'dynamic'], '--algorithms: expected --player dash for dynamic'],
     [['--algorithms', 'shaka'], '--algorithms: expected --player shaka for shaka, got "shaka"'],
@@ -52,6 +58,22 @@ describe('leo-abr bench', () => {
     expect(status).toBe(2);
     expect(existsSync(join(folder, 'out.json'))).toBe(false);
     expect(existsSync(join(folder, 'out.raw.jsonl'))).toBe(false);
+  });
+
+  test('players of a household share equally, and play in browsers', async () => {
+    const file = join(folder, 'ours.json');
+    writeFileSync(file, '{"players": [{}, {"weight": 2}]}');
+    const weighted = await bench('--household', file);
+    expect([weighted.status, weighted.stderr]).toEqual([
+      2,
+      expect.stringContaining('--household: expected weights of 1'),
+    ]);
+    writeFileSync(file, '{"players": [{}, {"algorithm": "optimal"}]}');
+    const optimal = await bench('--household', file);
+    expect([optimal.status, optimal.stderr]).toEqual([2, expect.stringContaining('--household: expected one of')]);
+    // Named by the household, it needs no --player.
+    const mixed = await bench('--household', 'mixed', '--player', 'hls', '--late-share', '2');
+    expect([mixed.status, mixed.stderr]).toEqual([2, expect.stringContaining('--late-share: expected')]);
   });
 
   test('a scenario that the media cannot be made for is wrong input', async () => {

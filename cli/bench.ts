@@ -14,6 +14,7 @@ import { sameJson } from '../replay/evaluation/same-json.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
+import type { Household } from '../replay/households.ts';
 import { type Impairment, NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
 import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { presentation } from '../replay/media/index.ts';
@@ -42,6 +43,7 @@ interface BenchFlags {
   impairment: string;
   contexts?: string;
   lateShare: string;
+  household?: string;
   raw?: string;
 }
 
@@ -70,7 +72,7 @@ export function benchCommand(io: CommandIo): Command {
     )
     .option(
       '--contexts <n>',
-      'sessions at the same time (default: 4 for ladders above 30 Mbit/s and live streams, else 8)',
+      'sessions at the same time, one household at least (default: 4 for ladders above 30 Mbit/s and live streams, else 8)',
     )
     .option(
       '--late-share <share>',
@@ -100,6 +102,8 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
+  const { household, perLine } = benchmark;
+  if (household !== undefined) requireEqualShares(household);
   requireMedia(benchmark.scenario);
   const contexts =
     kernel !== undefined
@@ -131,20 +135,23 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     lateShare,
   };
   const withNotes = (): Benchmark => ({ ...benchmark, tool: { ...benchmark.tool, bench: notes } });
-  const progress = new Progress(stderr, benchmark.remains.length, 'sessions');
+  const unit = household ? 'households' : 'sessions';
+  const progress = new Progress(stderr, benchmark.remains.length, unit);
   let writtenAtMs = performance.now();
-  const onSession = (session: PlayedSession) => {
-    raw.append(session);
-    report(session, io);
-    if (session.rejected === undefined) played.push(session.result);
-    else notes.rejectedRuns++;
-    const { userAgent, playerVersion } = session.record;
-    notes.userAgent = userAgent;
-    notes.playerVersions = {
-      ...notes.playerVersions,
-      [browserAlgorithm(session.planned.algorithm).player]: playerVersion,
-    };
-    progress.update(played.length);
+  const onPlayed = (sessions: readonly PlayedSession[]) => {
+    for (const session of sessions) {
+      raw.append(session);
+      report(session, io);
+      if (session.rejected === undefined) played.push(session.result);
+      else notes.rejectedRuns++;
+      const { userAgent, playerVersion } = session.record;
+      notes.userAgent = userAgent;
+      notes.playerVersions = {
+        ...notes.playerVersions,
+        [browserAlgorithm(session.planned.algorithm).player]: playerVersion,
+      };
+    }
+    progress.update(played.length / perLine);
     if (benchmark.out === STANDARD_OUTPUT || performance.now() - writtenAtMs < WRITE_PARTIAL_MS) return;
     writtenAtMs = performance.now();
     writeOutput(benchmark.out, benchmarkJson(withNotes(), played, false).json, io.stdout);
@@ -167,7 +174,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       signal: stop.signal,
       calibrationSeconds: CALIBRATION_SECONDS,
       onPart: (part) => notes.parts.push(part),
-      onSession,
+      onPlayed,
     });
     givenUp = outcome.givenUp.length;
   } catch (error) {
@@ -179,14 +186,14 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   } finally {
     stopListening();
   }
-  progress.end(played.length);
+  progress.end(played.length / perLine);
   stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
 
-  const isComplete = benchmark.done.length + played.length === benchmark.plan.sessions.length;
+  const isComplete = benchmark.done.length + played.length === benchmark.plan.sessions.length * perLine;
   const { results, json } = benchmarkJson(withNotes(), played, isComplete);
   if (isComplete || benchmark.out !== STANDARD_OUTPUT) writeOutput(benchmark.out, json, io.stdout);
   if (!isComplete) {
-    const why = givenUp > 0 ? `${givenUp} sessions were rejected at every attempt` : 'interrupted';
+    const why = givenUp > 0 ? `${givenUp} ${unit} were rejected at every attempt` : 'interrupted';
     const hint =
       benchmark.out === STANDARD_OUTPUT
         ? 'nothing was written; with --out <file> it could be resumed'
@@ -198,6 +205,12 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 
+function requireEqualShares({ players, traffic }: Household): void {
+  const weight = [...players, ...traffic].map((one) => one.weight).find((one) => one !== 1);
+  if (weight !== undefined)
+    throw new InputError('--household', 'weights of 1: browsers share the link equally', weight);
+}
+
 /** Throws before the first session if media cannot be generated in the scenario's segment sizes. */
 function requireMedia({ ladderBps, segmentSeconds, segmentSizesBits, live }: Benchmark['scenario']): void {
   presentation({ ladderBps, segmentSeconds, segmentSizesBits, ...(live && { live }) });
@@ -205,7 +218,9 @@ function requireMedia({ ladderBps, segmentSeconds, segmentSizesBits, live }: Ben
 
 /** Prints what went wrong in a session. */
 function report({ planned, attempt, rejected, result, inconsistencies }: PlayedSession, { stderr }: CommandIo): void {
-  const name = `${planned.algorithm} on ${planned.trace.name} at ${planned.startSeconds} s`;
+  const { household } = result;
+  const seat = household ? ` as player ${household.player} of ${household.name}` : '';
+  const name = `${planned.algorithm}${seat} on ${planned.trace.name} at ${planned.startSeconds} s`;
   if (rejected !== undefined) stderr.write(`rejected (attempt ${attempt}): ${name}: ${rejected}\n`);
   if (result.fault !== undefined) stderr.write(`fault: ${name}: ${result.fault}\n`);
   for (const difference of inconsistencies) stderr.write(`inconsistent: ${name}: ${difference}\n`);
@@ -236,7 +251,7 @@ function rawBeside(out: string): string | undefined {
 }
 
 /** The flags of the kernel tier. Throws if one is wrong, or if this machine cannot run the tier. */
-function kernelOption({ congestion, impairment, contexts }: BenchFlags): KernelTier {
+function kernelOption({ congestion, impairment, contexts, household }: BenchFlags): KernelTier {
   const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
   if (congestionControl === undefined) {
     const expected = `one of ${CONGESTION_CONTROLS.join(', ')}`;
@@ -250,6 +265,9 @@ function kernelOption({ congestion, impairment, contexts }: BenchFlags): KernelT
   }
   if (contexts !== undefined && contexts !== '1') {
     throw new InputError('--contexts', '1 with --tier kernel: there is one link', contexts);
+  }
+  if (household !== undefined) {
+    throw new InputError('--household', '--tier origin: the kernel tier plays one session at a time', household);
   }
   const obstacle = kernelTierObstacle() ?? allowCongestionControl(congestionControl);
   if (obstacle !== undefined) {

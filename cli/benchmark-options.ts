@@ -19,7 +19,13 @@ import { parseStarts } from '../replay/evaluation/starts.ts';
 import { splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import { type Household, householdNamed, parseHousehold } from '../replay/households.ts';
+import {
+  BROWSER_HOUSEHOLDS,
+  HOUSEHOLDS,
+  type Household,
+  householdNamed,
+  parseHousehold,
+} from '../replay/households.ts';
 import {
   importOwnAlgorithms,
   isOwnAlgorithm,
@@ -63,6 +69,8 @@ export interface Benchmark {
   /** Those algorithms that are the user's files. */
   own: readonly OwnAlgorithm[];
   plan: BenchmarkPlan;
+  /** Sessions that a line of the plan plays. */
+  perLine: number;
   /** Finished sessions that `--resume` found in `out`. */
   done: SessionResult[];
   /** Sessions to play. */
@@ -87,13 +95,15 @@ export function addBenchmarkOptions(command: Command): Command {
     .option('--segments <n>', 'play only the first n segments of the scenario')
     .option('--target-latency <s>', 'target of a live scenario, instead of its own')
     .option('--starts <rule>', 'where in a trace sessions start: every:<seconds> or at:<seconds>,...', 'at:0')
+    .option('--household <name|file.json>', 'play several players at once on each link')
     .option('--baseline <algorithm>', 'algorithm that the summary compares with', 'mpc-d')
     .option('--fold-models <map.json>', 'model for each recording group, for algorithms that use one')
     .option('--seed <n>', 'seed of everything random', '1')
     .option('--shard <i/n>', 'play only part i of n; leo-abr merge joins the parts')
     .option('--timings', 'measure how long decisions take (results then differ from run to run)')
     .option('--resume', 'continue the partial results in --out')
-    .option('--out <file>', 'where the results go, - for standard output', STANDARD_OUTPUT);
+    .option('--out <file>', 'where the results go, - for standard output', STANDARD_OUTPUT)
+    .addHelpText('after', `\nHouseholds: ${Object.keys(HOUSEHOLDS).join(', ')}.`);
 }
 
 /**
@@ -117,7 +127,7 @@ export async function prepareBenchmark(
   const { requireAlgorithm, nameOf = (name: string) => name, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
   const baseline = nameOf(flags.baseline);
-  const household = flags.household === undefined ? undefined : householdOption(flags.household);
+  const household = flags.household === undefined ? undefined : householdOption(flags.household, command);
   const named = [
     ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
     { name: baseline, flag: '--baseline' },
@@ -151,6 +161,7 @@ export async function prepareBenchmark(
     ...(shard && { shard }),
     ...(household && { household }),
   });
+  const perLine = household?.players.length ?? 1;
   noteSkipped(plan, stderr);
   const tool: ToolInfo = {
     name: TOOL_NAME,
@@ -165,13 +176,14 @@ export async function prepareBenchmark(
     ...(shard && { shard: `${shard.index}/${shard.count}` }),
     ...(own.length > 0 && { algorithmFiles: Object.fromEntries(own.map((one) => [one.name, sha256(one.source)])) }),
   };
-  const { done, remains, resumedTool } = resumed(flags, plan, scenario, tool, stderr);
+  const { done, remains, resumedTool } = resumed({ flags, plan, perLine, scenario, tool, stderr });
   return {
     scenario,
     household,
     algorithms,
     own,
     plan,
+    perLine,
     done,
     remains,
     timings: flags.timings === true,
@@ -204,9 +216,11 @@ function scenarioOf({ scenario, segments, playbackRate, targetLatency }: Flags):
 }
 
 /** A value that ends in `.json` or contains a `/` is a file. */
-function householdOption(value: string): Household {
+function householdOption(value: string, command: 'simulate' | 'bench'): Household {
   const isName = !value.endsWith('.json') && !value.includes('/');
-  return isName ? householdNamed(value) : parseHousehold(readInput(value, '--household'), value);
+  return isName
+    ? householdNamed(value, command === 'bench' ? BROWSER_HOUSEHOLDS : HOUSEHOLDS)
+    : parseHousehold(readInput(value, '--household'), value);
 }
 
 /** The scenario cut to its first segments; their sizes stay the same. */
@@ -252,13 +266,17 @@ function noteSkipped(plan: BenchmarkPlan, stderr: Output): void {
 }
 
 /** Splits the plan into the sessions that an interrupted run of this command finished and those to play. */
-function resumed(
-  flags: Flags,
-  plan: BenchmarkPlan,
-  scenario: ResolvedScenario,
-  tool: ToolInfo,
-  stderr: Output,
-): Pick<Benchmark, 'done' | 'remains' | 'resumedTool'> {
+function resumed({
+  flags,
+  plan,
+  perLine,
+  scenario,
+  tool,
+  stderr,
+}: Pick<Benchmark, 'plan' | 'perLine' | 'scenario' | 'tool'> & { flags: Flags; stderr: Output }): Pick<
+  Benchmark,
+  'done' | 'remains' | 'resumedTool'
+> {
   if (flags.resume !== true) return { done: [], remains: plan.sessions };
   if (!existsSync(flags.out)) {
     stderr.write(`nothing to resume in ${flags.out} yet\n`);
@@ -275,7 +293,7 @@ function resumed(
     );
   }
   const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
-  const total = done.length + remains.length * (plan.sessions[0]?.household?.players.length ?? 1);
+  const total = done.length + remains.length * perLine;
   stderr.write(`${done.length} of ${total} sessions were done before\n`);
   return { done, remains, resumedTool: results.tool };
 }

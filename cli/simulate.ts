@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
-import { HOUSEHOLDS } from '../replay/households.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
@@ -25,7 +24,6 @@ export function simulateCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('simulate'))
     .description('replay traces in the simulator and compare algorithms')
     .option('--playback-rate <r>', 'seconds of media that play per second, 0.25 to 4', '1')
-    .option('--household <name|file.json>', 'play several players at once on each link')
     .option('--jobs <n>', 'threads; results do not depend on it', String(io.defaultJobs))
     .addHelpText(
       'after',
@@ -33,7 +31,6 @@ export function simulateCommand(io: CommandIo): Command {
         ' of live streams <name>:fixed-slots slows down at handovers, <name>:lolp-catch-up follows LoL+.',
     )
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
-    .addHelpText('after', `Households: ${Object.keys(HOUSEHOLDS).join(', ')}.`)
     .action((flags: unknown) => simulate(flags, io));
 }
 
@@ -44,7 +41,7 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
 
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
-  const perLine = benchmark.household?.players.length ?? 1;
+  const { perLine } = benchmark;
   const total = benchmark.plan.sessions.length * perLine;
   const unit = benchmark.household ? 'households' : 'sessions';
   stderr.write(`playing ${benchmark.remains.length} ${unit} of ${benchmark.scenario.name}\n`);

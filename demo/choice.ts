@@ -15,6 +15,9 @@ export const MAX_PLAYERS = 4;
 
 export type TimelineWindow = 'session' | 'minute';
 
+/** A link each, or one link for all players. */
+export type LinkSharing = 'own' | 'shared';
+
 export interface Choice {
   /** Algorithms by name, one per player: `mpc-l`, in another player `mpc-l@hls`. */
   players: readonly string[];
@@ -22,6 +25,7 @@ export interface Choice {
   scenario: string;
   /** Second of the trace at which the session begins. */
   startSeconds: number;
+  link: LinkSharing;
   window: TimelineWindow;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
@@ -47,6 +51,7 @@ export function defaultChoice({ traces }: Catalogue): Choice {
     trace: trace?.name ?? '',
     scenario: DEFAULT_SCENARIO,
     startSeconds: 0,
+    link: 'own',
     window: 'session',
     risk: DEFAULT_RISK,
     service: '',
@@ -89,6 +94,7 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   choice.trace = oneOf('trace', traceNames, choice.trace);
   choice.scenario = oneOf('scenario', Object.keys(SCENARIOS), choice.scenario);
   choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
+  choice.link = oneOf('link', ['own', 'shared'], choice.link);
   choice.window = oneOf('window', ['session', 'minute'], choice.window);
   choice.risk = numberUpTo('risk', 1, '', choice.risk);
 
@@ -101,11 +107,12 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
 }
 
 /** The choice as a query string, with its question mark. */
-export function formatChoice({ players, trace, scenario, startSeconds, window, risk, service }: Choice): string {
+export function formatChoice({ players, trace, scenario, startSeconds, link, window, risk, service }: Choice): string {
   const parameters = new URLSearchParams({
     trace,
     scenario,
     start: String(startSeconds),
+    ...(link === 'shared' && { link }),
     window,
     risk: String(risk),
     ...(service !== '' && { service }),

@@ -2,7 +2,7 @@
 
 import { SCENARIOS, type Scenario } from '../replay/scenarios.ts';
 import { type Choice, latestStart, MAX_PLAYERS } from './choice.ts';
-import { byId, options } from './dom.ts';
+import { byId, options, setText } from './dom.ts';
 import { bitrate, clock } from './format.ts';
 import type { TraceListing } from './origin-client.ts';
 import { parseServiceAddress } from './service-address.ts';
@@ -20,6 +20,8 @@ export class Controls {
   readonly #trace = byId<HTMLSelectElement>('trace');
   readonly #start = byId<HTMLInputElement>('start');
   readonly #scenario = byId<HTMLSelectElement>('scenario');
+  readonly #sharing = byId<HTMLSelectElement>('sharing');
+  readonly #linkNote = byId('link-note');
   readonly #window = byId<HTMLSelectElement>('window');
   readonly #risk = byId<HTMLInputElement>('risk');
   readonly #service = byId<HTMLInputElement>('service');
@@ -36,6 +38,7 @@ export class Controls {
       if (this.#start.value !== '' && this.#start.reportValidity())
         onChoice({ startSeconds: Number(this.#start.value) });
     });
+    this.#sharing.addEventListener('change', () => onChoice({ link: this.#sharing.value as Choice['link'] }));
     this.#window.addEventListener('change', () => onChoice({ window: this.#window.value as Choice['window'] }));
     this.#risk.addEventListener('change', () => {
       if (this.#risk.value !== '' && this.#risk.reportValidity()) onChoice({ risk: Number(this.#risk.value) });
@@ -83,6 +86,9 @@ export class Controls {
     this.#scenario.value = choice.scenario;
     this.#start.value = String(choice.startSeconds);
     this.#start.max = String(latestStart({ traces }, choice.trace));
+    this.#sharing.value = choice.link;
+    const note = choice.link === 'shared' ? 'All players share one' : 'Each player streams over its own copy of one';
+    setText(this.#linkNote, `${note} replayed satellite link, on one clock.`);
     this.#window.value = choice.window;
     this.#risk.value = String(choice.risk);
     this.#service.value = choice.service;

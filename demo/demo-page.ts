@@ -166,14 +166,14 @@ export class DemoPage {
     void this.#start();
   }
 
-  /** Starts all players together, each over its own copy of the link. */
+  /** Starts all players together, each over its own copy of the link or all on one. */
   async #start(): Promise<void> {
     const start = ++this.#starts;
     const isOvertaken = () => start !== this.#starts;
     this.#showChoice();
     this.#endRun();
     this.#notices.clear('run');
-    const { trace: traceName, scenario: scenarioName, startSeconds, risk, service } = this.#choice;
+    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, service } = this.#choice;
     const takers = this.#panels.filter(({ algorithm }) => isTunable(algorithm));
     this.#service.connect(service, takers.length > 0);
     const scenario = SCENARIOS[scenarioName]!;
@@ -183,7 +183,7 @@ export class DemoPage {
       const spec = { trace: traceName, scenario: scenarioName, startSeconds };
       const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
       if (isOvertaken()) return;
-      const sessions = await this.#origin.createSessions(spec, panels.length);
+      const sessions = await this.#origin.createSessions(spec, panels.length, link);
       if (isOvertaken()) return void this.#origin.removeSessions(sessions);
       const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
       this.#sessions = [...this.#sessions, ...sessions];
@@ -200,7 +200,11 @@ export class DemoPage {
         const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
         const session = sessions[place]!;
         const newPlayer = newPlayers[place]!;
-        const record = panel.prepare({ newPlayer, session, scenario, seed: SEED, risk, service: forecaster });
+        const neighbours = link === 'shared' ? panels.filter((other) => other !== panel) : [];
+        const record = panel.prepare({
+          ...{ newPlayer, session, neighbours, scenario },
+          ...{ seed: SEED, risk, service: forecaster },
+        });
         players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
       }
       for (const panel of panels) {
@@ -213,7 +217,7 @@ export class DemoPage {
       // The previous sessions are unused now: delete them.
       void this.#origin.removeSessions(this.#sessions.filter((session) => !sessions.includes(session)));
       this.#sessions = sessions;
-      const run = { trace, scenario, startSeconds, seed: SEED, risk, service, timeline, players, ended: false };
+      const run = { trace, scenario, startSeconds, link, seed: SEED, risk, service, timeline, players, ended: false };
       this.#run = run;
       await this.#views.begin(run);
       // Even if it was stopped meanwhile: the lanes stay in view.

@@ -36,6 +36,7 @@ export class MomentView {
   #cells: HTMLElement[][] = [];
   #players: readonly RunPlayer[] = [];
   #timeline: Timeline | undefined;
+  #link = '';
 
   constructor(table: HTMLTableElement) {
     this.#caption = element('caption', {}, 'At this moment');
@@ -44,7 +45,8 @@ export class MomentView {
     table.replaceChildren(this.#caption, element('thead', {}, this.#head), this.#body);
   }
 
-  begin({ timeline, players, scenario }: Run): void {
+  begin({ timeline, players, scenario, link }: Run): void {
+    this.#link = link === 'shared' ? 'shared link' : 'link';
     this.#timeline = timeline;
     this.#players = players;
     this.#columns = scenario.live ? [REQUESTED, LATENCY, RATE, FINE_BUFFER] : [REQUESTED, MEASURED, BUFFER];
@@ -62,7 +64,7 @@ export class MomentView {
   draw(momentSeconds: number): string {
     const timeline = this.#timeline;
     if (timeline === undefined) return '';
-    const link = `link ${megabits(timeline.capacityBps[timeline.indexAt(momentSeconds)] ?? 0)} Mbit/s`;
+    const link = `${this.#link} ${megabits(timeline.capacityBps[timeline.indexAt(momentSeconds)] ?? 0)} Mbit/s`;
     const utc = timeline.hasClock ? ` (${utcClock(timeline.utcMsAt(momentSeconds))} UTC of the trace)` : '';
     const at = `${clock(momentSeconds)}${utc}`;
     setText(this.#caption, `At ${at}: ${link}`);

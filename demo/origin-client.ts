@@ -3,6 +3,7 @@
 import type { SizesFile } from 'leo-abr';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
 import type { OwnAlgorithm } from '../replay/own-algorithm.ts';
+import type { LinkSharing } from './choice.ts';
 import type { OriginAddress } from './server/replay-origin.ts';
 import { startWorker } from './worker-origin.ts';
 
@@ -21,6 +22,8 @@ export interface SessionSpec {
   trace: string;
   scenario: string;
   startSeconds: number;
+  /** The id of a session whose link this one shares. Default: a link of its own. */
+  link?: string;
 }
 
 export interface OriginSession {
@@ -73,12 +76,14 @@ export class OriginClient {
   }
 
   /**
-   * Creates `count` sessions, each with its own copy of the link and its own clock. If the origin refuses one, removes
-   * the others and rejects with the reason.
+   * Creates `count` sessions, each with its own copy of the link and its own clock, or all on one link. If the origin
+   * refuses one, removes the others and rejects with the reason.
    */
-  async createSessions(spec: SessionSpec, count: number): Promise<OriginSession[]> {
-    const created = await Promise.allSettled(Array.from({ length: count }, () => this.#createSession(spec)));
-    const sessions = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  async createSessions(spec: SessionSpec, count: number, sharing: LinkSharing): Promise<OriginSession[]> {
+    const first = await this.#createSession(spec);
+    const others = { ...spec, ...(sharing === 'shared' && { link: first.id }) };
+    const created = await Promise.allSettled(Array.from({ length: count - 1 }, () => this.#createSession(others)));
+    const sessions = [first, ...created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))];
     const failure = created.find((one) => one.status === 'rejected');
     if (failure === undefined) return sessions;
     await this.removeSessions(sessions);

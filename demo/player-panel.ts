@@ -30,6 +30,8 @@ export interface PanelSession {
   /** Makes the player of the panel's algorithm. */
   newPlayer: (context: PlayerContext) => TestPlayer;
   session: OriginSession;
+  /** The other players on its link. */
+  neighbours: readonly PlayerPanel[];
   scenario: Scenario;
   seed: number;
   /** MPC-L's option `risk`. */
@@ -118,12 +120,22 @@ export class PlayerPanel {
     return competitor(this.#algorithm).title;
   }
 
+  /** Since its session's first request; 0 before. */
+  get nowSeconds(): number {
+    return this.#recorder?.nowSeconds ?? 0;
+  }
+
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, scenario, seed, risk, service } = prepared;
+    const { newPlayer, session, neighbours, scenario, seed, risk, service } = prepared;
     this.#session = prepared;
     this.#fault.hidden = true;
-    const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
+    const limits = [
+      neighbours.length > 0 ? 'It shares the link with the other players: while they download, it gets a part.' : '',
+      scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '',
+    ]
+      .join(' ')
+      .trim();
     setText(this.#limits, limits);
     this.#limits.hidden = limits === '';
     this.#drawFigures(figuresOf(new SessionRecord(), scenario));
@@ -135,7 +147,8 @@ export class PlayerPanel {
       seed,
       risk,
       service,
-      nowSeconds: () => recorder.nowSeconds,
+      // The first request of all starts the clock of a shared link.
+      nowSeconds: () => Math.max(recorder.nowSeconds, ...neighbours.map((one) => one.nowSeconds)),
     });
     const player = newPlayer({
       config: { scenario, algorithm: this.#algorithm, sessionUrl: session.url },

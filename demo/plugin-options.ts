@@ -14,7 +14,7 @@ import type { OriginSession } from './origin-client.ts';
 export interface PluginSession {
   session: OriginSession;
   seed: number;
-  /** On the clock of the session's record, which is the origin's. */
+  /** On the origin's clock of the session's link. */
   nowSeconds(): number;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;

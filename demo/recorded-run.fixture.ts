@@ -154,6 +154,7 @@ const run: Run = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
   scenario: SCENARIO,
   startSeconds: 0,
+  link: 'own',
   seed: 1,
   risk: 0.1,
   service: '',

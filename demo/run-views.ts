@@ -54,7 +54,7 @@ export class RunViews {
     byId('decisions').replaceChildren(...this.#decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
-      legendEntry('', 'capacity', 'link capacity'),
+      legendEntry('', 'capacity', run.link === 'shared' ? 'capacity of the shared link' : 'link capacity'),
       this.#forecastLegend,
       ...(run.scenario.live
         ? [legendEntry('', 'target', 'target latency'), legendEntry('', 'edge', 'below the encoder’s edge')]

@@ -1,6 +1,7 @@
 /** One run: the sessions of all players from a common start. Views and exports read it. */
 
 import { liveSessionSeconds, type Scenario } from '../replay/scenarios.ts';
+import type { LinkSharing } from './choice.ts';
 import type { TraceListing } from './origin-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
@@ -17,6 +18,7 @@ export interface Run {
   trace: TraceListing;
   scenario: Scenario;
   startSeconds: number;
+  link: LinkSharing;
   seed: number;
   /** MPC-L's option `risk`. */
   risk: number;

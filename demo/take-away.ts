@@ -11,6 +11,7 @@ import { isTunable } from './plugin-options.ts';
 import { nowSecondsOf, type Run } from './run.ts';
 import type { RunViews } from './run-views.ts';
 import { sessionResult } from './session-record.ts';
+import { GRID_SECONDS } from './timeline-model.ts';
 
 declare const __LEO_ABR_VERSION__: string;
 
@@ -19,13 +20,30 @@ export function saveResults(run: Run): void {
   const { trace, scenario, startSeconds, seed, players } = run;
   const sessions = players.map(({ record, algorithm }) => {
     const about = { trace: trace.name, dataset: trace.dataset, group: trace.recordingGroup, startSeconds, seed };
-    return roundedSession(sessionResult(record, { ...about, algorithm: nameOf(algorithm, run), scenario }));
+    return sessionResult(record, { ...about, algorithm: nameOf(algorithm, run), scenario });
   });
+  const seat = { name: 'demo', algorithm: sessions.map(({ algorithm }) => algorithm).join(), joinSeconds: 0 };
+  const linkUtilisation = utilisationOf(run);
+  const seated = sessions.map((session, player) =>
+    roundedSession(run.link === 'own' ? session : { ...session, household: { ...seat, player, linkUtilisation } }),
+  );
   const algorithms = [...new Set(sessions.map(({ algorithm }) => algorithm))];
   const baseline = algorithms.includes('mpc-d') ? 'mpc-d' : algorithms[0]!;
   const tool = { name: 'leo-abr', version: __LEO_ABR_VERSION__, command: 'demo', commit: null, seed, baseline };
-  const json = resultsJson(assembleResults({ tool, scenario: resolveScenario(scenario), sessions, algorithms }));
+  const json = resultsJson(
+    assembleResults({ tool, scenario: resolveScenario(scenario), sessions: seated, algorithms }),
+  );
   download(new Blob([json], { type: 'application/json' }), `${fileName(run)}.json`);
+}
+
+/** The bits that all players received / the link's bits, until the last of them. */
+function utilisationOf({ players, timeline }: Run): number {
+  const downloads = players.flatMap(({ record: { downloads: all, nowSeconds } }) =>
+    all.map(({ receivedBits, endedAtSeconds }) => ({ receivedBits, endSeconds: endedAtSeconds ?? nowSeconds })),
+  );
+  const end = timeline.indexAt(Math.max(0, ...downloads.map(({ endSeconds }) => endSeconds)));
+  const linkBits = timeline.capacityBps.slice(0, end + 1).reduce((sum, bps) => sum + bps * GRID_SECONDS, 0);
+  return downloads.reduce((sum, { receivedBits }) => sum + receivedBits, 0) / linkBits;
 }
 
 /** The name in the results: not the benchmark's if the algorithm had another risk or a service. */
@@ -42,7 +60,7 @@ export async function savePicture(run: Run, views: RunViews): Promise<void> {
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const picture = await pictureOf({
     title: `${run.trace.name} from ${run.startSeconds} s, ${run.scenario.name}`,
-    subtitle: `leo-abr, ${clock(nowSecondsOf(run))} played${run.timeline.hasClock ? '; dashed: handovers' : ''}`,
+    subtitle: `leo-abr, ${clock(nowSecondsOf(run))} played${run.link === 'shared' ? '; one link for all' : ''}${run.timeline.hasClock ? '; dashed: handovers' : ''}`,
     lanes: views.timeline.canvases(),
     players: run.players.map(({ title, place }) => {
       const qoe = views.qoeOf(place);

@@ -186,7 +186,7 @@ export class TimelineView {
   #linkLane(run: Run, palette: Palette): Lane {
     const topMbps = Math.max(1, ...run.timeline.capacityBps) / 1e6;
     return this.#lane({
-      title: `Link capacity, and ${run.scenario.live ? 'rate' : 'throughput'} of each download (Mbit/s)`,
+      title: `${run.link === 'shared' ? 'Capacity of the shared link' : 'Link capacity'}, and ${run.scenario.live ? 'rate' : 'throughput'} of each download (Mbit/s)`,
       palette,
       height: () => (this.#isNarrow ? 130 : 170),
       y: { range: [0, topMbps * HEADROOM] },

@@ -10,6 +10,7 @@ import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
+import { BROWSER_HOUSEHOLDS, householdNamed } from '../replay/households.ts';
 import { STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
 import { allowCongestionControl, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { importOwnAlgorithms } from '../replay/own-algorithm.ts';
@@ -58,7 +59,6 @@ test('the page uses the model of the recording group', async () => {
     models: { desk: { ...SHIPPED_FILE, rankCorrelation: 2 } },
     maxAttempts: 1,
     calibrationSeconds: 0,
-    onSession() {},
   });
   expect(results[0]!.fault).toContain('built-in failed: rankCorrelation: expected a number from 0 to 1, got 2');
 });
@@ -77,7 +77,7 @@ test('a session that dash.js never ends is over at its last picture', async () =
     pageDirectory,
     maxAttempts: 1,
     calibrationSeconds: 0,
-    onSession: (session) => void played.push(session),
+    onPlayed: (sessions) => void played.push(...sessions),
   });
   expect(played[0]?.record).toMatchObject({ endedBy: 'end', stalls: [] });
   expect(played[0]?.record.fault).toBeUndefined();
@@ -102,7 +102,7 @@ test('sessions of the plugin, the oracle, an algorithm from a file and dash.js i
     timings: true,
     calibrationSeconds: 0.5,
     onPart: (part) => parts.push(part),
-    onSession: (session) => void played.push(session),
+    onPlayed: (sessions) => void played.push(...sessions),
   });
   expect(played.map(({ planned }) => planned.algorithm)).toEqual(sessions.map(({ algorithm }) => algorithm));
 
@@ -181,7 +181,7 @@ test('sessions in hls.js and Shaka Player, with the plugin, the oracle and their
     pageDirectory: PAGE_DIRECTORY,
     maxAttempts: 1,
     calibrationSeconds: 0,
-    onSession: (session) => void played.push(session),
+    onPlayed: (sessions) => void played.push(...sessions),
   });
   expect(played.map(({ planned }) => planned.algorithm)).toEqual(sessions.map(({ algorithm }) => algorithm));
   for (const { planned, result, record, inconsistencies, originLog } of played) {
@@ -212,7 +212,7 @@ test('a live session', async () => {
     scenario: live,
     pageDirectory: PAGE_DIRECTORY,
     maxAttempts: 1,
-    onSession: (session) => void played.push(session),
+    onPlayed: (sessions) => void played.push(...sessions),
   });
   const [{ result, record, inconsistencies, timings, originLog }] = played as [PlayedSession];
   expect(result.fault).toBeUndefined();
@@ -233,6 +233,66 @@ test('a live session', async () => {
   // No chunk is younger.
   expect(latencySecondsMean).toBeGreaterThan(0.8);
 });
+
+for (const kind of ['on demand', 'live'] as const) {
+  test(`a household on one link, ${kind}`, async () => {
+    const segmentCount = kind === 'live' ? 11 : 7;
+    const own: ResolvedScenario = {
+      ...scenario,
+      segmentCount,
+      segmentSizesBits: segmentSizesBits({ ...short, segmentCount }),
+      ...(kind === 'live' && {
+        live: { chunkSeconds: 0.5, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 6 },
+      }),
+    };
+    const played: (readonly PlayedSession[])[] = [];
+    const household = householdNamed('two', BROWSER_HOUSEHOLDS);
+    const { results, rejectedRuns } = await runBench({
+      // 6 Mbit/s throughout.
+      sessions: [{ trace, startSeconds: 15, segmentCount, algorithm: 'mpc-d', seed: 3, household }],
+      scenario: own,
+      pageDirectory: PAGE_DIRECTORY,
+      // The machine's load does not matter here.
+      lateShare: 1,
+      onPlayed: (sessions) => void played.push(sessions),
+    });
+    expect([played.length, rejectedRuns]).toEqual([1, 0]);
+    const sessions = played[0]!;
+    expect(results).toEqual(sessions.map(({ result }) => result));
+    let bits = 0;
+    let endSeconds = 0;
+    for (const [player, { result, record, inconsistencies, originLog, timings }] of sessions.entries()) {
+      expect([record.fault, result.endedBy, inconsistencies]).toEqual([undefined, 'end', []]);
+      expect(result).toMatchObject({ startSeconds: 15, algorithm: 'mpc-d', seed: 3 + player });
+      expect(result.household).toMatchObject({ name: 'two', algorithm: 'mpc-d', player });
+      const { joinSeconds } = result.household!;
+      expect(Math.abs(joinSeconds - [0, 5.3][player]!)).toBeLessThan(player === 0 ? 0.001 : 1);
+      expect(result.startupSeconds).toBeLessThan(2);
+      // Nothing arrives before the shared link delivers it.
+      for (const { measuredSeconds, prescribedSeconds } of timings) {
+        expect(measuredSeconds).toBeGreaterThan(prescribedSeconds - 0.02);
+      }
+      for (const { utcMs, nowSeconds } of record.decisions.map(({ state }) => state)) {
+        const utcSeconds = (utcMs! - Date.UTC(2025, 5, 1)) / 1000;
+        // The plugin's second 0 is its first request for a segment: after the first decision, live after the join.
+        const most = kind === 'live' || nowSeconds === 0 ? 0.5 : 0.05;
+        expect(Math.abs(utcSeconds - (15 + joinSeconds + nowSeconds))).toBeLessThan(most);
+      }
+      bits += originLog.reduce((sum, { sentBytes }) => sum + 8 * sentBytes, 0);
+      endSeconds = Math.max(endSeconds, ...originLog.map(({ endedAtSeconds }) => endedAtSeconds!));
+    }
+    if (kind === 'live') {
+      for (const { result } of sessions) expect(result.live!.latencySecondsMean).toBeLessThan(4);
+      // Both end with the encoder.
+      const ends = sessions.map(({ result, record }) => result.household!.joinSeconds + record.live!.endSeconds);
+      for (const end of ends) expect(end).toBeCloseTo(16, 0);
+    } else expect(sessions.map(({ result }) => result.segments.length)).toEqual([7, 5]);
+    const linkBits = 6e6 * short.payloadShare * endSeconds;
+    expect(bits).toBeLessThan(linkBits);
+    expect(results[0]!.household!.linkUtilisation).toBeCloseTo(bits / linkBits, 1);
+    expect(results[1]!.household!.linkUtilisation).toBe(results[0]!.household!.linkUtilisation);
+  });
+}
 
 test('live in hls.js on a fast link: no byte twice, no stall, at the target', async () => {
   test.setTimeout(120_000);
@@ -261,7 +321,7 @@ test('live in hls.js on a fast link: no byte twice, no stall, at the target', as
     own: [{ name: everyTime, source }],
     pageDirectory: PAGE_DIRECTORY,
     maxAttempts: 1,
-    onSession: (session) => void played.push(session),
+    onPlayed: (sessions) => void played.push(...sessions),
   });
   expect(played.length).toBe(3);
   for (const { planned, record, inconsistencies, originLog } of played) {
@@ -307,7 +367,7 @@ test("a session behind the kernel's TCP", async () => {
     scenario,
     pageDirectory: PAGE_DIRECTORY,
     kernel: { congestionControl: 'bbr', impairment: STARLINK_IMPAIRMENT },
-    onSession: (session) => void played.push(session),
+    onPlayed: (sessions) => void played.push(...sessions),
   });
   const [{ result, record, inconsistencies, linkStatistics }, ...others] = played as [PlayedSession];
   expect(others).toEqual([]);

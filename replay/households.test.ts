@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { householdNamed, parseHousehold, segmentsOfPlayer } from './households.ts';
+import { BROWSER_HOUSEHOLDS, householdNamed, parseHousehold, segmentsOfPlayer } from './households.ts';
 
 describe('households', () => {
   test('of a file have defaults', () => {
@@ -37,6 +37,11 @@ describe('households', () => {
       'bola',
       'throughput',
     ]);
+    expect(householdNamed('mixed', BROWSER_HOUSEHOLDS).players[2]).toMatchObject({
+      algorithm: 'dynamic',
+      joinSeconds: 9.1,
+    });
+    expect(householdNamed('two', BROWSER_HOUSEHOLDS)).toBe(householdNamed('two'));
     expect(() => householdNamed('three')).toThrow(/--household: expected one of two, four, .*"three"/);
   });
 

@@ -73,11 +73,10 @@ function displayNames(files: readonly string[]): string[] {
 }
 
 function tierOf(tool: ToolInfo): string {
-  if (tool.command === 'simulate') {
-    return tool.household === undefined ? 'simulator' : `simulator, household ${tool.household.name}`;
-  }
+  const household = tool.household === undefined ? '' : `, household ${tool.household.name}`;
+  if (tool.command === 'simulate') return `simulator${household}`;
   const notes = benchNotesOf(tool);
-  if (notes === undefined || notes.tier === 'origin') return 'browser';
+  if (notes === undefined || notes.tier === 'origin') return `browser${household}`;
   return `browser, ${notes.tier}${notes.kernel === undefined ? '' : ` with ${notes.kernel.congestionControl}`}`;
 }
 

@@ -46,6 +46,34 @@ function laneColours(page: Page): Promise<number[]> {
   );
 }
 
+test('one link for all: the sessions share it, and the page says so', async ({ page, open }) => {
+  const asked: { link?: string }[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') asked.push(request.postDataJSON());
+  });
+  await open('?players=mpc-d,mpc-l,dynamic&trace=stationary-calm&scenario=hd-16&start=0&link=shared');
+  await untilPlayed(page, 5);
+  expect(asked).toHaveLength(3);
+  expect(asked[0]!.link).toBeUndefined();
+  expect([asked[1]!.link, asked[2]!.link]).toEqual([expect.stringMatching(/^\d+$/), asked[1]!.link]);
+  await expect(page.getByLabel('Players have')).toHaveValue('shared');
+  await expect(page.locator('.page-head')).toContainText('All players share one replayed satellite link');
+  await expect(page.getByText('It shares the link with the other players')).toHaveCount(3);
+  await expect(page.locator('#reading caption')).toContainText(': shared link ');
+  expect(new URL(page.url()).searchParams.get('link')).toBe('shared');
+
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Results as JSON' }).click();
+  const results = parseResults(readFileSync(await (await download).path(), 'utf8'), 'demo.json');
+  expect(results.households).toMatchObject([{ household: 'demo', algorithm: 'mpc-d,mpc-l,dynamic', players: 3 }]);
+  expect(results.households![0]!.linkUtilisation).toBeGreaterThan(0.1);
+  expect(results.households![0]!.linkUtilisation).toBeLessThan(1.05);
+
+  await page.getByLabel('Players have').selectOption('own');
+  await expect(page.locator('#reading caption')).not.toContainText('shared');
+  expect(new URL(page.url()).searchParams.get('link')).toBeNull();
+});
+
 test('plays by itself; the stated bitrate is on screen', async ({ open }) => {
   const page = await open();
   await untilPlayed(page, 5);

@@ -3,6 +3,7 @@
  * starts, starts are staggered, and a session with late downloads is played again. Node only.
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
@@ -10,7 +11,13 @@ import type { KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
 import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
 import type { CongestionControl } from '../kernel/kernel-support.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
-import { type RequestLogEntry, type RunningOrigin, type SessionSpec, startOrigin } from '../origin/index.ts';
+import {
+  type ReplaySession,
+  type RequestLogEntry,
+  type RunningOrigin,
+  type SessionSpec,
+  startOrigin,
+} from '../origin/index.ts';
 import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { BrowserModel } from '../scenarios.ts';
@@ -23,10 +30,12 @@ import { benchEnvironment, systemLoad } from './environment.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { type DownloadTiming, downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
 import { PAGE_PATH, servePageFiles } from './page-files.ts';
+import { inHousehold, type Seat, seatsOf } from './seats.ts';
 import type { SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
 export interface BenchOptions {
+  /** Households only without `kernel`. */
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
   /** The built page (`npm run build:bench-page`). */
@@ -37,7 +46,9 @@ export interface BenchOptions {
   own?: readonly OwnAlgorithm[];
   /** Models of the built-in forecaster by recording group. Default: the shipped one. */
   models?: Readonly<Record<string, ModelFile>>;
-  /** Concurrent sessions; always 1 with `kernel`. Default: `defaultContexts`. */
+  /**
+   * Concurrent sessions, but one household at least; always 1 with `kernel`. Default: `defaultContexts`.
+   */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
   lateShare?: number;
@@ -54,8 +65,8 @@ export interface BenchOptions {
   calibrationSeconds?: number;
   /** Receives the notes of this call before the first session; they are updated until the end. */
   onPart?(part: BenchPart): void;
-  /** Receives every played session, accepted or not. */
-  onSession?(played: PlayedSession): void | Promise<void>;
+  /** Receives every played session, accepted or not; the sessions of a household together. */
+  onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
 }
 
 /** The trace as a link between two network namespaces, under the kernel's TCP (`replay/kernel`). */
@@ -66,10 +77,11 @@ export interface KernelTier {
 
 /** One played session, accepted or not. */
 export interface PlayedSession {
+  /** In a household, of this player: `algorithm`, `seed` and `segmentCount` are its own. */
   planned: PlannedSession;
   /** From 1. */
   attempt: number;
-  /** Why it was rejected; absent if it was accepted. */
+  /** Why it was rejected; absent if it was accepted. All sessions of a household are rejected for one. */
   rejected?: string;
   result: SessionResult;
   record: SessionRecord;
@@ -85,7 +97,7 @@ export interface BenchOutcome {
   /** Accepted sessions, in the plan's order. */
   results: SessionResult[];
   rejectedRuns: number;
-  /** Sessions that were rejected at every attempt. */
+  /** Sessions, or households, that were rejected at every attempt. */
   givenUp: PlannedSession[];
   browser: { userAgent: string } | undefined;
 }
@@ -116,9 +128,10 @@ interface Task {
 export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   const { sessions, scenario, signal, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
   const contexts = options.kernel !== undefined ? 1 : (options.contexts ?? defaultContexts(scenario));
+  const perLine = sessions[0]?.household?.players.length ?? 1;
   for (const algorithm of new Set(sessions.map((session) => session.algorithm))) browserAlgorithm(algorithm);
 
-  const results = new Map<PlannedSession, SessionResult>();
+  const results = new Map<PlannedSession, SessionResult[]>();
   const outcome: BenchOutcome = { results: [], rejectedRuns: 0, givenUp: [], browser: undefined };
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
   const { chromium } = await import('playwright-core');
@@ -150,23 +163,29 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
     await requireMedia(browser, found.source);
     await calibration('before');
     while (queue.length > 0 && signal?.aborted !== true) {
-      const batch = queue.splice(0, contexts);
-      for (const played of await playBatch(batch, { browser, origin, link, options })) {
-        const { planned, attempt, rejected, result, record } = played;
-        outcome.browser ??= { userAgent: record.userAgent };
+      const batch = queue.splice(0, Math.max(1, Math.floor(contexts / perLine)));
+      for (const [i, played] of (await playBatch(batch, { browser, origin, link, options })).entries()) {
+        const { planned, attempt } = batch[i]!;
+        outcome.browser ??= { userAgent: played[0]!.record.userAgent };
         update(part);
-        if (rejected === undefined) {
-          results.set(planned, result);
-          part.sessions++;
-        } else {
+        for (const { planned: session, rejected: reason } of played) {
+          if (reason === undefined) {
+            part.sessions++;
+            continue;
+          }
           outcome.rejectedRuns++;
-          const { trace, startSeconds, algorithm } = planned;
+          const { trace, startSeconds, algorithm } = session;
           const where = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
-          part.rejections.push({ ...where, attempt, reason: rejected });
-          if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
-          else outcome.givenUp.push(planned);
+          part.rejections.push({ ...where, attempt, reason });
         }
-        await options.onSession?.(played);
+        if (played[0]!.rejected === undefined)
+          results.set(
+            planned,
+            played.map(({ result }) => result),
+          );
+        else if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
+        else outcome.givenUp.push(planned);
+        await options.onPlayed?.(played);
       }
     }
     await calibration('after');
@@ -236,15 +255,16 @@ async function startKernelLink(
   return link.start({ congestionControl, rttSeconds });
 }
 
-async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSession[]> {
+/** The sessions of each line of the plan. */
+async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSession[][]> {
   const { scenario, signal } = run.options;
   try {
-    const loaded = await Promise.all(batch.map((task) => loadPage(task, run)));
+    const loaded = await Promise.all(batch.map((task) => loadLine(task, run)));
     const staggerMs = (scenario.segmentSeconds * 1000) / loaded.length;
     return await Promise.all(
-      loaded.map(async (page, i) => {
-        await new Promise((resolve) => setTimeout(resolve, i * staggerMs));
-        return page.play();
+      loaded.map(async (line, i) => {
+        await delay(i * staggerMs);
+        return line.play();
       }),
     );
   } catch (error) {
@@ -254,18 +274,63 @@ async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSessio
   }
 }
 
+/** Opens the pages of a line of the plan, for one session or for the players of a household on one link. */
+async function loadLine({ planned, attempt }: Task, run: Run) {
+  const { origin, link, options } = run;
+  const { household, trace, startSeconds } = planned;
+  const { scenario, signal } = options;
+  const seats = seatsOf(planned, scenario);
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const sessions: ReplaySession[] = [];
+  for (const { segmentCount } of seats.map((seat) => seat.planned)) {
+    const [first] = sessions;
+    const session = origin.createSession({
+      ...{ trace, scenario, startSeconds, segmentCount },
+      ...(first ? { link: first } : { onStart: begin, traffic: household?.traffic ?? [] }),
+      ...(link && kernelSession(link, planned, options)),
+    });
+    sessions.push(session);
+  }
+  const pages = await Promise.all(seats.map((seat, i) => loadPage(seat, { attempt, session: sessions[i]! }, run)));
+  return {
+    async play(): Promise<PlayedSession[]> {
+      const played = await Promise.all(
+        pages.map(async (page, i) => {
+          const { joinSeconds } = seats[i]!;
+          if (joinSeconds > 0) {
+            await begun;
+            await delay(joinSeconds * 1000, undefined, { ...(signal && { signal }) });
+          }
+          // Those who join later do not wait for one that ended without a request.
+          return page.play().finally(begin);
+        }),
+      );
+      if (household === undefined) return played;
+      return inHousehold(played, {
+        household,
+        given: planned.algorithm,
+        seats,
+        linkUtilisation: sessions[0]!.linkUtilisation,
+      });
+    },
+  };
+}
+
 /** Opens a page for one session; `play` closes it at the end. */
-async function loadPage({ planned, attempt }: Task, { browser, origin, link, options }: Run) {
-  const { scenario, timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
+async function loadPage(
+  { planned, scenario, joinSeconds }: Seat,
+  { attempt, session }: { attempt: number; session: ReplaySession },
+  { browser, origin, link, options }: Run,
+) {
+  const { timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
   const mostLateShare = options.lateShare ?? TOLERATED_LATE_SHARE;
-  const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
+  const { trace, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
   const { controller, player } = browserAlgorithm(algorithm);
   const own = options.own?.find(({ name }) => name === controller);
-  const session = origin.createSession({
-    ...{ trace, scenario, startSeconds, segmentCount },
-    ...(link && kernelSession(link, planned, options)),
-  });
   const config: SessionConfig = {
     sessionUrl: `${origin.url}/session/${session.id}/`,
     algorithm,
@@ -273,6 +338,7 @@ async function loadPage({ planned, attempt }: Task, { browser, origin, link, opt
     seed,
     scenario,
     segmentCount,
+    joinSeconds,
     cutoffSeconds,
     ...(model && { model }),
   };

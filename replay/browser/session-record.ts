@@ -18,6 +18,8 @@ export interface SessionConfig {
     'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'rttSeconds' | 'mu' | 'lambda' | 'live'
   >;
   segmentCount: number;
+  /** In a household: the second of the link's clock at which the session begins. 0: its first request starts that clock. */
+  joinSeconds: number;
   /** The session is abandoned after this much waiting (startup and stalls). */
   cutoffSeconds: number;
   /** The built-in forecaster's model. Default: the shipped one. */
@@ -26,7 +28,7 @@ export interface SessionConfig {
 
 /**
  * One request for a segment of video; times are of the session's clock. 0 is the first request, of a live stream the
- * origin's second 0.
+ * origin's second 0, or the join of a household's player.
  */
 export interface RequestRecord {
   index: number;

@@ -31,7 +31,9 @@ export function tierAgreement(
   const simulatedAt = new Map(simulated.map((session) => [sessionKey(session), session]));
   const allPairs = browser.flatMap((session) => {
     const other = simulatedAt.get(sessionKey(session));
-    const isPair = other !== undefined && session.endedBy === 'end' && other.endedBy === 'end';
+    // In the household `mixed` others play in the browser.
+    const isSame = other?.algorithm === session.algorithm;
+    const isPair = other !== undefined && isSame && session.endedBy === 'end' && other.endedBy === 'end';
     return isPair ? [{ browser: session, simulator: other }] : [];
   });
   const ways = unitsByDataset(browser);

@@ -263,6 +263,21 @@ describe('origin', () => {
     }
   });
 
+  test('a session on the link of another has its clock', async () => {
+    const create = async (body: object) =>
+      (
+        (await (await fetch(`${origin.url}/session`, { method: 'POST', body: JSON.stringify(body) })).json()) as {
+          id: string;
+        }
+      ).id;
+    const spec = { trace: 'fast', scenario: 'short' };
+    const first = await create(spec);
+    const [second, third] = [await create({ ...spec, link: first }), await create(spec)];
+    await (await fetch(at(first, 'video-0/1.m4s'))).arrayBuffer();
+    const seconds = (id: string) => origin.session(id)!.nowSeconds > 0;
+    expect([first, second, third].map(seconds)).toEqual([true, true, false]);
+  });
+
   test('refuses invalid requests with a status and a reason', async () => {
     const id = open();
     const refused = async (path: string, init?: RequestInit) => {
@@ -288,8 +303,12 @@ describe('origin', () => {
     ]);
     expect(await post({ trace: 'fast', scenario: 'short', tempo: 2 })).toEqual([
       400,
-      'tempo: expected one of trace, scenario, startSeconds, segmentCount, targetLatencySeconds, encoderPauses, ' +
-        'delivery, media, got 2',
+      'tempo: expected one of trace, scenario, startSeconds, segmentCount, link, targetLatencySeconds, ' +
+        'encoderPauses, delivery, media, got 2',
+    ]);
+    expect(await post({ trace: 'fast', scenario: 'short', link: 'x' })).toEqual([
+      400,
+      'link: expected the id of a session, got "x"',
     ]);
     expect(await post({ trace: 'fast', scenario: 'short', targetLatencySeconds: 2 })).toEqual([
       400,

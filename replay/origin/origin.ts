@@ -137,7 +137,9 @@ export function createOrigin(options: OriginOptions = {}): Origin {
     }
     if (id === undefined || id === '') {
       expectMethod(request, 'POST');
-      const session = origin.createSession(parseSessionRequest(await readBody(request), { traces, scenarios }));
+      const session = origin.createSession(
+        parseSessionRequest(await readBody(request), { traces, scenarios, sessions }),
+      );
       const below = `${folder}session/${session.id}/`;
       const addresses = { manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST };
       return json(request, { id: session.id, ...addresses }, 201);

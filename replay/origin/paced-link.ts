@@ -1,9 +1,10 @@
 /**
- * A session's link in real time: at each tick it reports to each transfer how many of its bytes have arrived.
+ * A link of one or several sessions in real time: at each tick it reports to each transfer how many of its bytes have arrived.
  * `SharedLink` does the exact arithmetic, so a late tick delivers late but does not shift the link's time.
  */
 
 import type { PiecewisePath } from '../../abr/index.ts';
+import type { Traffic } from '../households.ts';
 import type { Clock } from './clock.ts';
 import { type LinkTransfer, type Release, SharedLink } from './shared-link.ts';
 
@@ -56,8 +57,9 @@ export class PacedLink {
   private readonly link: SharedLink;
   private readonly flows = new Set<Flow>();
   private startedAtMs: number | undefined;
+  private readonly onStarts: (() => void)[] = [];
 
-  /** `path` begins at the session's second 0; `latencySeconds` is the RTT of each request. */
+  /** `path` begins at the link's second 0; `latencySeconds` is the RTT of each request. */
   constructor(
     private readonly ticker: Ticker,
     path: PiecewisePath,
@@ -68,7 +70,14 @@ export class PacedLink {
 
   /** Makes now the link's second 0; a second call does nothing. */
   start(): void {
-    this.startedAtMs ??= this.ticker.clock.nowMs();
+    if (this.isStarted) return;
+    this.startedAtMs = this.ticker.clock.nowMs();
+    for (const callback of this.onStarts) callback();
+  }
+
+  /** Calls back at the link's second 0, if that is still to come. */
+  onStart(callback: () => void): void {
+    this.onStarts.push(callback);
   }
 
   get isStarted(): boolean {
@@ -78,6 +87,16 @@ export class PacedLink {
   /** Seconds since the start; 0 before. */
   get nowSeconds(): number {
     return this.startedAtMs === undefined ? 0 : (this.ticker.clock.nowMs() - this.startedAtMs) / 1000;
+  }
+
+  /** Downloads that take their share of the link, and that nobody reads; before the start. */
+  addTraffic(traffic: readonly Omit<Traffic, 'weight'>[]): void {
+    for (const one of traffic) this.link.addTraffic(one);
+  }
+
+  /** Delivered bits / the link's bits, until a request last ended. */
+  get utilisation(): number {
+    return this.link.utilisation;
   }
 
   /**

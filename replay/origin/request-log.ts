@@ -13,16 +13,16 @@ export interface RequestLogEntry {
   /** Bytes requested, and bytes that the reader of the response has taken: a server once it has written them. */
   bytes: number;
   sentBytes: number;
-  /** All times are of the session's clock; negative before the first request for a segment. */
+  /** All times are of the link's clock; negative before the first request for a segment. */
   requestedAtSeconds: number;
   firstByteAtSeconds?: number;
   /** When the last byte was taken. */
   endedAtSeconds?: number;
-  /** When the last byte was due, given the trace and the session's other transfers. */
+  /** When the last byte was due, given the trace and the link's other transfers. */
   prescribedEndSeconds?: number;
   /**
    * Of a live stream, per chunk: from the moment at which its last byte was due, given its existence, the trace and the
-   * session's other transfers, to the moment at which it was taken.
+   * link's other transfers, to the moment at which it was taken.
    */
   chunkLatenessSeconds?: number[];
   outcome: 'active' | 'complete' | 'aborted';

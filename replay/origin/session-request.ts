@@ -6,11 +6,12 @@ import type { ResolvedScenario } from '../results.ts';
 import type { EncoderPause, Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { DELIVERIES } from './delivery.ts';
-import type { SessionSpec } from './session.ts';
+import type { ReplaySession, SessionSpec } from './session.ts';
 
 export interface Catalogue {
   traces: ReadonlyMap<string, Trace>;
   scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>;
+  sessions: ReadonlyMap<string, ReplaySession>;
 }
 
 const FIELDS = [
@@ -18,6 +19,7 @@ const FIELDS = [
   'scenario',
   'startSeconds',
   'segmentCount',
+  'link',
   'targetLatencySeconds',
   'encoderPauses',
   'delivery',
@@ -27,12 +29,12 @@ const FIELDS = [
 type Check<T> = (value: unknown, field: string) => T;
 
 /**
- * `{"trace": name, "scenario": name, "startSeconds"?: 0, "segmentCount"?: all, "targetLatencySeconds"?: the scenario's,
- * "encoderPauses"?: [{"fromSeconds", "seconds"}], "delivery"?: "length", "media"?: {"addressing"?, "periods"?, "audio"?,
- * "padding"?}}`.
+ * `{"trace": name, "scenario": name, "startSeconds"?: 0, "segmentCount"?: all, "link"?: the id of a session that shares its
+ * link, "targetLatencySeconds"?: the scenario's, "encoderPauses"?: [{"fromSeconds", "seconds"}], "delivery"?: "length",
+ * "media"?: {"addressing"?, "periods"?, "audio"?, "padding"?}}`.
  * @throws {InputError} that names the field.
  */
-export function parseSessionRequest(text: string, { traces, scenarios }: Catalogue): SessionSpec {
+export function parseSessionRequest(text: string, { traces, scenarios, sessions }: Catalogue): SessionSpec {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -49,13 +51,27 @@ export function parseSessionRequest(text: string, { traces, scenarios }: Catalog
   const startSeconds = optional(request, 'startSeconds', asSeconds);
   const isCount = (n: number) => Number.isInteger(n) && n >= 1 && n <= scenario.segmentCount;
   const segmentCount = optional(request, 'segmentCount', asNumber(`1 to ${scenario.segmentCount}`, isCount));
+  const link = optional(request, 'link', (id, field) => {
+    const session = sessions.get(String(id));
+    if (session === undefined) throw new InputError(field, 'the id of a session', id);
+    return session;
+  });
   const live = {
     ...optional(request, 'targetLatencySeconds', asSeconds),
     ...optional(request, 'encoderPauses', asPauses),
   };
   const delivery = optional(request, 'delivery', asName(DELIVERIES));
   const media = optional(request, 'media', asMedia);
-  return { trace: traces.get(traceName)!, scenario, ...startSeconds, ...segmentCount, ...live, ...delivery, ...media };
+  return {
+    trace: traces.get(traceName)!,
+    scenario,
+    ...startSeconds,
+    ...segmentCount,
+    ...link,
+    ...live,
+    ...delivery,
+    ...media,
+  };
 }
 
 const asSeconds: Check<number> = (value, field) => asNumber('a number >= 0', (n) => n >= 0)(value, field);

@@ -1,7 +1,8 @@
-/** One replayed session: its trace's clock, the link that its requests share, its media and their log. */
+/** One replayed session: its media and their log, on a link with the trace's clock, which other sessions may share. */
 
 import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
+import type { Traffic } from '../households.ts';
 import {
   type BlockingReload,
   type MediaFile,
@@ -25,8 +26,15 @@ export interface SessionSpec {
   trace: Trace;
   /** Ladder, sizes, RTT, payload share and scale of the trace. */
   scenario: Scenario | ResolvedScenario;
-  /** Second of the trace at the first media request. Default 0. */
+  /** Second of the trace at the link's second 0, which is the first media request on it. Default 0. */
   startSeconds?: number;
+  /**
+   * A session whose link and clock this one shares; `trace`, `startSeconds`, `pacing` and the scenario's link must be the
+   * same. Default: a link of its own.
+   */
+  link?: ReplaySession;
+  /** Other traffic on the link of its own, all with the same weight. */
+  traffic?: readonly Omit<Traffic, 'weight'>[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
   /** Of a live scenario. Default: its own. */
@@ -39,7 +47,7 @@ export interface SessionSpec {
   pacing?: 'link' | 'none';
   /** How media responses are framed. Default `length`. */
   delivery?: Delivery;
-  /** Called at the clock's second 0, before the response to the request that starts it. */
+  /** Called at the link's second 0, before the response to the request that starts it. */
   onStart?: () => void;
   /** Form of the media, see `replay/media`. */
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
@@ -47,7 +55,7 @@ export interface SessionSpec {
 
 /** A response that has begun. */
 export interface PacedResponse {
-  /** On the session's clock; 0 before its start. */
+  /** On the link's clock; 0 before its start. */
   requestedAtSeconds: number;
   body: ReadableStream<Uint8Array>;
 }
@@ -64,11 +72,11 @@ export class ReplaySession {
   readonly log: RequestLogEntry[] = [];
   private readonly link: PacedLink;
   private readonly latencySeconds: number;
-  /** Requests before the clock's start, with their real time. */
+  /** Requests before the link's second 0, with their real time. */
   private readonly early: { entry: RequestLogEntry; atMs: number }[] = [];
   private active = 0;
 
-  /** @throws {InputError} for what cannot be served, {RangeError} for a trace without capacity. */
+  /** @throws {InputError} for what cannot be served or shared, {RangeError} for a trace without capacity. */
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
@@ -82,7 +90,10 @@ export class ReplaySession {
     const path = isPaced
       ? linkOf(trace, scenario).from(startSeconds, 0)
       : new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [UNPACED_BPS], tail: 'repeat' });
-    this.link = new PacedLink(ticker, path, this.latencySeconds);
+    if (spec.link) requireSameLink(spec, spec.link);
+    this.link = spec.link?.link ?? new PacedLink(ticker, path, this.latencySeconds);
+    this.link.addTraffic(spec.traffic ?? []);
+    this.link.onStart(() => this.started());
     this.presentation = presentation({
       ladderBps: scenario.ladderBps,
       segmentSeconds: scenario.segmentSeconds,
@@ -92,19 +103,22 @@ export class ReplaySession {
     });
   }
 
-  /** Seconds since the first media request, of a live stream since the first request for its manifest; 0 before. */
+  /**
+   * Seconds of the link: since the first media request on it, with a live stream since the first request for a manifest; 0
+   * before.
+   */
   get nowSeconds(): number {
     return this.link.nowSeconds;
   }
 
-  /** The trace's UTC in ms now; until the clock's start the UTC of the session's start. */
+  /** The trace's UTC in ms now; until the link's second 0 the UTC then. */
   get utcMs(): number {
     return this.utcMsAt(this.nowSeconds);
   }
 
-  /** The trace's UTC in ms at a second of the session. */
-  utcMsAt(sessionSeconds: number): number {
-    return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + sessionSeconds) * 1000;
+  /** The trace's UTC in ms at a second of the link. */
+  utcMsAt(linkSeconds: number): number {
+    return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + linkSeconds) * 1000;
   }
 
   /** The content of `manifest.mpd` now. */
@@ -132,7 +146,7 @@ export class ReplaySession {
 
   /** Players of a live stream compute with its clock from their first request on. */
   private joinLive(): void {
-    if (this.spec.scenario.live && !this.link.isStarted) this.startClock();
+    if (this.spec.scenario.live) this.link.start();
   }
 
   /** Seconds until a file may be requested; <= 0: it may. */
@@ -150,6 +164,11 @@ export class ReplaySession {
     return this.active > 0;
   }
 
+  /** Of the link, by all on it until a request last ended: delivered bits / the link's bits. */
+  get linkUtilisation(): number {
+    return this.link.utilisation;
+  }
+
   get publishedLink(): PublishedLink {
     const { trace, scenario } = this.spec;
     return {
@@ -162,13 +181,13 @@ export class ReplaySession {
 
   /**
    * Delivers a range of a file at the link's rate, a chunk not before it exists. The first request for a segment starts
-   * the clock; earlier requests only cost an RTT. Resolves just before the first byte; rejects if `signal` aborts
+   * the link's clock; earlier requests only cost an RTT. Resolves just before the first byte; rejects if `signal` aborts
    * before. Afterwards the reader aborts by cancelling the body.
    */
   serve(file: MediaFile, range: ByteRange, options: { path: string; signal: AbortSignal }): Promise<PacedResponse> {
     const { entry, isSegment } = describeRequest(file, range, options.path);
     this.log.push(entry);
-    if (isSegment && !this.link.isStarted) this.startClock();
+    if (isSegment && !this.link.isStarted) this.link.start();
     else entry.requestedAtSeconds = this.nowSeconds;
     const { requestedAtSeconds } = entry;
     if (!this.link.isStarted) this.early.push({ entry, atMs: this.ticker.clock.nowMs() });
@@ -224,9 +243,8 @@ export class ReplaySession {
     return new Promise((resolve) => void this.ticker.clock.schedule(resolve, Math.ceil(seconds * 1000)));
   }
 
-  private startClock(): void {
+  private started(): void {
     const nowMs = this.ticker.clock.nowMs();
-    this.link.start();
     this.spec.onStart?.();
     for (const { entry, atMs } of this.early) {
       const offset = (atMs - nowMs) / 1000;
@@ -249,6 +267,14 @@ function liveOf({ scenario: { live }, targetLatencySeconds, encoderPauses }: Ses
   if (isChanged && live === undefined) throw new InputError('scenario', 'a live one', 'one on demand');
   const targetSeconds = targetLatencySeconds ?? live?.targetLatencySeconds;
   return live && { ...live, targetLatencySeconds: targetSeconds!, ...(encoderPauses && { encoderPauses }) };
+}
+
+function requireSameLink({ trace, scenario, startSeconds = 0, pacing = 'link' }: SessionSpec, other: ReplaySession) {
+  const is = other.spec;
+  // Links of the same trace, scale and RTT are the same object.
+  const isSame = linkOf(trace, scenario) === linkOf(is.trace, is.scenario) && pacing === (is.pacing ?? 'link');
+  if (isSame && startSeconds === other.startSeconds) return;
+  throw new InputError('link', 'a session with the same trace, start, scale, RTT and pacing', other.id);
 }
 
 /** The chunks of a range; undefined for a file that always exists. */

@@ -1,9 +1,10 @@
 /**
- * A link that concurrent transfers share equally (processor sharing). Exact and without a clock: the caller advances
+ * A link that concurrent transfers, of one session or several, share equally (processor sharing). Exact and without a clock: the caller advances
  * its time. A single transfer takes exactly the path's `downloadSeconds`.
  */
 
 import type { PiecewisePath } from '../../abr/index.ts';
+import type { Traffic } from '../households.ts';
 
 /** A part of a transfer that exists from a second on only, such as a chunk of a live segment. */
 export interface Release {
@@ -24,6 +25,8 @@ export interface LinkTransfer {
 }
 
 interface Transfer extends LinkTransfer {
+  /** Traffic leaves the link then. */
+  leavesAtSeconds: number;
   releases: readonly Release[];
   deliveredBits: number;
   releaseEndsSeconds: number[];
@@ -37,6 +40,9 @@ export class SharedLink {
   nowSeconds = 0;
   private readonly path: PiecewisePath;
   private readonly transfers = new Set<Transfer>();
+  private deliveredBits = 0;
+  /** When a transfer last ended, and what the link had delivered by then. */
+  private latestEnd = { seconds: 0, deliveredBits: 0 };
 
   /** `path` begins at the link's second 0; its request latency is ignored. */
   constructor(path: PiecewisePath) {
@@ -55,6 +61,7 @@ export class SharedLink {
     const transfer: Transfer = {
       sizeBits,
       startsAtSeconds,
+      leavesAtSeconds: Number.POSITIVE_INFINITY,
       releases: releases ?? [{ fromSeconds: startsAtSeconds, untilBits: sizeBits }],
       deliveredBits: 0,
       releaseEndsSeconds: [],
@@ -64,17 +71,33 @@ export class SharedLink {
     return transfer;
   }
 
+  /** Adds a download that nobody reads and that always has bits to send, from one second (>= now) to another. */
+  addTraffic({ fromSeconds, toSeconds }: Omit<Traffic, 'weight'>): void {
+    const transfer = this.add(Number.POSITIVE_INFINITY, fromSeconds) as Transfer;
+    transfer.leavesAtSeconds = toSeconds;
+  }
+
   remove(transfer: LinkTransfer): void {
-    this.transfers.delete(transfer as Transfer);
+    if (!this.transfers.delete(transfer as Transfer)) return;
+    this.latestEnd = { seconds: this.nowSeconds, deliveredBits: this.deliveredBits };
+  }
+
+  /** Delivered bits / the link's bits, traffic included, until a transfer last ended; 0 before. */
+  get utilisation(): number {
+    const { seconds, deliveredBits } = this.latestEnd;
+    const linkBits = this.path.cumulativeBits(seconds);
+    return linkBits > 0 ? deliveredBits / linkBits : 0;
   }
 
   /** Advances time to `seconds`; transfers that end before leave the link. */
   advanceTo(seconds: number): void {
     while (this.nowSeconds < seconds) {
       const { active, untilSeconds } = this.interval(seconds);
+      const bits = this.path.cumulativeBits(untilSeconds) - this.path.cumulativeBits(this.nowSeconds);
+      this.nowSeconds = untilSeconds;
       if (active.length > 0) {
-        const share =
-          (this.path.cumulativeBits(untilSeconds) - this.path.cumulativeBits(this.nowSeconds)) / active.length;
+        const share = bits / active.length;
+        this.deliveredBits += bits;
         for (const transfer of active) {
           transfer.deliveredBits += share;
           const { untilBits } = nextRelease(transfer);
@@ -83,10 +106,9 @@ export class SharedLink {
           transfer.releaseEndsSeconds.push(untilSeconds);
           if (untilBits < transfer.sizeBits) continue;
           transfer.endedAtSeconds = untilSeconds;
-          this.transfers.delete(transfer);
+          this.remove(transfer);
         }
       }
-      this.nowSeconds = untilSeconds;
     }
   }
 
@@ -101,6 +123,10 @@ export class SharedLink {
     let untilSeconds = limit;
     let leastBits = Number.POSITIVE_INFINITY;
     for (const transfer of this.transfers) {
+      if (transfer.leavesAtSeconds <= this.nowSeconds) {
+        this.transfers.delete(transfer);
+        continue;
+      }
       const { fromSeconds, untilBits } = nextRelease(transfer);
       const startsAtSeconds = Math.max(fromSeconds, transfer.startsAtSeconds);
       if (startsAtSeconds > this.nowSeconds) {
@@ -108,9 +134,10 @@ export class SharedLink {
         continue;
       }
       active.push(transfer);
+      untilSeconds = Math.min(untilSeconds, transfer.leavesAtSeconds);
       leastBits = Math.min(leastBits, untilBits - transfer.deliveredBits);
     }
-    if (active.length > 0) {
+    if (leastBits < Number.POSITIVE_INFINITY) {
       const seconds = this.path.downloadSeconds(this.nowSeconds, Math.max(0, leastBits) * active.length);
       untilSeconds = Math.min(untilSeconds, this.nowSeconds + seconds);
     }

@@ -39,7 +39,7 @@ window.leoAbrBench = {
 };
 
 async function prepareSession(config: SessionConfig) {
-  const { sessionUrl, scenario, segmentCount } = config;
+  const { sessionUrl, scenario, segmentCount, joinSeconds } = config;
   const { live } = scenario;
   const video = document.querySelector('video')!;
   const requests = new RequestRecorder(video, scenario.ladderBps);
@@ -57,7 +57,8 @@ async function prepareSession(config: SessionConfig) {
   const player = newPlayer({ config, video, requests, clock, onFault });
   let oracle: BrowserOracle | undefined;
   if (forecaster === 'oracle') {
-    oracle = browserOracle((await (await fetch(`${sessionUrl}link`)).json()) as PublishedLink);
+    const link = (await (await fetch(`${sessionUrl}link`)).json()) as PublishedLink;
+    oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds });
     requests.onResponse = oracle.anchor;
   }
   if (name !== undefined) {
@@ -112,7 +113,9 @@ async function prepareSession(config: SessionConfig) {
       });
       const manifestUrl = `${sessionUrl}manifest.mpd`;
       const liveEndSeconds = live && liveSessionSeconds({ ...scenario, live, segmentCount });
-      if (live) requests.startClock(await startOfLive(manifestUrl, clock));
+      if (live) requests.startClock((await startOfLive(manifestUrl, clock)) + joinSeconds * 1000);
+      // The link's clock runs without this session.
+      else if (joinSeconds > 0) await clock.startedAtMs();
       player.start();
 
       const longestSeconds = segmentCount * scenario.segmentSeconds + config.cutoffSeconds + STUCK_SECONDS;

@@ -9,20 +9,22 @@ const UNCERTAINTY_SECONDS = 0.01;
 const SAMPLES = 3;
 
 export class TraceClock implements TimeSource {
-  /** UTC in ms at the session's second 0. */
+  /** UTC in ms at the origin's second 0. */
   private zeroUtcMs = Number.NaN;
+  /** The time of `performance.now()` then, where it was measured; else it is the session's second 0. */
+  private zeroMs: number | undefined;
 
   constructor(
     private readonly url: string,
     private readonly sessionSeconds: () => number,
   ) {}
 
-  /** Requests the time before the session's start: the origin's clock stands still. */
+  /** Requests the time while the origin's clock stands still. */
   async synchronise(): Promise<void> {
     this.zeroUtcMs = await this.fetchUtcMs();
   }
 
-  /** The time of `performance.now()` at the session's second 0, once the origin's clock runs. Requests the time. */
+  /** The time of `performance.now()` at the origin's second 0, once its clock runs. Requests the time. */
   async startedAtMs(): Promise<number> {
     let best = { roundTripMs: Number.POSITIVE_INFINITY, startedAtMs: Number.NaN };
     for (let i = 0; i < SAMPLES; i++) {
@@ -32,11 +34,13 @@ export class TraceClock implements TimeSource {
       const startedAtMs = sentMs + roundTripMs / 2 - (utcMs - this.zeroUtcMs);
       if (roundTripMs < best.roundTripMs) best = { roundTripMs, startedAtMs };
     }
+    this.zeroMs = best.startedAtMs;
     return best.startedAtMs;
   }
 
   now(): { utcMs: number; uncertaintySeconds: number } {
-    return { utcMs: this.zeroUtcMs + this.sessionSeconds() * 1000, uncertaintySeconds: UNCERTAINTY_SECONDS };
+    const sinceMs = this.zeroMs === undefined ? this.sessionSeconds() * 1000 : performance.now() - this.zeroMs;
+    return { utcMs: this.zeroUtcMs + sinceMs, uncertaintySeconds: UNCERTAINTY_SECONDS };
   }
 
   private async fetchUtcMs(): Promise<number> {

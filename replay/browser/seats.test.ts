@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PlannedSession } from '../evaluation/plan.ts';
+import { BROWSER_HOUSEHOLDS } from '../households.ts';
+import type { RequestLogEntry } from '../origin/index.ts';
+import type { SessionResult } from '../results.ts';
+import { resolveScenario } from '../scenario-file.ts';
+import { liveSessionSeconds, SCENARIOS } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import type { PlayedSession } from './run-bench.ts';
+import { inHousehold, seatsOf } from './seats.ts';
+
+const scenario = resolveScenario(SCENARIOS['hd-16']!);
+const alone: PlannedSession = {
+  trace: {} as Trace,
+  startSeconds: 30,
+  segmentCount: 48,
+  algorithm: 'mpc-l',
+  seed: 2 ** 32 - 1,
+};
+const [mixed, late] = ['mixed', 'late-joiner'].map((name) => BROWSER_HOUSEHOLDS[name]!) as [never, never];
+
+describe('seats', () => {
+  test('a session alone has one, as planned', () => {
+    expect(seatsOf(alone, scenario)).toEqual([{ planned: alone, scenario, joinSeconds: 0 }]);
+  });
+
+  test('players have their algorithms, seeds and what is left to play', () => {
+    const seats = seatsOf({ ...alone, household: mixed }, scenario);
+    expect(
+      seats.map(({ planned: { algorithm, seed, segmentCount }, joinSeconds }) => [
+        algorithm,
+        seed,
+        segmentCount,
+        joinSeconds,
+      ]),
+    ).toEqual([
+      ['mpc-l', 2 ** 32 - 1, 48, 0],
+      ['mpc-l', 0, 47, 5.3],
+      ['dynamic', 1, 46, 9.1],
+      ['dynamic', 2, 45, 14.7],
+    ]);
+    expect(seats.every(({ planned }) => planned.startSeconds === 30)).toBe(true);
+  });
+
+  test('live, all end with the one encoder', () => {
+    const live = resolveScenario(SCENARIOS['live-hd-1']!);
+    const planned = { ...alone, segmentCount: live.segmentCount, household: late };
+    const ends = seatsOf(planned, live).map(({ planned: { segmentCount }, scenario: own, joinSeconds }) => {
+      // What is captured before the join is what the encoder had, and what it captured since second 0.
+      expect(own.live!.timeShiftSeconds).toBeCloseTo(live.live!.timeShiftSeconds + joinSeconds, 9);
+      return joinSeconds + liveSessionSeconds({ ...own, live: own.live!, segmentCount });
+    });
+    for (const end of ends) expect(end).toBeCloseTo(ends[0]!, 9);
+  });
+});
+
+describe('a played household', () => {
+  const seats = seatsOf({ ...alone, household: mixed }, scenario);
+  const played = (rejected?: string): PlayedSession[] =>
+    seats.map(({ planned, joinSeconds }, player) => {
+      const log = (kind: 'init' | 'segment', requestedAtSeconds: number) =>
+        ({ kind, requestedAtSeconds }) as RequestLogEntry;
+      return {
+        ...({
+          planned,
+          attempt: 1,
+          result: { algorithm: planned.algorithm, startSeconds: 30 } as SessionResult,
+        } as PlayedSession),
+        originLog: [log('init', joinSeconds), log('segment', joinSeconds + 0.12345678), log('segment', 99)],
+        ...(player === 2 && rejected !== undefined && { rejected }),
+      };
+    });
+  const seated = (sessions: PlayedSession[]) =>
+    inHousehold(sessions, { household: mixed, given: 'mpc-l', seats, linkUtilisation: 0.5 });
+
+  test('has rows with its seats, which join at their first request for a segment', () => {
+    expect(seated(played()).map(({ result }) => result.household)).toEqual(
+      [0.123457, 5.423457, 9.223457, 14.823457].map((joinSeconds, player) => ({
+        ...{ name: 'mixed', algorithm: 'mpc-l', player, joinSeconds, linkUtilisation: 0.5 },
+      })),
+    );
+    expect(seated(played()).some((one) => 'rejected' in one)).toBe(false);
+  });
+
+  test('is rejected as one', () => {
+    expect(seated(played('too late')).map(({ rejected }) => rejected)).toEqual(Array(4).fill('player 2: too late'));
+  });
+});

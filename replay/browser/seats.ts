@@ -1,0 +1,56 @@
+/** The players of a line of the plan: one, or those of a household with their own joins. */
+
+import type { PlannedSession } from '../evaluation/plan.ts';
+import { type Household, segmentsOfPlayer } from '../households.ts';
+import type { ResolvedScenario } from '../results.ts';
+import { roundedSession } from '../simulator/session-result.ts';
+import type { PlayedSession } from './run-bench.ts';
+
+/** One session of a line of the plan. */
+export interface Seat {
+  planned: PlannedSession;
+  /** The player's own. */
+  scenario: ResolvedScenario;
+  joinSeconds: number;
+}
+
+/** One for a line without a household. */
+export function seatsOf(planned: PlannedSession, scenario: ResolvedScenario): Seat[] {
+  const { household, segmentCount, seed } = planned;
+  const { live, segmentSeconds } = scenario;
+  if (household === undefined) return [{ planned, scenario, joinSeconds: 0 }];
+  return household.players.map((player, index) => {
+    const { joinSeconds, algorithm = planned.algorithm } = player;
+    const own = segmentsOfPlayer(player, { segmentCount, scenario });
+    // All have one encoder: those who join late find more media that was captured before.
+    const missed = live ? Math.floor(joinSeconds / segmentSeconds) : 0;
+    return {
+      planned: { ...planned, algorithm, segmentCount: own + missed, seed: (seed + index) >>> 0 },
+      scenario: live
+        ? { ...scenario, live: { ...live, timeShiftSeconds: live.timeShiftSeconds + joinSeconds } }
+        : scenario,
+      joinSeconds,
+    };
+  });
+}
+
+/** The sessions with their seats, accepted or rejected as one. */
+export function inHousehold(
+  played: readonly PlayedSession[],
+  {
+    household: { name },
+    given: algorithm,
+    seats,
+    linkUtilisation,
+  }: { household: Household; given: string; seats: readonly Seat[]; linkUtilisation: number },
+): PlayedSession[] {
+  const late = played.findIndex(({ rejected }) => rejected !== undefined);
+  const rejected = late >= 0 && { rejected: `player ${late}: ${played[late]!.rejected}` };
+  return played.map((one, player) => {
+    const { scenario, joinSeconds: plannedSeconds } = seats[player]!;
+    const first = scenario.live ? undefined : one.originLog.find(({ kind }) => kind === 'segment');
+    const joinSeconds = first?.requestedAtSeconds ?? plannedSeconds;
+    const household = { name, algorithm, player, joinSeconds, linkUtilisation };
+    return { ...one, ...rejected, result: roundedSession({ ...one.result, household }) };
+  });
+}

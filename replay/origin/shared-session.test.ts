@@ -1,0 +1,144 @@
+/** Several sessions on one link, on a manual clock, without HTTP. */
+
+import { describe, expect, test } from '@jest/globals';
+import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import { Ticker } from './paced-link.ts';
+import { ReplaySession, type SessionSpec } from './session.ts';
+import { VirtualClock } from './virtual-clock.fixture.ts';
+
+const RTT_SECONDS = 0.04;
+/** Segments of 2 Mbit and 8 Mbit. */
+const scenario: Scenario = {
+  ...SCENARIOS['pensieve-60']!,
+  ladderBps: [1e6, 4e6],
+  segmentSeconds: 2,
+  segmentCount: 40,
+  sizeSpread: 0,
+  rttSeconds: RTT_SECONDS,
+  traceScale: { factor: 1 },
+  payloadShare: 1,
+};
+const trace: Trace = {
+  name: 'steady',
+  stepEndsSeconds: Float64Array.of(60),
+  ratesBps: Float64Array.of(8e6),
+  durationSeconds: 60,
+  metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1, 12) },
+};
+
+/** A session per spec; all but the first share the first one's link. */
+function household(...specs: Partial<SessionSpec>[]) {
+  const clock = new VirtualClock();
+  const ticker = new Ticker(clock);
+  const sessions: ReplaySession[] = [];
+  for (const spec of specs) {
+    const link = sessions[0] && { link: sessions[0] };
+    sessions.push(new ReplaySession(String(sessions.length), { trace, scenario, ...link, ...spec }, ticker));
+  }
+  const startMs = clock.nowMs();
+  /** Seconds since the sessions were made. */
+  const runTo = async (seconds: number) => {
+    clock.run(startMs + seconds * 1000);
+    await new Promise(setImmediate);
+  };
+  const download = (session: ReplaySession, path: string) => {
+    const file = session.presentation.find(path)!;
+    const abort = new AbortController();
+    const read = async () => {
+      const { body } = await session.serve(file, { start: 0, end: file.body.length }, { path, signal: abort.signal });
+      for await (const _ of body);
+    };
+    read().catch(() => {});
+    return { abort, entry: session.log.at(-1)! };
+  };
+  return { clock, sessions, runTo, download };
+}
+
+describe('sessions on one link', () => {
+  test('share it equally; each has its own log, on the clock of the link', async () => {
+    const { clock, sessions, runTo, download } = household({}, {});
+    const [a, b] = sessions as [ReplaySession, ReplaySession];
+    await runTo(5);
+    const first = download(a, 'video-1/1.m4s');
+    await runTo(5.5);
+    expect([a.nowSeconds, b.nowSeconds, b.utcMs]).toEqual([0.5, 0.5, Date.UTC(2025, 5, 1, 12) + 500]);
+    const second = download(b, 'video-0/1.m4s');
+    await clock.play();
+    expect([a.log.length, b.log.length]).toEqual([1, 1]);
+    expect([first.entry.requestedAtSeconds, second.entry.requestedAtSeconds]).toEqual([0, 0.5]);
+    // Two halves from 0.54 s on; b needs 2 Mbit of its 4 Mbit/s, a has 2 Mbit less of the link than alone.
+    expect(second.entry.prescribedEndSeconds).toBeCloseTo(RTT_SECONDS + 0.5 + 0.5, 9);
+    expect(first.entry.prescribedEndSeconds).toBeCloseTo(RTT_SECONDS + 1.25, 9);
+    expect(first.entry.endedAtSeconds).toBeCloseTo(RTT_SECONDS + 1.25, 3);
+    expect(b.linkUtilisation).toBeCloseTo(1.25 / 1.29, 9);
+  });
+
+  test('what one requested before the start is before second 0, whoever starts the link', async () => {
+    let starts = 0;
+    const { clock, sessions, runTo, download } = household({}, { onStart: () => starts++ });
+    const [a, b] = sessions as [ReplaySession, ReplaySession];
+    const init = download(b, 'video-0/init.mp4');
+    await runTo(3);
+    expect(starts).toBe(0);
+    download(a, 'video-0/1.m4s');
+    expect(starts).toBe(1);
+    expect(init.entry.requestedAtSeconds).toBeCloseTo(-3, 9);
+    // From now on initialisation segments share the link, too.
+    const late = download(b, 'video-1/init.mp4');
+    await clock.play();
+    expect(late.entry.prescribedEndSeconds).toBeGreaterThan(RTT_SECONDS);
+  });
+
+  test('one that ends leaves the link to the other', async () => {
+    const { clock, sessions, runTo, download } = household({}, {});
+    const [a, b] = sessions as [ReplaySession, ReplaySession];
+    const stays = download(a, 'video-1/1.m4s');
+    const goes = download(b, 'video-1/1.m4s');
+    await runTo(RTT_SECONDS + 0.5);
+    goes.abort.abort();
+    await clock.play();
+    expect(goes.entry).toMatchObject({ outcome: 'aborted', sentBytes: expect.closeTo(2e6 / 8, -4) });
+    expect(stays.entry.prescribedEndSeconds).toBeCloseTo(RTT_SECONDS + 1.25, 3);
+    const alone = download(a, 'video-1/2.m4s');
+    await clock.play();
+    expect(alone.entry.prescribedEndSeconds! - alone.entry.requestedAtSeconds).toBeCloseTo(RTT_SECONDS + 1, 9);
+  });
+
+  test('traffic takes its share from its second to its other', async () => {
+    const traffic = [{ fromSeconds: 0.29, toSeconds: 1.04 }];
+    const { clock, sessions, download } = household({ traffic });
+    const { entry } = download(sessions[0]!, 'video-1/1.m4s');
+    await clock.play();
+    // 2 Mbit alone, 3 in the shared time, the other 3 alone.
+    expect(entry.prescribedEndSeconds).toBeCloseTo(1.04 + 3 / 8, 9);
+    expect(sessions[0]!.linkUtilisation).toBeCloseTo(1 - RTT_SECONDS / 1.415, 9);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('live, all have one encoder', async () => {
+    const live = { chunkSeconds: 0.5, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 6 };
+    const { sessions, runTo } = household(...Array(2).fill({ scenario: { ...scenario, live } }));
+    const [a, b] = sessions as [ReplaySession, ReplaySession];
+    await runTo(1);
+    const first = a.manifest();
+    await runTo(6);
+    expect(b.nowSeconds).toBe(5);
+    const start = /availabilityStartTime="[^"]*"/;
+    expect(start.exec(b.manifest())![0]).toBe(start.exec(first)![0]);
+    const [until] = sessions.map((one) => one.secondsUntil(one.presentation.find('video-0/7.m4s')!));
+    expect(until).toBeCloseTo(6 + 0.5 + 0.3 - 0.25 - 5, 9);
+    expect(b.secondsUntil(b.presentation.find('video-0/7.m4s')!)).toBe(until);
+  });
+
+  test.each<[string, Partial<SessionSpec>]>([
+    ['start', { startSeconds: 1 }],
+    ['trace', { trace: { ...trace } }],
+    ['RTT', { scenario: { ...scenario, rttSeconds: 0.1 } }],
+    ['pacing', { pacing: 'none' }],
+  ])('another %s is another link', (_, spec) => {
+    expect(() => household({}, spec)).toThrow('link: expected a session with the same trace, start');
+    // Ladder and length are the session's own.
+    expect(() => household({}, { scenario: { ...scenario, ladderBps: [2e6] }, segmentCount: 3 })).not.toThrow();
+  });
+});
