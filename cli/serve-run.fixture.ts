@@ -15,7 +15,7 @@ export async function runListening(args: readonly string[], during?: (url: strin
     stderr: {
       write(text) {
         written.stderr += text;
-        const found = / is at (\S+)\n/.exec(written.stderr);
+        const found = / is at ([^\s"]+)/.exec(written.stderr);
         if (found !== null) ready(found[1]!);
       },
     },

@@ -7,7 +7,7 @@ import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import type { DishScript, ServiceOptions } from '../service/index.ts';
+import type { DishScript, Log, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import { collect, decimalNumber } from './flags.ts';
@@ -55,7 +55,7 @@ interface ServeFlags extends ScriptFlags {
 
 export function serveCommand(io: CommandIo): Command {
   return addListenOptions(addScriptOptions(new Command('serve')), DEFAULT_PORT)
-    .description('predict the link for every player behind it: HTTP and server-sent events')
+    .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
     .option(
       '--dish <host:port|simulated>',
       'dish to query, usually 192.168.100.1:9200; without one, players are the only source',
@@ -91,10 +91,12 @@ export function serveCommand(io: CommandIo): Command {
 async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   // Imported here, so that other commands start without the service.
   const { isLoopback, openApiDocument, parseConfig, startService } = await import('../service/index.ts');
+  const { serviceLog } = await import('./service-log.ts');
   if (flags.printOpenapi === true) {
     io.stdout.write(`${JSON.stringify(await openApiDocument(TOOL_VERSION), null, 2)}\n`);
     return;
   }
+  const log = serviceLog(io.stderr);
   const running = await listening(
     {
       version: TOOL_VERSION,
@@ -109,20 +111,23 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       location: flags.location === undefined ? undefined : locationOption(flags.location),
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
-      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, io),
+      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
       config:
         flags.config === undefined
           ? undefined
           : parseConfig(readInput(flags.config, '--config', MOST_BYTES), flags.config),
       model: flags.model === undefined ? undefined : modelOption(flags.model),
-      onUnusableModel: ({ message }) => io.stderr.write(`--model: ${message}; using the built-in forecaster instead\n`),
-      onFault: (error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
+      onFault: (error) => log.error(error),
+      log,
     },
     startService,
   );
-  io.stderr.write(`the prediction service is at ${running.url}\n`);
+  log.info(`the prediction service is at ${running.url}`);
+  if (flags.dish === undefined) {
+    log.info('no dish: it uses only what players report; --dish 192.168.100.1:9200 would query a dish as well');
+  }
   if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
-    io.stderr.write('everybody in the network can use it; --token-file would require a token\n');
+    log.warn('everybody in the network can use it; --token-file would require a token');
   }
   await interrupted(io);
   const status = await closed(running, io);
@@ -146,7 +151,7 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
   return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
 }
 
-function recordingOption(directory: string, flags: ServeFlags, io: CommandIo): ServiceOptions['recording'] {
+function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
   if (existsSync(directory) && !statSync(directory).isDirectory()) {
     throw new InputError('--record', 'a folder, or none yet', directory);
   }
@@ -154,7 +159,7 @@ function recordingOption(directory: string, flags: ServeFlags, io: CommandIo): S
     directory,
     maxBytes: positive(flags.recordMaxMb, '--record-max-mb') * 1e6,
     maxAgeDays: positive(flags.recordMaxDays, '--record-max-days'),
-    onNotice: (message) => io.stderr.write(`${message}\n`),
+    onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
   };
 }
 

@@ -22,7 +22,7 @@ import { EpochModel } from './handovers/epoch-model.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
-import { Problems } from './problems.ts';
+import { type Problem, Problems } from './problems.ts';
 import { SessionClock } from './session-clock.ts';
 import type { TelemetrySecond } from './telemetry.ts';
 
@@ -51,6 +51,8 @@ export interface Listener {
   observation?(observation: Observation): void;
   /** UTC has leapt. */
   leap?(): void;
+  /** A problem has appeared or ended. */
+  problem?(problem: Readonly<Problem>, isOver: boolean): void;
 }
 
 const MOST_PLAYERS = 64;
@@ -98,7 +100,10 @@ export class PredictionService {
     this.#startedMs = clock.utcMs();
     this.session = new SessionClock(clock);
     this.problems = new Problems(clock);
-    this.problems.onChange = () => this.stateChanged();
+    this.problems.onChange = (problem, isOver) => {
+      this.stateChanged();
+      for (const listener of this.#listeners) listener.problem?.(problem, isOver);
+    };
     this.log = new EventLog(this.#startedMs.toString(36));
     this.stream = new EventStream(this.log, clock);
     this.#forecaster = new LinkForecaster(this.session, {

@@ -9,8 +9,9 @@ import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
+import { type Log, NO_LOG } from './log.ts';
 import { Place } from './place.ts';
-import { PredictionService } from './prediction-service.ts';
+import { type Listener, PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
 import { Sky } from './sky/sky.ts';
@@ -49,12 +50,12 @@ export interface ServiceOptions {
   config?: ServiceConfig | undefined;
   /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
   model?: string | undefined;
-  /** Called if the model cannot be used; the service then runs without it. */
-  onUnusableModel?: (error: Error) => void;
   /** Default: the machine's. */
   clock?: Clock;
   /** Receives internal errors. */
   onFault?: (error: Error) => void;
+  /** Receives problems, states of the dish and refused clients. Default: none of it is logged. */
+  log?: Log;
 }
 
 export interface RunningService {
@@ -75,9 +76,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const model = options.model === undefined ? undefined : await modelOf(options.model);
   const forecasters = model === undefined || model instanceof Error ? [] : [model];
   const service = new PredictionService({ clock, version, forecasters });
+  service.listen(logged(options.log ?? NO_LOG, clock));
   if (model instanceof Error) {
     service.problems.report('model', 'unusable', model.message);
-    options.onUnusableModel?.(model);
   }
   const place = new Place({ given: options.location, showExactly: options.showExactLocation });
   service.attach({ location: () => place.shown() });
@@ -128,6 +129,20 @@ function apiOf(service: PredictionService, options: Omit<ServiceOptions, 'port'>
   const { allowedHosts = [], allowedOrigins = [], token } = options;
   const security = { allowedHosts: allowedHosts.map((name) => name.toLowerCase()), allowedOrigins, token };
   return createApi(service, { ...options, security, limits: { ...DEFAULT_LIMITS, ...options.limits } });
+}
+
+/** Logs each problem when it appears and when it ends. */
+function logged(log: Log, clock: Clock): Listener {
+  return {
+    problem({ part, code, message, sinceMs, count }, isOver) {
+      if (!isOver) log.warn({ part, code }, message);
+      // The dish's next state is logged instead.
+      else if (part !== 'dish') {
+        const seconds = Math.round((clock.utcMs() - sinceMs) / SECOND_MS);
+        log.info({ part, code }, `over after ${seconds} s, reported ${count === 1 ? 'once' : `${count} times`}`);
+      }
+    },
+  };
 }
 
 /** The model, or the reason why it cannot be used. */
@@ -240,18 +255,24 @@ function watchSky(
 }
 
 async function watchDish(
-  { dish, location, clock = REAL_CLOCK }: ServiceOptions,
+  { dish, location, clock = REAL_CLOCK, log = NO_LOG }: ServiceOptions,
   { service, place, sky }: { service: PredictionService; place: Place; sky: Sky | undefined },
 ): Promise<{ close(): void } | undefined> {
   if (dish === undefined) return undefined;
   const simulated: FakeDish | undefined =
     typeof dish === 'string' ? undefined : await startFakeDish({ script: dish, clock, location });
-  const monitor = new DishMonitor({
+  const monitor: DishMonitor = new DishMonitor({
     address: simulated?.address ?? (dish as string),
     clock,
     problems: service.problems,
     onSecond: (second) => service.observeTelemetry(second),
-    onStateChange: () => service.stateChanged(),
+    onStateChange() {
+      service.stateChanged();
+      const { state, detail } = monitor.reply();
+      // An unreachable dish is a problem, which is logged as such.
+      if (state === 'unreachable') return;
+      log.info({ part: 'dish', code: state }, detail ?? `the dish is ${state}`);
+    },
     onObstructionMap: sky && ((map, atMs, attitude) => sky.observeMap(map, atMs, attitude)),
     onLocation(reading) {
       place.ofDish = reading;

@@ -24,7 +24,7 @@ async function serve(port: number): Promise<RunningServe> {
     stderr: {
       write(text) {
         output += text;
-        const url = / is at (\S+)\n/.exec(output)?.[1];
+        const url = / is at ([^\s"]+)/.exec(output)?.[1];
         if (url !== undefined) ready(url);
       },
     },

@@ -122,6 +122,25 @@ describe('the API', () => {
     expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(await openApiDocument('1.2.3'));
   });
 
+  test('says what it is to somebody who opens it in a browser, without a token', async () => {
+    const { url } = await start({ token: 'a-long-secret-of-ours' });
+    const answer = await fetch(`${url}/`);
+    expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
+      status: 200,
+      type: expect.stringMatching(/^text\/plain/),
+    });
+    const about = await answer.text();
+    expect(about).toContain('/v1/state ');
+    const { url: open } = await start();
+    const wrong = (accept: string) => fetch(`${open}/stat`, { headers: { accept } });
+    const inBrowser = await wrong('text/html,*/*;q=0.8');
+    expect({ status: inBrowser.status, text: await inBrowser.text() }).toEqual({
+      status: 404,
+      text: `Nothing is here.\n\n${about}`,
+    });
+    expect(await (await wrong('*/*')).json()).toMatchObject({ error: { code: 'not-found' } });
+  });
+
   test.each<[string, ReturnType<typeof report>, string]>([
     ['an object as observations', report({}), 'body.observations: must be array, got an object'],
     ['no observations', report(undefined), "body: must have required property 'observations', got an object"],
@@ -259,7 +278,8 @@ describe('the API', () => {
     'answers a request for %s with any method',
     async (path) => {
       const { port } = await start();
-      for (const [method, status] of Object.entries({ GET: 404, PUT: 404, OPTIONS: 204 })) {
+      // `*` is the root.
+      for (const [method, status] of Object.entries({ GET: path === '*' ? 200 : 404, PUT: 404, OPTIONS: 204 })) {
         const { statusCode, headers } = await new Promise<IncomingMessage>((resolve, reject) => {
           const origin = { origin: 'http://localhost' };
           const sent = httpRequest({ port, method, path, headers: origin }, (response) => resolve(response.resume()));
