@@ -63,6 +63,27 @@ describe('a forecast of the service is admitted', () => {
     expect(first.admits(FORECAST, 30, 0)).toBe(true);
   });
 
+  test('not yet, if it knows less of the link than the session', () => {
+    const { gate: one } = gate();
+    expect([14, 16, undefined].map((seen) => one.verdict(seen))).toEqual(['not-yet', 'trusted', 'trusted']);
+  });
+
+  test('not yet, if its early forecasts were wrong; later ones are distrusted', () => {
+    const wrong = { ...FORECAST, quantilesBps: FORECAST.quantilesBps.map((row) => row.map((bps) => bps * 20)) };
+    const { gate: one } = gate();
+    const play = (fromSecond: number, experienceSeconds: number) => {
+      for (let tenth = fromSecond * 10; tenth < (fromSecond + 15) * 10; tenth++) {
+        if (tenth % 10 === 0) {
+          one.addForecast({ ...wrong, issuedAtMs: tenth * 100 }, tenth / 10, experienceSeconds);
+        }
+        one.observe(tenth / 10, (tenth + 1) / 10, 4e6);
+      }
+      return one.verdict(experienceSeconds);
+    };
+    expect(play(30, 40)).toBe('not-yet');
+    expect(play(45, 70)).toBe('distrusted');
+  });
+
   test('again in a new session', () => {
     const { gate: one, nowSeconds } = gate([0, 0, 0, 0, 0]);
     expect(one.admits(FORECAST, nowSeconds, 1)).toBe(false);

@@ -158,7 +158,7 @@ describe('forecasts of the service', () => {
     expect(ask()).toBe(forecast);
     expect(forecaster.state).toMatchObject({
       connection: 'streaming',
-      distrusted: false,
+      verdict: 'trusted',
       share: 0.25,
       ageSeconds: 0.5,
     });
@@ -242,7 +242,7 @@ describe('forecasts of the service', () => {
       await stage.advance(0);
       ask();
     }
-    expect(forecaster.state.distrusted).toBe(true);
+    expect(forecaster.state.verdict).toBe('distrusted');
     expect(ask()).toBeUndefined();
   });
 });
