@@ -11,6 +11,8 @@ export interface Output {
 export interface CommandIo {
   stdout: Output;
   stderr: Output;
+  /** Environment variables. Default: none. */
+  env?: Readonly<Record<string, string | undefined>>;
   /** Threads to use without `--jobs`. */
   defaultJobs: number;
   /** Calls `callback` at the first SIGINT or SIGTERM; the next one kills. Returns a function that stops listening. */
@@ -20,6 +22,7 @@ export interface CommandIo {
 export const PROCESS_IO: CommandIo = {
   stdout: process.stdout,
   stderr: process.stderr,
+  env: process.env,
   defaultJobs: availableParallelism(),
   onInterrupt(callback) {
     const signals = ['SIGINT', 'SIGTERM'] as const;

@@ -3,7 +3,11 @@
 import { runCommand } from './command.ts';
 
 /** Runs the command, calls `during` with the address from its output, then interrupts the command. */
-export async function runListening(args: readonly string[], during?: (url: string) => Promise<void>) {
+export async function runListening(
+  args: readonly string[],
+  during?: (url: string) => Promise<void>,
+  env: Record<string, string> = {},
+) {
   const written = { stdout: '', stderr: '' };
   let interrupt = () => {};
   let ready: (url: string) => void;
@@ -19,6 +23,7 @@ export async function runListening(args: readonly string[], during?: (url: strin
         if (found !== null) ready(found[1]!);
       },
     },
+    env,
     defaultJobs: 1,
     onInterrupt(callback) {
       interrupt = callback;

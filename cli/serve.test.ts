@@ -57,6 +57,65 @@ describe('serve', () => {
     expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0' });
   });
 
+  test('takes flags from the environment and from the file of --config', async () => {
+    const config = at('home.json');
+    const origins = ['https://a.example', 'https://b.example'];
+    writeFileSync(config, JSON.stringify({ settings: { port: 1, host: '127.0.0.2', 'allow-origin': origins } }));
+    const { stderr, status } = await run(
+      ['serve', '--host', '127.0.0.1'],
+      async (url) => {
+        expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+        for (const origin of origins) {
+          expect((await fetch(`${url}/healthz`, { headers: { origin } })).status).toBe(200);
+        }
+      },
+      { LEO_ABR_SERVE_CONFIG: config, LEO_ABR_SERVE_PORT: '0', LEO_ABR_SERVE_TOKEN_FILE: '' },
+    );
+    expect({ status, refused: stderr.includes('refused') }).toEqual({ status: 0, refused: false });
+  });
+
+  test.each<[string, Record<string, string>, object, string]>([
+    ['a variable', { LEO_ABR_SERVE_PORT: '70000' }, {}, 'LEO_ABR_SERVE_PORT: expected a whole number from 0'],
+    [
+      'a mistyped variable',
+      { LEO_ABR_SERVE_PROT: '1' },
+      {},
+      'LEO_ABR_SERVE_PROT: expected one of trace, telemetry, seed, host, port, ',
+    ],
+    [
+      'a file named by a variable',
+      { LEO_ABR_SERVE_TOKEN_FILE: 'package.json' },
+      {},
+      'package.json: LEO_ABR_SERVE_TOKEN',
+    ],
+    [
+      'a setting',
+      {},
+      { port: 70000 },
+      'home.json: settings.port: expected a whole number from 0 to 65535, got "70000"',
+    ],
+    ['a list of a setting', {}, { 'allow-origin': ['*'] }, 'home.json: settings.allow-origin: expected an origin like'],
+    [
+      'a mistyped setting',
+      {},
+      { prot: 1 },
+      'home.json: settings.prot: expected one of trace, telemetry, seed, host, port, ',
+    ],
+    [
+      'a setting of another type',
+      {},
+      { dish: [] },
+      'home.json: settings.dish: expected a text or a number, got an empty',
+    ],
+    ['no settings', {}, [], 'home.json: settings: expected an object, got an empty array'],
+  ])('names the place of %s', async (_, env, settings, message) => {
+    const config = at('home.json');
+    writeFileSync(config, JSON.stringify({ settings }));
+    const { status, stderr } = await run(['serve', '--config', config], undefined, env);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+  });
+
   test('a port that is taken is wrong input', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));

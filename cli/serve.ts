@@ -24,9 +24,12 @@ import {
   proxyOption,
 } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
+import { Settings } from './settings.ts';
 import { TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
+/** Of environment variables. */
+const PREFIX = 'LEO_ABR_SERVE_';
 /** Largest file of a configuration, certificate or token. */
 const MOST_BYTES = 2 ** 20;
 
@@ -82,20 +85,34 @@ export function serveCommand(io: CommandIo): Command {
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
     .option('--record-max-days <n>', 'delete recordings older than this', '30')
-    .option('--config <file>', 'JSON file with triggers and the URLs to post them to')
+    .option('--config <file>', 'JSON file with settings, triggers and the URL to post them to')
     .option('--model <file.onnx>', 'model for the forecasts, as in leo-abr/onnx (default: the built-in one)')
     .option('--print-openapi', 'print the OpenAPI document of the service and exit')
-    .action((flags: ServeFlags) => serve(flags, io));
+    .addHelpText(
+      'after',
+      `\nEach flag can also be set by a variable (${PREFIX}PORT for --port) or in the file of --config.`,
+    )
+    .action(async (_flags: ServeFlags, command: Command) => {
+      const settings = new Settings(command, { except: ['print-openapi'] });
+      settings.takeEnvironment(io.env ?? {}, PREFIX);
+      await serve(command, settings, io).catch((error) => {
+        throw settings.locate(error);
+      });
+    });
 }
 
-async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
+async function serve(command: Command, settings: Settings, io: CommandIo): Promise<void> {
   // Imported here, so that other commands start without the service.
   const { isLoopback, openApiDocument, parseConfig, startService } = await import('../service/index.ts');
   const { serviceLog } = await import('./service-log.ts');
-  if (flags.printOpenapi === true) {
+  const { printOpenapi, config: file } = command.opts<ServeFlags>();
+  if (printOpenapi === true) {
     io.stdout.write(`${JSON.stringify(await openApiDocument(TOOL_VERSION), null, 2)}\n`);
     return;
   }
+  const config = file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file);
+  if (config?.settings !== undefined) settings.takeFile(config.settings, file!);
+  const flags = command.opts<ServeFlags>();
   const log = serviceLog(io.stderr);
   const running = await listening(
     {
@@ -112,10 +129,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
-      config:
-        flags.config === undefined
-          ? undefined
-          : parseConfig(readInput(flags.config, '--config', MOST_BYTES), flags.config),
+      config,
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onFault: (error) => log.error(error),
       log,

@@ -160,7 +160,7 @@ describe('the config file', () => {
   const trigger = { name: 'a', metric: 'latencyMs', comparison: '>', threshold: 1 };
   test.each<[string, unknown, string]>([
     ['an array', [], 'c.json: expected an object, got an empty array'],
-    ['an unknown field', { tea: 1 }, 'c.json: tea: expected one of triggers, webhook, builtIn, got "tea"'],
+    ['an unknown field', { tea: 1 }, 'c.json: tea: expected one of triggers, webhook, builtIn, settings, got "tea"'],
     ['an object of triggers', { triggers: {} }, 'c.json: triggers: expected an array of at most 100, got an object'],
     [
       'a wrong metric',
