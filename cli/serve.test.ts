@@ -32,8 +32,12 @@ describe('serve', () => {
   test('takes the client from X-Forwarded-For of a trusted proxy', async () => {
     const proxies = ['--trust-proxy', '127.0.0.1', '--trust-proxy', 'fd00::/8'];
     await run(['serve', '--port', '0', ...proxies], async (url) => {
-      const status = async (address: string) =>
-        (await fetch(`${url}/v1/events`, { headers: { 'x-forwarded-for': address } })).status;
+      // Kept, because a response that is garbage-collected ends its stream.
+      const streams: Response[] = [];
+      const status = async (address: string) => {
+        const stream = await fetch(`${url}/v1/events`, { headers: { 'x-forwarded-for': address } });
+        return streams[streams.push(stream) - 1]!.status;
+      };
       for (let i = 0; i < 32; i++) expect(await status('10.0.0.1')).toBe(200);
       expect(await status('10.0.0.1')).toBe(429);
       expect(await status('10.0.0.2')).toBe(200);

@@ -38,6 +38,7 @@ export interface Parts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
   recording?: { status(): StateReply['recording']; written(): Promise<void> };
+  webhook?: { readonly counts: Readonly<Record<string, number>> };
   location?: () => StateReply['location'];
 }
 
@@ -272,6 +273,11 @@ export class PredictionService {
 
   get isEpochDegraded(): boolean {
     return this.#epochs.isDegraded;
+  }
+
+  /** Triggers by what became of their posts; empty without a webhook. */
+  get webhookCounts(): Readonly<Record<string, number>> {
+    return this.#parts.webhook?.counts ?? {};
   }
 
   get players(): number {

@@ -211,6 +211,7 @@ function watchTriggers(
   { service, onFault }: Omit<Surroundings, 'place'>,
 ): { close(): void } {
   const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
+  if (hook !== undefined) service.attach({ webhook: hook });
   const watch = new TriggerWatch({
     triggers,
     session: service.session,

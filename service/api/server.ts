@@ -108,8 +108,6 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   }) as unknown as FastifyInstance;
   app.server.maxConnections = limits.connections;
   app.removeContentTypeParser('text/plain');
-  const refusals = new RefusalLog(options.log ?? NO_LOG, clock);
-  app.decorate('logRefusal', (refusal: Refusal) => refusals.add(refusal));
 
   // Replies are typed, so they need no serializers that enforce the schemas.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -132,6 +130,11 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     maxAge: 600,
   });
   const metrics = createMetrics(service);
+  const refusals = new RefusalLog(options.log ?? NO_LOG, clock);
+  app.decorate('onRefusal', (refusal: Refusal) => {
+    metrics.observeRefusal(refusal);
+    refusals.add(refusal);
+  });
   const notFound = notFoundHandler(app);
   guard(app, { security, clock, rate: new RateLimit(limits.rate), notFound });
   count(app, metrics);
@@ -152,7 +155,9 @@ export async function createApi(service: PredictionService, options: ApiOptions)
       const { serverUtcMs, verdicts, share } = answer;
       const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
       isAnyAccepted ||= accepted > 0;
-      return { accepted, rejected: report.rejections(verdicts, serverUtcMs), share };
+      const rejected = report.rejections(verdicts, serverUtcMs);
+      metrics.observeReport({ accepted, rejected });
+      return { accepted, rejected, share };
     };
     const taken = take(first, 'body');
     const takenOthers = others?.map((other, i) => {
@@ -286,7 +291,7 @@ function notFoundHandler(app: FastifyInstance): Handler {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    logRefusal(refusal: Refusal): void;
+    onRefusal(refusal: Refusal): void;
   }
 }
 
@@ -299,7 +304,7 @@ interface Refused {
 
 function refuse(reply: FastifyReply, { status, code, message, retryAfterSeconds }: Refused): FastifyReply {
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  reply.server.logRefusal({ status, code, message, address: reply.request.ip });
+  reply.server.onRefusal({ status, code, message, address: reply.request.ip });
   return reply.code(status).send({ error: { code, message } });
 }
 

@@ -227,6 +227,7 @@ describe('the webhook', () => {
     webhook.send({ n: 2 });
     await webhook.idle();
     expect(got).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(webhook.counts).toEqual({ sent: 2, failed: 0, dropped: 0 });
     expect(problems.list()).toEqual([]);
     server.close();
     server.closeAllConnections();
@@ -249,6 +250,7 @@ describe('the webhook', () => {
     expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 9 }]);
     await webhook.idle();
     expect(tries).toBe(51 * 3);
+    expect(webhook.counts).toEqual({ sent: 0, failed: 51, dropped: 9 });
     expect(problems.list()).toContainEqual(expect.objectContaining({ part: 'webhook', code: 'failed' }));
     expect(JSON.stringify(problems.list())).not.toContain('secret');
   });
