@@ -5,11 +5,12 @@ import { runCommand } from './command.ts';
 /** Runs the command, calls `during` with the address from its output, then interrupts the command. */
 export async function runListening(
   args: readonly string[],
-  during?: (url: string) => Promise<void>,
+  during?: (url: string, reload: () => void) => Promise<void>,
   env: Record<string, string> = {},
 ) {
   const written = { stdout: '', stderr: '' };
   let interrupt = () => {};
+  let reload = () => {};
   let ready: (url: string) => void;
   const url = new Promise<string>((resolve) => {
     ready = resolve;
@@ -25,6 +26,9 @@ export async function runListening(
     },
     env,
     defaultJobs: 1,
+    onReload(callback) {
+      reload = callback;
+    },
     onInterrupt(callback) {
       interrupt = callback;
       return () => {};
@@ -32,7 +36,7 @@ export async function runListening(
   });
   if (during !== undefined) {
     try {
-      await during(await url);
+      await during(await url, () => reload());
     } finally {
       interrupt();
     }

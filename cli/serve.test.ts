@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
@@ -190,6 +192,50 @@ describe('serve', () => {
     failing.close();
     expect(stderr).not.toContain('hunter2');
   });
+
+  const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+  (hasOpenssl ? test : test.skip)(
+    `uses a renewed certificate${hasOpenssl ? '' : ' (skipped: no openssl)'}`,
+    async () => {
+      const [cert, key] = [at('served.pem'), at('served-key.pem')];
+      const renew = (name: string) => {
+        const made = [
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:P-256',
+          '-nodes',
+          '-days',
+          '1',
+          '-subj',
+          `/CN=${name}`,
+        ];
+        const { status } = spawnSync('openssl', ['req', '-x509', ...made, '-out', cert, '-keyout', key]);
+        expect(status).toBe(0);
+      };
+      /** The name in the certificate of a new connection. */
+      const served = (url: string) =>
+        new Promise<unknown>((resolve, reject) => {
+          const socket = connect({ port: Number(new URL(url).port), rejectUnauthorized: false }, () => {
+            resolve(socket.getPeerCertificate().subject.CN);
+            socket.destroy();
+          }).once('error', reject);
+        });
+      renew('first');
+      const flags = ['--tls-cert', cert, '--tls-key', key];
+      const { stderr } = await run(['serve', '--port', '0', ...flags], async (url, reload) => {
+        expect(await served(url)).toBe('first');
+        renew('second');
+        reload();
+        expect(await served(url)).toBe('second');
+        writeFileSync(cert, 'tea');
+        reload();
+        expect(await served(url)).toBe('second');
+      });
+      expect(stderr).toContain('the previous certificate remains: ');
+      expect(stderr).toContain('--tls-cert: expected a PEM file');
+    },
+  );
 
   test('refuses an invalid certificate', async () => {
     writeFileSync(at('cert.pem'), '-----BEGIN CERTIFICATE-----\ntea\n-----END CERTIFICATE-----\n');

@@ -7,7 +7,7 @@ import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import type { DishScript, Log, ServiceOptions } from '../service/index.ts';
+import type { DishScript, Log, RunningService, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import { collect, decimalNumber } from './flags.ts';
@@ -143,9 +143,25 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
   if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
     log.warn('everybody in the network can use it; --token-file would require a token');
   }
+  // A terminal that closes also sends SIGHUP, and must end the service.
+  if (io.stderr.isTTY !== true) io.onReload?.(() => reload(flags, { running, settings, log }));
   await interrupted(io);
   const status = await closed(running, io);
   if (status !== EXIT_DONE) throw new ExitWith(status);
+}
+
+/** Reads the certificate again. Keeps the previous one if the new one is invalid. */
+function reload(
+  flags: ServeFlags,
+  { running, settings, log }: { running: RunningService; settings: Settings; log: Log },
+): void {
+  try {
+    const tls = tlsOption(flags);
+    if (tls !== undefined) running.renewTls(tls);
+    log.info({}, tls === undefined ? 'no certificate to read again' : 'the certificate was read again');
+  } catch (error) {
+    log.warn({}, `the previous certificate remains: ${(settings.locate(error) as Error).message}`);
+  }
 }
 
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {

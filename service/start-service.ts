@@ -1,6 +1,7 @@
 /** Assembles the service: parts, timers, HTTP. */
 
 import type { AddressInfo } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
 import { type ApiLimits, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { DishMonitor } from './dish/dish-monitor.ts';
@@ -63,6 +64,8 @@ export interface RunningService {
   url: string;
   port: number;
   service: PredictionService;
+  /** Uses another certificate for new connections. Only for a service that was started with one. */
+  renewTls(tls: NonNullable<ServiceOptions['tls']>): void;
   /** Ends connections and finishes recordings. Rejects with a `LostLinesError` if records were lost. */
   close(): Promise<void>;
 }
@@ -111,7 +114,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const address = app.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
-    return { url, port: address.port, service, close };
+    const renewTls = (renewed: object) => (app.server as unknown as TlsServer).setSecureContext(renewed);
+    return { url, port: address.port, service, renewTls, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;

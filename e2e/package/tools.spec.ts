@@ -65,7 +65,7 @@ async function serving(command: string, during: (url: string) => Promise<void>):
 
 test('contains the command and its licence, and no sources', () => {
   const installed = join(folder, 'node_modules/leo-abr-tools');
-  expect(readdirSync(installed).sort()).toEqual(['README.md', 'bin', 'dist', 'package.json']);
+  expect(readdirSync(installed).sort()).toEqual(['README.md', 'bin', 'deploy', 'dist', 'package.json']);
   expect(readFileSync(join(installed, 'dist/LICENSE'), 'utf8')).toContain('Apache License');
 });
 
