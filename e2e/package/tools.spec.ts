@@ -1,7 +1,7 @@
 /** The packed leo-abr-tools in an empty folder, as somebody without a checkout has it. */
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
@@ -17,8 +17,14 @@ test.beforeAll(() => {
   const modules = join(folder, 'node_modules');
   const run = (program: string, ...args: string[]) =>
     execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
-  run(process.execPath, 'node_modules/vite/bin/vite.js', 'build', '--mode', 'cli', '--logLevel', 'error');
-  run('npm', 'pack', '--workspace', 'cli', '--ignore-scripts', '--pack-destination', folder);
+  // Built beside a copy of the package: other tests may use the checkout's cli/dist.
+  const copy = join(folder, 'copy');
+  for (const name of ['README.md', 'bin', 'deploy', 'package.json']) {
+    cpSync(join(ROOT, 'cli', name), join(copy, name), { recursive: true });
+  }
+  const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
+  run(process.execPath, vite, 'build', '--mode', 'cli', '--outDir', join(copy, 'dist'), '--logLevel', 'error');
+  run('npm', 'pack', copy, '--ignore-scripts', '--pack-destination', folder);
   // As `npm install` would, but the dependencies are linked, which avoids a download.
   for (const place of ['leo-abr-tools', '.bin']) mkdirSync(join(modules, place), { recursive: true });
   const { version } = JSON.parse(readFileSync(join(ROOT, 'cli/package.json'), 'utf8'));
