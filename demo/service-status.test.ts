@@ -75,7 +75,7 @@ describe('connected, but', () => {
     expect(status({ players: [playing({ verdict: 'not-yet' }), playing()] })).toEqual({
       kind: 'connected',
       label: 'Connected',
-      details: 'not yet used: it has observed too little of the link, so MPC-L uses its own · dish online (31 ms)',
+      details: 'not used yet: it knows too little of the link, so MPC-L uses its own · dish online (31 ms)',
     });
   });
 

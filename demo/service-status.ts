@@ -86,7 +86,7 @@ function ofAnswer({ dish }: ServiceAnswer, { players, hasUser, isBack }: Service
   }
   // The client passes a forecast on only if it may be better than the player's own.
   if (players.some(({ state }) => state.verdict === 'not-yet')) {
-    return connected('not yet used: it has observed too little of the link, so MPC-L uses its own', seen);
+    return connected('not used yet: it knows too little of the link, so MPC-L uses its own', seen);
   }
   const used = players.every(({ isUsed }) => isUsed) ? 'MPC-L uses it' : 'MPC-L uses its own now';
   return connected(seen, `forecast ${age.toFixed(0)} s old`, used);

@@ -68,9 +68,10 @@ describe('a forecast of the service is admitted', () => {
     expect([14, 16, undefined].map((seen) => one.verdict(seen))).toEqual(['not-yet', 'trusted', 'trusted']);
   });
 
-  test('not yet, if its early forecasts were wrong; later ones are distrusted', () => {
+  test('not yet, if its early forecasts were wrong; distrusted, if later ones are wrong, too', () => {
     const wrong = { ...FORECAST, quantilesBps: FORECAST.quantilesBps.map((row) => row.map((bps) => bps * 20)) };
-    const { gate: one } = gate();
+    const one = new ForecastGate({ staleSeconds: 3 });
+    one.start();
     const play = (fromSecond: number, experienceSeconds: number) => {
       for (let tenth = fromSecond * 10; tenth < (fromSecond + 15) * 10; tenth++) {
         if (tenth % 10 === 0) {
@@ -80,8 +81,14 @@ describe('a forecast of the service is admitted', () => {
       }
       return one.verdict(experienceSeconds);
     };
-    expect(play(30, 40)).toBe('not-yet');
-    expect(play(45, 70)).toBe('distrusted');
+    // Early for a service with 40 s, then for a session with less than 20 s.
+    expect(play(0, 40)).toBe('not-yet');
+    one.start();
+    expect(play(0, 70)).toBe('not-yet');
+    expect(play(15, 70)).toBe('distrusted');
+    // A new session does not make up for that.
+    one.start();
+    expect(play(0, 70)).toBe('distrusted');
   });
 
   test('again in a new session', () => {

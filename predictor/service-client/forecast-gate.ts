@@ -24,6 +24,8 @@ const ROUNDING = 1e-9;
 /** A service with this much observed downloading has enough; a session with less than the other has no advantage. */
 const EXPERIENCED_SECONDS = 60;
 const LEAST_LEAD_SECONDS = 10;
+/** A service whose forecasts are of another link needs about this much of the session's downloading to follow. */
+const INTRODUCED_SECONDS = 20;
 
 /** See `ServiceForecasterState`. */
 export type Verdict = 'trusted' | 'not-yet' | 'distrusted';
@@ -45,7 +47,7 @@ export class ForecastGate {
   verdict(experienceSeconds = EXPERIENCED_SECONDS): Verdict {
     if (experienceSeconds < this.#leastExperienceSeconds()) return 'not-yet';
     if (!this.#trust.isDropped) return 'trusted';
-    return experienceSeconds < EXPERIENCED_SECONDS ? 'not-yet' : 'distrusted';
+    return this.#trust.isEarlyDrop ? 'not-yet' : 'distrusted';
   }
 
   /** Begins a session: forgets the link, keeps the trust in the service. */
@@ -66,7 +68,8 @@ export class ForecastGate {
 
   /** A new forecast, on the session's clock, times the player's share. `experienceSeconds`: as in `admits`. */
   addForecast(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): void {
-    this.#trust.addForecast(forecast, nowSeconds, experienceSeconds < EXPERIENCED_SECONDS);
+    const isEarly = experienceSeconds < EXPERIENCED_SECONDS || this.#observedSeconds < INTRODUCED_SECONDS;
+    this.#trust.addForecast(forecast, nowSeconds, isEarly);
   }
 
   /** Whether to use a forecast. `experienceSeconds`: downloading that the service has observed; default: enough. */

@@ -1,8 +1,8 @@
 /**
  * Decides whether to trust a service by its past forecasts: their score on this session's own rates (mean pinball loss
  * of ln rate, a proper score) is compared with a simple baseline from the last seconds. A service with much worse
- * scores is dropped until they are better; after the second time, permanently. A drop because of early forecasts, which a
- * service issues before it knows the link, does not count.
+ * scores is dropped until they are better; after the second time, permanently. A drop because of early forecasts, which the
+ * service issued before it knew the link, counts only if later ones are as bad.
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
@@ -51,11 +51,17 @@ export class ForecastTrust {
   #scored = 0;
   #drops = 0;
   #isDropped = false;
+  #isEarlyDrop = false;
   #newestSeconds = 0;
   #lastBaseline = { atSeconds: 0, value: Number.NaN };
 
   get isDropped(): boolean {
     return this.#isDropped;
+  }
+
+  /** Only early forecasts were bad enough for the drop. */
+  get isEarlyDrop(): boolean {
+    return this.#isDropped && this.#isEarlyDrop;
   }
 
   /** Begins a session: forgets the link, keeps the scores of the service. */
@@ -74,7 +80,7 @@ export class ForecastTrust {
     this.#pending = this.#pending.filter(({ scoredSteps }) => scoredSteps < Number.POSITIVE_INFINITY);
   }
 
-  /** A new forecast, on the session's clock. `isEarly`: the service has observed little of the link. */
+  /** A new forecast, on the session's clock. `isEarly`: the service knows little of the link. */
   addForecast(forecast: QuantileForecast, nowSeconds: number, isEarly = false): void {
     const baseline = this.#baseline(nowSeconds);
     if (Number.isNaN(baseline)) return;
@@ -136,8 +142,10 @@ export class ForecastTrust {
     this.#scored = this.#scored * FADE + 1;
     if (this.#scored < LEAST_SCORED) return;
     const margin = DROP_MARGIN * this.#scored;
-    if (!this.#isDropped && this.#loss > DROP_RATIO * this.#baselineLoss + margin) {
+    const isBad = this.#loss > DROP_RATIO * this.#baselineLoss + margin;
+    if (isBad && (!this.#isDropped || (this.#isEarlyDrop && !isEarly))) {
       this.#isDropped = true;
+      this.#isEarlyDrop = isEarly;
       if (!isEarly) this.#drops++;
     } else if (this.#isDropped && this.#drops < 2 && this.#loss < TRUST_RATIO * this.#baselineLoss) {
       this.#isDropped = false;

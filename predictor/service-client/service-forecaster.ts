@@ -41,7 +41,7 @@ export interface ServiceForecasterState {
   detail?: string;
   /**
    * `trusted`: its forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because
-   * the service has observed too little of the link; it was probably just started. `distrusted`: they are not used,
+   * service or session have just started, and the service knows too little of the link. `distrusted`: they are not used,
    * because they were much worse than a simple baseline.
    */
   verdict: Verdict;
