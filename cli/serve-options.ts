@@ -3,9 +3,11 @@
 import { isIP } from 'node:net';
 import type { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
+import { placeOf } from '../replay/formats/place.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
 import { wholeNumber } from './flags.ts';
+import { readInput } from './results-file.ts';
 
 export function addListenOptions(command: Command, defaultPort: number): Command {
   const host = 'address to listen on; any other than 127.0.0.1 opens it to the network';
@@ -101,4 +103,18 @@ export function locationOption(text: string): {
   if (isPlace) return { latitudeDegrees, longitudeDegrees, altitudeMetres };
   const expected = 'degrees north, degrees east and optionally metres, like 48.1,11.6,520';
   throw new InputError('--location', expected, text);
+}
+
+const MOST_TOKEN_BYTES = 2 ** 20;
+const SHORTEST_TOKEN = 16;
+
+/** Errors never show the token. */
+export function tokenOption(file: string): string {
+  const field = '--token-file';
+  const token = readInput(file, field, MOST_TOKEN_BYTES).trim();
+  if (token.length < SHORTEST_TOKEN || !/^[\x21-\x7e]+$/.test(token)) {
+    const expected = `one line of at least ${SHORTEST_TOKEN} letters, digits and signs`;
+    throw new InputError(placeOf({ file, field }), expected, undefined, `${token.length} characters`);
+  }
+  return token;
 }

@@ -22,6 +22,7 @@ import {
   originOption,
   portOption,
   proxyOption,
+  tokenOption,
 } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { Settings } from './settings.ts';
@@ -122,7 +123,7 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
       allowedHosts: flags.allowHost,
       allowedOrigins: flags.allowOrigin.map(originOption),
       trustedProxies: flags.trustProxy.map(proxyOption),
-      token: flags.tokenFile === undefined ? undefined : tokenIn(flags.tokenFile),
+      token: flags.tokenFile === undefined ? undefined : tokenOption(flags.tokenFile),
       tls: tlsOption(flags),
       dish: await dishOption(flags, io),
       location: flags.location === undefined ? undefined : locationOption(flags.location),
@@ -228,17 +229,4 @@ function pemIn(file: string, field: string): string {
   const text = readInput(file, field, MOST_BYTES);
   if (text.includes('-----BEGIN ')) return text;
   throw new InputError(placeOf({ file, field }), 'a PEM file', text.slice(0, 20));
-}
-
-const SHORTEST_TOKEN = 16;
-
-/** Errors never show the token. */
-function tokenIn(file: string): string {
-  const field = '--token-file';
-  const token = readInput(file, field, MOST_BYTES).trim();
-  if (token.length < SHORTEST_TOKEN || !/^[\x21-\x7e]+$/.test(token)) {
-    const expected = `one line of at least ${SHORTEST_TOKEN} letters, digits and signs`;
-    throw new InputError(placeOf({ file, field }), expected, undefined, `${token.length} characters`);
-  }
-  return token;
 }

@@ -114,4 +114,36 @@ describe('the service', () => {
       because: 'no throughput was observed for 60 s',
     });
   });
+
+  test('publishes traffic at once when a player reports, even nothing, and with each second of the dish', () => {
+    const { service, clock, events } = served(3, { player: false });
+    const traffic = () => events.filter(({ type }) => type === 'traffic').map(({ data }) => data);
+    expect(traffic()).toHaveLength(3);
+    expect(traffic()[2]).toEqual({
+      serverUtcMs: clock.utcMs(),
+      isWatched: false,
+      second: { atMs: clock.utcMs(), downlinkUsageBps: expect.any(Number), uplinkUsageBps: expect.any(Number) },
+    });
+    service.observe({ player: 'p', observations: [] });
+    service.observe({ player: 'q', observations: [] });
+    expect(traffic().slice(3)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: true }]);
+    // Players report at least every 5 s.
+    for (let tenth = 0; tenth < 50; tenth++) {
+      clock.advance(0.1);
+      service.tick();
+    }
+    service.observe({ player: 'p', observations: [] });
+    service.observeTelemetry({ atMs: clock.utcMs() - 60_000, downlinkUsageBps: 1, fromHistory: true });
+    for (let tenth = 0; tenth < 100; tenth++) {
+      clock.advance(0.1);
+      service.tick();
+    }
+    expect(traffic()).toHaveLength(4);
+    clock.advance(0.1);
+    service.tick();
+    service.tick();
+    expect(traffic().slice(4)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: false }]);
+    service.observeTelemetry({ atMs: clock.utcMs() });
+    expect(traffic()[5]).toEqual({ serverUtcMs: clock.utcMs(), isWatched: false, second: { atMs: clock.utcMs() } });
+  });
 });

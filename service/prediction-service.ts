@@ -14,6 +14,7 @@ import type {
   PlayerReport,
   SkyReply,
   StateReply,
+  Traffic,
   WireObservation,
 } from './api/wire.ts';
 import type { Clock } from './clock.ts';
@@ -66,6 +67,8 @@ const FORECAST_PERIOD_SECONDS = 1;
 /** Publish a forecast early if this much more of the link was observed; reports come twice a second. */
 const NEWS_SECONDS = 0.4;
 const HEARTBEAT_SECONDS = 15;
+/** After this long without a report, nobody is watching; players report at least every 5 s. */
+const WATCHED_SECONDS = 10;
 /** Time for which a leap of the clock is shown as a problem. */
 const LEAP_SHOWN_SECONDS = 600;
 
@@ -93,6 +96,8 @@ export class PredictionService {
   #nextHandoverMs = Number.POSITIVE_INFINITY;
   #isStateNew = false;
   #hintedEpoch = Number.NaN;
+  #reportedSeconds = Number.NEGATIVE_INFINITY;
+  #isWatched = false;
 
   constructor(options: PredictionServiceOptions) {
     const { clock, version, forecasters } = options;
@@ -137,6 +142,7 @@ export class PredictionService {
     if (nowSeconds - this.#leaptSeconds > LEAP_SHOWN_SECONDS) this.problems.clear('clock', 'leapt');
     this.#link.advance(nowSeconds);
     this.#announceHandover();
+    if (this.#isWatched && nowSeconds - this.#reportedSeconds > WATCHED_SECONDS) this.#publishTraffic();
     const isDue = nowSeconds - this.#forecastSeconds >= FORECAST_PERIOD_SECONDS - 0.05;
     const { preparedSeconds } = this.#forecaster;
     if (isDue || preparedSeconds - this.#forecastOfSeconds >= NEWS_SECONDS) {
@@ -172,6 +178,7 @@ export class PredictionService {
   observeTelemetry(second: TelemetrySecond): void {
     this.#followClock();
     for (const listener of this.#listeners) listener.telemetry?.(second);
+    if (second.fromHistory !== true) this.#publishTraffic(second);
     const atSeconds = this.session.secondsAt(second.atMs);
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
     this.#epochs.observe(second, epoch);
@@ -254,6 +261,8 @@ export class PredictionService {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();
+    this.#reportedSeconds = nowSeconds;
+    if (!this.#isWatched) this.#publishTraffic();
     const { isDownloading } = request;
     const verdicts = this.#link.report(request.player, observations, { nowSeconds, address, isDownloading });
     if (typeof verdicts === 'string') return verdicts;
@@ -303,6 +312,20 @@ export class PredictionService {
     }
     const { startMs, endMs, ...rest } = observation;
     return { ...rest, startSeconds: this.session.secondsAt(startMs), endSeconds: this.session.secondsAt(endMs) };
+  }
+
+  #publishTraffic(second?: TelemetrySecond): void {
+    this.#isWatched = this.session.nowSeconds() - this.#reportedSeconds <= WATCHED_SECONDS;
+    const traffic: Traffic = { serverUtcMs: this.clock.utcMs(), isWatched: this.#isWatched };
+    if (second !== undefined) {
+      const { atMs, downlinkUsageBps, uplinkUsageBps } = second;
+      traffic.second = {
+        atMs,
+        ...(downlinkUsageBps !== undefined && { downlinkUsageBps }),
+        ...(uplinkUsageBps !== undefined && { uplinkUsageBps }),
+      };
+    }
+    this.publish('traffic', traffic);
   }
 
   /** Publishes each handover once, when it is due. */

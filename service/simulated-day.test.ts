@@ -96,7 +96,10 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
   const count = (kind: string) => {
     happened[kind] = (happened[kind] ?? 0) + 1;
   };
-  service.listen({ event: (type) => type !== 'state' && count(type), telemetry: () => count('telemetry') });
+  service.listen({
+    event: (type) => type !== 'state' && type !== 'traffic' && count(type),
+    telemetry: () => count('telemetry'),
+  });
   const players = new SimulatedPlayers(clock);
   const problems = new Set<string>();
   const most = { players: 0, openFiles: 0, waitingLines: 0 };

@@ -195,8 +195,8 @@ async function record(
     telemetry: (second) => recorder.telemetry(second),
     report: (request) => recorder.report(request),
     event(type, data) {
-      // The state can be derived from the other records.
-      if (type !== 'state') recorder.event(type, data);
+      // State and traffic can be derived from the other records.
+      if (type !== 'state' && type !== 'traffic') recorder.event(type, data);
     },
     observation: (observation) => recorder.observation(observation, (seconds) => session.utcMsAt(seconds)),
     leap: () => recorder.onLeap(),

@@ -1,6 +1,7 @@
 /**
  * `leo-abr trace record`: makes recordings of the user's link, for `leo-abr train`. It starts the prediction service,
- * which records player reports and dish telemetry, or reads what `leo-abr serve --record` has recorded.
+ * which records player reports and dish telemetry, or reads what `leo-abr serve --record` has recorded, or measures the
+ * link itself.
  */
 
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
@@ -18,10 +19,11 @@ import { requireWritableFolder } from '../results-file.ts';
 import { closed, dishAddressOption, interrupted, listening, originOption, portOption } from '../serve-options.ts';
 import { TOOL_VERSION } from '../tool.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
+import { type ActiveFlags, measureActively } from './active.ts';
 import { type Run, runsOf } from './runs.ts';
 import { USAGE_DATASET, usagePieces } from './usage.ts';
 
-interface Flags {
+interface Flags extends ActiveFlags {
   out: string;
   from?: string[];
   bridge: string;
@@ -39,6 +41,7 @@ const KEPT_FOLDER = '.records';
 /** The port of `leo-abr serve`, which pages expect. */
 const DEFAULT_PORT = '8790';
 const LISTENING_FLAGS = ['dish', 'host', 'port', 'allowOrigin'];
+const ACTIVE_FLAGS = ['service', 'tokenFile', 'trigger', 'schedule', 'seconds', 'budgetMbPerDay'] as const;
 
 export function recordCommand(io: CommandIo): Command {
   return new Command('record')
@@ -50,6 +53,24 @@ export function recordCommand(io: CommandIo): Command {
         'folders or files of leo-abr serve --record; without it, players are recorded until Ctrl-C',
       ).conflicts(LISTENING_FLAGS),
     )
+    .addOption(
+      new Option(
+        '--active <url>',
+        'measure the link by downloads from this address while nobody uses it, until Ctrl-C',
+      ).conflicts([...LISTENING_FLAGS, 'from', 'usage']),
+    )
+    .option(
+      '--service <url>',
+      'with --active: the leo-abr serve that watches the dish (default: http://127.0.0.1:8790)',
+    )
+    .option('--token-file <file>', "with --active: file with the service's bearer token")
+    .option(
+      '--trigger <names>',
+      "with --active: the service's triggers that begin a measurement, or none (default: latency-spike,handover,obstruction)",
+    )
+    .option('--schedule <seconds>', 'with --active: begin a measurement also this often')
+    .option('--seconds <seconds>', 'with --active: length of a measurement (default: 35)')
+    .option('--budget-mb-per-day <n>', 'with --active: most MB downloaded in a UTC day (default: 2000)')
     .option('--bridge <seconds>', 'longest pause between two downloads that does not end a recording', '4')
     .option('--shortest <seconds>', 'leave out shorter recordings', String(LEAST_RECORDING_SECONDS))
     .option('--place <words>', 'location of the link; place and day make a recording group')
@@ -71,7 +92,17 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   const longestPauseSeconds = decimalNumber(flags.bridge, '--bridge', { expected: 'a number of seconds' });
   const shortestSeconds = decimalNumber(flags.shortest, '--shortest', { expected: 'a number of seconds' });
   if (place?.trim() === '') throw new InputError('--place', 'a place', place);
-  const status = from === undefined ? await listen(flags, io) : EXIT_DONE;
+  for (const name of ACTIVE_FLAGS) {
+    if (flags.active !== undefined || flags[name] === undefined) continue;
+    throw new InputError(
+      `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+      '--active as well',
+      flags[name],
+    );
+  }
+  let status = EXIT_DONE;
+  if (flags.active !== undefined) await measure(flags, io);
+  else if (from === undefined) status = await listen(flags, io);
   for (const path of from ?? []) requireApart(path, out);
 
   const pieces = await piecesOf(from ?? [join(out, KEPT_FOLDER)], flags, io);
@@ -107,6 +138,22 @@ async function listen({ out, dish, host, port, allowOrigin }: Flags, io: Command
   io.stderr.write(`recording player reports until Ctrl-C; the service is at ${running.url}\n`);
   await interrupted(io);
   return closed(running, io);
+}
+
+/** Measures the link until the command is interrupted. */
+async function measure(flags: Flags, io: CommandIo): Promise<void> {
+  const { REAL_CLOCK } = await import('../../service/index.ts');
+  await measureActively(flags, {
+    directory: join(flags.out, KEPT_FOLDER),
+    clock: REAL_CLOCK,
+    fetch: globalThis.fetch,
+    every(ms, act) {
+      const timer = setInterval(act, ms);
+      return () => clearInterval(timer);
+    },
+    interrupted: interrupted(io),
+    note: (line) => io.stderr.write(`${line}\n`),
+  });
 }
 
 /** Input and output folders must be apart, or `train --data` would find each recording twice. */

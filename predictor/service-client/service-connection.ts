@@ -1,7 +1,8 @@
 /**
  * The network side of the client: one stream of events, reports twice a second, and plain requests if streams fail. All
  * players of a page share the connection to a service, because a browser opens only six connections to an origin over
- * HTTP/1.1, and each stream holds one: media of the same origin would wait. Failures are retried with random exponential backoff. Nothing here throws or waits.
+ * HTTP/1.1, and each stream holds one: media of the same origin would wait. Failures are retried with random exponential
+ * backoff. Nothing here throws or waits.
  */
 
 import { EventParser } from './event-parser.ts';

@@ -59,7 +59,7 @@ describe('lateness', () => {
   });
 
   test("Shaka's own time after the last byte is not late", () => {
-    const timing = { prescribedSeconds: 1, measuredSeconds: 1.08, sizeBits: 0 } as DownloadTiming;
+    const timing = { prescribedSeconds: 1, measuredSeconds: 1.11, sizeBits: 0 } as DownloadTiming;
     expect(isLate(timing, modelOf('dash', browser))).toBe(true);
     expect(isLate(timing, modelOf('shaka', browser))).toBe(false);
   });

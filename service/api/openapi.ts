@@ -91,7 +91,8 @@ export const OPERATIONS = {
       description:
         'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
         'about once a second while the link is observed), `handover` (Handover or evidence of one), `state` ' +
-        "(StateReply, on changes), `trigger` (Trigger) and `clock` (the service's clock was set). A client that " +
+        '(StateReply, on changes), `trigger` (Trigger), `traffic` (Traffic, once a second with a dish, and at once when ' +
+        "`isWatched` changes) and `clock` (the service's clock was set). A client that " +
         'reconnects with `Last-Event-ID` gets the events that it missed. If they are no longer kept, `missed` ' +
         '(`{reason: "restarted" | "gap"}`, without an id) comes first.',
       querystring: EVENTS_QUERY,

@@ -6,7 +6,7 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../abr/forecast.ts';
 
-export const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'clock'] as const;
+export const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'traffic', 'clock'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Per report: 20 s at 0.1 s each. */
@@ -323,6 +323,23 @@ component(
     message: text('For a person'),
   }),
 );
+
+const traffic = reply({
+  serverUtcMs: utcMs('Time of the event'),
+  isWatched: Type.Boolean({ description: 'Whether a player has reported in the last 10 s, even without observations' }),
+  second: Type.Optional(
+    reply(
+      {
+        atMs: utcMs('End of the second'),
+        downlinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
+        uplinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
+      },
+      { description: 'A new second of the dish' },
+    ),
+  ),
+});
+export type Traffic = Static<typeof traffic>;
+component('Traffic', traffic);
 
 export const ERROR_REPLY = component(
   'ErrorReply',

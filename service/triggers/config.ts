@@ -59,6 +59,13 @@ export const BUILT_IN_TRIGGERS: readonly Trigger[] = [
     comparison: '>',
     threshold: { times: 2, of: 'mean', windows: 10 },
   },
+  {
+    ...DEFAULTS,
+    name: 'latency-spike',
+    metric: 'latencyMs',
+    comparison: '>',
+    threshold: { times: 10, of: 'mean', windows: 10 },
+  },
   { ...DEFAULTS, name: 'drops', metric: 'dropRate', comparison: '>=', threshold: 0.2 },
   { ...DEFAULTS, name: 'obstruction', metric: 'obstructed', comparison: '>', threshold: 0 },
   { ...DEFAULTS, name: 'handover', metric: 'handover', comparison: '>', threshold: 0, holdOffSeconds: 5 },

@@ -53,6 +53,11 @@ describe('triggers', () => {
     expect(seconds({ threshold: { times: 1, of: 'min', windows: 2 }, comparison: '<' }, [10, 30, 9])).toEqual([3]);
   });
 
+  test('with a latency of more than ten times its moving average are built in', () => {
+    const spike = BUILT_IN_TRIGGERS.find(({ name }) => name === 'latency-spike')!;
+    expect(seconds(spike, [...new Array<number>(10).fill(20), 199, 20, 400])).toEqual([13]);
+  });
+
   test('evaluate windows of several seconds, and consecutive windows', () => {
     expect(seconds({ windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60])).toEqual([3]);
     expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3]);

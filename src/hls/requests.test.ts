@@ -114,6 +114,32 @@ describe('requests', () => {
     expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 6, previousBitrateBps: undefined });
   });
 
+  test('the error of an abort does not end the next request for the same segment', () => {
+    const controller = new Scripted();
+    const { hls, player } = attached({ controller });
+    player.ask();
+    const frag = player.fragment(0);
+    const stats = player.request(frag);
+    wait(0.5);
+    stats.loaded = 1e5;
+    frag.abortRequests();
+    player.request(frag);
+    hls.trigger(Hls.Events.ERROR, {
+      type: 'networkError' as ErrorTypes,
+      details: 'aborted' as ErrorDetails,
+      fatal: false,
+      error: new Error('Aborted'),
+      frag,
+    });
+    wait(1);
+    player.loaded(frag, 5e5);
+    player.ask();
+    expect(controller.states.at(-1)!.downloads).toMatchObject([
+      { abandoned: true, receivedBits: 8e5 },
+      { receivedBits: 4e6, downloadSeconds: 1 },
+    ]);
+  });
+
   test("those of a page's loader that hides an abort end with the next request", () => {
     const controller = new Scripted();
     const { player } = attached({ controller });

@@ -103,9 +103,10 @@ export function createRequests(hls: Hls, { life, downloads }: Adaptation) {
       else queueMicrotask(() => follow(request));
     },
 
-    failed({ frag }: Pick<ErrorData, 'frag'>): void {
+    failed({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void {
       const request = frag && requests.get(frag.type);
-      if (request && request.frag === frag) end(request, 'failed');
+      // The loader has told an abort; this is later, when hls.js may be loading the same segment again.
+      if (request && request.frag === frag && String(details) !== 'aborted') end(request, 'failed');
     },
 
     /** The source is another one, or there is no player any more. */

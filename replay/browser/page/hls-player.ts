@@ -62,8 +62,8 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       requests.ended(request, outcome, bytes);
       if (request === loading) loading = undefined;
     }
-    player.on(Events.FRAG_LOADING, (_, { frag }) => {
-      if (frag.type !== 'main' || frag.sn === 'initSegment' || requestOf(frag) === loading) return;
+    player.on(Events.FRAG_LOADING, (_, { frag, part }) => {
+      if (frag.type !== 'main' || frag.sn === 'initSegment' || (part && requestOf(frag) === loading)) return;
       // hls.js ends a request without an event where it loads another level instead.
       if (loading) end(loading, 'abandoned', loading.stats.loaded);
       loading = frag;
@@ -88,8 +88,10 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       end(frag, 'complete', part ? undefined : frag.stats.loaded);
     });
     player.on(Events.FRAG_LOAD_EMERGENCY_ABORTED, (_, { frag }) => end(frag, 'abandoned', frag.stats.loaded));
-    player.on(Events.ERROR, (_, { frag, fatal, details, error }) => {
-      if (frag) end(frag, frag.stats.aborted ? 'abandoned' : 'failed', frag.stats.loaded);
+    player.on(Events.ERROR, (_, { frag, part, stats, fatal, details, error }) => {
+      // Of an earlier load of the same segment.
+      const isOld = !part && stats !== undefined && stats !== frag?.stats;
+      if (frag && !isOld) end(frag, frag.stats.aborted ? 'abandoned' : 'failed', frag.stats.loaded);
       if (fatal) onFault(`hls.js: ${details}: ${error.message}`);
     });
   }

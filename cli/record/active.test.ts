@@ -1,0 +1,358 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import type { StateReply, Traffic } from '../../service/api/wire.ts';
+import { ManualClock } from '../../service/manual-clock.fixture.ts';
+import { runListening as run } from '../serve-run.fixture.ts';
+import { type ActiveFlags, measureActively } from './active.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'leo-abr-active-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const URL_OF_FILE = 'https://files.example/10GB.bin?key=secret';
+const files = () => readdirSync(directory).sort();
+const used = () => JSON.parse(readFileSync(join(directory, 'active.json'), 'utf8'));
+/** Lets promises run. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+interface Open {
+  push(bytes: Uint8Array): void;
+  end(): void;
+  fail(error: Error): void;
+  signal: AbortSignal | null;
+  headers: Headers;
+}
+
+/** A service and a file server, with a manual clock. */
+class World {
+  readonly clock: ManualClock;
+  readonly notes: string[] = [];
+  readonly events: Open[] = [];
+  readonly downloads: Open[] = [];
+  state: unknown = { dish: { state: 'online' }, location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6 } };
+  isServing = true;
+  file: ResponseInit = { status: 200 };
+  #ticks: (() => void)[] = [];
+  #interrupt = () => {};
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(utcMs?: number) {
+    this.clock = new ManualClock(utcMs);
+  }
+
+  async start(flags: ActiveFlags = {}): Promise<this> {
+    const fetch = async (input: string | URL | Request, init: RequestInit = {}) => {
+      const { pathname } = new URL(String(input));
+      const isFile = String(input) === URL_OF_FILE;
+      if (!isFile && !this.isServing) throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
+      if (pathname === '/v1/state') return Response.json(this.state as StateReply);
+      const opened = isFile ? this.downloads : this.events;
+      const signal = init.signal ?? null;
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          let isOpen = true;
+          const fail = (error: Error) => {
+            isOpen = false;
+            controller.error(error);
+          };
+          signal?.addEventListener('abort', () => fail(signal.reason));
+          opened.push({
+            push: (bytes) => isOpen && controller.enqueue(bytes),
+            end: () => {
+              isOpen = false;
+              controller.close();
+            },
+            fail,
+            signal,
+            headers: new Headers(init.headers),
+          });
+        },
+      });
+      return new Response(body, isFile ? this.file : {});
+    };
+    const interrupted = new Promise<void>((resolve) => {
+      this.#interrupt = resolve;
+    });
+    let begin = () => {};
+    const ready = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    this.#done = measureActively(
+      { active: URL_OF_FILE, seconds: '5', trigger: 'handover', ...flags },
+      {
+        directory,
+        clock: this.clock,
+        fetch: fetch as typeof globalThis.fetch,
+        every: (_, act) => {
+          this.#ticks.push(act);
+          begin();
+          return () => {
+            this.#ticks = this.#ticks.filter((tick) => tick !== act);
+          };
+        },
+        interrupted,
+        note: (line) => this.notes.push(line),
+      },
+    );
+    await Promise.race([ready, this.#done.catch(() => {})]);
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.#interrupt();
+    await this.#done;
+  }
+
+  /** Rejects if the command has failed. */
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  event(type: string, data: unknown): void {
+    this.events.at(-1)!.push(new TextEncoder().encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`));
+  }
+
+  traffic(isWatched: boolean, downlinkUsageBps?: number): void {
+    const serverUtcMs = this.clock.utcMs();
+    const second = { atMs: serverUtcMs, downlinkUsageBps };
+    const data: Traffic = { serverUtcMs, isWatched, ...(downlinkUsageBps !== undefined && ({ second } as object)) };
+    this.event('traffic', data);
+  }
+
+  /** The download receives 1 MB in each tenth of a second. */
+  async pass(seconds: number): Promise<void> {
+    for (let tenth = 1; tenth <= Math.round(seconds * 10); tenth++) {
+      this.clock.advance(0.1);
+      const download = this.downloads.at(-1);
+      const isMeasuring = download?.signal?.aborted === false;
+      if (isMeasuring) download.push(new Uint8Array(1e6));
+      for (const tick of [...this.#ticks]) tick();
+      await settle();
+      if (tenth % 10 === 0 && this.isServing) this.traffic(false, isMeasuring ? 80e6 : 0);
+      await settle();
+    }
+  }
+
+  async trigger(): Promise<void> {
+    this.event('trigger', { name: 'handover', atMs: this.clock.utcMs() });
+    await settle();
+  }
+}
+
+describe('active measurements', () => {
+  test('are traces of 0.1 s without the first second, and the costs are printed', async () => {
+    const world = await new World().start();
+    await world.pass(12);
+    await world.trigger();
+    expect(world.downloads[0]!.headers.get('accept-encoding')).toBe('identity');
+    expect(world.downloads[0]!.headers.get('cache-control')).toContain('no-cache');
+    await world.pass(88);
+    await world.stop();
+    const [trace, ...others] = readTraces([directory]);
+    expect(others).toEqual([]);
+    expect(trace!.durationSeconds).toBeCloseTo(3.9);
+    expect([...trace!.ratesBps]).toEqual(new Array(39).fill(80e6));
+    expect(trace!.metadata).toMatchObject({
+      dataset: 'recorded-active',
+      recordingGroup: '48.1, 11.6 2026-01-01',
+      location: '48.1, 11.6',
+      startUtcMs: Date.UTC(2026, 0, 1, 12, 0, 13, 100),
+      other: { reason: 'handover', downloaded_bytes: 49e6 },
+    });
+    expect(used()).toEqual({ day: '2026-01-01', bytes: 49e6 });
+    expect(files()).toEqual(['active-20260101T120013Z.csv', 'active-20260101T120013Z.json', 'active.json']);
+    expect(world.notes).toEqual([
+      'measuring by downloads from files.example while nobody uses the link, at most 2000 MB a day',
+      'in all: 1 measurement (handover 5 s); 49 MB instead of 980 MB without pauses (95.0 % saved); gave way never',
+    ]);
+  });
+
+  test('abort the download in the turn of the event', async () => {
+    const world = await new World().start();
+    await world.pass(12);
+    await world.trigger();
+    await world.pass(3);
+    const { signal } = world.downloads[0]!;
+    const wasAborted: boolean[] = [];
+    signal!.addEventListener('abort', () =>
+      wasAborted.push(existsSync(join(directory, 'active-20260101T120013Z.csv'))),
+    );
+    world.traffic(true);
+    await settle();
+    // Before anything else is done, such as writing.
+    expect(wasAborted).toEqual([false]);
+    await world.stop();
+    expect(readTraces([directory])[0]!.durationSeconds).toBeCloseTo(1.9);
+    expect(world.notes.at(-1)).toContain('gave way 1 time to a player (slowest: 0.00 s after the report)');
+  });
+
+  test('keep to the budget after a restart, also after a crash, until the next day', async () => {
+    const world = await new World().start({ budgetMbPerDay: '60' });
+    await world.pass(12);
+    await world.trigger();
+    // As a crash would leave it.
+    expect(used()).toEqual({ day: '2026-01-01', bytes: 60e6 });
+    await world.pass(6);
+    await world.stop();
+    expect(used().bytes).toBe(49e6);
+
+    writeFileSync(join(directory, 'active.json'), '{"day":"2026-01-01","bytes":59e6}');
+    const again = await new World().start({ budgetMbPerDay: '60' });
+    await again.pass(12);
+    await again.trigger();
+    await again.pass(2);
+    await again.stop();
+    expect(used().bytes).toBe(60e6);
+    expect(again.downloads).toHaveLength(1);
+
+    const last = await new World(Date.UTC(2026, 0, 1, 23, 59, 40)).start({ budgetMbPerDay: '60' });
+    await last.pass(12);
+    await last.trigger();
+    expect(last.downloads).toHaveLength(0);
+    await last.pass(9);
+    expect(last.notes[1]).toBe(
+      '2026-01-01: 0 measurements (nothing measured); 0 MB instead of 0 MB without pauses; gave way never',
+    );
+    await last.trigger();
+    expect(last.downloads).toHaveLength(1);
+    await last.stop();
+  });
+
+  test.each<[string, ResponseInit, string]>([
+    ['an error', { status: 404 }, 'status 404 of files.example'],
+    ['compressed', { headers: { 'content-encoding': 'gzip' } }, 'content-encoding gzip of files.example'],
+    ['complete', {}, 'the end of the response of files.example after 30000000 bytes'],
+  ])('end the command when the response is %s, and keep what is known', async (what, file, message) => {
+    const world = await new World().start();
+    world.file = file;
+    await world.pass(12);
+    await world.trigger();
+    if (what === 'complete') {
+      await world.pass(3);
+      world.downloads[0]!.end();
+    }
+    await expect(world.done).rejects.toThrow(
+      `--active: expected a download that lasts for a whole measurement, not compressed, got ${message}`,
+    );
+    expect(readdirSync(directory).filter((name) => name.endsWith('.csv'))).toHaveLength(what === 'complete' ? 1 : 0);
+    expect(used().bytes).toBe(what === 'complete' ? 30e6 : 0);
+    expect(world.notes.at(-1)).toMatch(/^in all: 1 measurement/);
+    expect(files().some((name) => name.endsWith('.lock'))).toBe(false);
+  });
+
+  test('report a fault of the network once, and go on', async () => {
+    const world = await new World().start({ trigger: 'none', schedule: '20' });
+    await world.pass(12);
+    for (let i = 0; i < 3; i++) {
+      world.downloads[i]!.fail(new TypeError('terminated', { cause: { code: 'ECONNRESET' } }));
+      await settle();
+      await world.pass(20);
+    }
+    expect(world.downloads).toHaveLength(4);
+    expect(world.notes.slice(1)).toEqual(['files.example: terminated: ECONNRESET']);
+    await world.stop();
+    const silent = await new World().start();
+    await silent.pass(12);
+    await silent.trigger();
+    silent.downloads.pop();
+    await silent.pass(6);
+    expect(silent.notes.slice(1)).toEqual(['files.example: no byte within 5 s']);
+    await silent.stop();
+  });
+
+  test('end when the service is lost, which is reported once, and resume when it is back', async () => {
+    const world = await new World().start();
+    await world.pass(12);
+    await world.trigger();
+    await world.pass(1);
+    world.isServing = false;
+    world.events[0]!.end();
+    await settle();
+    expect(world.downloads[0]!.signal!.aborted).toBe(true);
+    await world.pass(100);
+    expect(world.notes.slice(1)).toEqual(['nothing is measured until the service is back: the event stream has ended']);
+    world.isServing = true;
+    await world.pass(15);
+    expect(world.events).toHaveLength(2);
+    world.event('trigger', { name: 'handover', atMs: world.clock.utcMs() });
+    await world.pass(1);
+    await world.stop();
+    expect(world.notes.at(-1)).toContain('1 time without news of the service');
+  });
+
+  test('reconnect to a silent service, and report a dish without usage', async () => {
+    const world = await new World().start();
+    for (let second = 0; second < 130; second++) {
+      await world.pass(0.5);
+      world.traffic(false);
+    }
+    expect(world.notes.slice(1)).toEqual(['nothing is measured: the service has no usage of the dish']);
+    expect(world.events).toHaveLength(1);
+    for (let tenth = 0; tenth < 430; tenth++) await world.pass(0.1);
+    expect(world.events[0]!.signal!.aborted).toBe(true);
+    expect(world.events).toHaveLength(2);
+    await world.stop();
+  });
+
+  test.each<[unknown, string]>([
+    [{ dish: { state: 'unused' } }, 'http://127.0.0.1:8790 without a dish'],
+    [{}, 'http://127.0.0.1:8790 without a dish'],
+  ])('need a service with a dish: %j', async (state, message) => {
+    const world = new World();
+    world.state = state;
+    await expect((await world.start()).done).rejects.toThrow(
+      `--service: expected a running leo-abr serve --dish, which shows when somebody uses the link, got ${message}`,
+    );
+    expect(files()).toEqual([]);
+  });
+
+  test('need a service', async () => {
+    const world = new World();
+    world.isServing = false;
+    await expect((await world.start()).done).rejects.toThrow('got http://127.0.0.1:8790: fetch failed: ECONNREFUSED');
+  });
+});
+
+test.each<[string[], string]>([
+  [['--active', 'ftp://x/y'], '--active: expected an http or https address without name and password, got "ftp://x/y"'],
+  [
+    ['--active', 'https://me:secret@x/y'],
+    '--active: expected an http or https address without name and password, got one',
+  ],
+  [['--service', 'nowhere'], '--service: expected an http or https address'],
+  [['--trigger', 'latency,tea'], '--trigger: expected some of latency, latency-spike, drops, obstruction, handover,'],
+  [['--trigger', 'none'], '--trigger: expected a trigger if there is no --schedule, got "none"'],
+  [['--schedule', '0'], '--schedule: expected a number of seconds above 0, got "0"'],
+  [['--seconds', '-1'], '--seconds: expected a number of seconds above 0, got "-1"'],
+  [['--budget-mb-per-day', 'x'], '--budget-mb-per-day: expected a number of MB above 0, got "x"'],
+  [['--token-file', 'nowhere'], '--token-file: expected a readable file'],
+  [['--from', '.'], "'--active <url>' cannot be used with option '--from <path...>'"],
+  [['--dish', '127.0.0.1:9200'], "'--active <url>' cannot be used with option '--dish <host:port>'"],
+])('trace record --active refuses %j and writes nothing', async (flags, message) => {
+  const args = flags[0] === '--active' ? flags : ['--active', 'http://127.0.0.1:1/', ...flags];
+  const out = join(directory, 'mine');
+  const { status, stderr } = await run(['trace', 'record', '--out', out, ...args]);
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('secret');
+  expect(status).toBe(2);
+  expect(existsSync(out)).toBe(false);
+});
+
+test('the flags of --active need it, and its folder is for one command', async () => {
+  const without = await run(['trace', 'record', '--budget-mb-per-day', '5', '--out', join(directory, 'mine')]);
+  expect(without).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('--budget-mb-per-day: expected --active as well'),
+  });
+  const world = await new World().start();
+  await expect((await new World().start()).done).rejects.toThrow(/process \d+/);
+  await world.stop();
+  mkdirSync(join(directory, 'bad'));
+  writeFileSync(join(directory, 'active.json'), '{"day":1}');
+  await expect((await new World().start()).done).rejects.toThrow('active.json: expected the fields day and bytes');
+});
