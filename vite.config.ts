@@ -57,10 +57,11 @@ const leaveUrls: Plugin = {
   },
 };
 
-/** Puts the Python that `leo-abr train` runs beside the command, for where there is no checkout. */
+/** Puts the licence and the Python that `leo-abr train` runs beside the command, for where there is no checkout. */
 const trainingFiles: Plugin = {
   name: 'training-files',
   generateBundle() {
+    this.emitFile({ type: 'asset', fileName: 'LICENSE', source: readFileSync(here('LICENSE')) });
     const project = 'predictor/training';
     const modules = readdirSync(here(`${project}/leo_abr_training`)).filter((name) => name.endsWith('.py'));
     for (const name of ['pyproject.toml', ...modules.map((module) => `leo_abr_training/${module}`)]) {

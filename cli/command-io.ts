@@ -11,15 +11,20 @@ export interface Output {
 export interface CommandIo {
   stdout: Output;
   stderr: Output;
+  /** Environment variables. Default: none. */
+  env?: Readonly<Record<string, string | undefined>>;
   /** Threads to use without `--jobs`. */
   defaultJobs: number;
   /** Calls `callback` at the first SIGINT or SIGTERM; the next one kills. Returns a function that stops listening. */
   onInterrupt(callback: () => void): () => void;
+  /** Calls `callback` at each SIGHUP, which otherwise kills. Default: never. */
+  onReload?(callback: () => void): void;
 }
 
 export const PROCESS_IO: CommandIo = {
   stdout: process.stdout,
   stderr: process.stderr,
+  env: process.env,
   defaultJobs: availableParallelism(),
   onInterrupt(callback) {
     const signals = ['SIGINT', 'SIGTERM'] as const;
@@ -32,5 +37,8 @@ export const PROCESS_IO: CommandIo = {
     };
     for (const signal of signals) process.on(signal, once);
     return stop;
+  },
+  onReload(callback) {
+    process.on('SIGHUP', callback);
   },
 };

@@ -3,9 +3,14 @@
 import { runCommand } from './command.ts';
 
 /** Runs the command, calls `during` with the address from its output, then interrupts the command. */
-export async function runListening(args: readonly string[], during?: (url: string) => Promise<void>) {
+export async function runListening(
+  args: readonly string[],
+  during?: (url: string, reload: () => void) => Promise<void>,
+  env: Record<string, string> = {},
+) {
   const written = { stdout: '', stderr: '' };
   let interrupt = () => {};
+  let reload = () => {};
   let ready: (url: string) => void;
   const url = new Promise<string>((resolve) => {
     ready = resolve;
@@ -15,11 +20,15 @@ export async function runListening(args: readonly string[], during?: (url: strin
     stderr: {
       write(text) {
         written.stderr += text;
-        const found = / is at (\S+)\n/.exec(written.stderr);
+        const found = / is at ([^\s"]+)/.exec(written.stderr);
         if (found !== null) ready(found[1]!);
       },
     },
+    env,
     defaultJobs: 1,
+    onReload(callback) {
+      reload = callback;
+    },
     onInterrupt(callback) {
       interrupt = callback;
       return () => {};
@@ -27,7 +36,7 @@ export async function runListening(args: readonly string[], during?: (url: strin
   });
   if (during !== undefined) {
     try {
-      await during(await url);
+      await during(await url, () => reload());
     } finally {
       interrupt();
     }

@@ -7,7 +7,7 @@ import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import type { DishScript, ServiceOptions } from '../service/index.ts';
+import type { DishScript, Log, RunningService, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import { collect, decimalNumber } from './flags.ts';
@@ -25,9 +25,12 @@ import {
   tokenOption,
 } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
+import { Settings } from './settings.ts';
 import { TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
+/** Of environment variables. */
+const PREFIX = 'LEO_ABR_SERVE_';
 /** Largest file of a configuration, certificate or token. */
 const MOST_BYTES = 2 ** 20;
 
@@ -56,7 +59,7 @@ interface ServeFlags extends ScriptFlags {
 
 export function serveCommand(io: CommandIo): Command {
   return addListenOptions(addScriptOptions(new Command('serve')), DEFAULT_PORT)
-    .description('predict the link for every player behind it: HTTP and server-sent events')
+    .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
     .option(
       '--dish <host:port|simulated>',
       'dish to query, usually 192.168.100.1:9200; without one, players are the only source',
@@ -83,19 +86,35 @@ export function serveCommand(io: CommandIo): Command {
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
     .option('--record-max-days <n>', 'delete recordings older than this', '30')
-    .option('--config <file>', 'JSON file with triggers and the URLs to post them to')
+    .option('--config <file>', 'JSON file with settings, triggers and the URL to post them to')
     .option('--model <file.onnx>', 'model for the forecasts, as in leo-abr/onnx (default: the built-in one)')
     .option('--print-openapi', 'print the OpenAPI document of the service and exit')
-    .action((flags: ServeFlags) => serve(flags, io));
+    .addHelpText(
+      'after',
+      `\nEach flag can also be set by a variable (${PREFIX}PORT for --port) or in the file of --config.`,
+    )
+    .action(async (_flags: ServeFlags, command: Command) => {
+      const settings = new Settings(command, { except: ['print-openapi'] });
+      settings.takeEnvironment(io.env ?? {}, PREFIX);
+      await serve(command, settings, io).catch((error) => {
+        throw settings.locate(error);
+      });
+    });
 }
 
-async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
+async function serve(command: Command, settings: Settings, io: CommandIo): Promise<void> {
   // Imported here, so that other commands start without the service.
   const { isLoopback, openApiDocument, parseConfig, startService } = await import('../service/index.ts');
-  if (flags.printOpenapi === true) {
+  const { serviceLog } = await import('./service-log.ts');
+  const { printOpenapi, config: file } = command.opts<ServeFlags>();
+  if (printOpenapi === true) {
     io.stdout.write(`${JSON.stringify(await openApiDocument(TOOL_VERSION), null, 2)}\n`);
     return;
   }
+  const config = file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file);
+  if (config?.settings !== undefined) settings.takeFile(config.settings, file!);
+  const flags = command.opts<ServeFlags>();
+  const log = serviceLog(io.stderr);
   const running = await listening(
     {
       version: TOOL_VERSION,
@@ -110,24 +129,40 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       location: flags.location === undefined ? undefined : locationOption(flags.location),
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
-      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, io),
-      config:
-        flags.config === undefined
-          ? undefined
-          : parseConfig(readInput(flags.config, '--config', MOST_BYTES), flags.config),
+      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
+      config,
       model: flags.model === undefined ? undefined : modelOption(flags.model),
-      onUnusableModel: ({ message }) => io.stderr.write(`--model: ${message}; using the built-in forecaster instead\n`),
-      onFault: (error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
+      onFault: (error) => log.error(error),
+      log,
     },
     startService,
   );
-  io.stderr.write(`the prediction service is at ${running.url}\n`);
-  if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
-    io.stderr.write('everybody in the network can use it; --token-file would require a token\n');
+  log.info(`the prediction service is at ${running.url}`);
+  if (flags.dish === undefined) {
+    log.info('no dish: it uses only what players report; --dish 192.168.100.1:9200 would query a dish as well');
   }
+  if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
+    log.warn('everybody in the network can use it; --token-file would require a token');
+  }
+  // A terminal that closes also sends SIGHUP, and must end the service.
+  if (io.stderr.isTTY !== true) io.onReload?.(() => reload(flags, { running, settings, log }));
   await interrupted(io);
   const status = await closed(running, io);
   if (status !== EXIT_DONE) throw new ExitWith(status);
+}
+
+/** Reads the certificate again. Keeps the previous one if the new one is invalid. */
+function reload(
+  flags: ServeFlags,
+  { running, settings, log }: { running: RunningService; settings: Settings; log: Log },
+): void {
+  try {
+    const tls = tlsOption(flags);
+    if (tls !== undefined) running.renewTls(tls);
+    log.info({}, tls === undefined ? 'no certificate to read again' : 'the certificate was read again');
+  } catch (error) {
+    log.warn({}, `the previous certificate remains: ${(settings.locate(error) as Error).message}`);
+  }
 }
 
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
@@ -147,7 +182,7 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
   return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
 }
 
-function recordingOption(directory: string, flags: ServeFlags, io: CommandIo): ServiceOptions['recording'] {
+function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
   if (existsSync(directory) && !statSync(directory).isDirectory()) {
     throw new InputError('--record', 'a folder, or none yet', directory);
   }
@@ -155,7 +190,7 @@ function recordingOption(directory: string, flags: ServeFlags, io: CommandIo): S
     directory,
     maxBytes: positive(flags.recordMaxMb, '--record-max-mb') * 1e6,
     maxAgeDays: positive(flags.recordMaxDays, '--record-max-days'),
-    onNotice: (message) => io.stderr.write(`${message}\n`),
+    onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
   };
 }
 

@@ -8,7 +8,7 @@ const SILENT: ServiceProbe = { isThere: false, why: 'silent', detail: 'no answer
 
 function playing(state: Partial<ServedPlayer['state']> = {}, more: Partial<ServedPlayer> = {}): ServedPlayer {
   return {
-    state: { connection: 'streaming', distrusted: false, ageSeconds: 1.3, ...state },
+    state: { connection: 'streaming', verdict: 'trusted', ageSeconds: 1.3, ...state },
     isUsed: true,
     fault: undefined,
     ...more,
@@ -58,7 +58,7 @@ describe('connected, but', () => {
   test('no player uses forecasts, there is none yet, or MPC-L prefers its own', () => {
     expect(status({ players: [], hasUser: false }).details).toContain('no player uses its forecasts');
     const waiting: ServedPlayer = {
-      state: { connection: 'streaming', distrusted: false },
+      state: { connection: 'streaming', verdict: 'trusted' },
       isUsed: false,
       fault: undefined,
     };
@@ -71,11 +71,19 @@ describe('connected, but', () => {
     );
   });
 
+  test('it has just been started', () => {
+    expect(status({ players: [playing({ verdict: 'not-yet' }), playing()] })).toEqual({
+      kind: 'connected',
+      label: 'Connected',
+      details: 'not used yet: it knows too little of the link, so MPC-L uses its own · dish online (31 ms)',
+    });
+  });
+
   test('its forecasts are old, invalid, or did not come true', () => {
     const old = status({ players: [playing(), playing({ ageSeconds: 7.2 })] });
     expect(old).toMatchObject({ kind: 'stale', label: 'Stale' });
     expect(old.details).toContain('newest forecast 7 s old, so MPC-L uses its own');
-    expect(status({ players: [playing({ distrusted: true })] })).toMatchObject({
+    expect(status({ players: [playing({ verdict: 'distrusted' })] })).toMatchObject({
       kind: 'distrusted',
       label: 'Not believed',
     });

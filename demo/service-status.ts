@@ -6,7 +6,7 @@ import type { ServiceAnswer, ServiceFailure, ServiceProbe } from './service-prob
 
 /** A player that uses forecasts of the service. */
 export interface ServedPlayer {
-  state: Pick<ServiceForecasterState, 'connection' | 'distrusted' | 'ageSeconds'>;
+  state: Pick<ServiceForecasterState, 'connection' | 'verdict' | 'ageSeconds'>;
   /** Its latest decision used a forecast of the service. */
   isUsed: boolean;
   /** What is wrong with the newest forecast; undefined if it is valid. */
@@ -71,7 +71,7 @@ function ofAnswer({ dish }: ServiceAnswer, { players, hasUser, isBack }: Service
   };
   const fault = players.find((player) => player.fault !== undefined)?.fault;
   if (fault !== undefined) return say('distrusted', 'Wrong forecasts', `MPC-L uses its own: ${fault}`, seen);
-  if (players.some(({ state }) => state.distrusted)) {
+  if (players.some(({ state }) => state.verdict === 'distrusted')) {
     return say('distrusted', 'Not believed', 'its forecasts did not come true, so MPC-L uses its own', seen);
   }
   const ages = players.flatMap(({ state: { ageSeconds } }) => (ageSeconds === undefined ? [] : [ageSeconds]));
@@ -85,6 +85,9 @@ function ofAnswer({ dish }: ServiceAnswer, { players, hasUser, isBack }: Service
     return say('stale', 'Stale', `newest forecast ${age.toFixed(0)} s old, so MPC-L uses its own`, seen);
   }
   // The client passes a forecast on only if it may be better than the player's own.
+  if (players.some(({ state }) => state.verdict === 'not-yet')) {
+    return connected('not used yet: it knows too little of the link, so MPC-L uses its own', seen);
+  }
   const used = players.every(({ isUsed }) => isUsed) ? 'MPC-L uses it' : 'MPC-L uses its own now';
   return connected(seen, `forecast ${age.toFixed(0)} s old`, used);
 }
@@ -95,7 +98,7 @@ function ofFailure({ why, detail }: ServiceFailure, { address, pageUrl, lastAnsw
   switch (why) {
     case 'silent':
       return lastAnswer === undefined
-        ? refused('Unreachable', `Nothing answers at ${address}; start it with leo-abr serve. ${goesOn}`)
+        ? refused('Unreachable', `Nothing answers at ${address}; start it with npx leo-abr-tools serve. ${goesOn}`)
         : { kind: 'lost', label: 'Lost', details: `${address} no longer answers. ${goesOn}` };
     case 'closed': {
       const { origin } = new URL(pageUrl);

@@ -95,7 +95,7 @@ describe('commands', () => {
     command
       .split('&&')
       .map((part) => ({ at, part: part.trim().replace(/^[A-Z_]+=\S+ /, '') }))
-      .filter(({ part }) => !part.startsWith('npx leo-abr ')),
+      .filter(({ part }) => !/^npx leo-abr(-tools)? /.test(part)),
   );
   test.each(forNpm)('$at: $part', ({ part }) => {
     const [npm, verb, script] = part.split(' ');
@@ -105,7 +105,7 @@ describe('commands', () => {
   });
 
   /** In the order of the text: later commands use files of earlier ones. */
-  test.each(commands.filter(({ command }) => command.startsWith('npx leo-abr ')))(
+  test.each(commands.filter(({ command }) => /^npx leo-abr(-tools)? /.test(command)))(
     '$at: $command',
     async ({ command }) => {
       const args = command.split(' ').slice(2);
@@ -137,7 +137,7 @@ describe('commands of the reference', () => {
     const text = readFileSync(join(ROOT, document), 'utf8').replaceAll(/\\\n\s*/g, '');
     const lines = text.split('\n').filter((line) => /^\s*(npx leo-abr|leo-abr|for |curl )/.test(line));
     return lines.flatMap((line) =>
-      [...line.matchAll(/(?:^|\s)leo-abr ([^#;|]+)/g)].map(([, rest]) => ({
+      [...line.matchAll(/(?:^|\s)leo-abr(?:-tools)? ([^#;|]+)/g)].map(([, rest]) => ({
         document,
         words: rest!.trim().split(/\s+/),
       })),

@@ -59,6 +59,6 @@ describe('client and service', () => {
     await downloadUntil(client, startedMs, (forecast) => forecast === undefined);
     await start(first.port);
     await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);
-    expect(client.state).toMatchObject({ distrusted: false, share: 1 });
+    expect(client.state).toMatchObject({ verdict: 'trusted', share: 1 });
   });
 });

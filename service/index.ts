@@ -6,6 +6,7 @@ export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 export { type DishScript, recordedDish, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
 export { PassiveCapacity } from './link/passive-capacity.ts';
+export type { Log } from './log.ts';
 export { lockFolder } from './recording/folder-lock.ts';
 export { readTelemetry } from './recording/read-telemetry.ts';
 export { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';

@@ -23,7 +23,7 @@ import { DegradedEpoch } from './handovers/degraded-epoch.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
-import { Problems } from './problems.ts';
+import { type Problem, Problems } from './problems.ts';
 import { SessionClock } from './session-clock.ts';
 import type { TelemetrySecond } from './telemetry.ts';
 
@@ -39,6 +39,7 @@ export interface Parts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
   recording?: { status(): StateReply['recording']; written(): Promise<void> };
+  webhook?: { readonly counts: Readonly<Record<string, number>> };
   location?: () => StateReply['location'];
 }
 
@@ -52,6 +53,8 @@ export interface Listener {
   observation?(observation: Observation): void;
   /** UTC has leapt. */
   leap?(): void;
+  /** A problem has appeared or ended. */
+  problem?(problem: Readonly<Problem>, isOver: boolean): void;
 }
 
 const MOST_PLAYERS = 64;
@@ -103,7 +106,10 @@ export class PredictionService {
     this.#startedMs = clock.utcMs();
     this.session = new SessionClock(clock);
     this.problems = new Problems(clock);
-    this.problems.onChange = () => this.stateChanged();
+    this.problems.onChange = (problem, isOver) => {
+      this.stateChanged();
+      for (const listener of this.#listeners) listener.problem?.(problem, isOver);
+    };
     this.log = new EventLog(this.#startedMs.toString(36));
     this.stream = new EventStream(this.log, clock);
     this.#forecaster = new LinkForecaster(this.session, {
@@ -272,6 +278,11 @@ export class PredictionService {
 
   get isEpochDegraded(): boolean {
     return this.#epoch.isDegraded;
+  }
+
+  /** Triggers by what became of their posts; empty without a webhook. */
+  get webhookCounts(): Readonly<Record<string, number>> {
+    return this.#parts.webhook?.counts ?? {};
   }
 
   get players(): number {

@@ -19,8 +19,8 @@ export interface Problem {
 export class Problems {
   readonly #clock: Clock;
   readonly #problems = new Map<string, Problem>();
-  /** Called when a problem appears or disappears, not when it is reported again. */
-  onChange: () => void = () => {};
+  /** Called when a problem appears or ends, not when it is reported again. */
+  onChange: (problem: Readonly<Problem>, isOver: boolean) => void = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -36,12 +36,17 @@ export class Problems {
       known.message = message;
       return;
     }
-    this.#problems.set(key, { part, code, message, sinceMs: nowMs, lastMs: nowMs, count: 1 });
-    this.onChange();
+    const problem = { part, code, message, sinceMs: nowMs, lastMs: nowMs, count: 1 };
+    this.#problems.set(key, problem);
+    this.onChange(problem, false);
   }
 
   clear(part: string, code: string): void {
-    if (this.#problems.delete(`${part} ${code}`)) this.onChange();
+    const key = `${part} ${code}`;
+    const problem = this.#problems.get(key);
+    if (problem === undefined) return;
+    this.#problems.delete(key);
+    this.onChange(problem, true);
   }
 
   list(): Problem[] {

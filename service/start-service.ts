@@ -1,7 +1,9 @@
 /** Assembles the service: parts, timers, HTTP. */
 
 import type { AddressInfo } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
 import { type ApiLimits, createApi, DEFAULT_LIMITS } from './api/server.ts';
+import type { DishStateName } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
@@ -9,8 +11,9 @@ import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
+import { type Log, NO_LOG } from './log.ts';
 import { Place } from './place.ts';
-import { PredictionService } from './prediction-service.ts';
+import { type Listener, PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
 import { Sky } from './sky/sky.ts';
@@ -49,12 +52,12 @@ export interface ServiceOptions {
   config?: ServiceConfig | undefined;
   /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
   model?: string | undefined;
-  /** Called if the model cannot be used; the service then runs without it. */
-  onUnusableModel?: (error: Error) => void;
   /** Default: the machine's. */
   clock?: Clock;
   /** Receives internal errors. */
   onFault?: (error: Error) => void;
+  /** Receives problems, states of the dish and refused clients. Default: none of it is logged. */
+  log?: Log;
 }
 
 export interface RunningService {
@@ -62,12 +65,18 @@ export interface RunningService {
   url: string;
   port: number;
   service: PredictionService;
+  /** Uses another certificate for new connections. Only for a service that was started with one. */
+  renewTls(tls: NonNullable<ServiceOptions['tls']>): void;
   /** Ends connections and finishes recordings. Rejects with a `LostLinesError` if records were lost. */
   close(): Promise<void>;
 }
 
 const TICK_MS = 100;
 const SECOND_MS = 1000;
+/** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
+const SETTLED_MS = 10_000;
+/** The next state is logged at once. */
+const NOT_THERE: readonly DishStateName[] = ['connecting', 'unreachable'];
 
 /** Rejects if it cannot listen, or if the recordings' folder is unusable or in use by another service. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -75,9 +84,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const model = options.model === undefined ? undefined : await modelOf(options.model);
   const forecasters = model === undefined || model instanceof Error ? [] : [model];
   const service = new PredictionService({ clock, version, forecasters });
+  service.listen(logged(options.log ?? NO_LOG, clock));
   if (model instanceof Error) {
     service.problems.report('model', 'unusable', model.message);
-    options.onUnusableModel?.(model);
   }
   const place = new Place({ given: options.location, showExactly: options.showExactLocation });
   service.attach({ location: () => place.shown() });
@@ -110,7 +119,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const address = app.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
-    return { url, port: address.port, service, close };
+    const renewTls = (renewed: object) => (app.server as unknown as TlsServer).setSecureContext(renewed);
+    return { url, port: address.port, service, renewTls, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;
@@ -128,6 +138,20 @@ function apiOf(service: PredictionService, options: Omit<ServiceOptions, 'port'>
   const { allowedHosts = [], allowedOrigins = [], token } = options;
   const security = { allowedHosts: allowedHosts.map((name) => name.toLowerCase()), allowedOrigins, token };
   return createApi(service, { ...options, security, limits: { ...DEFAULT_LIMITS, ...options.limits } });
+}
+
+/** Logs each problem when it appears and when it ends. */
+function logged(log: Log, clock: Clock): Listener {
+  return {
+    problem({ part, code, message, sinceMs, count }, isOver) {
+      if (!isOver) log.warn({ part, code }, message);
+      // The dish's next state is logged instead.
+      else if (part !== 'dish') {
+        const seconds = Math.round((clock.utcMs() - sinceMs) / SECOND_MS);
+        log.info({ part, code }, `over after ${seconds} s, reported ${count === 1 ? 'once' : `${count} times`}`);
+      }
+    },
+  };
 }
 
 /** The model, or the reason why it cannot be used. */
@@ -196,6 +220,7 @@ function watchTriggers(
   { service, onFault }: Omit<Surroundings, 'place'>,
 ): { close(): void } {
   const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
+  if (hook !== undefined) service.attach({ webhook: hook });
   const watch = new TriggerWatch({
     triggers,
     session: service.session,
@@ -240,27 +265,41 @@ function watchSky(
 }
 
 async function watchDish(
-  { dish, location, clock = REAL_CLOCK }: ServiceOptions,
+  { dish, location, clock = REAL_CLOCK, log = NO_LOG, onFault = () => {} }: ServiceOptions,
   { service, place, sky }: { service: PredictionService; place: Place; sky: Sky | undefined },
 ): Promise<{ close(): void } | undefined> {
   if (dish === undefined) return undefined;
   const simulated: FakeDish | undefined =
     typeof dish === 'string' ? undefined : await startFakeDish({ script: dish, clock, location });
-  const monitor = new DishMonitor({
+  const monitor: DishMonitor = new DishMonitor({
     address: simulated?.address ?? (dish as string),
     clock,
     problems: service.problems,
     onSecond: (second) => service.observeTelemetry(second),
-    onStateChange: () => service.stateChanged(),
+    onStateChange() {
+      service.stateChanged();
+      logState();
+    },
     onObstructionMap: sky && ((map, atMs, attitude) => sky.observeMap(map, atMs, attitude)),
     onLocation(reading) {
       place.ofDish = reading;
     },
   });
+  let logged: DishStateName = 'connecting';
+  const logState = () => {
+    const { state, sinceMs, detail } = monitor.reply();
+    const isSettled = state === 'unreachable' || NOT_THERE.includes(logged) || clock.utcMs() - sinceMs >= SETTLED_MS;
+    if (state === logged || !isSettled) return;
+    logged = state;
+    // An unreachable dish is a problem, which is logged as such.
+    if (state !== 'unreachable') log.info({ part: 'dish', code: state }, detail ?? `the dish is ${state}`);
+  };
+  const timer = every(SECOND_MS, logState, onFault);
   service.attach({ dish: monitor });
   monitor.start();
   return {
     close() {
+      timer.close();
       monitor.stop();
       simulated?.close();
     },

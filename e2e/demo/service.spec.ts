@@ -24,7 +24,7 @@ async function serve(port: number): Promise<RunningServe> {
     stderr: {
       write(text) {
         output += text;
-        const url = / is at (\S+)\n/.exec(output)?.[1];
+        const url = / is at ([^\s"]+)/.exec(output)?.[1];
         if (url !== undefined) ready(url);
       },
     },
@@ -208,10 +208,12 @@ test('the status says why a server refuses the page or is no service; an invalid
 });
 
 test('forecasts of a service that do not come true are ignored', async ({ openLossy }) => {
+  // Not before the session has downloaded for 20 s.
+  test.setTimeout(120_000);
   const service = await overstatingService();
   try {
     const page = await openLossy(`${PLAY}&service=${service.url}`);
-    await expect(state(page)).toHaveText('Not believed', { timeout: 20_000 });
+    await expect(state(page)).toHaveText('Not believed', { timeout: 60_000 });
     await expect(details(page)).toContainText('did not come true');
     await expect(decision(page)).toContainText('forecast “built-in”', { timeout: 15_000 });
   } finally {

@@ -63,6 +63,34 @@ describe('a forecast of the service is admitted', () => {
     expect(first.admits(FORECAST, 30, 0)).toBe(true);
   });
 
+  test('not yet, if it knows less of the link than the session', () => {
+    const { gate: one } = gate();
+    expect([14, 16, undefined].map((seen) => one.verdict(seen))).toEqual(['not-yet', 'trusted', 'trusted']);
+  });
+
+  test('not yet, if its early forecasts were wrong; distrusted, if later ones are wrong, too', () => {
+    const wrong = { ...FORECAST, quantilesBps: FORECAST.quantilesBps.map((row) => row.map((bps) => bps * 20)) };
+    const one = new ForecastGate({ staleSeconds: 3 });
+    one.start();
+    const play = (fromSecond: number, experienceSeconds: number) => {
+      for (let tenth = fromSecond * 10; tenth < (fromSecond + 15) * 10; tenth++) {
+        if (tenth % 10 === 0) {
+          one.addForecast({ ...wrong, issuedAtMs: tenth * 100 }, tenth / 10, experienceSeconds);
+        }
+        one.observe(tenth / 10, (tenth + 1) / 10, 4e6);
+      }
+      return one.verdict(experienceSeconds);
+    };
+    // Early for a service with 40 s, then for a session with less than 20 s.
+    expect(play(0, 40)).toBe('not-yet');
+    one.start();
+    expect(play(0, 70)).toBe('not-yet');
+    expect(play(15, 70)).toBe('distrusted');
+    // A new session does not make up for that.
+    one.start();
+    expect(play(0, 70)).toBe('distrusted');
+  });
+
   test('again in a new session', () => {
     const { gate: one, nowSeconds } = gate([0, 0, 0, 0, 0]);
     expect(one.admits(FORECAST, nowSeconds, 1)).toBe(false);

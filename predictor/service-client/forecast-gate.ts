@@ -24,6 +24,11 @@ const ROUNDING = 1e-9;
 /** A service with this much observed downloading has enough; a session with less than the other has no advantage. */
 const EXPERIENCED_SECONDS = 60;
 const LEAST_LEAD_SECONDS = 10;
+/** A service whose forecasts are of another link needs about this much of the session's downloading to follow. */
+const INTRODUCED_SECONDS = 20;
+
+/** See `ServiceForecasterState`. */
+export type Verdict = 'trusted' | 'not-yet' | 'distrusted';
 
 export class ForecastGate {
   readonly #staleSeconds: number;
@@ -38,9 +43,11 @@ export class ForecastGate {
     this.#staleSeconds = staleSeconds;
   }
 
-  /** The service is ignored because of its scores. */
-  get isDistrusted(): boolean {
-    return this.#trust.isDropped;
+  /** What the session makes of the service. `experienceSeconds`: as in `admits`. */
+  verdict(experienceSeconds = EXPERIENCED_SECONDS): Verdict {
+    if (experienceSeconds < this.#leastExperienceSeconds()) return 'not-yet';
+    if (!this.#trust.isDropped) return 'trusted';
+    return this.#trust.isEarlyDrop ? 'not-yet' : 'distrusted';
   }
 
   /** Begins a session: forgets the link, keeps the trust in the service. */
@@ -59,20 +66,24 @@ export class ForecastGate {
     while (this.#recent[0]!.endSeconds < endSeconds - RECENT_AGE_SECONDS) this.#recent.shift();
   }
 
-  /** A new forecast, on the session's clock, times the player's share. */
-  addForecast(forecast: QuantileForecast, nowSeconds: number): void {
-    this.#trust.addForecast(forecast, nowSeconds);
+  /** A new forecast, on the session's clock, times the player's share. `experienceSeconds`: as in `admits`. */
+  addForecast(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): void {
+    const isEarly = experienceSeconds < EXPERIENCED_SECONDS || this.#observedSeconds < INTRODUCED_SECONDS;
+    this.#trust.addForecast(forecast, nowSeconds, isEarly);
   }
 
   /** Whether to use a forecast. `experienceSeconds`: downloading that the service has observed; default: enough. */
   admits(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): boolean {
     const age = nowSeconds - forecast.issuedAtMs / 1000;
     if (!(age < this.#staleSeconds)) return false;
+    if (experienceSeconds < this.#leastExperienceSeconds()) return false;
+    return !this.#isContradicted(forecast, nowSeconds) && this.#trust.accepts(forecast, nowSeconds);
+  }
+
+  #leastExperienceSeconds(): number {
     const observedSeconds = this.#observedSeconds;
     // Half of the session's, because the older half has little effect.
-    const leastSeconds = observedSeconds < LEAST_LEAD_SECONDS ? 0 : Math.min(EXPERIENCED_SECONDS, observedSeconds / 2);
-    if (experienceSeconds < leastSeconds) return false;
-    return !this.#isContradicted(forecast, nowSeconds) && this.#trust.accepts(forecast, nowSeconds);
+    return observedSeconds < LEAST_LEAD_SECONDS ? 0 : Math.min(EXPERIENCED_SECONDS, observedSeconds / 2);
   }
 
   #isContradicted(forecast: QuantileForecast, nowSeconds: number): boolean {

@@ -22,7 +22,7 @@ const always =
 /** A session of 3 s downloads with 1 s pauses; the service's forecasts are the built-in ones, a second old. */
 function scored(
   lie: Lie,
-  { seconds = 60, seed = 1, variability = 1, busyTenths = 30, trust = new ForecastTrust() } = {},
+  { seconds = 60, seed = 1, variability = 1, busyTenths = 30, isEarly = false, trust = new ForecastTrust() } = {},
 ) {
   const honest = createBuiltInForecaster();
   const link = leoLink({ seed, boundary: 11, spread: 0.4 * variability, noise: 0.15 * variability });
@@ -45,7 +45,7 @@ function scored(
     if (forecast !== undefined) waiting.push(lie(forecast, now));
     const late = waiting.length > 1 ? waiting.shift()! : undefined;
     if (late === undefined) continue;
-    trust.addForecast(late, now);
+    trust.addForecast(late, now, isEarly);
     asked++;
     if (trust.accepts(late, now)) used++;
     if (trust.isDropped) droppedAt = Math.min(droppedAt, now);
@@ -95,5 +95,14 @@ describe('the trust in a service', () => {
     expect(first.trust.isDropped).toBe(false);
     const second = scored(changing(40), { seconds: 160, trust: first.trust });
     expect(second.trust.isDropped).toBe(true);
+  });
+
+  test('returns again, if it was lost by early forecasts', () => {
+    const changing: Lie = (forecast, second) => (second < 25 ? times(6)(forecast, second) : forecast);
+    const { trust } = scored(changing, { seconds: 120, isEarly: true });
+    for (let session = 0; session < 2; session++) {
+      expect(scored(changing, { seconds: 160, isEarly: true, trust }).droppedAt).toBeLessThan(25);
+      expect(trust.isDropped).toBe(false);
+    }
   });
 });

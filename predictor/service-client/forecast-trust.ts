@@ -1,7 +1,8 @@
 /**
  * Decides whether to trust a service by its past forecasts: their score on this session's own rates (mean pinball loss
  * of ln rate, a proper score) is compared with a simple baseline from the last seconds. A service with much worse
- * scores is dropped until they are better; after the second time, permanently.
+ * scores is dropped until they are better; after the second time, permanently. A drop because of early forecasts, which the
+ * service issued before it knew the link, counts only if later ones are as bad.
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
@@ -39,6 +40,7 @@ interface Pending {
   /** ln rate. */
   baseline: number;
   scoredSteps: number;
+  isEarly: boolean;
 }
 
 export class ForecastTrust {
@@ -49,11 +51,17 @@ export class ForecastTrust {
   #scored = 0;
   #drops = 0;
   #isDropped = false;
+  #isEarlyDrop = false;
   #newestSeconds = 0;
   #lastBaseline = { atSeconds: 0, value: Number.NaN };
 
   get isDropped(): boolean {
     return this.#isDropped;
+  }
+
+  /** Only early forecasts were bad enough for the drop. */
+  get isEarlyDrop(): boolean {
+    return this.#isDropped && this.#isEarlyDrop;
   }
 
   /** Begins a session: forgets the link, keeps the scores of the service. */
@@ -72,11 +80,12 @@ export class ForecastTrust {
     this.#pending = this.#pending.filter(({ scoredSteps }) => scoredSteps < Number.POSITIVE_INFINITY);
   }
 
-  /** A new forecast, on the session's clock. */
-  addForecast(forecast: QuantileForecast, nowSeconds: number): void {
+  /** A new forecast, on the session's clock. `isEarly`: the service knows little of the link. */
+  addForecast(forecast: QuantileForecast, nowSeconds: number, isEarly = false): void {
     const baseline = this.#baseline(nowSeconds);
     if (Number.isNaN(baseline)) return;
-    this.#pending.push({ issuedSeconds: Math.max(forecast.issuedAtMs / 1000, 0), forecast, baseline, scoredSteps: 0 });
+    const issuedSeconds = Math.max(forecast.issuedAtMs / 1000, 0);
+    this.#pending.push({ issuedSeconds, forecast, baseline, scoredSteps: 0, isEarly });
     if (this.#pending.length > PENDING) this.#pending.shift();
   }
 
@@ -104,7 +113,7 @@ export class ForecastTrust {
   }
 
   #scoreSteps(pending: Pending): void {
-    const { issuedSeconds, forecast, baseline } = pending;
+    const { issuedSeconds, forecast, baseline, isEarly } = pending;
     const { stepEndsSeconds, levels, quantilesBps } = forecast;
     for (; pending.scoredSteps < stepEndsSeconds.length; pending.scoredSteps++) {
       const step = pending.scoredSteps;
@@ -122,20 +131,22 @@ export class ForecastTrust {
         loss += pinballLoss(level, truth - Math.log(Math.max(LEAST_BPS, quantilesBps[step]![i]!)));
         baselineLoss += pinballLoss(level, truth - (baseline + BASELINE_SPREAD * normalQuantile(level)));
       });
-      this.#addScore(loss / levels.length, baselineLoss / levels.length);
+      this.#addScore(loss / levels.length, baselineLoss / levels.length, isEarly);
     }
     pending.scoredSteps = Number.POSITIVE_INFINITY;
   }
 
-  #addScore(loss: number, baselineLoss: number): void {
+  #addScore(loss: number, baselineLoss: number, isEarly: boolean): void {
     this.#loss = this.#loss * FADE + loss;
     this.#baselineLoss = this.#baselineLoss * FADE + baselineLoss;
     this.#scored = this.#scored * FADE + 1;
     if (this.#scored < LEAST_SCORED) return;
     const margin = DROP_MARGIN * this.#scored;
-    if (!this.#isDropped && this.#loss > DROP_RATIO * this.#baselineLoss + margin) {
+    const isBad = this.#loss > DROP_RATIO * this.#baselineLoss + margin;
+    if (isBad && (!this.#isDropped || (this.#isEarlyDrop && !isEarly))) {
       this.#isDropped = true;
-      this.#drops++;
+      this.#isEarlyDrop = isEarly;
+      if (!isEarly) this.#drops++;
     } else if (this.#isDropped && this.#drops < 2 && this.#loss < TRUST_RATIO * this.#baselineLoss) {
       this.#isDropped = false;
     }

@@ -158,7 +158,7 @@ describe('forecasts of the service', () => {
     expect(ask()).toBe(forecast);
     expect(forecaster.state).toMatchObject({
       connection: 'streaming',
-      distrusted: false,
+      verdict: 'trusted',
       share: 0.25,
       ageSeconds: 0.5,
     });
@@ -231,7 +231,8 @@ describe('forecasts of the service', () => {
 
   test('with bad scores are ignored, as the state shows', async () => {
     const { stage, ask, forecaster } = await begun();
-    for (let second = 1; second < 20; second++) {
+    const verdicts: string[] = [];
+    for (let second = 1; second < 40; second++) {
       const at = stage.nowSeconds();
       for (let i = 0; i < 10; i++) {
         const start = at + i / 10;
@@ -241,8 +242,10 @@ describe('forecasts of the service', () => {
       stage.sendForecast();
       await stage.advance(0);
       ask();
+      const { verdict } = forecaster.state;
+      if (verdict !== verdicts.at(-1)) verdicts.push(verdict);
     }
-    expect(forecaster.state.distrusted).toBe(true);
+    expect(verdicts).toEqual(['trusted', 'not-yet', 'distrusted']);
     expect(ask()).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@
 import { InputError, requirePositive } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { validateForecast } from '../../abr/validate-forecast.ts';
-import { ForecastGate } from './forecast-gate.ts';
+import { ForecastGate, type Verdict } from './forecast-gate.ts';
 import {
   type After,
   type ConnectionState,
@@ -39,8 +39,12 @@ export interface ServiceForecasterState {
   connection: ConnectionState;
   /** The reason for `waiting` or `refused`. */
   detail?: string;
-  /** The service's forecasts are ignored, because they were much worse than a simple baseline. */
-  distrusted: boolean;
+  /**
+   * `trusted`: its forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because
+   * service or session have just started, and the service knows too little of the link. `distrusted`: they are not used,
+   * because they were much worse than a simple baseline.
+   */
+  verdict: Verdict;
   /** Age of the newest forecast; absent before the first. */
   ageSeconds?: number;
   /** This player's share of the link's capacity. */
@@ -136,7 +140,7 @@ class RemoteForecaster implements ServiceForecaster {
     const ageSeconds = newest && (clock.utcMsAt(this.#now()) - newest.issuedAtMs) / 1000;
     return {
       connection: this.#connection.state(this.#user),
-      distrusted: this.#gate.isDistrusted,
+      verdict: this.#gate.verdict(this.#experienceSeconds),
       share: this.#share,
       ...(this.#detail !== undefined && { detail: this.#detail }),
       ...(ageSeconds !== undefined && { ageSeconds }),
@@ -223,7 +227,7 @@ class RemoteForecaster implements ServiceForecaster {
     this.#newest = forecast as QuantileForecast;
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
     const converted = this.#onSessionClock();
-    if (converted !== undefined) this.#gate.addForecast(converted, this.#sessionSeconds());
+    if (converted !== undefined) this.#gate.addForecast(converted, this.#sessionSeconds(), this.#experienceSeconds);
   }
 
   #sessionSeconds(): number {

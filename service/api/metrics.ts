@@ -1,16 +1,20 @@
 /** Metrics of the service for Prometheus. */
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { PredictionService } from '../prediction-service.ts';
+import type { Rejection } from './wire.ts';
 
 export interface Metrics {
   registry: Registry;
   /** `route` is the route's pattern, not the path, so that the number of series is bounded. */
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void;
+  observeReport(report: { accepted: number; rejected: readonly Rejection[] }): void;
+  observeRefusal(refusal: { code: string }): void;
 }
 
 export function createMetrics(service: PredictionService): Metrics {
   const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   watch(service, registry);
   const requests = new Counter({
     name: 'leo_abr_http_requests_total',
@@ -24,8 +28,25 @@ export function createMetrics(service: PredictionService): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1],
     registers: [registry],
   });
+  const observations = new Counter({
+    name: 'leo_abr_observations_total',
+    help: 'Observations of players, accepted or by the reason of their rejection.',
+    labelNames: ['verdict'],
+    registers: [registry],
+  });
+  const refusals = new Counter({
+    name: 'leo_abr_refusals_total',
+    help: 'Requests refused, by the code of the error.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
   return {
     registry,
+    observeReport({ accepted, rejected }) {
+      observations.inc({ verdict: 'accepted' }, accepted);
+      for (const { reason, count } of rejected) observations.inc({ verdict: reason }, count);
+    },
+    observeRefusal: ({ code }) => refusals.inc({ code }),
     observeRequest({ seconds, ...labels }) {
       requests.inc(labels);
       durations.observe(seconds);
@@ -69,13 +90,35 @@ function watch(service: PredictionService, registry: Registry): void {
     registers,
   });
   service.listen({ event: (type) => events.inc({ type }) });
+  /** Of a number that is counted elsewhere. */
+  const counter = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name: `leo_abr_${name}_total`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  counter(
+    'slow_readers',
+    'Event streams closed because their readers were too slow.',
+    () => service.stream.slowReaders,
+  );
+  const recording = () => service.state().recording;
+  counter('recording_lines', 'Lines recorded.', () => recording().lines);
+  counter('recording_lost_lines', 'Lines lost because the disk was full.', () => recording().lost);
+  counter('recording_deleted_files', 'Recordings deleted.', () => recording().deletedFiles);
+  gauge('recording_waiting_lines', 'Lines waiting for the disk.', () => recording().waiting);
   new Counter({
-    name: 'leo_abr_slow_readers_total',
-    help: 'Event streams closed because their readers were too slow.',
+    name: 'leo_abr_webhook_triggers_total',
+    help: 'Triggers sent to the webhook, failed after all tries, or dropped because too many waited.',
+    labelNames: ['result'],
     registers,
     collect() {
       this.reset();
-      this.inc(service.stream.slowReaders);
+      for (const [result, count] of Object.entries(service.webhookCounts)) this.inc({ result }, count);
     },
   });
 }

@@ -118,8 +118,49 @@ describe('the API', () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('leo_abr_http_requests_total{method="GET",route="/healthz",status="200"} 1\n');
     expect(metrics).toContain('leo_abr_dish_state{state="unused"} 1\n');
-    expect(metrics).not.toMatch(/NaN|undefined/);
+    expect(metrics).not.toMatch(/^leo_abr.*(NaN|undefined)/m);
     expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(await openApiDocument('1.2.3'));
+  });
+
+  test('counts observations and refusals, and measures its process', async () => {
+    const { clock, url } = await startWithObservations();
+    const send = (observations: unknown) => fetch(`${url}/v1/observations`, report(observations));
+    await send([...downloaded(clock.utcMs() - 60_000, 1), { kind: 'tea' }]);
+    await send(5);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    const lines = metrics
+      .split('\n')
+      .filter((line) => /^(leo_abr_(observations|refusals)|leo_abr_recording)/.test(line));
+    expect(lines).toEqual([
+      'leo_abr_recording_lines_total 0',
+      'leo_abr_recording_lost_lines_total 0',
+      'leo_abr_recording_deleted_files_total 0',
+      'leo_abr_recording_waiting_lines 0',
+      'leo_abr_observations_total{verdict="accepted"} 100',
+      'leo_abr_observations_total{verdict="unknown-kind"} 1',
+      'leo_abr_observations_total{verdict="late"} 10',
+      'leo_abr_refusals_total{code="bad-request"} 1',
+    ]);
+    expect(metrics).toMatch(/^process_resident_memory_bytes \d+/m);
+  });
+
+  test('says what it is to somebody who opens it in a browser, without a token', async () => {
+    const { url } = await start({ token: 'a-long-secret-of-ours' });
+    const answer = await fetch(`${url}/`);
+    expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
+      status: 200,
+      type: expect.stringMatching(/^text\/plain/),
+    });
+    const about = await answer.text();
+    expect(about).toContain('/v1/state ');
+    const { url: open } = await start();
+    const wrong = (accept: string) => fetch(`${open}/stat`, { headers: { accept } });
+    const inBrowser = await wrong('text/html,*/*;q=0.8');
+    expect({ status: inBrowser.status, text: await inBrowser.text() }).toEqual({
+      status: 404,
+      text: `Nothing is here.\n\n${about}`,
+    });
+    expect(await (await wrong('*/*')).json()).toMatchObject({ error: { code: 'not-found' } });
   });
 
   test.each<[string, ReturnType<typeof report>, string]>([
@@ -259,7 +300,8 @@ describe('the API', () => {
     'answers a request for %s with any method',
     async (path) => {
       const { port } = await start();
-      for (const [method, status] of Object.entries({ GET: 404, PUT: 404, OPTIONS: 204 })) {
+      // `*` is the root.
+      for (const [method, status] of Object.entries({ GET: path === '*' ? 200 : 404, PUT: 404, OPTIONS: 204 })) {
         const { statusCode, headers } = await new Promise<IncomingMessage>((resolve, reject) => {
           const origin = { origin: 'http://localhost' };
           const sent = httpRequest({ port, method, path, headers: origin }, (response) => resolve(response.resume()));

@@ -4,11 +4,13 @@ import cors from '@fastify/cors';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
+import { type Log, NO_LOG } from '../log.ts';
 import type { PredictionService } from '../prediction-service.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { ReportReader } from './observations.ts';
 import { describeApi, OPERATIONS } from './openapi.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
+import { type Refusal, RefusalLog } from './refusal-log.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
 import { validationMessage } from './validation-message.ts';
 import type { ObservationsReply, ObservationsRequest, PlayerReport } from './wire.ts';
@@ -47,6 +49,8 @@ export interface ApiOptions {
   tls?: { cert: string; key: string } | undefined;
   /** Receives internal errors. */
   onFault?: ((error: Error) => void) | undefined;
+  /** Receives refusals. Default: they are not logged. */
+  log?: Log | undefined;
 }
 
 /** For connections without traffic; event streams have heartbeats. */
@@ -59,6 +63,16 @@ const CHECK_MS = 2000;
 
 const EVENTS = '/v1/events';
 const HEALTH = '/healthz';
+/** What somebody sees who opens the service's address in a browser. */
+const ROOT = '/';
+const WITHOUT_TOKEN: readonly (string | undefined)[] = [ROOT, HEALTH];
+
+const ABOUT = `This is the prediction service of leo-abr. It runs.
+
+It forecasts the link of a dish for players with the leo-abr plugin. Other players,\nsuch as YouTube's, do not know it.
+
+/v1/state      the dish, the players and current problems\n/openapi.json  all paths
+`;
 
 /** Status and subject of each exceeded limit, by error code. */
 const TOO_MANY = {
@@ -116,6 +130,11 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     maxAge: 600,
   });
   const metrics = createMetrics(service);
+  const refusals = new RefusalLog(options.log ?? NO_LOG, clock);
+  app.decorate('onRefusal', (refusal: Refusal) => {
+    metrics.observeRefusal(refusal);
+    refusals.add(refusal);
+  });
   const notFound = notFoundHandler(app);
   guard(app, { security, clock, rate: new RateLimit(limits.rate), notFound });
   count(app, metrics);
@@ -136,7 +155,9 @@ export async function createApi(service: PredictionService, options: ApiOptions)
       const { serverUtcMs, verdicts, share } = answer;
       const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
       isAnyAccepted ||= accepted > 0;
-      return { accepted, rejected: report.rejections(verdicts, serverUtcMs), share };
+      const rejected = report.rejections(verdicts, serverUtcMs);
+      metrics.observeReport({ accepted, rejected });
+      return { accepted, rejected, share };
     };
     const taken = take(first, 'body');
     const takenOthers = others?.map((other, i) => {
@@ -173,6 +194,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
     stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
   });
+  app.get(ROOT, { schema: { hide: true } }, (_request, reply) => reply.type('text/plain').send(ABOUT));
   app.get(HEALTH, OPERATIONS.health, (_request, reply) => reply.type('text/plain').send('ok\n'));
   const { registry } = metrics;
   app.get('/metrics', OPERATIONS.metrics, async (_request, reply) =>
@@ -206,7 +228,11 @@ function guard(
       return refuse(reply, { status: 429, code: 'too-many-requests', message, retryAfterSeconds });
     }
     const { token } = security;
-    if (token !== undefined && request.routeOptions.url !== HEALTH && !isTokenRight(authorization, token)) {
+    if (
+      token !== undefined &&
+      !WITHOUT_TOKEN.includes(request.routeOptions.url) &&
+      !isTokenRight(authorization, token)
+    ) {
       reply.header('www-authenticate', 'Bearer');
       return refuse(reply, { status: 401, code: 'unauthorized', message: 'expected the bearer token of the service' });
     }
@@ -248,10 +274,12 @@ function notFoundHandler(app: FastifyInstance): Handler {
   app.addHook('onRoute', ({ url, method }) => {
     methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()]);
   });
-  return ({ method, url }, reply) => {
+  return ({ method, url, headers: { accept } }, reply) => {
     const path = url.split('?', 1)[0]!;
     const allowed = methods.get(path);
     if (allowed === undefined) {
+      // A person in a browser.
+      if (accept?.includes('text/html')) return reply.code(404).type('text/plain').send(`Nothing is here.\n\n${ABOUT}`);
       const message = `expected a path of /openapi.json, got ${describeValue(path)}`;
       return refuse(reply, { status: 404, code: 'not-found', message });
     }
@@ -259,6 +287,12 @@ function notFoundHandler(app: FastifyInstance): Handler {
     const message = `expected ${allowed.join(' or ')} for ${path}, got ${method}`;
     return refuse(reply, { status: 405, code: 'method-not-allowed', message });
   };
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    onRefusal(refusal: Refusal): void;
+  }
 }
 
 interface Refused {
@@ -270,6 +304,7 @@ interface Refused {
 
 function refuse(reply: FastifyReply, { status, code, message, retryAfterSeconds }: Refused): FastifyReply {
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  reply.server.onRefusal({ status, code, message, address: reply.request.ip });
   return reply.code(status).send({ error: { code, message } });
 }
 

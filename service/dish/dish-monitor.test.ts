@@ -265,10 +265,7 @@ describe('watching a dish', () => {
     const clock = new ManualClock();
     const { watching, problems } = monitor({ address: '127.0.0.1:1' }, clock);
     expect(watching.reply().state).toBe('connecting');
-    for (let i = 0; i < 3; i++) {
-      await watching.poll();
-      clock.advance(1);
-    }
+    await watching.poll();
     expect(watching.reply().state).toBe('unreachable');
     expect(problems.list()[0]!.message).toContain('127.0.0.1:1: nothing answers there');
   });

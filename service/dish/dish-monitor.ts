@@ -280,12 +280,13 @@ export class DishMonitor {
   #fail(error: Error & { code?: number; details?: string }): void {
     const { clock, problems, address, random = Math.random } = this.#options;
     this.#failures++;
-    if (this.#failures < FAILURES_UNTIL_UNREACHABLE) return;
-    const doubled = PERIOD_MS * 2 ** Math.min(10, this.#failures - FAILURES_UNTIL_UNREACHABLE);
+    // A dish that has never answered is reported at once.
+    if (this.#lastAnswerMs !== undefined && this.#failures < FAILURES_UNTIL_UNREACHABLE) return;
+    const doubled = PERIOD_MS * 2 ** Math.min(10, Math.max(0, this.#failures - FAILURES_UNTIL_UNREACHABLE));
     const backoffMs = Math.min(LONGEST_BACKOFF_MS, doubled) * (0.8 + 0.4 * random());
     this.#retryAtMs = clock.monotonicMs() + backoffMs - PERIOD_MS / 2;
     const detail = reasonOf(error);
-    problems.report('dish', 'unreachable', `${address}: ${detail}`);
+    problems.report('dish', 'unreachable', `${address}: ${detail}${whatToDo(error, address)}`);
     this.#enter('unreachable', detail);
   }
 
@@ -320,6 +321,13 @@ function reasonOf({ code, details, message }: Error & { code?: number; details?:
   if (code === grpcStatus.UNIMPLEMENTED) return `the server there is not a dish (${text})`;
   if (code === grpcStatus.INTERNAL) return `its answer cannot be decoded (${text})`;
   return text;
+}
+
+/** How to check a dish that does not answer, for a person; empty for other failures. */
+function whatToDo({ code }: { code?: number }, address: string): string {
+  if (code !== grpcStatus.UNAVAILABLE && code !== grpcStatus.DEADLINE_EXCEEDED) return '';
+  const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return `. Check with "ping ${host}": without answers, this machine is not in the dish's network or has no route to it`;
 }
 
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };

@@ -8,6 +8,7 @@ import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forec
 import { CARD } from '../../predictor/onnx/card.fixture.ts';
 import { InProcessForecaster } from '../../predictor/onnx/in-process-forecaster.ts';
 import type { StateReply } from '../api/wire.ts';
+import { type LogFields, NO_LOG } from '../log.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { PredictionService } from '../prediction-service.ts';
 import { startService } from '../start-service.ts';
@@ -104,8 +105,8 @@ describe('a model in ONNX', () => {
     const file = join(folder, 'wrong.onnx');
     writeFileSync(file, bytes());
     const faults: string[] = [];
-    const onUnusableModel = (error: Error) => faults.push(error.message);
-    const running = await startService({ version: '0', port: 0, model: file, onUnusableModel });
+    const log = { ...NO_LOG, warn: (_: LogFields, fault: string) => void faults.push(fault) };
+    const running = await startService({ version: '0', port: 0, model: file, log });
     try {
       expect(faults).toHaveLength(1);
       expect(faults[0]).toContain(file);

@@ -1,7 +1,7 @@
 /**
- * The service's config file (JSON): triggers and the webhook that receives them. A trigger compares a metric,
- * aggregated over a window, with a number or with a multiple of a statistic of the previous windows (T3P: "if latency >
- * 10 x its moving average over the last ten windows").
+ * The service's config file (JSON): triggers, the webhook that receives them, and flags of the command. A trigger
+ * compares a metric, aggregated over a window, with a number or with a multiple of a statistic of the previous windows
+ * (T3P: "if latency > 10 x its moving average over the last ten windows").
  */
 
 import { InputError } from '../../abr/errors.ts';
@@ -45,6 +45,8 @@ export interface ServiceConfig {
   triggers: Trigger[];
   /** URL that triggers are posted to. Default: none. */
   webhook?: string;
+  /** Flags of the command, which the service does not read. */
+  settings?: unknown;
 }
 
 const DEFAULTS = { windowSeconds: 1, forWindows: 1, holdOffSeconds: 15 };
@@ -84,7 +86,7 @@ export function parseConfig(text: string, file: string): ServiceConfig {
     // The parser's message quotes the text, which may contain a secret.
     throw new InputError(file, 'JSON', 'text that cannot be parsed');
   }
-  const config = record(json, { file, path: '', known: ['triggers', 'webhook', 'builtIn'] });
+  const config = record(json, { file, path: '', known: ['triggers', 'webhook', 'builtIn', 'settings'] });
   const at = (path: string) => `${file}: ${path}`;
   const { triggers = [], webhook, builtIn = true } = config;
   if (typeof builtIn !== 'boolean') throw new InputError(at('builtIn'), 'true or false', builtIn);
@@ -98,7 +100,11 @@ export function parseConfig(text: string, file: string): ServiceConfig {
     }
   });
   const kept = builtIn ? BUILT_IN_TRIGGERS.filter(({ name }) => own.every((trigger) => trigger.name !== name)) : [];
-  return { triggers: [...kept, ...own], ...(webhook !== undefined && { webhook: webhookOf(webhook, at('webhook')) }) };
+  return {
+    triggers: [...kept, ...own],
+    ...(webhook !== undefined && { webhook: webhookOf(webhook, at('webhook')) }),
+    ...('settings' in config && { settings: config['settings'] }),
+  };
 }
 
 interface Place {

@@ -165,7 +165,7 @@ describe('the config file', () => {
   const trigger = { name: 'a', metric: 'latencyMs', comparison: '>', threshold: 1 };
   test.each<[string, unknown, string]>([
     ['an array', [], 'c.json: expected an object, got an empty array'],
-    ['an unknown field', { tea: 1 }, 'c.json: tea: expected one of triggers, webhook, builtIn, got "tea"'],
+    ['an unknown field', { tea: 1 }, 'c.json: tea: expected one of triggers, webhook, builtIn, settings, got "tea"'],
     ['an object of triggers', { triggers: {} }, 'c.json: triggers: expected an array of at most 100, got an object'],
     [
       'a wrong metric',
@@ -232,6 +232,7 @@ describe('the webhook', () => {
     webhook.send({ n: 2 });
     await webhook.idle();
     expect(got).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(webhook.counts).toEqual({ sent: 2, failed: 0, dropped: 0 });
     expect(problems.list()).toEqual([]);
     server.close();
     server.closeAllConnections();
@@ -254,6 +255,7 @@ describe('the webhook', () => {
     expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 9 }]);
     await webhook.idle();
     expect(tries).toBe(51 * 3);
+    expect(webhook.counts).toEqual({ sent: 0, failed: 51, dropped: 9 });
     expect(problems.list()).toContainEqual(expect.objectContaining({ part: 'webhook', code: 'failed' }));
     expect(JSON.stringify(problems.list())).not.toContain('secret');
   });

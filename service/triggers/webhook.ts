@@ -21,6 +21,8 @@ export class Webhook {
   readonly #options: WebhookOptions;
   readonly #waiting: unknown[] = [];
   #sending: Promise<void> | undefined;
+  /** Triggers by what became of them. */
+  readonly counts = { sent: 0, failed: 0, dropped: 0 };
   #isClosed = false;
 
   constructor(options: WebhookOptions) {
@@ -29,6 +31,7 @@ export class Webhook {
 
   send(data: unknown): void {
     if (this.#waiting.length >= MOST_WAITING) {
+      this.counts.dropped++;
       this.#options.problems.report('webhook', 'dropped', `${MOST_WAITING} triggers wait to be sent`);
       return;
     }
@@ -55,13 +58,17 @@ export class Webhook {
       for (let tries = 1; !this.#isClosed; tries++) {
         const fault = await this.#post(body);
         if (fault === undefined) {
+          this.counts.sent++;
           problems.clear('webhook', 'failed');
           problems.clear('webhook', 'dropped');
           break;
         }
         // Only the host is shown, because the URL may contain a secret.
         problems.report('webhook', 'failed', `${new URL(this.#options.url).host}: ${fault}`);
-        if (tries === TRIES) break;
+        if (tries === TRIES) {
+          this.counts.failed++;
+          break;
+        }
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }

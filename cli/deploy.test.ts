@@ -1,0 +1,84 @@
+/** The files that run the service for good: a unit of systemd and a container. */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runListening } from './serve-run.fixture.ts';
+
+const read = (name: string) => readFileSync(new URL(`deploy/${name}`, import.meta.url), 'utf8');
+
+/** The variables of `NAME=value` words. */
+const variables = (text: string) =>
+  Object.fromEntries([...text.matchAll(/\b(LEO_ABR_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+const ofSystemd = hasSystemd ? test : test.skip;
+
+describe('the unit', () => {
+  let folder: string;
+  let unit: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'leo-abr-unit-'));
+    unit = join(folder, 'leo-abr.service');
+    // systemd-analyze looks for the program, which is not installed here.
+    writeFileSync(unit, read('leo-abr.service').replace(/^ExecStart=leo-abr/m, `ExecStart=${process.execPath}`));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
+
+  ofSystemd(`is valid${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`, () => {
+    const { status, stdout, stderr } = analyze('verify');
+    expect({ status, messages: `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit)) }).toEqual({
+      status: 0,
+      messages: [],
+    });
+  });
+
+  ofSystemd(`exposes the system by at most 2.5${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`, () => {
+    const { status, stdout } = analyze('security', '--offline=true', '--threshold=25');
+    expect({ status, stdout: status === 0 ? '' : stdout }).toEqual({ status: 0, stdout: '' });
+  });
+
+  test('sets flags that exist', async () => {
+    const env = variables(read('leo-abr.service'));
+    expect(Object.keys(env)).toEqual(['LEO_ABR_SERVE_DISH', 'LEO_ABR_SERVE_CACHE']);
+    const { status } = await runListening(['serve'], async () => {}, { ...env, LEO_ABR_SERVE_PORT: '0' });
+    expect(status).toBe(0);
+  });
+});
+
+describe('the container', () => {
+  const file = read('Containerfile').replaceAll('\\\n', ' ');
+  const instruction = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(file)?.[1] ?? '';
+
+  test('runs the service as an ordinary user', async () => {
+    expect(instruction('USER')).toBe('node');
+    const [program, ...args] = JSON.parse(instruction('ENTRYPOINT')) as string[];
+    expect(program).toBe('leo-abr');
+    const env = { ...variables(instruction('ENV')), LEO_ABR_SERVE_PORT: '0' };
+    expect(env).toHaveProperty('LEO_ABR_SERVE_HOST', '0.0.0.0');
+    expect((await runListening(args, async () => {}, env)).status).toBe(0);
+  });
+
+  test('is healthy while the service answers', async () => {
+    const [program, ...args] = JSON.parse(/CMD (\[.*\])/.exec(instruction('HEALTHCHECK'))![1]!) as string[];
+    expect(program).toBe('node');
+    const check = (port: string) =>
+      new Promise((resolve) => {
+        const child = spawn(
+          process.execPath,
+          args.map((arg) => arg.replace('8790', port)),
+          { stdio: 'ignore' },
+        );
+        child.once('close', resolve);
+      });
+    let port = '';
+    await runListening(['serve', '--port', '0'], async (url) => {
+      ({ port } = new URL(url));
+      expect(await check(port)).toBe(0);
+    });
+    expect(await check(port)).toBe(1);
+  });
+});

@@ -1,0 +1,95 @@
+/** The packed leo-abr-tools in an empty folder, as somebody without a checkout has it. */
+
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@playwright/test';
+
+const ROOT = join(import.meta.dirname, '../..');
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'cli/package.json'), 'utf8'));
+
+let folder: string;
+
+test.beforeAll(() => {
+  test.setTimeout(120_000);
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-tools-'));
+  const modules = join(folder, 'node_modules');
+  const run = (program: string, ...args: string[]) =>
+    execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
+  // Built beside a copy of the package: other tests may use the checkout's cli/dist.
+  const copy = join(folder, 'copy');
+  for (const name of ['README.md', 'bin', 'deploy', 'package.json']) {
+    cpSync(join(ROOT, 'cli', name), join(copy, name), { recursive: true });
+  }
+  const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
+  run(process.execPath, vite, 'build', '--mode', 'cli', '--outDir', join(copy, 'dist'), '--logLevel', 'error');
+  run('npm', 'pack', copy, '--ignore-scripts', '--pack-destination', folder);
+  // As `npm install` would, but the dependencies are linked, which avoids a download.
+  for (const place of ['leo-abr-tools', '.bin']) mkdirSync(join(modules, place), { recursive: true });
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'cli/package.json'), 'utf8'));
+  const tarball = join(folder, `leo-abr-tools-${version}.tgz`);
+  run('tar', '-xzf', tarball, '-C', join(modules, 'leo-abr-tools'), '--strip-components=1');
+  symlinkSync('../leo-abr-tools/bin/leo-abr.js', join(modules, '.bin/leo-abr'));
+  for (const name of Object.keys(dependencies)) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  }
+  const app = { private: true, dependencies: { 'leo-abr-tools': version } };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(app));
+});
+
+test.afterAll(() => {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a command, passes the address that it prints to `during`, stops it like Ctrl-C and awaits its end. */
+async function serving(command: string, during: (url: string) => Promise<void>): Promise<void> {
+  const [program = '', ...args] = command.split(' ');
+  const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  // Once no process holds its output: npx ends before the service.
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const listening = new Promise<string>((resolve) => {
+    child.stderr.on('data', (text) => {
+      stderr += text;
+      const url = / is at ([^\s"]+)/.exec(stderr)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+  const failed = ended.then(() => {
+    throw new Error(`${command} ended: ${stderr}`);
+  });
+  failed.catch(() => {});
+  try {
+    await during(await Promise.race([listening, failed]));
+  } finally {
+    process.kill(-child.pid!, 'SIGINT');
+  }
+  await ended;
+}
+
+test('contains the command and its licence, and no sources', () => {
+  const installed = join(folder, 'node_modules/leo-abr-tools');
+  expect(readdirSync(installed).sort()).toEqual(['README.md', 'bin', 'deploy', 'dist', 'package.json']);
+  expect(readFileSync(join(installed, 'dist/LICENSE'), 'utf8')).toContain('Apache License');
+});
+
+for (const document of ['README.md', 'docs/service.md']) {
+  const lines = readFileSync(join(ROOT, document), 'utf8').split('\n');
+  const command = lines.find((line) => line.startsWith('npx leo-abr-tools serve --dish simulated'));
+
+  test(`the service starts with ${document}'s command`, async () => {
+    expect(command).toBeDefined();
+    const words = command!.replace(/ +#.*/, '');
+    let address = '';
+    await serving(`${words} --port 0`, async (url) => {
+      address = url;
+      expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+      await expect
+        .poll(async () => ((await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } }).dish.state)
+        .not.toBe('connecting');
+    });
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed');
+  });
+}

@@ -1,0 +1,90 @@
+import { status } from '@grpc/grpc-js';
+import { afterEach, expect, test } from '@jest/globals';
+import { eventReader } from './api/sse.fixture.ts';
+import { REAL_CLOCK } from './clock.ts';
+import { startFakeDish } from './fake-dish/fake-dish.ts';
+import { syntheticDish } from './fake-dish/simulated-dish.ts';
+import type { Log } from './log.ts';
+import { type RunningService, type ServiceOptions, startService } from './start-service.ts';
+
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close();
+});
+
+/** A service, and a function that waits for a line of its log. */
+async function logging(options: Partial<ServiceOptions> = {}) {
+  const lines: string[] = [];
+  let onLine = () => {};
+  const line =
+    (level: string): Log['info'] =>
+    ({ part, code }, message) => {
+      lines.push(`${level} ${part} ${code}: ${message}`);
+      onLine();
+    };
+  const running: RunningService = await startService({
+    version: '0',
+    port: 0,
+    log: { info: line('info'), warn: line('warn') },
+    ...options,
+  });
+  opened.push(running);
+  return {
+    ...running,
+    lines,
+    async until(text: string) {
+      while (!lines.some((one) => one.includes(text))) await new Promise<void>((resolve) => (onLine = resolve));
+    },
+  };
+}
+
+test('says at once that a dish is not there, and how to check that', async () => {
+  const { lines, until } = await logging({ dish: '127.0.0.1:1' });
+  await until('dish');
+  expect(lines).toEqual([expect.stringMatching(/^warn dish unreachable: 127\.0\.0\.1:1: nothing answers there \(/)]);
+  expect(lines[0]).toContain('Check with "ping 127.0.0.1": ');
+});
+
+test('a dish that is lost and found is a line each', async () => {
+  const dish = await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
+  opened.push(dish);
+  const { lines, until } = await logging({ dish: dish.address });
+  await until('online');
+  dish.misbehave({ failWith: status.UNAVAILABLE });
+  await until('unreachable');
+  lines.length = 0;
+  dish.misbehave({});
+  await until('online');
+  expect(lines).toEqual(['info dish online: the dish is online']);
+});
+
+test('states of the dish that change every second are not logged', async () => {
+  const dish = await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
+  opened.push(dish);
+  const { lines, until, url } = await logging({ dish: dish.address });
+  await until('online');
+  dish.misbehave({ outage: 'NO_SATS' });
+  const events = await eventReader(`${url}/v1/events?types=state`);
+  while ((await events.next()).data.dish?.state !== 'outage');
+  dish.misbehave({});
+  while ((await events.next()).data.dish?.state !== 'online');
+  events.close();
+  expect(lines).toEqual(['info dish online: the dish is online']);
+});
+
+test('a problem is a line when it appears and one when it ends, however often it is reported', async () => {
+  const { service, lines } = await logging();
+  for (let i = 0; i < 3; i++) service.problems.report('webhook', 'failed', 'hooks.example: status 500');
+  service.problems.clear('webhook', 'failed');
+  service.problems.clear('webhook', 'failed');
+  expect(lines).toEqual([
+    'warn webhook failed: hooks.example: status 500',
+    'info webhook failed: over after 0 s, reported 3 times',
+  ]);
+});
+
+test('a refused client is a line', async () => {
+  const { url, lines } = await logging({ token: 'a-long-secret-of-ours' });
+  for (let i = 0; i < 3; i++) expect((await fetch(`${url}/v1/state`)).status).toBe(401);
+  expect(lines).toEqual(['warn client unauthorized: 127.0.0.1 is refused: expected the bearer token of the service']);
+});
