@@ -8,7 +8,7 @@ const SILENT: ServiceProbe = { isThere: false, why: 'silent', detail: 'no answer
 
 function playing(state: Partial<ServedPlayer['state']> = {}, more: Partial<ServedPlayer> = {}): ServedPlayer {
   return {
-    state: { connection: 'streaming', verdict: 'trusted', ageSeconds: 1.3, ...state },
+    state: { connection: 'streaming', verdict: 'trusted', share: 1, ageSeconds: 1.3, ...state },
     isUsed: true,
     fault: undefined,
     ...more,
@@ -58,7 +58,7 @@ describe('connected, but', () => {
   test('no player uses forecasts, there is none yet, or MPC-L prefers its own', () => {
     expect(status({ players: [], hasUser: false }).details).toContain('no player uses its forecasts');
     const waiting: ServedPlayer = {
-      state: { connection: 'streaming', verdict: 'trusted' },
+      state: { connection: 'streaming', verdict: 'trusted', share: 1 },
       isUsed: false,
       fault: undefined,
     };
@@ -66,6 +66,9 @@ describe('connected, but', () => {
       kind: 'connected',
       details: expect.stringContaining('no forecast yet'),
     });
+    expect(status({ players: [playing({ share: 0.5 }), playing({ share: 0.5 })] }).details).toContain(
+      'several players',
+    );
     expect(status({ players: [playing(), playing({}, { isUsed: false })] }).details).toContain(
       'MPC-L uses its own now',
     );

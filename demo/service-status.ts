@@ -6,7 +6,7 @@ import type { ServiceAnswer, ServiceFailure, ServiceProbe } from './service-prob
 
 /** A player that uses forecasts of the service. */
 export interface ServedPlayer {
-  state: Pick<ServiceForecasterState, 'connection' | 'verdict' | 'ageSeconds'>;
+  state: Pick<ServiceForecasterState, 'connection' | 'verdict' | 'ageSeconds' | 'share'>;
   /** Its latest decision used a forecast of the service. */
   isUsed: boolean;
   /** What is wrong with the newest forecast; undefined if it is valid. */
@@ -87,6 +87,9 @@ function ofAnswer({ dish }: ServiceAnswer, { players, hasUser, isBack }: Service
   // The client passes a forecast on only if it may be better than the player's own.
   if (players.some(({ state }) => state.verdict === 'not-yet')) {
     return connected('not used yet: it knows too little of the link, so MPC-L uses its own', seen);
+  }
+  if (players.some(({ state }) => state.share < 1)) {
+    return connected('not used while several players report to it, so MPC-L uses its own', seen);
   }
   const used = players.every(({ isUsed }) => isUsed) ? 'MPC-L uses it' : 'MPC-L uses its own now';
   return connected(seen, `forecast ${age.toFixed(0)} s old`, used);

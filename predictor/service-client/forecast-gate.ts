@@ -66,7 +66,7 @@ export class ForecastGate {
     while (this.#recent[0]!.endSeconds < endSeconds - RECENT_AGE_SECONDS) this.#recent.shift();
   }
 
-  /** A new forecast, on the session's clock, times the player's share. `experienceSeconds`: as in `admits`. */
+  /** A new forecast, on the session's clock. `experienceSeconds`: as in `admits`. */
   addForecast(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): void {
     const isEarly = experienceSeconds < EXPERIENCED_SECONDS || this.#observedSeconds < INTRODUCED_SECONDS;
     this.#trust.addForecast(forecast, nowSeconds, isEarly);

@@ -145,28 +145,41 @@ async function begun(options: Partial<ServiceForecasterOptions> = {}) {
 }
 
 describe('forecasts of the service', () => {
-  test('are converted to the clock of the session, times the share of the player', async () => {
+  test('are converted to the clock of the session', async () => {
     const { stage, ask, forecaster } = await begun();
-    stage.share = 0.25;
     await stage.advance(6);
     stage.sendForecast({ handovers: [{ atMs: stage.serverUtcMs() + 3000, confidence: 0.8 }] });
     await stage.advance(0.5);
     const forecast = ask()!;
     expect(forecast.issuedAtMs).toBeCloseTo(7000, 3);
-    expect(forecast.quantilesBps[0]).toEqual([5e6, 10e6, 15e6]);
+    expect(forecast.quantilesBps[0]).toEqual([20e6, 40e6, 60e6]);
     expect(forecast.handovers).toEqual([{ atMs: expect.closeTo(1_010_000, 0), confidence: 0.8 }]);
     expect(ask()).toBe(forecast);
     expect(forecaster.state).toMatchObject({
       connection: 'streaming',
       verdict: 'trusted',
-      share: 0.25,
+      share: 1,
       ageSeconds: 0.5,
     });
   });
 
-  test('keep the link within a second, whose ratios need no share', async () => {
-    const { stage, ask } = await begun();
+  test('are not used while others use the link', async () => {
+    const { stage, ask, forecaster } = await begun();
     stage.share = 0.25;
+    await stage.advance(6);
+    stage.sendForecast();
+    await stage.advance(0.5);
+    expect(ask()).toBeUndefined();
+    expect(forecaster.state).toMatchObject({ verdict: 'trusted', share: 0.25, ageSeconds: 0.5 });
+    stage.share = 1;
+    await stage.advance(6);
+    stage.sendForecast();
+    await stage.advance(0.5);
+    expect(ask()).toBeDefined();
+  });
+
+  test('keep the link within a second', async () => {
+    const { stage, ask } = await begun();
     await stage.advance(6);
     const fluctuation = { levels: [0.1, 0.9], ratios: [0.7, 1.2], correlation: 0.5 };
     const dip = {
@@ -525,8 +538,10 @@ describe('players of one page', () => {
     expect(stage.streams).toHaveLength(1);
     stage.sendForecast();
     await stage.advance(0);
-    const rates = ask().map((forecast) => (forecast as QuantileForecast).quantilesBps[0]![1]);
-    expect(rates).toEqual([40e6, 20e6, 40e6 * (1 / 3)]);
+    ask();
+    expect(players.map(({ state }) => state)).toMatchObject(
+      [1, 1 / 2, 1 / 3].map((share) => ({ share, ageSeconds: 0 })),
+    );
     stage.requests.length = 0;
     for (const [i, player] of players.entries()) {
       player.observe({ kind: 'throughput', startSeconds: 5, endSeconds: 5.1, bits: i });

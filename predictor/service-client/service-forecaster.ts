@@ -47,7 +47,7 @@ export interface ServiceForecasterState {
   verdict: Verdict;
   /** Age of the newest forecast; absent before the first. */
   ageSeconds?: number;
-  /** This player's share of the link's capacity. */
+  /** This player's share of the link's traffic; below 1, others use the link, and the forecasts are not used. */
   share: number;
 }
 
@@ -100,8 +100,8 @@ class RemoteForecaster implements ServiceForecaster {
   #newest: QuantileForecast | undefined;
   /** Downloading that the service has observed; undefined if it does not report that. */
   #experienceSeconds: number | undefined;
-  /** On the session's clock, cached per forecast, share and clock. */
-  #converted: { of: QuantileForecast; startMs: number; share: number; forecast: QuantileForecast } | undefined;
+  /** On the session's clock, cached per forecast and clock. */
+  #converted: { of: QuantileForecast; startMs: number; forecast: QuantileForecast } | undefined;
   #detail: string | undefined;
   /** Until the next session: closed, or forbidden by the browser. */
   #isClosed = false;
@@ -188,7 +188,7 @@ class RemoteForecaster implements ServiceForecaster {
       this.#fault = undefined;
       throw new Error(fault);
     }
-    const forecast = this.#onSessionClock();
+    const forecast = this.#ofLink();
     const isAdmitted = forecast !== undefined && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds);
     return isAdmitted ? forecast : undefined;
   }
@@ -226,7 +226,7 @@ class RemoteForecaster implements ServiceForecaster {
     }
     this.#newest = forecast as QuantileForecast;
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
-    const converted = this.#onSessionClock();
+    const converted = this.#ofLink();
     if (converted !== undefined) this.#gate.addForecast(converted, this.#sessionSeconds(), this.#experienceSeconds);
   }
 
@@ -234,21 +234,24 @@ class RemoteForecaster implements ServiceForecaster {
     return (this.#now() - (this.#startMs ?? Number.NaN)) / 1000;
   }
 
-  #onSessionClock(): QuantileForecast | undefined {
+  /**
+   * The newest forecast on the session's clock; undefined while others use the link, because this player's part of the
+   * capacity is not forecast (docs/households.md).
+   */
+  #ofLink(): QuantileForecast | undefined {
+    if (this.#share < 1) return undefined;
     const of = this.#newest;
     const startMs = this.#startMs;
     const { clock } = this.#connection;
     if (of === undefined || startMs === undefined || !clock.isKnown) return undefined;
-    const share = this.#share;
     const known = this.#converted;
     // Readings of the session's clock differ by a fraction of a ms.
-    if (known?.of === of && known.share === share && Math.abs(known.startMs - startMs) < 1) return known.forecast;
+    if (known?.of === of && Math.abs(known.startMs - startMs) < 1) return known.forecast;
     const issuedAtMs = clock.pageMsAt(of.issuedAtMs) - startMs;
     const sessionUtcMs = this.#sessionUtcMs;
     const forecast: QuantileForecast = {
       ...of,
       issuedAtMs,
-      quantilesBps: of.quantilesBps.map((row) => row.map((bps) => bps * share)),
       // In UTC of the session's own time source, as for other forecasters.
       handovers:
         sessionUtcMs === undefined
@@ -258,7 +261,7 @@ class RemoteForecaster implements ServiceForecaster {
               atMs: sessionUtcMs + clock.pageMsAt(handover.atMs) - startMs,
             })),
     };
-    this.#converted = { of, startMs, share, forecast };
+    this.#converted = { of, startMs, forecast };
     return forecast;
   }
 
