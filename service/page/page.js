@@ -10,7 +10,7 @@ import * as texts from './texts.js';
 /** @import { Sample } from './chart.js' */
 
 const ASK_MS = 1000;
-const DRAW_MS = 250;
+const DRAW_MS = 500;
 const ANSWERS_WITHIN_MS = 4000;
 const TOKEN = 'leo-abr-token';
 const SVG = 'http://www.w3.org/2000/svg';
@@ -84,7 +84,8 @@ function draw() {
   const fromNow = (utcMs) => (utcMs - state.serverUtcMs - ageMs) / 1000;
   const ahead = handovers.handovers.map((handover) => fromNow(handover.atMs)).find((seconds) => seconds > 0);
   if (failure === undefined) setText('headline', texts.headline(state, ahead));
-  fillList('problems', texts.problemTexts(state));
+  const problems = texts.problemTexts(state).map((text) => element('p', text));
+  replace(byId('problems'), problems);
   setText('link-text', texts.linkText(forecast, state));
   fillCard('dish', texts.dishCard(state));
   fillCard('handovers', texts.handoversCard(handovers, ahead));
@@ -145,14 +146,6 @@ function fillCard(id, card) {
   const made = typeof card === 'string' ? element('p', card) : element('dl');
   if (typeof card !== 'string') for (const [term, text] of card) made.append(element('dt', term), element('dd', text));
   replace(byId(id), [made]);
-}
-
-/** @param {string} id @param {string[]} items */
-function fillList(id, items) {
-  replace(
-    byId(id),
-    items.map((item) => element('li', item)),
-  );
 }
 
 /** @param {string[][]} rows */
