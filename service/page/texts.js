@@ -89,9 +89,12 @@ export function handoversCard({ epoch, degraded, evidence, serverUtcMs }, nextSe
   const newest = evidence[0];
   return rows(
     ['Next', `in ${Math.ceil(nextSeconds)} s`],
-    ['Known to', epoch.uncertaintySeconds === null ? undefined : `± ${epoch.uncertaintySeconds.toFixed(1)} s`],
-    ['Now', degraded.current ? 'worse than usual since the last one' : 'no worse than usual'],
-    ['Next one worse', percent(degraded.nextProbability ?? undefined) ?? `unknown after ${degraded.epochs} epochs`],
+    ['Uncertainty', epoch.uncertaintySeconds === null ? undefined : `± ${epoch.uncertaintySeconds.toFixed(1)} s`],
+    ['Link since the last', degraded.current ? 'worse than usual' : 'as usual'],
+    [
+      'Worse after the next',
+      percent(degraded.nextProbability ?? undefined) ?? `unknown after ${degraded.epochs} handovers`,
+    ],
     ['Newest evidence', newest && `${newest.detail}, ${duration((serverUtcMs - newest.atMs) / 1000)} ago`],
   );
 }

@@ -85,9 +85,9 @@ test('cards show what is known and omit the rest', () => {
   const handovers = { ...service.handovers(), evidence };
   expect(texts.handoversCard(handovers, 3.1)).toEqual([
     ['Next', 'in 4 s'],
-    ['Known to', '± 2.0 s'],
-    ['Now', 'no worse than usual'],
-    ['Next one worse', 'unknown after 0 epochs'],
+    ['Uncertainty', '± 2.0 s'],
+    ['Link since the last', 'as usual'],
+    ['Worse after the next', 'unknown after 0 handovers'],
     ['Newest evidence', '20 % of pings lost, 3 s ago'],
   ]);
 });
