@@ -167,6 +167,11 @@ describe('the API', () => {
       );
     }
     expect((await inBrowserAt('/page/tsconfig.json')).status).toBe(401);
+    // A page that was opened at the address in the network: its scripts have an origin, its other requests none.
+    const headers = { origin: 'http://192.168.1.5:8790' };
+    const script = await fetch(`${url}/page/page.js`, { headers });
+    expect([script.status, script.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+    expect((await fetch(`${url}/v1/state`, { headers })).status).toBe(403);
     const { url: open } = await start();
     const wrong = (accept: string) => fetch(`${open}/stat`, { headers: { accept } });
     const inBrowser = await wrong('text/html,*/*;q=0.8');

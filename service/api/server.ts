@@ -70,7 +70,8 @@ const PAGE_FILES = readPageFiles();
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
-const WITHOUT_TOKEN: readonly (string | undefined)[] = [ROOT, HEALTH, ...PAGE_FILES.map(({ path }) => path)];
+const PAGE_PATHS: readonly (string | undefined)[] = PAGE_FILES.map(({ path }) => path);
+const WITHOUT_TOKEN: readonly (string | undefined)[] = [ROOT, HEALTH, ...PAGE_PATHS];
 
 const ABOUT = `This is the prediction service of leo-abr. It runs.
 
@@ -244,7 +245,9 @@ function guard(
       const message = `Host: expected localhost, an IP address or an allowed name, got ${describeValue(host)}`;
       return refuse(reply, { status: 403, code: 'host-not-allowed', message });
     }
-    if (origin !== undefined && !isOriginAllowed(origin, security)) {
+    const { url } = request.routeOptions;
+    // Browsers send the origin for the page's scripts, which is not listed if the page was opened by an address.
+    if (origin !== undefined && !isOriginAllowed(origin, security) && !PAGE_PATHS.includes(url)) {
       const message = `Origin: expected a loopback or an allowed origin, got ${describeValue(origin)}`;
       return refuse(reply, { status: 403, code: 'origin-not-allowed', message });
     }
@@ -256,11 +259,7 @@ function guard(
       return refuse(reply, { status: 429, code: 'too-many-requests', message, retryAfterSeconds });
     }
     const { token } = security;
-    if (
-      token !== undefined &&
-      !WITHOUT_TOKEN.includes(request.routeOptions.url) &&
-      !isTokenRight(authorization, token)
-    ) {
+    if (token !== undefined && !WITHOUT_TOKEN.includes(url) && !isTokenRight(authorization, token)) {
       reply.header('www-authenticate', 'Bearer');
       return refuse(reply, { status: 401, code: 'unauthorized', message: 'expected the bearer token of the service' });
     }

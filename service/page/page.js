@@ -143,7 +143,9 @@ function element(tag, ...children) {
 
 /** @param {string} id @param {texts.Card} card */
 function fillCard(id, card) {
-  const made = typeof card === 'string' ? element('p', card) : element('dl');
+  /** @param {string} text flags are not to be broken at their hyphens */
+  const withFlags = (text) => text.split(/(--[a-z-]+)/).map((part, i) => (i % 2 === 1 ? element('code', part) : part));
+  const made = typeof card === 'string' ? element('p', ...withFlags(card)) : element('dl');
   if (typeof card !== 'string') for (const [term, text] of card) made.append(element('dt', term), element('dd', text));
   replace(byId(id), [made]);
 }

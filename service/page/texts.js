@@ -58,7 +58,7 @@ export function linkText({ forecast, because }, { link, dish }) {
     return { level: percent(levels[i]), mbps: megabits(quantilesBps[0]?.[i]) };
   };
   const [low, middle, high] = [at(0.1), at(0.5), at(0.9)];
-  const range = `${low.mbps} to ${high.mbps} (${low.level} to ${high.level})`;
+  const range = `probably ${low.mbps} to ${high.mbps} (${low.level} to ${high.level})`;
   return `Expected capacity: ${middle.mbps} Mbit/s, ${range}. Observed: ${duration(link.observedSeconds)} of downloads.`;
 }
 

@@ -96,7 +96,7 @@ test('the link is a median and the range around it', () => {
   const link = { ...STATE.link, observedSeconds: 340 };
   const reply = { serverUtcMs: NOW_MS, observedSeconds: 340, forecast: FORECAST };
   expect(texts.linkText(reply, { ...STATE, link })).toBe(
-    'Expected capacity: 40 Mbit/s, 2.5 to 100 (10 % to 90 %). Observed: 5 min of downloads.',
+    'Expected capacity: 40 Mbit/s, probably 2.5 to 100 (10 % to 90 %). Observed: 5 min of downloads.',
   );
   const three = { ...FORECAST, levels: [0.2, 0.5, 0.8], quantilesBps: [[1e6, 2e6, 3e6]] };
   expect(texts.linkText({ ...reply, forecast: three }, { ...STATE, link })).toContain('1.0 to 3.0 (20 % to 80 %)');
