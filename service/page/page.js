@@ -186,6 +186,7 @@ byId('access').addEventListener('submit', (event) => {
   sessionStorage.setItem(TOKEN, /** @type {HTMLInputElement} */ (byId('token')).value.trim());
   askNow();
 });
+window.addEventListener('resize', draw);
 document.addEventListener('visibilitychange', () => askNow());
 setInterval(draw, DRAW_MS);
 void watch();

@@ -146,8 +146,9 @@ export function aboutText({ version, startedMs, serverUtcMs, location }) {
   return `Version ${version}, started ${duration((serverUtcMs - startedMs) / 1000)} ago${place ?? ''}`;
 }
 
-/** `12 s`, `3 min`, `5 h`, `2 days`. @param {number} seconds */
+/** `12 s`, `3 min`, `5 h`, `2 days`. Less than 0: the service's clock was set back. @param {number} seconds */
 export function duration(seconds) {
+  if (seconds < -1) return 'an unknown time';
   if (seconds < 100) return `${Math.max(0, Math.floor(seconds))} s`;
   if (seconds < 6000) return `${Math.floor(seconds / 60)} min`;
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`;
