@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from '@jest/globals';
+import { eventReader } from './api/sse.fixture.ts';
 import { REAL_CLOCK } from './clock.ts';
 import { startFakeDish } from './fake-dish/fake-dish.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
@@ -54,6 +55,20 @@ test('a dish that is lost and found is a line each', async () => {
   lines.length = 0;
   dish.misbehave({});
   await until('online');
+  expect(lines).toEqual(['info dish online: the dish is online']);
+});
+
+test('states of the dish that change every second are not logged', async () => {
+  const dish = await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
+  opened.push(dish);
+  const { lines, until, url } = await logging({ dish: dish.address });
+  await until('online');
+  dish.misbehave({ outage: 'NO_SATS' });
+  const events = await eventReader(`${url}/v1/events?types=state`);
+  while ((await events.next()).data.dish?.state !== 'outage');
+  dish.misbehave({});
+  while ((await events.next()).data.dish?.state !== 'online');
+  events.close();
   expect(lines).toEqual(['info dish online: the dish is online']);
 });
 

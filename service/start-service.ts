@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import { type ApiLimits, createApi, DEFAULT_LIMITS } from './api/server.ts';
+import type { DishStateName } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
@@ -72,6 +73,10 @@ export interface RunningService {
 
 const TICK_MS = 100;
 const SECOND_MS = 1000;
+/** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
+const SETTLED_MS = 10_000;
+/** The next state is logged at once. */
+const NOT_THERE: readonly DishStateName[] = ['connecting', 'unreachable'];
 
 /** Rejects if it cannot listen, or if the recordings' folder is unusable or in use by another service. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -260,7 +265,7 @@ function watchSky(
 }
 
 async function watchDish(
-  { dish, location, clock = REAL_CLOCK, log = NO_LOG }: ServiceOptions,
+  { dish, location, clock = REAL_CLOCK, log = NO_LOG, onFault = () => {} }: ServiceOptions,
   { service, place, sky }: { service: PredictionService; place: Place; sky: Sky | undefined },
 ): Promise<{ close(): void } | undefined> {
   if (dish === undefined) return undefined;
@@ -273,20 +278,28 @@ async function watchDish(
     onSecond: (second) => service.observeTelemetry(second),
     onStateChange() {
       service.stateChanged();
-      const { state, detail } = monitor.reply();
-      // An unreachable dish is a problem, which is logged as such.
-      if (state === 'unreachable') return;
-      log.info({ part: 'dish', code: state }, detail ?? `the dish is ${state}`);
+      logState();
     },
     onObstructionMap: sky && ((map, atMs, attitude) => sky.observeMap(map, atMs, attitude)),
     onLocation(reading) {
       place.ofDish = reading;
     },
   });
+  let logged: DishStateName = 'connecting';
+  const logState = () => {
+    const { state, sinceMs, detail } = monitor.reply();
+    const isSettled = state === 'unreachable' || NOT_THERE.includes(logged) || clock.utcMs() - sinceMs >= SETTLED_MS;
+    if (state === logged || !isSettled) return;
+    logged = state;
+    // An unreachable dish is a problem, which is logged as such.
+    if (state !== 'unreachable') log.info({ part: 'dish', code: state }, detail ?? `the dish is ${state}`);
+  };
+  const timer = every(SECOND_MS, logState, onFault);
   service.attach({ dish: monitor });
   monitor.start();
   return {
     close() {
+      timer.close();
       monitor.stop();
       simulated?.close();
     },
