@@ -37,10 +37,11 @@ export function lostText(silentSeconds, why) {
   return `The service does not answer: ${why}.${since} This page keeps asking.`;
 }
 
-/** @param {StateReply} state @returns {string[]} */
-export function problemTexts({ problems, serverUtcMs }) {
+/** Each text stays the same, because screen readers announce changes. @param {StateReply} state @returns {string[]} */
+export function problemTexts({ problems }) {
   return problems.map(({ part, message, sinceMs }) => {
-    return `${capital(part)}: ${message} (for ${duration((serverUtcMs - sinceMs) / 1000)})`;
+    const since = new Date(sinceMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    return `${capital(part)}: ${message} (since ${since})`;
   });
 }
 
@@ -65,11 +66,10 @@ export function linkText({ forecast, because }, { link, dish }) {
 /** @param {StateReply} state @returns {Card} */
 export function dishCard({ dish, serverUtcMs }) {
   if (dish.state === 'unused') return 'Start the service with --dish 192.168.100.1:9200 to watch your dish.';
+  // Why a dish is unreachable is a problem, which is shown above.
+  const detail = dish.detail && dish.state !== 'unreachable' ? ` (${dish.detail})` : '';
   return rows(
-    [
-      'State',
-      `${dish.state}${dish.detail ? ` (${dish.detail})` : ''}, for ${duration((serverUtcMs - dish.sinceMs) / 1000)}`,
-    ],
+    ['State', `${dish.state}${detail}, for ${duration((serverUtcMs - dish.sinceMs) / 1000)}`],
     ['Ping', dish.latencyMs && `${dish.latencyMs.toFixed(0)} ms`],
     ['Lost pings', percent(dish.dropRate)],
     ['Download', unit(megabits(dish.downlinkUsageBps))],
