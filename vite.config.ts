@@ -70,19 +70,23 @@ const trainingFiles: Plugin = {
   },
 };
 
-/** Built where it is used, so its source lies beside the built command (replay/kernel/kernel-support.ts). */
-const linkEmulator: Plugin = {
-  name: 'leo-abr:link-emulator',
+/** Files that the built command finds beside itself (replay/kernel/kernel-support.ts, service/page-files.ts). */
+const filesBeside: Plugin = {
+  name: 'leo-abr:files-beside',
   generateBundle() {
-    const source = readFileSync(here('replay/kernel/link-emulator.c'));
-    this.emitFile({ type: 'asset', fileName: 'link-emulator.c', source });
+    const page = readdirSync(here('service/page')).filter((name) => /\.(html|css|js)$/.test(name));
+    const sources = ['replay/kernel/link-emulator.c', ...page.map((name) => `service/page/${name}`)];
+    for (const path of sources) {
+      const fileName = path.replace(/^(replay\/kernel|service)\//, '');
+      this.emitFile({ type: 'asset', fileName, source: readFileSync(here(path)) });
+    }
   },
 };
 
 /** The command and its worker, for Node; npm dependencies are left as imports. */
 const cli: UserConfig = {
   publicDir: false,
-  plugins: [linkEmulator, trainingFiles],
+  plugins: [filesBeside, trainingFiles],
   ssr: { noExternal: [/^\.\.?\//] },
   build: {
     outDir: 'cli/dist',

@@ -242,6 +242,9 @@ export class PredictionService {
         forecaster: this.#forecaster.source ?? null,
         lastBusyMs: Number.isFinite(lastBusySeconds) ? Math.round(this.session.utcMsAt(lastBusySeconds)) : null,
         subscribers: this.stream.size,
+        eachPlayer: this.#link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
+          return { ...player, reportedMs: Math.round(this.session.utcMsAt(lastSeenSeconds)) };
+        }),
       },
       ...(place !== undefined && { location: place }),
       recording: recording?.status() ?? { directory: null, lines: 0, waiting: 0, lost: 0, deletedFiles: 0 },

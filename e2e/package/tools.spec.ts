@@ -86,6 +86,8 @@ for (const document of ['README.md', 'docs/service.md']) {
     await serving(`${words} --port 0`, async (url) => {
       address = url;
       expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+      expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('page/page.js');
+      expect((await fetch(`${url}/page/page.js`)).status).toBe(200);
       await expect
         .poll(async () => ((await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } }).dish.state)
         .not.toBe('connecting');

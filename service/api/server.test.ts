@@ -153,6 +153,25 @@ describe('the API', () => {
     });
     const about = await answer.text();
     expect(about).toContain('/v1/state ');
+    const inBrowserAt = (path: string) =>
+      fetch(`${url}${path}`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+    const page = await inBrowserAt('/');
+    const html = await page.text();
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
+    const files = [...html.matchAll(/(?:src|href)="(page\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(files.sort()).toEqual(['page/page.css', 'page/page.js']);
+    for (const path of [...files, 'page/chart.js', 'page/texts.js']) {
+      expect((await inBrowserAt(`/${path}`)).headers.get('content-type')).toMatch(
+        /^text\/(css|javascript); charset=utf-8$/,
+      );
+    }
+    expect((await inBrowserAt('/page/tsconfig.json')).status).toBe(401);
+    // A page that was opened at the address in the network: its scripts have an origin, its other requests none.
+    const headers = { origin: 'http://192.168.1.5:8790' };
+    const script = await fetch(`${url}/page/page.js`, { headers });
+    expect([script.status, script.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+    expect((await fetch(`${url}/v1/state`, { headers })).status).toBe(403);
     const { url: open } = await start();
     const wrong = (accept: string) => fetch(`${open}/stat`, { headers: { accept } });
     const inBrowser = await wrong('text/html,*/*;q=0.8');
@@ -198,6 +217,8 @@ describe('the API', () => {
     expect(reply).toMatchObject({ accepted: length, rejected: [], share: 1, others });
     const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')));
     expect(await faultOf(document.components.schemas.ObservationsReply, { document, value: reply })).toBeNull();
+    const player = { share: 0.5, isDownloading: true, reportedMs: clock.utcMs() };
+    expect(service.state().link).toMatchObject({ players: 2, eachPlayer: [player, player] });
     expect(service.players).toBe(2);
     const crowd = Array.from({ length: 31 }, (_, i) => ({ player: `c${i}`, observations: good }));
     const { others: taken } = (await (await send({ ...given, others: crowd })).json()) as { others: unknown[] };

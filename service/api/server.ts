@@ -5,6 +5,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { describeValue } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
 import { type Log, NO_LOG } from '../log.ts';
+import { type PageFile, readPageFiles } from '../page-files.ts';
 import type { PredictionService } from '../prediction-service.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { ReportReader } from './observations.ts';
@@ -63,15 +64,20 @@ const CHECK_MS = 2000;
 
 const EVENTS = '/v1/events';
 const HEALTH = '/healthz';
-/** What somebody sees who opens the service's address in a browser. */
 const ROOT = '/';
-const WITHOUT_TOKEN: readonly (string | undefined)[] = [ROOT, HEALTH];
+/** What a browser shows at the service's address; it asks for the token itself. */
+const PAGE_FILES = readPageFiles();
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
+const PAGE_PATHS: readonly (string | undefined)[] = PAGE_FILES.map(({ path }) => path);
+const WITHOUT_TOKEN: readonly (string | undefined)[] = [ROOT, HEALTH, ...PAGE_PATHS];
 
 const ABOUT = `This is the prediction service of leo-abr. It runs.
 
 It forecasts the link of a dish for players with the leo-abr plugin. Other players,\nsuch as YouTube's, do not know it.
 
-/v1/state      the dish, the players and current problems\n/openapi.json  all paths
+/              in a browser: all of it as a page\n/v1/state      the dish, the players and current problems\n/openapi.json  all paths
 `;
 
 /** Status and subject of each exceeded limit, by error code. */
@@ -194,7 +200,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
     stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
   });
-  app.get(ROOT, { schema: { hide: true } }, (_request, reply) => reply.type('text/plain').send(ABOUT));
+  servePage(app);
   app.get(HEALTH, OPERATIONS.health, (_request, reply) => reply.type('text/plain').send('ok\n'));
   const { registry } = metrics;
   app.get('/metrics', OPERATIONS.metrics, async (_request, reply) =>
@@ -203,6 +209,29 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   app.get('/openapi.json', OPERATIONS.openApi, () => app.swagger());
   await app.ready();
   return app;
+}
+
+/** The page for browsers; a text for other clients at `/`. */
+function servePage(app: FastifyInstance): void {
+  const schema = { hide: true };
+  const page = PAGE_FILES.find(({ path }) => path === ROOT);
+  const sendFile = (reply: FastifyReply, { mediaType, body }: PageFile) =>
+    reply
+      .headers({ 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' })
+      .type(mediaType)
+      .send(body);
+  app.get(ROOT, { schema }, (request, reply) => {
+    if (page !== undefined && isBrowser(request)) return sendFile(reply, page);
+    return reply.type('text/plain').send(ABOUT);
+  });
+  for (const file of PAGE_FILES) {
+    if (file !== page) app.get(file.path, { schema }, (_request, reply) => sendFile(reply, file));
+  }
+}
+
+/** Whether a person opens this address in a browser. */
+function isBrowser({ headers: { accept } }: FastifyRequest): boolean {
+  return accept?.includes('text/html') === true;
 }
 
 /** Refuses requests by host, origin, rate and token, in this order, before their bodies are read. */
@@ -216,7 +245,9 @@ function guard(
       const message = `Host: expected localhost, an IP address or an allowed name, got ${describeValue(host)}`;
       return refuse(reply, { status: 403, code: 'host-not-allowed', message });
     }
-    if (origin !== undefined && !isOriginAllowed(origin, security)) {
+    const { url } = request.routeOptions;
+    // Browsers send the origin for the page's scripts, which is not listed if the page was opened by an address.
+    if (origin !== undefined && !isOriginAllowed(origin, security) && !PAGE_PATHS.includes(url)) {
       const message = `Origin: expected a loopback or an allowed origin, got ${describeValue(origin)}`;
       return refuse(reply, { status: 403, code: 'origin-not-allowed', message });
     }
@@ -228,11 +259,7 @@ function guard(
       return refuse(reply, { status: 429, code: 'too-many-requests', message, retryAfterSeconds });
     }
     const { token } = security;
-    if (
-      token !== undefined &&
-      !WITHOUT_TOKEN.includes(request.routeOptions.url) &&
-      !isTokenRight(authorization, token)
-    ) {
+    if (token !== undefined && !WITHOUT_TOKEN.includes(url) && !isTokenRight(authorization, token)) {
       reply.header('www-authenticate', 'Bearer');
       return refuse(reply, { status: 401, code: 'unauthorized', message: 'expected the bearer token of the service' });
     }
@@ -274,12 +301,12 @@ function notFoundHandler(app: FastifyInstance): Handler {
   app.addHook('onRoute', ({ url, method }) => {
     methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()]);
   });
-  return ({ method, url, headers: { accept } }, reply) => {
+  return (request, reply) => {
+    const { method, url } = request;
     const path = url.split('?', 1)[0]!;
     const allowed = methods.get(path);
     if (allowed === undefined) {
-      // A person in a browser.
-      if (accept?.includes('text/html')) return reply.code(404).type('text/plain').send(`Nothing is here.\n\n${ABOUT}`);
+      if (isBrowser(request)) return reply.code(404).type('text/plain').send(`Nothing is here.\n\n${ABOUT}`);
       const message = `expected a path of /openapi.json, got ${describeValue(path)}`;
       return refuse(reply, { status: 404, code: 'not-found', message });
     }

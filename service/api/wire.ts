@@ -286,6 +286,14 @@ const stateReply = reply({
     forecaster: nullable(text('Forecaster of the newest forecast: `built-in`, or `model:` and the name of a model')),
     lastBusyMs: nullable(utcMs('End of the newest reported download')),
     subscribers: count('Open event streams'),
+    eachPlayer: list(
+      reply({
+        share: share('Share of the capacity that it may expect'),
+        isDownloading: Type.Boolean({ description: 'As of its newest report' }),
+        reportedMs: utcMs('Newest report'),
+      }),
+      'The players, in the order of their first reports',
+    ),
   }),
   location: Type.Optional(
     reply(

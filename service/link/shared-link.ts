@@ -168,6 +168,13 @@ export class SharedLink {
     return bins >= LEAST_SHARE_BINS && own > 0 ? Math.min(1, own / all) : 1 / (others + 1);
   }
 
+  /** The players, in the order of their first reports. */
+  eachPlayer(): { share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
+    return [...this.#players].map(([name, { isDownloading, lastSeenSeconds }]) => {
+      return { share: this.share(name), isDownloading, lastSeenSeconds };
+    });
+  }
+
   #add(player: Player, { observation, first, open }: { observation: Reported; first: number; open: number }): void {
     if (observation.kind === 'request-latency') {
       this.#options.emit(observation);

@@ -1,0 +1,114 @@
+/** The page of the prediction service: live, for phones and screen readers, with requests to the service only. */
+
+import AxeBuilder from '@axe-core/playwright';
+import { test as base, expect, type Page } from '@playwright/test';
+import { type RunningService, type ServiceOptions, startService, syntheticDish } from '../service/index.ts';
+
+interface Fixtures {
+  start(options?: Partial<ServiceOptions>): Promise<RunningService>;
+}
+
+const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
+  start: async ({}, use) => {
+    const running: RunningService[] = [];
+    await use(async (options) => {
+      const service = await startService({ version: '1.2.3', port: 0, ...options });
+      running.push(service);
+      return service;
+    });
+    for (const service of running) await service.close();
+  },
+});
+
+/** Reports 40 Mbit/s as a player would, until the returned function is called. */
+function play(url: string): () => void {
+  let fromMs = Date.now();
+  const timer = setInterval(async () => {
+    const endMs = Date.now();
+    const observations = [{ kind: 'throughput', startMs: fromMs, endMs, bits: 4e4 * (endMs - fromMs) }];
+    fromMs = endMs;
+    const body = JSON.stringify({ player: 'tv', observations });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    await fetch(`${url}/v1/observations`, init).catch(() => {});
+  }, 500);
+  return () => clearInterval(timer);
+}
+
+const headline = (page: Page) => page.locator('#headline');
+const card = (page: Page, name: string) => page.getByRole('region', { name });
+const problems = (page: Page) => page.getByRole('status', { name: 'Problems' });
+
+/** axe finds nothing, light or dark, and no width needs sideways scrolling. */
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [1280, 390, 360]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      await page.screenshot({ path: test.info().outputPath(`${colorScheme}-${width}.png`), fullPage: true });
+    }
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => [colorScheme, id, nodes[0]?.html])).toEqual([]);
+  }
+}
+
+test('shows dish, forecast, handovers and players live, and follows a lost service', async ({ page, start }) => {
+  test.setTimeout(120_000);
+  const service = await start({ dish: syntheticDish({ seed: 1 }) });
+  const stop = play(service.url);
+  const hosts = new Set<string>();
+  const errors: string[] = [];
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => errors.push(message.text()));
+  try {
+    await page.goto(service.url);
+    await expect(headline(page)).toHaveText(/^The dish is online\. 1 player\. Next handover in \d+ s\.$/, {
+      timeout: 40_000,
+    });
+    await expect(card(page, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
+    await expect(card(page, 'Link')).toContainText('forecast, 10 to 90 % and 25 to 75 %');
+    await expect(page.locator('#chart .fan')).toHaveCount(2);
+    await expect(page.locator('#chart .handover')).toHaveCount(5);
+    await expect(page.locator('#chart path.usage')).toHaveAttribute('d', /^M.*L/);
+    await expect(card(page, 'Players').getByRole('row')).toHaveText(['PlayerShareState', /^1100 %downloading/]);
+    await expect(card(page, 'Dish')).toContainText(/Ping\d+ ms/);
+    await expect(card(page, 'Recordings')).toContainText('Start the service with --record');
+    const countdown = await headline(page).textContent();
+    await expect(headline(page)).not.toHaveText(countdown!);
+    await expect(problems(page)).toBeEmpty();
+    await expectAccessible(page);
+    expect([...hosts]).toEqual([new URL(service.url).host]);
+    expect(errors).toEqual([]);
+  } finally {
+    stop();
+  }
+  await service.close();
+  await expect(headline(page)).toHaveText(
+    /^The service does not answer: no connection\. Everything below is \d+ s old/,
+  );
+  await start({ port: service.port });
+  await expect(headline(page)).toHaveText('No dish is configured. No player reports.');
+  await expect(card(page, 'Players')).toContainText(`createServiceForecaster('${service.url}')`);
+});
+
+test('asks for the token, and names a problem and what to do', async ({ page, start }) => {
+  const token = 'a-long-secret-of-ours';
+  const { url } = await start({ token, dish: '127.0.0.1:1' });
+  await page.goto(url);
+  await expect(headline(page)).toHaveText('The service needs its token.');
+  const field = page.getByLabel('Token of the service');
+  await field.fill('another');
+  await field.press('Enter');
+  await expect(page.getByRole('alert')).toHaveText('The service does not accept this token.');
+  await expectAccessible(page);
+  await field.fill(token);
+  await field.press('Enter');
+  await expect(headline(page)).toHaveText('The dish does not answer. No player reports.');
+  await expect(field).toBeHidden();
+  await expect(problems(page)).toContainText('Dish: 127.0.0.1:1: nothing answers there');
+  await expectAccessible(page);
+  await page.reload();
+  await expect(headline(page)).toHaveText('The dish does not answer. No player reports.');
+});

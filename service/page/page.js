@@ -1,0 +1,192 @@
+/**
+ * The page of the service: asks for state, forecast and handovers once a second and shows them. Text of the service
+ * enters the document as text only.
+ */
+
+import { chartOf, PAST_SECONDS } from './chart.js';
+import * as texts from './texts.js';
+
+/** @import { ForecastReply, HandoversReply, StateReply } from '../api/wire.ts' */
+/** @import { Sample } from './chart.js' */
+
+const ASK_MS = 1000;
+const DRAW_MS = 500;
+const ANSWERS_WITHIN_MS = 4000;
+const TOKEN = 'leo-abr-token';
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** The newest replies and when they came, by the page's even clock, so that no leap of a clock moves the chart. */
+/** @type {{ state: StateReply, forecast: ForecastReply, handovers: HandoversReply, atMs: number } | undefined} */
+let newest;
+/** Why the newest question failed; undefined: it did not. @type {string | undefined} */
+let failure;
+/** @type {(Omit<Sample, 'atSeconds'> & { atMs: number })[]} */
+let samples = [];
+/** Ends the pause before the next question. */
+let askNow = () => {};
+
+async function watch() {
+  for (;;) {
+    if (!document.hidden) await askAll();
+    draw();
+    await new Promise((resolve) => {
+      askNow = () => resolve(undefined);
+      if (byId('access').hidden) setTimeout(askNow, ASK_MS);
+    });
+  }
+}
+
+async function askAll() {
+  try {
+    const [state, forecast, handovers] = await Promise.all([ask('state'), ask('forecast'), ask('handovers')]);
+    const atMs = performance.now();
+    newest = { state, forecast, handovers, atMs };
+    failure = undefined;
+    const quantiles = forecast.forecast?.quantilesBps[0] ?? [];
+    const expectedBps = quantiles[Math.floor(quantiles.length / 2)] ?? null;
+    samples = samples.filter((sample) => atMs - sample.atMs <= PAST_SECONDS * 1000);
+    samples.push({ atMs, usageBps: state.dish.downlinkUsageBps ?? null, expectedBps });
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** @param {string} what @returns {Promise<any>} */
+async function ask(what) {
+  const token = sessionStorage.getItem(TOKEN);
+  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+  const response = await fetch(`v1/${what}`, { cache: 'no-store', headers, signal }).catch((error) => {
+    throw new Error(error.name === 'TimeoutError' ? 'it takes too long' : 'no connection');
+  });
+  byId('access').hidden = response.status !== 401;
+  if (response.status === 401) {
+    setText('access-fault', token === null ? '' : 'The service does not accept this token.');
+    throw new Error('it needs its token');
+  }
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.json();
+}
+
+function draw() {
+  if (failure !== undefined) {
+    const silentSeconds = newest && (performance.now() - newest.atMs) / 1000;
+    setText(
+      'headline',
+      byId('access').hidden ? texts.lostText(silentSeconds, failure) : 'The service needs its token.',
+    );
+  }
+  byId('cards').hidden = newest === undefined;
+  if (newest === undefined) return;
+  const { state, forecast, handovers, atMs } = newest;
+  const ageMs = performance.now() - atMs;
+  /** @param {number} utcMs */
+  const fromNow = (utcMs) => (utcMs - state.serverUtcMs - ageMs) / 1000;
+  const ahead = handovers.handovers.map((handover) => fromNow(handover.atMs)).find((seconds) => seconds > 0);
+  if (failure === undefined) setText('headline', texts.headline(state, ahead));
+  const problems = texts.problemTexts(state).map((text) => element('p', text));
+  replace(byId('problems'), problems);
+  setText('link-text', texts.linkText(forecast, state));
+  fillCard('dish', texts.dishCard(state));
+  fillCard('handovers', texts.handoversCard(handovers, ahead));
+  fillCard('sky', texts.skyCard(state));
+  fillCard('recordings', texts.recordingsCard(state));
+  fillPlayers(texts.playerRows(state));
+  setText('about', texts.aboutText(state));
+  const { forecast: quantiles } = forecast;
+  drawChart({
+    samples: samples.map((sample) => ({ ...sample, atSeconds: (sample.atMs - performance.now()) / 1000 })),
+    forecast: quantiles === null ? undefined : { ...quantiles, issuedSeconds: fromNow(quantiles.issuedAtMs) },
+    handoverSeconds: ahead,
+  });
+}
+
+/** @param {Omit<Parameters<typeof chartOf>[0], 'width' | 'height'>} given */
+function drawChart(given) {
+  const { clientWidth: width, clientHeight: height } = byId('chart');
+  const { fan, median, usage, expected, handovers, now, rates, times } = chartOf({ width, height, ...given });
+  const svg = shape('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' });
+  /** @param {number} x @param {string} style */
+  const upright = (x, style) => shape('line', { class: style, x1: x, x2: x, y1: 0, y2: rates[0]?.y ?? height });
+  for (const { y, label } of rates) {
+    svg.append(shape('line', { class: 'grid', x1: 34, x2: width, y1: y, y2: y }));
+    svg.append(shape('text', { x: 28, y: y + 4, 'text-anchor': 'end' }, label));
+  }
+  for (const { x, label } of times) {
+    const anchor = label === 'now' ? 'middle' : x >= width ? 'end' : 'start';
+    svg.append(shape('text', { x, y: height - 2, 'text-anchor': anchor }, label));
+  }
+  svg.append(...handovers.map((x) => upright(x, 'handover')), upright(now, 'now'));
+  svg.append(
+    ...fan.map(({ path }) => shape('path', { class: 'fan', d: path })),
+    shape('path', { class: 'usage', d: usage }),
+  );
+  svg.append(shape('path', { class: 'expected', d: expected }), shape('path', { class: 'expected', d: median }));
+  byId('chart').replaceChildren(svg);
+  if (fan.length > 0) setText('fan-key', `forecast, ${fan.map(({ label }) => label).join(' and ')}`);
+}
+
+/** @param {string} name @param {Record<string, string | number>} attributes @param {string[]} text */
+function shape(name, attributes, ...text) {
+  const made = document.createElementNS(SVG, name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value));
+  made.append(...text);
+  return made;
+}
+
+/** @param {string} tag @param {(Node | string)[]} children */
+function element(tag, ...children) {
+  const made = document.createElement(tag);
+  made.append(...children);
+  return made;
+}
+
+/** @param {string} id @param {texts.Card} card */
+function fillCard(id, card) {
+  /** @param {string} text flags are not to be broken at their hyphens */
+  const withFlags = (text) => text.split(/(--[a-z-]+)/).map((part, i) => (i % 2 === 1 ? element('code', part) : part));
+  const made = typeof card === 'string' ? element('p', ...withFlags(card)) : element('dl');
+  if (typeof card !== 'string') for (const [term, text] of card) made.append(element('dt', term), element('dd', text));
+  replace(byId(id), [made]);
+}
+
+/** @param {string[][]} rows */
+function fillPlayers(rows) {
+  byId('no-players').hidden = rows.length > 0;
+  byId('players').hidden = rows.length === 0;
+  const body = /** @type {HTMLElement} */ (document.querySelector('#players tbody'));
+  replace(
+    body,
+    rows.map((row) => element('tr', ...row.map((text) => element('td', text)))),
+  );
+}
+
+/** Only if the text changes: screen readers announce changes, and a selection would be lost. */
+/** @param {HTMLElement} of @param {HTMLElement[]} children */
+function replace(of, children) {
+  const isSame =
+    of.childElementCount === children.length && children.every((child, i) => child.isEqualNode(of.children[i] ?? null));
+  if (!isSame) of.replaceChildren(...children);
+}
+
+/** @param {string} id @param {string} text */
+function setText(id, text) {
+  const of = byId(id);
+  if (of.textContent !== text) of.textContent = text;
+}
+
+/** @param {string} id @returns {HTMLElement} */
+function byId(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+setText('snippet', `attachLeoAbr(player, { forecasters: [createServiceForecaster('${location.origin}')] })`);
+byId('access').addEventListener('submit', (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(TOKEN, /** @type {HTMLInputElement} */ (byId('token')).value.trim());
+  askNow();
+});
+window.addEventListener('resize', draw);
+document.addEventListener('visibilitychange', () => askNow());
+setInterval(draw, DRAW_MS);
+void watch();

@@ -1,0 +1,187 @@
+/** What the page says about the service's replies. A card is rows of term and text, or one text that says what to do. Pure. */
+
+/** @import { ForecastReply, HandoversReply, StateReply } from '../api/wire.ts' */
+/** @typedef {(readonly [term: string, text: string])[] | string} Card */
+
+/** @type {Readonly<Record<StateReply['dish']['state'], string>>} */
+const DISH = {
+  unused: 'No dish is configured.',
+  connecting: 'Looking for the dish.',
+  online: 'The dish is online.',
+  obstructed: 'The dish is obstructed.',
+  outage: 'The dish has an outage.',
+  asleep: 'The dish is asleep.',
+  rebooting: 'The dish is rebooting.',
+  unreachable: 'The dish does not answer.',
+};
+
+/** @type {Readonly<Record<Exclude<StateReply['sky']['state'], 'running'>, string>>} */
+const NO_SKY = {
+  unused: 'Satellites are not shown. Start the service with --tle and the orbits of CelesTrak to see them.',
+  'no-elements': 'There are no orbits yet. If a problem is shown above, it says why.',
+  'elements-too-old': 'The orbits are too old. Renew the file of --tle, or give the address of a newer one.',
+  'no-location':
+    'The location of the dish is unknown. Start the service with --location, or allow it in the app of the dish.',
+};
+
+/** What the service sees now. @param {StateReply} state @param {number | undefined} handoverSeconds */
+export function headline({ dish, link }, handoverSeconds) {
+  const players = link.players === 0 ? 'No player reports.' : `${link.players} player${link.players === 1 ? '' : 's'}.`;
+  const handover = handoverSeconds === undefined ? '' : ` Next handover in ${Math.ceil(handoverSeconds)} s.`;
+  return `${DISH[dish.state]} ${players}${handover}`;
+}
+
+/** @param {number | undefined} silentSeconds since the last answer; undefined: there was none @param {string} why */
+export function lostText(silentSeconds, why) {
+  const since = silentSeconds === undefined ? '' : ` Everything below is ${duration(silentSeconds)} old.`;
+  return `The service does not answer: ${why}.${since} This page keeps asking.`;
+}
+
+/** Each text stays the same, because screen readers announce changes. @param {StateReply} state @returns {string[]} */
+export function problemTexts({ problems }) {
+  return problems.map(({ part, message, sinceMs }) => {
+    const since = new Date(sinceMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    return `${capital(part)}: ${message} (since ${since})`;
+  });
+}
+
+/** @param {ForecastReply} reply @param {StateReply} state */
+export function linkText({ forecast, because }, { link, dish }) {
+  if (forecast === null) {
+    const source = dish.state === 'unused' ? 'a player reports' : 'a player reports, or something downloads at speed';
+    return `No forecast: ${because ?? 'the reason is unknown'}. Forecasts begin when ${source}.`;
+  }
+  const { levels, quantilesBps } = forecast;
+  /** @param {number} level */
+  const at = (level) => {
+    const distances = levels.map((one) => Math.abs(one - level));
+    const i = distances.indexOf(Math.min(...distances));
+    return { level: percent(levels[i]), mbps: megabits(quantilesBps[0]?.[i]) };
+  };
+  const [low, middle, high] = [at(0.1), at(0.5), at(0.9)];
+  const range = `probably ${low.mbps} to ${high.mbps} (${low.level} to ${high.level})`;
+  return `Expected capacity: ${middle.mbps} Mbit/s, ${range}. Observed: ${duration(link.observedSeconds)} of downloads.`;
+}
+
+/** @param {StateReply} state @returns {Card} */
+export function dishCard({ dish, serverUtcMs }) {
+  if (dish.state === 'unused') return 'Start the service with --dish 192.168.100.1:9200 to watch your dish.';
+  // Why a dish is unreachable is a problem, which is shown above.
+  const detail = dish.detail && dish.state !== 'unreachable' ? ` (${dish.detail})` : '';
+  return rows(
+    ['State', `${dish.state}${detail}, for ${duration((serverUtcMs - dish.sinceMs) / 1000)}`],
+    ['Ping', dish.latencyMs && `${dish.latencyMs.toFixed(0)} ms`],
+    ['Lost pings', percent(dish.dropRate)],
+    ['Download', unit(megabits(dish.downlinkUsageBps))],
+    ['Upload', unit(megabits(dish.uplinkUsageBps))],
+    ['Obstructed sky', percent(dish.fractionObstructed, 1)],
+    ['Running', dish.uptimeSeconds && duration(dish.uptimeSeconds)],
+    ['Hardware', dish.hardware],
+    ['Firmware', dish.software],
+  );
+}
+
+/** @param {HandoversReply} reply @param {number | undefined} nextSeconds @returns {Card} */
+export function handoversCard({ epoch, degraded, evidence, serverUtcMs }, nextSeconds) {
+  if (nextSeconds === undefined) {
+    return 'Unknown: the service has to see a dish, or the throughput of players, before it can tell when handovers are.';
+  }
+  const newest = evidence[0];
+  return rows(
+    ['Next', `in ${Math.ceil(nextSeconds)} s`],
+    ['Uncertainty', epoch.uncertaintySeconds === null ? undefined : `± ${epoch.uncertaintySeconds.toFixed(1)} s`],
+    ['Link since the last', degraded.current ? 'worse than usual' : 'as usual'],
+    [
+      'Worse after the next',
+      percent(degraded.nextProbability ?? undefined) ?? `unknown after ${degraded.epochs} handovers`,
+    ],
+    ['Newest evidence', newest && `${newest.detail}, ${duration((serverUtcMs - newest.atMs) / 1000)} ago`],
+  );
+}
+
+/** @param {StateReply} state @returns {Card} */
+export function skyCard({ sky, serverUtcMs }) {
+  if (sky.state !== 'running') return NO_SKY[sky.state];
+  const { serving, inView, elementsAgeHours } = sky;
+  const since = serving && duration((serverUtcMs - serving.sinceMs) / 1000);
+  return rows(
+    ['Serving', serving ? `${serving.name} (${percent(serving.confidence)} sure), for ${since}` : 'not known yet'],
+    ['In view', `${inView.length} satellite${inView.length === 1 ? '' : 's'} above 25°`],
+    ...inView.slice(0, 5).map(({ name, elevationDegrees, azimuthDegrees }) => {
+      return /** @type {const} */ ([name, `${elevationDegrees.toFixed(0)}° high, ${compass(azimuthDegrees)}`]);
+    }),
+    ['Orbits', elementsAgeHours === undefined ? undefined : `${duration(elementsAgeHours * 3600)} old`],
+  );
+}
+
+/** Per player: name, share, state. @param {StateReply} state */
+export function playerRows({ link, serverUtcMs }) {
+  return link.eachPlayer.map(({ share, isDownloading, reportedMs }, i) => {
+    const state = isDownloading ? 'downloading' : 'waiting';
+    return [
+      String(i + 1),
+      percent(share) ?? '',
+      `${state}, reported ${duration((serverUtcMs - reportedMs) / 1000)} ago`,
+    ];
+  });
+}
+
+/** @param {StateReply} state @returns {Card} */
+export function recordingsCard({ recording }) {
+  const { directory, lines, waiting, lost, deletedFiles } = recording;
+  if (directory === null)
+    return 'Nothing is recorded. Start the service with --record and a folder to keep what it sees.';
+  return rows(
+    ['Folder', directory],
+    ['Lines', lines.toLocaleString('en')],
+    ['Waiting for the disk', waiting === 0 ? undefined : waiting.toLocaleString('en')],
+    ['Lost', lost === 0 ? undefined : lost.toLocaleString('en')],
+    ['Old files deleted', String(deletedFiles)],
+  );
+}
+
+/** @param {StateReply} state */
+export function aboutText({ version, startedMs, serverUtcMs, location }) {
+  const place = location && `, dish near ${location.latitudeDegrees}, ${location.longitudeDegrees}`;
+  return `Version ${version}, started ${duration((serverUtcMs - startedMs) / 1000)} ago${place ?? ''}`;
+}
+
+/** `12 s`, `3 min`, `5 h`, `2 days`. Less than 0: the service's clock was set back. @param {number} seconds */
+export function duration(seconds) {
+  if (seconds < -1) return 'an unknown time';
+  if (seconds < 100) return `${Math.max(0, Math.floor(seconds))} s`;
+  if (seconds < 6000) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** @param {(readonly [string, string | 0 | undefined])[]} given */
+function rows(...given) {
+  return given.flatMap(([term, text]) => (text ? [/** @type {const} */ ([term, text])] : []));
+}
+
+/** @param {number | undefined} share */
+function percent(share, digits = 0) {
+  return share === undefined ? undefined : `${(share * 100).toFixed(digits)} %`;
+}
+
+/** In Mbit/s. @param {number | undefined} bps */
+function megabits(bps) {
+  return bps === undefined ? undefined : (bps / 1e6).toFixed(bps < 9.95e6 ? 1 : 0);
+}
+
+/** @param {string | undefined} mbps */
+function unit(mbps) {
+  return mbps && `${mbps} Mbit/s`;
+}
+
+/** @param {number} degrees */
+function compass(degrees) {
+  return ['north', 'northeast', 'east', 'southeast', 'south', 'southwest', 'west', 'northwest'][
+    Math.round(degrees / 45) % 8
+  ];
+}
+
+/** @param {string} text */
+function capital(text) {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { PredictionService } from '../prediction-service.ts';
+import * as texts from './texts.js';
+
+const clock = new ManualClock();
+const service = new PredictionService({ clock, version: '1.2.3' });
+const STATE = service.state();
+const NOW_MS = STATE.serverUtcMs;
+const DISH = { ...STATE.dish, state: 'online' as const, sinceMs: NOW_MS - 720_000 };
+const FORECAST = {
+  issuedAtMs: NOW_MS,
+  source: 'service',
+  stepEndsSeconds: [1],
+  levels: [0.03, 0.1, 0.5, 0.9, 0.97],
+  quantilesBps: [[1e6, 2.5e6, 40e6, 100e6, 900e6]],
+  rankCorrelation: 0.5,
+  handovers: [],
+};
+
+describe('the headline', () => {
+  test('says what the service sees', () => {
+    const link = { ...STATE.link, players: 2 };
+    expect(texts.headline({ ...STATE, dish: DISH, link }, 6.2)).toBe(
+      'The dish is online. 2 players. Next handover in 7 s.',
+    );
+    expect(texts.headline(STATE, undefined)).toBe('No dish is configured. No player reports.');
+    const gone = { ...DISH, state: 'unreachable' as const };
+    expect(texts.headline({ ...STATE, dish: gone, link: { ...link, players: 1 } }, undefined)).toBe(
+      'The dish does not answer. 1 player.',
+    );
+  });
+
+  test('says that the service is lost, and how old the rest is', () => {
+    expect(texts.lostText(12.9, 'no connection')).toBe(
+      'The service does not answer: no connection. Everything below is 12 s old. This page keeps asking.',
+    );
+    expect(texts.lostText(undefined, 'status 429')).toBe(
+      'The service does not answer: status 429. This page keeps asking.',
+    );
+  });
+});
+
+test('a service that knows nothing says in each card what to do', () => {
+  for (const card of [texts.dishCard(STATE), texts.skyCard(STATE), texts.recordingsCard(STATE)]) {
+    expect(card).toMatch(/Start the service with --\w+/);
+  }
+  expect(texts.handoversCard(service.handovers(), undefined)).toMatch(/^Unknown: /);
+  expect(texts.linkText(service.forecast(), STATE)).toBe(
+    'No forecast: no throughput was observed yet. Forecasts begin when a player reports.',
+  );
+  expect(texts.playerRows(STATE)).toEqual([]);
+  expect(texts.problemTexts(STATE)).toEqual([]);
+  expect(texts.aboutText(STATE)).toBe('Version 1.2.3, started 0 s ago');
+});
+
+test('cards show what is known and omit the rest', () => {
+  const dish = { ...DISH, latencyMs: 43.4, dropRate: 0, downlinkUsageBps: 12.3e6, uplinkUsageBps: 0.42e6 };
+  expect(texts.dishCard({ ...STATE, dish })).toEqual([
+    ['State', 'online, for 12 min'],
+    ['Ping', '43 ms'],
+    ['Lost pings', '0 %'],
+    ['Download', '12 Mbit/s'],
+    ['Upload', '0.4 Mbit/s'],
+  ]);
+  expect(texts.dishCard({ ...STATE, dish: { ...DISH, state: 'outage', detail: 'no pings come back' } })).toEqual([
+    ['State', 'outage (no pings come back), for 12 min'],
+  ]);
+  expect(texts.dishCard({ ...STATE, dish: { ...DISH, state: 'unreachable', detail: 'no answer' } })).toEqual([
+    ['State', 'unreachable, for 12 min'],
+  ]);
+  const recording = { directory: 'home', lines: 12_345, waiting: 7, lost: 0, deletedFiles: 0 };
+  expect(texts.recordingsCard({ ...STATE, recording })).toEqual([
+    ['Folder', 'home'],
+    ['Lines', '12,345'],
+    ['Waiting for the disk', '7'],
+    ['Old files deleted', '0'],
+  ]);
+  const serving = { name: 'STARLINK-1', confidence: 0.8, sinceMs: NOW_MS - 5000 };
+  const inView = [{ name: 'STARLINK-1', elevationDegrees: 61.4, azimuthDegrees: 359, distanceKm: 600 }];
+  expect(texts.skyCard({ ...STATE, sky: { state: 'running', satellites: 1, inView, serving } })).toEqual([
+    ['Serving', 'STARLINK-1 (80 % sure), for 5 s'],
+    ['In view', '1 satellite above 25°'],
+    ['STARLINK-1', '61° high, north'],
+  ]);
+  const evidence = [{ atMs: NOW_MS - 3000, kind: 'drops' as const, confidence: 1, detail: '20 % of pings lost' }];
+  const handovers = { ...service.handovers(), evidence };
+  expect(texts.handoversCard(handovers, 3.1)).toEqual([
+    ['Next', 'in 4 s'],
+    ['Uncertainty', '± 2.0 s'],
+    ['Link since the last', 'as usual'],
+    ['Worse after the next', 'unknown after 0 handovers'],
+    ['Newest evidence', '20 % of pings lost, 3 s ago'],
+  ]);
+});
+
+test('the link is a median and the range around it', () => {
+  const link = { ...STATE.link, observedSeconds: 340 };
+  const reply = { serverUtcMs: NOW_MS, observedSeconds: 340, forecast: FORECAST };
+  expect(texts.linkText(reply, { ...STATE, link })).toBe(
+    'Expected capacity: 40 Mbit/s, probably 2.5 to 100 (10 % to 90 %). Observed: 5 min of downloads.',
+  );
+  const three = { ...FORECAST, levels: [0.2, 0.5, 0.8], quantilesBps: [[1e6, 2e6, 3e6]] };
+  expect(texts.linkText({ ...reply, forecast: three }, { ...STATE, link })).toContain('1.0 to 3.0 (20 % to 80 %)');
+});
+
+test('players and problems are lines', () => {
+  const eachPlayer = [{ share: 0.475, isDownloading: true, reportedMs: NOW_MS - 400 }];
+  expect(texts.playerRows({ ...STATE, link: { ...STATE.link, eachPlayer } })).toEqual([
+    ['1', '48 %', 'downloading, reported 0 s ago'],
+  ]);
+  const problem = { part: 'dish', code: 'unreachable', message: 'nothing answers', lastMs: NOW_MS, count: 1 };
+  const shown = texts.problemTexts({ ...STATE, problems: [{ ...problem, sinceMs: NOW_MS - 150_000 }] });
+  expect(shown).toEqual([expect.stringMatching(/^Dish: nothing answers \(since \d\d:\d\d\)$/)]);
+});
+
+test.each([
+  [-3600, 'an unknown time'],
+  [-1, '0 s'],
+  [99.9, '99 s'],
+  [100, '1 min'],
+  [5999, '99 min'],
+  [6000, '1 h'],
+  [172_800, '2 days'],
+])('%d s is %s', (seconds, text) => {
+  expect(texts.duration(seconds)).toBe(text);
+});
+
+test('the colours are those of the demo', () => {
+  const [page, demo] = ['page.css', '../../demo/styles.css'].map((path) => {
+    const css = readFileSync(new URL(path, import.meta.url), 'utf8');
+    return [...css.matchAll(/^ +(--[a-z0-9-]+): (#[0-9a-f]{6});$/gm)].map(([, name, colour]) => `${name} ${colour}`);
+  });
+  expect(page!.length).toBeGreaterThan(20);
+  expect(demo).toEqual(expect.arrayContaining(page!));
+});
