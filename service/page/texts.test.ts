@@ -90,7 +90,6 @@ test('cards show what is known and omit the rest', () => {
     ['Next', 'in 4 s'],
     ['Uncertainty', '± 2.0 s'],
     ['Link since the last', 'as usual'],
-    ['Worse after the next', 'unknown after 0 handovers'],
     ['Newest evidence', '20 % of pings lost, 3 s ago'],
   ]);
 });
