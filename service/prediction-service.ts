@@ -4,6 +4,7 @@
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
+import { type Refusal, type Reported, SharedLink, type Verdict } from '../predictor/household/shared-link.ts';
 import { EventLog } from './api/event-log.ts';
 import { EventStream } from './api/event-stream.ts';
 import type {
@@ -21,7 +22,6 @@ import { ChangeDetector } from './handovers/change-detector.ts';
 import { EpochModel } from './handovers/epoch-model.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
 import { Problems } from './problems.ts';
 import { SessionClock } from './session-clock.ts';
 import type { TelemetrySecond } from './telemetry.ts';

@@ -10,6 +10,7 @@ import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
+import type { ServiceFault, ServiceSeat } from './household-service.ts';
 import { optimalSession } from './optimal.ts';
 import { type Process, playAlone } from './session.ts';
 import { linkOf } from './session-setup.ts';
@@ -29,6 +30,8 @@ export interface SessionTask {
   model?: Model | undefined;
   /** In a household. */
   access?: LinkAccess;
+  /** In a household with a prediction service; it is the player's forecaster. */
+  seat?: ServiceSeat | undefined;
 }
 
 export interface SimulatedAlgorithm {
@@ -49,6 +52,15 @@ const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Foreca
 function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaster {
   const newSubSecond = scenario.live && (() => new SubSecond());
   return createBuiltInForecaster({ ...(model && { model }), handover, newSubSecond });
+}
+
+/** Ends the name of an algorithm whose players use the household's service, perhaps with a fault of it. */
+const AT_SERVICE = /@service(?::(dies|late|high|low))?$/;
+
+/** The fault of the service that an algorithm's players use, `none` without one; undefined without a service. */
+export function serviceOf(name: string): ServiceFault | 'none' | undefined {
+  const match = AT_SERVICE.exec(name);
+  return match === null ? undefined : ((match[1] as ServiceFault | undefined) ?? 'none');
 }
 
 /** Algorithms without a controller. */
@@ -84,7 +96,7 @@ export function simulatedAlgorithm(
       `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`,
     );
   }
-  const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
+  const { controller, forecaster, catchUp, player } = splitAlgorithm(name.replace(AT_SERVICE, ''), field);
   const create = own.get(controller);
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
     throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
@@ -95,7 +107,7 @@ export function simulatedAlgorithm(
       algorithm: name,
       catchUp,
       controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
-      ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }) }),
+      ...(forecaster && { forecaster: task.seat ?? FORECASTERS[forecaster]({ ...task, model }) }),
     });
   return { name, play, simulate: (task) => playAlone(play(task)) };
 }

@@ -2,7 +2,9 @@
 
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { SessionResult } from '../results.ts';
-import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
+import { traceStartUtcMs } from '../trace.ts';
+import { type SessionTask, type SimulatedAlgorithm, serviceOf } from './algorithms.ts';
+import { HouseholdService, ServiceSeat } from './household-service.ts';
 import { pageLinkOf } from './session-setup.ts';
 import { EndlessFlight, SharedLink } from './shared-link.ts';
 
@@ -23,11 +25,16 @@ export function playHousehold(
     access.begin(new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds));
     return access;
   });
+  const fault = serviceOf(algorithm);
+  const utcMsAtStart = traceStartUtcMs(trace.metadata) + startSeconds * 1000;
+  const service = fault && new HouseholdService({ utcMsAtStart, seed: task.seed, fault });
   const seated = players.map((player, index) => {
     const { joinSeconds: offsetSeconds, weight } = player;
     const access = shared.access({ offsetSeconds, weight });
-    const session = algorithmOf(player.algorithm ?? algorithm).play!({
+    const name = player.algorithm ?? algorithm;
+    const session = algorithmOf(name).play!({
       ...task,
+      seat: service && serviceOf(name) && new ServiceSeat(service, { player: String(index), offsetSeconds }),
       startSeconds: startSeconds + offsetSeconds,
       segmentCount: segmentsOfPlayer(player, task),
       seed: (task.seed + index) >>> 0,

@@ -20,6 +20,7 @@ import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts'
 import type { Scenario } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
 import { Flight } from './flight.ts';
+import type { Seat } from './household-service.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
 import type { FlightLink, SharedFlight } from './shared-link.ts';
@@ -27,6 +28,9 @@ import type { SimulationOptions } from './simulate-session.ts';
 
 /** Period of `reconsider`, as of the plugin's timer in a page. */
 const TICK_SECONDS = 0.1;
+
+/** A player that waits for its turn looks this often. */
+const TURN_TICK_SECONDS = 0.05;
 
 /** Default uncertainty of the player's UTC: that of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
@@ -177,6 +181,7 @@ export class Session<F extends Airborne> {
     this.index = index;
     const stallSecondsBefore = playback.stallSeconds;
     if (!stage.waitForRoom(index)) return false;
+    if (options.seat && !(yield* this.awaitTurn(options.seat, index))) return false;
 
     const hasTicks = this.controller.reconsider !== undefined;
     let decision = this.decide(this.state(index));
@@ -197,11 +202,13 @@ export class Session<F extends Airborne> {
       access?.begin(flight);
       this.requestedBits += sizeBits;
       this.attempt = { flight, index, representation, abandonments };
+      this.tellSeat(index);
       let outcome: Outcome | undefined;
       for (let tick = 1; outcome === undefined; tick++) {
         const tickAtSeconds = hasTicks ? flight.requestedAtSeconds + tick * this.tickSeconds : Number.POSITIVE_INFINITY;
         const isEarly = access && !(yield* this.shareUntil(tickAtSeconds, flight));
         outcome = isEarly ? 'early' : this.fly(this.attempt, tickAtSeconds);
+        if (outcome === undefined) this.tellSeat(index);
       }
       this.attempt = undefined;
       const receivedBits = flight.receivedBits(playback.nowSeconds);
@@ -239,6 +246,7 @@ export class Session<F extends Airborne> {
           abandonedBits,
           reason: decision.reason,
         });
+        this.tellSeat(index + 1);
         return true;
       }
       this.wastedBits += receivedBits;
@@ -290,6 +298,28 @@ export class Session<F extends Airborne> {
   /** The link, or the player's share of it, for a flight that begins now. */
   linkNow(link: PiecewisePath): FlightLink {
     return this.options.access?.shareOf(link) ?? link;
+  }
+
+  /** Waits until the household's service lets the request be sent. */
+  private *awaitTurn(seat: Seat, index: number): Process<boolean> {
+    const { playback } = this.stage;
+    yield playback.nowSeconds;
+    while (seat.waits(this.state(index))) {
+      if (!this.stage.waitUntil(playback.nowSeconds + TURN_TICK_SECONDS)) return false;
+      yield playback.nowSeconds;
+    }
+    return true;
+  }
+
+  private tellSeat(index: number): void {
+    const { attempt } = this;
+    const { seat } = this.options;
+    if (seat === undefined) return;
+    const { nowSeconds } = this.stage.playback;
+    seat.tell(this.state(Math.min(index, this.segmentCount - 1)), {
+      inFlight: attempt && this.inFlightOf(attempt, nowSeconds),
+      segmentsLeft: this.segmentCount - index - (attempt ? 1 : 0),
+    });
   }
 
   /** Loads the representation's initialisation segment. */

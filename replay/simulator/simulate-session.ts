@@ -18,6 +18,7 @@ import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { Flight, ProgressFeed } from './flight.ts';
+import type { Seat } from './household-service.ts';
 import { playLiveSession } from './live-session.ts';
 import { Playback } from './playback.ts';
 import { expect, type Process, playAlone, Session, type Stage } from './session.ts';
@@ -59,6 +60,8 @@ export interface SimulationOptions {
   timings?: boolean;
   /** To a link that others use, too. Default: the session has the link for itself. */
   access?: LinkAccess;
+  /** At the household's prediction service. Default: it has none. */
+  seat?: Seat | undefined;
   /** Receives a snapshot of every call of the controller. */
   onDecision?(record: DecisionRecord): void;
 }

@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
-import type { Verdict } from '../link/shared-link.ts';
+import type { Verdict } from '../../predictor/household/shared-link.ts';
 import { validationMessage } from './validation-message.ts';
 import { OBSERVATION_KINDS, type Rejection, type WireObservation } from './wire.ts';
 
