@@ -14,7 +14,12 @@ export function householdBlocks(run: Run, scopes: readonly Scope[]): Block[] {
   const { households, tool } = run.results;
   if (households === undefined) return [];
   const ways = unitsByDataset(run.results.sessions);
-  return scopes.map(({ dataset, title, sessions }) => {
+  const text =
+    'Means over households; "p5" is the 5th percentile of QoE over all their players, stalls are per player, with the ' +
+    'mean of the worst 5 %. Unfairness is sqrt(1 − Jain’s index); instability is FESTIVE’s; utilisation is the share of ' +
+    'the link’s bits that arrived. The last two columns are differences from the households of ' +
+    `${run.baseline} on the same places.`;
+  const tables = scopes.map(({ dataset, title, sessions }): Block => {
     const all = households.filter((one) => dataset === ALL_DATASETS || one.dataset === dataset);
     const of = (algorithm: string) => all.filter((one) => one.algorithm === algorithm);
     const given = [...new Set(all.map(({ algorithm }) => algorithm))];
@@ -29,11 +34,7 @@ export function householdBlocks(run: Run, scopes: readonly Scope[]): Block[] {
     const first = [...differences.values()].find((one) => one !== undefined);
     return {
       kind: 'table',
-      caption:
-        `${title}: means over households; "p5" is the 5th percentile of QoE over all their players, stalls are per ` +
-        'player, with the mean of the worst 5 %. Unfairness is sqrt(1 − Jain’s index); instability is FESTIVE’s; ' +
-        'utilisation is the share of the link’s bits that arrived. The last two columns are differences from the ' +
-        `households of ${run.baseline} on the same places. ${first ? intervalsText(first) : ''}`,
+      caption: `${title}.${first ? ` ${intervalsText(first)}` : ''}`,
       names: ['given'],
       numbers: [
         ...['n', 'QoE, sum', 'least', 'p5', 'stalls, s', 'worst 5 %, s', 'unfairness, QoE', 'bitrate'],
@@ -82,4 +83,5 @@ export function householdBlocks(run: Run, scopes: readonly Scope[]): Block[] {
       }),
     };
   });
+  return [{ kind: 'text', text }, ...tables];
 }
