@@ -167,10 +167,10 @@ function askService(url, agent, n) {
   });
 }
 
-/** What a reply to a report says of observations that were not taken; undefined if all were. */
+/** Why observations of a report were not taken; undefined if all were. */
 function rejectionIn(text, others) {
   const reply = JSON.parse(text);
   const answers = [reply, ...(reply.others ?? [])];
-  const isTaken = answers.length === 1 + others && answers.every((answer) => answer?.rejected.length === 0);
-  return isTaken ? undefined : text;
+  if (answers.length <= others || answers.includes(null)) return 'players were not taken';
+  return answers.flatMap(({ rejected }) => rejected)[0]?.reason;
 }
