@@ -34,10 +34,6 @@ describe('leo-abr bench', () => {
     [['--tier', 'kernel', '--congestion', 'reno'], '--congestion: expected one of cubic, bbr, got "reno"'],
     [['--tier', 'kernel', '--impairment', 'rain'], '--impairment: expected one of starlink, none, got "rain"'],
     [['--tier', 'kernel', '--contexts', '4'], '--contexts: expected 1 with --tier kernel: there is one link, got "4"'],
-    [
-      ['--tier', 'kernel', '--household', 'two'],
-      '--household: expected --tier origin: the kernel tier plays one session',
-    ],
     [['--household', 'three'], '--household: expected one of two, four, mixed'],
     [['--household', 'mixed', '--algorithms', 'throughput,moon'], '--algorithms: expected one of'],
     [['--player', 'vlc'], '--player: expected one of dash, hls, shaka, got "vlc"'],

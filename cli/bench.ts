@@ -251,7 +251,7 @@ function rawBeside(out: string): string | undefined {
 }
 
 /** The flags of the kernel tier. Throws if one is wrong, or if this machine cannot run the tier. */
-function kernelOption({ congestion, impairment, contexts, household }: BenchFlags): KernelTier {
+function kernelOption({ congestion, impairment, contexts }: BenchFlags): KernelTier {
   const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
   if (congestionControl === undefined) {
     const expected = `one of ${CONGESTION_CONTROLS.join(', ')}`;
@@ -265,9 +265,6 @@ function kernelOption({ congestion, impairment, contexts, household }: BenchFlag
   }
   if (contexts !== undefined && contexts !== '1') {
     throw new InputError('--contexts', '1 with --tier kernel: there is one link', contexts);
-  }
-  if (household !== undefined) {
-    throw new InputError('--household', '--tier origin: the kernel tier plays one session at a time', household);
   }
   const obstacle = kernelTierObstacle() ?? allowCongestionControl(congestionControl);
   if (obstacle !== undefined) {

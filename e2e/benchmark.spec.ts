@@ -10,11 +10,11 @@ import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
-import { BROWSER_HOUSEHOLDS, householdNamed } from '../replay/households.ts';
-import { STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
+import { BROWSER_HOUSEHOLDS, householdNamed, parseHousehold } from '../replay/households.ts';
+import { NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
 import { allowCongestionControl, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { importOwnAlgorithms } from '../replay/own-algorithm.ts';
-import type { ResolvedScenario } from '../replay/results.ts';
+import type { ResolvedScenario, SeatInHousehold } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
 import type { Trace } from '../replay/trace.ts';
 
@@ -378,4 +378,29 @@ test("a session behind the kernel's TCP", async () => {
   expect(bits).toBeLessThan(6e6 * lastEnd);
   expect(linkStatistics!.bytes * 8).toBeGreaterThan(bits);
   expect(result.startupSeconds).toBeGreaterThan(scenario.rttSeconds);
+});
+
+test("a household behind the kernel's TCP", async () => {
+  const obstacle = kernelTierObstacle() ?? allowCongestionControl('cubic');
+  test.skip(obstacle !== undefined, obstacle);
+  const played: PlayedSession[] = [];
+  const household = parseHousehold(
+    '{ "players": [{}, { "joinSeconds": 3 }], "traffic": [{ "fromSeconds": 0, "toSeconds": 9 }] }',
+    'h.json',
+  );
+  await runBench({
+    sessions: [{ trace, startSeconds: 15, segmentCount: 3, algorithm: 'mpc-d', seed: 3, household }],
+    scenario,
+    pageDirectory: PAGE_DIRECTORY,
+    kernel: { congestionControl: 'cubic', impairment: NO_IMPAIRMENT },
+    onPlayed: (sessions) => void played.push(...sessions),
+  });
+  expect(played.map(({ result }) => result.endedBy)).toEqual(['end', 'end']);
+  expect(played.flatMap(({ inconsistencies }) => inconsistencies)).toEqual([]);
+  const [first, second] = played.map(({ result }) => result.household!) as [SeatInHousehold, SeatInHousehold];
+  expect(second.joinSeconds - first.joinSeconds).toBeGreaterThan(3);
+  const bits = played.flatMap(({ record }) => record.requests).reduce((sum, one) => sum + one.receivedBits, 0);
+  expect(played[0]!.linkStatistics!.bytes * 8).toBeGreaterThan(1.5 * bits);
+  expect(first.linkUtilisation).toBeGreaterThan(0.4);
+  expect(first.linkUtilisation).toBeLessThan(1);
 });

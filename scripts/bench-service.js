@@ -1,6 +1,7 @@
 /**
- * `npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200]`: loads a prediction service in a
- * process of its own. Prints response times, lost or repeated events, memory and processor time in Markdown.
+ * `npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200] [households=20] [players=1]`: loads a
+ * prediction service in a process of its own. Each household reports from an address of its own, for all its players at
+ * once. Prints response times, lost or repeated events, memory and processor time in Markdown.
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,9 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { bundleInto } from './bundled-sources.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const [seconds = 60, subscribers = 500, perSecond = 200] = process.argv.slice(2).map(Number);
-/** Players that report in turn, half a second of download each. */
-const PLAYERS = 20;
+const [seconds = 60, subscribers = 500, perSecond = 200, households = 20, players = 1] = process.argv
+  .slice(2)
+  .map(Number);
 const WARM_UP_SECONDS = 5;
 /** Interval of memory samples. */
 const USAGE_SECONDS = Math.max(2, seconds / 30);
@@ -52,8 +53,9 @@ async function bench() {
     for (; sent < due; sent++) {
       const isWarm = usages.length > 0;
       askService(url, agent, sent).then(
-        ({ ms, status }) => {
+        ({ ms, status, rejected }) => {
           if (status !== 200) failures.push(status);
+          else if (rejected !== undefined) failures.push(rejected);
           else if (isWarm) latencies.push(ms);
         },
         (error) => failures.push(error.message),
@@ -84,6 +86,7 @@ function report({ latencies, failures, usages, after, events, skyMs }) {
   const number = (condition) => events.filter(condition).length;
   const rows = [
     ['event streams, requests per second, duration', `${subscribers}, ${perSecond}, ${seconds} s`],
+    ['households, players in each', `${households}, ${players}`],
     ['responses', `${latencies.length}, ${failures.length} failed`],
     ['p50, p90, p99, longest', `${at(0.5)}, ${at(0.9)}, ${at(0.99)}, ${at(1)} ms`],
     ['events per stream', `${Math.min(...counts)} to ${Math.max(...counts)}`],
@@ -125,7 +128,7 @@ function subscribe(url) {
   });
 }
 
-/** Sends request `n`: alternately a player's report and a query. */
+/** Sends request `n`: alternately a household's report, half a second of download of each player, and a query. */
 function askService(url, agent, n) {
   const isReport = n % 2 === 0;
   const path = isReport
@@ -138,15 +141,36 @@ function askService(url, agent, n) {
     endMs: endMs - (4 - i) * 100,
     bits: 4e5 * (1 + Math.random()),
   }));
-  const body = isReport ? JSON.stringify({ player: `player-${(n >> 1) % PLAYERS}`, observations }) : undefined;
+  const household = (n >> 1) % households;
+  const [first, ...others] = Array.from({ length: players }, (_, i) => ({
+    player: `player-${household}-${i}`,
+    observations,
+  }));
+  const body = isReport ? JSON.stringify(others.length > 0 ? { ...first, others } : first) : undefined;
   const startMs = performance.now();
   return new Promise((resolve, reject) => {
     const headers = isReport ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } : {};
-    const sent = request(`${url}${path}`, { agent, method: isReport ? 'POST' : 'GET', headers }, (response) => {
-      response.resume();
-      response.on('end', () => resolve({ ms: performance.now() - startMs, status: response.statusCode }));
+    const options = { agent, localAddress: `127.0.1.${household + 1}`, method: isReport ? 'POST' : 'GET', headers };
+    const sent = request(`${url}${path}`, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece) => {
+        text += piece;
+      });
+      response.on('end', () => {
+        const ms = performance.now() - startMs;
+        const rejected = isReport ? rejectionIn(text, others.length) : undefined;
+        resolve({ ms, status: response.statusCode, rejected });
+      });
     });
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/** Why observations of a report were not taken; undefined if all were. */
+function rejectionIn(text, others) {
+  const reply = JSON.parse(text);
+  const answers = [reply, ...(reply.others ?? [])];
+  if (answers.length <= others || answers.includes(null)) return 'players were not taken';
+  return answers.flatMap(({ rejected }) => rejected)[0]?.reason;
 }

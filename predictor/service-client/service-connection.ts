@@ -19,6 +19,15 @@ export type Fetch = (
   body: { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } } | null;
 }>;
 
+/** The used part of the browser's `LockManager`. */
+export interface Locks {
+  request(
+    name: string,
+    options: { ifAvailable: true },
+    act: (lock: object | null) => Promise<void> | void,
+  ): Promise<void>;
+}
+
 /** Calls back after a delay; the returned function cancels it. */
 export type After = (ms: number, act: () => void) => () => void;
 
@@ -35,6 +44,7 @@ export interface ServiceRoute {
   now: () => number;
   random: () => number;
   after: After;
+  locks: Locks | undefined;
 }
 
 /** A player that uses a connection. */
@@ -139,7 +149,7 @@ export class ServiceConnection {
     this.#reportFailures = 0;
     this.#enter('connecting');
     void this.#report(signal);
-    void this.#stream(signal);
+    void this.#streamOrPoll(signal);
   }
 
   #stop(): void {
@@ -177,9 +187,32 @@ export class ServiceConnection {
     return token === undefined ? more : { ...more, authorization: `Bearer ${token}` };
   }
 
+  /** One page of the browser streams, because all together have six connections over HTTP/1.1; the others poll. */
+  async #streamOrPoll(outer: AbortSignal): Promise<void> {
+    const { locks, url } = this.#options;
+    if (!locks) return this.#stream(outer);
+    const act = (lock: object | null) => (lock ? this.#stream(outer) : this.#pollInstead(outer));
+    // The browser refuses locks to a page without storage, as in a sandbox.
+    return locks.request(url, { ifAvailable: true }, act).catch(() => this.#stream(outer));
+  }
+
+  /** Polls, and rarely tries to stream. */
+  #pollInstead(outer: AbortSignal): void {
+    this.#streamAfter(this.#rarelyMs(), outer);
+    if (!outer.aborted && !this.#cancels.has('poll')) void this.#poll(outer, 0);
+  }
+
+  #streamAfter(ms: number, outer: AbortSignal): void {
+    this.#later('stream', ms, outer, () => this.#streamOrPoll(outer));
+  }
+
+  #rarelyMs(): number {
+    return RARE_RETRY_MS * (0.8 + 0.4 * this.#options.random());
+  }
+
   async #stream(outer: AbortSignal): Promise<void> {
     if (outer.aborted) return;
-    const { url, fetch, now, random } = this.#options;
+    const { url, fetch, now } = this.#options;
     const limit = this.#timeout(outer, SILENCE_MS);
     const sentMs = now();
     let openedMs = Number.NaN;
@@ -217,12 +250,10 @@ export class ServiceConnection {
     const lasted = now() - openedMs;
     this.#streamFailures = lasted > SHORT_STREAM_MS ? 0 : this.#streamFailures + 1;
     const isRefused = failure instanceof Refused;
-    const isPolling = !isRefused && this.#streamFailures >= FAILURES_UNTIL_POLLING;
-    if (!isPolling) this.#enter(isRefused ? 'refused' : 'waiting', messageOf(failure));
-    const isRare = isRefused || isPolling;
-    const pauseMs = isRare ? RARE_RETRY_MS * (0.8 + 0.4 * random()) : this.#backoffMs(this.#streamFailures);
-    this.#later('stream', pauseMs, outer, () => this.#stream(outer));
-    if (isPolling && !this.#cancels.has('poll')) void this.#poll(outer, 0);
+    if (!isRefused && this.#streamFailures >= FAILURES_UNTIL_POLLING) return this.#pollInstead(outer);
+    this.#enter(isRefused ? 'refused' : 'waiting', messageOf(failure));
+    const pauseMs = isRefused ? this.#rarelyMs() : this.#backoffMs(this.#streamFailures);
+    this.#streamAfter(pauseMs, outer);
   }
 
   #take(type: string, data: unknown, sentMs: number): void {
@@ -242,7 +273,7 @@ export class ServiceConnection {
       this.#forecast(await this.#ask(signal, 'GET', '/v1/forecast'));
       if (signal.aborted || this.#state === 'streaming') return;
       // The service responds again, so try to stream.
-      if (this.#state !== 'polling') this.#later('stream', POLL_MS, signal, () => this.#stream(signal));
+      if (this.#state !== 'polling') this.#streamAfter(POLL_MS, signal);
       this.#enter('polling');
       this.#later('poll', POLL_MS, signal, () => this.#poll(signal, 0));
     } catch (error) {

@@ -115,6 +115,7 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     fetch,
     now: () => nowMs,
     random: () => 0.5,
+    locks: { request: async (_name, _options, act) => act({}) },
     after(ms: number, act: () => void) {
       const timer = { atMs: nowMs + ms, act };
       timers.push(timer);
@@ -450,6 +451,41 @@ describe('the connection', () => {
       ask();
       await stage.advance(1);
     }
+    expect(forecaster.state.connection).toBe('streaming');
+  });
+
+  test('polls while another page streams', async () => {
+    let isTaken = true;
+    const { stage, forecaster, ask } = staged({
+      locks: {
+        async request(name, _, act) {
+          expect(name).toBe('http://127.0.0.1:8790');
+          return act(isTaken ? null : {});
+        },
+      },
+    });
+    const play = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        ask();
+        await stage.advance(1);
+      }
+      return stage.requests.filter(({ path }) => path.startsWith('/v1/events')).length;
+    };
+    forecaster.start({ seed: 1 });
+    expect(await play(100)).toBe(0);
+    expect(forecaster.state.connection).toBe('polling');
+    expect(stage.requests.filter(({ path }) => path === '/v1/forecast').length).toBeLessThan(103);
+    expect(ask()!.source).toBe('service');
+    isTaken = false;
+    expect(await play(30)).toBe(1);
+    expect(forecaster.state.connection).toBe('streaming');
+  });
+
+  test('streams if the page may not use locks', async () => {
+    const { stage, forecaster, ask } = staged({ locks: { request: () => Promise.reject(new Error('sandboxed')) } });
+    forecaster.start({ seed: 1 });
+    ask();
+    await stage.advance(1);
     expect(forecaster.state.connection).toBe('streaming');
   });
 

@@ -12,6 +12,7 @@ import {
   type After,
   type ConnectionState,
   type Fetch,
+  type Locks,
   ServiceConnection,
   type ServiceUser,
 } from './service-connection.ts';
@@ -31,6 +32,8 @@ export interface ServiceForecasterOptions {
   random?: () => number;
   /** Default: `setTimeout`. */
   after?: After;
+  /** Decide which page of a browser streams. Default: `navigator.locks`, which pages from https or localhost have. */
+  locks?: Locks;
   /** URL of the page, which may forbid the use of the service. Default: `location.href`. */
   pageUrl?: string;
 }
@@ -113,9 +116,11 @@ class RemoteForecaster implements ServiceForecaster {
     this.#url = url;
     this.#options = options;
     const { fetch = fetchNow, now = pageMs, random = Math.random, after = afterTimeout } = options;
+    const { locks = globalThis.navigator?.locks } = options;
     this.#now = now;
     this.#after = after;
-    this.#connection = new ServiceConnection({ url: url.href.replace(/\/$/, ''), token, fetch, now, random, after });
+    const route = { url: url.href.replace(/\/$/, ''), token, fetch, now, random, after, locks };
+    this.#connection = new ServiceConnection(route);
     const player = `page-${Math.floor(random() * 2 ** 52).toString(36)}`;
     this.#user = {
       onForecast: (reply) => this.#receive(reply),

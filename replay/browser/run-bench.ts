@@ -11,16 +11,11 @@ import type { KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
 import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
 import type { CongestionControl } from '../kernel/kernel-support.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
-import {
-  type ReplaySession,
-  type RequestLogEntry,
-  type RunningOrigin,
-  type SessionSpec,
-  startOrigin,
-} from '../origin/index.ts';
+import { type ReplaySession, type RequestLogEntry, type RunningOrigin, startOrigin } from '../origin/index.ts';
 import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { BrowserModel } from '../scenarios.ts';
+import { linkOf } from '../simulator/session-setup.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import type { BenchPart } from './bench-notes.ts';
 import { browserSessionResult } from './browser-session-result.ts';
@@ -35,7 +30,6 @@ import type { SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
 export interface BenchOptions {
-  /** Households only without `kernel`. */
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
   /** The built page (`npm run build:bench-page`). */
@@ -47,7 +41,7 @@ export interface BenchOptions {
   /** Models of the built-in forecaster by recording group. Default: the shipped one. */
   models?: Readonly<Record<string, ModelFile>>;
   /**
-   * Concurrent sessions, but one household at least; always 1 with `kernel`. Default: `defaultContexts`.
+   * Concurrent sessions, but one household at least; always one of either with `kernel`. Default: `defaultContexts`.
    */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
@@ -89,7 +83,7 @@ export interface PlayedSession {
   /** From `consistency.ts`. */
   inconsistencies: string[];
   originLog: readonly RequestLogEntry[];
-  /** Of a kernel link, from the loading of the page to the end of the session. */
+  /** Of a kernel link, from its second 0 to the end of the session, or of the household's last. */
   linkStatistics?: LinkStatistics;
 }
 
@@ -284,13 +278,17 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
   });
+  const onStart = () => {
+    if (link) startKernelTrace(link, planned, options);
+    begin();
+  };
   const sessions: ReplaySession[] = [];
   for (const { segmentCount } of seats.map((seat) => seat.planned)) {
     const [first] = sessions;
     const session = origin.createSession({
       ...{ trace, scenario, startSeconds, segmentCount },
-      ...(first ? { link: first } : { onStart: begin, traffic: household?.traffic ?? [] }),
-      ...(link && kernelSession(link, planned, options)),
+      ...(link && { pacing: 'none' as const }),
+      ...(first ? { link: first } : { onStart, traffic: link ? [] : (household?.traffic ?? []) }),
     });
     sessions.push(session);
   }
@@ -308,13 +306,18 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
           return page.play().finally(begin);
         }),
       );
+      const lastedSeconds = sessions[0]!.nowSeconds;
+      link?.open();
+      const statistics = await link?.statistics();
+      if (statistics) for (const one of played) one.linkStatistics = statistics;
       if (household === undefined) return played;
-      return inHousehold(played, {
-        household,
-        given: planned.algorithm,
-        seats,
-        linkUtilisation: sessions[0]!.linkUtilisation,
-      });
+      const linkUtilisation = statistics
+        ? (statistics.bytes * 8) /
+          linkOf(trace, { ...scenario, payloadShare: 1 })
+            .from(startSeconds, 0)
+            .cumulativeBits(lastedSeconds)
+        : sessions[0]!.linkUtilisation;
+      return inHousehold(played, { household, given: planned.algorithm, seats, linkUtilisation });
     },
   };
 }
@@ -323,7 +326,7 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
 async function loadPage(
   { planned, scenario, joinSeconds }: Seat,
   { attempt, session }: { attempt: number; session: ReplaySession },
-  { browser, origin, link, options }: Run,
+  { browser, origin, options }: Run,
 ) {
   const { timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
   const mostLateShare = options.lateShare ?? TOLERATED_LATE_SHARE;
@@ -355,8 +358,6 @@ async function loadPage(
         pageErrors.length === 0 ? played : { ...played, endedBy: 'fault', fault: played.fault ?? pageErrors[0]! };
       await context.close();
       origin.removeSession(session.id);
-      link?.open();
-      const linkStatistics = await link?.statistics();
       const downloads = downloadTimings(record, session.log);
       const rejected = reasonToReject(record, downloads, modelOf(player, scenario.browser), mostLateShare);
       return {
@@ -373,7 +374,6 @@ async function loadPage(
           live: scenario.live,
         }),
         originLog: session.log,
-        ...(linkStatistics && { linkStatistics }),
       };
     },
   };
@@ -393,14 +393,16 @@ async function playIn(page: Page): Promise<SessionRecord> {
   }
 }
 
-/** The origin responds at once; the kernel link starts the trace at the first request for a segment. */
-function kernelSession(
+/** Starts the trace, and the household's downloads, on the kernel link. */
+function startKernelTrace(
   link: KernelLink,
-  { trace, startSeconds, seed }: PlannedSession,
+  { trace, startSeconds, seed, household }: PlannedSession,
   { scenario, kernel }: BenchOptions,
-): Pick<SessionSpec, 'pacing' | 'onStart'> {
-  const steps = kernelSteps(trace, scenario, { startSeconds, impairment: kernel!.impairment });
-  return { pacing: 'none', onStart: () => link.play(steps, seed) };
+): void {
+  link.play(kernelSteps(trace, scenario, { startSeconds, impairment: kernel!.impairment }), seed);
+  for (const traffic of household?.traffic ?? []) link.download(traffic);
+  // The counts begin here.
+  void link.statistics();
 }
 
 /** A session with a fault counts as a result. */

@@ -26,11 +26,15 @@ require('node:http').get(process.argv[1], (response) => {
   }, 2000);
 });`;
 
-async function download(congestionControl: CongestionControl, { bps, loss }: { bps: number; loss: number }) {
+async function download(
+  congestionControl: CongestionControl,
+  { bps, loss, besides }: { bps: number; loss: number; besides?: { fromSeconds: number; toSeconds: number } },
+) {
   const link = await KernelLink.start({ congestionControl, rttSeconds: 0.04 });
   const piece = Buffer.alloc(1 << 18);
   const server = createServer((_, response) => {
     link.play({ steps: [{ endSeconds: 60, bps, loss, extraDelaySeconds: 0 }], wrapSeconds: 60 }, 5);
+    if (besides) link.download(besides);
     const write = () => {
       while (response.write(piece));
     };
@@ -57,6 +61,15 @@ where(`the emulated link${obstacle === undefined ? '' : ` (skipped: ${obstacle})
     expect(bits).toBeLessThan(20e6 * seconds);
     expect(bits).toBeGreaterThan(1e6);
     expect(lost).toBe(0);
+  });
+
+  test('another download sends on the same link, and ends with it', async () => {
+    const beyond = async (besides?: { fromSeconds: number; toSeconds: number }) => {
+      const { bytes, bits } = await download('cubic', { bps: 60e6, loss: 0, ...(besides && { besides }) });
+      return 8 * bytes - bits;
+    };
+    const alone = await beyond();
+    expect(await beyond({ fromSeconds: 0, toSeconds: 60 })).toBeGreaterThan(alone + 2e6);
   });
 
   test('under random loss CUBIC gets less than half of what BBR gets', async () => {

@@ -37,7 +37,26 @@ const server = createServer().listen(Number(port), address, () => {
   process.send('listening', server, () => server.close(() => process.disconnect()));
 });`;
 
+/** A download in TCP of its own, until `to` seconds: the server sends without end, the client begins at `from`. */
+const ENDLESS_SERVER = `
+const [address, port, , to] = process.argv.slice(1);
+const piece = Buffer.alloc(1 << 16);
+require('node:net').createServer((socket) => {
+  const send = () => { while (socket.write(piece)); };
+  socket.on('drain', send).on('error', () => {});
+  send();
+}).listen(Number(port), address);
+setTimeout(() => process.exit(), to * 1000);`;
+const ENDLESS_CLIENT = `
+const [address, port, from, to] = process.argv.slice(1);
+const connect = () => require('node:net').connect(port, address).on('error', () => setTimeout(connect, 50)).resume();
+setTimeout(connect, from * 1000);
+setTimeout(() => process.exit(), to * 1000);`;
+
 export class KernelLink {
+  /** Two processes of each. */
+  private downloads: ChildProcess[] = [];
+
   private constructor(
     private readonly emulator: ChildProcess,
     private readonly namespaces: { server: string; client: string },
@@ -98,8 +117,23 @@ export class KernelLink {
     this.command([`steps ${steps.length} ${micros(wrapSeconds)} ${seed >>> 0}`, ...lines].join('\n'));
   }
 
-  /** Removes the limits of rate and loss until the next `play`; the delay stays. */
+  /** Other traffic: a download that always has bits to send, from one second after now to another. */
+  download({ fromSeconds, toSeconds }: { fromSeconds: number; toSeconds: number }): void {
+    const { server, client } = this.namespaces;
+    const args = [SERVER_ADDRESS, SERVER_PORT + 1 + this.downloads.length, fromSeconds, toSeconds].map(String);
+    for (const [namespace, script] of [
+      [server, ENDLESS_SERVER],
+      [client, ENDLESS_CLIENT],
+    ] as const) {
+      const all = [`--net=${namespace}`, process.execPath, '-e', script, ...args];
+      this.downloads.push(spawn('nsenter', all, { stdio: ['ignore', 'ignore', 'inherit'] }));
+    }
+  }
+
+  /** Ends downloads, and removes the limits of rate and loss until the next `play`; the delay stays. */
   open(): void {
+    for (const child of this.downloads) child.kill();
+    this.downloads = [];
     this.command('open');
   }
 
@@ -112,6 +146,7 @@ export class KernelLink {
 
   /** Ends the emulator; the namespaces end with their last process. */
   async close(): Promise<void> {
+    this.open();
     const ended = new Promise((resolve) => this.emulator.once('close', resolve));
     this.emulator.stdin!.end();
     await ended;
