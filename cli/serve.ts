@@ -50,6 +50,7 @@ interface ServeFlags extends ScriptFlags {
   tleMaxAge: string;
   cache: string;
   record?: string;
+  state?: string;
   recordMaxMb: string;
   recordMaxDays: string;
   config?: string;
@@ -86,6 +87,7 @@ export function serveCommand(io: CommandIo): Command {
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
     .option('--record-max-days <n>', 'delete recordings older than this', '30')
+    .option('--state <folder>', 'keep in this folder what the next start needs to go on where this one ended')
     .option('--config <file>', 'JSON file with settings, triggers and the URL to post them to')
     .option('--model <file.onnx>', 'model for the forecasts, as in leo-abr/onnx (default: the built-in one)')
     .option('--print-openapi', 'print the OpenAPI document of the service and exit')
@@ -130,6 +132,7 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
+      state: flags.state === undefined ? undefined : folderOption(flags.state, '--state'),
       config,
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onFault: (error) => log.error(error),
@@ -183,15 +186,17 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
 }
 
 function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
-  if (existsSync(directory) && !statSync(directory).isDirectory()) {
-    throw new InputError('--record', 'a folder, or none yet', directory);
-  }
   return {
-    directory,
+    directory: folderOption(directory, '--record'),
     maxBytes: positive(flags.recordMaxMb, '--record-max-mb') * 1e6,
     maxAgeDays: positive(flags.recordMaxDays, '--record-max-days'),
     onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
   };
+}
+
+function folderOption(folder: string, flag: string): string {
+  if (!existsSync(folder) || statSync(folder).isDirectory()) return folder;
+  throw new InputError(flag, 'a folder, or none yet', folder);
 }
 
 function modelOption(file: string): string {

@@ -186,11 +186,12 @@ const forecast = component(
   ),
 );
 
+const OBSERVED = 'Seconds of downloading observed since the start, and those kept from before it';
 const forecastReply = reply({
   serverUtcMs,
   protocol: Type.Optional(protocol),
   forecast: nullable(forecast),
-  observedSeconds: number('Seconds of downloading observed since the start', { minimum: 0 }),
+  observedSeconds: number(OBSERVED, { minimum: 0 }),
   because: Type.Optional(text('Why there is no forecast')),
 });
 export type ForecastReply = Static<typeof forecastReply>;
@@ -289,7 +290,7 @@ const stateReply = reply({
   sky: component('Sky', skyReply),
   link: reply({
     players: count('Players that reported in the last seconds'),
-    observedSeconds: number('Seconds of downloading observed since the start'),
+    observedSeconds: number(OBSERVED),
     forecaster: nullable(text('Forecaster of the newest forecast: `built-in`, or `model:` and the name of a model')),
     lastBusyMs: nullable(utcMs('End of the newest reported download')),
     subscribers: count('Open event streams'),
