@@ -1,8 +1,6 @@
 /** `leo-abr serve`: the prediction service beside the dish. */
 
 import { existsSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
@@ -26,7 +24,7 @@ import {
 } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { Settings } from './settings.ts';
-import { TOOL_VERSION } from './tool.ts';
+import { cacheFolder, TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
 /** Of environment variables. */
@@ -83,7 +81,7 @@ export function serveCommand(io: CommandIo): Command {
       'two-line elements of the satellites, e.g. from CelesTrak; without them, no satellites are shown',
     )
     .option('--tle-max-age <days>', 'refuse older elements', '7')
-    .option('--cache <folder>', 'folder for elements downloaded from a URL', defaultCache())
+    .option('--cache <folder>', 'folder for elements downloaded from a URL', cacheFolder())
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
     .option('--record-max-days <n>', 'delete recordings older than this', '30')
@@ -206,12 +204,6 @@ function modelOption(file: string): string {
 
 function positive(text: string, flag: string): number {
   return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
-}
-
-/** The operating system's folder for caches. */
-function defaultCache(): string {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  return join(XDG_CACHE_HOME ?? LOCALAPPDATA ?? join(homedir(), '.cache'), 'leo-abr');
 }
 
 function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string } | undefined {
