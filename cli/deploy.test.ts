@@ -43,10 +43,30 @@ describe('the unit', () => {
 
   test('sets flags that exist', async () => {
     const env = variables(read('leo-abr.service'));
-    expect(Object.keys(env)).toEqual(['LEO_ABR_SERVE_DISH', 'LEO_ABR_SERVE_CACHE']);
-    const { status } = await runListening(['serve'], async () => {}, { ...env, LEO_ABR_SERVE_PORT: '0' });
+    expect(Object.keys(env)).toEqual(['LEO_ABR_SERVE_DISH', 'LEO_ABR_SERVE_CACHE', 'LEO_ABR_SERVE_STATE']);
+    const here = { ...env, LEO_ABR_SERVE_STATE: folder, LEO_ABR_SERVE_PORT: '0' };
+    const { status } = await runListening(['serve'], async () => {}, here);
     expect(status).toBe(0);
   });
+});
+
+test('the dashboard shows metrics that the service has, in queries that are complete', async () => {
+  const { panels } = JSON.parse(read('grafana-dashboard.json')) as { panels: { targets: { expr: string }[] }[] };
+  const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const named = queries.flatMap((query) => query.match(/\b[a-z]+(_[a-z0-9]+){2,}\b/g) ?? []);
+  expect(named.length).toBeGreaterThanOrEqual(queries.length);
+  for (const query of queries) expect(query.split('(').length).toBe(query.split(')').length);
+  let metrics = '';
+  await runListening(['serve', '--port', '0', '--dish', 'simulated'], async (url) => {
+    // Histograms have no sample before the first request.
+    await fetch(`${url}/healthz`);
+    metrics = await (await fetch(`${url}/metrics`)).text();
+  });
+  const known = new Set([...metrics.matchAll(/^(?:# TYPE )?([a-z]\w+)/gm)].map(([, name]) => name));
+  expect(named.filter((name) => !known.has(name) && name !== 'histogram_quantile')).toEqual([]);
+  // Every metric of the service itself is shown, except sums and counts of histograms.
+  const own = [...metrics.matchAll(/^# TYPE (leo_abr_\w+) (?!histogram)/gm)].map(([, name]) => name!);
+  expect(own.filter((name) => !named.includes(name))).toEqual([]);
 });
 
 describe('the container', () => {
@@ -57,9 +77,12 @@ describe('the container', () => {
     expect(instruction('USER')).toBe('node');
     const [program, ...args] = JSON.parse(instruction('ENTRYPOINT')) as string[];
     expect(program).toBe('leo-abr');
-    const env = { ...variables(instruction('ENV')), LEO_ABR_SERVE_PORT: '0' };
-    expect(env).toHaveProperty('LEO_ABR_SERVE_HOST', '0.0.0.0');
-    expect((await runListening(args, async () => {}, env)).status).toBe(0);
+    const env = variables(instruction('ENV'));
+    expect(env).toMatchObject({ LEO_ABR_SERVE_HOST: '0.0.0.0', LEO_ABR_SERVE_STATE: '/data/state' });
+    const folder = mkdtempSync(join(tmpdir(), 'leo-abr-data-'));
+    const here = { ...env, LEO_ABR_SERVE_STATE: folder, LEO_ABR_SERVE_PORT: '0' };
+    expect((await runListening(args, async () => {}, here)).status).toBe(0);
+    rmSync(folder, { recursive: true });
   });
 
   test('is healthy while the service answers', async () => {

@@ -10,6 +10,7 @@ import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
 import { closed } from './serve-options.ts';
 import { runListening as run } from './serve-run.fixture.ts';
+import { cacheFolder } from './tool.ts';
 
 // A service takes seconds to start on a busy machine.
 jest.setTimeout(60_000);
@@ -320,4 +321,13 @@ describe('serve --dish simulated', () => {
     expect(stderr).toContain('--dish: expected a host and a port like 192.168.100.1:9200, or simulated');
     expect(status).toBe(2);
   });
+});
+
+test('starts for a user without a home', () => {
+  const none = () => {
+    throw new Error('uv_os_homedir returned ENOENT');
+  };
+  expect(cacheFolder({}, none)).toBe(join(tmpdir(), 'leo-abr'));
+  expect(cacheFolder({ XDG_CACHE_HOME: '/var/cache' }, none)).toBe('/var/cache/leo-abr');
+  expect(cacheFolder({}, () => '/home/pi')).toBe('/home/pi/.cache/leo-abr');
 });

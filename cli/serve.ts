@@ -1,8 +1,6 @@
 /** `leo-abr serve`: the prediction service beside the dish. */
 
 import { existsSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
@@ -26,7 +24,7 @@ import {
 } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { Settings } from './settings.ts';
-import { TOOL_VERSION } from './tool.ts';
+import { cacheFolder, TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
 /** Of environment variables. */
@@ -50,6 +48,7 @@ interface ServeFlags extends ScriptFlags {
   tleMaxAge: string;
   cache: string;
   record?: string;
+  state?: string;
   recordMaxMb: string;
   recordMaxDays: string;
   config?: string;
@@ -82,10 +81,11 @@ export function serveCommand(io: CommandIo): Command {
       'two-line elements of the satellites, e.g. from CelesTrak; without them, no satellites are shown',
     )
     .option('--tle-max-age <days>', 'refuse older elements', '7')
-    .option('--cache <folder>', 'folder for elements downloaded from a URL', defaultCache())
+    .option('--cache <folder>', 'folder for elements downloaded from a URL', cacheFolder())
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
     .option('--record-max-days <n>', 'delete recordings older than this', '30')
+    .option('--state <folder>', 'keep in this folder what the next start needs to go on where this one ended')
     .option('--config <file>', 'JSON file with settings, triggers and the URL to post them to')
     .option('--model <file.onnx>', 'model for the forecasts, as in leo-abr/onnx (default: the built-in one)')
     .option('--print-openapi', 'print the OpenAPI document of the service and exit')
@@ -130,6 +130,7 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
+      state: flags.state === undefined ? undefined : folderOption(flags.state, '--state'),
       config,
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onFault: (error) => log.error(error),
@@ -183,15 +184,17 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
 }
 
 function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
-  if (existsSync(directory) && !statSync(directory).isDirectory()) {
-    throw new InputError('--record', 'a folder, or none yet', directory);
-  }
   return {
-    directory,
+    directory: folderOption(directory, '--record'),
     maxBytes: positive(flags.recordMaxMb, '--record-max-mb') * 1e6,
     maxAgeDays: positive(flags.recordMaxDays, '--record-max-days'),
     onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
   };
+}
+
+function folderOption(folder: string, flag: string): string {
+  if (!existsSync(folder) || statSync(folder).isDirectory()) return folder;
+  throw new InputError(flag, 'a folder, or none yet', folder);
 }
 
 function modelOption(file: string): string {
@@ -201,12 +204,6 @@ function modelOption(file: string): string {
 
 function positive(text: string, flag: string): number {
   return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
-}
-
-/** The operating system's folder for caches. */
-function defaultCache(): string {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  return join(XDG_CACHE_HOME ?? LOCALAPPDATA ?? join(homedir(), '.cache'), 'leo-abr');
 }
 
 function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string } | undefined {

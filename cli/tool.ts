@@ -1,7 +1,8 @@
-/** Name, version and commit of this leo-abr, as results record them. */
+/** Name, version and commit of this leo-abr, as results record them, and its folders. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -26,5 +27,15 @@ export function toolCommit(): string | null {
     return git('describe', '--always', '--dirty', '--abbrev=40', '--exclude=*');
   } catch {
     return null;
+  }
+}
+
+/** The operating system's folder for caches of this command. */
+export function cacheFolder({ XDG_CACHE_HOME, LOCALAPPDATA } = process.env, home = homedir): string {
+  try {
+    return join(XDG_CACHE_HOME || LOCALAPPDATA || join(home(), '.cache'), TOOL_NAME);
+  } catch {
+    // Users of systemd's DynamicUser, and numbers of containers, may have no home.
+    return join(tmpdir(), TOOL_NAME);
   }
 }

@@ -1,4 +1,7 @@
-/** The process of the service in `bench-service.js`. It sends its URL, and on request its memory and processor time. */
+/**
+ * The process of the service in `bench-service.js`: `<port> [folder of its recordings and state]`. It sends its URL, and
+ * on request its memory and processor time.
+ */
 import { syntheticDish } from '../service/fake-dish/simulated-dish.ts';
 import { shellText } from '../service/sky/constellation.fixture.ts';
 import { parseElements } from '../service/sky/elements.ts';
@@ -8,10 +11,12 @@ import { startService } from '../service/start-service.ts';
 const SATELLITES = 10_000;
 const ROUNDS = 100;
 
+const [port = '0', folder] = process.argv.slice(2);
 const faults = [];
 const running = await startService({
   version: 'bench',
-  port: 0,
+  port: Number(port),
+  ...(folder !== undefined && { state: folder, recording: { directory: folder, maxBytes: 1e9, maxAgeDays: 1 } }),
   dish: syntheticDish({ seed: 1 }),
   location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 500 },
   limits: { rate: { perSecond: 1e6, burst: 1e6 }, subscribersOfAddress: 1e6 },
@@ -23,7 +28,10 @@ process.on('message', async (message) => {
     const { rss, heapUsed } = process.memoryUsage();
     process.send({ rss, heapUsed, cpu: process.cpuUsage(), faults, slowReaders: running.service.stream.slowReaders });
   } else if (message === 'sky') process.send({ skyMs: await skyMs() });
-  else process.exit();
+  else {
+    await running.close();
+    process.exit();
+  }
 });
 process.send({ url: running.url });
 

@@ -1,23 +1,30 @@
 /**
- * `npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200] [households=20] [players=1]`: loads a
- * prediction service in a process of its own. Each household reports from an address of its own, for all its players at
- * once. Prints response times, lost or repeated events, memory and processor time in Markdown.
+ * `npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200] [households=20] [players=1] [restart]`:
+ * loads a prediction service in a process of its own. Each household reports from an address of its own, for all its
+ * players at once. Prints response times, lost or repeated events, memory and processor time in Markdown. With `restart`,
+ * the service records, is killed after a third of the time, and ends properly after two thirds; also prints what got lost
+ * and when streams had forecasts again.
  */
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleInto } from './bundled-sources.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const isRestarted = process.argv.at(-1) === 'restart';
 const [seconds = 60, subscribers = 500, perSecond = 200, households = 20, players = 1] = process.argv
-  .slice(2)
+  .slice(2, isRestarted ? -1 : undefined)
   .map(Number);
 const WARM_UP_SECONDS = 5;
 /** Interval of memory samples. */
 const USAGE_SECONDS = Math.max(2, seconds / 30);
 
+/** Pause before a stream reconnects. */
+const RECONNECT_MS = 100;
+
+mkdirSync(join(root, 'build'), { recursive: true });
 const folder = mkdtempSync(join(root, 'build', 'bench-service-'));
 try {
   await bench();
@@ -26,7 +33,10 @@ try {
 }
 
 async function bench() {
-  const child = fork(await bundleInto(folder, 'scripts/bench-service.entry.js'), { execArgv: ['--expose-gc'] });
+  const entry = await bundleInto(folder, 'scripts/bench-service.entry.js');
+  const kept = isRestarted ? [join(folder, 'kept')] : [];
+  const start = (port) => fork(entry, [port, ...kept], { execArgv: ['--expose-gc'] });
+  let child = start('0');
   const answer = () => new Promise((resolve) => child.once('message', resolve));
   const ask = (message) => {
     const answered = answer();
@@ -34,6 +44,20 @@ async function bench() {
     return answered;
   };
   const { url } = await answer();
+  const downs = [];
+  const restart = async (how) => {
+    const down = { how, atMs: performance.now(), upMs: Number.NaN };
+    downs.push(down);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    if (how === 'killed') child.kill('SIGKILL');
+    else child.send('end');
+    await ended;
+    child = start(new URL(url).port);
+    await answer();
+    down.upMs = performance.now();
+  };
+  const dues = isRestarted ? ['killed', 'ended'] : [];
+  const acknowledged = new Set();
   const { skyMs } = await ask('sky');
   const streams = await Promise.all(Array.from({ length: subscribers }, () => subscribe(url)));
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
@@ -45,7 +69,9 @@ async function bench() {
   let sent = 0;
   let usageAtMs = startMs + WARM_UP_SECONDS * 1000;
   while (performance.now() < endMs) {
-    if (performance.now() >= usageAtMs) {
+    const passed = (performance.now() - startMs) / (endMs - startMs);
+    if (dues.length > 0 && passed > downs.length / 3 + 1 / 3) restart(dues.shift());
+    if (performance.now() >= usageAtMs && downs.every(({ upMs }) => upMs > 0)) {
       usageAtMs = performance.now() + USAGE_SECONDS * 1000;
       usages.push(await ask('usage'));
     }
@@ -53,10 +79,11 @@ async function bench() {
     for (; sent < due; sent++) {
       const isWarm = usages.length > 0;
       askService(url, agent, sent).then(
-        ({ ms, status, rejected }) => {
+        ({ ms, status, rejected, bits }) => {
           if (status !== 200) failures.push(status);
           else if (rejected !== undefined) failures.push(rejected);
           else if (isWarm) latencies.push(ms);
+          if (status === 200) for (const one of bits) acknowledged.add(one);
         },
         (error) => failures.push(error.message),
       );
@@ -67,11 +94,32 @@ async function bench() {
   const after = await ask('usage');
   const events = streams.map((stream) => stream.close());
   agent.destroy();
+  const ended = new Promise((resolve) => child.once('exit', resolve));
   child.send('end');
-  report({ latencies, failures, usages, after, events, skyMs });
+  await ended;
+  report({ latencies, failures, usages, after, events, skyMs, restarts: restartRows({ downs, events, acknowledged }) });
 }
 
-function report({ latencies, failures, usages, after, events, skyMs }) {
+function restartRows({ downs, events, acknowledged }) {
+  if (!isRestarted) return [];
+  const records = readdirSync(join(folder, 'kept')).filter((name) => name.startsWith('records-'));
+  const text = records.map((name) => readFileSync(join(folder, 'kept', name), 'utf8')).join('');
+  const recorded = new Set([...text.matchAll(/"bits":([\d.]+)/g)].map(([, bits]) => Number(bits)));
+  const lost = [...acknowledged].filter((bits) => !recorded.has(bits)).length;
+  const rows = downs.map(({ how, atMs, upMs }) => {
+    const again = events.map(({ forecastsMs }) => forecastsMs.find((ms) => ms > upMs - RECONNECT_MS) - atMs);
+    const text = `${Math.round(upMs - atMs)}, ${Math.round(Math.min(...again))} to ${Math.round(Math.max(...again))} ms`;
+    return [`${how}: listens again after, streams have a forecast after`, text];
+  });
+  const missed = events.map((stream) => stream.missed);
+  return [
+    ['acknowledged observations, of these lost', `${acknowledged.size}, ${lost}`],
+    ...rows,
+    ['times that a stream was told of missed events', `${Math.min(...missed)} to ${Math.max(...missed)}`],
+  ];
+}
+
+function report({ latencies, failures, usages, after, events, skyMs, restarts }) {
   latencies.sort((a, b) => a - b);
   const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))].toFixed(1);
   const cpuSeconds = ({ cpu }) => (cpu.user + cpu.system) / 1e6;
@@ -95,37 +143,59 @@ function report({ latencies, failures, usages, after, events, skyMs }) {
       `${number(isBroken)}, ${number(({ hasEnded }) => hasEnded)}, ${number(isBehind)}`,
     ],
     ['slow readers disconnected, faults', `${after.slowReaders}, ${after.faults.length}`],
-    ['processor time', `${(cpu * 100).toFixed(0)} % of a core`],
+    ...(isRestarted ? [] : [['processor time', `${(cpu * 100).toFixed(0)} % of a core`]]),
     ['heap, first and last third', thirds('heapUsed')],
     ['resident, first and last third', thirds('rss')],
     ['10,000 satellites located once', `${skyMs.toFixed(1)} ms of processor time`],
+    ...restarts,
   ];
   console.log(`| | |\n| --- | --- |\n${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}`);
   for (const failure of new Set(failures)) console.log(`failure: ${failure}`);
   for (const fault of new Set(after.faults)) console.log(`fault: ${fault}`);
 }
 
-/** Opens an event stream; `close` returns the sequence numbers of its events. */
+/**
+ * Opens an event stream, also again. `close` returns the sequence numbers of its events since the last `missed`, how
+ * often that came, and the times of forecasts.
+ */
 function subscribe(url) {
-  return new Promise((resolve, reject) => {
-    const sent = get(`${url}/v1/events`, { agent: false }, (response) => {
-      const sequences = [];
+  const stream = { sequences: [], forecastsMs: [], missed: 0, hasEnded: false };
+  let lastId = '';
+  let sent;
+  const open = (resolve) => {
+    const headers = lastId === '' ? {} : { 'last-event-id': lastId };
+    sent = get(`${url}/v1/events`, { agent: false, headers }, (response) => {
       let rest = '';
       response.setEncoding('utf8').on('data', (text) => {
         const lines = (rest + text).split('\n');
         rest = lines.pop();
-        for (const line of lines) if (line.startsWith('id: ')) sequences.push(Number(line.split('.')[1]));
+        for (const line of lines) {
+          if (line === 'event: missed') {
+            stream.missed++;
+            stream.sequences = [];
+          } else if (line === 'event: forecast') stream.forecastsMs.push(performance.now());
+          else if (line.startsWith('id: ')) {
+            lastId = line.slice(4);
+            stream.sequences.push(Number(lastId.split('.')[1]));
+          }
+        }
       });
-      resolve({
-        close() {
-          const hasEnded = response.closed;
-          sent.destroy();
-          return { sequences, hasEnded };
-        },
-      });
+      resolve?.({ close });
     });
-    sent.on('error', reject);
-  });
+    sent.on('error', () => {});
+    sent.on('close', () => {
+      stream.hasEnded ||= !isRestarted;
+      if (isRestarted && !isClosed) setTimeout(open, RECONNECT_MS);
+    });
+  };
+  let isClosed = false;
+  const close = () => {
+    isClosed = true;
+    const { hasEnded } = stream;
+    sent.destroy();
+    return { ...stream, hasEnded };
+  };
+  return new Promise(open);
 }
 
 /** Sends request `n`: alternately a household's report, half a second of download of each player, and a query. */
@@ -139,7 +209,8 @@ function askService(url, agent, n) {
     kind: 'throughput',
     startMs: endMs - (5 - i) * 100,
     endMs: endMs - (4 - i) * 100,
-    bits: 4e5 * (1 + Math.random()),
+    // Unique, so that it can be found in the recording.
+    bits: Math.floor(4e5 * (1 + Math.random())) + (5 * n + i) / 1e7,
   }));
   const household = (n >> 1) % households;
   const [first, ...others] = Array.from({ length: players }, (_, i) => ({
@@ -159,7 +230,13 @@ function askService(url, agent, n) {
       response.on('end', () => {
         const ms = performance.now() - startMs;
         const rejected = isReport ? rejectionIn(text, others.length) : undefined;
-        resolve({ ms, status: response.statusCode, rejected });
+        const isTaken = isReport && response.statusCode === 200 && rejected === undefined;
+        resolve({
+          ms,
+          status: response.statusCode,
+          rejected,
+          bits: isTaken ? observations.map((one) => one.bits) : [],
+        });
       });
     });
     sent.on('error', reject);

@@ -20,6 +20,7 @@ import type {
 import type { Clock } from './clock.ts';
 import { ChangeDetector } from './handovers/change-detector.ts';
 import { DegradedEpoch } from './handovers/degraded-epoch.ts';
+import { KEPT_SECONDS, type KeptState, type Throughput } from './kept-state.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
@@ -104,7 +105,7 @@ export class PredictionService {
     this.clock = clock;
     this.#version = version;
     this.#startedMs = clock.utcMs();
-    this.session = new SessionClock(clock);
+    this.session = new SessionClock(clock, KEPT_SECONDS);
     this.problems = new Problems(clock);
     this.problems.onChange = (problem, isOver) => {
       this.stateChanged();
@@ -133,6 +134,21 @@ export class PredictionService {
 
   attach(parts: Parts): void {
     this.#parts = { ...this.#parts, ...parts };
+  }
+
+  /** What the next start can `recall`. */
+  keep(): KeptState {
+    const nowSeconds = this.session.nowSeconds();
+    const throughput = this.#forecaster.kept.map((piece) => onClock(piece, -nowSeconds));
+    return { savedMs: this.clock.utcMs(), throughput };
+  }
+
+  /** Goes on where an earlier start ended. Call it first. */
+  recall({ savedMs, throughput, events }: KeptState): void {
+    const savedSeconds = this.session.secondsAt(savedMs);
+    const pieces = throughput.map((piece) => onClock(piece, savedSeconds));
+    this.#forecaster.recall(pieces.filter(({ startSeconds }) => startSeconds >= 0));
+    if (events !== undefined) this.log.continue(events);
   }
 
   /** Call it ten times a second. */
@@ -183,7 +199,7 @@ export class PredictionService {
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
     this.#epoch.observe(second, epoch);
     if (second.latencyMs !== undefined) this.#forecaster.observePing(atSeconds, second.latencyMs);
-    if (second.downlinkUsageBps !== undefined && atSeconds > 0) {
+    if (second.downlinkUsageBps !== undefined && atSeconds > KEPT_SECONDS) {
       const observation = this.#passive.observe(atSeconds, second.downlinkUsageBps, this.#link.lastBusySeconds);
       if (observation !== undefined) this.#forecaster.observe(observation);
     }
@@ -346,6 +362,10 @@ export class PredictionService {
     const seconds = this.session.secondsAt(nextScheduled(this.clock.utcMs()));
     return seconds - EPOCH_SECONDS * Math.floor(seconds / EPOCH_SECONDS);
   }
+}
+
+function onClock(piece: Throughput, atSeconds: number): Throughput {
+  return { ...piece, startSeconds: piece.startSeconds + atSeconds, endSeconds: piece.endSeconds + atSeconds };
 }
 
 /** The next scheduled handover, UTC in ms. */

@@ -21,10 +21,11 @@ export class SessionClock {
   /** UTC of second 0. */
   #utcMsAtStart: number;
 
-  constructor(clock: Clock) {
+  /** `nowSeconds`: the present second; the past needs room if it is to be observed. Default 0. */
+  constructor(clock: Clock, nowSeconds = 0) {
     this.#clock = clock;
-    this.#startMonotonicMs = clock.monotonicMs();
-    this.#utcMsAtStart = clock.utcMs();
+    this.#startMonotonicMs = clock.monotonicMs() - nowSeconds * 1000;
+    this.#utcMsAtStart = clock.utcMs() - nowSeconds * 1000;
   }
 
   get utcMsAtStart(): number {

@@ -9,6 +9,7 @@ import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
+import { type KeptState, StateFile } from './kept-state.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { type Log, NO_LOG } from './log.ts';
@@ -48,6 +49,8 @@ export interface ServiceOptions {
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Default: nothing is recorded. */
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays' | 'onNotice' | 'files'> | undefined;
+  /** Folder for what the next start needs to go on. Default: the next start begins anew. */
+  state?: string | undefined;
   /** Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
   /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
@@ -73,6 +76,8 @@ export interface RunningService {
 
 const TICK_MS = 100;
 const SECOND_MS = 1000;
+/** A crash loses what was learnt since; a write is 75 kB at most. */
+const KEEP_MS = 60_000;
 /** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
 const SETTLED_MS = 10_000;
 /** The next state is logged at once. */
@@ -107,6 +112,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     // First, because requests are recorded from the first to the last.
     if (options.recording !== undefined) parts.push(await record(options.recording, { service, place, onFault }));
+    if (options.state !== undefined) parts.push(await keepState(options.state, service, options));
     const app = await apiOf(service, options);
     parts.push({ close: () => app.close() }, service.stream);
     await app.listen({ host, port });
@@ -211,6 +217,33 @@ async function record(
     async close() {
       timer.close();
       await recorder.close();
+    },
+  };
+}
+
+/** Close it after the event streams, so that no event follows the last one that it keeps. */
+async function keepState(
+  folder: string,
+  service: PredictionService,
+  { log = NO_LOG, onFault = () => {} }: ServiceOptions,
+): Promise<{ close(): Promise<void> }> {
+  const { clock, problems } = service;
+  const file = new StateFile(folder);
+  const keep = (events?: KeptState['events']) => file.write({ ...service.keep(), events }, problems);
+  const kept = await file.read({ clock, problems, log });
+  // Nobody may continue the event log twice, even after a crash.
+  const isOurs = kept?.events !== undefined && (await file.write({ ...kept, events: undefined }, problems));
+  if (kept !== undefined) service.recall(isOurs ? kept : { ...kept, events: undefined });
+  let keptSeconds = Number.NaN;
+  const keepNews = async () => {
+    const { observedSeconds } = service.state().link;
+    if (observedSeconds !== keptSeconds && (await keep())) keptSeconds = observedSeconds;
+  };
+  const timer = every(KEEP_MS, keepNews, onFault);
+  return {
+    async close() {
+      timer.close();
+      await keep(service.log.position);
     },
   };
 }

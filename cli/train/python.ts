@@ -3,13 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
-import { TOOL_FOLDER } from '../tool.ts';
+import { cacheFolder, TOOL_FOLDER } from '../tool.ts';
 
 /** The Python package: beside the built command where it was installed, else in the checkout. */
 export const TRAINING_PROJECT =
@@ -30,7 +29,7 @@ export const EVALUATION_EXTRA = 'evaluation';
 
 /** Default folder of the environment for a purpose. */
 export function environmentFolder(purpose: string): string {
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'leo-abr', purpose);
+  return join(cacheFolder(), purpose);
 }
 
 const LIST_REQUIREMENTS = `

@@ -6,6 +6,7 @@
  */
 
 import { EventParser } from './event-parser.ts';
+import { disagreement, PROTOCOL, type ProtocolRange } from './protocol.ts';
 import { ServerClock } from './server-clock.ts';
 
 /** The used part of `fetch`. */
@@ -31,7 +32,7 @@ export interface Locks {
 /** Calls back after a delay; the returned function cancels it. */
 export type After = (ms: number, act: () => void) => () => void;
 
-/** `refused`: the service rejects this page (token, origin); retried once a minute. */
+/** `refused`: the service rejects this page (token, origin, version); retried once a minute. */
 export type ConnectionState = 'off' | 'connecting' | 'streaming' | 'polling' | 'waiting' | 'refused';
 
 /** A way to a service. Players with the same one share a connection. */
@@ -56,6 +57,8 @@ export interface ServiceUser {
   onShare(share: number): void;
   /** `detail`: why it failed. */
   onState(detail?: string): void;
+  /** Client and service have no version in common. */
+  onFault(message: string): void;
 }
 
 const REPORT_MS = 500;
@@ -182,9 +185,19 @@ export class ServiceConnection {
     for (const user of this.#users) user.onForecast(reply);
   }
 
-  #headers(more: Record<string, string>): Record<string, string> {
-    const { token } = this.#options;
-    return token === undefined ? more : { ...more, authorization: `Bearer ${token}` };
+  /** `path`: with a query. @throws {Error} for a response without success */
+  async #fetch(path: string, { headers, ...rest }: Omit<Parameters<Fetch>[1], 'cache'>): ReturnType<Fetch> {
+    const { url, token, fetch } = this.#options;
+    const response = await fetch(`${url}${path}protocol=${PROTOCOL.newest}`, {
+      ...rest,
+      headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
+      cache: 'no-store',
+    });
+    const { ok, status } = response;
+    if (ok) return response;
+    // A refusal because of the version states the service's.
+    if (status === 400) this.#meet(await response.json(), 0, 0);
+    throw new (REFUSALS.includes(status) ? Refused : Error)(`expected success, got status ${status}`);
   }
 
   /** One page of the browser streams, because all together have six connections over HTTP/1.1; the others poll. */
@@ -212,17 +225,16 @@ export class ServiceConnection {
 
   async #stream(outer: AbortSignal): Promise<void> {
     if (outer.aborted) return;
-    const { url, fetch, now } = this.#options;
+    const { now } = this.#options;
     const limit = this.#timeout(outer, SILENCE_MS);
     const sentMs = now();
     let openedMs = Number.NaN;
     let failure: unknown = new Error('the stream has ended');
     try {
       // Without the id of the last event, because missed events are older than the next forecast.
-      const headers = this.#headers({ accept: 'text/event-stream' });
-      const init = { method: 'GET', headers, cache: 'no-store' as const, signal: limit.signal };
-      const response = await fetch(`${url}/v1/events?types=forecast,clock`, init);
-      if (!response.ok) throw wrongStatus(response.status);
+      const headers = { accept: 'text/event-stream' };
+      const path = '/v1/events?types=forecast,clock&';
+      const response = await this.#fetch(path, { method: 'GET', headers, signal: limit.signal });
       const reader = response.body?.getReader();
       if (reader === undefined) throw new Error('this browser does not stream responses');
       const parser = new EventParser();
@@ -232,13 +244,12 @@ export class ServiceConnection {
         if (done) break;
         limit.restart();
         for (const { type, data } of parser.push(decoder.decode(value, { stream: true }))) {
-          if (Number.isNaN(openedMs)) {
-            openedMs = now();
-            this.#cancels.get('poll')?.();
-            this.#cancels.delete('poll');
-            this.#enter('streaming');
-          }
+          // Throws at the first event if the versions differ.
           this.#take(type, JSON.parse(data), sentMs);
+          openedMs ||= now();
+          this.#cancels.get('poll')?.();
+          this.#cancels.delete('poll');
+          this.#enter('streaming');
         }
       }
     } catch (error) {
@@ -257,14 +268,20 @@ export class ServiceConnection {
   }
 
   #take(type: string, data: unknown, sentMs: number): void {
-    if (type === 'hello') this.#sampleClock(data, sentMs, this.#options.now());
+    if (type === 'hello') this.#meet(data, sentMs, this.#options.now());
     else if (type === 'forecast') this.#forecast(data);
     // The service's clock has leapt: the response to the next report gives the new time.
     else if (type === 'clock') this.hurry();
   }
 
-  #sampleClock(reply: unknown, sentMs: number, receivedMs: number): void {
-    const serverUtcMs = (reply as { serverUtcMs?: unknown } | null)?.serverUtcMs;
+  /** Takes time and version of a reply. @throws {Refused} if there is no common version */
+  #meet(reply: unknown, sentMs: number, receivedMs: number): void {
+    const { serverUtcMs, protocol } = (reply ?? {}) as { serverUtcMs?: unknown; protocol?: ProtocolRange };
+    const fault = disagreement(PROTOCOL, protocol);
+    if (fault !== undefined) {
+      for (const user of this.#users) user.onFault(fault);
+      throw new Refused(fault);
+    }
     if (typeof serverUtcMs === 'number') this.clock.sample(sentMs, receivedMs, serverUtcMs);
   }
 
@@ -326,17 +343,15 @@ export class ServiceConnection {
   }
 
   async #ask(outer: AbortSignal, method: string, path: string, body?: string): Promise<unknown> {
-    const { url, fetch, now } = this.#options;
+    const { now } = this.#options;
     const limit = this.#timeout(outer, REQUEST_TIMEOUT_MS);
     try {
       const sentMs = now();
-      const headers = this.#headers(body === undefined ? {} : { 'content-type': 'application/json' });
-      const init = { method, headers, cache: 'no-store' as const, signal: limit.signal };
-      const response = await fetch(`${url}${path}`, body === undefined ? init : { ...init, body });
+      const sent = body === undefined ? { headers: {} } : { headers: { 'content-type': 'application/json' }, body };
+      const response = await this.#fetch(`${path}?`, { method, ...sent, signal: limit.signal });
       const receivedMs = now();
-      if (!response.ok) throw wrongStatus(response.status);
       const reply = await response.json();
-      this.#sampleClock(reply, sentMs, receivedMs);
+      this.#meet(reply, sentMs, receivedMs);
       return reply;
     } finally {
       limit.end();
@@ -366,11 +381,6 @@ export class ServiceConnection {
     const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, failures));
     return ms * (0.5 + 0.5 * this.#options.random());
   }
-}
-
-function wrongStatus(status: number): Error {
-  const message = `expected a successful response, got status ${status}`;
-  return REFUSALS.includes(status) ? new Refused(message) : new Error(message);
 }
 
 function messageOf(error: unknown): string {

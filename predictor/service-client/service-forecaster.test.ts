@@ -41,6 +41,8 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     isGone: false,
     /** Ignores reports of `others`. */
     isOld: false,
+    /** Versions that the service speaks; undefined: it does not say. */
+    protocol: undefined as { oldest: number; newest: number } | undefined,
     requests,
     get streams() {
       return streams;
@@ -78,6 +80,7 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
   };
   const answerTo = ({ others }: ReportBody) => ({
     serverUtcMs: stage.serverUtcMs(),
+    protocol: stage.protocol,
     share: stage.share,
     ...(others && !stage.isOld && { others: others.map((_, i) => ({ share: stage.share / (i + 2) })) }),
   });
@@ -87,8 +90,8 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     if (stage.isGone) throw new TypeError('fetch failed');
     const status = path.startsWith('/v1/events') ? stage.streamStatus : stage.status;
     const json = async () =>
-      method === 'POST'
-        ? answerTo(JSON.parse(body!) as ReportBody)
+      method === 'POST' || status !== 200
+        ? answerTo(JSON.parse(body ?? '{}') as ReportBody)
         : { serverUtcMs: stage.serverUtcMs(), forecast: stage.forecast() };
     if (!path.startsWith('/v1/events') || status !== 200) return { ok: status === 200, status, json, body: null };
     const chunks: (Uint8Array | undefined)[] = [];
@@ -99,7 +102,8 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     };
     signal.addEventListener('abort', () => put(undefined));
     streams = [...streams, { push: (text) => put(new TextEncoder().encode(text)), end: () => put(undefined), signal }];
-    streams.at(-1)!.push(`event: hello\ndata: {"serverUtcMs":${stage.serverUtcMs()}}\n\n`);
+    const hello = { serverUtcMs: stage.serverUtcMs(), protocol: stage.protocol };
+    streams.at(-1)!.push(`event: hello\ndata: ${JSON.stringify(hello)}\n\n`);
     const read = async (): Promise<{ done: boolean; value?: Uint8Array }> => {
       while (chunks.length === 0) {
         await new Promise<void>((resolve) => {
@@ -274,7 +278,7 @@ describe('reports', () => {
     forecaster.observe({ kind: 'request-latency', atSeconds: 4.6, latencySeconds: 0.04 });
     await stage.advance(0.1);
     const { body, method, path } = stage.requests.at(-1)!;
-    expect({ method, path }).toEqual({ method: 'POST', path: '/v1/observations' });
+    expect({ method, path }).toEqual({ method: 'POST', path: '/v1/observations?protocol=1' });
     const utc = (seconds: number) => expect.closeTo(PAGE_START_MS + SERVER_OFFSET_MS + seconds * 1000, 1);
     expect(body).toEqual({
       player: expect.stringMatching(/^page-[a-z0-9]+$/),
@@ -441,9 +445,9 @@ describe('the connection', () => {
     forecaster.start({ seed: 1 });
     ask();
     await stage.advance(5);
-    const { length } = stage.requests.filter(({ path }) => path === '/v1/forecast');
+    const { length } = stage.requests.filter(({ path }) => path === '/v1/forecast?protocol=1');
     await stage.advance(10);
-    expect(stage.requests.filter(({ path }) => path === '/v1/forecast').length - length).toBe(10);
+    expect(stage.requests.filter(({ path }) => path === '/v1/forecast?protocol=1').length - length).toBe(10);
     expect(forecaster.state.connection).toBe('polling');
     expect(ask()!.source).toBe('service');
     stage.streamStatus = 200;
@@ -505,7 +509,50 @@ describe('the connection', () => {
     expect(stage.requests.every(({ headers }) => headers['authorization'] === 'Bearer secret')).toBe(true);
     expect(stage.requests.length).toBeLessThan(12);
     expect(states).toEqual(['connecting', 'refused']);
-    expect(forecaster.state.detail).toBe('expected a successful response, got status 401');
+    expect(forecaster.state.detail).toBe('expected success, got status 401');
+  });
+
+  test.each([
+    ['that no longer speaks the version of this client', 400, { oldest: 2, newest: 3 }, 'client'],
+    ['that does not speak a version of this client yet', 200, { oldest: 0, newest: 0 }, 'service'],
+  ])('to a service %s is one fault that says what to update', async (_, status, protocol, outdated) => {
+    const states: string[] = [];
+    const { stage, forecaster } = staged({ onState: ({ connection }) => states.push(connection) });
+    Object.assign(stage, { status, streamStatus: status, protocol });
+    const faults: string[] = [];
+    const own = {
+      ...forecaster,
+      name: 'own',
+      start() {},
+      observe() {},
+      latest: () => ({ ...FORECAST, source: 'own' }),
+    };
+    const chain = new ForecastChain([forecaster, own], { onFault: ({ message }) => faults.push(message) });
+    chain.start({ seed: 1 });
+    const play = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        expect((chain.latest(0) as QuantileForecast).source).toBe('own');
+        await stage.advance(1);
+      }
+    };
+    await play(200);
+    const detail = `update the ${outdated}: client version 1, service version ${protocol.newest}`;
+    expect(faults).toEqual([`http://127.0.0.1:8790/: ${detail}`]);
+    expect(forecaster.state).toMatchObject({ connection: 'refused', detail });
+    expect(states).toEqual(['connecting', 'refused']);
+    expect(stage.requests.length).toBeLessThan(12);
+    // Updated.
+    Object.assign(stage, { status: 200, streamStatus: 200, protocol: { oldest: 1, newest: 2 } });
+    await play(80);
+    expect(states[2]).toBe('streaming');
+  });
+
+  test('says which version it speaks in each request', async () => {
+    const { stage } = await begun();
+    expect(stage.requests.map(({ path }) => path)).toEqual([
+      '/v1/observations?protocol=1',
+      '/v1/events?types=forecast,clock&protocol=1',
+    ]);
   });
 
   test('follows a leap of the clock of the service', async () => {

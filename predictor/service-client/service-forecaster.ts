@@ -136,6 +136,9 @@ class RemoteForecaster implements ServiceForecaster {
           this.#fault ??= `onState: ${error instanceof Error ? error.message : error}`;
         }
       },
+      onFault: (message) => {
+        this.#fault = `${url.href}: ${message}`;
+      },
     };
   }
 

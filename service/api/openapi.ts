@@ -11,6 +11,7 @@ import {
   HANDOVERS_REPLY,
   OBSERVATIONS_REPLY,
   OBSERVATIONS_REQUEST,
+  PROTOCOL_QUERY,
   STATE_REPLY,
 } from './wire.ts';
 
@@ -19,7 +20,7 @@ type Json = Record<string, unknown>;
 const integer = (description: string): Json => ({ type: 'integer', minimum: 1, description });
 const RETRY_AFTER = { 'Retry-After': integer('Seconds to wait before the next request') };
 const ERRORS: Record<number, { description: string; headers?: Json }> = {
-  400: { description: 'The request does not match this document' },
+  400: { description: 'The request does not match this document, or the service no longer speaks its version' },
   401: {
     description: 'The bearer token is missing or wrong',
     headers: { 'WWW-Authenticate': { type: 'string', description: 'The scheme: `Bearer`' } },
@@ -57,7 +58,9 @@ export const OPERATIONS = {
   forecast: operation({
     operationId: 'getForecast',
     summary: 'The newest forecast of the link',
+    querystring: PROTOCOL_QUERY,
     reply: ['The forecast, or the reason why there is none', FORECAST_REPLY],
+    errors: [400],
     links: { events: { operationId: 'getEvents', parameters: { 'query.types': 'forecast' } } },
   }),
   handovers: operation({
@@ -73,6 +76,7 @@ export const OPERATIONS = {
   observations: operation({
     operationId: 'postObservations',
     summary: "A player's observations of the link",
+    querystring: PROTOCOL_QUERY,
     body: OBSERVATIONS_REQUEST,
     reply: ['The accepted and rejected observations', OBSERVATIONS_REPLY],
     errors: [400, 413, 415, 503],
@@ -89,7 +93,7 @@ export const OPERATIONS = {
       operationId: 'getEvents',
       summary: 'Server-sent events',
       description:
-        'Begins with `hello` (`{serverUtcMs}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
+        'Begins with `hello` (`{serverUtcMs, protocol}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
         'about once a second while the link is observed), `handover` (Handover or evidence of one), `state` ' +
         '(StateReply, on changes), `trigger` (Trigger), `traffic` (Traffic, once a second with a dish, and at once when ' +
         "`isWatched` changes) and `clock` (the service's clock was set). A client that " +
@@ -133,7 +137,9 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
           'Forecasts the capacity and the handovers of a low-Earth-orbit link for all players behind it. All times ' +
-          "are the service's UTC in ms; `serverUtcMs` in replies lets a client estimate the offset of its own clock.",
+          "are the service's UTC in ms; `serverUtcMs` in replies lets a client estimate the offset of its own clock. A " +
+          'client sends the newest version of this protocol that it speaks (`protocol`), and the service states its ' +
+          'range: both use the newest version that both speak.',
       },
       security: [{}, { bearer: [] }],
       components: {

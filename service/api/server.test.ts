@@ -71,9 +71,33 @@ describe('the API', () => {
     expect(reply).toEqual({
       serverUtcMs: expect.any(Number),
       observedSeconds: 0,
+      protocol: { oldest: 1, newest: 1 },
       forecast: null,
       because: 'no throughput was observed yet',
     });
+  });
+
+  test('states its versions, answers newer clients, and refuses those that are too old', async () => {
+    const { url } = await start();
+    const protocol = { oldest: 1, newest: 1 };
+    const asked = [
+      ['forecast', {}],
+      ['observations', report([])],
+    ] as const;
+    for (const [path, init] of asked) {
+      for (const query of ['', '?protocol=1', '?protocol=7']) {
+        expect(await (await fetch(`${url}/v1/${path}${query}`, init)).json()).toMatchObject({ protocol });
+      }
+      const refused = await fetch(`${url}/v1/${path}?protocol=0`, init);
+      expect(refused.status).toBe(400);
+      const message = 'update the client: client version 0, service version 1';
+      expect(await refused.json()).toEqual({ error: { code: 'protocol', message }, protocol });
+      expect((await fetch(`${url}/v1/${path}?protocol=one`, init)).status).toBe(400);
+    }
+    expect((await fetch(`${url}/v1/events?protocol=0`)).status).toBe(400);
+    const stream = await eventReader(`${url}/v1/events?protocol=7`);
+    expect(await stream.next()).toMatchObject({ event: 'hello', data: { protocol } });
+    stream.close();
   });
 
   test('forecasts from reports, in UTC', async () => {
@@ -95,14 +119,15 @@ describe('the API', () => {
     const { url } = await startWithObservations();
     const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')));
     const problems = report([{ kind: 'tea' }, { kind: 'idle' }]);
-    for (const [path, init] of [
+    for (const [path, init, query = ''] of [
       ['/v1/forecast', {}],
       ['/v1/handovers', {}],
       ['/v1/state', {}],
       ['/v1/observations', problems],
       ['/v1/observations', report(5)],
+      ['/v1/observations', report([]), '?protocol=0'],
     ] as const) {
-      const response = await fetch(`${url}${path}`, init);
+      const response = await fetch(`${url}${path}${query}`, init);
       const { responses } = document.paths[path]['method' in init ? 'post' : 'get'];
       const { schema } = responses[response.status].content['application/json'];
       const wrong = await faultOf(schema, { document, value: await response.json() });
@@ -253,6 +278,7 @@ describe('the API', () => {
     const place = 'body.observations';
     expect(await response.json()).toEqual({
       serverUtcMs: now,
+      protocol: { oldest: 1, newest: 1 },
       accepted: 10,
       rejected: [
         {

@@ -3,6 +3,7 @@
 import cors from '@fastify/cors';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
+import { disagreement, PROTOCOL } from '../../predictor/service-client/protocol.ts';
 import type { Clock } from '../clock.ts';
 import { type Log, NO_LOG } from '../log.ts';
 import { type PageFile, readPageFiles } from '../page-files.ts';
@@ -148,10 +149,14 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   answerErrors(app, options.onFault ?? (() => {}));
   await describeApi(app, options.version);
 
-  app.get('/v1/forecast', OPERATIONS.forecast, () => service.forecast());
+  app.get('/v1/forecast', { ...OPERATIONS.forecast, preHandler }, () => ({
+    ...service.forecast(),
+    protocol: PROTOCOL,
+  }));
   app.get('/v1/handovers', OPERATIONS.handovers, () => service.handovers());
   app.get('/v1/state', OPERATIONS.state, () => service.state());
-  app.post<{ Body: ObservationsRequest }>('/v1/observations', OPERATIONS.observations, async (request, reply) => {
+  const posted = { ...OPERATIONS.observations, preHandler };
+  app.post<{ Body: ObservationsRequest }>('/v1/observations', posted, async (request, reply) => {
     const { others, ...first } = request.body;
     let isAnyAccepted = false;
     const take = (given: PlayerReport, path: string) => {
@@ -173,10 +178,16 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     const serverUtcMs = clock.utcMs();
     if (isAnyAccepted) await service.recorded();
     if (typeof taken === 'string') return refuseTooMany(reply, taken);
-    const answer: ObservationsReply = { serverUtcMs, ...taken, ...(takenOthers && { others: takenOthers }) };
+    const answer: ObservationsReply = {
+      serverUtcMs,
+      protocol: PROTOCOL,
+      ...taken,
+      ...(takenOthers && { others: takenOthers }),
+    };
     return answer;
   });
-  app.get<{ Querystring: { types?: string } }>(EVENTS, OPERATIONS.events, (request, reply) => {
+  const subscribed = { ...OPERATIONS.events, preHandler };
+  app.get<{ Querystring: { types?: string } }>(EVENTS, subscribed, (request, reply) => {
     const address = request.ip;
     const { socket } = request.raw;
     if (stream.has(socket)) {
@@ -196,7 +207,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     socket.setNoDelay(true);
     const types = request.query.types?.split(',');
     const { next, missed } = log.resume(single(request.headers['last-event-id']));
-    const hello = frame('hello', { serverUtcMs: clock.utcMs() });
+    const hello = frame('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
     const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
     stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
   });
@@ -209,6 +220,13 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   app.get('/openapi.json', OPERATIONS.openApi, () => app.swagger());
   await app.ready();
   return app;
+}
+
+/** Refuses a client that speaks only older versions than the service. A newer one decides by the reply. */
+async function preHandler(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  const newest = Number((request.query as { protocol?: string }).protocol ?? 1);
+  const message = disagreement({ oldest: 0, newest }, PROTOCOL);
+  return message === undefined ? undefined : refuse(reply, { status: 400, code: 'protocol', message });
 }
 
 /** The page for browsers; a text for other clients at `/`. */
@@ -332,7 +350,7 @@ interface Refused {
 function refuse(reply: FastifyReply, { status, code, message, retryAfterSeconds }: Refused): FastifyReply {
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   reply.server.onRefusal({ status, code, message, address: reply.request.ip });
-  return reply.code(status).send({ error: { code, message } });
+  return reply.code(status).send({ error: { code, message }, ...(code === 'protocol' && { protocol: PROTOCOL }) });
 }
 
 function refuseTooMany(reply: FastifyReply, code: keyof typeof TOO_MANY): FastifyReply {

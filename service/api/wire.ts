@@ -100,6 +100,11 @@ const rejection = reply({
 export type Rejection = Static<typeof rejection>;
 
 const serverUtcMs = utcMs('Time of the reply');
+const version = (description: string) => Type.Integer({ minimum: 1, description });
+const protocol = reply(
+  { oldest: version('Oldest version'), newest: version('Newest version') },
+  { description: 'Versions of the protocol that the service speaks; absent: version 1' },
+);
 
 const taken = {
   accepted: count('Accepted observations'),
@@ -108,6 +113,7 @@ const taken = {
 };
 const observationsReply = reply({
   serverUtcMs,
+  protocol: Type.Optional(protocol),
   ...taken,
   others: Type.Optional(
     list(nullable(reply(taken)), 'The same for each of the `others`, if the request has them; null: too many players'),
@@ -180,10 +186,12 @@ const forecast = component(
   ),
 );
 
+const OBSERVED = 'Seconds of downloading observed since the start, and those kept from before it';
 const forecastReply = reply({
   serverUtcMs,
+  protocol: Type.Optional(protocol),
   forecast: nullable(forecast),
-  observedSeconds: number('Seconds of downloading observed since the start', { minimum: 0 }),
+  observedSeconds: number(OBSERVED, { minimum: 0 }),
   because: Type.Optional(text('Why there is no forecast')),
 });
 export type ForecastReply = Static<typeof forecastReply>;
@@ -282,7 +290,7 @@ const stateReply = reply({
   sky: component('Sky', skyReply),
   link: reply({
     players: count('Players that reported in the last seconds'),
-    observedSeconds: number('Seconds of downloading observed since the start'),
+    observedSeconds: number(OBSERVED),
     forecaster: nullable(text('Forecaster of the newest forecast: `built-in`, or `model:` and the name of a model')),
     lastBusyMs: nullable(utcMs('End of the newest reported download')),
     subscribers: count('Open event streams'),
@@ -349,11 +357,21 @@ component('Traffic', traffic);
 
 export const ERROR_REPLY = component(
   'ErrorReply',
-  reply({ error: reply({ code: text('Kind of error'), message: text('For a person') }) }),
+  reply({
+    error: reply({ code: text('Kind of error'), message: text('For a person') }),
+    protocol: Type.Optional(protocol),
+  }),
 );
 
 const someType = `(${EVENT_TYPES.join('|')})`;
+const spoken = {
+  protocol: Type.Optional(
+    text('Newest version of the protocol that the client speaks. Default: 1', { pattern: '^\\d{1,4}$' }),
+  ),
+};
+export const PROTOCOL_QUERY = Type.Object(spoken);
 export const EVENTS_QUERY = Type.Object({
+  ...spoken,
   types: Type.Optional(
     text(`Event types to send, separated by commas: ${EVENT_TYPES.join(', ')}. Default: all`, {
       pattern: `^${someType}(,${someType})*$`,

@@ -9,6 +9,7 @@ import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forec
 import { ForecastChain, type ForecasterFault } from '../../predictor/chain.ts';
 import type { HandoverClock, HandoverEstimate } from '../../predictor/handover-clock/handover-clock.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
+import type { Throughput } from '../kept-state.ts';
 import type { SessionClock } from '../session-clock.ts';
 import { LatencyForecaster } from './latency-forecaster.ts';
 
@@ -20,6 +21,8 @@ const STALE_SECONDS = 60;
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
+/** Downloading that is kept for the next start: 20 epochs. */
+const KEPT_DOWNLOAD_SECONDS = 300;
 /** A model's forecast of this age is stale: use the next forecaster's. */
 const STALE_MODEL_SECONDS = 2;
 
@@ -52,6 +55,9 @@ export class LinkForecaster {
   #issuedSeconds = 0;
   /** Seconds of throughput observed so far. */
   observedSeconds = 0;
+  /** The newest throughput, in order of time. */
+  readonly #kept: Throughput[] = [];
+  #keptSeconds = 0;
   /** Source of the newest forecast: `built-in` or `model:<name>`; undefined before the first one. */
   source: string | undefined;
 
@@ -82,6 +88,30 @@ export class LinkForecaster {
     this.#capacity.observe(observation);
     this.#observedUntilSeconds = observation.endSeconds;
     this.observedSeconds += observation.endSeconds - observation.startSeconds;
+    this.#kept.push(observation);
+    this.#keptSeconds += observation.endSeconds - observation.startSeconds;
+    while (this.#keptSeconds > KEPT_DOWNLOAD_SECONDS) {
+      const { startSeconds, endSeconds } = this.#kept.shift()!;
+      this.#keptSeconds -= endSeconds - startSeconds;
+    }
+  }
+
+  /** What another start can `recall`. */
+  get kept(): readonly Throughput[] {
+    return this.#kept;
+  }
+
+  /** Learns from the throughput of an earlier start. */
+  recall(kept: readonly Throughput[]): void {
+    let nextSeconds = Number.NEGATIVE_INFINITY;
+    for (const observation of kept) {
+      this.observe(observation);
+      const { endSeconds } = observation;
+      if (endSeconds < nextSeconds) continue;
+      // The errors of these forecasts set the spread of the next ones.
+      this.#capacity.latest(endSeconds);
+      nextSeconds = endSeconds + 1;
+    }
   }
 
   /**
