@@ -7,6 +7,11 @@ export interface Clock {
   monotonicMs(): number;
 }
 
+/** UTC of a moment of the monotonic clock, right even if UTC has leapt since. */
+export function utcMsOf(monotonicMs: number, clock: Clock): number {
+  return Math.round(clock.utcMs() - clock.monotonicMs() + monotonicMs);
+}
+
 export const REAL_CLOCK: Clock = {
   utcMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -80,7 +80,6 @@ export class PredictionService {
   readonly log: EventLog;
   readonly stream: EventStream;
   readonly #version: string;
-  readonly #startedMs: number;
   readonly #forecaster: LinkForecaster;
   readonly #link: SharedLink;
   readonly #passive = new PassiveCapacity();
@@ -104,14 +103,13 @@ export class PredictionService {
     const { clock, version, forecasters } = options;
     this.clock = clock;
     this.#version = version;
-    this.#startedMs = clock.utcMs();
     this.session = new SessionClock(clock, KEPT_SECONDS);
     this.problems = new Problems(clock);
     this.problems.onChange = (problem, isOver) => {
       this.stateChanged();
       for (const listener of this.#listeners) listener.problem?.(problem, isOver);
     };
-    this.log = new EventLog(this.#startedMs.toString(36));
+    this.log = new EventLog(clock.utcMs().toString(36));
     this.stream = new EventStream(this.log, clock);
     this.#forecaster = new LinkForecaster(this.session, {
       forecasters,
@@ -246,11 +244,12 @@ export class PredictionService {
     const { dish, sky, recording, location } = this.#parts;
     const { lastBusySeconds } = this.#link;
     const place = location?.();
+    const startedMs = Math.round(this.session.utcMsAt(KEPT_SECONDS));
     return {
       serverUtcMs: this.clock.utcMs(),
       version: this.#version,
-      startedMs: this.#startedMs,
-      dish: dish?.reply() ?? { state: 'unused', sinceMs: this.#startedMs, malformedValues: 0 },
+      startedMs,
+      dish: dish?.reply() ?? { state: 'unused', sinceMs: startedMs, malformedValues: 0 },
       sky: sky?.reply() ?? { state: 'unused', satellites: 0, inView: [] },
       link: {
         players: this.#link.players,

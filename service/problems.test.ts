@@ -68,3 +68,19 @@ test('elements are too old only while the system clock is wrong', async () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test('how long something lasts stays true when UTC leaps', () => {
+  const clock = new ManualClock();
+  const service = new PredictionService({ clock, version: '0' });
+  service.problems.report('dish', 'unreachable', 'nothing answers');
+  clock.advance(60);
+  clock.leap(7200);
+  service.tick();
+  const { startedMs, serverUtcMs, dish, problems } = service.state();
+  expect(serverUtcMs - startedMs).toBe(60_000);
+  expect(serverUtcMs - dish.sinceMs).toBe(60_000);
+  expect(problems.map(({ part, sinceMs }) => [part, serverUtcMs - sinceMs])).toEqual([
+    ['dish', 60_000],
+    ['clock', 0],
+  ]);
+});

@@ -1,6 +1,6 @@
 /** The current problems for `GET /v1/state`: at most one per part and code. */
 
-import type { Clock } from './clock.ts';
+import { type Clock, utcMsOf } from './clock.ts';
 
 export interface Problem {
   /** `dish`, `sky`, `recording`, `webhook`, `clock`, `state` or `model`. */
@@ -18,6 +18,7 @@ export interface Problem {
 
 export class Problems {
   readonly #clock: Clock;
+  /** With monotonic times. */
   readonly #problems = new Map<string, Problem>();
   /** Called when a problem appears or ends, not when it is reported again. */
   onChange: (problem: Readonly<Problem>, isOver: boolean) => void = () => {};
@@ -28,7 +29,7 @@ export class Problems {
 
   report(part: string, code: string, message: string): void {
     const key = `${part} ${code}`;
-    const nowMs = this.#clock.utcMs();
+    const nowMs = this.#clock.monotonicMs();
     const known = this.#problems.get(key);
     if (known !== undefined) {
       known.count++;
@@ -38,7 +39,7 @@ export class Problems {
     }
     const problem = { part, code, message, sinceMs: nowMs, lastMs: nowMs, count: 1 };
     this.#problems.set(key, problem);
-    this.onChange(problem, false);
+    this.onChange(this.#inUtc(problem), false);
   }
 
   clear(part: string, code: string): void {
@@ -46,10 +47,15 @@ export class Problems {
     const problem = this.#problems.get(key);
     if (problem === undefined) return;
     this.#problems.delete(key);
-    this.onChange(problem, true);
+    this.onChange(this.#inUtc(problem), true);
   }
 
   list(): Problem[] {
-    return [...this.#problems.values()].map((problem) => ({ ...problem }));
+    return [...this.#problems.values()].map((problem) => this.#inUtc(problem));
+  }
+
+  #inUtc(problem: Problem): Problem {
+    const [sinceMs, lastMs] = [problem.sinceMs, problem.lastMs].map((ms) => utcMsOf(ms, this.#clock));
+    return { ...problem, sinceMs: sinceMs!, lastMs: lastMs! };
   }
 }

@@ -5,7 +5,7 @@
 
 import { status as grpcStatus } from '@grpc/grpc-js';
 import type { DishReply, DishStateName } from '../api/wire.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, utcMsOf } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { learnAttitudeField } from './attitude-field.ts';
@@ -81,6 +81,7 @@ export class DishMonitor {
   #newestMs = Number.NEGATIVE_INFINITY;
   #locationAtMs = Number.NEGATIVE_INFINITY;
   #state: DishStateName = 'connecting';
+  /** Monotonic. */
   #sinceMs: number;
   #detail: string | undefined;
   #reading: StatusReading | undefined;
@@ -90,7 +91,7 @@ export class DishMonitor {
 
   constructor(options: DishMonitorOptions) {
     this.#options = options;
-    this.#sinceMs = options.clock.utcMs();
+    this.#sinceMs = options.clock.monotonicMs();
     this.#client = newDeviceClient(options.address, CHANNEL);
   }
 
@@ -111,7 +112,7 @@ export class DishMonitor {
     const second = isFresh ? reading?.second : undefined;
     return {
       state: this.#state,
-      sinceMs: this.#sinceMs,
+      sinceMs: utcMsOf(this.#sinceMs, this.#options.clock),
       malformedValues: this.#reader.malformed,
       ...defined({
         detail: this.#detail,
@@ -294,7 +295,7 @@ export class DishMonitor {
     this.#detail = detail;
     if (state === this.#state) return;
     this.#state = state;
-    this.#sinceMs = this.#options.clock.utcMs();
+    this.#sinceMs = this.#options.clock.monotonicMs();
     this.#options.onStateChange();
   }
 }
