@@ -43,7 +43,7 @@ export function tableDifferences(table, { docs, results }) {
         ? now[0]?.value >= before[1].value && now[0]?.value <= before[2].value
         : before.length === now.length && before.every((number, i) => sameRounded(number, now[i]));
       if (agrees) continue;
-      const key = Object.values(own).slice(0, stated.header.indexOf(name)).slice(0, 3).join(' ');
+      const key = stated.header.flatMap((one) => (Object.hasOwn(columns, one) ? [] : [own[one]])).join(' ');
       differences.push(`${key}: ${name} is ${own[name]} in the doc, ${found.join(', ')} now`);
     }
   }
