@@ -327,7 +327,7 @@ function resumed({
     if (sameJson(results.tool[field], tool[field])) continue;
     throw new InputError(
       placeOf({ file, field: `tool.${field}` }),
-      `${describeValue(tool[field])}: sessions of two programs or shards do not belong in one file`,
+      `${describeValue(tool[field])}: sessions of another program, shard or set of recordings do not belong in this file`,
       results.tool[field],
     );
   }

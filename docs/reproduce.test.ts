@@ -125,7 +125,11 @@ describe('npm run reproduce', () => {
   beforeAll(() => {
     mkdirSync(at('data/links'), { recursive: true });
     mkdirSync(at('docs'));
-    const steps = { one: step({}), two: step({ needs: 'browser' }), three: step({ recordings: ['elsewhere'] }) };
+    const steps = {
+      one: step({}),
+      two: step({ needs: 'browser' }),
+      three: step({ recordings: ['links', 'far/b', 'far/c'] }),
+    };
     writeFileSync(at('steps.mjs'), `export const STEPS = ${JSON.stringify(steps)};`);
     writeFileSync(at('data/links/a.csv'), TABLE);
     writeFileSync(at('docs/page.md'), `# Page\n\n${TABLE}`);
@@ -136,7 +140,9 @@ describe('npm run reproduce', () => {
     expect(status).toBe(0);
     expect(stderr).toContain('will run  one: it; 2 min on 2 idle cores, 0.5 GB\n');
     expect(stderr).toMatch(/not run {3}two: .*\(only with --with browser\)\n/);
-    expect(stderr).toMatch(/not run {3}three: .*\(no elsewhere in .*; npx leo-abr datasets fetch /);
+    expect(stderr).toMatch(
+      /not run {3}three: .*\(no far\/b, far\/c in .*; npx leo-abr datasets fetch b c --out .*far\)\n/,
+    );
     expect(stderr).toContain('1 steps, 2 min, 0.5 GB in ');
     expect(reproduce('--list', '--with', 'browser').stderr).toContain('2 steps, 4 min, 1.0 GB in ');
     expect(existsSync(at('out'))).toBe(false);
@@ -150,7 +156,7 @@ describe('npm run reproduce', () => {
       readFileSync(at('out/one/manifest.json'), 'utf8'),
     );
     expect(commit).toMatch(/^[0-9a-f]{40}/);
-    expect([seeds, machine.cores > 0, versions.node]).toEqual([['--seed 7'], true, process.version]);
+    expect([seeds, machine.cores > 0, versions.node]).toEqual([[7], true, process.version]);
     expect(outputs['report.md']).toBe(inputs['links/a.csv']);
 
     writeFileSync(at('docs/page.md'), `# Page\n\n${TABLE.replace('1.5', '1.6')}`);

@@ -14,6 +14,9 @@ const SIMULATOR =
   'npx leo-abr simulate --algorithms mpc-d,mpc-l,mpc-o --scenario uhd-8 --fold-models $OUT/folds/folds.json --out $OUT/simulator.json';
 /** `--traces` for recordings by name. */
 const traces = (names) => `$(printf -- "--traces $DATA/traces/%s.csv " ${names})`;
+const ALL_SETS = ['autobahn', 'mmsys24', 'road', 'sat-vs-cell', 'starnet', 'starnet-sample', 'tum-idp'].map(
+  (set) => `traces/${set}`,
+);
 const ALL_TOGETHER = 'all data sets together (an extra)';
 
 const household = (scenario, minutes) => ({
@@ -124,7 +127,7 @@ export const STEPS = {
   'mpc-l': {
     does: 'MPC-L against MPC-D and the oracle in seven scenarios, with a model for each recording group',
     ...{ needs: 'python', minutes: 90, gigabytes: 0.5 },
-    recordings: ['traces'],
+    recordings: ALL_SETS,
     commands: [
       TRAIN,
       `T=$DATA/traces
@@ -145,7 +148,7 @@ npm run --silent tables -- $OUT/main-*.json > $OUT/tables.md`,
   'uhd-8-full': {
     does: 'the 64 recordings of more than three minutes in Chromium, and in the simulator',
     ...{ needs: 'browser', minutes: 140, gigabytes: 1 },
-    recordings: ['traces'],
+    recordings: ALL_SETS,
     commands: [
       TRAIN,
       `play="${BROWSER} --algorithms mpc-d,mpc-l,mpc-o,dynamic --segments 24"
@@ -160,7 +163,7 @@ npx leo-abr report $OUT/slow.json $OUT/mid.json $OUT/fast.json $OUT/simulator.js
   'uhd-8-minute': {
     does: 'the 53 recordings of one or two minutes in Chromium, and in the simulator',
     ...{ needs: 'browser', minutes: 90, gigabytes: 1 },
-    recordings: ['traces'],
+    recordings: ALL_SETS,
     commands: [
       TRAIN,
       `play="${BROWSER} --algorithms mpc-d,mpc-l,mpc-o,dynamic --segments 24"
@@ -174,7 +177,7 @@ npx leo-abr report $OUT/mid.json $OUT/fast.json $OUT/simulator.json --title "uhd
   'uhd-8-browser': {
     does: '20 recordings whole in Chromium, and in the simulator',
     ...{ needs: 'browser', minutes: 120, gigabytes: 1 },
-    recordings: ['traces'],
+    recordings: ALL_SETS,
     commands: [
       TRAIN,
       `play="${BROWSER} --algorithms mpc-d,mpc-l,mpc-o,dynamic"

@@ -11,7 +11,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
-import { delimiter, join, relative, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { tableDifferences } from './table-differences.js';
@@ -44,7 +44,7 @@ for (const [name, step] of Object.entries(steps)) {
     positionals.length === 0 ? flags.with.includes(step.needs ?? '') || !step.needs : positionals.includes(name);
   const obstacle =
     missing.length > 0
-      ? `no ${missing.join(', ')} in ${flags.data}; npx leo-abr datasets fetch --out ${flags.data} makes it`
+      ? `no ${missing.join(', ')} in ${flags.data}; ${fetching(missing)}`
       : !isAsked && positionals.length === 0 && `only with --with ${step.needs}`;
   const does = `${name}: ${step.does}; ${step.minutes} min on 2 idle cores, ${step.gigabytes} GB`;
   console.error(`${isAsked && !obstacle ? 'will run' : 'not run '}  ${does}${obstacle ? ` (${obstacle})` : ''}`);
@@ -71,6 +71,16 @@ for (const name of chosen) {
   }
 }
 process.exit(differing > 0 || absent.length > 0 ? 1 : 0);
+
+/** The commands that make folders `<place>/<data set>` of the data. */
+function fetching(missing) {
+  return [...new Set(missing.map(dirname))]
+    .map((place) => {
+      const names = missing.filter((one) => dirname(one) === place).map((one) => basename(one));
+      return `npx leo-abr datasets fetch ${names.join(' ')} --out ${join(flags.data, place)}`;
+    })
+    .join(' && ');
+}
 
 /** Runs a step's commands, unless its manifest says that they were run with the same code and recordings. */
 function run(name, folder) {
@@ -106,9 +116,10 @@ function run(name, folder) {
     process.exit(status ?? 130);
   }
   const outputs = hashes([folder], folder);
+  const seeds = [...new Set([...commands.join(' ').matchAll(/--seed (\d+)/g)].map(([, seed]) => Number(seed)))];
   const manifest = {
     ...same,
-    seeds: [...new Set(commands.join(' ').match(/--seed \d+/g) ?? ['--seed 1'])],
+    seeds: seeds.length > 0 ? seeds : [1],
     startedAt: startedAt.toISOString(),
     seconds: Math.round((Date.now() - startedAt) / 1000),
     machine: {
