@@ -21,7 +21,7 @@ import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
-import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
+import { EXIT_FAULT, EXIT_INTERRUPTED, EXIT_REJECTED, ExitWith } from './exit-status.ts';
 import { decimalNumber, wholeNumber } from './flags.ts';
 import { Progress } from './progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
@@ -30,8 +30,6 @@ import { TOOL_FOLDER } from './tool.ts';
 /** Folders to look for the built page in: beside the built command, and the build's output when run from source. */
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
 const TIERS = ['origin', 'kernel'];
-/** Time between two writes of partial results, in ms, so that `--resume` loses little after a crash. */
-const WRITE_PARTIAL_MS = 60_000;
 
 /** Length of the calibration on each of two traces, before the sessions and after them. */
 const CALIBRATION_SECONDS = 4;
@@ -137,7 +135,6 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   const withNotes = (): Benchmark => ({ ...benchmark, tool: { ...benchmark.tool, bench: notes } });
   const unit = household ? 'households' : 'sessions';
   const progress = new Progress(stderr, benchmark.remains.length, unit);
-  let writtenAtMs = performance.now();
   const onPlayed = (sessions: readonly PlayedSession[]) => {
     for (const session of sessions) {
       raw.append(session);
@@ -152,8 +149,8 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       };
     }
     progress.update(played.length / perLine);
-    if (benchmark.out === STANDARD_OUTPUT || performance.now() - writtenAtMs < WRITE_PARTIAL_MS) return;
-    writtenAtMs = performance.now();
+    if (benchmark.out === STANDARD_OUTPUT) return;
+    // A killed command loses only what was under way.
     writeOutput(benchmark.out, benchmarkJson(withNotes(), played, false).json, io.stdout);
   };
 
@@ -199,7 +196,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
         ? 'nothing was written; with --out <file> it could be resumed'
         : `${benchmark.out} holds the finished sessions, --resume continues it`;
     stderr.write(`${why}: ${hint}\n`);
-    throw new ExitWith(givenUp > 0 ? EXIT_FAULT : EXIT_INTERRUPTED);
+    throw new ExitWith(givenUp > 0 ? EXIT_REJECTED : EXIT_INTERRUPTED);
   }
   stderr.write(summaryTable(results.summary));
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);

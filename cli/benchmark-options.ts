@@ -1,12 +1,12 @@
 /** The flags that `simulate` and `bench` share, validated into one fully specified benchmark. */
 
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
-import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
-import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { assembleResults, partialHeadJson, resultsJson, sessionLines } from '../replay/evaluation/assemble-results.ts';
+import { parsePartialResults } from '../replay/evaluation/parse-results.ts';
 import {
   type BenchmarkPlan,
   type PlannedSession,
@@ -15,10 +15,11 @@ import {
   resumePlan,
 } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { parseStarts } from '../replay/evaluation/starts.ts';
+import { parseStarts, type StartsRule } from '../replay/evaluation/starts.ts';
 import { splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
+import { writeFileAtomically } from '../replay/formats/write-file.ts';
 import {
   BROWSER_HOUSEHOLDS,
   HOUSEHOLDS,
@@ -35,6 +36,7 @@ import {
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
 import { encoderEdgeSeconds } from '../replay/scenarios.ts';
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
+import type { Trace } from '../replay/trace.ts';
 import type { Output } from './command-io.ts';
 import { collect, decimalNumber, seedOption, wholeNumber } from './flags.ts';
 import { readFoldModels, requireModelOfEachGroup } from './fold-models.ts';
@@ -173,7 +175,10 @@ export async function prepareBenchmark(
     starts: flags.starts,
     ...(household && { household }),
     ...(flags.foldModels !== undefined && { foldModels: flags.foldModels }),
-    ...(shard && { shard: `${shard.index}/${shard.count}` }),
+    ...(shard && {
+      shard: `${shard.index}/${shard.count}`,
+      work: workDigest({ traces, starts, algorithms, foldModels }),
+    }),
     ...(own.length > 0 && { algorithmFiles: Object.fromEntries(own.map((one) => [one.name, sha256(one.source)])) }),
   };
   const { done, remains, resumedTool } = resumed({ flags, plan, perLine, scenario, tool, stderr });
@@ -208,6 +213,40 @@ export function benchmarkJson(
     algorithms,
   });
   return { results, json: resultsJson(results) };
+}
+
+/**
+ * Returns a function that appends finished sessions to partial results in `out`, so that a killed command loses none.
+ * The first call replaces the file. Does nothing for standard output.
+ */
+export function partialResults({ out, tool, scenario, done }: Benchmark): (played: readonly SessionResult[]) => void {
+  let isBegun = false;
+  return (played) => {
+    if (out === STANDARD_OUTPUT) return;
+    if (!isBegun) writeFileAtomically(out, partialHeadJson({ tool, scenario }) + sessionLines(done));
+    isBegun = true;
+    appendFileSync(out, sessionLines(played));
+  };
+}
+
+/** SHA-256 of what the shards of a run must have in common, and the fields of results do not show. */
+function workDigest({
+  traces,
+  foldModels,
+  ...rest
+}: {
+  traces: readonly Trace[];
+  starts: StartsRule;
+  algorithms: readonly string[];
+  foldModels: ModelsByGroup | undefined;
+}): string {
+  const hash = createHash('sha256').update(JSON.stringify([rest, foldModels ?? null]));
+  const names = traces.map(({ name, metadata }) => JSON.stringify([metadata.dataset, name, metadata.recordingGroup]));
+  for (const i of [...names.keys()].sort((a, b) => (names[a]! < names[b]! ? -1 : 1))) {
+    const { stepEndsSeconds, ratesBps } = traces[i]!;
+    hash.update(names[i]!).update(stepEndsSeconds).update(ratesBps);
+  }
+  return hash.digest('hex');
 }
 
 /** The scenario with the flags that change it. */
@@ -283,18 +322,19 @@ function resumed({
     return { done: [], remains: plan.sessions };
   }
   const file = flags.out;
-  const results = parseResults(readInput(file, '--out'), file);
-  for (const field of ['command', 'version', 'commit', 'algorithmFiles'] as const) {
+  const results = parsePartialResults(readInput(file, '--out'), file);
+  for (const field of ['command', 'version', 'commit', 'algorithmFiles', 'shard', 'work'] as const) {
     if (sameJson(results.tool[field], tool[field])) continue;
     throw new InputError(
       placeOf({ file, field: `tool.${field}` }),
-      `${describeValue(tool[field])}: sessions of two programs do not belong in one file`,
+      `${describeValue(tool[field])}: sessions of another program, shard or set of recordings do not belong in this file`,
       results.tool[field],
     );
   }
   const { done, remains } = resumePlan(plan.sessions, { file, results }, scenario);
   const total = done.length + remains.length * perLine;
-  stderr.write(`${done.length} of ${total} sessions were done before\n`);
+  stderr.write(`${done.length} of ${total} sessions were done before`);
+  stderr.write(remains.length > 0 ? '; those that were under way are played again\n' : '\n');
   return { done, remains, resumedTool: results.tool };
 }
 

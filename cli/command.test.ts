@@ -178,10 +178,53 @@ describe('simulate', () => {
     expect(merged.status).toBe(0);
     expect(readFileSync(at('merged.json'), 'utf8')).toBe(text);
 
-    const partly = await run(['merge', ...shards.slice(1)]);
-    expect(partly.status).toBe(0);
-    expect(partly.stderr).toContain('not complete: shard 3/3 is missing');
-    expect((JSON.parse(partly.stdout) as Results).tool).toHaveProperty('complete', false);
+    const twice = await run(['merge', ...shards, at('whole.json')]);
+    expect(twice.stdout).toBe(text);
+    expect(twice.stderr).toMatch(/^24 sessions were played twice, with the same result\n/);
+  });
+
+  test('merge refuses an incomplete or mixed set of shards, and says all that is wrong', async () => {
+    const shard = async (i: number, flags: Record<string, string> = {}) => {
+      await run(simulateArgs({ starts: 'every:4', shard: `${i}/3`, out: at(`part-${i}.json`), ...flags }));
+      return at(`part-${i}.json`);
+    };
+    const [first, second] = [await shard(1), await shard(2)];
+    const lines = readFileSync(second, 'utf8').replace('"work"', '"complete":false,"work"').split('\n');
+    writeFileSync(second, lines.slice(0, 6).join('\n'));
+    const incomplete = await run(['merge', second, first, '--out', at('none.json')]);
+    expect(incomplete.status).toBe(2);
+    expect(incomplete.stderr).toContain(
+      `expected all parts of one run, got ${second} is not complete (1 sessions); shard 3/3 is missing\n`,
+    );
+    expect(existsSync(at('none.json'))).toBe(false);
+
+    await shard(2, { algorithms: 'mpc-d' });
+    const third = await shard(3);
+    writeFileSync(third, readFileSync(third, 'utf8').replace(/"commit":(null|"[^"]*")/, '"commit":"abc"'));
+    const mixed = await run(['merge', first, second, third]);
+    expect([mixed.status, mixed.stdout]).toEqual([2, '']);
+    expect(mixed.stderr).toContain(
+      `got ${second} has another set of recordings, starts, algorithms or models than ${first}; ${third} has another commit than ${first}\n`,
+    );
+    const other = join(folder, 'other');
+    cpSync(traces, other, { recursive: true });
+    writeFileSync(join(other, 'a.csv'), readFileSync(TRACE, 'utf8').replace(/\n(\d+(?:\.\d+)?),\d+/, '\n$1,1'));
+    await shard(2, { traces: other });
+    expect((await run(['merge', first, second, await shard(3)])).stderr).toContain(`${second} has another set of`);
+  });
+
+  test('a killed command keeps every finished session, which --resume does not play again', async () => {
+    const flags = { starts: 'every:4', algorithms: 'mpc-d,throughput', household: 'two' };
+    const whole = (await run(simulateArgs(flags))).stdout;
+    const [schema, tool, scenario, begin, ...sessions] = whole.split('\n');
+    const head = [schema, tool!.replace(/\},$/, ',"complete":false},'), scenario, begin];
+    // Of three households, one twice and one in parts; the last line is torn.
+    const [a, b, c, d, e, f] = sessions;
+    const killed = [...head, c, d, a, b, c, d, e, f!.slice(0, 200)].join('\n');
+    writeFileSync(at('killed.json'), killed);
+    const resumed = await run(simulateArgs({ ...flags, out: at('killed.json'), resume: true }));
+    expect(resumed.stderr).toMatch(/^4 of \d+ sessions were done before; those that were under way are played again\n/);
+    expect(readFileSync(at('killed.json'), 'utf8')).toBe(whole);
   });
 
   test('compare finds the sessions with other choices, and those of one file alone', async () => {
@@ -268,7 +311,7 @@ describe('simulate', () => {
 
     const partial = parseResults(readFileSync(at('house-1.json'), 'utf8'), 'house-1.json');
     expect([partial.sessions.length, partial.households!.length]).toEqual([8, 2]);
-    const { shard: _, ...tool } = partial.tool;
+    const { shard: _shard, work: _work, ...tool } = partial.tool;
     writeFileSync(at('house-part.json'), JSON.stringify({ ...partial, tool: { ...tool, complete: false } }));
     const resumed = await run(simulateArgs({ ...flags, out: at('house-part.json'), resume: true }));
     expect(resumed.stderr).toContain('8 of 16 sessions were done before');
@@ -277,7 +320,7 @@ describe('simulate', () => {
     const other = await run(simulateArgs({ ...flags, household: 'two', out: at('house-part.json'), resume: true }));
     expect([other.status, other.stderr]).toEqual([2, expect.stringContaining('only sessions of this command')]);
     await run(simulateArgs({ ...flags, household: 'two', out: at('house-two.json') }));
-    const mixed = await run(['merge', at('house-1.json'), at('house-two.json')]);
+    const mixed = await run(['merge', at('house-1.json'), at('house-2.json'), at('house-two.json')]);
     expect([mixed.status, mixed.stderr]).toEqual([2, expect.stringContaining('tool.household')]);
     const optimal = await run(simulateArgs({ ...flags, algorithms: 'optimal' }));
     expect([optimal.status, optimal.stderr]).toEqual([2, expect.stringContaining('can share a link')]);

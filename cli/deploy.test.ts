@@ -1,4 +1,4 @@
-/** The files that run the service for good: a unit of systemd and a container. */
+/** The files that run the service for good (a unit of systemd, a container), and benchmarks on many machines. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -103,5 +103,67 @@ describe('the container', () => {
       expect(await check(port)).toBe(0);
     });
     expect(await check(port)).toBe(1);
+  });
+});
+
+describe('a benchmark on many machines', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'leo-abr-shards-'));
+    const echo = (name: string, text: string) =>
+      writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    echo('leo-abr', 'printf "%s|" "$@"; exit $STATUS');
+    echo('scontrol', 'echo "scontrol $*"');
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const run = (program: string, args: string[], env: Record<string, string>) => {
+    const PATH = `${folder}:${process.env['PATH']}`;
+    const { status, stdout } = spawnSync(program, args, { encoding: 'utf8', env: { PATH, STATUS: '0', ...env } });
+    return { status, lines: stdout.split('\n') };
+  };
+  const given = ['simulate', '--traces', 'my links'];
+
+  describe('as a Slurm array', () => {
+    const task = (env: Record<string, string> = {}) =>
+      run('bash', [new URL('deploy/benchmark.sbatch', import.meta.url).pathname, ...given], {
+        ...{ SLURM_ARRAY_TASK_ID: '2', SLURM_ARRAY_TASK_COUNT: '6', SLURM_JOB_ID: '17', SLURMD_NODENAME: 'n2' },
+        ...env,
+      });
+
+    test('a task plays its shard, and continues what an earlier one left', () => {
+      expect(task()).toEqual({
+        status: 0,
+        lines: ['shard 2/6 on n2, restart 0', 'simulate|--traces|my links|--shard|2/6|--resume|--out|shard-2.json|'],
+      });
+    });
+
+    test('only rejected runs are requeued, on another node, three times', () => {
+      const requeued = ['scontrol requeue 17', 'scontrol update JobId=17 ExcNodeList=n2'];
+      const callsOf = ({ status, lines }: ReturnType<typeof task>) => ({
+        status,
+        calls: lines.join('\n').match(/scontrol .*/g) ?? [],
+      });
+      expect(callsOf(task({ STATUS: '4', SLURM_RESTART_COUNT: '2' }))).toEqual({ status: 4, calls: requeued });
+      expect(callsOf(task({ STATUS: '4', SLURM_RESTART_COUNT: '3' }))).toEqual({ status: 4, calls: [] });
+      expect(callsOf(task({ STATUS: '2' }))).toEqual({ status: 2, calls: [] });
+    });
+  });
+
+  test('as an Indexed Job of Kubernetes: a pod plays its shard as an ordinary user', () => {
+    const text = read('benchmark-job.yaml');
+    const command = / - (shard=.*)$/m.exec(text)![1]!;
+    const { status, lines } = run('sh', ['-c', command, 'leo-abr', ...given], {
+      JOB_COMPLETION_INDEX: '1',
+      SHARDS: '8',
+    });
+    expect({ status, lines }).toEqual({
+      status: 0,
+      lines: ['simulate|--traces|my links|--shard|2/8|--resume|--out|/results/shard-2.json|'],
+    });
+    for (const field of ['completions', 'parallelism', 'name: SHARDS, value']) {
+      expect(text).toMatch(new RegExp(`${field}: "?8"?\\b`));
+    }
+    expect(text.match(/runAsNonRoot: true/g)).toHaveLength(2);
+    expect(read('benchmark.Containerfile')).toMatch(/^USER node$/m);
   });
 });

@@ -1,26 +1,31 @@
 /** `leo-abr merge`: joins results of one benchmark: shards, or algorithms run one by one. */
 
 import { Command } from 'commander';
+import { InputError } from '../abr/errors.ts';
+import { benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { mergeResults, type ResultsFile } from '../replay/evaluation/merge.ts';
-import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { parsePartialResults } from '../replay/evaluation/parse-results.ts';
 import { parseShard } from '../replay/evaluation/plan.ts';
+import { sameJson } from '../replay/evaluation/same-json.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import type { ToolInfo } from '../replay/results.ts';
 import type { CommandIo } from './command-io.ts';
 import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 
 export function mergeCommand(io: CommandIo): Command {
   return new Command('merge')
-    .description('join results: shards, or algorithms run one by one')
+    .description('join results: shards, or algorithms run one by one; all parts of a run are needed')
     .argument('<results.json...>', 'results of the same scenario and seed')
     .option('--out <file>', 'where the merged results go, - for standard output', STANDARD_OUTPUT)
     .action((files: string[], { out }: { out: string }) => {
       requireWritable(out);
-      const read = files.map((file) => ({ file, results: parseResults(readInput(file, 'results'), file) }));
-      const missing = missingParts(read);
-      for (const part of missing) io.stderr.write(`the merged results are not complete: ${part}\n`);
+      const read = files.map((file) => ({ file, results: parsePartialResults(readInput(file, 'results'), file) }));
+      const faults = [...missingParts(read), ...mixedShards(read)];
+      if (faults.length > 0) throw new InputError('results', 'all parts of one run', undefined, faults.join('; '));
       const merged = mergeResults(read);
-      if (missing.length > 0) merged.tool = { ...merged.tool, complete: false };
+      const twice = read.reduce((sum, { results }) => sum + results.sessions.length, 0) - merged.sessions.length;
+      if (twice > 0) io.stderr.write(`${twice} sessions were played twice, with the same result\n`);
       writeOutput(out, resultsJson(merged), io.stdout);
       io.stderr.write(summaryTable(merged.summary));
     });
@@ -32,7 +37,7 @@ function missingParts(files: readonly ResultsFile[]): string[] {
   const shards = new Map<number, Set<number>>();
   for (const { file, results } of files) {
     const { shard, complete } = results.tool;
-    if (complete === false) missing.push(`${file} holds partial results`);
+    if (complete === false) missing.push(`${file} is not complete (${results.sessions.length} sessions)`);
     if (shard === undefined) continue;
     const { index, count } = parseShard(shard, 'tool.shard');
     const seen = shards.get(count) ?? new Set();
@@ -44,4 +49,27 @@ function missingParts(files: readonly ResultsFile[]): string[] {
     }
   }
   return missing;
+}
+
+/** Shards that do not belong to the first one's run; `mergeResults` refuses other scenarios, seeds and commands. */
+function mixedShards(files: readonly ResultsFile[]): string[] {
+  const [first, ...others] = files.filter(({ results }) => results.tool.shard !== undefined);
+  const expected = first && commonOf(first.results.tool);
+  return others.flatMap(({ file, results }) =>
+    Object.entries(commonOf(results.tool))
+      .filter(([what, value]) => !sameJson(value, expected![what]))
+      .map(([what]) => `${file} has another ${what} than ${first!.file}`),
+  );
+}
+
+/** What the shards of a run have in common. */
+function commonOf(tool: ToolInfo): Record<string, unknown> {
+  const bench = benchNotesOf(tool);
+  return {
+    version: tool.version,
+    commit: tool.commit,
+    'set of recordings, starts, algorithms or models': [tool.work, tool.algorithmFiles],
+    tier: bench && [bench.tier, bench.kernel],
+    'tolerated share of late downloads': bench?.lateShare,
+  };
 }

@@ -9,7 +9,13 @@ import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
 import { runSessions } from '../replay/simulator/run-sessions.ts';
-import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
+import {
+  addBenchmarkOptions,
+  type Benchmark,
+  benchmarkJson,
+  partialResults,
+  prepareBenchmark,
+} from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
 import { jobsOption } from './flags.ts';
@@ -46,6 +52,8 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
   const unit = benchmark.household ? 'households' : 'sessions';
   stderr.write(`playing ${benchmark.remains.length} ${unit} of ${benchmark.scenario.name}\n`);
   const progress = new Progress(stderr, benchmark.remains.length, unit);
+  const keep = partialResults(benchmark);
+  let linesDone = 0;
   let played: SessionResult[];
   try {
     played = await runSessions({
@@ -57,7 +65,11 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
       jobs,
       ...(existsSync(WORKER_FILE) && { workerFile: WORKER_FILE }),
       signal: stop.signal,
-      onProgress: (done) => progress.update(done),
+      onPlayed(lines) {
+        keep(lines.flat());
+        linesDone += lines.length;
+        progress.update(linesDone);
+      },
     });
   } finally {
     stopListening();

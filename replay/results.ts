@@ -198,6 +198,8 @@ export interface ToolInfo {
   baseline: string;
   /** `--shard`; absent in complete results. */
   shard?: string;
+  /** Of a shard: a digest of recordings, starts, algorithms and models, the same in all shards of a run. */
+  work?: string;
   /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;
   /** Who shared the links. */

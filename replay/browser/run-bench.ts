@@ -127,6 +127,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
 
   const results = new Map<PlannedSession, SessionResult[]>();
   const outcome: BenchOutcome = { results: [], rejectedRuns: 0, givenUp: [], browser: undefined };
+  if (sessions.length === 0) return outcome;
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();

@@ -33,10 +33,24 @@ export function resultsJson(results: Results): string {
   const lines = (items: readonly unknown[]) =>
     items.length === 0 ? '[]' : `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;
   const households = results.households ? `"households":${lines(results.households)},\n` : '';
-  return `{"schema":${results.schema},
-"tool":${JSON.stringify(results.tool)},
-"scenario":${JSON.stringify(results.scenario)},
-"sessions":${lines(results.sessions)},
+  return `${headJson(results)}"sessions":${lines(results.sessions)},
 ${households}"summary":${lines(results.summary)}}
+`;
+}
+
+/** The beginning of partial results, behind which `sessionLines` are appended; `parsePartialResults` reads them. */
+export function partialHeadJson({ tool, scenario }: Pick<Results, 'tool' | 'scenario'>): string {
+  const schema = scenario.live === undefined ? 1 : 2;
+  return `${headJson({ schema, tool: { ...tool, complete: false }, scenario })}"sessions":[\n`;
+}
+
+export function sessionLines(sessions: readonly SessionResult[]): string {
+  return sessions.map((session) => `${JSON.stringify(session)},\n`).join('');
+}
+
+function headJson({ schema, tool, scenario }: Pick<Results, 'schema' | 'tool' | 'scenario'>): string {
+  return `{"schema":${schema},
+"tool":${JSON.stringify(tool)},
+"scenario":${JSON.stringify(scenario)},
 `;
 }

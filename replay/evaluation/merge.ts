@@ -87,11 +87,11 @@ function algorithmsOf(files: readonly ResultsFile[]): string[] {
 }
 
 function commonTool(tools: readonly ToolInfo[]): ToolInfo {
-  const { shard: _shard, ...merged } = tools[0]!;
+  const { shard: _shard, work: _work, ...merged } = tools[0]!;
   const keys = new Set(tools.flatMap((tool) => Object.keys(tool)));
   const differing: Record<string, unknown[]> = {};
   for (const key of keys) {
-    if (key === 'shard' || tools.every((tool) => sameJson(tool[key], tools[0]![key]))) continue;
+    if (key === 'shard' || key === 'work' || tools.every((tool) => sameJson(tool[key], tools[0]![key]))) continue;
     const values: unknown[] = [];
     for (const tool of tools) {
       const value = tool[key] ?? null;

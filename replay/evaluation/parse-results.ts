@@ -28,6 +28,19 @@ export function parseResults(text: string, file: string): Results {
   return parsed;
 }
 
+/**
+ * As `parseResults`, but also takes partial results that end after any session, as a killed command leaves them. The
+ * line that it was writing is left out; there is no summary.
+ */
+export function parsePartialResults(text: string, file: string): Results {
+  const begin = text.indexOf(`\n${SESSIONS_BEGIN}\n`);
+  if (begin < 0 || text.endsWith('}\n') || !text.slice(0, begin).includes('"complete":false')) {
+    return parseResults(text, file);
+  }
+  const whole = text.slice(0, text.lastIndexOf('\n')).replace(/,$/, '');
+  return parseResults(`${whole}],"summary":[]}`, file);
+}
+
 /** The lines around the sessions in the layout of `resultsJson`. */
 const SESSIONS_BEGIN = '"sessions":[';
 const SESSIONS_END = '],';
@@ -238,6 +251,7 @@ const results = object({
     seed: number,
     baseline: text,
     shard: optional(text),
+    work: optional(text),
   }),
   scenario,
   sessions: list(session),

@@ -143,9 +143,10 @@ export function resumePlan(
       `${describeValue(results.scenario.name)} with other values`,
     );
   }
-  const byKey = groupBy(
-    results.sessions.map((session, index) => ({ session, index })),
-    ({ session }) => JSON.stringify(lineOf(session, session.household?.name)),
+  // If a node that was given up for dead still writes, partial results may hold a session twice.
+  const distinct = new Map(results.sessions.map((session, index) => [sessionKey(session), { session, index }]));
+  const byKey = groupBy([...distinct.values()], ({ session }) =>
+    JSON.stringify(lineOf(session, session.household?.name)),
   );
   const done: SessionResult[] = [];
   const remains: PlannedSession[] = [];
@@ -154,11 +155,11 @@ export function resumePlan(
     const place = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
     const key = JSON.stringify(lineOf(place, household?.name));
     const [found, ...others] = byKey.get(key) ?? [];
-    if (found === undefined) {
+    byKey.delete(key);
+    if (found === undefined || others.length + 1 < (household?.players.length ?? 1)) {
       remains.push(session);
       continue;
     }
-    byKey.delete(key);
     if (found.session.seed !== session.seed) {
       throw new InputError(
         placeOf({ file, field: `sessions[${found.index}].seed` }),

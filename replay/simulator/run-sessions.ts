@@ -32,8 +32,8 @@ interface RunSessionsOptions {
   workerFile?: string;
   /** Ends the run early. */
   signal?: AbortSignal;
-  /** Receives the number of finished lines of the plan from time to time. */
-  onProgress?(done: number): void;
+  /** Receives finished lines of the plan from time to time: the sessions of each, in any order. */
+  onPlayed?(lines: readonly SessionResult[][]): void;
 }
 
 /** The `workerData` of a worker, which then receives `WorkerTask`s and returns their results. */
@@ -101,13 +101,17 @@ async function runHere(
   controllers: OwnControllers,
   results: (SessionResult[] | undefined)[],
 ): Promise<void> {
-  const { sessions, signal, onProgress } = options;
+  const { sessions, signal, onPlayed } = options;
   const play = sessionPlayer({ ...options, controllers });
   let breatheAt = performance.now() + TASK_MS;
+  let played: SessionResult[][] = [];
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
-    results[i] = play(sessions[i]!);
+    const line = play(sessions[i]!);
+    results[i] = line;
+    played.push(line);
     if (performance.now() < breatheAt && i + 1 < sessions.length) continue;
-    onProgress?.(i + 1);
+    onPlayed?.(played);
+    played = [];
     // Lets the event loop deliver signals.
     await new Promise((resolve) => setImmediate(resolve));
     breatheAt = performance.now() + TASK_MS;
@@ -119,11 +123,10 @@ async function runInWorkers(
   results: (SessionResult[] | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
-  const { sessions, scenario, timings = false, models = {}, own = [], signal, onProgress } = options;
+  const { sessions, scenario, timings = false, models = {}, own = [], signal, onPlayed } = options;
   const traces = [...new Set(sessions.map((session) => session.trace))];
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
-  let done = 0;
   const workerData: WorkerSetup = { traces, scenario, timings, models, own };
   const ending: Promise<unknown>[] = [];
 
@@ -149,8 +152,7 @@ async function runInWorkers(
       };
       worker.on('message', (answer: SessionResult[][]) => {
         for (const [i, result] of answer.entries()) results[first + i] = result;
-        done += answer.length;
-        onProgress?.(done);
+        onPlayed?.(answer);
         const elapsedMs = Math.max(1, performance.now() - begunAt);
         size = Math.max(1, Math.min(LARGEST_TASK, 2 * size, Math.round((size * TASK_MS) / elapsedMs)));
         if (signal?.aborted !== true) assign();

@@ -1,0 +1,154 @@
+/**
+ * `npm run reproduce -- [--check] [--with browser|python] [--data <folder>] [--docs <folder>] [<step>...]`: plays the
+ * benchmarks behind tables of docs/ again. Without steps it takes those whose recordings and programs are there.
+ *
+ * It lists what it will do, runs the commands of scripts/reproduce-steps.js with `bash`, and writes results and
+ * manifest.json to build/reproduce/<step>. A step that was run before at this commit, on the same recordings, is not run
+ * again. `--list` only lists. `--check` then compares the results with the tables in docs/; its exit status is 1 if a
+ * number differs: of a simulated table by more than rounding, of another one if it is outside the interval in its cell.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { tableDifferences } from './table-differences.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const { values: flags, positionals } = parseArgs({
+  options: {
+    list: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    with: { type: 'string', multiple: true, default: [] },
+    data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
+    docs: { type: 'string', default: join(ROOT, 'docs') },
+    steps: { type: 'string', default: join(ROOT, 'scripts', 'reproduce-steps.js') },
+    out: { type: 'string', default: join(ROOT, 'build', 'reproduce') },
+  },
+  allowPositionals: true,
+});
+const { STEPS: steps } = await import(pathToFileURL(resolve(flags.steps)).href);
+const unknown = positionals.find((name) => !Object.hasOwn(steps, name));
+if (unknown !== undefined) {
+  console.error(`no step ${unknown}: expected some of ${Object.keys(steps).join(', ')}`);
+  process.exit(2);
+}
+
+const chosen = [];
+let [minutes, gigabytes] = [0, 0];
+for (const [name, step] of Object.entries(steps)) {
+  const missing = step.recordings.filter((folder) => !existsSync(join(flags.data, folder)));
+  const isAsked =
+    positionals.length === 0 ? flags.with.includes(step.needs ?? '') || !step.needs : positionals.includes(name);
+  const obstacle =
+    missing.length > 0
+      ? `no ${missing.join(', ')} in ${flags.data}; ${fetching(missing)}`
+      : !isAsked && positionals.length === 0 && `only with --with ${step.needs}`;
+  const does = `${name}: ${step.does}; ${step.minutes} min on 2 idle cores, ${step.gigabytes} GB`;
+  console.error(`${isAsked && !obstacle ? 'will run' : 'not run '}  ${does}${obstacle ? ` (${obstacle})` : ''}`);
+  if (!isAsked || obstacle) continue;
+  chosen.push(name);
+  minutes += step.minutes;
+  gigabytes += step.gigabytes;
+}
+console.error(`${chosen.length} steps, ${minutes} min, ${gigabytes.toFixed(1)} GB in ${flags.out}`);
+if (flags.list) process.exit(0);
+
+const absent = positionals.filter((name) => !chosen.includes(name));
+let differing = 0;
+for (const name of chosen) {
+  const folder = resolve(flags.out, name);
+  run(name, folder);
+  if (!flags.check) continue;
+  for (const table of steps[name].tables) {
+    const place = `${table.doc}, ${table.heading}`;
+    const { compared, differences } = tableDifferences(table, { docs: flags.docs, results: folder });
+    for (const difference of differences) console.log(`${name}: ${place}: ${difference}`);
+    console.log(`${name}: ${place}: ${compared} numbers compared, ${differences.length} differ`);
+    differing += differences.length;
+  }
+}
+process.exit(differing > 0 || absent.length > 0 ? 1 : 0);
+
+/** The commands that make folders `<place>/<data set>` of the data. */
+function fetching(missing) {
+  return [...new Set(missing.map(dirname))]
+    .map((place) => {
+      const names = missing.filter((one) => dirname(one) === place).map((one) => basename(one));
+      return `npx leo-abr datasets fetch ${names.join(' ')} --out ${join(flags.data, place)}`;
+    })
+    .join(' && ');
+}
+
+/** Runs a step's commands, unless its manifest says that they were run with the same code and recordings. */
+function run(name, folder) {
+  const { commands, recordings } = steps[name];
+  const file = join(folder, 'manifest.json');
+  const inputs = hashes(
+    recordings.map((one) => join(flags.data, one)),
+    flags.data,
+  );
+  const commit = git('describe', '--always', '--dirty', '--abbrev=40', '--exclude=*');
+  const same = { step: name, commit, commands, inputs };
+  if (existsSync(file) && !commit.endsWith('-dirty')) {
+    const before = JSON.parse(readFileSync(file, 'utf8'));
+    if (Object.entries(same).every(([key, value]) => JSON.stringify(before[key]) === JSON.stringify(value))) {
+      console.error(`${name}: done before, ${relative(ROOT, file)}`);
+      return;
+    }
+  }
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const startedAt = new Date();
+  const env = {
+    ...process.env,
+    DATA: resolve(flags.data),
+    OUT: folder,
+    PATH: [join(ROOT, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
+  };
+  for (const command of commands) {
+    console.error(`\n$ ${command}`);
+    const { status } = spawnSync('bash', ['-ec', command], { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'] });
+    if (status === 0) continue;
+    console.error(`${name}: status ${status}`);
+    process.exit(status ?? 130);
+  }
+  const outputs = hashes([folder], folder);
+  const seeds = [...new Set([...commands.join(' ').matchAll(/--seed (\d+)/g)].map(([, seed]) => Number(seed)))];
+  const manifest = {
+    ...same,
+    seeds: seeds.length > 0 ? seeds : [1],
+    startedAt: startedAt.toISOString(),
+    seconds: Math.round((Date.now() - startedAt) / 1000),
+    machine: {
+      cores: availableParallelism(),
+      processor: cpus()[0]?.model,
+      gigabytes: Math.round(totalmem() / 2 ** 30),
+      system: `${platform()} ${release()}`,
+    },
+    versions: { node: process.version, lock: hashOf(join(ROOT, 'package-lock.json')) },
+    outputs,
+  };
+  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** SHA-256 of files, and of those in folders, by path relative to `base`. */
+function hashes(paths, base) {
+  const found = {};
+  for (const path of paths) {
+    const isFolder = statSync(path).isDirectory();
+    const files = isFolder ? readdirSync(path, { recursive: true }).map((name) => join(path, name)) : [path];
+    for (const one of files.sort()) if (statSync(one).isFile()) found[relative(base, one)] = hashOf(one);
+  }
+  return found;
+}
+
+function hashOf(file) {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
+function git(...args) {
+  return execFileSync('git', ['-C', ROOT, ...args], { encoding: 'utf8' }).trim();
+}
