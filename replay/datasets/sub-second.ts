@@ -109,7 +109,7 @@ export const stampedOutput: Converter = (file) => {
     const tcp = / sec =\s+([\d.]+) Mbps\s+\d+ retrans/.exec(line);
     const udp = /([\d.]+)-([\d.]+)\s+sec\s.*\s([\d.]+) ([KMG]?)bits\/sec\s.*\s(\d+)\/(\d+) /.exec(line);
     // The totals at the end cover all intervals.
-    if (tcp === null && (udp === null || Number(udp[2]) - Number(udp[1]) > 1)) continue;
+    if (tcp === null && (udp === null || Number(udp[2]) - Number(udp[1]) >= 1)) continue;
     ratesMbps.push(tcp ? Number(tcp[1]) : Number(udp![3]) * UNITS_MBPS[udp![4]!]!);
     if (udp) loss.push(Number(udp[5]) / Number(udp[6]));
     const stampMs = utcMsOf(line.slice(1), -4);
@@ -165,5 +165,5 @@ export function deepestPhaseSeconds({ samples }: Recording): number {
     counts[bin]!++;
   });
   const means = sums.map((sum, bin) => sum / counts[bin]!);
-  return means.indexOf(means.reduce((least, mean) => Math.min(least, mean))) / 10;
+  return means.indexOf(Math.min(...means.filter((mean) => !Number.isNaN(mean)))) / 10;
 }
