@@ -49,11 +49,10 @@ function forget(part: string): void {
 
 /** Appends the rest of the file to `part`. Returns the error of a connection that broke, after writing what came. */
 async function appendRest(url: string, part: string, signal: AbortSignal): Promise<InputError | undefined> {
-  const resumes = existsSync(part) && existsSync(versionOf(part));
-  const held = resumes ? statSync(part).size : 0;
+  const held = existsSync(part) && existsSync(versionOf(part)) ? statSync(part).size : 0;
   const headers = {
     'accept-encoding': 'identity',
-    ...(resumes && { range: `bytes=${held}-`, 'if-range': readFileSync(versionOf(part), 'utf8') }),
+    ...(held > 0 && { range: `bytes=${held}-`, 'if-range': readFileSync(versionOf(part), 'utf8') }),
   };
   const failed = (error: Error) => {
     signal.throwIfAborted();
@@ -62,11 +61,12 @@ async function appendRest(url: string, part: string, signal: AbortSignal): Promi
   const response = await fetch(url, { headers, signal }).catch((error) => {
     throw failed(error);
   });
-  const continues = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${held}-`);
+  const continues =
+    held > 0 && response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${held}-`) === true;
   if (response.status !== 200 && !continues) {
     await response.body?.cancel();
     // The part does not fit the file: start afresh the next time.
-    if (resumes) forget(part);
+    if (held > 0) forget(part);
     throw new InputError(url, 'the file', undefined, `HTTP ${response.status} ${response.statusText}`.trim());
   }
   if (!continues) rmSync(versionOf(part), { force: true });
