@@ -16,7 +16,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { CAR_ZIP, COOKED, IDP_ROWS, iperfReport } from '../../replay/datasets/source-files.fixture.ts';
+import { CAR_ZIP, COOKED, IDP_ROWS, iperfReport, PING_CSV } from '../../replay/datasets/source-files.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { runCommand } from '../command.ts';
 import { gitBlobOf, sha256Of } from './download.ts';
@@ -286,20 +286,17 @@ describe('datasets fetch', () => {
       mkdirSync(dirname(at('hand', name)), { recursive: true });
       writeFileSync(at('hand', name), content);
     }
-    const { status, stderr } = await datasets(
-      'fetch',
-      '--from',
-      at('hand'),
-      '--out',
-      at('out'),
-      'starnet',
-      'autobahn',
-      'road',
-    );
+    const lls = 'clarkzjw__LEOLiveStreaming/shaper/bent_pipe_victoria_2_latency.csv';
+    mkdirSync(dirname(at('hand', lls)), { recursive: true });
+    writeFileSync(at('hand', lls), PING_CSV);
+    const sets = ['starnet', 'autobahn', 'lls-victoria', 'road'];
+    const { status, stderr } = await datasets('fetch', '--from', at('hand'), '--out', at('out'), ...sets);
     expect(status).toBe(1);
     expect(stderr).toMatch(/^road: --from: expected a folder sys-uos__Starlink-on-the-Road in it, got none$/m);
+    expect(stderr).toMatch(/^lls-victoria: no file shaper\/bent_pipe_victoria_1_latency.csv in .*: left out$/m);
     expect(requests).toEqual([]);
     expect(below('out').filter((name) => name.endsWith('.csv'))).toEqual([
+      'bent_pipe_victoria_2_latency.csv',
       'dl-20240419T120020.csv',
       'osn_recording_046_window_000.csv',
     ]);

@@ -33,7 +33,9 @@ export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promi
   const lock = readLock(out);
   const files: { source: Source; file: PlacedFile }[] = [];
   for (const source of recipe.sources) {
-    for (const file of await place.list(source, signal)) files.push({ source, file });
+    const found = await place.list(source, signal);
+    if (found.length === 0) onNote(`${recipe.name}: no file ${source.path} in ${source.repository}: left out`);
+    for (const file of found) files.push({ source, file });
   }
   const written = new Map<string, string>();
   let recordings = 0;

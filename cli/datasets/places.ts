@@ -1,7 +1,7 @@
 /** Where the files of data sets come from: a folder, or the web by way of a cache. */
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { isFileOf } from '../../replay/datasets/dataset-files.ts';
 import type { Source } from '../../replay/datasets/recipes.ts';
@@ -15,7 +15,7 @@ export interface PlacedFile {
 }
 
 export interface Place {
-  /** The files of a source. @throws {InputError} if there is none. */
+  /** The files of a source that are in this place. */
   list(source: Source, signal: AbortSignal): Promise<PlacedFile[]>;
   read(source: Source, path: string, signal: AbortSignal): Promise<Uint8Array>;
   /** Forgets a file with wrong content, so that it is downloaded again. */
@@ -25,23 +25,17 @@ export interface Place {
 /** `owner__repository`: the folder of a repository in a folder of downloads and on a mirror. */
 const folderOf = ({ repository }: Source) => repository.replace('/', '__');
 
-function matching(source: Source, files: readonly PlacedFile[], where: string): PlacedFile[] {
-  const found = files.filter(({ path }) => isFileOf(source, path));
-  if (found.length === 0) throw new InputError(where, `files ${source.path}`, undefined, 'none');
-  return found;
-}
-
 /** Files that were downloaded by hand: `<folder>/<owner>__<repository>/<path>`. */
 export function folderPlace(folder: string): Place {
   return {
     async list(source) {
       const root = join(folder, folderOf(source));
       if (!existsSync(root)) throw new InputError('--from', `a folder ${folderOf(source)} in it`, undefined, 'none');
-      const files = readdirSync(root, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => ({ path: relative(root, join(entry.parentPath, entry.name)).split(sep).join('/') }))
-        .sort((a, b) => (a.path < b.path ? -1 : 1));
-      return matching(source, files, root);
+      const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => path.split(sep).join('/'));
+      return paths
+        .filter((path) => isFileOf(source, path))
+        .sort()
+        .map((path) => ({ path }));
     },
     async read(source, path) {
       return readFileSync(join(folder, folderOf(source), path));
@@ -74,7 +68,9 @@ export function webPlace({ cache, mirror }: { cache: string; mirror?: string | u
           : mirrored(source, TREE);
       const tree = await download(source, url, TREE, signal);
       try {
-        return matching(source, treeFiles(tree, url), url);
+        const found = treeFiles(tree, url).filter((file) => isFileOf(source, file.path));
+        if (found.length > 0) return found;
+        throw new InputError(url, `files ${path}`, undefined, 'none');
       } catch (error) {
         rmSync(cached(source, TREE), { force: true });
         throw error;
