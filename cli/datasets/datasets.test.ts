@@ -16,7 +16,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { CAR_ZIP, COOKED, IDP_ROWS, iperfReport, PING_CSV } from '../../replay/datasets/source-files.fixture.ts';
+import { CAR_ZIP, IDP_ROWS, iperfReport, PING_CSV, TIMED_LINES } from '../../replay/datasets/source-files.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { runCommand } from '../command.ts';
 import { gitBlobOf, sha256Of } from './download.ts';
@@ -51,8 +51,8 @@ beforeEach(async () => {
   requests = [];
   answer = serve;
   files = {
-    [`${STARNET}/tree.json`]: tree(gitBlobOf(Buffer.from(COOKED))),
-    [`${STARNET}/${TRACE}`]: COOKED,
+    [`${STARNET}/tree.json`]: tree(gitBlobOf(Buffer.from(TIMED_LINES))),
+    [`${STARNET}/${TRACE}`]: TIMED_LINES,
     [IDP]: IDP_ROWS,
     [AUTOBAHN]: CAR_ZIP,
   };
@@ -149,7 +149,7 @@ describe('datasets fetch', () => {
     ]);
     expect(JSON.parse(readFileSync(at('out', 'datasets-lock.json'), 'utf8'))).toEqual({
       [`luopeng69131/SafeSABR-dashjs-emulation@c0b2ac48f2c96f3531f055b83b82f4a9b94156f2:${TRACE}`]: sha256Of(
-        Buffer.from(COOKED),
+        Buffer.from(TIMED_LINES),
       ),
       'rcastellotti/idp@3a6383be42643e7c4886fee462f3b3b2df567b25:data/large_file_download_5parallel.csv': sha256Of(
         Buffer.from(IDP_ROWS),

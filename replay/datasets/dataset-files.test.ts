@@ -102,8 +102,9 @@ describe('recordings of', () => {
 
   test('starnet: 300 s of a trace; place and phase of the recording', () => {
     const path = 'data/starlink_holdout30/any/folder/us_recording_203_window_004.trace';
-    const { name, rows, sidecar } = converted('starnet', path, source.COOKED)[0]!;
+    const { name, rows, sidecar } = converted('starnet', path, source.TIMED_LINES)[0]!;
     expect([name, rows.length]).toEqual(['us_recording_203_window_004', 300]);
+    expect([rows[0], rows[299]]).toEqual(['0,100,,', '299,114,,']);
     expect(sidecar).toMatchObject({ recording_group: 'starnet-us', epoch_phase_s: 31, source: { path } });
   });
 
@@ -229,6 +230,12 @@ describe('a file of another form is an error with its place', () => {
       'data/iperf.csv',
       source.ROAD_ROWS.replace('\n2024-01-11 10:06:40', '\nnoon'),
       /^data\/iperf.csv:3: timestamp_start/,
+    ],
+    [
+      'starnet',
+      'data/starlink_holdout30/osn_recording_046_window_000.trace',
+      '0 5\n1',
+      /window_000.trace:2: expected a time in s/,
     ],
     ['autobahn', 'Data/Autobahn/throughput.zip', 'PK', /throughput.zip: expected a zip archive/],
     [

@@ -1,6 +1,8 @@
 /** Converters of sources with about one sample a second. */
 
-import { parseTraces } from '../formats/trace-format.ts';
+import { InputError } from '../../abr/errors.ts';
+import { decimalOf, linesOf } from '../formats/lines.ts';
+import { placeOf } from '../formats/place.ts';
 import {
   type Converter,
   compactUtc,
@@ -8,7 +10,6 @@ import {
   interpolator,
   type Recording,
   ratesOnGrid,
-  type SourceFile,
   samplesOf,
   Table,
   textOf,
@@ -118,26 +119,19 @@ export const idpRows: Converter = (file) => {
 };
 
 /**
- * A trace in one of the project's formats (CSV, cooked, mahimahi), of which at most `seconds` are kept. `phases` are
- * seconds of the minute at second 0, by recording.
+ * Lines of a time in s and a rate in Mbit/s that holds until the next line, from the first line's time, of which
+ * `seconds` are kept. `phases` are seconds of the minute of the first line, by recording.
  */
-export function traceFile({
-  seconds = Infinity,
-  phases = {},
-}: {
-  seconds?: number;
-  phases?: Readonly<Record<string, number>>;
-}): Converter {
-  return (file: SourceFile) => {
-    const traces = parseTraces(textOf(file), {
-      name: file.name,
-      file: file.path,
-      metadata: { dataset: '', recordingGroup: '' },
+export function timedLines(seconds: number, phases: Readonly<Record<string, number>>): Converter {
+  return (file) => {
+    const rows = Array.from(linesOf(textOf(file)), ([line, number]) => {
+      const [time = Number.NaN, rate = Number.NaN] = line.split(/\s+/).map(decimalOf);
+      if (time >= 0 && rate >= 0) return [time, rate] as const;
+      throw new InputError(placeOf({ file: file.path, line: number }), 'a time in s and a rate in Mbit/s', line);
     });
-    return traces.map(({ name, stepEndsSeconds, ratesBps }) => {
-      const starts = [0, ...stepEndsSeconds.subarray(0, -1)].filter((start) => start < seconds);
-      const ratesMbps = ratesBps.subarray(0, starts.length).map((rate) => rate / 1e6);
-      return { name, samples: samplesOf({ timesSeconds: starts, ratesMbps }), epochPhaseSeconds: phases[file.name] };
-    });
+    const kept = rows.filter(([time]) => time - rows[0]![0] < seconds);
+    const timesSeconds = kept.map(([time]) => time - rows[0]![0]);
+    const samples = samplesOf({ timesSeconds, ratesMbps: kept.map(([, rate]) => rate) });
+    return [{ name: file.name, samples, epochPhaseSeconds: phases[file.name] }];
   };
 }

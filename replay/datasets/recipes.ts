@@ -1,9 +1,9 @@
 /** The public data sets that can be fetched: where their files are, what they mean, how they become traces. Data only. */
 
-import { idpRows, roadRuns, secondRows, traceFile } from './per-second.ts';
+import { idpRows, roadRuns, secondRows, timedLines } from './per-second.ts';
 import { pingLines, pingMedians } from './pings.ts';
 import { type Converter, namedByStart } from './recording.ts';
-import { halfStepRows, iperfJson, joinedEpochs, nicCounter, stampedOutput } from './sub-second.ts';
+import { halfStepRows, iperfJson, joinedEpochs, nicCounter, packetTimes, stampedOutput } from './sub-second.ts';
 
 export interface Source {
   /** `owner/repository` on GitHub, or what names the folder of files unpacked by hand. */
@@ -180,19 +180,16 @@ export const RECIPES: readonly Recipe[] = [
         path: /^data\/starlink_holdout30\/(?:.*\/)?(?:osn_recording_(?:046|093|118)_window_000|us_recording_(?:196_window_014|203_window_004|225_window_004)|vic_recording_(?:107|111|122)_window_000)\.trace$/,
       },
     ],
-    convert: traceFile({
-      seconds: 300,
-      phases: {
-        osn_recording_046_window_000: 27,
-        osn_recording_093_window_000: 27,
-        osn_recording_118_window_000: 27,
-        us_recording_196_window_014: 28,
-        us_recording_203_window_004: 31,
-        us_recording_225_window_004: 40,
-        vic_recording_107_window_000: 27,
-        vic_recording_111_window_000: 27,
-        vic_recording_122_window_000: 27,
-      },
+    convert: timedLines(300, {
+      osn_recording_046_window_000: 27,
+      osn_recording_093_window_000: 27,
+      osn_recording_118_window_000: 27,
+      us_recording_196_window_014: 28,
+      us_recording_203_window_004: 31,
+      us_recording_225_window_004: 40,
+      vic_recording_107_window_000: 27,
+      vic_recording_111_window_000: 27,
+      vic_recording_122_window_000: 27,
     }),
     group: 'starnet-$1',
     groupFrom: /^([a-z]+)_.*$/,
@@ -400,7 +397,7 @@ export const RECIPES: readonly Recipe[] = [
         name: '$1-$2',
       },
     ],
-    convert: traceFile({}),
+    convert: packetTimes,
     group: 'leocc-$1',
     groupFrom: /^([A-Z])-.*$/,
     handoverSecond: 'deepest',

@@ -54,7 +54,7 @@ ${seconds(1205, (row) => {
   return `2023-07-05 ${stamp}000,125000000,${30 + (row % 2) * 10}.0,1\n`;
 })}`;
 
-export const COOKED = seconds(320, (s) => `${s} ${100 + (s % 15)}\n`);
+export const TIMED_LINES = seconds(320, (s) => `${s + 1} ${100 + (s % 15)}\n`);
 
 export const HALF_STEPS = `t_s,rtt_ms,capacity_mbps,loss_p,reconfig
 0.0000,30.000,10.0000,0,0
