@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { benchCommand } from './bench.ts';
 import type { CommandIo } from './command-io.ts';
 import { compareCommand } from './compare.ts';
+import { datasetsCommand } from './datasets/datasets.ts';
 import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './exit-status.ts';
 import { fakeDishCommand } from './fake-dish.ts';
 import { mergeCommand } from './merge.ts';
@@ -28,6 +29,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(compareCommand(io))
     .addCommand(reportCommand(io))
     .addCommand(traceCommand(io))
+    .addCommand(datasetsCommand(io))
     .addCommand(serveCommand(io))
     .addCommand(serveDemoCommand(io))
     .addCommand(fakeDishCommand(io))

@@ -1,10 +1,13 @@
 /** The packed leo-abr-tools in an empty folder, as somebody without a checkout has it. */
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'cli/package.json'), 'utf8'));
@@ -73,6 +76,40 @@ test('contains the command and its licence, and no sources', () => {
   const installed = join(folder, 'node_modules/leo-abr-tools');
   expect(readdirSync(installed).sort()).toEqual(['README.md', 'bin', 'deploy', 'dist', 'package.json']);
   expect(readFileSync(join(installed, 'dist/LICENSE'), 'utf8')).toContain('Apache License');
+});
+
+test('public data sets are fetched, replayed and reported', async () => {
+  test.setTimeout(120_000);
+  const leoAbr = (...args: string[]) =>
+    new Promise<string>((resolve, reject) => {
+      const program = join(folder, 'node_modules/.bin/leo-abr');
+      execFile(program, args, { cwd: folder }, (error, _stdout, stderr) =>
+        error === null ? resolve(stderr) : reject(new Error(stderr)),
+      );
+    });
+  const idp = '/rcastellotti__idp/data/large_file_download_5parallel.csv';
+  const requests: string[] = [];
+  const mirror = createServer((request, response) => {
+    requests.push(request.url!);
+    response.writeHead(request.url === idp ? 200 : 404).end(IDP_ROWS);
+  });
+  await new Promise<void>((resolve) => mirror.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = mirror.address() as AddressInfo;
+    const places = ['--mirror', `http://127.0.0.1:${port}`, '--cache', 'cache', '--out', 'recordings'];
+    const fetchIdp = ['datasets', 'fetch', 'tum-idp', ...places];
+    await expect(leoAbr(...fetchIdp)).rejects.toThrow('--accept-licences');
+    for (const _time of ['first', 'second']) {
+      expect(await leoAbr(...fetchIdp, '--accept-licences')).toContain('tum-idp: 2 recordings');
+    }
+    expect(requests).toEqual([idp]);
+  } finally {
+    await new Promise((resolve) => mirror.close(resolve));
+  }
+  const plan = ['--algorithms', 'mpc-d', '--scenario', 'hd-16', '--segments', '5'];
+  await leoAbr('simulate', '--traces', 'recordings', ...plan, '--out', 'results.json');
+  await leoAbr('report', 'results.json', '--traces', 'recordings', '--out', 'report');
+  expect(readFileSync(join(folder, 'report/report.md'), 'utf8')).toContain('tum-idp');
 });
 
 for (const document of ['README.md', 'docs/service.md']) {

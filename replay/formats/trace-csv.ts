@@ -7,7 +7,7 @@ import { describeValue, InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { decimalOf, linesOf } from './lines.ts';
 import { placeOf } from './place.ts';
-import { type TraceSource, tracesFromSamples } from './samples.ts';
+import { type Samples, type TraceSource, tracesFromSamples } from './samples.ts';
 import { defaultMetadata } from './sidecar.ts';
 
 const COLUMNS = ['time_s', 'throughput_mbps', 'rtt_ms', 'loss'] as const;
@@ -85,14 +85,19 @@ function headerIn(text: string, file: string, line: number): ColumnName[] {
  * The trace as CSV, with a precision of 1 us, 1 bit/s and 1e-6 of loss. Parsing it gives the same steps, except that
  * the last step gets the length of the others (a CSV has no end time).
  */
-export function formatTraceCsv(trace: Trace): string {
-  const { stepEndsSeconds, ratesBps, rttSeconds, loss } = trace;
+export function formatTraceCsv({ stepEndsSeconds, ...columns }: Trace): string {
+  const timesSeconds = new Float64Array(stepEndsSeconds.length);
+  timesSeconds.set(stepEndsSeconds.subarray(0, -1), 1);
+  return formatSamplesCsv({ timesSeconds, ...columns });
+}
+
+/** Samples as CSV with the same precision; unknown values stay blank. */
+export function formatSamplesCsv({ timesSeconds, ratesBps, rttSeconds, loss }: Samples): string {
   const lines = [COLUMNS.join(',')];
-  let startSeconds = 0;
-  for (let i = 0; i < stepEndsSeconds.length; i++) {
+  for (let i = 0; i < timesSeconds.length; i++) {
     const rttMs = decimal((rttSeconds?.[i] ?? Number.NaN) * 1e3, 3);
-    lines.push([decimal(startSeconds), decimal(ratesBps[i]! / 1e6), rttMs, decimal(loss?.[i] ?? Number.NaN)].join(','));
-    startSeconds = stepEndsSeconds[i]!;
+    const rateMbps = decimal(ratesBps[i]! / 1e6);
+    lines.push([decimal(timesSeconds[i]!), rateMbps, rttMs, decimal(loss?.[i] ?? Number.NaN)].join(','));
   }
   return `${lines.join('\n')}\n`;
 }

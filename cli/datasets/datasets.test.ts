@@ -1,0 +1,318 @@
+/** Fetches from a server in the process that serves hand-made files and fails on demand. */
+
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { CAR_ZIP, IDP_ROWS, iperfReport, PING_CSV, TIMED_LINES } from '../../replay/datasets/source-files.fixture.ts';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import { runCommand } from '../command.ts';
+import { gitBlobOf, sha256Of } from './download.ts';
+
+const STARNET = 'luopeng69131__SafeSABR-dashjs-emulation';
+const TRACE = 'data/starlink_holdout30/windows/osn_recording_046_window_000.trace';
+const IDP = 'rcastellotti__idp/data/large_file_download_5parallel.csv';
+const IDP_PART = `cache/${IDP.replace('/', '/3a6383be42643e7c4886fee462f3b3b2df567b25/')}.part`;
+const AUTOBAHN = 'sys-uos__Starlink-on-the-Autobahn/Data/Autobahn/throughput.zip';
+const MMSYS24 = 'clarkzjw__mmsys24-starlink-livestreaming-data/src/throughput/downlink';
+
+const tree = (blob: string) =>
+  JSON.stringify({
+    tree: [
+      { path: TRACE, type: 'blob', sha: blob },
+      { path: 'data', type: 'tree' },
+    ],
+  });
+
+let folder: string;
+const at = (...path: string[]) => join(folder, ...path);
+let server: Server;
+let mirror: string;
+let files: Record<string, string | Uint8Array>;
+/** Requests since the beginning: path and range. */
+let requests: string[];
+/** Answers in place of the file. Undefined: the file. */
+let answer: (name: string, request: IncomingMessage, response: ServerResponse) => void;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'leo-abr-datasets-'));
+  requests = [];
+  answer = serve;
+  files = {
+    [`${STARNET}/tree.json`]: tree(gitBlobOf(Buffer.from(TIMED_LINES))),
+    [`${STARNET}/${TRACE}`]: TIMED_LINES,
+    [IDP]: IDP_ROWS,
+    [AUTOBAHN]: CAR_ZIP,
+  };
+  server = createServer((request, response) => {
+    const name = decodeURI(request.url!).slice(1);
+    requests.push([name, request.headers.range].filter((part) => part !== undefined).join(' '));
+    answer(name, request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  mirror = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Answers like a server that knows ranges. */
+function serve(name: string, request: IncomingMessage, response: ServerResponse): void {
+  const content = files[name];
+  if (content === undefined) return void response.writeHead(404).end('not here');
+  const bytes = Buffer.from(content);
+  const etag = `"${sha256Of(bytes)}"`;
+  const from = request.headers['if-range'] === etag ? Number(/^bytes=(\d+)-$/.exec(request.headers.range!)![1]) : 0;
+  const range = from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` };
+  response.writeHead(from > 0 ? 206 : 200, { etag, 'content-length': bytes.length - from, ...range });
+  response.end(bytes.subarray(from));
+}
+
+/** Sends the first 1000 bytes of a file; `then` follows once they are in the cache. */
+function serveBeginning(response: ServerResponse, name: string, then: () => void): void {
+  const content = Buffer.from(files[name]!);
+  response.writeHead(200, { etag: `"${sha256Of(content)}"`, 'content-length': content.length });
+  response.write(content.subarray(0, 1000));
+  const wait = () => (statSync(at(IDP_PART), { throwIfNoEntry: false })?.size === 1000 ? then() : setImmediate(wait));
+  wait();
+}
+
+let interrupt = () => {};
+async function datasets(...args: string[]) {
+  const written = { stdout: '', stderr: '' };
+  const status = await runCommand(['datasets', ...args], {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: { write: (text) => (written.stderr += text) },
+    defaultJobs: 1,
+    onInterrupt: (callback) => {
+      interrupt = callback;
+      return () => {};
+    },
+  });
+  return { status, ...written };
+}
+
+const fetchSets = (...args: string[]) =>
+  datasets('fetch', '--mirror', mirror, '--cache', at('cache'), '--out', at('out'), '--accept-licences', ...args);
+
+/** All files below a folder. */
+const below = (name: string) =>
+  (existsSync(at(name)) ? readdirSync(at(name), { recursive: true, withFileTypes: true }) : [])
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name)
+    .sort();
+
+describe('datasets list', () => {
+  test('shows licence, source and citation of each set', async () => {
+    const { status, stdout } = await datasets('list');
+    expect(status).toBe(0);
+    expect(stdout).toContain('uvic-zenodo: ');
+    expect(stdout).toContain('  licence: CC BY 4.0\n');
+    expect(stdout).toContain(
+      '  source: https://github.com/rcastellotti/idp/tree/3a6383be42643e7c4886fee462f3b3b2df567b25\n',
+    );
+    expect(stdout).toContain('  cite: Zenodo, https://doi.org/10.5281/zenodo.10020034\n');
+  });
+});
+
+describe('datasets fetch', () => {
+  test('writes traces with sidecars and a lock file; a second fetch downloads nothing', async () => {
+    const { status, stderr } = await fetchSets('starnet', 'tum-idp');
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(stderr).toContain(`tum-idp: 2 recordings in ${at('out', 'tum-idp')}\n`);
+    const osn = 'osn_recording_046_window_000';
+    expect(below('out')).toEqual(
+      [
+        'datasets-lock.json',
+        ...[osn, 'wget5-00', 'wget5-01'].flatMap((name) => [`${name}.csv`, `${name}.json`]),
+      ].sort(),
+    );
+    const traces = readTraces([at('out')]);
+    expect(traces.map(({ name, metadata }) => [name, metadata.dataset, metadata.recordingGroup])).toEqual([
+      [osn, 'starnet', 'starnet-osn'],
+      ['wget5-00', 'tum-idp', 'tum-munich-2023-07'],
+      ['wget5-01', 'tum-idp', 'tum-munich-2023-07'],
+    ]);
+    expect(JSON.parse(readFileSync(at('out', 'datasets-lock.json'), 'utf8'))).toEqual({
+      [`luopeng69131/SafeSABR-dashjs-emulation@c0b2ac48f2c96f3531f055b83b82f4a9b94156f2:${TRACE}`]: sha256Of(
+        Buffer.from(TIMED_LINES),
+      ),
+      'rcastellotti/idp@3a6383be42643e7c4886fee462f3b3b2df567b25:data/large_file_download_5parallel.csv': sha256Of(
+        Buffer.from(IDP_ROWS),
+      ),
+    });
+    expect(requests).toEqual([`${STARNET}/tree.json`, `${STARNET}/${TRACE}`, IDP]);
+    requests = [];
+    expect(await fetchSets('starnet', 'tum-idp')).toMatchObject({ status: 0 });
+    expect(requests).toEqual([]);
+  });
+
+  test('asks to read the licences before the first download only', async () => {
+    const withoutFlag = ['fetch', '--mirror', mirror, '--cache', at('cache'), '--out', at('out'), 'tum-idp'];
+    const { status, stderr } = await datasets(...withoutFlag);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^tum-idp\n {2}licence: none stated.*\n {2}source: .*\n {2}cite: .*\n.*--accept-licences/);
+    expect(requests).toEqual([]);
+    expect(await fetchSets('tum-idp')).toMatchObject({ status: 0 });
+    rmSync(at('cache'), { recursive: true });
+    const again = await datasets(...withoutFlag);
+    expect(again).toMatchObject({ status: 0 });
+    expect(again.stderr).not.toContain('licence');
+  });
+
+  test.each<[string, typeof answer, RegExp]>([
+    [
+      '404',
+      (_name, _request, response) => response.writeHead(404).end(),
+      /autobahn: http:.*throughput.zip: .* got HTTP 404/,
+    ],
+    ['500', (_name, _request, response) => response.writeHead(500).end('sorry'), /got HTTP 500/],
+    ['an HTML page', (_name, _request, response) => response.end('\n<!DOCTYPE html><p>Sign in'), /got an HTML page/],
+    ['wrong bytes', (_name, _request, response) => response.end('not a zip'), /expected a zip archive/],
+    ['no connection', (_name, request) => request.socket.destroy(), /autobahn: http:.*expected the file, got/],
+  ])('%s of one source does not stop the others, and is tried again', async (_case, failure, message) => {
+    answer = (name, ...exchange) => (name === AUTOBAHN ? failure : serve)(name, ...exchange);
+    const { status, stderr } = await fetchSets('autobahn', 'tum-idp');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain('not fetched: autobahn;');
+    expect(readdirSync(at('out')).sort()).toEqual(['datasets-lock.json', 'tum-idp']);
+    expect(below('cache')).toEqual(['large_file_download_5parallel.csv']);
+    answer = serve;
+    expect(await fetchSets('autobahn')).toMatchObject({ status: 0 });
+    expect(below('out')).toContain('dl-20240419T120020.csv');
+  });
+
+  test('resumes a download that breaks off', async () => {
+    answer = (name, _request, response) => {
+      answer = serve;
+      serveBeginning(response, name, () => response.destroy());
+    };
+    expect(await fetchSets('tum-idp')).toMatchObject({ status: 0 });
+    expect(requests).toEqual([IDP, `${IDP} bytes=1000-`]);
+    expect(below('cache')).toEqual(['large_file_download_5parallel.csv']);
+  });
+
+  test('gives up if a connection breaks again without progress', async () => {
+    answer = (name, _request, response) => serveBeginning(response, name, () => response.destroy());
+    const { status, stderr } = await fetchSets('tum-idp');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/tum-idp: http:.*5parallel.csv: expected the file, got/);
+    expect(requests).toHaveLength(2);
+    expect(existsSync(at('out'))).toBe(false);
+  });
+
+  test('Ctrl-C leaves nothing half-written, and the next fetch resumes', async () => {
+    answer = (name, _request, response) => serveBeginning(response, name, () => interrupt());
+    expect(await fetchSets('tum-idp')).toMatchObject({ status: 130 });
+    expect(below('out')).toEqual([]);
+    answer = serve;
+    expect(await fetchSets('tum-idp')).toMatchObject({ status: 0 });
+    expect(requests).toEqual([IDP, `${IDP} bytes=1000-`]);
+    expect(below('out')).toHaveLength(5);
+  });
+
+  test('starts afresh if the file has changed since', async () => {
+    answer = (name, _request, response) => serveBeginning(response, name, () => interrupt());
+    expect(await fetchSets('tum-idp')).toMatchObject({ status: 130 });
+    answer = serve;
+    files[IDP] = IDP_ROWS.replaceAll(',30.0,', ',20.0,');
+    expect(await fetchSets('tum-idp')).toMatchObject({ status: 0 });
+    expect(readFileSync(at('out/tum-idp/wget5-00.csv'), 'utf8')).toContain('\n0,100,36,\n');
+  });
+
+  test.each([
+    [
+      'known to the recipe',
+      'mmsys24',
+      `${MMSYS24}/isl-iperf3-0.1s-2m-2023-09-21-06-10-00.json`,
+      /expected SHA-256 629aa8/,
+    ],
+    ['of the git tree', 'starnet', `${STARNET}/${TRACE}`, /expected git blob/],
+    ['of an earlier fetch', 'tum-idp', IDP, /expected SHA-256 of datasets-lock.json/],
+  ])('a wrong checksum, %s, writes nothing and forgets the file', async (_case, set, file, message) => {
+    if (set === 'tum-idp') {
+      expect(await fetchSets(set)).toMatchObject({ status: 0 });
+      rmSync(at('out', set), { recursive: true });
+      rmSync(at('cache'), { recursive: true });
+    }
+    files[file] = set === 'mmsys24' ? iperfReport([1]) : `${files[file]}\n`;
+    const { status, stderr } = await fetchSets(set);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(message);
+    expect(existsSync(at('out', set))).toBe(false);
+    expect(below('cache').filter((name) => name !== 'tree.json')).toEqual([]);
+  });
+
+  // The devices of other systems accept everything.
+  const onLinux = existsSync('/dev/full') ? test : test.skip;
+
+  onLinux('a full disk under --out leaves no trace', async () => {
+    mkdirSync(at('out/tum-idp'), { recursive: true });
+    symlinkSync('/dev/full', at(`out/tum-idp/.wget5-01.csv.${process.pid}.tmp`));
+    const { status, stderr } = await fetchSets('tum-idp');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/wget5-01.csv: expected a file that can be written, got ENOSPC/);
+    expect(readdirSync(at('out'), { recursive: true })).toEqual(['tum-idp']);
+  });
+
+  onLinux('a full disk under --cache leaves no part', async () => {
+    const part = at(IDP_PART);
+    mkdirSync(dirname(part), { recursive: true });
+    symlinkSync('/dev/full', part);
+    const { status, stderr } = await fetchSets('tum-idp');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/5parallel.csv: expected a file that can be written, got ENOSPC/);
+    expect(readdirSync(dirname(part))).toEqual([]);
+  });
+
+  test('--from reads what was downloaded by hand, also without a list of the files', async () => {
+    for (const [name, content] of Object.entries(files)) {
+      if (name.endsWith('tree.json')) continue;
+      mkdirSync(dirname(at('hand', name)), { recursive: true });
+      writeFileSync(at('hand', name), content);
+    }
+    const lls = 'clarkzjw__LEOLiveStreaming/shaper/bent_pipe_victoria_2_latency.csv';
+    mkdirSync(dirname(at('hand', lls)), { recursive: true });
+    writeFileSync(at('hand', lls), PING_CSV);
+    const sets = ['starnet', 'autobahn', 'lls-victoria', 'road'];
+    const { status, stderr } = await datasets('fetch', '--from', at('hand'), '--out', at('out'), ...sets);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^road: --from: expected a folder sys-uos__Starlink-on-the-Road in it, got none$/m);
+    expect(stderr).toMatch(/^lls-victoria: no file shaper\/bent_pipe_victoria_1_latency.csv in .*: left out$/m);
+    expect(requests).toEqual([]);
+    expect(below('out').filter((name) => name.endsWith('.csv'))).toEqual([
+      'bent_pipe_victoria_2_latency.csv',
+      'dl-20240419T120020.csv',
+      'osn_recording_046_window_000.csv',
+    ]);
+  });
+
+  test.each([
+    [['nowhere'], /name: expected one of autobahn, .*, got "nowhere"/],
+    [['road', '--from', 'here'], /--from: expected no --mirror beside it/],
+    [
+      ['uvic-zenodo-all'],
+      /--from: expected a folder with zenodo__10020034\/, unpacked from https:\/\/zenodo.org\/records\/10020034/,
+    ],
+  ])('%j explains what is wrong', async (args, message) => {
+    const { status, stderr } = await fetchSets(...args);
+    expect(status).not.toBe(0);
+    expect(stderr).toMatch(message);
+    expect(requests).toEqual([]);
+  });
+});

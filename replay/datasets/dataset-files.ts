@@ -1,0 +1,68 @@
+/** The traces and sidecars that a recipe makes of a source's file. */
+
+import { InputError } from '../../abr/errors.ts';
+import { HANDOVER_SECOND } from '../../abr/forecast.ts';
+import { formatSidecar } from '../formats/sidecar.ts';
+import { formatSamplesCsv } from '../formats/trace-csv.ts';
+import { handoverPhaseOf, type TraceMetadata } from '../trace.ts';
+import type { Recipe, Source } from './recipes.ts';
+import type { Recording } from './recording.ts';
+import { deepestPhaseSeconds } from './sub-second.ts';
+
+/** Whether a source has the file at this path of its repository. */
+export function isFileOf(source: Source, path: string): boolean {
+  return typeof source.path === 'string' ? source.path === path : source.path.test(path);
+}
+
+/** The recordings in a file of a source. @throws {InputError} if the file has another form. */
+export function recordingsIn(recipe: Recipe, source: Source, path: string, bytes: Uint8Array): Recording[] {
+  const file = path.slice(path.lastIndexOf('/') + 1).replace(/\.[^.]*$/, '');
+  const { name = file } = source;
+  const recordings = recipe.convert({
+    path,
+    name: typeof source.path === 'string' ? name : path.replace(source.path, name),
+    bytes,
+  });
+  const empty = recordings.find(({ samples }) => samples.timesSeconds.length === 0);
+  if (empty !== undefined) throw new InputError(path, 'samples', undefined, 'none');
+  return recordings;
+}
+
+/** Names and contents of the files of a recording: its trace and its sidecar. */
+export function filesOf(recipe: Recipe, source: Source, path: string, recording: Recording): [string, string][] {
+  return [
+    [`${recording.name}.json`, formatSidecar(metadataOf(recipe, source, path, recording))],
+    [`${recording.name}.csv`, formatSamplesCsv(recording.samples)],
+  ];
+}
+
+function metadataOf(recipe: Recipe, source: Source, path: string, recording: Recording): TraceMetadata {
+  const { name, samples, startUtcMs, epochPhaseSeconds } = recording;
+  const { dataset = recipe.name, location, ...other } = { ...recipe.sidecar, ...source.sidecar };
+  const { group = name, groupFrom, handoverSecond } = recipe;
+  const phaseSeconds = startUtcMs === undefined ? epochPhaseSeconds : (startUtcMs % 60_000) / 1000;
+  const handoverPhaseSeconds =
+    handoverSecond === 'deepest'
+      ? deepestPhaseSeconds(recording)
+      : handoverSecond !== undefined && phaseSeconds !== undefined
+        ? handoverPhaseOf(phaseSeconds + HANDOVER_SECOND - handoverSecond)
+        : undefined;
+  const { repository, commit } = source;
+  return {
+    dataset: String(dataset),
+    recordingGroup: groupFrom === undefined ? group : name.replace(groupFrom, group),
+    ...(location !== undefined && { location: String(location) }),
+    licence: recipe.licence,
+    ...(startUtcMs !== undefined && { startUtcMs }),
+    ...(phaseSeconds !== undefined && { epochPhaseSeconds: phaseSeconds }),
+    ...(handoverPhaseSeconds !== undefined && { handoverPhaseSeconds }),
+    other: {
+      direction: 'downlink',
+      ...other,
+      ...recording.other,
+      samples: samples.timesSeconds.length,
+      source: { repo: repository, ...(commit && { commit }), path },
+      ...(recipe.cite && { cite: recipe.cite }),
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/** Recordings as converters make them from the files of a data set, and the parts that converters share. */
+
+import { InputError } from '../../abr/errors.ts';
+import { linesOf } from '../formats/lines.ts';
+import { placeOf } from '../formats/place.ts';
+import type { Samples } from '../formats/samples.ts';
+
+export interface SourceFile {
+  /** Path in its repository, for messages. */
+  path: string;
+  /** Name of its recording, or the beginning of the names of several. */
+  name: string;
+  bytes: Uint8Array;
+}
+
+export interface Recording {
+  name: string;
+  /** From second 0. Unknown rates and round-trip times are NaN. */
+  samples: Samples;
+  /** UTC in ms of second 0. */
+  startUtcMs?: number | undefined;
+  /** Second of the minute of second 0, where the UTC itself is unknown. */
+  epochPhaseSeconds?: number | undefined;
+  /** Further fields of the sidecar. */
+  other?: Readonly<Record<string, unknown>>;
+}
+
+/** The recordings in a file of a data set. @throws {InputError} with line and field if the file has another form. */
+export type Converter = (file: SourceFile) => Recording[];
+
+export function textOf({ bytes }: SourceFile): string {
+  return new TextDecoder().decode(bytes);
+}
+
+/** The samples of a recording, to 1 kbit/s, 0.01 ms and 0.0001 of loss: no source is more precise. */
+export function samplesOf(columns: {
+  timesSeconds: ArrayLike<number>;
+  ratesMbps?: ArrayLike<number>;
+  rttMs?: ArrayLike<number>;
+  loss?: ArrayLike<number>;
+}): Samples {
+  const { timesSeconds, ratesMbps, rttMs, loss } = columns;
+  const rounded = (values: ArrayLike<number>, places: number, factor: number) =>
+    Float64Array.from(values, (value) => Number(value.toFixed(places)) * factor);
+  return {
+    timesSeconds: rounded(timesSeconds, 3, 1),
+    ratesBps: ratesMbps ? rounded(ratesMbps, 3, 1e6) : new Float64Array(timesSeconds.length).fill(Number.NaN),
+    ...(rttMs && { rttSeconds: rounded(rttMs, 2, 1e-3) }),
+    ...(loss && { loss: rounded(loss, 4, 1) }),
+  };
+}
+
+/** `count` times, one each `stepSeconds`. */
+export function gridSeconds(count: number, stepSeconds: number): number[] {
+  return Array.from({ length: count }, (_, i) => i * stepSeconds);
+}
+
+/** The rows of a CSV with a header, as a reader of its columns. */
+export class Table {
+  private readonly header: readonly string[];
+  private readonly rows: [line: string[], number: number][] = [];
+
+  constructor(
+    text: string,
+    private readonly file: string,
+    columns: readonly string[],
+  ) {
+    let header: string[] | undefined;
+    for (const [line, number] of linesOf(text)) {
+      const cells = line.split(',');
+      if (header === undefined) header = cells;
+      else this.rows.push([cells, number]);
+    }
+    this.header = header ?? [];
+    const missing = columns.find((column) => !this.header.includes(column));
+    if (missing !== undefined) {
+      throw new InputError(placeOf({ file, line: 1 }), `a header with ${missing}`, this.header.join(','));
+    }
+    if (this.rows.length === 0) throw new InputError(file, 'rows below the header', undefined, 'none');
+  }
+
+  /** A column; `read` gives undefined or NaN for an invalid cell. */
+  column<T>(name: string, expected: string, read: (cell: string) => T | undefined): T[] {
+    const at = this.header.indexOf(name);
+    return this.rows.map(([cells, line]) => {
+      const value = read(cells[at] ?? '');
+      if (value === undefined || Number.isNaN(value)) {
+        throw new InputError(placeOf({ file: this.file, line, field: name }), expected, cells[at] ?? '');
+      }
+      return value;
+    });
+  }
+
+  numbers(name: string): number[] {
+    return this.column(name, 'a number >= 0', (cell) => (Number(cell) >= 0 && cell !== '' ? Number(cell) : Number.NaN));
+  }
+
+  /** UTC in ms of a column of `2024-04-19 16:23:20`; what follows the fraction of the second is ignored. */
+  times(name: string, utcOffsetHours: number): number[] {
+    return this.column(name, 'a time such as 2024-04-19 16:23:20', (cell) => utcMsOf(cell, utcOffsetHours));
+  }
+}
+
+/** UTC in ms of `2024-04-19 16:23:20.5` on a clock `utcOffsetHours` ahead of UTC, to the microsecond; NaN if it is none. */
+export function utcMsOf(text: string, utcOffsetHours: number): number {
+  const [, date, time, fraction = ''] = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d+)?/.exec(text) ?? [];
+  return Date.parse(`${date}T${time}Z`) + Number(`0${fraction}`) * 1000 - utcOffsetHours * 3_600_000;
+}
+
+/** `20240419T162320` of a UTC in ms. */
+export function compactUtc(utcMs: number): string {
+  return new Date(utcMs).toISOString().replace(/[-:]|\..*/g, '');
+}
+
+/** The same recordings, named after their start. */
+export function namedByStart(convert: Converter): Converter {
+  return (file) => convert(file).map((recording) => ({ ...recording, name: `${compactUtc(recording.startUtcMs!)}Z` }));
+}
+
+/**
+ * Rates in Mbit/s on a regular grid from readings of a counter, whose bits count as evenly spread between two readings.
+ * NaN where two readings are more than three steps apart, and outside of the readings.
+ */
+export function ratesOnGrid(
+  { timesSeconds, cumulativeBits }: { timesSeconds: ArrayLike<number>; cumulativeBits: ArrayLike<number> },
+  { startSeconds, stepSeconds, count }: { startSeconds: number; stepSeconds: number; count: number },
+): number[] {
+  const bitsAt = interpolator(timesSeconds, cumulativeBits, 3 * stepSeconds);
+  const edges = Array.from({ length: count + 1 }, (_, i) => bitsAt(startSeconds + i * stepSeconds));
+  return Array.from({ length: count }, (_, i) => (edges[i + 1]! - edges[i]!) / stepSeconds / 1e6);
+}
+
+/** Linear interpolation, for ascending arguments. NaN outside, and between points more than `longest` apart. */
+export function interpolator(xs: ArrayLike<number>, ys: ArrayLike<number>, longest: number): (x: number) => number {
+  let i = 0;
+  return (x) => {
+    while (i < xs.length - 2 && xs[i + 1]! <= x) i++;
+    const width = xs[i + 1]! - xs[i]!;
+    if (x < xs[i]! || x > xs[i + 1]! || width > longest) return Number.NaN;
+    return ys[i]! + ((ys[i + 1]! - ys[i]!) * (x - xs[i]!)) / width;
+  };
+}
