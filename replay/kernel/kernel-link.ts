@@ -4,13 +4,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { KernelSteps } from './kernel-steps.ts';
 import { allowCongestionControl, type CongestionControl, linkEmulator } from './kernel-support.ts';
+import { transportProgram } from './transport-program.ts';
 
 const SERVER_ADDRESS = '10.77.0.1';
 const SERVER_PORT = 8080;
+const HTTP3_PORT = 8443;
 
 /** Counts since the previous query. */
 export interface LinkStatistics {
@@ -37,7 +39,19 @@ const server = createServer().listen(Number(port), address, () => {
   process.send('listening', server, () => server.close(() => process.disconnect()));
 });`;
 
+/** A server in the server's namespace that speaks HTTP/3. */
+export interface Http3Server {
+  /** Without a trailing slash. */
+  url: string;
+  /** Base64 of SHA-256 of the key of its certificate, for `--ignore-certificate-errors-spki-list`. */
+  spki: string;
+  /** What it prints, a line each (transport/README.md). */
+  lines: AsyncIterator<string>;
+}
+
 export class KernelLink {
+  private readonly servers: ChildProcess[] = [];
+
   private constructor(
     private readonly emulator: ChildProcess,
     private readonly namespaces: { server: string; client: string },
@@ -46,9 +60,12 @@ export class KernelLink {
     private readonly folder: string,
   ) {}
 
-  /** Rejects with an `Error` on machines that cannot run it; `kernelTierObstacle` checks this in advance. */
-  static async start(options: { congestionControl: CongestionControl; rttSeconds: number }): Promise<KernelLink> {
-    const { congestionControl, rttSeconds } = options;
+  /**
+   * Rejects with an `Error` on machines that cannot run it; `kernelTierObstacle` checks this in advance.
+   * `congestionControl` is that of TCP; default CUBIC.
+   */
+  static async start(options: { congestionControl?: CongestionControl; rttSeconds: number }): Promise<KernelLink> {
+    const { congestionControl = 'cubic', rttSeconds } = options;
     const obstacle = allowCongestionControl(congestionControl);
     if (obstacle !== undefined) throw new Error(obstacle);
     const emulator = spawn(linkEmulator(), { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -78,12 +95,29 @@ export class KernelLink {
     });
   }
 
-  /** The path of a script that runs an executable in the client's namespace, with its arguments and streams. */
-  clientProgram(executable: string): string {
-    const file = join(this.folder, 'in-client-namespace');
+  /**
+   * Starts an HTTP/3 server under a congestion control (`quicCongestion`). It forwards requests to the server that
+   * listens in its namespace, or with `isProxy` false sends zeros without an end. Builds the program at first use.
+   */
+  async serveHttp3(congestion: string, { isProxy = true, port = HTTP3_PORT } = {}): Promise<Http3Server> {
+    const program = this.program('server', transportProgram());
+    const args = ['serve', '--listen', `${SERVER_ADDRESS}:${port}`, '--congestion', congestion];
+    const mode = isProxy ? ['--upstream', `${SERVER_ADDRESS}:${SERVER_PORT}`] : ['--samples', 'yes'];
+    const server = spawn(program, [...args, ...mode], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.servers.push(server);
+    const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+    const { value } = await lines.next();
+    if (value === undefined) throw new Error(`no HTTP/3 server with ${congestion}`);
+    const { spki } = JSON.parse(value) as { spki: string };
+    return { url: `https://${SERVER_ADDRESS}:${port}`, spki, lines };
+  }
+
+  /** The path of a script that runs an executable in one of the namespaces, with its arguments and streams. */
+  program(side: 'server' | 'client', executable: string): string {
+    const file = join(this.folder, `${basename(executable)}-of-${side}`);
     writeFileSync(
       file,
-      `#!/bin/sh\nexec nsenter --net=${this.namespaces.client} '${executable.replaceAll("'", "'\\''")}' "$@"\n`,
+      `#!/bin/sh\nexec nsenter --net=${this.namespaces[side]} '${executable.replaceAll("'", "'\\''")}' "$@"\n`,
     );
     chmodSync(file, 0o755);
     return file;
@@ -110,11 +144,18 @@ export class KernelLink {
     return { packets, bytes, dropped, lost };
   }
 
-  /** Ends the emulator; the namespaces end with their last process. */
+  /** Ends the emulator and the HTTP/3 servers; the namespaces end with their last process. */
   async close(): Promise<void> {
-    const ended = new Promise((resolve) => this.emulator.once('close', resolve));
-    this.emulator.stdin!.end();
-    await ended;
+    const processes = [...this.servers, this.emulator].filter(
+      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+    );
+    await Promise.all(
+      processes.map((one) => {
+        const ended = new Promise((resolve) => one.once('close', resolve));
+        one.stdin!.end();
+        return ended;
+      }),
+    );
     rmSync(this.folder, { recursive: true, force: true });
   }
 
