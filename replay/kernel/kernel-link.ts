@@ -45,8 +45,6 @@ export interface Http3Server {
   url: string;
   /** Base64 of SHA-256 of the key of its certificate, for `--ignore-certificate-errors-spki-list`. */
   spki: string;
-  /** What it prints, a line each (transport/README.md). */
-  lines: AsyncIterator<string>;
 }
 
 export class KernelLink {
@@ -96,20 +94,27 @@ export class KernelLink {
   }
 
   /**
-   * Starts an HTTP/3 server under a congestion control (`quicCongestion`). It forwards requests to the server that
-   * listens in its namespace, or with `isProxy` false sends zeros without an end. Builds the program at first use.
+   * Starts an HTTP/3 server under a congestion control (`quicCongestion`), which forwards requests to the server that
+   * listens in its namespace. With `onSample` it sends zeros without an end instead, and prints samples of its
+   * connections (transport/README.md). Builds the program at first use.
    */
-  async serveHttp3(congestion: string, { isProxy = true, port = HTTP3_PORT } = {}): Promise<Http3Server> {
-    const program = this.program('server', transportProgram());
-    const args = ['serve', '--listen', `${SERVER_ADDRESS}:${port}`, '--congestion', congestion];
-    const mode = isProxy ? ['--upstream', `${SERVER_ADDRESS}:${SERVER_PORT}`] : ['--samples', 'yes'];
-    const server = spawn(program, [...args, ...mode], { stdio: ['pipe', 'pipe', 'inherit'] });
+  async serveHttp3(
+    congestion: string,
+    { port = HTTP3_PORT, onSample }: { port?: number; onSample?: (line: string) => void } = {},
+  ): Promise<Http3Server> {
+    const address = `${SERVER_ADDRESS}:${port}`;
+    const mode = onSample ? ['--samples', 'yes'] : ['--upstream', `${SERVER_ADDRESS}:${SERVER_PORT}`];
+    const args = ['serve', '--listen', address, '--congestion', congestion, ...mode];
+    const server = spawn(this.program('server', transportProgram()), args, { stdio: ['pipe', 'pipe', 'inherit'] });
     this.servers.push(server);
-    const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
-    const { value } = await lines.next();
-    if (value === undefined) throw new Error(`no HTTP/3 server with ${congestion}`);
-    const { spki } = JSON.parse(value) as { spki: string };
-    return { url: `https://${SERVER_ADDRESS}:${port}`, spki, lines };
+    const lines = createInterface({ input: server.stdout });
+    const first = await new Promise<string>((resolve, reject) => {
+      lines.once('line', resolve);
+      lines.once('close', () => reject(new Error(`the HTTP/3 server with ${congestion} did not start`)));
+    });
+    if (onSample) lines.on('line', onSample);
+    const { spki } = JSON.parse(first) as { spki: string };
+    return { url: `https://${address}`, spki };
   }
 
   /** The path of a script that runs an executable in one of the namespaces, with its arguments and streams. */

@@ -40,24 +40,3 @@ impl Congestion {
         config.set_custom_bbr_params(self.bbr);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_the_settings_of_bbr2() {
-        let tuned = Congestion::parse("bbr2:probe-rtt=4000,loss=0.08").unwrap();
-        assert_eq!(tuned.algorithm, CongestionControlAlgorithm::Bbr2Gcongestion);
-        assert_eq!(tuned.bbr.probe_rtt_period, Some(Duration::from_secs(4)));
-        assert_eq!(tuned.bbr.loss_threshold, Some(0.08));
-        assert_eq!(Congestion::parse("bbr2").unwrap().bbr, BbrParams::default());
-    }
-
-    #[test]
-    fn rejects_everything_else() {
-        for wrong in ["vegas", "cubic:loss=0.1", "bbr2:loss=2", "bbr2:probe-rtt=0", "bbr2:", "bbr2:loss=x"] {
-            assert!(Congestion::parse(wrong).is_err(), "{wrong}");
-        }
-    }
-}

@@ -61,7 +61,8 @@ pub fn serve(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         }
         sampled_at = Instant::now();
         for flow in endpoint.flows.values().filter(|_| is_sampling) {
-            let Some(path) = flow.connection.path_stats().find(|path| path.active) else { continue };
+            let path = flow.connection.path_stats().find(|path| path.active && path.min_rtt.is_some());
+            let Some(path) = path else { continue };
             println!(
                 "{{\"flow\":{},\"seconds\":{:.3},\"rttMs\":{:.3},\"sent\":{},\"lost\":{},\"cwndBytes\":{}}}",
                 flow.number,
