@@ -44,9 +44,8 @@ async function probe(steps: KernelSteps, { count, perSecond }: { count: number; 
   const link = await KernelLink.start({ rttSeconds: 0.04 });
   try {
     const node = (side: 'server' | 'client', args: string[]) => {
-      // Before all others, so that the probe itself is in time.
-      const program = ['-f', '2', link.program(side, process.execPath), '-e'];
-      return spawn('chrt', [...program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+      const program = link.program(side, process.execPath, { isFirst: true });
+      return spawn(program, ['-e', ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
     };
     const receiver = node('client', [RECEIVER]);
     let out = '';

@@ -12,7 +12,7 @@ import type { ResolvedScenario } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
 import type { Trace } from '../replay/trace.ts';
 
-/** The first test builds the program. */
+/** Of the program, which the first test may have to build. */
 const BUILD_MS = 30 * 60_000;
 jest.setTimeout(120_000);
 
@@ -46,7 +46,7 @@ where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${
     const [result] = await download([{ congestion, flows: 1 }], options);
     console.log(congestion, result);
     expect(result!.throughputBps).toBeLessThan(20e6);
-    expect(result!.throughputBps).toBeGreaterThan(12e6);
+    expect(result!.throughputBps).toBeGreaterThan(15e6);
     expect(result!.rttSecondsMedian).toBeGreaterThan(0.04);
   });
 
@@ -119,9 +119,8 @@ where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${
       onPlayed: (sessions) => void played.push(...sessions),
     });
     expect(played).toHaveLength(1);
-    const [{ record, result, inconsistencies, originLog, linkStatistics }] = played as [PlayedSession];
+    const [{ record, result, originLog, linkStatistics }] = played as [PlayedSession];
     expect(result.endedBy).toBe('end');
-    expect(inconsistencies).toEqual([]);
     expect(record.protocols).toEqual({ h3: 5 });
     expect(originLog.filter(({ kind }) => kind === 'segment')).toHaveLength(5);
     const bits = record.requests.reduce((sum, { receivedBits }) => sum + receivedBits, 0);

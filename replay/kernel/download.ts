@@ -52,7 +52,7 @@ export async function download(
 ): Promise<DownloadResult[]> {
   const link = await KernelLink.start({ rttSeconds });
   try {
-    const program = link.program('client', transportProgram());
+    const program = link.program('client', transportProgram(), { isFirst: true });
     const samples: Sample[][] = groups.map(() => []);
     const servers: string[] = [];
     for (const [i, { congestion }] of groups.entries()) {

@@ -15,7 +15,7 @@ const SOURCE_FOLDER = ['transport', '../../transport']
 
 /** Why this machine cannot run the tier `quic`, for the user; undefined if it can. */
 export function quicTierObstacle(): string | undefined {
-  return kernelTierObstacle() ?? missingProgram(['cargo', 'clang', 'cmake', 'patch', 'tar']);
+  return kernelTierObstacle() ?? missingProgram(['cargo', 'clang', 'cmake', 'patch', 'tar', 'chrt']);
 }
 
 /**
