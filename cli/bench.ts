@@ -15,7 +15,7 @@ import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
-import { type Impairment, NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
+import { impairmentNamed } from '../replay/kernel/kernel-steps.ts';
 import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { quicCongestion, quicTierObstacle } from '../replay/kernel/transport-program.ts';
 import { presentation } from '../replay/media/index.ts';
@@ -255,12 +255,7 @@ function kernelOption(
   tier: KernelTier['tier'],
   { congestion, impairment, contexts, household }: BenchFlags,
 ): KernelTier {
-  const impairments: Readonly<Record<string, Impairment>> = { starlink: STARLINK_IMPAIRMENT, none: NO_IMPAIRMENT };
-  const chosen = Object.hasOwn(impairments, impairment) ? impairments[impairment] : undefined;
-  if (chosen === undefined) {
-    const expected = `one of ${Object.keys(impairments).join(', ')}`;
-    throw new InputError('--impairment', expected, impairment);
-  }
+  const chosen = impairmentNamed(impairment);
   if (contexts !== undefined && contexts !== '1') {
     throw new InputError('--contexts', `1 with --tier ${tier}: there is one link`, contexts);
   }
