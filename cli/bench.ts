@@ -15,8 +15,9 @@ import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
-import { type Impairment, NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
+import { impairmentNamed } from '../replay/kernel/kernel-steps.ts';
 import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
+import { quicCongestion, quicTierObstacle } from '../replay/kernel/transport-program.ts';
 import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
@@ -29,7 +30,7 @@ import { TOOL_FOLDER } from './tool.ts';
 
 /** Folders to look for the built page in: beside the built command, and the build's output when run from source. */
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
-const TIERS = ['origin', 'kernel'];
+const TIERS = ['origin', 'kernel', 'quic'] as const;
 
 /** Length of the calibration on each of two traces, before the sessions and after them. */
 const CALIBRATION_SECONDS = 4;
@@ -55,17 +56,17 @@ export function benchCommand(io: CommandIo): Command {
     )
     .option(
       '--tier <name>',
-      "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root)",
+      "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link under HTTP/3 (and cargo)",
       'origin',
     )
     .option(
       '--congestion <name>',
-      `tier kernel: congestion control of the server, ${CONGESTION_CONTROLS.join(' or ')}`,
+      `congestion control of the server; tier kernel: ${CONGESTION_CONTROLS.join(', ')}; tier quic: cubic, reno, bbr2, bbr2:probe-rtt=<ms>,loss=<share>`,
       'cubic',
     )
     .option(
       '--impairment <name>',
-      "tier kernel: loss and delay besides the trace's rates, starlink or none",
+      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none",
       'starlink',
     )
     .option(
@@ -89,12 +90,11 @@ export function benchCommand(io: CommandIo): Command {
 
 async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   const { stderr } = io;
-  if (!TIERS.includes(flags.tier)) {
-    throw new InputError('--tier', `one of ${TIERS.join(', ')}`, flags.tier);
-  }
+  const tier = TIERS.find((name) => name === flags.tier);
+  if (tier === undefined) throw new InputError('--tier', `one of ${TIERS.join(', ')}`, flags.tier);
   const player = PLAYERS.find((name) => name === flags.player);
   if (player === undefined) throw new InputError('--player', `one of ${PLAYERS.join(', ')}`, flags.player);
-  const kernel = flags.tier === 'kernel' ? kernelOption(flags) : undefined;
+  const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
   const benchmark = await prepareBenchmark('bench', flags, {
     requireAlgorithm: (name, { flag }) => browserAlgorithm(name, flag),
     nameOf: (name) => nameInPlayer(name, player),
@@ -113,7 +113,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     expected: 'a share from 0 to 1',
     holds: (share) => share <= 1,
   });
-  requireSameTier(benchmark, flags.tier, kernel);
+  requireSameTier(benchmark, tier, kernel);
   const raw = new RawFile(flags.raw ?? rawBeside(benchmark.out), benchmark.done.length > 0);
   const pageDirectory = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
   if (pageDirectory === undefined) {
@@ -127,7 +127,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     rejectedRuns: 0,
     parts: [],
     ...(benchmark.resumedTool && benchNotesOf(benchmark.resumedTool)),
-    tier: flags.tier,
+    tier,
     ...(kernel && { kernel: { congestionControl: kernel.congestionControl, impairment: kernel.impairment } }),
     contexts,
     lateShare,
@@ -247,27 +247,38 @@ function rawBeside(out: string): string | undefined {
   return out === STANDARD_OUTPUT ? undefined : `${out.replace(/\.json$/, '')}.raw.jsonl`;
 }
 
-/** The flags of the kernel tier. Throws if one is wrong, or if this machine cannot run the tier. */
-function kernelOption({ congestion, impairment, contexts }: BenchFlags): KernelTier {
+/** The flags of the tiers with an emulated link. Throws if one is wrong, or if this machine cannot run the tier. */
+function kernelOption(
+  tier: KernelTier['tier'],
+  { congestion, impairment, contexts, household }: BenchFlags,
+): KernelTier {
+  const chosen = impairmentNamed(impairment);
+  if (contexts !== undefined && contexts !== '1') {
+    throw new InputError('--contexts', `1 with --tier ${tier}: there is one link`, contexts);
+  }
+  if (tier === 'quic' && household !== undefined) {
+    throw new InputError(
+      '--household',
+      '--tier origin or kernel: the quic tier plays one session at a time',
+      household,
+    );
+  }
+  const requireTier = (obstacle: string | undefined) => {
+    if (obstacle === undefined) return;
+    throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
+  };
+  if (tier === 'quic') {
+    const congestionControl = quicCongestion(congestion);
+    requireTier(quicTierObstacle());
+    return { tier, congestionControl, impairment: chosen };
+  }
   const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
   if (congestionControl === undefined) {
     const expected = `one of ${CONGESTION_CONTROLS.join(', ')}`;
     throw new InputError('--congestion', expected, congestion);
   }
-  const impairments: Readonly<Record<string, Impairment>> = { starlink: STARLINK_IMPAIRMENT, none: NO_IMPAIRMENT };
-  const chosen = Object.hasOwn(impairments, impairment) ? impairments[impairment] : undefined;
-  if (chosen === undefined) {
-    const expected = `one of ${Object.keys(impairments).join(', ')}`;
-    throw new InputError('--impairment', expected, impairment);
-  }
-  if (contexts !== undefined && contexts !== '1') {
-    throw new InputError('--contexts', '1 with --tier kernel: there is one link', contexts);
-  }
-  const obstacle = kernelTierObstacle() ?? allowCongestionControl(congestionControl);
-  if (obstacle !== undefined) {
-    throw new InputError('--tier', 'origin on this machine', undefined, `"kernel": ${obstacle}`);
-  }
-  return { congestionControl, impairment: chosen };
+  requireTier(kernelTierObstacle() ?? allowCongestionControl(congestionControl));
+  return { tier, congestionControl, impairment: chosen };
 }
 
 /** One file holds sessions of one tier, so `--resume` must continue the same tier. */

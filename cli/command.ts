@@ -17,6 +17,7 @@ import { traceCommand } from './trace.ts';
 import { evaluateCommand } from './train/evaluate.ts';
 import { exportCommand } from './train/export.ts';
 import { trainCommand } from './train/train.ts';
+import { transportCommand } from './transport.ts';
 
 /** Runs the command with the arguments after its name. Returns the exit status; errors go to `io.stderr`. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
@@ -30,6 +31,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(reportCommand(io))
     .addCommand(traceCommand(io))
     .addCommand(datasetsCommand(io))
+    .addCommand(transportCommand(io))
     .addCommand(serveCommand(io))
     .addCommand(serveDemoCommand(io))
     .addCommand(fakeDishCommand(io))

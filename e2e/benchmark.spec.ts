@@ -366,7 +366,7 @@ test("a session behind the kernel's TCP", async () => {
     sessions: [planned],
     scenario,
     pageDirectory: PAGE_DIRECTORY,
-    kernel: { congestionControl: 'bbr', impairment: STARLINK_IMPAIRMENT },
+    kernel: { tier: 'kernel', congestionControl: 'bbr', impairment: STARLINK_IMPAIRMENT },
     onPlayed: (sessions) => void played.push(...sessions),
   });
   const [{ result, record, inconsistencies, linkStatistics }, ...others] = played as [PlayedSession];

@@ -2,14 +2,13 @@
 
 import { PLAYERS, type PlayerName } from '../forecasters.ts';
 import type { Impairment } from '../kernel/kernel-steps.ts';
-import type { CongestionControl } from '../kernel/kernel-support.ts';
 import type { CalibrationRow } from './calibration.ts';
 import type { BenchEnvironment } from './environment.ts';
 
 export interface BenchNotes {
   tier: string;
-  /** Of the tier `kernel` only. */
-  kernel?: { congestionControl: CongestionControl; impairment: Impairment };
+  /** Of the tiers `kernel` and `quic`. */
+  kernel?: { congestionControl: string; impairment: Impairment };
   /** Concurrent sessions. */
   contexts: number;
   /** Sessions with more late downloads were rejected; absent in older results: `TOLERATED_LATE_SHARE`. */

@@ -12,7 +12,14 @@ const TOLERANCE_SECONDS = 0.2;
 /** The disagreements in words. None for sessions that did not end; `hasDecisions` is false for the player's own ABR. */
 export function inconsistencies(
   record: SessionRecord,
-  options: { segmentSeconds: number; segmentCount: number; hasDecisions: boolean; live?: LiveStream | undefined },
+  options: {
+    segmentSeconds: number;
+    segmentCount: number;
+    hasDecisions: boolean;
+    live?: LiveStream | undefined;
+    /** Of all segments; default: any. */
+    protocol?: string;
+  },
 ): string[] {
   if (record.endedBy !== 'end') return [];
   const found: string[] = [];
@@ -47,6 +54,10 @@ export function inconsistencies(
   if (Math.abs(record.unaccountedSeconds) > TOLERANCE_SECONDS) {
     found.push(`the playhead lost ${record.unaccountedSeconds.toFixed(3)} s without a waiting event`);
   }
+  const { protocol } = options;
+  const others = Object.keys(record.protocols ?? {}).filter((name) => name !== protocol);
+  if (protocol !== undefined && others.length > 0)
+    found.push(`segments came over ${others.join(', ')}, not ${protocol}`);
   return found;
 }
 

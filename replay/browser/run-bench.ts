@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
-import type { KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
+import type { Http3Server, KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
 import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
 import type { CongestionControl } from '../kernel/kernel-support.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
@@ -63,11 +63,15 @@ export interface BenchOptions {
   onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
 }
 
-/** The trace as a link between two network namespaces, under the kernel's TCP (`replay/kernel`). */
-export interface KernelTier {
-  congestionControl: CongestionControl;
-  impairment: Impairment;
-}
+/** The trace as a link between two network namespaces (`replay/kernel`), under the kernel's TCP or under HTTP/3. */
+export type KernelTier = { impairment: Impairment } & (
+  | { tier: 'kernel'; congestionControl: CongestionControl }
+  | {
+      tier: 'quic';
+      /** From `quicCongestion`. */
+      congestionControl: string;
+    }
+);
 
 /** One played session, accepted or not. */
 export interface PlayedSession {
@@ -99,6 +103,8 @@ export interface BenchOutcome {
 const DEFAULT_MAX_ATTEMPTS = 4;
 const DEFAULT_CUTOFF_SECONDS = 600;
 const LARGE_LADDER_BPS = 30e6;
+/** Of segments, as resource timing names them (ALPN). */
+const PROTOCOLS = { kernel: 'http/1.1', quic: 'h3' } as const;
 /** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
@@ -132,16 +138,17 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();
   const link = options.kernel && (await startKernelLink(options.kernel, scenario));
-  const origin = await startOrigin({
+  const server = await startOrigin({
     fallback: servePageFiles(options.pageDirectory),
     ...(link && { socket: await link.listen() }),
   });
+  const http3 = options.kernel?.tier === 'quic' ? await link?.serveHttp3(options.kernel.congestionControl) : undefined;
+  const origin = { ...server, ...(http3 && { url: http3.url }) };
   const browser = await chromium.launch({
     ...found,
     ...(link && {
-      executablePath: link.clientProgram(found.executablePath),
-      // Without a secure context the page's clocks are coarser. Only loopback is secure without https.
-      args: [...found.args, `--unsafely-treat-insecure-origin-as-secure=${origin.url}`],
+      executablePath: link.program('client', found.executablePath),
+      args: [...found.args, ...(http3 ? http3Arguments(http3) : insecureArguments(origin))],
     }),
     headless: true,
   });
@@ -242,12 +249,19 @@ interface Run {
 }
 
 /** Imported on demand, because the module is for Linux only. */
-async function startKernelLink(
-  { congestionControl }: KernelTier,
-  { rttSeconds }: ResolvedScenario,
-): Promise<KernelLink> {
+async function startKernelLink(kernel: KernelTier, { rttSeconds }: ResolvedScenario): Promise<KernelLink> {
   const { KernelLink: link } = await import('../kernel/kernel-link.ts');
-  return link.start({ congestionControl, rttSeconds });
+  return link.start({ rttSeconds, ...(kernel.tier === 'kernel' && { congestionControl: kernel.congestionControl }) });
+}
+
+/** Without a secure context the page's clocks are coarser. Only loopback is secure without https. */
+function insecureArguments({ url }: RunningOrigin): string[] {
+  return [`--unsafely-treat-insecure-origin-as-secure=${url}`];
+}
+
+/** HTTP/3 from the first request on, never TCP; and trust in the server's key. */
+function http3Arguments({ url, spki }: Http3Server): string[] {
+  return [`--origin-to-force-quic-on=${new URL(url).host}`, `--ignore-certificate-errors-spki-list=${spki}`];
 }
 
 /** The sessions of each line of the plan. */
@@ -373,6 +387,7 @@ async function loadPage(
           segmentCount,
           hasDecisions: controller !== undefined,
           live: scenario.live,
+          ...(options.kernel && { protocol: PROTOCOLS[options.kernel.tier] }),
         }),
         originLog: session.log,
       };

@@ -93,6 +93,8 @@ export interface SessionRecord {
   presentedFrames: number;
   /** Durations of the decisions. */
   decisionMillis: number[];
+  /** Responses with segments of video by protocol, from resource timing (`h3`); absent in older records. */
+  protocols?: Record<string, number>;
   /** An oracle's trace time minus session time. */
   oracleOffsetSeconds?: number;
   userAgent: string;

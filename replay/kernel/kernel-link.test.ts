@@ -41,7 +41,7 @@ async function download(
     response.on('drain', write);
     write();
   }).listen(await link.listen());
-  const child = spawn(link.clientProgram(process.execPath), ['-e', DOWNLOAD, 'http://10.77.0.1:8080/']);
+  const child = spawn(link.program('client', process.execPath), ['-e', DOWNLOAD, 'http://10.77.0.1:8080/']);
   let out = '';
   child.stdout.on('data', (data) => {
     out += data;

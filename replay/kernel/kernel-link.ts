@@ -4,13 +4,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { KernelSteps } from './kernel-steps.ts';
 import { allowCongestionControl, type CongestionControl, linkEmulator } from './kernel-support.ts';
+import { transportProgram } from './transport-program.ts';
 
 const SERVER_ADDRESS = '10.77.0.1';
 const SERVER_PORT = 8080;
+const HTTP3_PORT = 8443;
 
 /** Counts since the previous query. */
 export interface LinkStatistics {
@@ -53,7 +55,16 @@ const connect = () => require('node:net').connect(port, address).on('error', () 
 setTimeout(connect, from * 1000);
 setTimeout(() => process.exit(), to * 1000);`;
 
+/** A server in the server's namespace that speaks HTTP/3. */
+export interface Http3Server {
+  /** Without a trailing slash. */
+  url: string;
+  /** Base64 of SHA-256 of the key of its certificate, for `--ignore-certificate-errors-spki-list`. */
+  spki: string;
+}
+
 export class KernelLink {
+  private readonly servers: ChildProcess[] = [];
   /** Two processes of each. */
   private downloads: ChildProcess[] = [];
 
@@ -65,9 +76,12 @@ export class KernelLink {
     private readonly folder: string,
   ) {}
 
-  /** Rejects with an `Error` on machines that cannot run it; `kernelTierObstacle` checks this in advance. */
-  static async start(options: { congestionControl: CongestionControl; rttSeconds: number }): Promise<KernelLink> {
-    const { congestionControl, rttSeconds } = options;
+  /**
+   * Rejects with an `Error` on machines that cannot run it; `kernelTierObstacle` checks this in advance.
+   * `congestionControl` is that of TCP; default CUBIC.
+   */
+  static async start(options: { congestionControl?: CongestionControl; rttSeconds: number }): Promise<KernelLink> {
+    const { congestionControl = 'cubic', rttSeconds } = options;
     const obstacle = allowCongestionControl(congestionControl);
     if (obstacle !== undefined) throw new Error(obstacle);
     const emulator = spawn(linkEmulator(), { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -97,13 +111,40 @@ export class KernelLink {
     });
   }
 
-  /** The path of a script that runs an executable in the client's namespace, with its arguments and streams. */
-  clientProgram(executable: string): string {
-    const file = join(this.folder, 'in-client-namespace');
-    writeFileSync(
-      file,
-      `#!/bin/sh\nexec nsenter --net=${this.namespaces.client} '${executable.replaceAll("'", "'\\''")}' "$@"\n`,
-    );
+  /**
+   * Starts an HTTP/3 server under a congestion control (`quicCongestion`), which forwards requests to the server that
+   * listens in its namespace. With `onSample` it sends zeros without an end instead, and prints samples of its
+   * connections (transport/README.md). Builds the program at first use.
+   */
+  async serveHttp3(
+    congestion: string,
+    { port = HTTP3_PORT, onSample }: { port?: number; onSample?: (line: string) => void } = {},
+  ): Promise<Http3Server> {
+    const address = `${SERVER_ADDRESS}:${port}`;
+    const mode = onSample ? ['--samples', 'yes'] : ['--upstream', `${SERVER_ADDRESS}:${SERVER_PORT}`];
+    const args = ['serve', '--listen', address, '--congestion', congestion, ...mode];
+    const server = spawn(this.program('server', transportProgram(), { isFirst: true }), args, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.servers.push(server);
+    const lines = createInterface({ input: server.stdout });
+    const first = await new Promise<string>((resolve, reject) => {
+      lines.once('line', resolve);
+      lines.once('close', () => reject(new Error(`the HTTP/3 server with ${congestion} did not start`)));
+    });
+    if (onSample) lines.on('line', onSample);
+    const { spki } = JSON.parse(first) as { spki: string };
+    return { url: `https://${address}`, spki };
+  }
+
+  /**
+   * The path of a script that runs an executable in one of the namespaces, with its arguments and streams. `isFirst`:
+   * before most others, so that a busy machine does not limit its throughput.
+   */
+  program(side: 'server' | 'client', executable: string, { isFirst = false } = {}): string {
+    const file = join(this.folder, `${basename(executable)}-of-${side}`);
+    const enter = `nsenter --net=${this.namespaces[side]} ${isFirst ? 'chrt -f 1 ' : ''}`;
+    writeFileSync(file, `#!/bin/sh\nexec ${enter}'${executable.replaceAll("'", "'\\''")}' "$@"\n`);
     chmodSync(file, 0o755);
     return file;
   }
@@ -144,12 +185,16 @@ export class KernelLink {
     return { packets, bytes, dropped, lost };
   }
 
-  /** Ends the emulator; the namespaces end with their last process. */
+  /** Ends the emulator and the HTTP/3 servers; the namespaces end with their last process. */
   async close(): Promise<void> {
     this.open();
-    const ended = new Promise((resolve) => this.emulator.once('close', resolve));
-    this.emulator.stdin!.end();
-    await ended;
+    // A server that sends without its interface fails.
+    for (const one of [...this.servers, this.emulator]) {
+      if (one.exitCode !== null || one.signalCode !== null) continue;
+      const ended = new Promise((resolve) => one.once('close', resolve));
+      one.stdin!.end();
+      await ended;
+    }
     rmSync(this.folder, { recursive: true, force: true });
   }
 

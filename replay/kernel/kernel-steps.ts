@@ -1,5 +1,6 @@
 /** The trace as steps of the emulated link: rates, and the loss and delay of handovers. */
 
+import { InputError } from '../../abr/errors.ts';
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceScaleOf } from '../scenarios.ts';
@@ -44,6 +45,17 @@ export const STARLINK_IMPAIRMENT: Impairment = {
   handoverLoss: 0.01,
   handoverDelaySeconds: 0.04,
 };
+
+/** The values of `--impairment`. @throws {InputError} of it */
+export function impairmentNamed(name: string): Impairment {
+  const impairments = new Map([
+    ['starlink', STARLINK_IMPAIRMENT],
+    ['none', NO_IMPAIRMENT],
+  ]);
+  const found = impairments.get(name);
+  if (found === undefined) throw new InputError('--impairment', `one of ${[...impairments.keys()].join(', ')}`, name);
+  return found;
+}
 
 /**
  * The session's link from `startSeconds` of the trace, cyclic. Rates are the scaled trace's including headers: the

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from '../formats/write-file.ts';
 
-/** The values of `--congestion`. */
+/** The values of `--congestion` for TCP. */
 export const CONGESTION_CONTROLS = ['cubic', 'bbr'] as const;
 export type CongestionControl = (typeof CONGESTION_CONTROLS)[number];
 
@@ -27,13 +27,18 @@ export function kernelTierObstacle(): string | undefined {
   } catch {
     return 'it needs /dev/net/tun';
   }
-  for (const program of ['cc', 'nsenter']) {
-    if (spawnSync(program, ['--version'], { stdio: 'ignore' }).status !== 0) return `it needs ${program}`;
-  }
+  const missing = missingProgram(['cc', 'nsenter']);
+  if (missing !== undefined) return missing;
   if (spawnSync('nsenter', ['--net=/proc/self/ns/net', 'true'], { stdio: 'ignore' }).status !== 0) {
     return 'it needs the right to enter network namespaces';
   }
   return undefined;
+}
+
+/** The first program that is not installed, for the user; undefined if all are. */
+export function missingProgram(names: readonly string[]): string | undefined {
+  const missing = names.find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status !== 0);
+  return missing && `it needs ${missing}`;
 }
 
 /**
@@ -53,16 +58,21 @@ export function allowCongestionControl(name: CongestionControl): string | undefi
   }
 }
 
+/** For compiled programs; this creates it. */
+export function cacheFolder(): string {
+  const folder = join(tmpdir(), `leo-abr-${process.getuid?.() ?? 0}`);
+  makeFolder(folder);
+  return folder;
+}
+
 /**
  * The emulator's path; compiled at first use and cached by the hash of its source. @throws {Error} with cc's output.
  */
 export function linkEmulator(): string {
-  const cacheFolder = join(tmpdir(), `leo-abr-${process.getuid?.() ?? 0}`);
   const source = readFileSync(SOURCE_FILE);
   const hash = createHash('sha256').update(source).digest('hex').slice(0, 16);
-  const program = join(cacheFolder, `link-emulator-${hash}`);
+  const program = join(cacheFolder(), `link-emulator-${hash}`);
   if (existsSync(program)) return program;
-  makeFolder(cacheFolder);
   const temporary = `${program}.${process.pid}`;
   const { status, stderr, error } = spawnSync('cc', ['-O2', '-o', temporary, SOURCE_FILE], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`cc could not build ${SOURCE_FILE}: ${error?.message ?? stderr}`);

@@ -50,7 +50,7 @@ export function provenanceBlocks(run: Run): Block[] {
 function commandOf({ results, scenario, algorithms, tools }: Run): string {
   const { command, seed, baseline, starts, foldModels } = results.tool;
   const named = SCENARIOS[scenario.name];
-  const kernel = tools[0] && benchNotesOf(tools[0])?.kernel;
+  const { tier, kernel } = (tools[0] && benchNotesOf(tools[0])) ?? {};
   const flags = [
     '--traces <the traces below>',
     `--algorithms ${algorithms.join(',')}`,
@@ -63,7 +63,7 @@ function commandOf({ results, scenario, algorithms, tools }: Run): string {
     `--baseline ${baseline}`,
     `--seed ${seed}`,
     ...(typeof foldModels === 'string' ? [`--fold-models ${foldModels}`] : []),
-    ...(kernel === undefined ? [] : [`--tier kernel --congestion ${kernel.congestionControl}`]),
+    ...(kernel === undefined ? [] : [`--tier ${tier} --congestion ${kernel.congestionControl}`]),
     ...(kernel !== undefined && kernel.impairment.loss === 0 ? ['--impairment none'] : []),
   ];
   return `\`leo-abr ${command} ${flags.join(' ')}\``;

@@ -103,6 +103,7 @@ async function prepareSession(config: SessionConfig) {
       const meter = new PlaybackMeter(video);
       const playback = new PlaybackEnd(video);
       const screen = new ScreenRecorder(video, scenario.segmentSeconds, segmentCount);
+      const protocols = countProtocols();
       for (const type of ['timeupdate', 'playing', 'ended', 'pause', 'ratechange', 'seeking']) {
         video.addEventListener(type, () => meter.sample(requests.nowSeconds));
       }
@@ -162,6 +163,7 @@ async function prepareSession(config: SessionConfig) {
         droppedFrames: quality.droppedVideoFrames,
         presentedFrames: quality.totalVideoFrames,
         decisionMillis,
+        protocols,
         ...(oracle && { oracleOffsetSeconds: oracle.offsetSeconds }),
         userAgent: navigator.userAgent,
         playerVersion: player.version,
@@ -195,6 +197,19 @@ function withWeights(
         pace: (state, inFlight, forecast) => pace.call(controller, { ...state, weights }, inFlight, forecast),
       }),
   };
+}
+
+/** Counts responses with segments from now on, by protocol. */
+function countProtocols(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  new PerformanceObserver((list) => {
+    for (const { name, nextHopProtocol } of list.getEntries() as PerformanceResourceTiming[]) {
+      // Of aborted requests it is empty.
+      if (!/\/video-\d+\/\d+\.m4s$/.test(name) || nextHopProtocol === '') continue;
+      counts[nextHopProtocol] = (counts[nextHopProtocol] ?? 0) + 1;
+    }
+  }).observe({ type: 'resource' });
+  return counts;
 }
 
 /** Starts the origin's clock; returns the time of `performance.now()` at its second 0. */

@@ -1,0 +1,84 @@
+/** Builds the program in `transport/` at first use, and checks whether this machine can run the tier `quic`. */
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { InputError } from '../../abr/errors.ts';
+import { cacheFolder, kernelTierObstacle, missingProgram } from './kernel-support.ts';
+
+/** Beside the built command, or in the checkout. */
+const SOURCE_FOLDER = ['transport', '../../transport']
+  .map((path) => join(dirname(fileURLToPath(import.meta.url)), path))
+  .find((path) => existsSync(join(path, 'Cargo.toml')))!;
+
+/** Why this machine cannot run the tier `quic`, for the user; undefined if it can. */
+export function quicTierObstacle(): string | undefined {
+  return kernelTierObstacle() ?? missingProgram(['cargo', 'clang', 'cmake', 'patch', 'tar', 'chrt']);
+}
+
+/**
+ * Returns the name of a congestion control of HTTP/3: `cubic`, `reno`, `bbr2`, or `bbr2:` with `probe-rtt=<ms>` or
+ * `loss=<share>`, or both. @throws {InputError} of `field`
+ */
+export function quicCongestion(text: string, field = '--congestion'): string {
+  if (/^(cubic|reno|bbr2(:(probe-rtt=[1-9]\d*|loss=0?\.\d+)(,(probe-rtt=[1-9]\d*|loss=0?\.\d+))?)?)$/.test(text))
+    return text;
+  throw new InputError(field, 'cubic, reno, bbr2 or bbr2:probe-rtt=<ms>,loss=<share>', text);
+}
+
+/**
+ * The program's path; built with the patched quiche and cached by the hash of its sources. The first build downloads
+ * crates and takes minutes. @throws {Error} if a step fails; cargo's messages go to standard error.
+ */
+export function transportProgram(): string {
+  const files = (readdirSync(SOURCE_FOLDER, { recursive: true }) as string[]).filter((name) =>
+    /\.(rs|toml|lock|patch)$/.test(name),
+  );
+  const hash = createHash('sha256');
+  for (const name of files.sort()) hash.update(readFileSync(join(SOURCE_FOLDER, name)));
+  const cache = cacheFolder();
+  const program = join(cache, `transport-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(program)) return program;
+  const folder = mkdtempSync(`${program}.`);
+  try {
+    for (const name of files) cpSync(join(SOURCE_FOLDER, name), join(folder, name));
+    const target = process.env['CARGO_TARGET_DIR'] ?? join(cache, 'transport-target');
+    run('cargo', ['fetch', '--locked'], folder);
+    const quiche = patchedQuiche(folder);
+    const patch = `patch.crates-io.quiche.path=${JSON.stringify(quiche)}`;
+    run('cargo', ['build', '--release', '--offline', '--target-dir', target, '--config', patch], folder);
+    renameSync(join(target, 'release', 'leo-abr-transport'), program);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return program;
+}
+
+/** Unpacks the crate that `Cargo.lock` names, checks its hash, and makes the interval of ProbeRTT a setting. */
+function patchedQuiche(folder: string): string {
+  const { packages } = JSON.parse(run('cargo', ['metadata', '--locked', '--offline', '--format-version', '1'], folder));
+  const source = dirname(packages.find(({ name }: { name: string }) => name === 'quiche').manifest_path);
+  const archive = `${source.replace('/registry/src/', '/registry/cache/')}.crate`;
+  const lock = readFileSync(join(folder, 'Cargo.lock'), 'utf8');
+  const expected = /name = "quiche"\n.*\n.*\nchecksum = "(\w+)"/.exec(lock)?.[1];
+  const found = createHash('sha256').update(readFileSync(archive)).digest('hex');
+  if (found !== expected) throw new Error(`${archive}: expected SHA-256 ${expected} as in Cargo.lock, got ${found}`);
+  run('tar', ['xzf', archive], folder);
+  const unpacked = join(folder, basename(source));
+  run('patch', ['-p1', '-d', unpacked, '-i', join(folder, 'probe-rtt.patch')], folder);
+  return unpacked;
+}
+
+/** Returns standard output. */
+function run(program: string, args: string[], cwd: string): string {
+  const { status, stdout, error } = spawnSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 1 << 26,
+  });
+  if (status !== 0) throw new Error(`${program} ${args[0]} failed for ${SOURCE_FOLDER}: ${error?.message ?? stdout}`);
+  return stdout;
+}

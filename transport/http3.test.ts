@@ -1,0 +1,129 @@
+/** HTTP/3 through the emulated link: downloads, the settings of BBRv2, and a session in the browser. */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
+import { download, type Sample } from '../replay/kernel/download.ts';
+import { NO_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
+import { quicCongestion, quicTierObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
+import type { ResolvedScenario } from '../replay/results.ts';
+import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
+import type { Trace } from '../replay/trace.ts';
+
+/** Of the program, which the first test may have to build. */
+const BUILD_MS = 30 * 60_000;
+jest.setTimeout(120_000);
+
+const obstacle = quicTierObstacle();
+const where = obstacle === undefined ? describe : describe.skip;
+
+const PAGE_DIRECTORY = fileURLToPath(new URL('../cli/dist/bench-page', import.meta.url));
+
+const link = (bps: number, loss: number) => ({
+  steps: [{ endSeconds: 600, bps, loss, extraDelaySeconds: 0 }],
+  wrapSeconds: 600,
+});
+
+test.each(['vegas', 'cubic:loss=0.1', 'bbr2:', 'bbr2:loss=2', 'bbr2:probe-rtt=0'])(
+  '%s is no setting',
+  (name) => {
+    expect(() => quicCongestion(name)).toThrow('--congestion: expected cubic, reno, bbr2 or bbr2:');
+    if (obstacle !== undefined) return;
+    const args = ['serve', '--listen', '127.0.0.1:0', '--congestion', name];
+    const { status, stderr } = spawnSync(transportProgram(), args, { encoding: 'utf8', timeout: 5000 });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('expected')]);
+  },
+  BUILD_MS,
+);
+
+where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${obstacle})`}`, () => {
+  beforeAll(() => void transportProgram(), BUILD_MS);
+
+  test.each(['cubic', 'reno', 'bbr2'])('%s fills a link without loss and does not exceed it', async (congestion) => {
+    const options = { link: link(20e6, 0), seed: 1, rttSeconds: 0.04, seconds: 6 };
+    const [result] = await download([{ congestion, flows: 1 }], options);
+    console.log(congestion, result);
+    expect(result!.throughputBps).toBeLessThan(20e6);
+    expect(result!.throughputBps).toBeGreaterThan(15e6);
+    expect(result!.rttSecondsMedian).toBeGreaterThan(0.04);
+  });
+
+  test('at 2 % of random loss a higher loss threshold brings more, and CUBIC least', async () => {
+    const options = { link: link(40e6, 0.02), seed: 1, rttSeconds: 0.04, seconds: 8 };
+    const throughput = async (congestion: string) =>
+      (await download([{ congestion, flows: 1 }], options))[0]!.throughputBps;
+    const [cubic, standard, tuned] = [
+      await throughput('cubic'),
+      await throughput('bbr2'),
+      await throughput('bbr2:loss=0.2'),
+    ];
+    console.log({ cubic, standard, tuned });
+    expect(cubic).toBeLessThan(tuned / 2);
+    expect(standard).toBeLessThan(tuned);
+  });
+
+  test('the interval of ProbeRTT is a setting', async () => {
+    const dips = async (congestion: string) => {
+      const samples: Sample[] = [];
+      const onSample = (sample: Sample) => void samples.push(sample);
+      await download([{ congestion, flows: 1 }], {
+        ...{ link: link(10e6, 0), seed: 1, rttSeconds: 0.04, seconds: 14 },
+        onSample,
+      });
+      const later = samples.filter(({ seconds }) => seconds > 2);
+      const usual = later.map(({ cwndBytes }) => cwndBytes).sort((a, b) => a - b)[later.length >> 1]!;
+      return later.filter(
+        ({ cwndBytes }, i) => cwndBytes < 0.6 * usual && (later[i - 1]?.cwndBytes ?? 0) >= 0.6 * usual,
+      ).length;
+    };
+    const [standard, often] = [await dips('bbr2'), await dips('bbr2:probe-rtt=1000')];
+    console.log({ standard, often });
+    expect(standard).toBeLessThan(3);
+    expect(often).toBeGreaterThan(standard + 2);
+  });
+
+  test('flows of two groups share the link', async () => {
+    const options = { link: link(20e6, 0), seed: 1, rttSeconds: 0.04, seconds: 8 };
+    const results = await download(
+      [
+        { congestion: 'cubic', flows: 2 },
+        { congestion: 'bbr2', flows: 2 },
+      ],
+      options,
+    );
+    console.log(results);
+    const sum = results.reduce((total, { throughputBps }) => total + throughputBps, 0);
+    expect(sum).toBeLessThan(20e6);
+    for (const { throughputBps } of results) expect(throughputBps).toBeGreaterThan(1e6);
+  });
+
+  test('a session in the browser: every segment came over h3', async () => {
+    if (!existsSync(PAGE_DIRECTORY)) throw new Error(`${PAGE_DIRECTORY}: run npm run build:bench-page before`);
+    const short: Scenario = { ...SCENARIOS['hd-16']!, segmentCount: 5, traceScale: { factor: 1 } };
+    const scenario: ResolvedScenario = { ...short, segmentSizesBits: segmentSizesBits(short) };
+    const trace: Trace = {
+      name: 'steady',
+      stepEndsSeconds: Float64Array.of(120),
+      ratesBps: Float64Array.of(30e6),
+      durationSeconds: 120,
+      metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1) },
+    };
+    const played: PlayedSession[] = [];
+    await runBench({
+      sessions: [{ trace, startSeconds: 0, segmentCount: 5, algorithm: 'mpc-d', seed: 3 }],
+      scenario,
+      pageDirectory: PAGE_DIRECTORY,
+      kernel: { tier: 'quic', congestionControl: 'bbr2', impairment: NO_IMPAIRMENT },
+      onPlayed: (sessions) => void played.push(...sessions),
+    });
+    expect(played).toHaveLength(1);
+    const [{ record, result, originLog, linkStatistics }] = played as [PlayedSession];
+    expect(result.endedBy).toBe('end');
+    expect(record.protocols).toEqual({ h3: 5 });
+    expect(originLog.filter(({ kind }) => kind === 'segment')).toHaveLength(5);
+    const bits = record.requests.reduce((sum, { receivedBits }) => sum + receivedBits, 0);
+    expect(linkStatistics!.bytes * 8).toBeGreaterThan(bits);
+  });
+});

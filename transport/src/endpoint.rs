@@ -1,0 +1,174 @@
+//! QUIC connections on one UDP socket in one thread, paced as their congestion control asks.
+
+use polling::{Event, Events, Poller};
+use quiche::{Config, Connection, ConnectionId, Header, RecvInfo, Type};
+use rustix::net::{recvfrom, sockopt, RecvFlags};
+use std::collections::HashMap;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// UDP payload: with IPv4 and UDP headers 1,378 bytes, as Chromium sends.
+const DATAGRAM_BYTES: usize = 1350;
+/// So many bytes of packets wait in the socket while the machine is busy: 100 ms at 300 Mbit/s.
+const SOCKET_BYTES: usize = 1 << 22;
+/// Packets due within this time leave together. Late packets would lower the rate, because quiche does not make up for
+/// them, so the timer fires before a packet is due.
+const QUANTUM: Duration = Duration::from_millis(1);
+/// Longer than any outage of a trace.
+const IDLE: Duration = Duration::from_secs(600);
+const ID_BYTES: usize = 16;
+
+/// What happens on a connection.
+pub trait App {
+    /// Uses what has arrived and writes what fits.
+    fn progress(&mut self, connection: &mut Connection);
+}
+
+pub struct Flow<A> {
+    /// From 0, in order of appearance.
+    pub number: u64,
+    pub began: Instant,
+    pub connection: Connection,
+    pub app: A,
+    releases_at: Option<Instant>,
+}
+
+pub struct Endpoint<A> {
+    pub flows: HashMap<u64, Flow<A>>,
+    /// `notify` ends the wait.
+    pub poller: Arc<Poller>,
+    socket: UdpSocket,
+    local: SocketAddr,
+    config: Config,
+    flow_of_id: HashMap<Vec<u8>, u64>,
+    next_number: u64,
+    datagram: Vec<u8>,
+}
+
+/// Settings that both sides share.
+pub fn configure(config: &mut Config) -> quiche::Result<()> {
+    config.set_application_protos(quiche::h3::APPLICATION_PROTOCOL)?;
+    config.set_max_idle_timeout(IDLE.as_millis() as u64);
+    config.set_max_recv_udp_payload_size(DATAGRAM_BYTES);
+    config.set_max_send_udp_payload_size(DATAGRAM_BYTES);
+    // More than bandwidth x delay of any link here.
+    config.set_initial_max_data(1 << 25);
+    config.set_initial_max_stream_data_bidi_local(1 << 25);
+    config.set_initial_max_stream_data_bidi_remote(1 << 20);
+    config.set_initial_max_stream_data_uni(1 << 20);
+    config.set_max_connection_window(1 << 26);
+    config.set_max_stream_window(1 << 26);
+    config.set_initial_max_streams_bidi(1000);
+    config.set_initial_max_streams_uni(16);
+    config.set_disable_active_migration(true);
+    Ok(())
+}
+
+impl<A: App> Endpoint<A> {
+    pub fn bind(address: SocketAddr, config: Config) -> std::io::Result<Self> {
+        let socket = UdpSocket::bind(address)?;
+        // Beyond the system's limit if this is root, else up to it.
+        let _ = sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BYTES)
+            .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BYTES));
+        let poller = Arc::new(Poller::new()?);
+        // SAFETY: the socket lives as long as the poller's use in this struct.
+        unsafe { poller.add_with_mode(&socket, Event::readable(0), polling::PollMode::Level)? };
+        Ok(Endpoint {
+            flows: HashMap::new(),
+            poller,
+            local: socket.local_addr()?,
+            socket,
+            config,
+            flow_of_id: HashMap::new(),
+            next_number: 0,
+            datagram: vec![0; 65536],
+        })
+    }
+
+    pub fn connect(&mut self, to: SocketAddr, app: A) -> quiche::Result<()> {
+        let id = new_id();
+        let connection = quiche::connect(None, &ConnectionId::from_ref(&id), self.local, to, &mut self.config)?;
+        self.add(connection, app, [id]);
+        Ok(())
+    }
+
+    /// Receives, lets the applications work, sends, and waits until `until` or the next event at the latest.
+    pub fn turn(&mut self, until: Instant, accept: impl FnMut() -> Option<A>) -> std::io::Result<()> {
+        self.receive(accept)?;
+        let mut wake_at = until;
+        for flow in self.flows.values_mut() {
+            if flow.connection.timeout() == Some(Duration::ZERO) {
+                flow.connection.on_timeout();
+            }
+            flow.app.progress(&mut flow.connection);
+            flow.send(&self.socket, &mut self.datagram)?;
+            let timeout = flow.connection.timeout().map(|timeout| Instant::now() + timeout);
+            wake_at = [timeout, flow.releases_at].into_iter().flatten().fold(wake_at, Instant::min);
+        }
+        self.flows.retain(|_, flow| !flow.connection.is_closed());
+        let flows = &self.flows;
+        self.flow_of_id.retain(|_, number| flows.contains_key(number));
+        self.poller.wait(&mut Events::new(), Some(wake_at.saturating_duration_since(Instant::now())))?;
+        Ok(())
+    }
+
+    fn receive(&mut self, mut accept: impl FnMut() -> Option<A>) -> std::io::Result<()> {
+        loop {
+            let (length, from) = match recvfrom(&self.socket, &mut self.datagram[..], RecvFlags::DONTWAIT) {
+                Ok((length, _, from)) => (length, SocketAddr::try_from(from.expect("UDP has senders"))?),
+                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            };
+            let Ok(header) = Header::from_slice(&mut self.datagram[..length], ID_BYTES) else { continue };
+            let given = header.dcid.to_vec();
+            let number = match self.flow_of_id.get(&given) {
+                Some(number) => *number,
+                None if header.ty == Type::Initial && quiche::version_is_supported(header.version) => {
+                    let Some(app) = accept() else { continue };
+                    let id = new_id();
+                    let connection =
+                        quiche::accept(&ConnectionId::from_ref(&id), None, self.local, from, &mut self.config);
+                    let Ok(connection) = connection else { continue };
+                    self.add(connection, app, [given, id])
+                },
+                None => continue,
+            };
+            // A wrong packet ends or does not change the connection; quiche decides.
+            if let Some(flow) = self.flows.get_mut(&number) {
+                let _ = flow.connection.recv(&mut self.datagram[..length], RecvInfo { from, to: self.local });
+            }
+        }
+    }
+
+    fn add<const N: usize>(&mut self, connection: Connection, app: A, ids: [Vec<u8>; N]) -> u64 {
+        let number = self.next_number;
+        self.next_number += 1;
+        self.flow_of_id.extend(ids.map(|id| (id, number)));
+        self.flows.insert(number, Flow { number, began: Instant::now(), connection, app, releases_at: None });
+        number
+    }
+}
+
+impl<A> Flow<A> {
+    fn send(&mut self, socket: &UdpSocket, buffer: &mut [u8]) -> std::io::Result<()> {
+        self.releases_at = None;
+        loop {
+            let now = Instant::now();
+            let release = self.connection.get_next_release_time().and_then(|release| release.time(now));
+            if let Some(at) = release.filter(|at| *at > now + QUANTUM) {
+                self.releases_at = Some(at - QUANTUM / 2);
+                return Ok(());
+            }
+            let Ok((length, info)) = self.connection.send(&mut buffer[..DATAGRAM_BYTES]) else { return Ok(()) };
+            // Waits while the interface's queue is full.
+            socket.send_to(&buffer[..length], info.to)?;
+        }
+    }
+}
+
+fn new_id() -> Vec<u8> {
+    let mut id = vec![0; ID_BYTES];
+    boring::rand::rand_bytes(&mut id).expect("random numbers");
+    id
+}
