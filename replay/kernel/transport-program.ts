@@ -34,7 +34,7 @@ export function quicCongestion(text: string, field = '--congestion'): string {
  */
 export function transportProgram(): string {
   const files = (readdirSync(SOURCE_FOLDER, { recursive: true }) as string[]).filter((name) =>
-    /\.(rs|toml|lock|patch)$/.test(name),
+    /(\.rs|Cargo\.toml|Cargo\.lock|\.patch)$/.test(name),
   );
   const hash = createHash('sha256');
   for (const name of files.sort()) hash.update(readFileSync(join(SOURCE_FOLDER, name)));
