@@ -392,7 +392,7 @@ test("a household behind the kernel's TCP", async () => {
     sessions: [{ trace, startSeconds: 15, segmentCount: 3, algorithm: 'mpc-d', seed: 3, household }],
     scenario,
     pageDirectory: PAGE_DIRECTORY,
-    kernel: { congestionControl: 'cubic', impairment: NO_IMPAIRMENT },
+    kernel: { tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT },
     onPlayed: (sessions) => void played.push(...sessions),
   });
   expect(played.map(({ result }) => result.endedBy)).toEqual(['end', 'end']);
