@@ -118,10 +118,10 @@ const MINUTE_FAST =
   '{autobahn/dl-{003,004,005,006,007,008,009,010,011,012,013,014,015,016,017,018,019,020,021,022,023,024,026,027,028,029,032,033,034,035,036,037,038,041,042,043,044,046,047,049,050,051},starnet-sample/chicago-60s}';
 
 export const STEPS = {
-  'live-1': live(1, 25, ',mpc-l:no-handover,mpc-l:auto-target,mpc-l:risk-0.25'),
-  'live-2': live(2, 8),
-  'live-3': live(3, 8),
-  'live-5': live(5, 8),
+  'live-1': live(1, 8, ',mpc-l:no-handover,mpc-l:auto-target,mpc-l:risk-0.25'),
+  'live-2': live(2, 3),
+  'live-3': live(3, 3),
+  'live-5': live(5, 3),
   'households-hd-16': household('hd-16', 13),
   'households-uhd-8': household('uhd-8', 13),
   'mpc-l': {
