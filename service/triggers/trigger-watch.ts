@@ -33,10 +33,11 @@ export class TriggerWatch {
     this.#tickedSeconds = Math.floor(options.session.nowSeconds());
   }
 
-  /** In order of time; seconds before the session are ignored. */
+  /** In order of time; seconds before the start are ignored. */
   telemetry({ atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed }: TelemetrySecond): void {
-    const endSeconds = this.#options.session.secondsAt(atMs);
-    if (endSeconds <= 0) return;
+    const { session } = this.#options;
+    const endSeconds = session.secondsAt(atMs);
+    if (endSeconds <= session.startSeconds) return;
     const before = this.#newest;
     // Their ends are estimated to some tenths of a second, but consecutive seconds need consecutive numbers.
     const number =
