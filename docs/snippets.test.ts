@@ -280,6 +280,21 @@ test('the index of decisions lists every one', () => {
   expect(DECISIONS.filter((name) => name !== 'README.md' && !index.includes(`(${name})`))).toEqual([]);
 });
 
+test('the list of dependencies has every one, and no other', () => {
+  const list = readFileSync(join(ROOT, 'docs/decisions/each-dependency-and-why.md'), 'utf8');
+  const listed = new Set([...list.matchAll(/`([@a-z][\w./@-]*)`/g)].map(([, name]) => name!));
+  const packages = ['package.json', 'cli/package.json'].map((file) =>
+    JSON.parse(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  const needed = packages.flatMap(({ dependencies, devDependencies, peerDependencies, overrides }) =>
+    Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies, ...overrides }),
+  );
+  expect(needed.filter((name) => !listed.has(name))).toEqual([]);
+  const rows = [...list.matchAll(/^\| (`.*?) *\|/gm)].flatMap(([, cell]) => cell!.match(/(?<=`)[@a-z][^`, ]+(?=`)/g)!);
+  const ofPython = ['numpy', 'xgboost-cpu', 'jax', 'statsmodels'];
+  expect(rows.filter((name) => !needed.includes(name) && !ofPython.includes(name))).toEqual([]);
+});
+
 test("README's picture is small", () => {
   expect(statSync(join(ROOT, 'docs/images/demo.png')).size).toBeLessThan(300_000);
 });

@@ -2,7 +2,15 @@
 
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
-import { type RunningService, type ServiceOptions, startService, syntheticDish } from '../service/index.ts';
+import {
+  REAL_CLOCK,
+  type RunningService,
+  type ServiceOptions,
+  startFakeDish,
+  startService,
+  syntheticDish,
+} from '../service/index.ts';
+import { SmallDisk } from '../service/recording/small-disk.fixture.ts';
 
 interface Fixtures {
   start(options?: Partial<ServiceOptions>): Promise<RunningService>;
@@ -111,4 +119,65 @@ test('asks for the token, and names a problem and what to do', async ({ page, st
   await expectAccessible(page);
   await page.reload();
   await expect(headline(page)).toHaveText('The dish does not answer. No player reports.');
+});
+
+test('shows the truth when the dish is gone, the disk is full and the clock leapt', async ({ page, start }) => {
+  test.setTimeout(120_000);
+  const dish = await startFakeDish({ script: syntheticDish({ seed: 1 }), clock: REAL_CLOCK });
+  const disk = new SmallDisk({ room: 2000 });
+  let leapMs = 0;
+  const expectSoon = expect.configure({ timeout: 20_000 });
+  const { url } = await start({
+    dish: dish.address,
+    recording: { directory: test.info().outputPath('recordings'), maxBytes: 1e6, maxAgeDays: 1, files: disk },
+    clock: { ...REAL_CLOCK, utcMs: () => Date.now() + leapMs },
+  });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(url);
+  await expectSoon(headline(page)).toHaveText(/^The dish is online\./);
+  await expectSoon(problems(page)).toContainText('Recording: the disk is full; lines wait to be written');
+  await expectSoon(card(page, 'Recordings')).toContainText(/Waiting for the disk\d+/);
+  leapMs = 2 * 3_600_000;
+  await expectSoon(problems(page)).toContainText('Clock: the clock of the machine was set by 7200.0 s');
+  // The dish has been online for seconds, not for two hours.
+  await expectSoon(card(page, 'Dish')).toContainText(/Stateonline, for \d+ s/);
+  await expectSoon(page.locator('#about')).toHaveText(/started \d+ s ago/);
+  dish.close();
+  await expectSoon(headline(page)).toHaveText(/^The dish does not answer\. No player reports\./);
+  await expectSoon(card(page, 'Dish')).not.toContainText('Ping');
+  await expectSoon(problems(page).locator('p')).toHaveText([
+    /^Recording: /,
+    /^Clock: /,
+    /^Dish: .*nothing answers there/,
+  ]);
+  await expectAccessible(page);
+  disk.room = 1e9;
+  await expectSoon(problems(page)).not.toContainText('Recording');
+});
+
+test('needs two round trips for its first picture, and little', async ({ page, start }) => {
+  const { url } = await start();
+  const requests: string[] = [];
+  let bytes = 0;
+  page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+  page.on('response', async (response) => {
+    bytes += (await response.body().catch(() => '')).length;
+  });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(url);
+  await expect(headline(page)).toHaveText('No dish is configured. No player reports.');
+  const firstMs = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]!.startTime);
+  test.info().annotations.push({ type: 'first picture', description: `${firstMs.toFixed(0)} ms` });
+  // Document; styles and scripts; what it asks the service.
+  expect([...new Set(requests)].sort()).toEqual([
+    '/',
+    '/page/chart.js',
+    '/page/page.css',
+    '/page/page.js',
+    '/page/texts.js',
+    '/v1/forecast',
+    '/v1/handovers',
+    '/v1/state',
+  ]);
+  expect(bytes).toBeLessThan(60_000);
 });

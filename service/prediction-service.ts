@@ -197,7 +197,7 @@ export class PredictionService {
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
     this.#epoch.observe(second, epoch);
     if (second.latencyMs !== undefined) this.#forecaster.observePing(atSeconds, second.latencyMs);
-    if (second.downlinkUsageBps !== undefined && atSeconds > KEPT_SECONDS) {
+    if (second.downlinkUsageBps !== undefined && atSeconds > this.session.startSeconds) {
       const observation = this.#passive.observe(atSeconds, second.downlinkUsageBps, this.#link.lastBusySeconds);
       if (observation !== undefined) this.#forecaster.observe(observation);
     }
@@ -244,7 +244,7 @@ export class PredictionService {
     const { dish, sky, recording, location } = this.#parts;
     const { lastBusySeconds } = this.#link;
     const place = location?.();
-    const startedMs = Math.round(this.session.utcMsAt(KEPT_SECONDS));
+    const startedMs = Math.round(this.session.utcMsAt(this.session.startSeconds));
     return {
       serverUtcMs: this.clock.utcMs(),
       version: this.#version,

@@ -17,15 +17,19 @@ export interface Leap {
 
 export class SessionClock {
   readonly #clock: Clock;
+  /** At second 0. */
   readonly #startMonotonicMs: number;
   /** UTC of second 0. */
   #utcMsAtStart: number;
 
-  /** `nowSeconds`: the present second; the past needs room if it is to be observed. Default 0. */
-  constructor(clock: Clock, nowSeconds = 0) {
+  /** The second at which the service started; earlier ones are for what is known from before. Default 0. */
+  readonly startSeconds: number;
+
+  constructor(clock: Clock, startSeconds = 0) {
+    this.startSeconds = startSeconds;
     this.#clock = clock;
-    this.#startMonotonicMs = clock.monotonicMs() - nowSeconds * 1000;
-    this.#utcMsAtStart = clock.utcMs() - nowSeconds * 1000;
+    this.#startMonotonicMs = clock.monotonicMs() - startSeconds * 1000;
+    this.#utcMsAtStart = clock.utcMs() - startSeconds * 1000;
   }
 
   get utcMsAtStart(): number {

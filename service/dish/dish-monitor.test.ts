@@ -267,7 +267,9 @@ describe('watching a dish', () => {
     expect(watching.reply().state).toBe('connecting');
     await watching.poll();
     expect(watching.reply().state).toBe('unreachable');
-    expect(problems.list()[0]!.message).toContain('127.0.0.1:1: nothing answers there');
+    expect(problems.list()[0]!.message).toContain(
+      '127.0.0.1:1: nothing answers there (connect ECONNREFUSED 127.0.0.1:1). Check with',
+    );
   });
 
   test('polls a slow dish once at a time and ignores its late answers', async () => {

@@ -317,7 +317,10 @@ function stateOf(reading: StatusReading, isBooting: boolean): { state: DishState
 
 /** Why the request failed, for a person. */
 function reasonOf({ code, details, message }: Error & { code?: number; details?: string }): string {
-  const text = (details ?? message).replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
+  const given = details ?? message;
+  // The cause within gRPC's own sentences.
+  const [, cause = given] = /Last error: (?:Error: )?(.*)\. Resolution note/.exec(given) ?? [];
+  const text = cause.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
   if (code === grpcStatus.UNAVAILABLE) return `nothing answers there (${text})`;
   if (code === grpcStatus.UNIMPLEMENTED) return `the server there is not a dish (${text})`;
   if (code === grpcStatus.INTERNAL) return `its answer cannot be decoded (${text})`;

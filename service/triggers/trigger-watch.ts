@@ -24,21 +24,20 @@ export class TriggerWatch {
   /** The dish's newest second. */
   #newest: { endSeconds: number; number: number } | undefined;
   #tickedSeconds: number;
-  readonly #startSeconds: number;
   /** Ends of the seconds with a handover that are not evaluated yet. */
   readonly #handovers = new Set<number>();
 
   constructor(options: TriggerWatchOptions) {
     this.#options = options;
     this.#engine = new TriggerEngine(options.triggers);
-    this.#startSeconds = options.session.nowSeconds();
-    this.#tickedSeconds = Math.floor(this.#startSeconds);
+    this.#tickedSeconds = Math.floor(options.session.nowSeconds());
   }
 
-  /** In order of time; seconds before the service started are ignored. */
+  /** In order of time; seconds before the start are ignored. */
   telemetry({ atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed }: TelemetrySecond): void {
-    const endSeconds = this.#options.session.secondsAt(atMs);
-    if (endSeconds <= this.#startSeconds) return;
+    const { session } = this.#options;
+    const endSeconds = session.secondsAt(atMs);
+    if (endSeconds <= session.startSeconds) return;
     const before = this.#newest;
     // Their ends are estimated to some tenths of a second, but consecutive seconds need consecutive numbers.
     const number =
