@@ -79,6 +79,8 @@ export class LaterSegments {
       stallLevelSeconds: tuning.stallLevelSeconds / playbackRate,
       reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
       patienceSeconds: tuning.patienceSegments * segmentSeconds,
+      // The segment to decide on ends with as much in the buffer.
+      leastLevelSeconds: segmentSeconds,
     };
   }
 
