@@ -41,9 +41,6 @@ export interface Feature {
   unknown?: number;
 }
 
-/** Features by name. */
-type FeatureValues = Record<string, number>;
-
 /** Value of `epochs-spread` without two epochs. */
 const FIRST_EPOCH_SPREAD = 0.3;
 
@@ -85,6 +82,9 @@ export const FEATURES: readonly Feature[] = [
   ...ALWAYS_KNOWN.map((name) => ({ name })),
   ...OF_THE_HANDOVER.map((name) => ({ name, unknown: name === 'epochs-spread' ? FIRST_EPOCH_SPREAD : 0 })),
 ];
+
+/** Features of an unknown handover. */
+const UNKNOWN = FEATURES.slice(ALWAYS_KNOWN.length).map(({ unknown }) => unknown!);
 
 /** Spreads before there are two bins or epochs. */
 const FIRST_SPREAD_15 = 0.2;
@@ -148,20 +148,19 @@ export class LinkHistory {
     const reference = this.referenceBps();
     if (reference === undefined) return false;
     const logReference = Math.log(reference);
-    const values: FeatureValues = {
-      'level-0.4s': this.#logRatio(0, reference),
-      'level-2s': this.#logRatio(1, reference),
-      'level-8s': this.#logRatio(2, reference),
-      'level-120s': this.#logRatio(4, reference),
+    // In the order of `ALWAYS_KNOWN`.
+    into.set([
+      this.#logRatio(0, reference),
+      this.#logRatio(1, reference),
+      this.#logRatio(2, reference),
+      this.#logRatio(4, reference),
       ...this.#binFeatures(nowSeconds, logReference),
-      silence: Math.min(6, this.#silence) / 3,
-      unseen: Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
-      observed: Math.log1p(Math.min(120, this.#observedSeconds)) / 2,
-      ...(Number.isFinite(handoverSeconds) && this.#epochFeatures(nowSeconds, handoverSeconds, logReference)),
-    };
-    FEATURES.forEach(({ name, unknown }, i) => {
-      into[i] = values[name] ?? unknown!;
-    });
+      Math.min(6, this.#silence) / 3,
+      Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
+      Math.log1p(Math.min(120, this.#observedSeconds)) / 2,
+    ]);
+    const isKnown = Number.isFinite(handoverSeconds);
+    into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, logReference) : UNKNOWN, ALWAYS_KNOWN.length);
     return true;
   }
 
@@ -173,7 +172,7 @@ export class LinkHistory {
     return Math.max(LEAST_LOG_RATIO, Math.log(this.#rate(average) / reference));
   }
 
-  #binFeatures(nowSeconds: number, logReference: number): FeatureValues {
+  #binFeatures(nowSeconds: number, logReference: number): number[] {
     let low10 = 0;
     let low40 = 0;
     let high40 = 0;
@@ -192,25 +191,20 @@ export class LinkHistory {
       }
       last90.add(value);
     }
-    return {
-      'lowest-10s': low10,
-      'lowest-40s': low40,
-      'highest-40s': high40,
-      'spread-15s': last15.deviation(FIRST_SPREAD_15),
-      'spread-90s': last90.deviation(FIRST_SPREAD_90),
-      'mean-90s': last90.mean,
-    };
+    return [low10, low40, high40, last15.deviation(FIRST_SPREAD_15), last90.deviation(FIRST_SPREAD_90), last90.mean];
   }
 
-  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number): FeatureValues {
+  /** In the order of `OF_THE_HANDOVER`. */
+  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number): number[] {
     const epochs = (nowSeconds - handoverSeconds) / EPOCH_SECONDS;
     const epoch = Math.floor(epochs);
     const position = (epochs - epoch) * PHASE_HATS;
     const hat = Math.floor(position) % PHASE_HATS;
-    const values: FeatureValues = { 'epoch-level': 0, 'epoch-observed': 0, 'handover-known': 1 };
-    for (let i = 0; i < PHASE_HATS; i++) values[`epoch-phase-${i}`] = 0;
-    values[`epoch-phase-${hat}`] = 1 - (position - Math.floor(position));
-    values[`epoch-phase-${(hat + 1) % PHASE_HATS}`]! += position - Math.floor(position);
+    const phases = new Array<number>(PHASE_HATS).fill(0);
+    phases[hat] = 1 - (position - Math.floor(position));
+    phases[(hat + 1) % PHASE_HATS]! += position - Math.floor(position);
+    let level = 0;
+    let observed = 0;
 
     // Newest bin first: this epoch's rate, then those of the previous epochs.
     let rates = Math.exp(Math.log(this.#openBits / this.#openBusy) - logReference) * this.#openBusy;
@@ -230,8 +224,8 @@ export class LinkHistory {
       if (!isBin || index !== current) {
         const logRate = Math.max(LEAST_LOG_RATIO, Math.log(rates / seconds));
         if (current === epoch) {
-          values['epoch-level'] = seconds > 0 ? logRate : 0;
-          values['epoch-observed'] = Math.log1p(seconds) / 2;
+          level = seconds > 0 ? logRate : 0;
+          observed = Math.log1p(seconds) / 2;
         } else if (seconds >= LEAST_EPOCH_BINS) previous.add(logRate);
         if (!isBin || previous.count === EPOCHS) break;
         current = index;
@@ -241,12 +235,8 @@ export class LinkHistory {
       rates += Math.exp(this.#binLogs[at]! - logReference);
       seconds++;
     }
-    return {
-      ...values,
-      'epochs-mean': previous.mean,
-      'epochs-spread': previous.deviation(FIRST_EPOCH_SPREAD),
-      'epochs-count': previous.count / EPOCHS,
-    };
+    const count = previous.count / EPOCHS;
+    return [...phases, level, observed, previous.mean, previous.deviation(FIRST_EPOCH_SPREAD), count, 1];
   }
 }
 
