@@ -104,8 +104,9 @@ function checkRow(
   needArray(row, field, [count, count]);
   let least = 0;
   for (let i = 0; i < count; i++) {
-    needWithin(row[i], () => `${field()}[${i}]`, [least, greatest]);
-    least = row[i] as number;
+    const value = row[i];
+    if (!isWithin(value, least, greatest)) needWithin(value, `${field()}[${i}]`, [least, greatest]);
+    least = value as number;
   }
   return least;
 }
@@ -159,9 +160,12 @@ function needArray(value: unknown, field: Words, [min, max]: readonly [number, n
   need(isOne, field, () => `an array of ${min === max ? min : `${min} to ${max}`}`, value);
 }
 
+function isWithin(value: unknown, min: number, max: number): boolean {
+  return typeof value === 'number' && value >= min && value <= max;
+}
+
 function needWithin(value: unknown, field: Words, [min, max]: readonly [number, number]): void {
-  const isOne = typeof value === 'number' && value >= min && value <= max;
-  need(isOne, field, () => `a number from ${min} to ${max}`, value);
+  need(isWithin(value, min, max), field, () => `a number from ${min} to ${max}`, value);
 }
 
 function need(holds: boolean, field: Words, expected: Words, got: unknown): asserts holds {

@@ -125,12 +125,14 @@ export class ModelSession {
       source,
       stepEndsSeconds,
       levels,
-      quantilesBps: stepEndsSeconds.map((_, step) =>
-        levels.map((_, level) => {
-          const value = values[step * levels.length + level]!;
-          return referenceBps * Math.exp(Math.min(GREATEST_LOG_RATIO, Math.max(-GREATEST_LOG_RATIO, value)));
-        }),
-      ),
+      quantilesBps: stepEndsSeconds.map((_, step) => {
+        const row: number[] = [];
+        for (let at = step * levels.length; row.length < levels.length; at++) {
+          const value = Math.min(GREATEST_LOG_RATIO, Math.max(-GREATEST_LOG_RATIO, values[at]!));
+          row.push(referenceBps * Math.exp(value));
+        }
+        return row;
+      }),
       rankCorrelation,
       handovers,
       ...(this.#subSecond && { fluctuation: this.#subSecond.fluctuation() }),

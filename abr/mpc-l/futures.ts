@@ -144,7 +144,9 @@ export class Futures {
 
   /** End of each step in seconds from now; the last step goes on. */
   stepEndsSeconds(): Float64Array {
-    return this.#stepEnds.slice(0, this.#steps).map((end) => end - this.#ageSeconds);
+    const ends = this.#stepEnds.slice(0, this.#steps);
+    for (let step = 0; step < ends.length; step++) ends[step]! -= this.#ageSeconds;
+    return ends;
   }
 
   /** Capacity of each rank bin in the last step, bit/s. */

@@ -190,7 +190,9 @@ export class HandoverClock {
   /** Probability per cell of 0.1 s, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
   positionProbabilities(): Float64Array {
     // `#settle` has normalised them.
-    return this.#logEpochs.map(exp);
+    const weights = new Float64Array(CELLS);
+    for (let cell = 0; cell < CELLS; cell++) weights[cell] = exp(this.#logEpochs[cell]!);
+    return weights;
   }
 
   /** Undefined before the start of the session, and for an impossible `nowSeconds`. */
@@ -227,9 +229,9 @@ export class HandoverClock {
   };
 
   #addDip = (slot: number, isDip: boolean, share: number): void => {
-    this.#handoverDips.observe(slot, isDip, share, (cell, logRatio) => {
+    this.#handoverDips.observe(slot, isDip, share, (cell, ratio) => {
       const before = this.#logDips[cell]!;
-      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + logRatio);
+      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + log(ratio));
       this.#logEpochs[cell]! += orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before);
     });
     const before = this.#logOtherDips;
