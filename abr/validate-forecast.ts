@@ -96,11 +96,7 @@ function checkQuantiles(of: Record<string, unknown>, name: string, where: string
 }
 
 /** Requires quantiles that do not cross; returns the highest. */
-function checkRow(
-  row: unknown,
-  field: () => string,
-  { count, greatest }: { count: number; greatest: number },
-): number {
+function checkRow(row: unknown, field: () => string, { count, greatest }: { count: number; greatest: number }): number {
   needArray(row, field, [count, count]);
   let least = 0;
   for (let i = 0; i < count; i++) {

@@ -83,8 +83,8 @@ export class ModelSession {
     const { startSeconds, endSeconds, bits } = observation;
     this.#recalibration?.observe(startSeconds, endSeconds, bits);
     if (this.#subSecond === undefined) return;
-    const estimate = this.handoverClock?.estimate(endSeconds);
-    this.#subSecond.observe(startSeconds, endSeconds, bits, estimate?.isLeo ? estimate.phaseSeconds : Number.NaN);
+    const estimate = this.handoverClock?.isLeo ? this.handoverClock.estimate(endSeconds) : undefined;
+    this.#subSecond.observe(startSeconds, endSeconds, bits, estimate?.phaseSeconds ?? Number.NaN);
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
@@ -96,9 +96,10 @@ export class ModelSession {
   /** Writes the present features into `features` (length `FEATURES.length`); undefined without observations. */
   moment(nowSeconds: number, features: Float64Array): ForecastMoment | undefined {
     if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
-    const estimate = this.handoverClock?.estimate(nowSeconds);
-    const handoverSeconds =
-      estimate !== undefined && estimate.leoProbability >= LEO_PROBABILITY ? estimate.phaseSeconds : Number.NaN;
+    const clock = this.handoverClock;
+    const isKnown = clock !== undefined && clock.leoProbability >= LEO_PROBABILITY;
+    const estimate = isKnown || clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
+    const handoverSeconds = isKnown ? estimate!.phaseSeconds : Number.NaN;
     const referenceBps = this.#history.referenceBps();
     if (referenceBps === undefined || !this.#history.features(nowSeconds, handoverSeconds, features)) return undefined;
     const utcMs = this.#utcMsAtStart;

@@ -53,7 +53,11 @@ export class QuantileNetworks {
         const [forB, forC, forD] = [at + outputCount, at + 2 * outputCount, at + 3 * outputCount];
         for (let j = 0; j < outputCount; j++) {
           outputs[j] =
-            outputs[j]! + a * weights[at + j]! + b * weights[forB + j]! + c * weights[forC + j]! + d * weights[forD + j]!;
+            outputs[j]! +
+            a * weights[at + j]! +
+            b * weights[forB + j]! +
+            c * weights[forC + j]! +
+            d * weights[forD + j]!;
         }
         at += 4 * outputCount;
       }

@@ -91,7 +91,8 @@ export class HandoverClock {
   #started = false;
   /** ln(weight of all cells / weight of the hypotheses without epochs). */
   #logRatio = 0;
-  #isLeo = false;
+  /** Whether the evidence suffices to plan with handovers. */
+  isLeo = false;
   /** From the weights; undefined since they changed. */
   #position: Position | undefined;
   /** For `logSum`. */
@@ -111,7 +112,7 @@ export class HandoverClock {
     this.#logDips.fill(0);
     this.#logOtherDips = 0;
     this.#logRatio = 0;
-    this.#isLeo = false;
+    this.isLeo = false;
     this.#lastSeconds = 0;
     this.#lastHintSeconds = Number.NEGATIVE_INFINITY;
     this.#prior.fill(1 / CELLS);
@@ -200,10 +201,10 @@ export class HandoverClock {
     if (!this.#started || !isMoment(nowSeconds)) return undefined;
     this.#position ??= positionOf(withoutLimit(this.positionProbabilities()));
     const { phaseSeconds, uncertaintySeconds, spreadSeconds, within } = this.#position;
-    const leoProbability = this.#leoProbability();
+    const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(phaseSeconds - nowSeconds, EPOCH_SECONDS);
     return {
-      nextHandovers: Array.from({ length: this.#isLeo ? ANNOUNCED : 0 }, (_, i) => ({
+      nextHandovers: Array.from({ length: isLeo ? ANNOUNCED : 0 }, (_, i) => ({
         atSeconds: next + i * EPOCH_SECONDS,
         confidence: min(1, within) * leoProbability,
       })),
@@ -211,7 +212,7 @@ export class HandoverClock {
       uncertaintySeconds,
       spreadSeconds,
       leoProbability,
-      isLeo: this.#isLeo,
+      isLeo,
     };
   }
 
@@ -248,7 +249,8 @@ export class HandoverClock {
     this.#settle();
   }
 
-  #leoProbability(): number {
+  /** Probability of a LEO link with 15 s epochs, 0 to 1. */
+  get leoProbability(): number {
     return 1 / (1 + exp(-this.#logRatio));
   }
 
@@ -264,7 +266,7 @@ export class HandoverClock {
     add(this.#logEpochs, -lift(this.#logEpochs, exponentials));
     logSum(this.#logWithout, exponentials);
     add(this.#logWithout, -lift(this.#logWithout, exponentials) - this.#logRatio);
-    this.#isLeo = this.#leoProbability() >= CLAIM_PROBABILITY * (this.#isLeo ? 0.5 : 1);
+    this.isLeo = this.leoProbability >= CLAIM_PROBABILITY * (this.isLeo ? 0.5 : 1);
   }
 }
 
