@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
-import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
+import { assembleResults, resultsPieces } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import {
   type BenchmarkPlan,
@@ -199,7 +199,7 @@ export function benchmarkJson(
   benchmark: Benchmark,
   played: readonly SessionResult[],
   complete: boolean,
-): { results: Results; json: string } {
+): { results: Results; json: Iterable<string> } {
   const { tool, scenario, algorithms, done } = benchmark;
   const results = assembleResults({
     tool: complete ? tool : { ...tool, complete: false },
@@ -207,7 +207,7 @@ export function benchmarkJson(
     sessions: [...done, ...played],
     algorithms,
   });
-  return { results, json: resultsJson(results) };
+  return { results, json: resultsPieces(results) };
 }
 
 /** The scenario with the flags that change it. */

@@ -1,10 +1,12 @@
 /** `leo-abr simulate`: compares algorithms on replayed traces in a discrete-event simulator. */
 
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import { SessionStore } from '../replay/formats/session-store.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
@@ -31,14 +33,23 @@ export function simulateCommand(io: CommandIo): Command {
         ' of live streams <name>:fixed-slots slows down at handovers, <name>:lolp-catch-up follows LoL+.',
     )
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
-    .action((flags: unknown) => simulate(flags, io));
+    .action(async (flags: unknown) => {
+      const jobs = jobsOption((flags as { jobs: string }).jobs);
+      const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm, stderr: io.stderr });
+      const store = new SessionStore(benchmark.out === STANDARD_OUTPUT ? tmpdir() : dirname(benchmark.out));
+      try {
+        await simulate(benchmark, { jobs, store, io });
+      } finally {
+        store.close();
+      }
+    });
 }
 
-async function simulate(flags: unknown, io: CommandIo): Promise<void> {
+async function simulate(
+  benchmark: Benchmark,
+  { jobs, store, io }: { jobs: number; store: SessionStore; io: CommandIo },
+): Promise<void> {
   const { stderr } = io;
-  const jobs = jobsOption((flags as { jobs: string }).jobs);
-  const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm, stderr });
-
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   const { perLine } = benchmark;
@@ -57,6 +68,7 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
       jobs,
       ...(existsSync(WORKER_FILE) && { workerFile: WORKER_FILE }),
       signal: stop.signal,
+      keep: (session) => store.add(session),
       onProgress: (done) => progress.update(done),
     });
   } finally {

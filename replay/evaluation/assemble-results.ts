@@ -30,13 +30,27 @@ export function assembleResults(options: {
 
 /** The document as JSON: a line per session and per row of the summary, the same bytes for the same values. */
 export function resultsJson(results: Results): string {
-  const lines = (items: readonly unknown[]) =>
-    items.length === 0 ? '[]' : `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;
-  const households = results.households ? `"households":${lines(results.households)},\n` : '';
-  return `{"schema":${results.schema},
+  return [...resultsPieces(results)].join('');
+}
+
+/** `resultsJson` in pieces, because the whole may be longer than a string can be. */
+export function* resultsPieces(results: Results): Generator<string> {
+  yield `{"schema":${results.schema},
 "tool":${JSON.stringify(results.tool)},
 "scenario":${JSON.stringify(results.scenario)},
-"sessions":${lines(results.sessions)},
-${households}"summary":${lines(results.summary)}}
-`;
+"sessions":`;
+  yield* lines(results.sessions);
+  if (results.households) {
+    yield ',\n"households":';
+    yield* lines(results.households);
+  }
+  yield ',\n"summary":';
+  yield* lines(results.summary);
+  yield '}\n';
+}
+
+function* lines(items: readonly unknown[]): Generator<string> {
+  yield '[';
+  for (const [i, item] of items.entries()) yield `${i === 0 ? '\n' : ',\n'}${JSON.stringify(item)}`;
+  yield items.length === 0 ? ']' : '\n]';
 }

@@ -32,6 +32,8 @@ interface RunSessionsOptions {
   workerFile?: string;
   /** Ends the run early. */
   signal?: AbortSignal;
+  /** Receives each session as it ends; what it returns is kept. Default: the session itself. */
+  keep?(session: SessionResult): SessionResult;
   /** Receives the number of finished lines of the plan from time to time. */
   onProgress?(done: number): void;
 }
@@ -101,11 +103,11 @@ async function runHere(
   controllers: OwnControllers,
   results: (SessionResult[] | undefined)[],
 ): Promise<void> {
-  const { sessions, signal, onProgress } = options;
+  const { sessions, signal, onProgress, keep = itself } = options;
   const play = sessionPlayer({ ...options, controllers });
   let breatheAt = performance.now() + TASK_MS;
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
-    results[i] = play(sessions[i]!);
+    results[i] = play(sessions[i]!).map(keep);
     if (performance.now() < breatheAt && i + 1 < sessions.length) continue;
     onProgress?.(i + 1);
     // Lets the event loop deliver signals.
@@ -119,7 +121,7 @@ async function runInWorkers(
   results: (SessionResult[] | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
-  const { sessions, scenario, timings = false, models = {}, own = [], signal, onProgress } = options;
+  const { sessions, scenario, timings = false, models = {}, own = [], signal, onProgress, keep = itself } = options;
   const traces = [...new Set(sessions.map((session) => session.trace))];
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
@@ -148,7 +150,7 @@ async function runInWorkers(
         worker.postMessage(task.map(({ trace, ...session }) => ({ ...session, traceIndex: indexOfTrace.get(trace)! })));
       };
       worker.on('message', (answer: SessionResult[][]) => {
-        for (const [i, result] of answer.entries()) results[first + i] = result;
+        for (const [i, result] of answer.entries()) results[first + i] = result.map(keep);
         done += answer.length;
         onProgress?.(done);
         const elapsedMs = Math.max(1, performance.now() - begunAt);
@@ -168,4 +170,8 @@ async function runInWorkers(
     next = sessions.length;
     await Promise.all(ending);
   }
+}
+
+function itself(session: SessionResult): SessionResult {
+  return session;
 }
