@@ -20,9 +20,6 @@ const PROBED_SECONDS = [20, 40] as const;
 /** Sums of weights may be off by rounding. */
 const WEIGHT_SLACK = 1e-6;
 
-/** Words for a fault; where they cost time, only a fault makes them. */
-type Words = string | (() => string);
-
 /**
  * The first fault of a value as a `Forecast`, in words: field, expectation, received value; undefined if it is valid.
  * Never throws, whatever the value is; an accessor that throws counts as a fault.
@@ -59,7 +56,7 @@ function check(value: unknown): void {
   if (fluctuation !== undefined) {
     const { levels, ratios, correlation } = fields(fluctuation, 'fluctuation');
     const count = countLevels(levels, 'fluctuation.levels');
-    checkRow(ratios, () => 'fluctuation.ratios', { count, greatest: GREATEST_RATIO });
+    checkRow(ratios, 'fluctuation.ratios', { count, greatest: GREATEST_RATIO });
     const isOne = isNumber(correlation) && correlation >= 0 && correlation < 1;
     need(isOne, 'fluctuation.correlation', 'a number from 0 to below 1', correlation);
   }
@@ -71,7 +68,7 @@ function checkDip(dip: Record<string, unknown>, where: string): void {
   needWithin(timingSeconds, `${where}.timingSeconds`, [0, EPOCH_SECONDS]);
   needWithin(depth, `${where}.depth`, [0, 1]);
   const count = countLevels(levels, `${where}.levels`);
-  checkRow(seconds, () => `${where}.seconds`, { count, greatest: EPOCH_SECONDS });
+  checkRow(seconds, `${where}.seconds`, { count, greatest: EPOCH_SECONDS });
   const collapse = fields(dip['collapse'], `${where}.collapse`);
   needWithin(collapse['probability'], `${where}.collapse.probability`, [0, 1]);
   needWithin(collapse['depth'], `${where}.collapse.depth`, [0, 1]);
@@ -87,22 +84,22 @@ function checkQuantiles(of: Record<string, unknown>, name: string, where: string
   });
   const count = countLevels(levels, `${where}levels`);
   needArray(quantiles, `${where}${name}`, [steps, steps]);
-  for (let step = 0; step < steps; step++) {
-    const field = () => `${where}${name}[${step}]`;
-    const highest = checkRow(quantiles[step], field, { count, greatest: GREATEST_RATE_BPS });
+  for (const [step, row] of quantiles.entries()) {
+    const field = `${where}${name}[${step}]`;
+    const highest = checkRow(row, field, { count, greatest: GREATEST_RATE_BPS });
     // Without a rate above 0 in the last step, no plan would end.
     need(highest > 0 || step < steps - 1, field, 'a rate above 0', highest);
   }
 }
 
 /** Requires quantiles that do not cross; returns the highest. */
-function checkRow(row: unknown, field: () => string, { count, greatest }: { count: number; greatest: number }): number {
+function checkRow(row: unknown, field: string, { count, greatest }: { count: number; greatest: number }): number {
   needArray(row, field, [count, count]);
   let least = 0;
+  // Names of fields take most of the time, so only faults get them.
   for (let i = 0; i < count; i++) {
-    const value = row[i];
-    if (!isWithin(value, least, greatest)) needWithin(value, `${field()}[${i}]`, [least, greatest]);
-    least = value as number;
+    if (!isWithin(row[i], least, greatest)) needWithin(row[i], `${field}[${i}]`, [least, greatest]);
+    least = row[i] as number;
   }
   return least;
 }
@@ -134,10 +131,9 @@ function countAscending(value: unknown, field: string, { limit, most }: { limit:
   let least = 0;
   for (let i = 0; i < value.length; i++) {
     const number = value[i];
-    if (!isNumber(number) || number <= least || number >= limit) {
-      throw new InputError(`${field}[${i}]`, `a number above ${least} and below ${limit}`, number);
-    }
-    least = number;
+    const isNext = isNumber(number) && number > least && number < limit;
+    if (!isNext) need(false, `${field}[${i}]`, `a number above ${least} and below ${limit}`, number);
+    least = number as number;
   }
   return value.length;
 }
@@ -151,23 +147,19 @@ function fields(value: unknown, field: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function needArray(value: unknown, field: Words, [min, max]: readonly [number, number]): asserts value is unknown[] {
+function needArray(value: unknown, field: string, [min, max]: readonly [number, number]): asserts value is unknown[] {
   const isOne = Array.isArray(value) && value.length >= min && value.length <= max;
-  need(isOne, field, () => `an array of ${min === max ? min : `${min} to ${max}`}`, value);
+  need(isOne, field, `an array of ${min === max ? min : `${min} to ${max}`}`, value);
 }
 
 function isWithin(value: unknown, min: number, max: number): boolean {
   return typeof value === 'number' && value >= min && value <= max;
 }
 
-function needWithin(value: unknown, field: Words, [min, max]: readonly [number, number]): void {
-  need(isWithin(value, min, max), field, () => `a number from ${min} to ${max}`, value);
+function needWithin(value: unknown, field: string, [min, max]: readonly [number, number]): void {
+  need(isWithin(value, min, max), field, `a number from ${min} to ${max}`, value);
 }
 
-function need(holds: boolean, field: Words, expected: Words, got: unknown): asserts holds {
-  if (!holds) throw new InputError(text(field), text(expected), got);
-}
-
-function text(words: Words): string {
-  return typeof words === 'string' ? words : words();
+function need(holds: boolean, field: string, expected: string, got: unknown): asserts holds {
+  if (!holds) throw new InputError(field, expected, got);
 }

@@ -2,7 +2,7 @@
  * A session's history of its link in constant memory, and the features for models.
  *
  * All features are scale-free: rates are logarithms of ratios to a reference rate (the average of the last half minute
- * of downloading). While the handover is unknown, its features have values of their own (`FEATURES[..].unknown`).
+ * of downloading). While the handover is unknown, its features have values of their own (`UNKNOWN_HANDOVER`).
  */
 
 import { EPOCH_SECONDS, type Observation } from '../abr/forecast.ts';
@@ -35,56 +35,13 @@ const LEAST_EPOCH_BINS = 1;
 /** Hat functions for the position in the epoch. */
 const PHASE_HATS = 8;
 
-export interface Feature {
-  name: string;
-  /** Value while the handover is unknown. Absent: the feature is always known. */
-  unknown?: number;
-}
-
 /** Value of `epochs-spread` without two epochs. */
 const FIRST_EPOCH_SPREAD = 0.3;
-
-const ALWAYS_KNOWN = [
-  // ln of average rates over the last seconds of downloading / reference.
-  'level-0.4s',
-  'level-2s',
-  'level-8s',
-  'level-120s',
-  // ln(rate / reference) of the one-second bins of the last 10, 40, 15 and 90 s of time.
-  'lowest-10s',
-  'lowest-40s',
-  'highest-40s',
-  'spread-15s',
-  'spread-90s',
-  'mean-90s',
-  // Seconds / 3 of (nearly) no bits during downloads, at most 2.
-  'silence',
-  // Seconds / 4 since the last observation, at most 2.
-  'unseen',
-  // ln(1 + observed seconds, at most 120) / 2.
-  'observed',
-];
-const OF_THE_HANDOVER = [
-  // Position in the epoch, as weights of 8 hat functions.
-  ...Array.from({ length: PHASE_HATS }, (_, i) => `epoch-phase-${i}`),
-  // ln rate of this epoch so far, and ln(1 + its observed seconds) / 2.
-  'epoch-level',
-  'epoch-observed',
-  // Mean and spread of the ln rates of up to 8 previous epochs, and their number / 8.
-  'epochs-mean',
-  'epochs-spread',
-  'epochs-count',
-  'handover-known',
-];
-
-/** The features in the order of a model's inputs; a model lists the names of its features. */
-export const FEATURES: readonly Feature[] = [
-  ...ALWAYS_KNOWN.map((name) => ({ name })),
-  ...OF_THE_HANDOVER.map((name) => ({ name, unknown: name === 'epochs-spread' ? FIRST_EPOCH_SPREAD : 0 })),
-];
-
-/** Features of an unknown handover. */
-const UNKNOWN = FEATURES.slice(ALWAYS_KNOWN.length).map(({ unknown }) => unknown!);
+/** The features' number, and those that are always known; features.ts has their names. */
+const ALWAYS_KNOWN = 13;
+/** Values of the features of the handover, the last ones, while it is unknown. */
+export const UNKNOWN_HANDOVER = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, FIRST_EPOCH_SPREAD, 0, 0];
+export const FEATURE_COUNT = ALWAYS_KNOWN + UNKNOWN_HANDOVER.length;
 
 /** Spreads before there are two bins or epochs. */
 const FIRST_SPREAD_15 = 0.2;
@@ -141,14 +98,14 @@ export class LinkHistory {
   }
 
   /**
-   * Writes the present features into `into` (length `FEATURES.length`); returns false without observations.
+   * Writes the present features into `into` (length `FEATURE_COUNT`); returns false without observations.
    * `handoverSeconds`: any handover on the session's clock, modulo 15 s; NaN = unknown.
    */
   features(nowSeconds: number, handoverSeconds: number, into: Float64Array): boolean {
     const reference = this.referenceBps();
     if (reference === undefined) return false;
     const logReference = Math.log(reference);
-    // In the order of `ALWAYS_KNOWN`.
+    // In the order of `FEATURES`.
     into.set([
       this.#logRatio(0, reference),
       this.#logRatio(1, reference),
@@ -160,7 +117,7 @@ export class LinkHistory {
       Math.log1p(Math.min(120, this.#observedSeconds)) / 2,
     ]);
     const isKnown = Number.isFinite(handoverSeconds);
-    into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, logReference) : UNKNOWN, ALWAYS_KNOWN.length);
+    into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, logReference) : UNKNOWN_HANDOVER, ALWAYS_KNOWN);
     return true;
   }
 
@@ -194,7 +151,7 @@ export class LinkHistory {
     return [low10, low40, high40, last15.deviation(FIRST_SPREAD_15), last90.deviation(FIRST_SPREAD_90), last90.mean];
   }
 
-  /** In the order of `OF_THE_HANDOVER`. */
+  /** In the order of `FEATURES`. */
   #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number): number[] {
     const epochs = (nowSeconds - handoverSeconds) / EPOCH_SECONDS;
     const epoch = Math.floor(epochs);

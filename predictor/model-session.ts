@@ -93,7 +93,7 @@ export class ModelSession {
     this.handoverClock?.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
-  /** Writes the present features into `features` (length `FEATURES.length`); undefined without observations. */
+  /** Writes the present features into `features` (length `FEATURE_COUNT`); undefined without observations. */
   moment(nowSeconds: number, features: Float64Array): ForecastMoment | undefined {
     if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
     const clock = this.handoverClock;
