@@ -224,8 +224,8 @@ export class Futures {
 
   #readLevels({ levels, quantilesBps }: QuantileForecast): void {
     const n = levels.length;
-    if (n !== this.#levels.length || levels.some((level, i) => level !== this.#levels[i])) {
-      this.#levels = [...levels];
+    if (levels !== this.#levels) {
+      this.#levels = levels;
       this.#levelScores = Float64Array.from(levels, normalQuantile);
       this.#logs = new Float64Array(MAX_STEPS * n);
       this.#slopes = new Float64Array(MAX_STEPS * n);

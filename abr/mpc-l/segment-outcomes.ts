@@ -165,16 +165,11 @@ export class SegmentOutcomes implements Outcomes {
   #meanWithTail(): number {
     const scores = this.#scores;
     const tailWeight = tailWeightOf(this.#options);
-    const mean = sumOf(scores, scores.length) / scores.length;
+    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
     if (tailWeight <= 0) return mean;
     scores.sort();
     const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * scores.length));
-    return (1 - tailWeight) * mean + (tailWeight * sumOf(scores, worst)) / worst;
+    const tail = scores.subarray(0, worst).reduce((sum, score) => sum + score, 0);
+    return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
   }
-}
-
-function sumOf(values: Float64Array, count: number): number {
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += values[i]!;
-  return sum;
 }

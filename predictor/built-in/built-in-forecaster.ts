@@ -12,9 +12,6 @@ import { type Model, type ModelFile, unpackModel } from './model-file.ts';
 import { QuantileNetworks } from './quantile-network.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
 
-/** Unpacked when it is first needed. */
-let shipped: Model | undefined;
-
 /** A forecast is reused for this long. */
 const LIFETIME_SECONDS = 0.2;
 
@@ -36,8 +33,7 @@ export class BuiltInForecaster implements Forecaster {
   #newest: QuantileForecast | undefined;
 
   constructor({ model, ...options }: BuiltInForecasterOptions) {
-    shipped ??= model ? undefined : unpackModel(SHIPPED_MODEL);
-    const parsed = model ? ('format' in model ? unpackModel(model) : model) : shipped!;
+    const parsed = model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model;
     const { networks, stepEndsSeconds, levels } = parsed;
     this.#networks = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
     this.#values = new Float64Array(stepEndsSeconds.length * levels.length);

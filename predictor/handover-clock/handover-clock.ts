@@ -310,27 +310,17 @@ type Position = Pick<HandoverEstimate, 'phaseSeconds' | 'uncertaintySeconds' | '
 
 /** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
 function positionOf(weights: Float64Array): Position {
-  // Around the epoch's ends, too.
-  const wide = new Float64Array(CELLS + 2 * WINDOW_CELLS);
-  for (let i = 0; i < wide.length; i++) wide[i] = weights[(i - WINDOW_CELLS + CELLS) % CELLS]!;
   let best = 0;
   let most = -1;
   for (let cell = 0; cell < CELLS; cell++) {
-    let near = 0;
-    for (let i = 0; i < NEAR_WINDOW.length; i++) near += wide[cell + WINDOW_CELLS - NEAR_CELLS + i]! * NEAR_WINDOW[i]!;
-    if (near <= most) continue;
-    most = near;
+    const { weight } = around(weights, cell, NEAR_WINDOW);
+    if (weight <= most) continue;
+    most = weight;
     best = cell;
   }
-  let weight = 0;
-  let moment = 0;
-  for (let i = 0; i < MEAN_WINDOW.length; i++) {
-    const share = wide[best + i]! * MEAN_WINDOW[i]!;
-    weight += share;
-    moment += share * (i - WINDOW_CELLS);
-  }
+  const position = modulo((best + around(weights, best, MEAN_WINDOW).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
   // The rounding of a position just below 0 can make 15.
-  const phaseSeconds = modulo((best + moment / weight) * CELL_SECONDS, EPOCH_SECONDS) % EPOCH_SECONDS;
+  const phaseSeconds = position % EPOCH_SECONDS;
   let squared = 0;
   let within = 0;
   let squaredWithin = 0;
@@ -347,6 +337,19 @@ function positionOf(weights: Float64Array): Position {
     spreadSeconds: sqrt(squaredWithin / within),
     within,
   };
+}
+
+/** Sum of the weights around a cell in a window, and the mean distance of this weight from the cell. */
+function around(weights: Float64Array, cell: number, window: Float64Array): { weight: number; meanOffset: number } {
+  const reach = window.length >> 1;
+  let weight = 0;
+  let moment = 0;
+  for (let i = 0; i < window.length; i++) {
+    const share = weights[(cell + i - reach + CELLS) % CELLS]! * window[i]!;
+    weight += share;
+    moment += share * (i - reach);
+  }
+  return { weight, meanOffset: moment / weight };
 }
 
 /** Weights from `-reach` to `reach`: 1 in the middle, falling to 0 beyond the ends. */
