@@ -96,9 +96,10 @@ function checkQuantiles(of: Record<string, unknown>, name: string, where: string
 function checkRow(row: unknown, field: string, { count, greatest }: { count: number; greatest: number }): number {
   needArray(row, field, [count, count]);
   let least = 0;
-  for (const [i, value] of row.entries()) {
-    needWithin(value, `${field}[${i}]`, [least, greatest]);
-    least = value as number;
+  // Names of fields take most of the time, so only faults get them.
+  for (let i = 0; i < count; i++) {
+    if (!isWithin(row[i], least, greatest)) needWithin(row[i], `${field}[${i}]`, [least, greatest]);
+    least = row[i] as number;
   }
   return least;
 }
@@ -128,9 +129,10 @@ function countLevels(levels: unknown, field: string): number {
 function countAscending(value: unknown, field: string, { limit, most }: { limit: number; most: number }): number {
   needArray(value, field, [1, most]);
   let least = 0;
-  for (const [i, number] of value.entries()) {
+  for (let i = 0; i < value.length; i++) {
+    const number = value[i];
     const isNext = isNumber(number) && number > least && number < limit;
-    need(isNext, `${field}[${i}]`, `a number above ${least} and below ${limit}`, number);
+    if (!isNext) need(false, `${field}[${i}]`, `a number above ${least} and below ${limit}`, number);
     least = number as number;
   }
   return value.length;
@@ -150,9 +152,12 @@ function needArray(value: unknown, field: string, [min, max]: readonly [number, 
   need(isOne, field, `an array of ${min === max ? min : `${min} to ${max}`}`, value);
 }
 
+function isWithin(value: unknown, min: number, max: number): boolean {
+  return typeof value === 'number' && value >= min && value <= max;
+}
+
 function needWithin(value: unknown, field: string, [min, max]: readonly [number, number]): void {
-  const isOne = typeof value === 'number' && value >= min && value <= max;
-  need(isOne, field, `a number from ${min} to ${max}`, value);
+  need(isWithin(value, min, max), field, `a number from ${min} to ${max}`, value);
 }
 
 function need(holds: boolean, field: string, expected: string, got: unknown): asserts holds {

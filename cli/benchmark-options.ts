@@ -1,11 +1,11 @@
 /** The flags that `simulate` and `bench` share, validated into one fully specified benchmark. */
 
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
-import { assembleResults, partialHeadJson, resultsJson, sessionLines } from '../replay/evaluation/assemble-results.ts';
+import { assembleResults, partialHeadJson, resultsPieces } from '../replay/evaluation/assemble-results.ts';
 import { parsePartialResults } from '../replay/evaluation/parse-results.ts';
 import {
   type BenchmarkPlan,
@@ -18,8 +18,8 @@ import { sameJson } from '../replay/evaluation/same-json.ts';
 import { parseStarts, type StartsRule } from '../replay/evaluation/starts.ts';
 import { splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
+import { SessionStore, sessionLine } from '../replay/formats/session-store.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import { writeFileAtomically } from '../replay/formats/write-file.ts';
 import {
   BROWSER_HOUSEHOLDS,
   HOUSEHOLDS,
@@ -204,7 +204,7 @@ export function benchmarkJson(
   benchmark: Benchmark,
   played: readonly SessionResult[],
   complete: boolean,
-): { results: Results; json: string } {
+): { results: Results; json: Iterable<string> } {
   const { tool, scenario, algorithms, done } = benchmark;
   const results = assembleResults({
     tool: complete ? tool : { ...tool, complete: false },
@@ -212,21 +212,14 @@ export function benchmarkJson(
     sessions: [...done, ...played],
     algorithms,
   });
-  return { results, json: resultsJson(results) };
+  return { results, json: resultsPieces(results) };
 }
 
-/**
- * Returns a function that appends finished sessions to partial results in `out`, so that a killed command loses none.
- * The first call replaces the file. Does nothing for standard output.
- */
-export function partialResults({ out, tool, scenario, done }: Benchmark): (played: readonly SessionResult[]) => void {
-  let isBegun = false;
-  return (played) => {
-    if (out === STANDARD_OUTPUT) return;
-    if (!isBegun) writeFileAtomically(out, partialHeadJson({ tool, scenario }) + sessionLines(done));
-    isBegun = true;
-    appendFileSync(out, sessionLines(played));
-  };
+/** A place for finished sessions: partial results in `out`, so that a killed command loses none. */
+export function sessionStore({ out, tool, scenario, done }: Benchmark): SessionStore {
+  return out === STANDARD_OUTPUT
+    ? new SessionStore()
+    : new SessionStore({ file: out, head: () => partialHeadJson({ tool, scenario }) + done.map(sessionLine).join('') });
 }
 
 /** SHA-256 of what the shards of a run must have in common, and the fields of results do not show. */

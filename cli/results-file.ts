@@ -36,9 +36,10 @@ function tryOut(
   }
 }
 
-export function writeOutput(out: string, text: string, stdout: Output): void {
-  if (out === STANDARD_OUTPUT) stdout.write(text);
-  else writeFileAtomically(out, text);
+/** Pieces are written as they are made. */
+export function writeOutput(out: string, text: string | Iterable<string>, stdout: Output): void {
+  if (out !== STANDARD_OUTPUT) writeFileAtomically(out, text);
+  else for (const piece of typeof text === 'string' ? [text] : text) stdout.write(piece);
 }
 
 /** The text of a file. Throws an `InputError` of flag `field` if it is unreadable or longer than `mostBytes`. */

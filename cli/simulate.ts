@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import type { SessionStore } from '../replay/formats/session-store.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
@@ -13,8 +14,8 @@ import {
   addBenchmarkOptions,
   type Benchmark,
   benchmarkJson,
-  partialResults,
   prepareBenchmark,
+  sessionStore,
 } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
@@ -37,14 +38,23 @@ export function simulateCommand(io: CommandIo): Command {
         ' of live streams <name>:fixed-slots slows down at handovers, <name>:lolp-catch-up follows LoL+.',
     )
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
-    .action((flags: unknown) => simulate(flags, io));
+    .action(async (flags: unknown) => {
+      const jobs = jobsOption((flags as { jobs: string }).jobs);
+      const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm, stderr: io.stderr });
+      const store = sessionStore(benchmark);
+      try {
+        await simulate(benchmark, { jobs, store, io });
+      } finally {
+        store.close();
+      }
+    });
 }
 
-async function simulate(flags: unknown, io: CommandIo): Promise<void> {
+async function simulate(
+  benchmark: Benchmark,
+  { jobs, store, io }: { jobs: number; store: SessionStore; io: CommandIo },
+): Promise<void> {
   const { stderr } = io;
-  const jobs = jobsOption((flags as { jobs: string }).jobs);
-  const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm, stderr });
-
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   const { perLine } = benchmark;
@@ -52,8 +62,6 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
   const unit = benchmark.household ? 'households' : 'sessions';
   stderr.write(`playing ${benchmark.remains.length} ${unit} of ${benchmark.scenario.name}\n`);
   const progress = new Progress(stderr, benchmark.remains.length, unit);
-  const keep = partialResults(benchmark);
-  let linesDone = 0;
   let played: SessionResult[];
   try {
     played = await runSessions({
@@ -65,11 +73,8 @@ async function simulate(flags: unknown, io: CommandIo): Promise<void> {
       jobs,
       ...(existsSync(WORKER_FILE) && { workerFile: WORKER_FILE }),
       signal: stop.signal,
-      onPlayed(lines) {
-        keep(lines.flat());
-        linesDone += lines.length;
-        progress.update(linesDone);
-      },
+      keep: (sessions) => store.add(sessions),
+      onProgress: (done) => progress.update(done),
     });
   } finally {
     stopListening();

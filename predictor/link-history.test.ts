@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../abr/forecast.ts';
-import { FEATURES, LinkHistory } from './link-history.ts';
+import { FEATURES } from './features.ts';
+import { LinkHistory } from './link-history.ts';
 
 const index = (name: string) => FEATURES.findIndex((feature) => feature.name === name);
 

@@ -2,7 +2,7 @@
  * A session's history of its link in constant memory, and the features for models.
  *
  * All features are scale-free: rates are logarithms of ratios to a reference rate (the average of the last half minute
- * of downloading). While the handover is unknown, its features have values of their own (`FEATURES[..].unknown`).
+ * of downloading). While the handover is unknown, its features have values of their own (`UNKNOWN_HANDOVER`).
  */
 
 import { EPOCH_SECONDS, type Observation } from '../abr/forecast.ts';
@@ -35,56 +35,13 @@ const LEAST_EPOCH_BINS = 1;
 /** Hat functions for the position in the epoch. */
 const PHASE_HATS = 8;
 
-export interface Feature {
-  name: string;
-  /** Value while the handover is unknown. Absent: the feature is always known. */
-  unknown?: number;
-}
-
-/** Features by name. */
-type FeatureValues = Record<string, number>;
-
 /** Value of `epochs-spread` without two epochs. */
 const FIRST_EPOCH_SPREAD = 0.3;
-
-const ALWAYS_KNOWN = [
-  // ln of average rates over the last seconds of downloading / reference.
-  'level-0.4s',
-  'level-2s',
-  'level-8s',
-  'level-120s',
-  // ln(rate / reference) of the one-second bins of the last 10, 40, 15 and 90 s of time.
-  'lowest-10s',
-  'lowest-40s',
-  'highest-40s',
-  'spread-15s',
-  'spread-90s',
-  'mean-90s',
-  // Seconds / 3 of (nearly) no bits during downloads, at most 2.
-  'silence',
-  // Seconds / 4 since the last observation, at most 2.
-  'unseen',
-  // ln(1 + observed seconds, at most 120) / 2.
-  'observed',
-];
-const OF_THE_HANDOVER = [
-  // Position in the epoch, as weights of 8 hat functions.
-  ...Array.from({ length: PHASE_HATS }, (_, i) => `epoch-phase-${i}`),
-  // ln rate of this epoch so far, and ln(1 + its observed seconds) / 2.
-  'epoch-level',
-  'epoch-observed',
-  // Mean and spread of the ln rates of up to 8 previous epochs, and their number / 8.
-  'epochs-mean',
-  'epochs-spread',
-  'epochs-count',
-  'handover-known',
-];
-
-/** The features in the order of a model's inputs; a model lists the names of its features. */
-export const FEATURES: readonly Feature[] = [
-  ...ALWAYS_KNOWN.map((name) => ({ name })),
-  ...OF_THE_HANDOVER.map((name) => ({ name, unknown: name === 'epochs-spread' ? FIRST_EPOCH_SPREAD : 0 })),
-];
+/** The features' number, and those that are always known; features.ts has their names. */
+const ALWAYS_KNOWN = 13;
+/** Values of the features of the handover, the last ones, while it is unknown. */
+export const UNKNOWN_HANDOVER = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, FIRST_EPOCH_SPREAD, 0, 0];
+export const FEATURE_COUNT = ALWAYS_KNOWN + UNKNOWN_HANDOVER.length;
 
 /** Spreads before there are two bins or epochs. */
 const FIRST_SPREAD_15 = 0.2;
@@ -141,27 +98,26 @@ export class LinkHistory {
   }
 
   /**
-   * Writes the present features into `into` (length `FEATURES.length`); returns false without observations.
+   * Writes the present features into `into` (length `FEATURE_COUNT`); returns false without observations.
    * `handoverSeconds`: any handover on the session's clock, modulo 15 s; NaN = unknown.
    */
   features(nowSeconds: number, handoverSeconds: number, into: Float64Array): boolean {
     const reference = this.referenceBps();
     if (reference === undefined) return false;
     const logReference = Math.log(reference);
-    const values: FeatureValues = {
-      'level-0.4s': this.#logRatio(0, reference),
-      'level-2s': this.#logRatio(1, reference),
-      'level-8s': this.#logRatio(2, reference),
-      'level-120s': this.#logRatio(4, reference),
+    // In the order of `FEATURES`.
+    into.set([
+      this.#logRatio(0, reference),
+      this.#logRatio(1, reference),
+      this.#logRatio(2, reference),
+      this.#logRatio(4, reference),
       ...this.#binFeatures(nowSeconds, logReference),
-      silence: Math.min(6, this.#silence) / 3,
-      unseen: Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
-      observed: Math.log1p(Math.min(120, this.#observedSeconds)) / 2,
-      ...(Number.isFinite(handoverSeconds) && this.#epochFeatures(nowSeconds, handoverSeconds, logReference)),
-    };
-    FEATURES.forEach(({ name, unknown }, i) => {
-      into[i] = values[name] ?? unknown!;
-    });
+      Math.min(6, this.#silence) / 3,
+      Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
+      Math.log1p(Math.min(120, this.#observedSeconds)) / 2,
+    ]);
+    const isKnown = Number.isFinite(handoverSeconds);
+    into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, logReference) : UNKNOWN_HANDOVER, ALWAYS_KNOWN);
     return true;
   }
 
@@ -173,7 +129,7 @@ export class LinkHistory {
     return Math.max(LEAST_LOG_RATIO, Math.log(this.#rate(average) / reference));
   }
 
-  #binFeatures(nowSeconds: number, logReference: number): FeatureValues {
+  #binFeatures(nowSeconds: number, logReference: number): number[] {
     let low10 = 0;
     let low40 = 0;
     let high40 = 0;
@@ -192,25 +148,20 @@ export class LinkHistory {
       }
       last90.add(value);
     }
-    return {
-      'lowest-10s': low10,
-      'lowest-40s': low40,
-      'highest-40s': high40,
-      'spread-15s': last15.deviation(FIRST_SPREAD_15),
-      'spread-90s': last90.deviation(FIRST_SPREAD_90),
-      'mean-90s': last90.mean,
-    };
+    return [low10, low40, high40, last15.deviation(FIRST_SPREAD_15), last90.deviation(FIRST_SPREAD_90), last90.mean];
   }
 
-  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number): FeatureValues {
+  /** In the order of `FEATURES`. */
+  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number): number[] {
     const epochs = (nowSeconds - handoverSeconds) / EPOCH_SECONDS;
     const epoch = Math.floor(epochs);
     const position = (epochs - epoch) * PHASE_HATS;
     const hat = Math.floor(position) % PHASE_HATS;
-    const values: FeatureValues = { 'epoch-level': 0, 'epoch-observed': 0, 'handover-known': 1 };
-    for (let i = 0; i < PHASE_HATS; i++) values[`epoch-phase-${i}`] = 0;
-    values[`epoch-phase-${hat}`] = 1 - (position - Math.floor(position));
-    values[`epoch-phase-${(hat + 1) % PHASE_HATS}`]! += position - Math.floor(position);
+    const phases = new Array<number>(PHASE_HATS).fill(0);
+    phases[hat] = 1 - (position - Math.floor(position));
+    phases[(hat + 1) % PHASE_HATS]! += position - Math.floor(position);
+    let level = 0;
+    let observed = 0;
 
     // Newest bin first: this epoch's rate, then those of the previous epochs.
     let rates = Math.exp(Math.log(this.#openBits / this.#openBusy) - logReference) * this.#openBusy;
@@ -230,8 +181,8 @@ export class LinkHistory {
       if (!isBin || index !== current) {
         const logRate = Math.max(LEAST_LOG_RATIO, Math.log(rates / seconds));
         if (current === epoch) {
-          values['epoch-level'] = seconds > 0 ? logRate : 0;
-          values['epoch-observed'] = Math.log1p(seconds) / 2;
+          level = seconds > 0 ? logRate : 0;
+          observed = Math.log1p(seconds) / 2;
         } else if (seconds >= LEAST_EPOCH_BINS) previous.add(logRate);
         if (!isBin || previous.count === EPOCHS) break;
         current = index;
@@ -241,12 +192,8 @@ export class LinkHistory {
       rates += Math.exp(this.#binLogs[at]! - logReference);
       seconds++;
     }
-    return {
-      ...values,
-      'epochs-mean': previous.mean,
-      'epochs-spread': previous.deviation(FIRST_EPOCH_SPREAD),
-      'epochs-count': previous.count / EPOCHS,
-    };
+    const count = previous.count / EPOCHS;
+    return [...phases, level, observed, previous.mean, previous.deviation(FIRST_EPOCH_SPREAD), count, 1];
   }
 }
 

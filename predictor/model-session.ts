@@ -83,8 +83,8 @@ export class ModelSession {
     const { startSeconds, endSeconds, bits } = observation;
     this.#recalibration?.observe(startSeconds, endSeconds, bits);
     if (this.#subSecond === undefined) return;
-    const estimate = this.handoverClock?.estimate(endSeconds);
-    this.#subSecond.observe(startSeconds, endSeconds, bits, estimate?.isLeo ? estimate.phaseSeconds : Number.NaN);
+    const estimate = this.handoverClock?.isLeo ? this.handoverClock.estimate(endSeconds) : undefined;
+    this.#subSecond.observe(startSeconds, endSeconds, bits, estimate?.phaseSeconds ?? Number.NaN);
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
@@ -93,12 +93,13 @@ export class ModelSession {
     this.handoverClock?.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
-  /** Writes the present features into `features` (length `FEATURES.length`); undefined without observations. */
+  /** Writes the present features into `features` (length `FEATURE_COUNT`); undefined without observations. */
   moment(nowSeconds: number, features: Float64Array): ForecastMoment | undefined {
     if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
-    const estimate = this.handoverClock?.estimate(nowSeconds);
-    const handoverSeconds =
-      estimate !== undefined && estimate.leoProbability >= LEO_PROBABILITY ? estimate.phaseSeconds : Number.NaN;
+    const clock = this.handoverClock;
+    const isKnown = clock !== undefined && clock.leoProbability >= LEO_PROBABILITY;
+    const estimate = isKnown || clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
+    const handoverSeconds = isKnown ? estimate!.phaseSeconds : Number.NaN;
     const referenceBps = this.#history.referenceBps();
     if (referenceBps === undefined || !this.#history.features(nowSeconds, handoverSeconds, features)) return undefined;
     const utcMs = this.#utcMsAtStart;
@@ -125,12 +126,14 @@ export class ModelSession {
       source,
       stepEndsSeconds,
       levels,
-      quantilesBps: stepEndsSeconds.map((_, step) =>
-        levels.map((_, level) => {
-          const value = values[step * levels.length + level]!;
-          return referenceBps * Math.exp(Math.min(GREATEST_LOG_RATIO, Math.max(-GREATEST_LOG_RATIO, value)));
-        }),
-      ),
+      quantilesBps: stepEndsSeconds.map((_, step) => {
+        const row: number[] = [];
+        for (let at = step * levels.length; row.length < levels.length; at++) {
+          const value = Math.min(GREATEST_LOG_RATIO, Math.max(-GREATEST_LOG_RATIO, values[at]!));
+          row.push(referenceBps * Math.exp(value));
+        }
+        return row;
+      }),
       rankCorrelation,
       handovers,
       ...(this.#subSecond && { fluctuation: this.#subSecond.fluctuation() }),

@@ -20,7 +20,8 @@ export interface MeteredRequest {
   latency: Observation | undefined;
 }
 
-type Piece = Observation & { kind: 'throughput' | 'idle' };
+type Throughput = Observation & { kind: 'throughput' };
+type Piece = Throughput | (Observation & { kind: 'idle' });
 
 /**
  * Measures the requests of a session, also concurrent ones, and emits observations in order of time; pieces of
@@ -95,8 +96,14 @@ export class ObservationMeter {
     const from = request.reportedSeconds ?? this.#nowSeconds;
     const to = this.#nowSeconds;
     request.reportedSeconds = to;
-    const pieces = [...this.#queue, this.#open].filter((piece) => piece?.kind === 'throughput');
-    const overlap = pieces.reduce((sum, piece) => sum + overlapSeconds(piece, from, to), 0);
+    const pieces: Throughput[] = [];
+    let overlap = 0;
+    for (let i = 0; i <= this.#queue.length; i++) {
+      const piece = this.#queue[i] ?? this.#open;
+      if (piece?.kind !== 'throughput') continue;
+      pieces.push(piece);
+      overlap += overlapSeconds(piece, from, to);
+    }
     const last = pieces[pieces.length - 1];
     if (overlap > 0) for (const piece of pieces) piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
     else if (last !== undefined) last.bits += bits;
@@ -174,14 +181,16 @@ export class ObservationMeter {
   }
 
   #flush(): void {
-    const reported = Math.min(
-      ...this.#requests.map(({ reportedSeconds = Number.POSITIVE_INFINITY }) => reportedSeconds),
-    );
-    const settledBefore = Math.max(reported, this.#nowSeconds - SETTLE_SECONDS);
-    const open = this.#queue.findIndex(
-      (piece) => (piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore,
-    );
-    for (const piece of this.#queue.splice(0, open < 0 ? this.#queue.length : open)) this.#emit(piece);
+    let settledBefore = Number.POSITIVE_INFINITY;
+    for (const { reportedSeconds } of this.#requests)
+      settledBefore = Math.min(settledBefore, reportedSeconds ?? settledBefore);
+    settledBefore = Math.max(settledBefore, this.#nowSeconds - SETTLE_SECONDS);
+    while (this.#queue.length > 0) {
+      const piece = this.#queue[0]!;
+      if ((piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore) break;
+      this.#queue.shift();
+      this.#emit(piece);
+    }
   }
 }
 

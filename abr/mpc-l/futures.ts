@@ -36,11 +36,18 @@ export class Futures {
   #floorBps = FLOOR_BPS;
   /** Correlation of ranks from one step to the next. */
   #correlation = 0;
-  /** `[future][step]`: bit/s, and the bin of its rank among the futures (`drawnBins` or `pathBins`). */
+  /** The quantiles that were drawn last, and their time of issue. */
+  #drawn: Forecast | undefined;
+  #drawnMs = 0;
+  /**
+   * `[future][step]`: bit/s, computed for the first `#ratedSteps` steps, as many as were asked for; and the bin of its
+   * rank among the futures (`drawnBins` or `pathBins`).
+   */
   readonly #rates: Float64Array;
+  #ratedSteps = 0;
   #binOf: Uint8Array;
-  /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `draw` overwrites it. */
-  readonly marginal: Float64Array;
+  readonly #marginal: Float64Array;
+  #hasMarginal = false;
 
   /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
   readonly #innovations: Float64Array;
@@ -50,6 +57,7 @@ export class Futures {
   #drawnCorrelation = Number.NaN;
   readonly #rankScores: Float64Array;
   /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and the slope of ln over the score below it. */
+  #levels: readonly number[] = [];
   #levelScores = new Float64Array(0);
   #logs = new Float64Array(0);
   #slopes = new Float64Array(0);
@@ -68,7 +76,7 @@ export class Futures {
     seed: number,
   ) {
     this.#rates = new Float64Array(count * MAX_STEPS);
-    this.marginal = new Float64Array(MAX_STEPS * bins);
+    this.#marginal = new Float64Array(MAX_STEPS * bins);
     this.#innovations = drawInnovations(count, seed);
     this.#scores = new Float64Array(count * MAX_STEPS);
     this.#drawnBins = new Uint8Array(count * MAX_STEPS);
@@ -84,8 +92,22 @@ export class Futures {
   /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
   draw(forecast: Forecast, ageSeconds: number): void {
     this.#ageSeconds = Math.max(0, ageSeconds);
+    if (forecast === this.#drawn && forecast.issuedAtMs === this.#drawnMs) return;
+    this.#drawn = undefined;
     if (forecast.kind === 'paths') this.#readPaths(forecast);
     else this.#readQuantiles(forecast);
+  }
+
+  /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `draw` overwrites it. */
+  get marginal(): Float64Array {
+    const { bins } = this;
+    if (!this.#hasMarginal) {
+      for (let i = 0; i < this.#steps * bins; i++) {
+        this.#marginal[i] = this.#rateAt(Math.floor(i / bins), this.#rankScores[i % bins]!);
+      }
+    }
+    this.#hasMarginal = true;
+    return this.#marginal;
   }
 
   /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
@@ -98,6 +120,7 @@ export class Futures {
     let at = begin;
     let left = bits;
     for (let step = this.#stepAt(begin); step < last; step++) {
+      if (step >= this.#ratedSteps) this.#rate(step);
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
       const possible = rate * (end - at);
@@ -105,11 +128,12 @@ export class Futures {
       left -= possible;
       at = end;
     }
-    return at + left / rates[row + last]! - begin;
+    return at + left / this.stepBps(future, last) - begin;
   }
 
   /** Capacity of a future in a step of the forecast, in bit/s. */
   stepBps(future: number, step: number): number {
+    if (step >= this.#ratedSteps) this.#rate(step);
     return this.#rates[future * MAX_STEPS + step]!;
   }
 
@@ -120,7 +144,9 @@ export class Futures {
 
   /** End of each step in seconds from now; the last step goes on. */
   stepEndsSeconds(): Float64Array {
-    return this.#stepEnds.slice(0, this.#steps).map((end) => end - this.#ageSeconds);
+    const ends = this.#stepEnds.slice(0, this.#steps);
+    for (let step = 0; step < ends.length; step++) ends[step]! -= this.#ageSeconds;
+    return ends;
   }
 
   /** Capacity of each rank bin in the last step, bit/s. */
@@ -149,23 +175,24 @@ export class Futures {
   }
 
   #readQuantiles(forecast: QuantileForecast): void {
-    const { count, bins } = this;
-    const rates = this.#rates;
-    const scores = this.#scores;
+    this.#drawn = forecast;
+    this.#drawnMs = forecast.issuedAtMs;
     this.#readSteps(forecast.stepEndsSeconds);
     this.#correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
     this.#drawScores();
     this.#readLevels(forecast);
-    for (let step = 0; step < this.#steps; step++) {
-      for (let bin = 0; bin < bins; bin++) {
-        this.marginal[step * bins + bin] = this.#rateAt(step, this.#rankScores[bin]!);
+    this.#ratedSteps = 0;
+    this.#hasMarginal = false;
+    this.#binOf = this.#drawnBins;
+  }
+
+  /** Computes the rates up to `step`. */
+  #rate(step: number): void {
+    for (; this.#ratedSteps <= step; this.#ratedSteps++) {
+      for (let at = this.#ratedSteps; at < this.#rates.length; at += MAX_STEPS) {
+        this.#rates[at] = this.#rateAt(this.#ratedSteps, this.#scores[at]!);
       }
     }
-    for (let future = 0; future < count; future++) {
-      const row = future * MAX_STEPS;
-      for (let step = 0; step < this.#steps; step++) rates[row + step] = this.#rateAt(step, scores[row + step]!);
-    }
-    this.#binOf = this.#drawnBins;
   }
 
   /** Computes the scores of all steps if the correlation has changed, which is rare. */
@@ -197,12 +224,15 @@ export class Futures {
 
   #readLevels({ levels, quantilesBps }: QuantileForecast): void {
     const n = levels.length;
-    const levelScores = Float64Array.from(levels, normalQuantile);
-    const logs = new Float64Array(MAX_STEPS * n);
-    const slopes = new Float64Array(MAX_STEPS * n);
-    this.#levelScores = levelScores;
-    this.#logs = logs;
-    this.#slopes = slopes;
+    if (levels !== this.#levels) {
+      this.#levels = levels;
+      this.#levelScores = Float64Array.from(levels, normalQuantile);
+      this.#logs = new Float64Array(MAX_STEPS * n);
+      this.#slopes = new Float64Array(MAX_STEPS * n);
+    }
+    const levelScores = this.#levelScores;
+    const logs = this.#logs;
+    const slopes = this.#slopes;
     let highestBps = 0;
     for (let step = 0; step < this.#steps; step++) {
       for (let i = 0; i < n; i++) highestBps = Math.max(highestBps, quantilesBps[step]![i]!);
@@ -281,12 +311,14 @@ export class Futures {
         this.#pathBins[order[rank]! * MAX_STEPS + step] = Math.floor((rank * bins) / count);
       }
       for (let bin = 0; bin < bins; bin++) {
-        this.marginal[step * bins + bin] = carried[order[Math.floor(((bin + 0.5) * count) / bins)]!]!;
+        this.#marginal[step * bins + bin] = carried[order[Math.floor(((bin + 0.5) * count) / bins)]!]!;
       }
       start = end;
     }
     // The paths were sampled from now on.
     this.#ageSeconds = 0;
+    this.#ratedSteps = this.#steps;
+    this.#hasMarginal = true;
     this.#binOf = this.#pathBins;
   }
 }

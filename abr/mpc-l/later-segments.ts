@@ -50,13 +50,14 @@ export class LaterSegments {
     const segmentSeconds = state.segmentSeconds / playbackRate;
     const qualities = Float64Array.from(ladderBps, (bps) => weights.quality(bps));
     const count = Math.max(0, Math.min(horizonOf(state, options), state.segmentsRemaining) - 1);
-    const stages = Array.from({ length: count }, (_, i): ValueStage => {
-      const seconds = (i + 1) * segmentSeconds;
-      return {
+    const stages: ValueStage[] = [];
+    for (let i = 1; i <= count; i++) {
+      const seconds = i * segmentSeconds;
+      stages.push({
         transitions: this.#transitionsFor(futures.correlationBetween(seconds - segmentSeconds, seconds)),
-        sizesBits: sizesAt(state, i + 1),
-      };
-    });
+        sizesBits: sizesAt(state, i),
+      });
+    }
     const stepEndsSeconds = futures.stepEndsSeconds();
     const isEnd = state.segmentsRemaining <= count + 1;
     return {
@@ -79,6 +80,8 @@ export class LaterSegments {
       stallLevelSeconds: tuning.stallLevelSeconds / playbackRate,
       reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
       patienceSeconds: tuning.patienceSegments * segmentSeconds,
+      // The segment to decide on ends with as much in the buffer.
+      leastLevelSeconds: segmentSeconds,
     };
   }
 

@@ -105,6 +105,7 @@ function anyProblem({
         stallLevelSeconds: fc.constantFrom(0, 0.12),
         reactionSeconds: fc.constantFrom(0.5, 2, Number.POSITIVE_INFINITY),
         patienceSeconds: fc.constantFrom(0, 3, 6),
+        leastLevelSeconds: fc.constant(0),
         bufferLevelSeconds: fc.double({ min: 0, max: 8, noNaN: true }),
         bufferValues: fc.array(fc.double({ min: 0, max: 2, noNaN: true }), { minLength: bins, maxLength: bins }),
         steps: fc.array(

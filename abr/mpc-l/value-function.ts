@@ -52,6 +52,8 @@ export interface ValueProblem {
   reactionSeconds: number;
   /** No download is abandoned while more than this is buffered. */
   patienceSeconds: number;
+  /** `at` is asked for this buffer level and higher ones. */
+  leastLevelSeconds: number;
 }
 
 /**
@@ -92,6 +94,8 @@ export class ValueFunction {
   #outcome!: Float64Array;
   #bins = 0;
   #count = 0;
+  /** The first point of the grid that the current stage needs: lower buffer levels are not looked up. */
+  #first = 0;
 
   #mu = 0;
   #segmentSeconds = 0;
@@ -125,19 +129,15 @@ export class ValueFunction {
   /** Solves for the value at the request of the first stage; without stages, for the value of the buffer. */
   solve(problem: ValueProblem): void {
     const { stages, qualities } = problem;
-    const count = qualities.length;
-    const size = problem.bins * count * POINTS;
-    this.#bins = problem.bins;
-    this.#count = count;
-    this.#values = new Float64Array(size);
-    this.#later = new Float64Array(size);
-    this.#outcome = new Float64Array(size);
-    this.#expected = new Float64Array(count * POINTS);
-    this.#seconds = Array.from(qualities, () => new Float64Array(POINTS));
-    this.#abandonable = new Uint8Array(count * POINTS);
+    this.#resize(problem.bins, qualities.length);
     this.#layGrid(problem);
+    const asked = this.#pointBelow(problem.leastLevelSeconds);
+    // Every download ends with a new segment in the buffer.
+    const reached = this.#pointBelow(problem.segmentSeconds);
+    this.#first = Math.min(asked, reached);
     this.#valueBuffer(problem);
     for (let k = stages.length - 1; k >= 0; k--) {
+      this.#first = k === 0 ? asked : reached;
       this.#stageOutcomes(problem, k);
       this.#stageValues(problem, stages[k]!);
       const solved = this.#values;
@@ -157,6 +157,24 @@ export class ValueFunction {
     const cell = this.#cellAt(bufferSeconds);
     const low = later[row + cell]!;
     return low + (bufferSeconds - levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
+  }
+
+  #resize(bins: number, count: number): void {
+    if (bins === this.#bins && count === this.#count) return;
+    const size = bins * count * POINTS;
+    this.#bins = bins;
+    this.#count = count;
+    this.#values = new Float64Array(size);
+    this.#later = new Float64Array(size);
+    this.#outcome = new Float64Array(size);
+    this.#expected = new Float64Array(count * POINTS);
+    this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
+    this.#abandonable = new Uint8Array(count * POINTS);
+  }
+
+  /** The point at or below a buffer level, but not the highest one, so that there is one above. */
+  #pointBelow(level: number): number {
+    return level < this.#topLevel ? this.#cellAt(level) : POINTS - 2;
   }
 
   #layGrid(problem: ValueProblem): void {
@@ -192,7 +210,7 @@ export class ValueFunction {
     const levels = this.#levels;
     for (let row = 0; row < bins * count; row++) {
       const perSecond = bufferValuePerSecond[Math.floor(row / count)]!;
-      for (let n = 0; n < POINTS; n++) later[row * POINTS + n] = perSecond * levels[n]!;
+      for (let n = this.#first; n < POINTS; n++) later[row * POINTS + n] = perSecond * levels[n]!;
     }
   }
 
@@ -207,7 +225,7 @@ export class ValueFunction {
     // Elapsed time = initial buffer + appended media - current buffer (0 here).
     const whenEmpty = problem.bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
     let step = last;
-    for (let n = 0; n < POINTS; n++) {
+    for (let n = this.#first; n < POINTS; n++) {
       const seconds = whenEmpty - levels[n]!;
       while (step > 0 && seconds < middleOf(step)) step--;
       stepBefore[n] = step;
@@ -229,8 +247,9 @@ export class ValueFunction {
     const onceAbandoned = this.#onceAbandoned;
     const rateBps = this.#rateBps;
     const lastingBps = this.#lastingBps;
+    const first = this.#first;
     const { qualities, qualityScale, lambda, latencySeconds } = problem;
-    for (let n = 0; n < POINTS; n++) {
+    for (let n = first; n < POINTS; n++) {
       const rate = this.#rateAt(problem, n, rank);
       rateBps[n] = rate;
       lastingBps[n] = Math.max(rate, this.#rateAt(problem, n, bins >> 1));
@@ -242,7 +261,7 @@ export class ValueFunction {
       const row = r * POINTS;
       const bits = sizesBits[r]!;
       const seconds = this.#seconds[r]!;
-      for (let n = 0; n < POINTS; n++) {
+      for (let n = first; n < POINTS; n++) {
         const atRank = bits / rateBps[n]!;
         const takes =
           latencySeconds +
@@ -257,22 +276,21 @@ export class ValueFunction {
           abandonable[row + n] = 0;
         }
       }
-      this.#valueAfter(rank, r, seconds, after);
-      for (let n = 0; n < POINTS; n++) outcome[table + row + n] = qualityScale * qualities[r]! + after[n]!;
+      this.#valueAfter(rank, r, seconds, POINTS);
+      for (let n = first; n < POINTS; n++) outcome[table + row + n] = qualityScale * qualities[r]! + after[n]!;
     }
-    const replaced = replacedSeconds.subarray(0, abandonableEnd);
     for (let lower = 0; lower < count - 1 && abandonableEnd > 0; lower++) {
       const lowerSeconds = this.#seconds[lower]!;
-      for (let n = 0; n < abandonableEnd; n++) replaced[n] = onceAbandoned[n]! + lowerSeconds[n]!;
-      this.#valueAfter(rank, lower, replaced, after);
+      for (let n = first; n < abandonableEnd; n++) replacedSeconds[n] = onceAbandoned[n]! + lowerSeconds[n]!;
+      this.#valueAfter(rank, lower, replacedSeconds, abandonableEnd);
       for (let r = lower + 1; r < count; r++) {
         // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
         const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
         const row = r * POINTS;
         const seconds = this.#seconds[r]!;
-        for (let n = 0; n < abandonableEnd; n++) {
+        for (let n = first; n < abandonableEnd; n++) {
           // A replacement has to arrive sooner.
-          if (abandonable[row + n] === 0 || replaced[n]! >= seconds[n]!) continue;
+          if (abandonable[row + n] === 0 || replacedSeconds[n]! >= seconds[n]!) continue;
           const value = gain + after[n]!;
           if (value > outcome[table + row + n]!) outcome[table + row + n] = value;
         }
@@ -288,8 +306,9 @@ export class ValueFunction {
     return share === 0 ? before : before + share * (capacityBps[at + bins]! - before);
   }
 
-  /** Writes the value after downloads that take `seconds[point]`, less their stalls, into `into`. */
-  #valueAfter(rank: number, representation: number, seconds: Float64Array, into: Float64Array): void {
+  /** Writes the value after downloads that take `seconds[point]`, less their stalls, into `after`, up to point `end`. */
+  #valueAfter(rank: number, representation: number, seconds: Float64Array, end: number): void {
+    const into = this.#after;
     const levels = this.#levels;
     const playable = this.#playable;
     const perWidth = this.#perWidth;
@@ -301,7 +320,7 @@ export class ValueFunction {
     const mu = this.#mu;
     const row = (rank * this.#count + representation) * POINTS;
     const top = later[row + POINTS - 1]!;
-    for (let n = 0; n < seconds.length; n++) {
+    for (let n = this.#first; n < end; n++) {
       const takes = seconds[n]!;
       const stall = takes - playable[n]!;
       if (stall > 0) {
@@ -347,7 +366,9 @@ export class ValueFunction {
         this.#raise(k, k + 1, lambda * (qualities[k + 1]! - qualities[k]!));
       }
       const table = from * size;
-      for (let i = 0; i < size; i++) values[table + i] = expected[i]!;
+      for (let row = 0; row < size; row += POINTS) {
+        for (let i = row + this.#first; i < row + POINTS; i++) values[table + i] = expected[i]!;
+      }
     }
   }
 
@@ -356,13 +377,18 @@ export class ValueFunction {
     const bins = this.#bins;
     const outcome = this.#outcome;
     const expected = this.#expected;
+    const first = this.#first;
     const size = this.#count * POINTS;
     expected.fill(0);
     for (let to = 0; to < bins; to++) {
       const probability = transitions[from * bins + to]!;
       if (probability < NEGLIGIBLE) continue;
       const table = to * size;
-      for (let i = 0; i < size; i++) expected[i] = expected[i]! + probability * outcome[table + i]!;
+      for (let row = 0; row < size; row += POINTS) {
+        for (let i = row + first; i < row + POINTS; i++) {
+          expected[i] = expected[i]! + probability * outcome[table + i]!;
+        }
+      }
     }
   }
 
@@ -371,7 +397,7 @@ export class ValueFunction {
     const expected = this.#expected;
     const row = representation * POINTS;
     const from = other * POINTS;
-    for (let n = 0; n < POINTS; n++) {
+    for (let n = this.#first; n < POINTS; n++) {
       const value = expected[from + n]! - cost;
       if (value > expected[row + n]!) expected[row + n] = value;
     }

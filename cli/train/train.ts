@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
-import { FEATURES } from '../../predictor/link-history.ts';
+import { FEATURES } from '../../predictor/features.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';

@@ -14,7 +14,8 @@ import {
   type Observation,
   type PiecewisePath,
 } from '../../abr/index.ts';
-import { FEATURES, LinkHistory } from '../../predictor/link-history.ts';
+import { FEATURES } from '../../predictor/features.ts';
+import { LinkHistory } from '../../predictor/link-history.ts';
 import { mean } from '../../replay/evaluation/quantiles.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';

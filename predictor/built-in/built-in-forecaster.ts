@@ -6,7 +6,7 @@
 
 import type { Forecast, Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import type { HandoverClock } from '../handover-clock/handover-clock.ts';
-import { FEATURES } from '../link-history.ts';
+import { FEATURE_COUNT } from '../link-history.ts';
 import { ModelSession, type ModelSessionOptions } from '../model-session.ts';
 import { type Model, type ModelFile, unpackModel } from './model-file.ts';
 import { QuantileNetworks } from './quantile-network.ts';
@@ -28,7 +28,7 @@ export class BuiltInForecaster implements Forecaster {
   readonly name = 'built-in';
   readonly #session: ModelSession;
   readonly #networks: QuantileNetworks;
-  readonly #features = new Float64Array(FEATURES.length);
+  readonly #features = new Float64Array(FEATURE_COUNT);
   readonly #values: Float64Array;
   #newest: QuantileForecast | undefined;
 

@@ -1,8 +1,8 @@
 /** Checks the file form of a built-in forecaster's model. Not part of the plugin, whose own model has been checked. */
 
 import { InputError } from '../../abr/errors.ts';
+import { FEATURES } from '../features.ts';
 import { requireAscending, requireNonEmptyArray, requireObject, requireRankCorrelation } from '../json-checks.ts';
-import { FEATURES } from '../link-history.ts';
 import {
   MIDDLE_DIGIT,
   MODEL_FORMAT,

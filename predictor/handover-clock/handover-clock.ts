@@ -64,6 +64,9 @@ const WINDOW_CELLS = 20;
 const NEAR_CELLS = 12;
 const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
+/** Weights of the cells within a triangular window. */
+const NEAR_WINDOW = triangle(NEAR_CELLS);
+const MEAN_WINDOW = triangle(WINDOW_CELLS);
 
 export class HandoverClock {
   /** ln weight per hypothesis: prior, evidence and hints. Cells first, then the hypotheses without epochs. */
@@ -88,7 +91,12 @@ export class HandoverClock {
   #started = false;
   /** ln(weight of all cells / weight of the hypotheses without epochs). */
   #logRatio = 0;
-  #isLeo = false;
+  /** Whether the evidence suffices to plan with handovers. */
+  isLeo = false;
+  /** From the weights; undefined since they changed. */
+  #position: Position | undefined;
+  /** For `logSum`. */
+  readonly #exponentials = new Float64Array(CELLS);
   #lastSeconds = 0;
   #lastHintSeconds = 0;
 
@@ -104,7 +112,7 @@ export class HandoverClock {
     this.#logDips.fill(0);
     this.#logOtherDips = 0;
     this.#logRatio = 0;
-    this.#isLeo = false;
+    this.isLeo = false;
     this.#lastSeconds = 0;
     this.#lastHintSeconds = Number.NEGATIVE_INFINITY;
     this.#prior.fill(1 / CELLS);
@@ -183,36 +191,28 @@ export class HandoverClock {
   /** Probability per cell of 0.1 s, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
   positionProbabilities(): Float64Array {
     // `#settle` has normalised them.
-    return this.#logEpochs.map(exp);
+    const weights = new Float64Array(CELLS);
+    for (let cell = 0; cell < CELLS; cell++) weights[cell] = exp(this.#logEpochs[cell]!);
+    return weights;
   }
 
   /** Undefined before the start of the session, and for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!this.#started || !isMoment(nowSeconds)) return undefined;
-    const weights = withoutLimit(this.positionProbabilities());
-    const phaseSeconds = positionOf(weights);
-    let squared = 0;
-    let within = 0;
-    let squaredWithin = 0;
-    for (let cell = 0; cell < CELLS; cell++) {
-      const distance = abs(distanceTo(phaseSeconds, cell));
-      squared += weights[cell]! * distance * distance;
-      if (distance > 1) continue;
-      within += weights[cell]!;
-      squaredWithin += weights[cell]! * distance * distance;
-    }
-    const leoProbability = this.#leoProbability();
+    this.#position ??= positionOf(withoutLimit(this.positionProbabilities()));
+    const { phaseSeconds, uncertaintySeconds, spreadSeconds, within } = this.#position;
+    const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(phaseSeconds - nowSeconds, EPOCH_SECONDS);
     return {
-      nextHandovers: Array.from({ length: this.#isLeo ? ANNOUNCED : 0 }, (_, i) => ({
+      nextHandovers: Array.from({ length: isLeo ? ANNOUNCED : 0 }, (_, i) => ({
         atSeconds: next + i * EPOCH_SECONDS,
         confidence: min(1, within) * leoProbability,
       })),
       phaseSeconds,
-      uncertaintySeconds: hypot(sqrt(squared), LEAST_SPREAD_SECONDS),
-      spreadSeconds: sqrt(squaredWithin / within),
+      uncertaintySeconds,
+      spreadSeconds,
       leoProbability,
-      isLeo: this.#isLeo,
+      isLeo,
     };
   }
 
@@ -230,9 +230,9 @@ export class HandoverClock {
   };
 
   #addDip = (slot: number, isDip: boolean, share: number): void => {
-    this.#handoverDips.observe(slot, isDip, share, (cell, logRatio) => {
+    this.#handoverDips.observe(slot, isDip, share, (cell, ratio) => {
       const before = this.#logDips[cell]!;
-      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + logRatio);
+      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + log(ratio));
       this.#logEpochs[cell]! += orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before);
     });
     const before = this.#logOtherDips;
@@ -245,25 +245,28 @@ export class HandoverClock {
   #addLatency(latency: Measurement): void {
     this.#latencies.observe(latency);
     for (let cell = 0; cell < CELLS; cell++) this.#logEpochs[cell]! += this.#latencies.logDensities[cell]!;
-    add(this.#logEpochs, -logSum(this.#logEpochs));
+    add(this.#logEpochs, -logSum(this.#logEpochs, this.#exponentials));
     this.#settle();
   }
 
-  #leoProbability(): number {
+  /** Probability of a LEO link with 15 s epochs, 0 to 1. */
+  get leoProbability(): number {
     return 1 / (1 + exp(-this.#logRatio));
   }
 
   /** Limits and normalises the weights, so that a leap of the clock or a change of network is found soon. */
   #settle(): void {
     const { least, greatest } = LOG_RATIO_LIMITS;
+    this.#position = undefined;
     // Computed before `lift`, which would otherwise add up to evidence for epochs.
-    this.#logRatio = min(greatest, max(least, logSum(this.#logEpochs) - logSum(this.#logWithout)));
-    lift(this.#logEpochs);
-    lift(this.#logWithout);
+    const exponentials = this.#exponentials;
+    const logWithout = logSum(this.#logWithout, exponentials);
+    this.#logRatio = min(greatest, max(least, logSum(this.#logEpochs, exponentials) - logWithout));
     // Keeps the numbers small in long sessions.
-    add(this.#logEpochs, -logSum(this.#logEpochs));
-    add(this.#logWithout, -logSum(this.#logWithout) - this.#logRatio);
-    this.#isLeo = this.#leoProbability() >= CLAIM_PROBABILITY * (this.#isLeo ? 0.5 : 1);
+    add(this.#logEpochs, -lift(this.#logEpochs, exponentials));
+    logSum(this.#logWithout, exponentials);
+    add(this.#logWithout, -lift(this.#logWithout, exponentials) - this.#logRatio);
+    this.isLeo = this.leoProbability >= CLAIM_PROBABILITY * (this.isLeo ? 0.5 : 1);
   }
 }
 
@@ -288,50 +291,97 @@ function orWithoutDips(logDips: number): number {
 
 /** The probabilities without those that `lift` has added. */
 function withoutLimit(weights: Float64Array): Float64Array {
-  const added = exp(-MAX_LOG_ODDS) * weights.reduce((most, weight) => max(most, weight));
-  const left = weights.map((weight) => max(0, weight - added));
-  const sum = left.reduce((total, weight) => total + weight);
-  return left.map((weight) => weight / sum);
+  let most = 0;
+  for (let i = 0; i < weights.length; i++) most = max(most, weights[i]!);
+  const added = exp(-MAX_LOG_ODDS) * most;
+  let sum = 0;
+  for (let i = 0; i < weights.length; i++) {
+    weights[i] = max(0, weights[i]! - added);
+    sum += weights[i]!;
+  }
+  for (let i = 0; i < weights.length; i++) weights[i]! /= sum;
+  return weights;
 }
 
-/** The mean position around the cell with the most weight near it. */
-function positionOf(weights: Float64Array): number {
+type Position = Pick<HandoverEstimate, 'phaseSeconds' | 'uncertaintySeconds' | 'spreadSeconds'> & {
+  /** Probability within a second of it. */
+  within: number;
+};
+
+/** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
+function positionOf(weights: Float64Array): Position {
   let best = 0;
   let most = -1;
   for (let cell = 0; cell < CELLS; cell++) {
-    const { weight } = around(weights, cell, NEAR_CELLS);
+    const { weight } = around(weights, cell, NEAR_WINDOW);
     if (weight <= most) continue;
     most = weight;
     best = cell;
   }
-  const position = modulo((best + around(weights, best, WINDOW_CELLS).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
+  const position = modulo((best + around(weights, best, MEAN_WINDOW).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
   // The rounding of a position just below 0 can make 15.
-  return position % EPOCH_SECONDS;
+  const phaseSeconds = position % EPOCH_SECONDS;
+  let squared = 0;
+  let within = 0;
+  let squaredWithin = 0;
+  for (let cell = 0; cell < CELLS; cell++) {
+    const distance = abs(distanceTo(phaseSeconds, cell));
+    squared += weights[cell]! * distance * distance;
+    if (distance > 1) continue;
+    within += weights[cell]!;
+    squaredWithin += weights[cell]! * distance * distance;
+  }
+  return {
+    phaseSeconds,
+    uncertaintySeconds: hypot(sqrt(squared), LEAST_SPREAD_SECONDS),
+    spreadSeconds: sqrt(squaredWithin / within),
+    within,
+  };
 }
 
-/** Sum of the weights around a cell in a triangular window, and the mean distance of this weight from the cell. */
-function around(weights: Float64Array, cell: number, reach: number): { weight: number; meanOffset: number } {
+/** Sum of the weights around a cell in a window, and the mean distance of this weight from the cell. */
+function around(weights: Float64Array, cell: number, window: Float64Array): { weight: number; meanOffset: number } {
+  const reach = window.length >> 1;
   let weight = 0;
   let moment = 0;
-  for (let offset = -reach; offset <= reach; offset++) {
-    const share = weights[(cell + offset + CELLS) % CELLS]! * (1 - abs(offset) / (reach + 1));
+  for (let i = 0; i < window.length; i++) {
+    const share = weights[(cell + i - reach + CELLS) % CELLS]! * window[i]!;
     weight += share;
-    moment += share * offset;
+    moment += share * (i - reach);
   }
   return { weight, meanOffset: moment / weight };
 }
 
-/** Raises each value to at least the greatest minus `MAX_LOG_ODDS`. */
-function lift(values: Float64Array): void {
-  let most = Number.NEGATIVE_INFINITY;
-  for (let i = 0; i < values.length; i++) most = max(most, values[i]!);
-  for (let i = 0; i < values.length; i++) values[i] = max(values[i]!, most - MAX_LOG_ODDS);
+/** Weights from `-reach` to `reach`: 1 in the middle, falling to 0 beyond the ends. */
+function triangle(reach: number): Float64Array {
+  return Float64Array.from({ length: 2 * reach + 1 }, (_, i) => 1 - abs(i - reach) / (reach + 1));
 }
 
-/** ln of the sum of exponentials, for values near 0. */
-function logSum(values: Float64Array): number {
+/**
+ * Raises each value to at least the greatest minus `MAX_LOG_ODDS`; returns ln of the sum of their exponentials.
+ * `exponentials`: as `logSum` has written them.
+ */
+function lift(values: Float64Array, exponentials: Float64Array): number {
+  let most = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < values.length; i++) most = max(most, values[i]!);
+  const least = most - MAX_LOG_ODDS;
+  const exponential = exp(least);
   let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += exp(values[i]!);
+  for (let i = 0; i < values.length; i++) {
+    const isLow = values[i]! < least;
+    if (isLow) values[i] = least;
+    sum += isLow ? exponential : exponentials[i]!;
+  }
+  return log(sum);
+}
+
+/** ln of the sum of exponentials, for values near 0; writes the exponentials. */
+function logSum(values: Float64Array, exponentials: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) {
+    exponentials[i] = exp(values[i]!);
+    sum += exponentials[i]!;
+  }
   return log(sum);
 }
 

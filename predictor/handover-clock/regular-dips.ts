@@ -2,7 +2,7 @@
 
 import { SLOTS_PER_SECOND } from './dips.ts';
 
-const { abs, exp, log, max } = Math;
+const { abs, log, max } = Math;
 
 /** Share of a position's dips that begin in the slot before it, in its own, and in the next one. */
 const OFFSET_SHARES = [0.1, 0.75, 0.15] as const;
@@ -24,17 +24,17 @@ export class RegularDips {
   }
 
   /**
-   * Calls `add` for each position that the slot is evidence on, with ln(probability of what was observed / that of a
-   * link with the share `share` of dips, wherever they are).
+   * Calls `add` for each position that the slot is evidence on, with the probability of what was observed / that of a
+   * link with the share `share` of dips, wherever they are.
    */
-  observe(slot: number, isDip: boolean, share: number, add: (position: number, logRatio: number) => void): void {
+  observe(slot: number, isDip: boolean, share: number, add: (position: number, ratio: number) => void): void {
     for (let i = 0; i < OFFSET_SHARES.length; i++) {
       const part = OFFSET_SHARES[i]!;
       const position = (((slot + 1 - i) % this.#slots) + this.#slots) % this.#slots;
       const dips = this.#dips[position]!;
       const trials = this.#trials[position]!;
       const probability = (part * (FIRST_DIPS + dips)) / (FIRST_DIPS + FIRST_MISSES + trials);
-      add(position, isDip ? log(1 + (probability * (1 - share)) / share) : log(1 - probability));
+      add(position, isDip ? 1 + (probability * (1 - share)) / share : 1 - probability);
       const keep = 1 - FORGOTTEN * part;
       this.#dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
       this.#trials[position] = max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
@@ -62,8 +62,8 @@ export class OtherPeriods {
   observe(slot: number, isDip: boolean, share: number): number {
     const before = this.#total;
     for (const { dips, weights, share: first } of this.#periods) {
-      dips.observe(slot, isDip, share, (position, logRatio) => {
-        const weight = max(weights[position]! * exp(logRatio), LEAST_SHARE * first * before);
+      dips.observe(slot, isDip, share, (position, ratio) => {
+        const weight = max(weights[position]! * ratio, LEAST_SHARE * first * before);
         this.#total += weight - weights[position]!;
         weights[position] = weight;
       });

@@ -4,8 +4,8 @@
  */
 
 import { InputError } from '../../abr/errors.ts';
+import { FEATURES } from '../features.ts';
 import { requireAscending, requireNonEmptyArray, requireObject, requireRankCorrelation } from '../json-checks.ts';
-import { FEATURES } from '../link-history.ts';
 import type { ModelOutline } from '../model-session.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';

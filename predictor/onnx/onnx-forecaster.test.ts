@@ -6,7 +6,7 @@ import { parseModel } from '../built-in/parse-model.ts';
 import { QuantileNetworks } from '../built-in/quantile-network.ts';
 import { SHIPPED_FILE } from '../built-in/shipped-file.fixture.ts';
 import { ForecastChain } from '../chain.ts';
-import { FEATURES } from '../link-history.ts';
+import { FEATURES } from '../features.ts';
 import { CARD } from './card.fixture.ts';
 import { createOnnxForecaster } from './index.ts';
 import type { ModelCard } from './model-card.ts';

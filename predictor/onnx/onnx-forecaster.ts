@@ -6,8 +6,8 @@
 
 import { InputError } from '../../abr/errors.ts';
 import type { Forecast, Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import { FEATURES } from '../features.ts';
 import type { HandoverClock } from '../handover-clock/handover-clock.ts';
-import { FEATURES } from '../link-history.ts';
 import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../model-session.ts';
 import type { ModelCard } from './model-card.ts';
 import { modelValues } from './model-values.ts';

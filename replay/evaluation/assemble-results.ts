@@ -30,22 +30,32 @@ export function assembleResults(options: {
 
 /** The document as JSON: a line per session and per row of the summary, the same bytes for the same values. */
 export function resultsJson(results: Results): string {
-  const lines = (items: readonly unknown[]) =>
-    items.length === 0 ? '[]' : `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;
-  const households = results.households ? `"households":${lines(results.households)},\n` : '';
-  return `${headJson(results)}"sessions":${lines(results.sessions)},
-${households}"summary":${lines(results.summary)}}
-`;
+  return [...resultsPieces(results)].join('');
 }
 
-/** The beginning of partial results, behind which `sessionLines` are appended; `parsePartialResults` reads them. */
+/** `resultsJson` in pieces, because the whole may be longer than a string can be. */
+export function* resultsPieces(results: Results): Generator<string> {
+  yield `${headJson(results)}"sessions":`;
+  yield* lines(results.sessions);
+  if (results.households) {
+    yield ',\n"households":';
+    yield* lines(results.households);
+  }
+  yield ',\n"summary":';
+  yield* lines(results.summary);
+  yield '}\n';
+}
+
+function* lines(items: readonly unknown[]): Generator<string> {
+  yield '[';
+  for (const [i, item] of items.entries()) yield `${i === 0 ? '\n' : ',\n'}${JSON.stringify(item)}`;
+  yield items.length === 0 ? ']' : '\n]';
+}
+
+/** The beginning of partial results, behind which `SessionStore` appends sessions; `parsePartialResults` reads them. */
 export function partialHeadJson({ tool, scenario }: Pick<Results, 'tool' | 'scenario'>): string {
   const schema = scenario.live === undefined ? 1 : 2;
   return `${headJson({ schema, tool: { ...tool, complete: false }, scenario })}"sessions":[\n`;
-}
-
-export function sessionLines(sessions: readonly SessionResult[]): string {
-  return sessions.map((session) => `${JSON.stringify(session)},\n`).join('');
 }
 
 function headJson({ schema, tool, scenario }: Pick<Results, 'schema' | 'tool' | 'scenario'>): string {

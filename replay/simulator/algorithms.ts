@@ -3,7 +3,8 @@
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
-import type { Model } from '../../predictor/built-in/model-file.ts';
+import { type Model, unpackModel } from '../../predictor/built-in/model-file.ts';
+import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
@@ -46,9 +47,13 @@ const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Foreca
   'built-in:no-handover': (task) => builtIn(task, false),
 };
 
+/** Unpacked once for all sessions. */
+let shipped: Model | undefined;
+
 function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaster {
   const newSubSecond = scenario.live && (() => new SubSecond());
-  return createBuiltInForecaster({ ...(model && { model }), handover, newSubSecond });
+  shipped ??= unpackModel(SHIPPED_MODEL);
+  return createBuiltInForecaster({ model: model ?? shipped, handover, newSubSecond });
 }
 
 /** Algorithms without a controller. */

@@ -32,8 +32,10 @@ interface RunSessionsOptions {
   workerFile?: string;
   /** Ends the run early. */
   signal?: AbortSignal;
-  /** Receives finished lines of the plan from time to time: the sessions of each, in any order. */
-  onPlayed?(lines: readonly SessionResult[][]): void;
+  /** Receives the sessions of each line of the plan as they end; what it returns is kept. Default: the sessions. */
+  keep?(sessions: SessionResult[]): SessionResult[];
+  /** Receives the number of finished lines of the plan from time to time. */
+  onProgress?(done: number): void;
 }
 
 /** The `workerData` of a worker, which then receives `WorkerTask`s and returns their results. */
@@ -101,17 +103,13 @@ async function runHere(
   controllers: OwnControllers,
   results: (SessionResult[] | undefined)[],
 ): Promise<void> {
-  const { sessions, signal, onPlayed } = options;
+  const { sessions, signal, onProgress, keep = itself } = options;
   const play = sessionPlayer({ ...options, controllers });
   let breatheAt = performance.now() + TASK_MS;
-  let played: SessionResult[][] = [];
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
-    const line = play(sessions[i]!);
-    results[i] = line;
-    played.push(line);
+    results[i] = keep(play(sessions[i]!));
     if (performance.now() < breatheAt && i + 1 < sessions.length) continue;
-    onPlayed?.(played);
-    played = [];
+    onProgress?.(i + 1);
     // Lets the event loop deliver signals.
     await new Promise((resolve) => setImmediate(resolve));
     breatheAt = performance.now() + TASK_MS;
@@ -123,10 +121,11 @@ async function runInWorkers(
   results: (SessionResult[] | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
-  const { sessions, scenario, timings = false, models = {}, own = [], signal, onPlayed } = options;
+  const { sessions, scenario, timings = false, models = {}, own = [], signal, onProgress, keep = itself } = options;
   const traces = [...new Set(sessions.map((session) => session.trace))];
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
+  let done = 0;
   const workerData: WorkerSetup = { traces, scenario, timings, models, own };
   const ending: Promise<unknown>[] = [];
 
@@ -151,8 +150,9 @@ async function runInWorkers(
         worker.postMessage(task.map(({ trace, ...session }) => ({ ...session, traceIndex: indexOfTrace.get(trace)! })));
       };
       worker.on('message', (answer: SessionResult[][]) => {
-        for (const [i, result] of answer.entries()) results[first + i] = result;
-        onPlayed?.(answer);
+        for (const [i, result] of answer.entries()) results[first + i] = keep(result);
+        done += answer.length;
+        onProgress?.(done);
         const elapsedMs = Math.max(1, performance.now() - begunAt);
         size = Math.max(1, Math.min(LARGEST_TASK, 2 * size, Math.round((size * TASK_MS) / elapsedMs)));
         if (signal?.aborted !== true) assign();
@@ -170,4 +170,8 @@ async function runInWorkers(
     next = sessions.length;
     await Promise.all(ending);
   }
+}
+
+function itself(sessions: SessionResult[]): SessionResult[] {
+  return sessions;
 }
