@@ -30,7 +30,7 @@ async function bench(...flags: string[]): Promise<{ status: number; stderr: stri
 
 describe('leo-abr bench', () => {
   test.each([
-    [['--tier', 'moon'], '--tier: expected one of origin, kernel, got "moon"'],
+    [['--tier', 'moon'], '--tier: expected one of origin, kernel, quic, got "moon"'],
     [['--tier', 'kernel', '--congestion', 'reno'], '--congestion: expected one of cubic, bbr, got "reno"'],
     [['--tier', 'kernel', '--impairment', 'rain'], '--impairment: expected one of starlink, none, got "rain"'],
     [['--tier', 'kernel', '--contexts', '4'], '--contexts: expected 1 with --tier kernel: there is one link, got "4"'],
