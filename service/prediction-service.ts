@@ -312,6 +312,7 @@ export class PredictionService {
     const leap = this.session.check();
     if (leap === undefined) return;
     this.#forecaster.updateUtc();
+    this.#changes.leap(leap.seconds);
     for (const listener of this.#listeners) listener.leap?.();
     this.#nextHandoverMs = Number.POSITIVE_INFINITY;
     this.#leaptSeconds = this.session.nowSeconds();

@@ -30,7 +30,7 @@ test('reports the start of ping loss and keeps the newest evidence', () => {
     [2000, '40 % of the pings lost'],
     [5000, '30 % of the pings lost'],
   ]);
-  expect(detector.list()[0]).toBe(found[1]);
+  expect(detector.list()[0]).toEqual(found[1]);
   for (let i = 0; i < 100; i++) detector.observe({ atMs: 10_000 + i, dropRate: i % 2 }, 10 + i);
   expect(detector.list()).toHaveLength(20);
 });

@@ -45,8 +45,13 @@ export class ChangeDetector {
   }
 
   add(evidence: HandoverEvidence): void {
-    this.#evidence.unshift(evidence);
+    this.#evidence.unshift({ ...evidence });
     if (this.#evidence.length > KEPT) this.#evidence.pop();
+  }
+
+  /** UTC has leapt. */
+  leap(seconds: number): void {
+    for (const evidence of this.#evidence) evidence.atMs = Math.round(evidence.atMs + seconds * 1000);
   }
 
   /** Newest first. */
