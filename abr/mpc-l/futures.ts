@@ -36,9 +36,6 @@ export class Futures {
   #floorBps = FLOOR_BPS;
   /** Correlation of ranks from one step to the next. */
   #correlation = 0;
-  /** The quantiles that were drawn last, and their time of issue. */
-  #drawn: Forecast | undefined;
-  #drawnMs = 0;
   /**
    * `[future][step]`: bit/s, computed for the first `#ratedSteps` steps, as many as were asked for; and the bin of its
    * rank among the futures (`drawnBins` or `pathBins`).
@@ -57,7 +54,6 @@ export class Futures {
   #drawnCorrelation = Number.NaN;
   readonly #rankScores: Float64Array;
   /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and the slope of ln over the score below it. */
-  #levels: readonly number[] = [];
   #levelScores = new Float64Array(0);
   #logs = new Float64Array(0);
   #slopes = new Float64Array(0);
@@ -92,8 +88,6 @@ export class Futures {
   /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
   draw(forecast: Forecast, ageSeconds: number): void {
     this.#ageSeconds = Math.max(0, ageSeconds);
-    if (forecast === this.#drawn && forecast.issuedAtMs === this.#drawnMs) return;
-    this.#drawn = undefined;
     if (forecast.kind === 'paths') this.#readPaths(forecast);
     else this.#readQuantiles(forecast);
   }
@@ -175,8 +169,6 @@ export class Futures {
   }
 
   #readQuantiles(forecast: QuantileForecast): void {
-    this.#drawn = forecast;
-    this.#drawnMs = forecast.issuedAtMs;
     this.#readSteps(forecast.stepEndsSeconds);
     this.#correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
     this.#drawScores();
@@ -224,15 +216,15 @@ export class Futures {
 
   #readLevels({ levels, quantilesBps }: QuantileForecast): void {
     const n = levels.length;
-    if (levels !== this.#levels) {
-      this.#levels = levels;
-      this.#levelScores = Float64Array.from(levels, normalQuantile);
+    if (n !== this.#levelScores.length) {
+      this.#levelScores = new Float64Array(n);
       this.#logs = new Float64Array(MAX_STEPS * n);
       this.#slopes = new Float64Array(MAX_STEPS * n);
     }
     const levelScores = this.#levelScores;
     const logs = this.#logs;
     const slopes = this.#slopes;
+    for (let i = 0; i < n; i++) levelScores[i] = normalQuantile(levels[i]!);
     let highestBps = 0;
     for (let step = 0; step < this.#steps; step++) {
       for (let i = 0; i < n; i++) highestBps = Math.max(highestBps, quantilesBps[step]![i]!);

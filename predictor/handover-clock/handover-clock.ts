@@ -64,9 +64,6 @@ const WINDOW_CELLS = 20;
 const NEAR_CELLS = 12;
 const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
-/** Weights of the cells within a triangular window. */
-const NEAR_WINDOW = triangle(NEAR_CELLS);
-const MEAN_WINDOW = triangle(WINDOW_CELLS);
 
 export class HandoverClock {
   /** ln weight per hypothesis: prior, evidence and hints. Cells first, then the hypotheses without epochs. */
@@ -200,17 +197,15 @@ export class HandoverClock {
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!this.#started || !isMoment(nowSeconds)) return undefined;
     this.#position ??= positionOf(withoutLimit(this.positionProbabilities()));
-    const { phaseSeconds, uncertaintySeconds, spreadSeconds, within } = this.#position;
+    const { within, ...position } = this.#position;
     const { leoProbability, isLeo } = this;
-    const next = nowSeconds + modulo(phaseSeconds - nowSeconds, EPOCH_SECONDS);
+    const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
     return {
       nextHandovers: Array.from({ length: isLeo ? ANNOUNCED : 0 }, (_, i) => ({
         atSeconds: next + i * EPOCH_SECONDS,
         confidence: min(1, within) * leoProbability,
       })),
-      phaseSeconds,
-      uncertaintySeconds,
-      spreadSeconds,
+      ...position,
       leoProbability,
       isLeo,
     };
@@ -291,16 +286,10 @@ function orWithoutDips(logDips: number): number {
 
 /** The probabilities without those that `lift` has added. */
 function withoutLimit(weights: Float64Array): Float64Array {
-  let most = 0;
-  for (let i = 0; i < weights.length; i++) most = max(most, weights[i]!);
-  const added = exp(-MAX_LOG_ODDS) * most;
-  let sum = 0;
-  for (let i = 0; i < weights.length; i++) {
-    weights[i] = max(0, weights[i]! - added);
-    sum += weights[i]!;
-  }
-  for (let i = 0; i < weights.length; i++) weights[i]! /= sum;
-  return weights;
+  const added = exp(-MAX_LOG_ODDS) * weights.reduce((most, weight) => max(most, weight));
+  const left = weights.map((weight) => max(0, weight - added));
+  const sum = left.reduce((total, weight) => total + weight);
+  return left.map((weight) => weight / sum);
 }
 
 type Position = Pick<HandoverEstimate, 'phaseSeconds' | 'uncertaintySeconds' | 'spreadSeconds'> & {
@@ -313,12 +302,12 @@ function positionOf(weights: Float64Array): Position {
   let best = 0;
   let most = -1;
   for (let cell = 0; cell < CELLS; cell++) {
-    const { weight } = around(weights, cell, NEAR_WINDOW);
+    const { weight } = around(weights, cell, NEAR_CELLS);
     if (weight <= most) continue;
     most = weight;
     best = cell;
   }
-  const position = modulo((best + around(weights, best, MEAN_WINDOW).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
+  const position = modulo((best + around(weights, best, WINDOW_CELLS).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
   // The rounding of a position just below 0 can make 15.
   const phaseSeconds = position % EPOCH_SECONDS;
   let squared = 0;
@@ -339,22 +328,16 @@ function positionOf(weights: Float64Array): Position {
   };
 }
 
-/** Sum of the weights around a cell in a window, and the mean distance of this weight from the cell. */
-function around(weights: Float64Array, cell: number, window: Float64Array): { weight: number; meanOffset: number } {
-  const reach = window.length >> 1;
+/** Sum of the weights around a cell in a triangular window, and the mean distance of this weight from the cell. */
+function around(weights: Float64Array, cell: number, reach: number): { weight: number; meanOffset: number } {
   let weight = 0;
   let moment = 0;
-  for (let i = 0; i < window.length; i++) {
-    const share = weights[(cell + i - reach + CELLS) % CELLS]! * window[i]!;
+  for (let offset = -reach; offset <= reach; offset++) {
+    const share = weights[(cell + offset + CELLS) % CELLS]! * (1 - abs(offset) / (reach + 1));
     weight += share;
-    moment += share * (i - reach);
+    moment += share * offset;
   }
   return { weight, meanOffset: moment / weight };
-}
-
-/** Weights from `-reach` to `reach`: 1 in the middle, falling to 0 beyond the ends. */
-function triangle(reach: number): Float64Array {
-  return Float64Array.from({ length: 2 * reach + 1 }, (_, i) => 1 - abs(i - reach) / (reach + 1));
 }
 
 /**
