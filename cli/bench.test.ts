@@ -32,6 +32,8 @@ describe('leo-abr bench', () => {
   test.each([
     [['--tier', 'moon'], '--tier: expected one of origin, kernel, quic, got "moon"'],
     [['--tier', 'kernel', '--congestion', 'reno'], '--congestion: expected one of cubic, bbr, got "reno"'],
+    [['--tier', 'quic', '--congestion', 'bbr'], '--congestion: expected cubic, reno, bbr2 or bbr2:probe-rtt=<ms>'],
+    [['--tier', 'quic', '--contexts', '4'], '--contexts: expected 1 with --tier quic: there is one link, got "4"'],
     [['--tier', 'kernel', '--impairment', 'rain'], '--impairment: expected one of starlink, none, got "rain"'],
     [['--tier', 'kernel', '--contexts', '4'], '--contexts: expected 1 with --tier kernel: there is one link, got "4"'],
     [['--household', 'three'], '--household: expected one of two, four, mixed'],
