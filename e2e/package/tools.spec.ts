@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { findBrowser } from '../../replay/browser/find-browser.ts';
 import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -25,8 +26,12 @@ test.beforeAll(() => {
   for (const name of ['README.md', 'bin', 'deploy', 'package.json']) {
     cpSync(join(ROOT, 'cli', name), join(copy, name), { recursive: true });
   }
-  const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
-  run(process.execPath, vite, 'build', '--mode', 'cli', '--outDir', join(copy, 'dist'), '--logLevel', 'error');
+  const build = (outDir: string, ...args: string[]) =>
+    run(process.execPath, join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', outDir, ...args);
+  const dist = join(copy, 'dist');
+  build(dist, '--mode', 'cli');
+  build(join(dist, 'bench-page'), '--config', 'replay/browser/page.config.ts');
+  build(join(dist, 'demo'), '--emptyOutDir');
   run('npm', 'pack', copy, '--ignore-scripts', '--pack-destination', folder);
   // As `npm install` would, but the dependencies are linked, which avoids a download.
   for (const place of ['leo-abr-tools', '.bin']) mkdirSync(join(modules, place), { recursive: true });
@@ -45,6 +50,17 @@ test.beforeAll(() => {
 test.afterAll(() => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
+
+/** Runs the installed command to its end; returns standard error, and rejects with it if the command fails. */
+async function leoAbr(...args: string[]): Promise<string> {
+  const { executablePath, env: forBrowser } = await findBrowser();
+  const env = { ...process.env, ...forBrowser, CHROME_PATH: executablePath };
+  return new Promise((resolve, reject) => {
+    execFile(join(folder, 'node_modules/.bin/leo-abr'), args, { cwd: folder, env }, (error, _stdout, stderr) =>
+      error === null ? resolve(stderr) : reject(new Error(stderr)),
+    );
+  });
+}
 
 /** Runs a command, passes the address that it prints to `during`, stops it like Ctrl-C and awaits its end. */
 async function serving(command: string, during: (url: string) => Promise<void>): Promise<void> {
@@ -80,13 +96,6 @@ test('contains the command and its licence, and no sources', () => {
 
 test('public data sets are fetched, replayed and reported', async () => {
   test.setTimeout(120_000);
-  const leoAbr = (...args: string[]) =>
-    new Promise<string>((resolve, reject) => {
-      const program = join(folder, 'node_modules/.bin/leo-abr');
-      execFile(program, args, { cwd: folder }, (error, _stdout, stderr) =>
-        error === null ? resolve(stderr) : reject(new Error(stderr)),
-      );
-    });
   const idp = '/rcastellotti__idp/data/large_file_download_5parallel.csv';
   const requests: string[] = [];
   const mirror = createServer((request, response) => {
@@ -110,6 +119,24 @@ test('public data sets are fetched, replayed and reported', async () => {
   await leoAbr('simulate', '--traces', 'recordings', ...plan, '--out', 'results.json');
   await leoAbr('report', 'results.json', '--traces', 'recordings', '--out', 'report');
   expect(readFileSync(join(folder, 'report/report.md'), 'utf8')).toContain('tum-idp');
+});
+
+test('the benchmark plays in a browser', async () => {
+  test.setTimeout(120_000);
+  const rows = Array.from({ length: 60 }, (_, second) => `${second},80`);
+  writeFileSync(join(folder, 'link.csv'), `time_s,throughput_mbps\n${rows.join('\n')}\n`);
+  const plan = ['--algorithms', 'mpc-l', '--scenario', 'hd-16', '--segments', '3', '--late-share', '1'];
+  await leoAbr('bench', '--traces', 'link.csv', ...plan, '--out', 'browser.json');
+  const { sessions } = JSON.parse(readFileSync(join(folder, 'browser.json'), 'utf8'));
+  expect(sessions.map(({ endedBy }: { endedBy: string }) => endedBy)).toEqual(['end']);
+  expect(sessions[0].segments).toHaveLength(3);
+});
+
+test('the demo starts', async ({ page }) => {
+  await serving('npx leo-abr-tools serve-demo --port 0', async (url) => {
+    await page.goto(url);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  });
 });
 
 for (const document of ['README.md', 'docs/service.md']) {
