@@ -159,7 +159,7 @@ describe('commands of the reference', () => {
   });
 
   test.each(asked)('$document: leo-abr $words', async ({ words }) => {
-    const command = words.slice(0, ['datasets', 'trace'].includes(words[0]!) ? 2 : 1);
+    const command = words.slice(0, ['datasets', 'trace', 'transport'].includes(words[0]!) ? 2 : 1);
     let out = '';
     const status = await runCommand([...command, '--help'], {
       stdout: { write: (text) => (out += text) },
