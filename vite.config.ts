@@ -76,7 +76,7 @@ const filesBeside: Plugin = {
   generateBundle() {
     const page = readdirSync(here('service/page')).filter((name) => /\.(html|css|js)$/.test(name));
     const transport = readdirSync(here('transport/src')).map((name) => `transport/src/${name}`);
-    transport.push(...['Cargo.toml', 'Cargo.lock', 'probe-rtt.patch'].map((name) => `transport/${name}`));
+    transport.push(...['Cargo.toml', 'Cargo.lock', 'quiche.patch'].map((name) => `transport/${name}`));
     const sources = ['replay/kernel/link-emulator.c', ...transport, ...page.map((name) => `service/page/${name}`)];
     for (const path of sources) {
       const fileName = path.replace(/^(replay\/kernel|service)\//, '');

@@ -7,17 +7,23 @@ import { InputError } from '../abr/errors.ts';
 import { parseShard, planBenchmark } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { parseStarts } from '../replay/evaluation/starts.ts';
-import { DEFAULT_FLOWS, parseFlows, placeOfRow, type SweepRow } from '../replay/evaluation/transport-sweep.ts';
+import {
+  DEFAULT_FLOWS,
+  parseFlows,
+  placeOfRow,
+  type SweepRow,
+  TCP_SETTINGS,
+} from '../replay/evaluation/transport-sweep.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { writeFilesAtomically } from '../replay/formats/write-file.ts';
-import { download } from '../replay/kernel/download.ts';
+import { type DownloadResult, download, tcpDownload } from '../replay/kernel/download.ts';
 import { impairmentNamed, kernelSteps } from '../replay/kernel/kernel-steps.ts';
-import { quicTierObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
+import { kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
+import { transportObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
 import type { CommandIo } from './command-io.ts';
-import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
-import { collect, decimalNumber, seedOption } from './flags.ts';
-import { Progress } from './progress.ts';
+import { collect, decimalNumber, jobsOption, seedOption } from './flags.ts';
+import { withProgress } from './progress.ts';
 import { readJson, requireWritable, requireWritableFolder, writeOutput } from './results-file.ts';
 import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
@@ -33,6 +39,9 @@ export interface SweepFile {
   rows: SweepRow[];
 }
 
+/** Between writes of the results. */
+const SAVE_MS = 2000;
+
 interface SweepFlags {
   traces: string[];
   scenario: string;
@@ -41,6 +50,7 @@ interface SweepFlags {
   seconds: string;
   impairment: string;
   seed: string;
+  jobs: string;
   shard?: string;
   resume?: boolean;
   out: string;
@@ -48,19 +58,24 @@ interface SweepFlags {
 
 export function transportCommand(io: CommandIo): Command {
   const sweep = new Command('sweep')
-    .description('download over HTTP/3 with every setting on every link (Linux, root, cargo)')
+    .description('download over HTTP/3 with every setting on every link, in simulated time (Linux, cargo)')
     .requiredOption('--traces <file|folder>', 'trace files, or folders with their subfolders (repeatable)', collect)
     .requiredOption('--scenario <name|file.json>', 'its scale of the traces and its RTT are those of the links')
-    .requiredOption('--out <file>', 'where the results go, after each download')
+    .requiredOption('--out <file>', 'where the results go, every 2 s')
     .option('--starts <rule>', 'where in a trace downloads start: every:<seconds> or at:<seconds>,...', 'at:0')
     .option(
       '--flows <setting>',
-      'such as bbr2 or 8*cubic+8*bbr2 (repeatable; default: a grid of bbr2 and others)',
+      "such as bbr2 or 8*cubic+8*bbr2, or tcp-bbr for the kernel's TCP in real time (root) (repeatable; default: a grid of bbr2 and others)",
       collect,
     )
     .option('--seconds <s>', 'duration of each download', '20')
-    .option('--impairment <name>', "loss and delay besides the trace's rates, starlink or none", 'starlink')
+    .option(
+      '--impairment <name>',
+      "loss and delay besides the trace's rates: starlink or none, with changes such as starlink,burst-ms=20",
+      'starlink',
+    )
     .option('--seed <n>', 'seed of the losses', '1')
+    .option('--jobs <n>', 'downloads at a time; results do not depend on it', String(io.defaultJobs))
     .option('--shard <i/n>', 'play only part i of n; report joins the parts')
     .option('--resume', 'continue the results in --out')
     .action((flags: SweepFlags) => runSweep(flags, io));
@@ -75,7 +90,8 @@ export function transportCommand(io: CommandIo): Command {
     .addCommand(report);
 }
 
-async function runSweep(flags: SweepFlags, { stderr, stdout, onInterrupt }: CommandIo): Promise<void> {
+async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
+  const { stderr, stdout } = io;
   const { flows = DEFAULT_FLOWS, out } = flags;
   for (const setting of flows) parseFlows(setting);
   const impairment = impairmentNamed(flags.impairment);
@@ -85,6 +101,7 @@ async function runSweep(flags: SweepFlags, { stderr, stdout, onInterrupt }: Comm
   });
   const scenario = scenarioOption(flags.scenario);
   const seed = seedOption(flags.seed);
+  const jobs = jobsOption(flags.jobs);
   requireWritable(out);
   const plan = planBenchmark({
     traces: readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) }),
@@ -94,7 +111,8 @@ async function runSweep(flags: SweepFlags, { stderr, stdout, onInterrupt }: Comm
     seed,
     ...(flags.shard !== undefined && { shard: parseShard(flags.shard) }),
   });
-  const obstacle = quicTierObstacle();
+  const isTcp = flows.some((setting) => TCP_SETTINGS.has(setting));
+  const obstacle = transportObstacle() ?? (isTcp ? kernelTierObstacle() : undefined);
   if (obstacle !== undefined) throw new InputError('transport sweep', 'another machine', undefined, obstacle);
   transportProgram();
 
@@ -111,29 +129,48 @@ async function runSweep(flags: SweepFlags, { stderr, stdout, onInterrupt }: Comm
     requireSameLinks(earlier, file, out);
     file.rows.push(...earlier.rows);
   }
-  const done = new Set(file.rows.map((row) => placeOfRow(row) + row.flows));
-  let isStopped = false;
-  const stopListening = onInterrupt(() => {
-    isStopped = true;
-  });
-  const progress = new Progress(stderr, plan.sessions.length, 'downloads');
-  for (const { trace, startSeconds, algorithm, seed: own } of plan.sessions) {
-    const { dataset, recordingGroup: group } = trace.metadata;
-    const place = { dataset, trace: trace.name, group, startSeconds, seed: own, flows: algorithm };
-    if (isStopped) break;
-    if (done.has(placeOfRow({ ...place, results: [] }) + algorithm)) continue;
-    const link = kernelSteps(trace, scenario, { startSeconds, impairment });
-    const { rttSeconds } = scenario;
-    file.rows.push({
-      ...place,
-      results: await download(parseFlows(algorithm), { link, seed: own, rttSeconds, seconds }),
-    });
+  const keyOf = (row: Parameters<typeof placeOfRow>[0], flows: string) => placeOfRow(row) + flows;
+  const done = new Set(file.rows.map((row) => keyOf(row, row.flows)));
+  const order = new Map(
+    plan.sessions.map(({ trace, startSeconds, algorithm }, i) => {
+      return [keyOf({ dataset: trace.metadata.dataset, trace: trace.name, startSeconds }, algorithm), i];
+    }),
+  );
+  let savedAtMs = 0;
+  const save = () => {
+    const place = (row: SweepRow) => order.get(keyOf(row, row.flows)) ?? -1;
+    file.rows.sort((a, b) => place(a) - place(b));
     writeOutput(out, `${JSON.stringify(file)}\n`, stdout);
-    progress.update(file.rows.length);
-  }
-  stopListening();
-  progress.end(file.rows.length);
-  if (isStopped) throw new ExitWith(EXIT_INTERRUPTED);
+    savedAtMs = performance.now();
+  };
+  const sessions = [...order].filter(([key]) => !done.has(key)).map(([, i]) => plan.sessions[i]!);
+  const play = async ({ trace, startSeconds, algorithm, seed: own }: (typeof sessions)[0]): Promise<void> => {
+    const { dataset, recordingGroup: group } = trace.metadata;
+    const link = kernelSteps(trace, scenario, { startSeconds, impairment, seed: own });
+    const options = { link, seed: own, rttSeconds: scenario.rttSeconds, seconds };
+    const tcp = TCP_SETTINGS.get(algorithm);
+    const results: DownloadResult[] =
+      tcp === undefined ? (await download(parseFlows(algorithm), options)).results : [await tcpDownload(tcp, options)];
+    file.rows.push({ dataset, trace: trace.name, group, startSeconds, seed: own, flows: algorithm, results });
+    if (performance.now() - savedAtMs > SAVE_MS) save();
+  };
+  await withProgress(io, 'downloads', async (signal, onProgress) => {
+    const isReal = ({ algorithm }: (typeof sessions)[0]) => TCP_SETTINGS.has(algorithm);
+    const [inRealTime, simulated] = [sessions.filter(isReal), sessions.filter((session) => !isReal(session))];
+    for (const [queue, atATime] of [
+      [simulated, jobs],
+      [inRealTime, 1],
+    ] as const) {
+      const turns = Array.from({ length: atATime }, async () => {
+        for (let next = queue.shift(); next !== undefined && !signal.aborted; next = queue.shift()) {
+          await play(next);
+          onProgress(file.rows.length, plan.sessions.length);
+        }
+      });
+      await Promise.all(turns);
+    }
+    signal.throwIfAborted();
+  }).finally(save);
 }
 
 async function writeReport(files: readonly string[], out: string): Promise<void> {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
-import { download, type Sample } from '../replay/kernel/download.ts';
+import { download } from '../replay/kernel/download.ts';
 import { NO_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
 import { quicCongestion, quicTierObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
@@ -43,7 +43,8 @@ where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${
 
   test.each(['cubic', 'reno', 'bbr2'])('%s fills a link without loss and does not exceed it', async (congestion) => {
     const options = { link: link(20e6, 0), seed: 1, rttSeconds: 0.04, seconds: 6 };
-    const [result] = await download([{ congestion, flows: 1 }], options);
+    const { results } = await download([{ congestion, flows: 1 }], options);
+    const [result] = results;
     console.log(congestion, result);
     expect(result!.throughputBps).toBeLessThan(20e6);
     expect(result!.throughputBps).toBeGreaterThan(15e6);
@@ -53,7 +54,7 @@ where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${
   test('at 2 % of random loss a higher loss threshold brings more, and CUBIC least', async () => {
     const options = { link: link(40e6, 0.02), seed: 1, rttSeconds: 0.04, seconds: 8 };
     const throughput = async (congestion: string) =>
-      (await download([{ congestion, flows: 1 }], options))[0]!.throughputBps;
+      (await download([{ congestion, flows: 1 }], options)).results[0]!.throughputBps;
     const [cubic, standard, tuned] = [
       await throughput('cubic'),
       await throughput('bbr2'),
@@ -66,12 +67,8 @@ where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${
 
   test('the interval of ProbeRTT is a setting', async () => {
     const dips = async (congestion: string) => {
-      const samples: Sample[] = [];
-      const onSample = (sample: Sample) => void samples.push(sample);
-      await download([{ congestion, flows: 1 }], {
-        ...{ link: link(10e6, 0), seed: 1, rttSeconds: 0.04, seconds: 14 },
-        onSample,
-      });
+      const options = { link: link(10e6, 0), seed: 1, rttSeconds: 0.04, seconds: 14 };
+      const { samples } = await download([{ congestion, flows: 1 }], options);
       const later = samples.filter(({ seconds }) => seconds > 2);
       const usual = later.map(({ cwndBytes }) => cwndBytes).sort((a, b) => a - b)[later.length >> 1]!;
       return later.filter(
@@ -86,7 +83,7 @@ where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${
 
   test('flows of two groups share the link', async () => {
     const options = { link: link(20e6, 0), seed: 1, rttSeconds: 0.04, seconds: 8 };
-    const results = await download(
+    const { results } = await download(
       [
         { congestion: 'cubic', flows: 2 },
         { congestion: 'bbr2', flows: 2 },

@@ -56,7 +56,13 @@ export function transportDocument({ rows, scenario, impairment, seconds, tool }:
 const figures = ({ throughput, rttP95, places }: Ratios) =>
   `${ratio(throughput)} of the throughput and ${ratio(rttP95)} of the p95 RTT of the default, on ${places} links`;
 
+/** A dash for what was not measured. */
+function number(value: number, digits: number): string {
+  return Number.isNaN(value) ? '–' : value.toFixed(digits);
+}
+
 function ratio({ value, ci95 }: Estimate): string {
+  if (Number.isNaN(value)) return '–';
   return `${value.toFixed(2)}${ci95 ? ` (${ci95.map((end) => end.toFixed(2)).join(', ')})` : ''}`;
 }
 
@@ -76,7 +82,7 @@ function settingsTable(rows: SweepFile['rows'], ratios: ReadonlyMap<string, Rati
       return [
         flows,
         median(results.map(({ throughputBps }) => throughputBps / 1e6)).toFixed(2),
-        median(results.map(({ rttSecondsP95 }) => 1000 * rttSecondsP95)).toFixed(0),
+        number(median(results.map(({ rttSecondsP95 = Number.NaN }) => 1000 * rttSecondsP95)), 0),
         median(results.map(({ lostShare }) => 100 * lostShare)).toFixed(2),
         ratio(throughput),
         ratio(rttP95),

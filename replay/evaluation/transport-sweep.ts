@@ -2,6 +2,7 @@
 
 import { InputError } from '../../abr/errors.ts';
 import type { DownloadResult, FlowGroup } from '../kernel/download.ts';
+import { CONGESTION_CONTROLS } from '../kernel/kernel-support.ts';
 import { quicCongestion } from '../kernel/transport-program.ts';
 import type { Estimate } from '../results.ts';
 import { groupBy } from './group-by.ts';
@@ -40,8 +41,12 @@ export const DEFAULT_FLOWS = [
   ...['8*cubic+8*bbr2', '8*cubic+8*bbr2:probe-rtt=4000,loss=0.08'],
 ];
 
+/** One flow of the kernel's TCP: a setting of its own, because it plays in real time. */
+export const TCP_SETTINGS = new Map(CONGESTION_CONTROLS.map((name) => [`tcp-${name}`, name]));
+
 /** Parses groups of flows side by side: `bbr2`, `8*cubic+8*bbr2:loss=0.08`. @throws {InputError} of `field` */
 export function parseFlows(text: string, field = '--flows'): FlowGroup[] {
+  if (TCP_SETTINGS.has(text)) return [{ congestion: text, flows: 1 }];
   return text.split('+').map((part) => {
     const [, count = '1', congestion] = /^(?:([1-9]\d?)\*)?(.+)$/.exec(part) ?? [];
     if (congestion === undefined) throw new InputError(field, 'such as bbr2 or 8*cubic+8*bbr2', text);
@@ -49,7 +54,11 @@ export function parseFlows(text: string, field = '--flows'): FlowGroup[] {
   });
 }
 
-export function placeOfRow({ dataset, trace, startSeconds }: SweepRow): string {
+export function placeOfRow({
+  dataset,
+  trace,
+  startSeconds,
+}: Pick<SweepRow, 'dataset' | 'trace' | 'startSeconds'>): string {
   return JSON.stringify([dataset, trace, startSeconds]);
 }
 
@@ -124,9 +133,8 @@ function pairsWithDefault(rows: readonly SweepRow[]): Map<string, Pair[]> {
     const [own, base] = [row.results[0]!, defaults.get(placeOfRow(row))];
     if (base === undefined) return [];
     const throughput = Math.log(own.throughputBps / base.throughputBps);
-    return [
-      { flows: row.flows, group: row.group, throughput, rttP95: Math.log(own.rttSecondsP95 / base.rttSecondsP95) },
-    ];
+    const rttP95 = Math.log((own.rttSecondsP95 ?? Number.NaN) / (base.rttSecondsP95 ?? Number.NaN));
+    return [{ flows: row.flows, group: row.group, throughput, rttP95 }];
   });
   return groupBy(pairs, ({ flows }) => flows);
 }

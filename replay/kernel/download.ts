@@ -1,10 +1,12 @@
-/** Downloads over HTTP/3 through the emulated link, without a browser. */
+/** Downloads over the emulated link without a browser: HTTP/3 in simulated time, or the kernel's TCP. */
 
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '../../abr/quantile.ts';
 import { KernelLink } from './kernel-link.ts';
-import type { KernelSteps } from './kernel-steps.ts';
+import { type KernelSteps, linkCommands } from './kernel-steps.ts';
+import type { CongestionControl } from './kernel-support.ts';
 import { transportProgram } from './transport-program.ts';
 
 /** Connections under the same congestion control (`quicCongestion`). */
@@ -16,15 +18,16 @@ export interface FlowGroup {
 export interface DownloadResult {
   /** Received bits of all flows / duration. */
   throughputBps: number;
-  /** Of the server's smoothed round trips, a sample each 50 ms per flow. */
-  rttSecondsMedian: number;
-  rttSecondsP95: number;
+  /** Of the server's smoothed round trips, a sample each 50 ms per flow; absent: not measured. */
+  rttSecondsMedian?: number;
+  rttSecondsP95?: number;
   /** Lost packets / sent packets, as the server sees them. */
   lostShare: number;
 }
 
-/** A line of the server's `--samples` (transport/README.md); counts since the connection's begin. */
+/** A line of `simulate` (transport/README.md); counts since the connection's begin. */
 export interface Sample {
+  group: number;
   flow: number;
   seconds: number;
   rttMs: number;
@@ -33,73 +36,63 @@ export interface Sample {
   cwndBytes: number;
 }
 
-/** Groups of flows side by side on one link, which starts with them. Builds the program at first use. */
+export interface DownloadOptions {
+  link: KernelSteps;
+  /** Of the losses and of the congestion controls. */
+  seed: number;
+  rttSeconds: number;
+  seconds: number;
+}
+
+/**
+ * Groups of flows side by side on one link, which starts with them: quiche's congestion controls in simulated time, so
+ * that the same options give the same result. Builds the program at first use; rejects if it fails.
+ */
 export async function download(
   groups: readonly FlowGroup[],
-  {
-    link: steps,
-    seed,
-    rttSeconds,
-    seconds,
-    onSample,
-  }: {
-    link: KernelSteps;
-    seed: number;
-    rttSeconds: number;
-    seconds: number;
-    onSample?(sample: Sample, group: number): void;
-  },
-): Promise<DownloadResult[]> {
-  const link = await KernelLink.start({ rttSeconds });
+  { link, seed, rttSeconds, seconds }: DownloadOptions,
+): Promise<{ results: DownloadResult[]; samples: Sample[] }> {
+  const args = ['simulate', '--seconds', String(seconds), '--seed', String(seed)];
+  const flows = groups.map(({ congestion, flows }) => `${flows}*${congestion}`).join('+');
+  const program = spawn(transportProgram(), [...args, '--groups', flows], { stdio: ['pipe', 'pipe', 'inherit'] });
+  program.stdin.end(linkCommands(link, { rttSeconds, seed }));
+  const ended = new Promise<number | null>((resolve) => program.once('close', resolve));
+  const lines = (await text(program.stdout)).trimEnd().split('\n');
+  const status = await ended;
+  if (status !== 0) throw new Error(`the simulated download of ${flows} failed (status ${status})`);
+  const found = lines.map((line) => JSON.parse(line) as Sample & { receivedBits?: number });
+  const samples = found.filter(({ receivedBits }) => receivedBits === undefined);
+  const results = groups.map((_, group) => {
+    const own = samples.filter((sample) => sample.group === group);
+    const last = [...new Map(own.map((sample) => [sample.flow, sample])).values()];
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+    const rtts = own.map(({ rttMs }) => rttMs / 1000).sort((a, b) => a - b);
+    const receivedBits = sum(found.map((line) => (line.group === group ? (line.receivedBits ?? 0) : 0)));
+    return {
+      throughputBps: receivedBits / seconds,
+      rttSecondsMedian: quantile(rtts, 0.5),
+      rttSecondsP95: quantile(rtts, 0.95),
+      lostShare: sum(last.map(({ lost }) => lost)) / sum(last.map(({ sent }) => sent)),
+    };
+  });
+  return { results, samples };
+}
+
+/** One flow of the kernel's TCP in real time (`kernelTierObstacle`). Its bits include headers. */
+export async function tcpDownload(
+  congestionControl: CongestionControl,
+  { link: steps, seed, rttSeconds, seconds }: DownloadOptions,
+): Promise<DownloadResult> {
+  const link = await KernelLink.start({ congestionControl, rttSeconds });
   try {
-    const program = link.program('client', transportProgram(), { isFirst: true });
-    const samples: Sample[][] = groups.map(() => []);
-    const servers: string[] = [];
-    for (const [i, { congestion }] of groups.entries()) {
-      const { url } = await link.serveHttp3(congestion, {
-        port: 9000 + i,
-        onSample(line) {
-          const sample = JSON.parse(line) as Sample;
-          samples[i]!.push(sample);
-          onSample?.(sample, i);
-        },
-      });
-      servers.push(new URL(url).host);
-    }
+    const server = await link.listen();
+    server.close();
     link.play(steps, seed);
-    const received = await Promise.all(
-      groups.map(({ flows }, i) => receivedBits(program, { to: servers[i]!, seconds, flows })),
-    );
-    return samples.map((ofGroup, i) => {
-      const rtts = ofGroup.map(({ rttMs }) => rttMs / 1000).sort((a, b) => a - b);
-      const last = new Map(ofGroup.map((sample) => [sample.flow, sample]));
-      const total = (key: 'sent' | 'lost') => [...last.values()].reduce((sum, sample) => sum + sample[key], 0);
-      return {
-        throughputBps: received[i]! / seconds,
-        rttSecondsMedian: quantile(rtts, 0.5),
-        rttSecondsP95: quantile(rtts, 0.95),
-        lostShare: total('lost') / total('sent'),
-      };
-    });
+    link.download({ fromSeconds: 0, toSeconds: seconds });
+    await sleep(seconds * 1000);
+    const { bytes, packets, dropped, lost } = await link.statistics();
+    return { throughputBps: (bytes * 8) / seconds, lostShare: (dropped + lost) / (packets + dropped + lost) };
   } finally {
     await link.close();
   }
-}
-
-/** Runs the client; rejects if it fails. */
-async function receivedBits(
-  program: string,
-  { to, seconds, flows }: { to: string; seconds: number; flows: number },
-): Promise<number> {
-  const args = ['download', '--to', to, '--seconds', String(seconds), '--flows', String(flows)];
-  const client = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = new Promise<number | null>((resolve) => client.once('close', resolve));
-  const received = new Map<number, number>();
-  for await (const line of createInterface({ input: client.stdout })) {
-    const { flow, receivedBits } = JSON.parse(line) as { flow: number; receivedBits: number };
-    received.set(flow, receivedBits);
-  }
-  const status = await ended;
-  if (status !== 0) throw new Error(`the download from ${to} failed (status ${status})`);
-  return [...received.values()].reduce((sum, bits) => sum + bits, 0);
 }

@@ -6,7 +6,7 @@ import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { KernelSteps } from './kernel-steps.ts';
+import { type KernelSteps, linkCommands, QUEUE_BYTES } from './kernel-steps.ts';
 import { allowCongestionControl, type CongestionControl, linkEmulator } from './kernel-support.ts';
 import { transportProgram } from './transport-program.ts';
 
@@ -23,9 +23,6 @@ export interface LinkStatistics {
   /** At random. */
   lost: number;
 }
-
-/** The queue in front of the link holds 100 ms of a Starlink downlink of 120 Mbit/s. */
-const QUEUE_BYTES = (0.1 * 120e6) / 8;
 
 /** Runs in the server's namespace: configures its TCP, listens, and sends the listening socket to its parent. */
 const LISTENER = `
@@ -74,6 +71,7 @@ export class KernelLink {
     private readonly answers: AsyncIterator<string>,
     private readonly congestionControl: CongestionControl,
     private readonly folder: string,
+    private readonly rttSeconds: number,
   ) {}
 
   /**
@@ -93,8 +91,8 @@ export class KernelLink {
     if (ready === null) throw new Error('the link emulator did not start');
     const [server, client] = ready.slice(1).map((fd) => `/proc/${emulator.pid}/fd/${fd}`) as [string, string];
     const folder = mkdtempSync(join(tmpdir(), 'leo-abr-link-'));
-    const link = new KernelLink(emulator, { server, client }, answers, congestionControl, folder);
-    link.command(`link ${micros(rttSeconds)} ${QUEUE_BYTES}`);
+    const link = new KernelLink(emulator, { server, client }, answers, congestionControl, folder, rttSeconds);
+    link.command(`link ${Math.round(rttSeconds * 1e6)} ${QUEUE_BYTES}`);
     return link;
   }
 
@@ -113,16 +111,12 @@ export class KernelLink {
 
   /**
    * Starts an HTTP/3 server under a congestion control (`quicCongestion`), which forwards requests to the server that
-   * listens in its namespace. With `onSample` it sends zeros without an end instead, and prints samples of its
-   * connections (transport/README.md). Builds the program at first use.
+   * listens in its namespace. Builds the program at first use.
    */
-  async serveHttp3(
-    congestion: string,
-    { port = HTTP3_PORT, onSample }: { port?: number; onSample?: (line: string) => void } = {},
-  ): Promise<Http3Server> {
-    const address = `${SERVER_ADDRESS}:${port}`;
-    const mode = onSample ? ['--samples', 'yes'] : ['--upstream', `${SERVER_ADDRESS}:${SERVER_PORT}`];
-    const args = ['serve', '--listen', address, '--congestion', congestion, ...mode];
+  async serveHttp3(congestion: string): Promise<Http3Server> {
+    const address = `${SERVER_ADDRESS}:${HTTP3_PORT}`;
+    const upstream = `${SERVER_ADDRESS}:${SERVER_PORT}`;
+    const args = ['serve', '--listen', address, '--congestion', congestion, '--upstream', upstream];
     const server = spawn(this.program('server', transportProgram(), { isFirst: true }), args, {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -132,7 +126,6 @@ export class KernelLink {
       lines.once('line', resolve);
       lines.once('close', () => reject(new Error(`the HTTP/3 server with ${congestion} did not start`)));
     });
-    if (onSample) lines.on('line', onSample);
     const { spki } = JSON.parse(first) as { spki: string };
     return { url: `https://${address}`, spki };
   }
@@ -150,12 +143,8 @@ export class KernelLink {
   }
 
   /** Starts the trace now; `seed` determines the lost packets. */
-  play({ steps, wrapSeconds }: KernelSteps, seed: number): void {
-    const lines = steps.map(
-      ({ endSeconds, bps, loss, extraDelaySeconds }) =>
-        `${micros(endSeconds)} ${bps} ${Math.round(loss * 1e6)} ${micros(extraDelaySeconds)}`,
-    );
-    this.command([`steps ${steps.length} ${micros(wrapSeconds)} ${seed >>> 0}`, ...lines].join('\n'));
+  play(steps: KernelSteps, seed: number): void {
+    this.command(linkCommands(steps, { rttSeconds: this.rttSeconds, seed }));
   }
 
   /** Other traffic: a download that always has bits to send, from one second after now to another. */
@@ -201,8 +190,4 @@ export class KernelLink {
   private command(line: string): void {
     this.emulator.stdin!.write(`${line}\n`);
   }
-}
-
-function micros(seconds: number): number {
-  return Math.round(seconds * 1e6);
 }

@@ -13,9 +13,14 @@ const SOURCE_FOLDER = ['transport', '../../transport']
   .map((path) => join(dirname(fileURLToPath(import.meta.url)), path))
   .find((path) => existsSync(join(path, 'Cargo.toml')))!;
 
-/** Why this machine cannot run the tier `quic`, for the user; undefined if it can. */
+/** Why this machine cannot build the program, for the user; undefined if it can. */
+export function transportObstacle(): string | undefined {
+  return missingProgram(['cargo', 'clang', 'cmake', 'patch', 'tar']);
+}
+
+/** The same for the tier `quic`. */
 export function quicTierObstacle(): string | undefined {
-  return kernelTierObstacle() ?? missingProgram(['cargo', 'clang', 'cmake', 'patch', 'tar', 'chrt']);
+  return kernelTierObstacle() ?? transportObstacle() ?? missingProgram(['chrt']);
 }
 
 /**
@@ -56,7 +61,7 @@ export function transportProgram(): string {
   return program;
 }
 
-/** Unpacks the crate that `Cargo.lock` names, checks its hash, and makes the interval of ProbeRTT a setting. */
+/** Unpacks the crate that `Cargo.lock` names, checks its hash, and patches it. */
 function patchedQuiche(folder: string): string {
   const { packages } = JSON.parse(run('cargo', ['metadata', '--locked', '--offline', '--format-version', '1'], folder));
   const source = dirname(packages.find(({ name }: { name: string }) => name === 'quiche').manifest_path);
@@ -67,7 +72,7 @@ function patchedQuiche(folder: string): string {
   if (found !== expected) throw new Error(`${archive}: expected SHA-256 ${expected} as in Cargo.lock, got ${found}`);
   run('tar', ['xzf', archive], folder);
   const unpacked = join(folder, basename(source));
-  run('patch', ['-p1', '-d', unpacked, '-i', join(folder, 'probe-rtt.patch')], folder);
+  run('patch', ['-p1', '-d', unpacked, '-i', join(folder, 'quiche.patch')], folder);
   return unpacked;
 }
 

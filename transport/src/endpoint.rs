@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// UDP payload: with IPv4 and UDP headers 1,378 bytes, as Chromium sends.
-const DATAGRAM_BYTES: usize = 1350;
+pub const DATAGRAM_BYTES: usize = 1350;
 /// So many bytes of packets wait in the socket while the machine is busy: 100 ms at 300 Mbit/s.
 const SOCKET_BYTES: usize = 1 << 22;
 /// Packets due within this time leave together. Late packets would lower the rate, because quiche does not make up for
@@ -25,17 +25,14 @@ pub trait App {
     fn progress(&mut self, connection: &mut Connection);
 }
 
-pub struct Flow<A> {
-    /// From 0, in order of appearance.
-    pub number: u64,
-    pub began: Instant,
-    pub connection: Connection,
-    pub app: A,
-    releases_at: Option<Instant>,
+struct Flow<A> {
+    connection: Connection,
+    app: A,
 }
 
 pub struct Endpoint<A> {
-    pub flows: HashMap<u64, Flow<A>>,
+    /// By a number in order of appearance.
+    flows: HashMap<u64, Flow<A>>,
     /// `notify` ends the wait.
     pub poller: Arc<Poller>,
     socket: UdpSocket,
@@ -86,34 +83,30 @@ impl<A: App> Endpoint<A> {
         })
     }
 
-    pub fn connect(&mut self, to: SocketAddr, app: A) -> quiche::Result<()> {
-        let id = new_id();
-        let connection = quiche::connect(None, &ConnectionId::from_ref(&id), self.local, to, &mut self.config)?;
-        self.add(connection, app, [id]);
-        Ok(())
-    }
-
-    /// Receives, lets the applications work, sends, and waits until `until` or the next event at the latest.
-    pub fn turn(&mut self, until: Instant, accept: impl FnMut() -> Option<A>) -> std::io::Result<()> {
+    /// Receives, lets the applications work, sends, and waits until the next event.
+    pub fn turn(&mut self, accept: impl FnMut() -> A) -> std::io::Result<()> {
         self.receive(accept)?;
-        let mut wake_at = until;
+        let mut wake_at: Option<Instant> = None;
         for flow in self.flows.values_mut() {
             if flow.connection.timeout() == Some(Duration::ZERO) {
                 flow.connection.on_timeout();
             }
             flow.app.progress(&mut flow.connection);
-            flow.send(&self.socket, &mut self.datagram)?;
-            let timeout = flow.connection.timeout().map(|timeout| Instant::now() + timeout);
-            wake_at = [timeout, flow.releases_at].into_iter().flatten().fold(wake_at, Instant::min);
+            let releases_at = send_due(&mut flow.connection, &mut self.datagram, |datagram, to| {
+                // Waits while the interface's queue is full.
+                self.socket.send_to(datagram, to).map(|_| ())
+            })?;
+            wake_at = [wake_at, flow.connection.timeout_instant(), releases_at].into_iter().flatten().min();
         }
         self.flows.retain(|_, flow| !flow.connection.is_closed());
         let flows = &self.flows;
         self.flow_of_id.retain(|_, number| flows.contains_key(number));
-        self.poller.wait(&mut Events::new(), Some(wake_at.saturating_duration_since(Instant::now())))?;
+        let wait = wake_at.map(|at| at.saturating_duration_since(Instant::now()));
+        self.poller.wait(&mut Events::new(), wait)?;
         Ok(())
     }
 
-    fn receive(&mut self, mut accept: impl FnMut() -> Option<A>) -> std::io::Result<()> {
+    fn receive(&mut self, mut accept: impl FnMut() -> A) -> std::io::Result<()> {
         loop {
             let (length, from) = match recvfrom(&self.socket, &mut self.datagram[..], RecvFlags::DONTWAIT) {
                 Ok((length, _, from)) => (length, SocketAddr::try_from(from.expect("UDP has senders"))?),
@@ -125,12 +118,11 @@ impl<A: App> Endpoint<A> {
             let number = match self.flow_of_id.get(&given) {
                 Some(number) => *number,
                 None if header.ty == Type::Initial && quiche::version_is_supported(header.version) => {
-                    let Some(app) = accept() else { continue };
                     let id = new_id();
                     let connection =
                         quiche::accept(&ConnectionId::from_ref(&id), None, self.local, from, &mut self.config);
                     let Ok(connection) = connection else { continue };
-                    self.add(connection, app, [given, id])
+                    self.add(connection, accept(), [given, id])
                 },
                 None => continue,
             };
@@ -145,29 +137,29 @@ impl<A: App> Endpoint<A> {
         let number = self.next_number;
         self.next_number += 1;
         self.flow_of_id.extend(ids.map(|id| (id, number)));
-        self.flows.insert(number, Flow { number, began: Instant::now(), connection, app, releases_at: None });
+        self.flows.insert(number, Flow { connection, app });
         number
     }
 }
 
-impl<A> Flow<A> {
-    fn send(&mut self, socket: &UdpSocket, buffer: &mut [u8]) -> std::io::Result<()> {
-        self.releases_at = None;
-        loop {
-            let now = Instant::now();
-            let release = self.connection.get_next_release_time().and_then(|release| release.time(now));
-            if let Some(at) = release.filter(|at| *at > now + QUANTUM) {
-                self.releases_at = Some(at - QUANTUM / 2);
-                return Ok(());
-            }
-            let Ok((length, info)) = self.connection.send(&mut buffer[..DATAGRAM_BYTES]) else { return Ok(()) };
-            // Waits while the interface's queue is full.
-            socket.send_to(&buffer[..length], info.to)?;
+/// Gives the packets that may leave now; returns when the next one may, if the pace delays it.
+pub fn send_due(
+    connection: &mut Connection,
+    buffer: &mut [u8],
+    mut give: impl FnMut(&[u8], SocketAddr) -> std::io::Result<()>,
+) -> std::io::Result<Option<Instant>> {
+    loop {
+        let now = Instant::now();
+        let release = connection.get_next_release_time().and_then(|release| release.time(now));
+        if let Some(at) = release.filter(|at| *at > now + QUANTUM) {
+            return Ok(Some(at - QUANTUM / 2));
         }
+        let Ok((length, info)) = connection.send(&mut buffer[..DATAGRAM_BYTES]) else { return Ok(None) };
+        give(&buffer[..length], info.to)?;
     }
 }
 
-fn new_id() -> Vec<u8> {
+pub fn new_id() -> Vec<u8> {
     let mut id = vec![0; ID_BYTES];
     boring::rand::rand_bytes(&mut id).expect("random numbers");
     id

@@ -1,12 +1,14 @@
-//! HTTP/3 under a chosen congestion control, for the tier `quic` and for downloads without a browser. README.md beside
+//! HTTP/3 under a chosen congestion control, for the tier `quic` and for downloads in simulated time. README.md beside
 //! `Cargo.toml` has the commands and their output.
 
 mod arguments;
 mod certificate;
-mod client;
+mod clock;
 mod congestion;
 mod endpoint;
+mod link;
 mod server;
+mod simulate;
 
 use arguments::Arguments;
 
@@ -16,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = Arguments::parse(given)?;
     match command.as_str() {
         "serve" => server::serve(&arguments),
-        "download" => client::download(&arguments),
-        _ => Err("usage: leo-abr-transport serve|download --name value ...".into()),
+        "simulate" => simulate::simulate(&arguments),
+        _ => Err("usage: leo-abr-transport serve|simulate --name value ...".into()),
     }
 }

@@ -1,22 +1,20 @@
-//! An HTTP/3 server: forwards requests to an HTTP/1.1 server, and gives `/bytes` without an end.
+//! An HTTP/3 server: forwards requests to an HTTP/1.1 server, or gives zeros without an end.
 
 use crate::congestion::Congestion;
 use crate::endpoint::{configure, App, Endpoint};
 use crate::{arguments::Arguments, certificate};
 use polling::Poller;
 use quiche::h3::{self, Header, NameValue};
-use quiche::{Connection, Shutdown};
+use quiche::{Config, Connection, Shutdown};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender, TryRecvError};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 const PIECE_BYTES: usize = 1 << 16;
 /// Pieces that wait between the threads, per response.
 const PIECES: usize = 4;
-const SAMPLE: Duration = Duration::from_millis(50);
 /// HTTP/3 has no such headers (RFC 9114, section 4.2).
 const HOP_BY_HOP: [&str; 4] = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
 
@@ -33,7 +31,7 @@ struct Response {
     written: usize,
 }
 
-struct Server {
+pub struct Server {
     upstream: Option<SocketAddr>,
     poller: Arc<Poller>,
     http: Option<h3::Connection>,
@@ -41,39 +39,25 @@ struct Server {
 }
 
 pub fn serve(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
-    let (tls, spki) = certificate::self_signed()?;
-    let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
-    configure(&mut config)?;
-    Congestion::parse(arguments.required("congestion")?)?.apply(&mut config);
-    let upstream = arguments.optional("upstream").map(str::parse).transpose()?;
+    let upstream = arguments.required("upstream")?.parse()?;
+    let (config, spki) = server_config(arguments.required("congestion")?)?;
     let mut endpoint = Endpoint::bind(arguments.required("listen")?.parse()?, config)?;
     let poller = endpoint.poller.clone();
     println!("{{\"spki\":\"{spki}\"}}");
     end_with_input();
-    let is_sampling = arguments.optional("samples").is_some();
-    let mut sampled_at = Instant::now();
     loop {
-        endpoint.turn(sampled_at + SAMPLE, || {
-            Some(Server { upstream, poller: poller.clone(), http: None, responses: HashMap::new() })
-        })?;
-        if sampled_at.elapsed() < SAMPLE {
-            continue;
-        }
-        sampled_at = Instant::now();
-        for flow in endpoint.flows.values().filter(|_| is_sampling) {
-            let path = flow.connection.path_stats().find(|path| path.active && path.min_rtt.is_some());
-            let Some(path) = path else { continue };
-            println!(
-                "{{\"flow\":{},\"seconds\":{:.3},\"rttMs\":{:.3},\"sent\":{},\"lost\":{},\"cwndBytes\":{}}}",
-                flow.number,
-                flow.began.elapsed().as_secs_f64(),
-                path.rtt.as_secs_f64() * 1e3,
-                path.sent,
-                path.lost,
-                path.cwnd
-            );
-        }
+        endpoint.turn(|| Server::new(Some(upstream), poller.clone()))?;
     }
+}
+
+/// Under a congestion control, with a new certificate; and base64 of SHA-256 of its key.
+pub fn server_config(congestion: &str) -> Result<(Config, String), Box<dyn std::error::Error>> {
+    let congestion = Congestion::parse(congestion)?;
+    let (tls, spki) = certificate::self_signed()?;
+    let mut config = Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
+    configure(&mut config)?;
+    congestion.apply(&mut config);
+    Ok((config, spki))
 }
 
 /// Ends the process when its standard input ends, with the program that started it.
@@ -82,6 +66,13 @@ fn end_with_input() {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         std::process::exit(0);
     });
+}
+
+impl Server {
+    /// Without `upstream` each response is zeros without an end.
+    pub fn new(upstream: Option<SocketAddr>, poller: Arc<Poller>) -> Self {
+        Server { upstream, poller, http: None, responses: HashMap::new() }
+    }
 }
 
 impl App for Server {

@@ -1,0 +1,179 @@
+//! Downloads over the emulated link in simulated time: both ends of each connection in this process, without sockets.
+
+use crate::clock;
+use crate::endpoint::{configure, new_id, send_due, App, DATAGRAM_BYTES};
+use crate::link::Link;
+use crate::arguments::Arguments;
+use crate::server::{server_config, Server};
+use polling::Poller;
+use quiche::h3::{self, Header};
+use quiche::{Config, Connection, ConnectionId, RecvInfo};
+use std::collections::VecDeque;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const SAMPLE: Duration = Duration::from_millis(50);
+
+/// One end of a connection.
+struct End<A> {
+    connection: Connection,
+    app: A,
+}
+
+struct Flow {
+    group: usize,
+    server: End<Server>,
+    client: End<Download>,
+}
+
+/// Datagrams on their way in one direction: arrival, index of the flow, content.
+type Way = VecDeque<(i64, usize, Vec<u8>)>;
+
+#[derive(Default)]
+struct Download {
+    http: Option<h3::Connection>,
+    received_bytes: usize,
+}
+
+pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
+    let mut commands = String::new();
+    std::io::stdin().read_to_string(&mut commands)?;
+    let mut link = Link::parse(&commands)?;
+    let seconds: f64 = arguments.required("seconds")?.parse()?;
+    quiche::seed_randomness(arguments.required("seed")?.parse()?);
+    clock::set(0);
+    let start = Instant::now();
+    let mut flows = Vec::new();
+    for (group, setting) in arguments.required("groups")?.split('+').enumerate() {
+        let (count, congestion) = setting.split_once('*').ok_or("--groups: expected <count>*<congestion>+...")?;
+        let (mut config, _) = server_config(congestion)?;
+        for _ in 0..count.parse()? {
+            flows.push(Flow::new(group, &mut config)?);
+        }
+    }
+    let nanos_of = |at: Instant| at.saturating_duration_since(start).as_nanos() as i64;
+    let end_ns = (seconds * 1e9) as i64;
+    let (mut down, mut up): (Way, Way) = Default::default();
+    let (mut now_ns, mut samples_at_ns) = (0, SAMPLE.as_nanos() as i64);
+    while now_ns < end_ns {
+        while let Some((index, mut datagram)) = arrived(&mut down, now_ns) {
+            flows[index].client.receive(&mut datagram);
+        }
+        while let Some((index, mut datagram)) = arrived(&mut up, now_ns) {
+            flows[index].server.receive(&mut datagram);
+        }
+        let mut next_ns = samples_at_ns;
+        for (index, flow) in flows.iter_mut().enumerate() {
+            let at = flow.server.turn(|datagram| {
+                if let Some(arrives_ns) = link.down(now_ns, datagram.len()) {
+                    down.push_back((arrives_ns, index, datagram.to_vec()));
+                }
+            })?;
+            next_ns = next_ns.min(at.map_or(i64::MAX, nanos_of));
+            let at = flow.client.turn(|datagram| up.push_back((link.up(now_ns), index, datagram.to_vec())))?;
+            next_ns = next_ns.min(at.map_or(i64::MAX, nanos_of));
+        }
+        for way in [&down, &up] {
+            next_ns = next_ns.min(way.front().map_or(i64::MAX, |(arrives_ns, ..)| *arrives_ns));
+        }
+        if now_ns >= samples_at_ns {
+            samples_at_ns += SAMPLE.as_nanos() as i64;
+            flows.iter().enumerate().for_each(|(index, flow)| flow.sample(index, now_ns));
+        }
+        // A timer that is due now is handled in the next turn.
+        now_ns = next_ns.max(now_ns + 1);
+        clock::set(now_ns);
+    }
+    for (index, Flow { group, client, .. }) in flows.iter().enumerate() {
+        let bits = client.app.received_bytes * 8;
+        println!("{{\"group\":{group},\"flow\":{index},\"receivedBits\":{bits}}}");
+    }
+    Ok(())
+}
+
+fn arrived(way: &mut Way, now_ns: i64) -> Option<(usize, Vec<u8>)> {
+    way.front().filter(|(arrives_ns, ..)| *arrives_ns <= now_ns)?;
+    way.pop_front().map(|(_, index, datagram)| (index, datagram))
+}
+
+impl Flow {
+    fn new(group: usize, server: &mut Config) -> Result<Self, Box<dyn std::error::Error>> {
+        let (server_address, client_address) = addresses();
+        let mut client = Config::new(quiche::PROTOCOL_VERSION)?;
+        configure(&mut client)?;
+        let [server_id, client_id] = [new_id(), new_id()];
+        let [server_id, client_id] = [&server_id, &client_id].map(|id| ConnectionId::from_ref(id));
+        let server = quiche::accept(&server_id, None, server_address, client_address, server)?;
+        let client = quiche::connect(None, &client_id, client_address, server_address, &mut client)?;
+        Ok(Flow {
+            group,
+            server: End { connection: server, app: Server::new(None, Arc::new(Poller::new()?)) },
+            client: End { connection: client, app: Download::default() },
+        })
+    }
+
+    fn sample(&self, index: usize, now_ns: i64) {
+        let path = self.server.connection.path_stats().find(|path| path.active && path.min_rtt.is_some());
+        let Some(path) = path else { return };
+        println!(
+            "{{\"group\":{},\"flow\":{index},\"seconds\":{:.3},\"rttMs\":{:.3},\"sent\":{},\"lost\":{},\"cwndBytes\":{}}}",
+            self.group,
+            now_ns as f64 / 1e9,
+            path.rtt.as_secs_f64() * 1e3,
+            path.sent,
+            path.lost,
+            path.cwnd
+        );
+    }
+}
+
+/// The server's and the client's; no socket has them.
+fn addresses() -> (SocketAddr, SocketAddr) {
+    (SocketAddr::from(([10, 77, 0, 1], 443)), SocketAddr::from(([10, 77, 0, 2], 1024)))
+}
+
+impl<A: App> End<A> {
+    fn receive(&mut self, datagram: &mut [u8]) {
+        let (server, client) = addresses();
+        let (from, to) = if self.connection.is_server() { (client, server) } else { (server, client) };
+        // A wrong packet ends or does not change the connection; quiche decides.
+        let _ = self.connection.recv(datagram, RecvInfo { from, to });
+    }
+
+    /// Does what is due; returns when something is again.
+    fn turn(&mut self, mut give: impl FnMut(&[u8])) -> std::io::Result<Option<Instant>> {
+        if self.connection.timeout() == Some(Duration::ZERO) {
+            self.connection.on_timeout();
+        }
+        self.app.progress(&mut self.connection);
+        let mut buffer = [0; DATAGRAM_BYTES];
+        let releases_at = send_due(&mut self.connection, &mut buffer, |datagram, _| {
+            give(datagram);
+            Ok(())
+        })?;
+        Ok([self.connection.timeout_instant(), releases_at].into_iter().flatten().min())
+    }
+}
+
+impl App for Download {
+    fn progress(&mut self, connection: &mut Connection) {
+        if self.http.is_none() && connection.is_established() {
+            let http = h3::Config::new().and_then(|config| h3::Connection::with_transport(connection, &config));
+            self.http = http.ok();
+            let request = [(":method", "GET"), (":scheme", "https"), (":authority", "leo-abr"), (":path", "/bytes")];
+            let request = request.map(|(name, value)| Header::new(name.as_bytes(), value.as_bytes()));
+            let _ = self.http.as_mut().map(|http| http.send_request(connection, &request, true));
+        }
+        let Some(http) = self.http.as_mut() else { return };
+        let mut buffer = [0; 1 << 16];
+        while let Ok((stream, event)) = http.poll(connection) {
+            if let h3::Event::Data = event {
+                while let Ok(length) = http.recv_body(connection, stream, &mut buffer) {
+                    self.received_bytes += length;
+                }
+            }
+        }
+    }
+}
