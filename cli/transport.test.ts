@@ -48,7 +48,10 @@ describe('leo-abr transport sweep', () => {
     [['--flows', 'bbr3'], '--flows: expected cubic, reno, bbr2 or bbr2:'],
     [['--flows', '0*bbr2'], '--flows: expected cubic, reno, bbr2 or bbr2:'],
     [['--seconds', '1'], '--seconds: expected seconds above 1, got "1"'],
-    [['--impairment', 'rain'], '--impairment: expected one of starlink, none, got "rain"'],
+    [
+      ['--impairment', 'rain'],
+      '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"',
+    ],
     [['--shard', '3/2'], '--shard: expected i/n with 1 <= i <= n, got "3/2"'],
     [['--out', tmpdir()], '--out: expected a file that can be written'],
   ])('%s is wrong input', async (flags, message) => {

@@ -415,7 +415,7 @@ function startKernelTrace(
   { trace, startSeconds, seed, household }: PlannedSession,
   { scenario, kernel }: BenchOptions,
 ): void {
-  link.play(kernelSteps(trace, scenario, { startSeconds, impairment: kernel!.impairment }), seed);
+  link.play(kernelSteps(trace, scenario, { startSeconds, impairment: kernel!.impairment, seed }), seed);
   for (const traffic of household?.traffic ?? []) link.download(traffic);
   // The counts begin here.
   void link.statistics();

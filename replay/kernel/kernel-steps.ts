@@ -21,6 +21,8 @@ export interface KernelSteps {
   steps: KernelStep[];
   /** The steps repeat with this period. */
   wrapSeconds: number;
+  /** The first handover; others follow each epoch. Absent: the trace has no clock. */
+  handoverSeconds?: number;
   /** What the queue in front of the link holds. Default: `QUEUE_BYTES`. */
   queueBytes?: number;
 }
@@ -32,6 +34,8 @@ export const QUEUE_BYTES = (0.1 * 120e6) / 8;
 export interface Impairment {
   /** Share of packets lost at any time, unrelated to congestion. */
   loss: number;
+  /** Whether the trace's own losses count where it has any. */
+  keepsRecordedLoss: boolean;
   /** These losses come in bursts of this mean duration, in which all packets are lost. 0: each by itself. */
   burstSeconds: number;
   /** Each 20 ms the round trip is longer by another time, uniform up to this. Packets stay in order. */
@@ -45,7 +49,7 @@ export interface Impairment {
 }
 
 export const NO_IMPAIRMENT: Impairment = {
-  ...{ loss: 0, burstSeconds: 0, jitterSeconds: 0 },
+  ...{ loss: 0, keepsRecordedLoss: true, burstSeconds: 0, jitterSeconds: 0 },
   ...{ handoverSeconds: 0, handoverLoss: 0, handoverDelaySeconds: 0 },
   queueBytes: QUEUE_BYTES,
 };
@@ -62,7 +66,7 @@ export const STARLINK_IMPAIRMENT: Impairment = {
 const JITTER_STEP_SECONDS = 0.02;
 const NAMED = { starlink: STARLINK_IMPAIRMENT, none: NO_IMPAIRMENT };
 /** Parts of `--impairment`: the field, and its units in one of the part's. */
-const PARTS: Record<string, [keyof Impairment, number]> = {
+const PARTS: Record<string, [Exclude<keyof Impairment, 'keepsRecordedLoss'>, number]> = {
   loss: ['loss', 1],
   'burst-ms': ['burstSeconds', 1e-3],
   'jitter-ms': ['jitterSeconds', 1e-3],
@@ -72,7 +76,8 @@ const PARTS: Record<string, [keyof Impairment, number]> = {
   'queue-kb': ['queueBytes', 1e3],
 };
 
-/** The values of `--impairment`: `starlink` or `none`, or these with changes: `starlink,burst-ms=20`. @throws {InputError} of it */
+/** The values of `--impairment`: `starlink` or `none`, or these with changes: `starlink,burst-ms=20`. Changed losses
+ * replace a trace's own. @throws {InputError} of it */
 export function impairmentNamed(text: string): Impairment {
   const [name = '', ...changes] = text.split(',');
   const expected = (what: string, found: string) => new InputError('--impairment', what, found);
@@ -84,6 +89,7 @@ export function impairmentNamed(text: string): Impairment {
     if (part === undefined) throw expected(`${name} and any of ${Object.keys(PARTS).join('=, ')}=`, change);
     const [field, units] = part;
     impairment[field] = Number(number) * units;
+    if (field === 'loss' || field === 'burstSeconds') impairment.keepsRecordedLoss = false;
     if (units === 1 && impairment[field] >= 1) throw expected(`a share below 1 for ${key}`, number);
   }
   return impairment;
@@ -91,7 +97,7 @@ export function impairmentNamed(text: string): Impairment {
 
 /**
  * The session's link from `startSeconds` of the trace, cyclic. Rates are the scaled trace's including headers: the
- * kernel's own headers replace `payloadShare`. `impairment.loss` applies where the trace records no loss. A trace
+ * kernel's own headers replace `payloadShare`. A trace
  * without a clock has no handovers. `seed`, by default 1, determines bursts and jitter.
  */
 export function kernelSteps(
@@ -121,7 +127,7 @@ export function kernelSteps(
     while (step < stepEndsSeconds.length - 1 && stepEndsSeconds[step]! <= middle) step++;
     const isWithin = ({ from, to }: Interval) => middle >= from && middle < to;
     const isHandover = handovers.some(isWithin);
-    const own = trace.loss?.[step];
+    const own = impairment.keepsRecordedLoss ? trace.loss?.[step] : undefined;
     const assumed = impairment.burstSeconds === 0 ? impairment.loss : Number(bursts.some(isWithin));
     const loss = own === undefined || Number.isNaN(own) ? assumed : own;
     const jitter = jitterSeconds * jitters[Math.min(jitters.length - 1, Math.floor(middle / JITTER_STEP_SECONDS))]!;
@@ -139,7 +145,11 @@ export function kernelSteps(
       return { ...piece, endSeconds: end > 0 ? end : end + wrap };
     })
     .sort((a, b) => a.endSeconds - b.endSeconds);
-  return { steps, wrapSeconds: wrap, queueBytes: impairment.queueBytes };
+  const handover = firstHandoverSeconds(trace, startSeconds);
+  return {
+    ...{ steps, wrapSeconds: wrap, queueBytes: impairment.queueBytes },
+    ...(handover !== undefined && { handoverSeconds: handover }),
+  };
 }
 
 /** The commands of `link-emulator.c` and of `transport/` for this link; `seed` determines which packets are lost. */
@@ -177,12 +187,17 @@ function burstsOf(wrap: number, { loss, burstSeconds }: Impairment, random: Rand
   return bursts;
 }
 
+/** Seconds from `startSeconds` of the trace to the next handover; undefined without a clock. */
+function firstHandoverSeconds({ metadata }: Trace, startSeconds: number): number | undefined {
+  if (metadata.startUtcMs === undefined && metadata.epochPhaseSeconds === undefined) return undefined;
+  const phase = (traceStartUtcMs(metadata) / 1000 + startSeconds) % EPOCH_SECONDS;
+  return (((HANDOVER_SECOND - phase) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
+}
+
 function handoversOf(trace: Trace, wrap: number, { handoverSeconds }: Impairment): Interval[] {
-  const { startUtcMs, epochPhaseSeconds } = trace.metadata;
-  if (handoverSeconds === 0 || (startUtcMs === undefined && epochPhaseSeconds === undefined)) return [];
-  const phase = (traceStartUtcMs(trace.metadata) / 1000) % EPOCH_SECONDS;
-  const first = (((HANDOVER_SECOND - phase) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
+  const first = firstHandoverSeconds(trace, 0);
   const handovers: Interval[] = [];
+  if (handoverSeconds === 0 || first === undefined) return handovers;
   for (let from = first; from < wrap; from += EPOCH_SECONDS) {
     handovers.push({ from, to: Math.min(wrap, from + handoverSeconds) });
   }

@@ -15,11 +15,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const SAMPLE: Duration = Duration::from_millis(50);
+/// The system's timers are no finer.
+const TIMER_NS: i64 = 50_000;
 
 /// One end of a connection.
 struct End<A> {
     connection: Connection,
     app: A,
+    /// When something is due. A datagram that arrives makes it now.
+    wakes_ns: i64,
 }
 
 struct Flow {
@@ -35,6 +39,7 @@ type Way = VecDeque<(i64, usize, Vec<u8>)>;
 struct Download {
     http: Option<h3::Connection>,
     received_bytes: usize,
+    buffer: Vec<u8>,
 }
 
 pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
@@ -45,15 +50,16 @@ pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>>
     quiche::seed_randomness(arguments.required("seed")?.parse()?);
     clock::set(0);
     let start = Instant::now();
+    let handover = arguments.optional("handover").map(str::parse).transpose()?;
+    let handover = handover.map(|seconds| start + Duration::from_secs_f64(seconds));
     let mut flows = Vec::new();
     for (group, setting) in arguments.required("groups")?.split('+').enumerate() {
         let (count, congestion) = setting.split_once('*').ok_or("--groups: expected <count>*<congestion>+...")?;
-        let (mut config, _) = server_config(congestion)?;
+        let (mut config, _) = server_config(congestion, handover)?;
         for _ in 0..count.parse()? {
             flows.push(Flow::new(group, &mut config)?);
         }
     }
-    let nanos_of = |at: Instant| at.saturating_duration_since(start).as_nanos() as i64;
     let end_ns = (seconds * 1e9) as i64;
     let (mut down, mut up): (Way, Way) = Default::default();
     let (mut now_ns, mut samples_at_ns) = (0, SAMPLE.as_nanos() as i64);
@@ -65,15 +71,14 @@ pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>>
             flows[index].server.receive(&mut datagram);
         }
         let mut next_ns = samples_at_ns;
-        for (index, flow) in flows.iter_mut().enumerate() {
-            let at = flow.server.turn(|datagram| {
+        for (index, Flow { server, client, .. }) in flows.iter_mut().enumerate() {
+            server.turn(now_ns, start, |datagram| {
                 if let Some(arrives_ns) = link.down(now_ns, datagram.len()) {
                     down.push_back((arrives_ns, index, datagram.to_vec()));
                 }
             })?;
-            next_ns = next_ns.min(at.map_or(i64::MAX, nanos_of));
-            let at = flow.client.turn(|datagram| up.push_back((link.up(now_ns), index, datagram.to_vec())))?;
-            next_ns = next_ns.min(at.map_or(i64::MAX, nanos_of));
+            client.turn(now_ns, start, |datagram| up.push_back((link.up(now_ns), index, datagram.to_vec())))?;
+            next_ns = next_ns.min(server.wakes_ns).min(client.wakes_ns);
         }
         for way in [&down, &up] {
             next_ns = next_ns.min(way.front().map_or(i64::MAX, |(arrives_ns, ..)| *arrives_ns));
@@ -82,8 +87,7 @@ pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>>
             samples_at_ns += SAMPLE.as_nanos() as i64;
             flows.iter().enumerate().for_each(|(index, flow)| flow.sample(index, now_ns));
         }
-        // A timer that is due now is handled in the next turn.
-        now_ns = next_ns.max(now_ns + 1);
+        now_ns = next_ns;
         clock::set(now_ns);
     }
     for (index, Flow { group, client, .. }) in flows.iter().enumerate() {
@@ -91,6 +95,10 @@ pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>>
         println!("{{\"group\":{group},\"flow\":{index},\"receivedBits\":{bits}}}");
     }
     Ok(())
+}
+
+fn nanos_between(start: Instant, at: Instant) -> i64 {
+    at.saturating_duration_since(start).as_nanos() as i64
 }
 
 fn arrived(way: &mut Way, now_ns: i64) -> Option<(usize, Vec<u8>)> {
@@ -109,8 +117,8 @@ impl Flow {
         let client = quiche::connect(None, &client_id, client_address, server_address, &mut client)?;
         Ok(Flow {
             group,
-            server: End { connection: server, app: Server::new(None, Arc::new(Poller::new()?)) },
-            client: End { connection: client, app: Download::default() },
+            server: End { connection: server, app: Server::new(None, Arc::new(Poller::new()?)), wakes_ns: 0 },
+            client: End { connection: client, app: Download::default(), wakes_ns: 0 },
         })
     }
 
@@ -140,10 +148,14 @@ impl<A: App> End<A> {
         let (from, to) = if self.connection.is_server() { (client, server) } else { (server, client) };
         // A wrong packet ends or does not change the connection; quiche decides.
         let _ = self.connection.recv(datagram, RecvInfo { from, to });
+        self.wakes_ns = 0;
     }
 
-    /// Does what is due; returns when something is again.
-    fn turn(&mut self, mut give: impl FnMut(&[u8])) -> std::io::Result<Option<Instant>> {
+    /// Does what is due at `now_ns` after `start`.
+    fn turn(&mut self, now_ns: i64, start: Instant, mut give: impl FnMut(&[u8])) -> std::io::Result<()> {
+        if self.wakes_ns > now_ns {
+            return Ok(());
+        }
         if self.connection.timeout() == Some(Duration::ZERO) {
             self.connection.on_timeout();
         }
@@ -153,7 +165,9 @@ impl<A: App> End<A> {
             give(datagram);
             Ok(())
         })?;
-        Ok([self.connection.timeout_instant(), releases_at].into_iter().flatten().min())
+        let next = [self.connection.timeout_instant(), releases_at].into_iter().flatten().min();
+        self.wakes_ns = next.map_or(i64::MAX, |at| nanos_between(start, at).max(now_ns + TIMER_NS));
+        Ok(())
     }
 }
 
@@ -167,10 +181,10 @@ impl App for Download {
             let _ = self.http.as_mut().map(|http| http.send_request(connection, &request, true));
         }
         let Some(http) = self.http.as_mut() else { return };
-        let mut buffer = [0; 1 << 16];
+        self.buffer.resize(1 << 16, 0);
         while let Ok((stream, event)) = http.poll(connection) {
             if let h3::Event::Data = event {
-                while let Ok(length) = http.recv_body(connection, stream, &mut buffer) {
+                while let Ok(length) = http.recv_body(connection, stream, &mut self.buffer) {
                     self.received_bytes += length;
                 }
             }
