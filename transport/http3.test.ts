@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
-import { download } from '../replay/kernel/download.ts';
+import { download, tcpDownload } from '../replay/kernel/download.ts';
 import { NO_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
 import { quicCongestion, quicTierObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
@@ -38,7 +38,7 @@ test.each(['vegas', 'cubic:loss=0.1', 'bbr2:', 'bbr2:loss=2', 'bbr2:probe-rtt=0'
   BUILD_MS,
 );
 
-where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${obstacle})`}`, () => {
+where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: ${obstacle})`}`, () => {
   beforeAll(() => void transportProgram(), BUILD_MS);
 
   test.each(['cubic', 'reno', 'bbr2'])('%s fills a link without loss and does not exceed it', async (congestion) => {
@@ -79,6 +79,29 @@ where(`HTTP/3 on the emulated link${obstacle === undefined ? '' : ` (skipped: ${
     console.log({ standard, often });
     expect(standard).toBeLessThan(3);
     expect(often).toBeGreaterThan(standard + 2);
+  });
+
+  test('the same options give the same result, another seed another', async () => {
+    const results = async (seed: number) =>
+      (
+        await download([{ congestion: 'bbr2', flows: 2 }], {
+          link: link(20e6, 0.01),
+          seed,
+          rttSeconds: 0.04,
+          seconds: 3,
+        })
+      ).results;
+    const first = await results(1);
+    expect(await results(1)).toEqual(first);
+    expect(await results(2)).not.toEqual(first);
+  });
+
+  test('a flow of the kernel is limited by the same link', async () => {
+    const options = { link: link(20e6, 0), seed: 1, rttSeconds: 0.04, seconds: 4 };
+    const { throughputBps, lostShare } = await tcpDownload('cubic', options);
+    console.log({ throughputBps, lostShare });
+    expect(throughputBps).toBeLessThan(20.5e6);
+    expect(throughputBps).toBeGreaterThan(1e6);
   });
 
   test('flows of two groups share the link', async () => {

@@ -53,7 +53,6 @@ export async function download(
   { link, seed, rttSeconds, seconds }: DownloadOptions,
 ): Promise<{ results: DownloadResult[]; samples: Sample[] }> {
   const args = ['simulate', '--seconds', String(seconds), '--seed', String(seed)];
-  if (link.handoverSeconds !== undefined) args.push('--handover', String(link.handoverSeconds));
   const flows = groups.map(({ congestion, flows }) => `${flows}*${congestion}`).join('+');
   const program = spawn(transportProgram(), [...args, '--groups', flows], { stdio: ['pipe', 'pipe', 'inherit'] });
   program.stdin.end(linkCommands(link, { rttSeconds, seed }));

@@ -34,7 +34,7 @@ describe('kernelSteps', () => {
   test('equals the trace without impairment', () => {
     const found = kernelSteps(trace, scenario, { startSeconds: 0, impairment: NO_IMPAIRMENT });
     expect(found).toEqual({
-      ...{ wrapSeconds: 30, queueBytes: QUEUE_BYTES, handoverSeconds: 0 },
+      ...{ wrapSeconds: 30, queueBytes: QUEUE_BYTES },
       steps: [
         { endSeconds: 10, bps: 10e6, loss: 0, extraDelaySeconds: 0 },
         { endSeconds: 20, bps: 0, loss: 0, extraDelaySeconds: 0 },
@@ -80,12 +80,6 @@ describe('kernelSteps', () => {
     };
     const { steps } = kernelSteps(lossy, scenario, { startSeconds: 0, impairment: STARLINK_IMPAIRMENT });
     expect(steps.map(({ loss }) => loss)).toEqual([0.05, 0.01, 0]);
-  });
-
-  test('knows when the next handover is', () => {
-    const next = (startSeconds: number) =>
-      kernelSteps(trace, scenario, { startSeconds, impairment: NO_IMPAIRMENT }).handoverSeconds;
-    expect([0, 1, 14.5, 31].map(next)).toEqual([0, 14, 0.5, 14]);
   });
 
   const long: Trace = {

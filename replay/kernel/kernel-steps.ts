@@ -21,8 +21,6 @@ export interface KernelSteps {
   steps: KernelStep[];
   /** The steps repeat with this period. */
   wrapSeconds: number;
-  /** The first handover; others follow each epoch. Absent: the trace has no clock. */
-  handoverSeconds?: number;
   /** What the queue in front of the link holds. Default: `QUEUE_BYTES`. */
   queueBytes?: number;
 }
@@ -145,11 +143,7 @@ export function kernelSteps(
       return { ...piece, endSeconds: end > 0 ? end : end + wrap };
     })
     .sort((a, b) => a.endSeconds - b.endSeconds);
-  const handover = firstHandoverSeconds(trace, startSeconds);
-  return {
-    ...{ steps, wrapSeconds: wrap, queueBytes: impairment.queueBytes },
-    ...(handover !== undefined && { handoverSeconds: handover }),
-  };
+  return { steps, wrapSeconds: wrap, queueBytes: impairment.queueBytes };
 }
 
 /** The commands of `link-emulator.c` and of `transport/` for this link; `seed` determines which packets are lost. */
@@ -187,17 +181,12 @@ function burstsOf(wrap: number, { loss, burstSeconds }: Impairment, random: Rand
   return bursts;
 }
 
-/** Seconds from `startSeconds` of the trace to the next handover; undefined without a clock. */
-function firstHandoverSeconds({ metadata }: Trace, startSeconds: number): number | undefined {
-  if (metadata.startUtcMs === undefined && metadata.epochPhaseSeconds === undefined) return undefined;
-  const phase = (traceStartUtcMs(metadata) / 1000 + startSeconds) % EPOCH_SECONDS;
-  return (((HANDOVER_SECOND - phase) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
-}
-
 function handoversOf(trace: Trace, wrap: number, { handoverSeconds }: Impairment): Interval[] {
-  const first = firstHandoverSeconds(trace, 0);
+  const { startUtcMs, epochPhaseSeconds } = trace.metadata;
+  if (handoverSeconds === 0 || (startUtcMs === undefined && epochPhaseSeconds === undefined)) return [];
+  const phase = (traceStartUtcMs(trace.metadata) / 1000) % EPOCH_SECONDS;
+  const first = (((HANDOVER_SECOND - phase) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
   const handovers: Interval[] = [];
-  if (handoverSeconds === 0 || first === undefined) return handovers;
   for (let from = first; from < wrap; from += EPOCH_SECONDS) {
     handovers.push({ from, to: Math.min(wrap, from + handoverSeconds) });
   }

@@ -28,8 +28,8 @@ export function quicTierObstacle(): string | undefined {
  * `loss=<share>`, or both. @throws {InputError} of `field`
  */
 export function quicCongestion(text: string, field = '--congestion'): string {
-  const setting = 'probe-rtt=[1-9]\\d*|loss=0?\\.\\d+|epoch';
-  if (new RegExp(`^(cubic|reno|bbr2(:(${setting})(,(${setting}))*)?)$`).test(text)) return text;
+  const setting = 'probe-rtt=[1-9]\\d*|loss=0?\\.\\d+';
+  if (new RegExp(`^(cubic|reno|bbr2(:(${setting})(,(${setting}))?)?)$`).test(text)) return text;
   throw new InputError(field, 'cubic, reno, bbr2 or bbr2:probe-rtt=<ms>,loss=<share>', text);
 }
 

@@ -14,11 +14,7 @@ impl Arguments {
         pairs.collect::<Result<_, _>>().map(Arguments)
     }
 
-    pub fn optional(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
     pub fn required(&self, name: &str) -> Result<&str, String> {
-        self.optional(name).ok_or_else(|| format!("--{name} is missing"))
+        self.0.get(name).map(String::as_str).ok_or_else(|| format!("--{name} is missing"))
     }
 }

@@ -1,14 +1,13 @@
 //! Names of congestion controls: `cubic`, `reno`, `bbr2`, `bbr2:probe-rtt=4000,loss=0.08`.
 
 use quiche::{BbrParams, CongestionControlAlgorithm};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// `probe-rtt`: interval of ProbeRTT in ms (quiche: 10,000); `loss`: share of lost bytes above which a probe for
 /// bandwidth has gone too far (quiche: 0.015).
 pub struct Congestion {
     algorithm: CongestionControlAlgorithm,
     bbr: BbrParams,
-    knows_epoch: bool,
 }
 
 impl Congestion {
@@ -21,11 +20,9 @@ impl Congestion {
             _ => return Err(format!("congestion control: expected cubic, reno or bbr2, got \"{text}\"")),
         };
         let mut bbr = BbrParams::default();
-        let mut knows_epoch = false;
         for setting in settings.iter().flat_map(|all| all.split(',')) {
             let value = |key: &str| setting.strip_prefix(key)?.parse::<f32>().ok().filter(|value| *value > 0.0);
             match (name, value("probe-rtt="), value("loss=")) {
-                ("bbr2", ..) if setting == "epoch" => knows_epoch = true,
                 ("bbr2", Some(ms), _) => bbr.probe_rtt_period = Some(Duration::from_millis(ms as u64)),
                 ("bbr2", _, Some(share)) if share <= 1.0 => bbr.loss_threshold = Some(share),
                 _ => {
@@ -35,12 +32,11 @@ impl Congestion {
                 },
             }
         }
-        Ok(Congestion { algorithm, bbr, knows_epoch })
+        Ok(Congestion { algorithm, bbr })
     }
 
-    /// `handover`: one of the link, from which those that know the epoch take all.
-    pub fn apply(&self, config: &mut quiche::Config, handover: Option<Instant>) {
+    pub fn apply(&self, config: &mut quiche::Config) {
         config.set_cc_algorithm(self.algorithm);
-        config.set_custom_bbr_params(BbrParams { handover: handover.filter(|_| self.knows_epoch), ..self.bbr });
+        config.set_custom_bbr_params(self.bbr);
     }
 }

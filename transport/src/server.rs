@@ -11,7 +11,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender, TryRecvError};
 use std::sync::Arc;
-use std::time::Instant;
 
 const PIECE_BYTES: usize = 1 << 16;
 /// Pieces that wait between the threads, per response.
@@ -41,7 +40,7 @@ pub struct Server {
 
 pub fn serve(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     let upstream = arguments.required("upstream")?.parse()?;
-    let (config, spki) = server_config(arguments.required("congestion")?, None)?;
+    let (config, spki) = server_config(arguments.required("congestion")?)?;
     let mut endpoint = Endpoint::bind(arguments.required("listen")?.parse()?, config)?;
     let poller = endpoint.poller.clone();
     println!("{{\"spki\":\"{spki}\"}}");
@@ -52,15 +51,12 @@ pub fn serve(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Under a congestion control, with a new certificate; and base64 of SHA-256 of its key.
-pub fn server_config(
-    congestion: &str,
-    handover: Option<Instant>,
-) -> Result<(Config, String), Box<dyn std::error::Error>> {
+pub fn server_config(congestion: &str) -> Result<(Config, String), Box<dyn std::error::Error>> {
     let congestion = Congestion::parse(congestion)?;
     let (tls, spki) = certificate::self_signed()?;
     let mut config = Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
     configure(&mut config)?;
-    congestion.apply(&mut config, handover);
+    congestion.apply(&mut config);
     Ok((config, spki))
 }
 

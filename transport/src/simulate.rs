@@ -1,9 +1,9 @@
 //! Downloads over the emulated link in simulated time: both ends of each connection in this process, without sockets.
 
+use crate::arguments::Arguments;
 use crate::clock;
 use crate::endpoint::{configure, new_id, send_due, App, DATAGRAM_BYTES};
 use crate::link::Link;
-use crate::arguments::Arguments;
 use crate::server::{server_config, Server};
 use polling::Poller;
 use quiche::h3::{self, Header};
@@ -50,12 +50,10 @@ pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>>
     quiche::seed_randomness(arguments.required("seed")?.parse()?);
     clock::set(0);
     let start = Instant::now();
-    let handover = arguments.optional("handover").map(str::parse).transpose()?;
-    let handover = handover.map(|seconds| start + Duration::from_secs_f64(seconds));
     let mut flows = Vec::new();
     for (group, setting) in arguments.required("groups")?.split('+').enumerate() {
         let (count, congestion) = setting.split_once('*').ok_or("--groups: expected <count>*<congestion>+...")?;
-        let (mut config, _) = server_config(congestion, handover)?;
+        let (mut config, _) = server_config(congestion)?;
         for _ in 0..count.parse()? {
             flows.push(Flow::new(group, &mut config)?);
         }
