@@ -66,7 +66,7 @@ export function benchCommand(io: CommandIo): Command {
     )
     .option(
       '--impairment <name>',
-      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none",
+      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,burst-ms=20",
       'starlink',
     )
     .option(
