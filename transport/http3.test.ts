@@ -31,7 +31,7 @@ test.each(['vegas', 'cubic:loss=0.1', 'bbr2:', 'bbr2:loss=2', 'bbr2:probe-rtt=0'
   (name) => {
     expect(() => quicCongestion(name)).toThrow('--congestion: expected cubic, reno, bbr2 or bbr2:');
     if (obstacle !== undefined) return;
-    const args = ['serve', '--listen', '127.0.0.1:0', '--congestion', name];
+    const args = ['serve', '--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:1', '--congestion', name];
     const { status, stderr } = spawnSync(transportProgram(), args, { encoding: 'utf8', timeout: 5000 });
     expect([status, stderr]).toEqual([1, expect.stringContaining('expected')]);
   },
