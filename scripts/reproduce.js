@@ -16,6 +16,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { tableDifferences } from './table-differences.js';
 
+/** Data sets that `leo-abr datasets` cannot fetch. */
+const WITHOUT_RECIPE = ['leocc-digitised', 'starnet-sample'];
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { values: flags, positionals } = parseArgs({
   options: {
@@ -72,14 +74,17 @@ for (const name of chosen) {
 }
 process.exit(differing > 0 || absent.length > 0 ? 1 : 0);
 
-/** The commands that make folders `<place>/<data set>` of the data. */
+/** The commands that make folders `<place>/<data set>` of the data; sets without a recipe are named. */
 function fetching(missing) {
-  return [...new Set(missing.map(dirname))]
-    .map((place) => {
-      const names = missing.filter((one) => dirname(one) === place).map((one) => basename(one));
-      return `npx leo-abr datasets fetch ${names.join(' ')} --out ${join(flags.data, place)}`;
-    })
-    .join(' && ');
+  const [byHand, others] = [true, false].map((is) =>
+    missing.filter((one) => WITHOUT_RECIPE.includes(basename(one)) === is),
+  );
+  const commands = [...new Set(others.map(dirname))].map((place) => {
+    const names = others.filter((one) => dirname(one) === place).map((one) => basename(one));
+    return `npx leo-abr datasets fetch ${names.join(' ')} --out ${join(flags.data, place)}`;
+  });
+  const notes = byHand.map((one) => `${basename(one)} has no recipe: docs/datasets.md#sets-without-a-recipe`);
+  return [...(commands.length > 0 ? [commands.join(' && ')] : []), ...notes].join('; ');
 }
 
 /** Runs a step's commands, unless its manifest says that they were run with the same code and recordings. */
