@@ -2,7 +2,8 @@
  * The steps of `npm run reproduce`. A step has
  * - `does`, and how long and how large it is on two idle cores: `minutes`, `gigabytes` of results
  * - `recordings`: folders and files of the data folder that it plays ($DATA)
- * - `needs`: `python` (trains models) or `browser` (plays in real time, and trains models); absent: only the simulator
+ * - `needs`: `python` (trains models), `browser` (plays in real time, and trains models) or `cargo` (builds transport/);
+ *   absent: only the simulator
  * - `commands` for bash, run from the checkout; results go to $OUT
  * - `tables` of docs/ that it makes: see `tableDifferences`
  */
@@ -99,6 +100,15 @@ const differencesIn = (folder, datasets) =>
     ...{ report: 'report/report.md', caption: `${dataset}: difference`, row: { algorithm: '{algorithm}' } },
     columns: { QoE: 'QoE', 'from bitrate': 'from bitrate', 'from stalls': 'from stalls' },
   }));
+
+const SWEEP = `S=$DATA/subsecond
+sweep="npx leo-abr transport sweep --traces $S/cau-seoul --traces $S/emulator-lagos --traces $S/leocc --traces $S/leocc-digitised --traces $DATA/traces/starnet --scenario hd-16"`;
+/** Impairments of docs/transport.md beside `starlink`. */
+const LOSSY = 'loss=0.05,jitter-ms=60,queue-kb=100';
+const CONDITIONS = [
+  ...['loss=0.02', 'loss=0.05', 'loss=0.05,queue-kb=100', 'loss=0.05,jitter-ms=60'],
+  ...['loss=0.02,jitter-ms=60,queue-kb=100', 'loss=0.05,burst-ms=5'],
+];
 
 const TEN =
   '{starnet/{vic_recording_107_window_000,us_recording_196_window_014,osn_recording_046_window_000},tum-idp/wget5-{02,07},sat-vs-cell/{mob-tcp-dl-003,mob-tcp-dl-015,mob-udp-dl-005,roam-udp-dl-000},mmsys24/isl-iperf3-0.1s-2m-2023-09-21-06-10-00}';
@@ -219,6 +229,45 @@ npx leo-abr report $OUT/four.json --out $OUT/report`,
         ...{ doc: 'docs/households.md', heading: "In a browser, against dash.js's Dynamic", within: 'interval' },
         ...{ report: 'report/report.md', caption: `${ALL_TOGETHER}.`, row: { given: '{given}' } },
         columns: { 'sum against `dynamic`': 'QoE, sum#2', 'least#2': 'least#2' },
+      },
+    ],
+  },
+  transport: {
+    does: "congestion controls over HTTP/3 and BBRv2's parameters, simulated on 48 recordings",
+    ...{ needs: 'cargo', minutes: 30, gigabytes: 0.1 },
+    recordings: [
+      'subsecond/cau-seoul',
+      'subsecond/emulator-lagos',
+      'subsecond/leocc',
+      'subsecond/leocc-digitised',
+    ].concat('traces/starnet'),
+    commands: [
+      `${SWEEP}
+b=bbr2:probe-rtt
+$sweep --out $OUT/starlink.json
+$sweep --impairment starlink,${LOSSY} --flows cubic --flows reno --flows bbr2 --flows $b=4000,loss=0.02 --flows $b=4000,loss=0.04 \\
+  --flows $b=4000,loss=0.08 --flows $b=4000,loss=0.16 --flows $b=1000,loss=0.08 --flows $b=2000,loss=0.08 \\
+  --flows $b=10000,loss=0.08 --flows 8*cubic+8*bbr2 --flows 8*cubic+8*$b=4000,loss=0.08 --out $OUT/${LOSSY}.json
+for i in ${CONDITIONS.join(' ')}; do
+  $sweep --impairment starlink,$i --flows bbr2 --flows $b=4000,loss=0.08 --out $OUT/$i.json
+done
+for i in starlink ${LOSSY} ${CONDITIONS.join(' ')}; do npx leo-abr transport report $OUT/$i.json --out $OUT/$i; done`,
+    ],
+    tables: [
+      {
+        ...{ doc: 'docs/transport.md', heading: 'What the congestion controls bring' },
+        ...{ report: 'starlink/report.md', caption: '', row: { setting: '{setting}' } },
+        columns: {
+          'throughput, Mbit/s': 'throughput, Mbit/s',
+          'p95 RTT, ms': 'p95 RTT, ms',
+          'throughput / `bbr2`': 'throughput / default',
+          'p95 RTT / `bbr2`': 'p95 RTT / default',
+        },
+      },
+      {
+        ...{ doc: 'docs/transport.md', heading: "T3P's two parameters" },
+        ...{ report: '{impairment}/report.md', caption: '', row: { setting: 'bbr2:probe-rtt=4000,loss=0.08' } },
+        columns: { 'throughput / `bbr2`': 'throughput / default', 'p95 RTT / `bbr2`': 'p95 RTT / default' },
       },
     ],
   },

@@ -1,5 +1,5 @@
 /**
- * `npm run reproduce -- [--check] [--with browser|python] [--data <folder>] [--docs <folder>] [<step>...]`: plays the
+ * `npm run reproduce -- [--check] [--with browser|python|cargo] [--data <folder>] [--docs <folder>] [<step>...]`: plays the
  * benchmarks behind tables of docs/ again. Without steps it takes those whose recordings and programs are there.
  *
  * It lists what it will do, runs the commands of scripts/reproduce-steps.js with `bash`, and writes results and
