@@ -157,7 +157,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   let givenUp: number;
   try {
     const { scenario, timings, remains: sessions } = benchmark;
-    const outcome = await runBench({
+    const rejected = await runBench({
       sessions,
       scenario,
       pageDirectory,
@@ -173,7 +173,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       onPart: (part) => notes.parts.push(part),
       onPlayed,
     });
-    givenUp = outcome.givenUp.length;
+    givenUp = rejected.length;
   } catch (error) {
     if (error instanceof BrowserNotFoundError) {
       stderr.write(`leo-abr: ${error.message}\n`);

@@ -78,17 +78,6 @@ export interface BrowserModel {
   responseSecondsPerBit: number;
 }
 
-/** The textbook player, without delays. */
-export const IDEAL_BROWSER: BrowserModel = {
-  requestLatenessSeconds: 0,
-  requestGapSeconds: 0,
-  initSegmentBits: 0,
-  stallLevelSeconds: 0,
-  appendSeconds: 0,
-  responseSeconds: 0,
-  responseSecondsPerBit: 0,
-};
-
 /** Chromium 147 and dash.js 5.2.1 on two cores, measured with `leo-abr bench` (docs/simulator-vs-browser.md). */
 export const MEASURED_BROWSER: BrowserModel = {
   requestLatenessSeconds: 0.133,

@@ -91,15 +91,6 @@ export interface PlayedSession {
   linkStatistics?: LinkStatistics;
 }
 
-export interface BenchOutcome {
-  /** Accepted sessions, in the plan's order. */
-  results: SessionResult[];
-  rejectedRuns: number;
-  /** Sessions, or households, that were rejected at every attempt. */
-  givenUp: PlannedSession[];
-  browser: { userAgent: string } | undefined;
-}
-
 const DEFAULT_MAX_ATTEMPTS = 4;
 const DEFAULT_CUTOFF_SECONDS = 600;
 const LARGE_LADDER_BPS = 30e6;
@@ -122,18 +113,18 @@ interface Task {
 }
 
 /**
- * Plays all sessions. Rejects with an `InputError` for an unknown algorithm, before it starts a browser, and with a
- * `BrowserNotFoundError` if there is no browser.
+ * Plays all sessions; resolves to those, or the households, that were rejected at every attempt. Rejects with an
+ * `InputError` for an unknown algorithm, before it starts a browser, and with a `BrowserNotFoundError` if there is no
+ * browser.
  */
-export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
+export async function runBench(options: BenchOptions): Promise<PlannedSession[]> {
   const { sessions, scenario, signal, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
   const contexts = options.kernel !== undefined ? 1 : (options.contexts ?? defaultContexts(scenario));
   const perLine = sessions[0]?.household?.players.length ?? 1;
   for (const algorithm of new Set(sessions.map((session) => session.algorithm))) browserAlgorithm(algorithm);
 
-  const results = new Map<PlannedSession, SessionResult[]>();
-  const outcome: BenchOutcome = { results: [], rejectedRuns: 0, givenUp: [], browser: undefined };
-  if (sessions.length === 0) return outcome;
+  const givenUp: PlannedSession[] = [];
+  if (sessions.length === 0) return givenUp;
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();
@@ -168,25 +159,20 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
       const batch = queue.splice(0, Math.max(1, Math.floor(contexts / perLine)));
       for (const [i, played] of (await playBatch(batch, { browser, origin, link, options })).entries()) {
         const { planned, attempt } = batch[i]!;
-        outcome.browser ??= { userAgent: played[0]!.record.userAgent };
         update(part);
         for (const { planned: session, rejected: reason } of played) {
           if (reason === undefined) {
             part.sessions++;
             continue;
           }
-          outcome.rejectedRuns++;
           const { trace, startSeconds, algorithm } = session;
           const where = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
           part.rejections.push({ ...where, attempt, reason });
         }
-        if (played[0]!.rejected === undefined)
-          results.set(
-            planned,
-            played.map(({ result }) => result),
-          );
-        else if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
-        else outcome.givenUp.push(planned);
+        if (played[0]!.rejected !== undefined) {
+          if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
+          else givenUp.push(planned);
+        }
         await options.onPlayed?.(played);
       }
     }
@@ -201,8 +187,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
     await origin.close();
     await link?.close();
   }
-  outcome.results = sessions.flatMap((planned) => results.get(planned) ?? []);
-  return outcome;
+  return givenUp;
 }
 
 function newPart(environment: BenchPart['environment']): BenchPart {
