@@ -75,7 +75,6 @@ export interface Benchmark {
   perLine: number;
   /** Finished sessions that `--resume` found in `out`. */
   done: SessionResult[];
-  /** Sessions to play. */
   remains: PlannedSession[];
   timings: boolean;
   /** Recording group to model file. */
@@ -242,7 +241,6 @@ function workDigest({
   return hash.digest('hex');
 }
 
-/** The scenario with the flags that change it. */
 function scenarioOf({ scenario, segments, playbackRate, targetLatency }: Flags): ResolvedScenario {
   return atTargetLatency(atPlaybackRate(shortened(scenarioOption(scenario), segments), playbackRate), targetLatency);
 }

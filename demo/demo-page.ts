@@ -237,7 +237,6 @@ export class DemoPage {
     }
   }
 
-  /** Stops the players; the views stay. */
   #stop(): void {
     this.#starts++;
     this.#endRun();

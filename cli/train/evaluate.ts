@@ -94,7 +94,6 @@ async function evaluateLive({ scenario: name = 'live-hd-1', ...flags }: Flags, i
   io.stdout.write([...markdown({ title: 'Forecasts within a second', abstract: [], sections: [section] })].join(''));
 }
 
-/** The model for a recording group. */
 function modelsOf(file: string, traces: readonly Trace[]): (group: string) => Model {
   const foldModels = readFoldModels(file);
   requireModelOfEachGroup(foldModels, traces, file);

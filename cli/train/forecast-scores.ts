@@ -53,7 +53,6 @@ const coverageFrom = (stepEndSeconds: number): number => Math.max(30, 3 * stepEn
 
 /** By variant and by baseline; arrays by step. */
 export interface StepScores {
-  /** Number of scored forecasts. */
   forecasts: number;
   /** Pinball loss, mean over the quantile levels. */
   pinball: Record<string, number[]>;

@@ -53,7 +53,6 @@ const GREATEST_STRETCH = 0.7;
 const SESSION_SCENARIOS = ['uhd-8', 'small-6', 'uhd-16', 'uhd-8', 'pensieve-60'] as const;
 const SESSION_CONTROLLERS = ['mpc-o', 'mpc-d:abandon', 'mpc-d', 'mpc-o'] as const;
 
-/** A session to simulate for its rows. */
 export interface RowSession {
   trace: Trace;
   /** Label of the data set in reports. */

@@ -225,7 +225,6 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
   );
 }
 
-/** What all sessions of a run share. */
 interface Run {
   browser: Browser;
   origin: RunningOrigin;
@@ -249,7 +248,6 @@ function http3Arguments({ url, spki }: Http3Server): string[] {
   return [`--origin-to-force-quic-on=${new URL(url).host}`, `--ignore-certificate-errors-spki-list=${spki}`];
 }
 
-/** The sessions of each line of the plan. */
 async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSession[][]> {
   const { scenario, signal } = run.options;
   try {
@@ -394,7 +392,6 @@ async function playIn(page: Page): Promise<SessionRecord> {
   }
 }
 
-/** Starts the trace, and the household's downloads, on the kernel link. */
 function startKernelTrace(
   link: KernelLink,
   { trace, startSeconds, seed, household }: PlannedSession,

@@ -107,7 +107,6 @@ declare global {
     leoAbrBench: {
       /** Loads all that the session needs before its start. */
       prepare(config: SessionConfig): Promise<void>;
-      /** Plays the session to its end. */
       play(): Promise<SessionRecord>;
     };
   }

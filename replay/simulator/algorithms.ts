@@ -39,7 +39,6 @@ export interface SimulatedAlgorithm {
   play?(task: SessionTask): Process<SessionResult>;
 }
 
-/** Create a forecaster for one session. */
 const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
   oracle: ({ trace, scenario, startSeconds }) =>
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),

@@ -14,7 +14,6 @@ import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { playHousehold } from './play-household.ts';
 import { roundedSession } from './session-result.ts';
 
-/** Model files by recording group. */
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
 
 interface RunSessionsOptions {
