@@ -20,6 +20,7 @@ import { mean } from '../../replay/evaluation/quantiles.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { type Random, seededRandom, seedOf } from '../../replay/random.ts';
+import { remembered } from '../../replay/remembered.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
@@ -269,16 +270,6 @@ function stretched(trace: Trace, stretch: number): Trace {
     const average = mean(ratesBps);
     return { ...trace, ratesBps: ratesBps.map((rate) => average * (rate / average) ** stretch) };
   });
-}
-
-function remembered<Key, Value>(
-  values: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
-  key: Key,
-  make: () => Value,
-): Value {
-  const value = values.get(key) ?? make();
-  values.set(key, value);
-  return value;
 }
 
 const phases = new WeakMap<Trace, number>();

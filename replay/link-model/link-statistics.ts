@@ -23,6 +23,13 @@ export interface Statistic {
   tolerance: number;
 }
 
+export const ratio = (floor: number): Scale => ({ kind: 'ratio', floor });
+export const difference: Scale = { kind: 'difference' };
+
+export function row(...[name, value, scale, tolerance]: [string, number, Scale, number]): Statistic {
+  return { name, value, scale, tolerance };
+}
+
 /** ln of max(rate, floor). */
 export function logRates(mbps: Float64Array): Float64Array {
   return mbps.map((rate) => Math.log(Math.max(rate, LOG_FLOOR_MBPS)));
@@ -175,10 +182,6 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
   const boundary = boundaryEffect(series);
   const hours = seconds / 3600;
 
-  const ratio = (floor: number): Scale => ({ kind: 'ratio', floor });
-  const difference: Scale = { kind: 'difference' };
-  type Row = [name: string, value: number, scale: Scale, tolerance: number];
-  const row = (...[name, value, scale, tolerance]: Row): Statistic => ({ name, value, scale, tolerance });
   return [
     row('mean, Mbit/s', meanOf(pooled), ratio(1), 0.1),
     ...[1, 5, 10, 25, 50, 75, 90, 95, 99].map((percent) =>

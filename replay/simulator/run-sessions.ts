@@ -8,6 +8,7 @@ import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
+import { remembered } from '../remembered.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
@@ -80,14 +81,7 @@ export function sessionPlayer({
 }): (session: PlannedSession) => SessionResult[] {
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
-  const algorithmOf = (name: string) => {
-    let algorithm = algorithms.get(name);
-    if (algorithm === undefined) {
-      algorithm = simulatedAlgorithm(name, controllers);
-      algorithms.set(name, algorithm);
-    }
-    return algorithm;
-  };
+  const algorithmOf = (name: string) => remembered(algorithms, name, () => simulatedAlgorithm(name, controllers));
   return ({ household, algorithm, ...start }) => {
     const task = { ...start, scenario, timings, model: parsed.get(start.trace.metadata.recordingGroup) };
     const played = household
