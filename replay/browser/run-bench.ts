@@ -5,16 +5,15 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
-import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import type { Http3Server, KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
 import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
 import type { CongestionControl } from '../kernel/kernel-support.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
 import { type ReplaySession, type RequestLogEntry, type RunningOrigin, startOrigin } from '../origin/index.ts';
-import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { BrowserModel } from '../scenarios.ts';
+import type { RunSessionsOptions } from '../simulator/run-sessions.ts';
 import { linkOf } from '../simulator/session-setup.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import type { BenchPart } from './bench-notes.ts';
@@ -29,17 +28,11 @@ import { inHousehold, type Seat, seatsOf } from './seats.ts';
 import type { SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
-export interface BenchOptions {
-  sessions: readonly PlannedSession[];
-  scenario: ResolvedScenario;
+export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'scenario' | 'own' | 'models' | 'timings'> {
   /** The built page (`npm run build:bench-page`). */
   pageDirectory: string;
   /** Default: the origin paces the responses. */
   kernel?: KernelTier;
-  /** The algorithms that are files. */
-  own?: readonly OwnAlgorithm[];
-  /** Models of the built-in forecaster by recording group. Default: the shipped one. */
-  models?: Readonly<Record<string, ModelFile>>;
   /**
    * Concurrent sessions, but one household at least; always one of either with `kernel`. Default: `defaultContexts`.
    */
@@ -50,7 +43,6 @@ export interface BenchOptions {
   maxAttempts?: number;
   /** A session is abandoned after this much waiting. Default 600. */
   cutoffSeconds?: number;
-  timings?: boolean;
   /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
   /**

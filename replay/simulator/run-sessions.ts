@@ -17,7 +17,7 @@ import { roundedSession } from './session-result.ts';
 
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
 
-interface RunSessionsOptions {
+export interface RunSessionsOptions {
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
   /** Measure decisions; see `simulateSession`. Default false. */
@@ -39,12 +39,8 @@ interface RunSessionsOptions {
 }
 
 /** The `workerData` of a worker, which then receives `WorkerTask`s and returns their results. */
-export interface WorkerSetup {
+export interface WorkerSetup extends Required<Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models' | 'own'>> {
   traces: readonly Trace[];
-  scenario: ResolvedScenario;
-  timings: boolean;
-  models: ModelsByGroup;
-  own: readonly OwnAlgorithm[];
 }
 
 export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex: number })[];
