@@ -109,6 +109,9 @@ const HD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
   traceScale: { factor: 0.25 },
 };
 
+/** A session ends after this much waiting (startup and stalls). */
+export const CUTOFF_SECONDS = 600;
+
 /** Segments of a live scenario: 20 s before the join and 180 s after it. */
 const LIVE_SEGMENTS = 100;
 const LIVE_HD: Omit<Scenario, 'name' | 'live'> = {

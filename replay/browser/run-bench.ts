@@ -41,8 +41,6 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   lateShare?: number;
   /** The most runs of a session. Default 4. */
   maxAttempts?: number;
-  /** A session is abandoned after this much waiting. Default 600. */
-  cutoffSeconds?: number;
   /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
   /**
@@ -84,7 +82,6 @@ export interface PlayedSession {
 }
 
 const DEFAULT_MAX_ATTEMPTS = 4;
-const DEFAULT_CUTOFF_SECONDS = 600;
 const LARGE_LADDER_BPS = 30e6;
 /** Of segments, as resource timing names them (ALPN). */
 const PROTOCOLS = { kernel: 'http/1.1', quic: 'h3' } as const;
@@ -318,7 +315,7 @@ async function loadPage(
   { attempt, session }: { attempt: number; session: ReplaySession },
   { browser, origin, options }: Run,
 ) {
-  const { timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
+  const { timings = false } = options;
   const mostLateShare = options.lateShare ?? TOLERATED_LATE_SHARE;
   const { trace, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
@@ -332,7 +329,6 @@ async function loadPage(
     scenario,
     segmentCount,
     joinSeconds,
-    cutoffSeconds,
     ...(model && { model }),
   };
   const context = await browser.newContext({ viewport: VIEWPORT });
