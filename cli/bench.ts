@@ -20,9 +20,15 @@ import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from 
 import { quicCongestion, quicTierObstacle } from '../replay/kernel/transport-program.ts';
 import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
-import { addBenchmarkOptions, type Benchmark, benchmarkJson, prepareBenchmark } from './benchmark-options.ts';
+import {
+  addBenchmarkOptions,
+  type Benchmark,
+  benchmarkJson,
+  leavePartial,
+  prepareBenchmark,
+} from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
-import { EXIT_FAULT, EXIT_INTERRUPTED, EXIT_REJECTED, ExitWith } from './exit-status.ts';
+import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
 import { decimalNumber, wholeNumber } from './flags.ts';
 import { Progress } from './progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
@@ -157,7 +163,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   let givenUp: number;
   try {
     const { scenario, timings, remains: sessions } = benchmark;
-    const outcome = await runBench({
+    const rejected = await runBench({
       sessions,
       scenario,
       pageDirectory,
@@ -173,7 +179,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       onPart: (part) => notes.parts.push(part),
       onPlayed,
     });
-    givenUp = outcome.givenUp.length;
+    givenUp = rejected.length;
   } catch (error) {
     if (error instanceof BrowserNotFoundError) {
       stderr.write(`leo-abr: ${error.message}\n`);
@@ -187,17 +193,12 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
 
   const isComplete = benchmark.done.length + played.length === benchmark.plan.sessions.length * perLine;
-  const { results, json } = benchmarkJson(withNotes(), played, isComplete);
-  if (isComplete || benchmark.out !== STANDARD_OUTPUT) writeOutput(benchmark.out, json, io.stdout);
   if (!isComplete) {
-    const why = givenUp > 0 ? `${givenUp} ${unit} were rejected at every attempt` : 'interrupted';
-    const hint =
-      benchmark.out === STANDARD_OUTPUT
-        ? 'nothing was written; with --out <file> it could be resumed'
-        : `${benchmark.out} holds the finished sessions, --resume continues it`;
-    stderr.write(`${why}: ${hint}\n`);
-    throw new ExitWith(givenUp > 0 ? EXIT_REJECTED : EXIT_INTERRUPTED);
+    if (givenUp === 0) leavePartial(withNotes(), played, io, 'interrupted');
+    leavePartial(withNotes(), played, io, `${givenUp} ${unit} were rejected at every attempt`, EXIT_REJECTED);
   }
+  const { results, json } = benchmarkJson(withNotes(), played, true);
+  writeOutput(benchmark.out, json, io.stdout);
   stderr.write(summaryTable(results.summary));
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }

@@ -37,10 +37,11 @@ import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../repl
 import { encoderEdgeSeconds } from '../replay/scenarios.ts';
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
-import type { Output } from './command-io.ts';
+import type { CommandIo, Output } from './command-io.ts';
+import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
 import { collect, decimalNumber, seedOption, wholeNumber } from './flags.ts';
 import { readFoldModels, requireModelOfEachGroup } from './fold-models.ts';
-import { readInput, requireWritable, STANDARD_OUTPUT } from './results-file.ts';
+import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
@@ -75,7 +76,6 @@ export interface Benchmark {
   perLine: number;
   /** Finished sessions that `--resume` found in `out`. */
   done: SessionResult[];
-  /** Sessions to play. */
   remains: PlannedSession[];
   timings: boolean;
   /** Recording group to model file. */
@@ -215,6 +215,24 @@ export function benchmarkJson(
   return { results, json: resultsPieces(results) };
 }
 
+/** Writes partial results (not to standard output, where nothing could resume them) and ends the command. */
+export function leavePartial(
+  benchmark: Benchmark,
+  played: readonly SessionResult[],
+  { stdout, stderr }: CommandIo,
+  why: string,
+  status = EXIT_INTERRUPTED,
+): never {
+  const { out } = benchmark;
+  if (out !== STANDARD_OUTPUT) writeOutput(out, benchmarkJson(benchmark, played, false).json, stdout);
+  const hint =
+    out === STANDARD_OUTPUT
+      ? 'nothing was written; with --out <file> it could be resumed'
+      : `${out} holds the finished sessions, --resume continues it`;
+  stderr.write(`${why}: ${hint}\n`);
+  throw new ExitWith(status);
+}
+
 /** A place for finished sessions: partial results in `out`, so that a killed command loses none. */
 export function sessionStore({ out, tool, scenario, done }: Benchmark): SessionStore {
   return out === STANDARD_OUTPUT
@@ -242,7 +260,6 @@ function workDigest({
   return hash.digest('hex');
 }
 
-/** The scenario with the flags that change it. */
 function scenarioOf({ scenario, segments, playbackRate, targetLatency }: Flags): ResolvedScenario {
   return atTargetLatency(atPlaybackRate(shortened(scenarioOption(scenario), segments), playbackRate), targetLatency);
 }

@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
-import type { SessionResult } from '../replay/results.ts';
+import type { LiveMetrics, SessionResult } from '../replay/results.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, ExitWith } from './exit-status.ts';
 import { readInput } from './results-file.ts';
@@ -63,23 +63,16 @@ function liveChange(pairs: readonly (readonly [SessionResult, SessionResult])[])
   if (live.length === 0) return '';
   const mean = (of: (session: SessionResult) => number, side: 0 | 1) =>
     live.reduce((sum, pair) => sum + of(pair[side]), 0) / live.length;
-  const change = (of: (session: SessionResult) => number) => mean(of, 1) - mean(of, 0);
   const bitrate = ({ meanBitrateBps }: SessionResult) => meanBitrateBps;
   const signed = (value: number, digits: number) => `${value < 0 ? '' : '+'}${value.toFixed(digits)}`;
+  const change = (of: keyof LiveMetrics, digits: number) => {
+    const value = ({ live }: SessionResult) => live![of];
+    return signed(mean(value, 1) - mean(value, 0), digits);
+  };
   return (
-    `  bitrate ${signed((100 * change(bitrate)) / mean(bitrate, 0), 1)} %, ` +
-    `stalls ${signed(
-      change(({ live }) => live!.stallSecondsPerMinute),
-      2,
-    )} s and ` +
-    `${signed(
-      change(({ live }) => live!.stallsPerMinute),
-      2,
-    )} per minute, ` +
-    `latency ${signed(
-      change(({ live }) => live!.latencySecondsMean),
-      3,
-    )} s\n`
+    `  bitrate ${signed((100 * (mean(bitrate, 1) - mean(bitrate, 0))) / mean(bitrate, 0), 1)} %, ` +
+    `stalls ${change('stallSecondsPerMinute', 2)} s and ${change('stallsPerMinute', 2)} per minute, ` +
+    `latency ${change('latencySecondsMean', 3)} s\n`
   );
 }
 

@@ -6,7 +6,6 @@ import type { CommandIo } from './command-io.ts';
 import { addListenOptions, interrupted, listening, locationOption, portOption } from './serve-options.ts';
 import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
 
-/** The port of a real dish. */
 const DISH_PORT = 9200;
 
 interface FakeDishFlags extends ScriptFlags {

@@ -49,22 +49,39 @@ export class Progress {
   }
 }
 
+export interface Watched {
+  /** When aborted, the promise rejects with its reason. */
+  signal?: AbortSignal;
+  onProgress?(done: number, total: number): void;
+}
+
+/** `items` one by one, with progress after each; lets the event loop handle signals in between. */
+export async function* watched<T>(items: readonly T[], { signal, onProgress }: Watched): AsyncGenerator<T> {
+  for (const [i, item] of items.entries()) {
+    yield item;
+    onProgress?.(i + 1, items.length);
+    await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+  }
+}
+
 /** Shows the progress of `run`. An interrupt aborts its signal; the reason is an `ExitWith` that ends the command. */
 export async function withProgress<T>(
   io: CommandIo,
   noun: string,
-  run: (signal: AbortSignal, onProgress: (done: number, total: number) => void) => Promise<T>,
+  run: (watch: Required<Watched>) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort(new ExitWith(EXIT_INTERRUPTED)));
   let progress: Progress | undefined;
   let last = 0;
   try {
-    const result = await run(stop.signal, (done, total) => {
+    const onProgress = (done: number, total: number) => {
       progress ??= new Progress(io.stderr, total, noun);
       progress.update(done);
       last = done;
-    });
+    };
+    const result = await run({ signal: stop.signal, onProgress });
     progress?.end(last);
     return result;
   } finally {

@@ -14,14 +14,15 @@ import {
   addBenchmarkOptions,
   type Benchmark,
   benchmarkJson,
+  leavePartial,
   prepareBenchmark,
   sessionStore,
 } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
-import { EXIT_FAULT, EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
+import { EXIT_FAULT, ExitWith } from './exit-status.ts';
 import { jobsOption } from './flags.ts';
 import { Progress } from './progress.ts';
-import { STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
 
 /** Beside the built command. Run from source, there is no worker and one thread plays every session. */
@@ -81,7 +82,7 @@ async function simulate(
   }
   progress.end(played.length / perLine);
 
-  if (benchmark.done.length + played.length < total) leavePartial(benchmark, played, io);
+  if (benchmark.done.length + played.length < total) leavePartial(benchmark, played, io, 'interrupted');
   const { results, json } = benchmarkJson(benchmark, played, true);
   writeOutput(benchmark.out, json, io.stdout);
   stderr.write(summaryTable(results.summary));
@@ -94,17 +95,6 @@ function requireAlgorithm(
 ): void {
   const { play } = simulatedAlgorithm(name, own, flag, scenario);
   if (household && !play) throw new InputError(flag, 'an algorithm that can share a link', name);
-}
-
-/** Writes partial results (not to standard output, where nothing could resume them) and ends the command. */
-function leavePartial(benchmark: Benchmark, played: readonly SessionResult[], io: CommandIo): never {
-  if (benchmark.out === STANDARD_OUTPUT) {
-    io.stderr.write('interrupted: nothing was written; with --out <file> it could be resumed\n');
-  } else {
-    writeOutput(benchmark.out, benchmarkJson(benchmark, played, false).json, io.stdout);
-    io.stderr.write(`interrupted: ${benchmark.out} holds the finished sessions, --resume continues it\n`);
-  }
-  throw new ExitWith(EXIT_INTERRUPTED);
 }
 
 /** Prints the first fault and ends the command with status 1, if a controller failed. */

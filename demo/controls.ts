@@ -71,7 +71,6 @@ export class Controls {
     });
   }
 
-  /** Shows a choice and the traces to choose from. */
   show(choice: Choice, traces: readonly TraceListing[]): void {
     const listed = traces.map(({ name, durationSeconds }) => ({
       value: name,

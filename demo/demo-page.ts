@@ -170,6 +170,11 @@ export class DemoPage {
   async #start(): Promise<void> {
     const start = ++this.#starts;
     const isOvertaken = () => start !== this.#starts;
+    // Each step is a task of its own: together they would block the main thread for too long.
+    const isOvertakenNext = async () => {
+      await nextTask();
+      return isOvertaken();
+    };
     this.#showChoice();
     this.#endRun();
     this.#notices.clear('run');
@@ -188,15 +193,12 @@ export class DemoPage {
       const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
       this.#sessions = [...this.#sessions, ...sessions];
       const players: RunPlayer[] = [];
-      // Each step is a task of its own: together they would block the main thread for too long.
       for (const panel of panels) {
-        await nextTask();
-        if (isOvertaken()) return;
+        if (await isOvertakenNext()) return;
         await panel.clear();
       }
       for (const [place, panel] of panels.entries()) {
-        await nextTask();
-        if (isOvertaken()) return;
+        if (await isOvertakenNext()) return;
         const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
         const session = sessions[place]!;
         const newPlayer = newPlayers[place]!;
@@ -208,12 +210,10 @@ export class DemoPage {
         players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
       }
       for (const panel of panels) {
-        await nextTask();
-        if (isOvertaken()) return;
+        if (await isOvertakenNext()) return;
         void panel.play();
       }
-      await nextTask();
-      if (isOvertaken()) return;
+      if (await isOvertakenNext()) return;
       // The previous sessions are unused now: delete them.
       void this.#origin.removeSessions(this.#sessions.filter((session) => !sessions.includes(session)));
       this.#sessions = sessions;
@@ -237,7 +237,6 @@ export class DemoPage {
     }
   }
 
-  /** Stops the players; the views stay. */
   #stop(): void {
     this.#starts++;
     this.#endRun();

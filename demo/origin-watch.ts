@@ -17,7 +17,6 @@ export class OriginWatch {
     this.#timer = setInterval(() => void this.look(), PERIOD_MS);
   }
 
-  /** Stops looking. */
   end(): void {
     clearInterval(this.#timer);
   }
@@ -37,7 +36,6 @@ export class OriginWatch {
     }
   }
 
-  /** Shows that the origin does not answer. */
   lost(): void {
     this.#isLost = true;
     this.#notices.show('origin', {

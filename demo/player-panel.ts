@@ -27,7 +27,6 @@ export interface PlayerPanelOptions {
 }
 
 export interface PanelSession {
-  /** Makes the player of the panel's algorithm. */
   newPlayer: (context: PlayerContext) => TestPlayer;
   session: OriginSession;
   /** The other players on its link. */
@@ -170,7 +169,6 @@ export class PlayerPanel {
     return recorder.record;
   }
 
-  /** Starts the prepared session. */
   async play(): Promise<void> {
     const player = this.#player!;
     const recorder = this.#recorder!;
@@ -211,7 +209,6 @@ export class PlayerPanel {
     this.#recorder?.sample();
   }
 
-  /** Shows the session's state and figures. */
   draw(isRunning: boolean): void {
     const record = this.#recorder?.record;
     if (record === undefined) return;

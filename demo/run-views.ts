@@ -65,7 +65,6 @@ export class RunViews {
     await this.timeline.begin(run);
   }
 
-  /** Updates all views. */
   draw(): void {
     if (this.#run === undefined) return;
     this.#drawMoment();

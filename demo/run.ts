@@ -1,7 +1,7 @@
 /** One run: the sessions of all players from a common start. Views and exports read it. */
 
 import { liveSessionSeconds, type Scenario } from '../replay/scenarios.ts';
-import type { LinkSharing } from './choice.ts';
+import type { Choice } from './choice.ts';
 import type { TraceListing } from './origin-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
@@ -14,16 +14,10 @@ export interface RunPlayer {
   record: SessionRecord;
 }
 
-export interface Run {
+export interface Run extends Pick<Choice, 'startSeconds' | 'link' | 'risk' | 'service'> {
   trace: TraceListing;
   scenario: Scenario;
-  startSeconds: number;
-  link: LinkSharing;
   seed: number;
-  /** MPC-L's option `risk`. */
-  risk: number;
-  /** Address of the prediction service that MPC-L asks first; empty for none. */
-  service: string;
   timeline: Timeline;
   players: readonly RunPlayer[];
   /** Finished or stopped. */

@@ -83,7 +83,6 @@ export class SessionRecord {
   nowSeconds = 0;
   /** Segments whose playback has begun. */
   shownSegments = 0;
-  /** Bitrate of the picture on screen. */
   shownBitrateBps: number | undefined;
   /** Seeks after the first picture. */
   jumps = 0;
@@ -110,7 +109,6 @@ export class SessionRecord {
     return totalSeconds(this.stalls, this.nowSeconds);
   }
 
-  /** Startup delay, so far. */
   get startupSoFarSeconds(): number {
     return this.startupSeconds ?? this.nowSeconds;
   }

@@ -23,7 +23,6 @@ function clipped(u: uPlot, paint: (context: CanvasRenderingContext2D) => void): 
   ctx.restore();
 }
 
-/** Dashed vertical lines. */
 export function paintVerticals(u: uPlot, times: readonly number[], style: { colour: string; dash: number[] }): void {
   clipped(u, (ctx) => {
     ctx.strokeStyle = style.colour;
@@ -62,7 +61,6 @@ export function paintBands(u: uPlot, { spans, nowSeconds, colour }: Bands, row?:
   });
 }
 
-/** A dashed horizontal line. */
 export function paintHorizontal(u: uPlot, value: number, colour: string): void {
   clipped(u, (ctx) => {
     const y = Math.round(u.valToPos(value, 'y', true)) + 0.5;
@@ -126,7 +124,6 @@ export function paintCrosses(u: uPlot, points: readonly { seconds: number; value
   });
 }
 
-/** Covers the future with a veil. */
 export function paintFuture(u: uPlot, nowSeconds: number, { veil, line }: { veil: string; line: string }): void {
   const { ctx, bbox } = u;
   const future = across(u, nowSeconds, Number.MAX_SAFE_INTEGER);

@@ -147,7 +147,6 @@ export class TimelineView {
     this.#placeMarker();
   }
 
-  /** The canvases of all lanes, for export. */
   canvases(): { canvas: HTMLCanvasElement; title: string }[] {
     return this.#lanes.map(({ plot }) => ({
       canvas: plot.ctx.canvas,

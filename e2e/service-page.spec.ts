@@ -175,6 +175,7 @@ test('needs two round trips for its first picture, and little', async ({ page, s
     '/page/page.css',
     '/page/page.js',
     '/page/texts.js',
+    '/page/theme.css',
     '/v1/forecast',
     '/v1/handovers',
     '/v1/state',

@@ -1,6 +1,7 @@
 /** Scenarios by name or from JSON, validated and with their segment sizes. Browser-safe. */
 
 import { InputError } from '../abr/errors.ts';
+import { jsonObject } from './formats/json-object.ts';
 import { placeOf } from './formats/place.ts';
 import type { ResolvedScenario } from './results.ts';
 import {
@@ -67,8 +68,8 @@ interface ScenarioSource {
  */
 export function parseScenario(text: string, source: ScenarioSource): ResolvedScenario {
   const { file } = source;
-  const fields = jsonObject(text, file);
-  const check = new FieldCheck(file, fields);
+  const check = new FieldCheck(file, jsonObject(text, file));
+  const { fields } = check;
   check.known(FIELDS);
 
   const ladderBps = check.numbers('ladderBps');
@@ -125,11 +126,9 @@ function traceScaleFrom(check: FieldCheck, value: unknown): Scenario['traceScale
 function browserFrom(check: FieldCheck, value: unknown): BrowserModel {
   if (value === undefined) return MEASURED_BROWSER;
   const given = check.object('browser', value);
+  check.known(Object.keys(MEASURED_BROWSER), 'browser.', given);
   const browser: BrowserModel = { ...MEASURED_BROWSER };
   for (const key of Object.keys(given)) {
-    if (!Object.hasOwn(MEASURED_BROWSER, key)) {
-      check.wrong(`browser.${key}`, `one of the fields ${Object.keys(MEASURED_BROWSER).join(', ')}`, key);
-    }
     browser[key as keyof BrowserModel] = check.number(`browser.${key}`, { min: 0 }, given[key]);
   }
   return browser;
@@ -138,9 +137,7 @@ function browserFrom(check: FieldCheck, value: unknown): BrowserModel {
 function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCount: number }): LiveStream {
   const given = check.object('live', check.fields['live']);
   const known = ['chunkSeconds', 'encoderLatencySeconds', 'targetLatencySeconds', 'timeShiftSeconds', 'playbackRates'];
-  for (const key of Object.keys(given)) {
-    if (!known.includes(key)) check.wrong(`live.${key}`, `one of the fields ${known.join(', ')}`, key);
-  }
+  check.known(known, 'live.', given);
   const field = (key: string, rule: NumberRule) => check.number(`live.${key}`, rule, given[key]);
   const { segmentSeconds, segmentCount } = stream;
   const chunkSeconds = field('chunkSeconds', { above: 0, max: segmentSeconds, default: segmentSeconds });
@@ -229,9 +226,9 @@ export class FieldCheck {
     throw new InputError(placeOf({ file: this.file, field }), expected, got);
   }
 
-  known(fields: readonly string[]): void {
-    for (const key of Object.keys(this.fields)) {
-      if (!fields.includes(key)) this.wrong(key, `one of the fields ${fields.join(', ')}`, key);
+  known(names: readonly string[], prefix = '', fields = this.fields): void {
+    for (const key of Object.keys(fields)) {
+      if (!names.includes(key)) this.wrong(`${prefix}${key}`, `one of the fields ${names.join(', ')}`, key);
     }
   }
 
@@ -269,17 +266,6 @@ export class FieldCheck {
       return this.wrong(field, 'an object', value);
     return value as Record<string, unknown>;
   }
-}
-
-export function jsonObject(text: string, file: string): Record<string, unknown> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new InputError(file, 'a JSON object', error);
-  }
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
-  throw new InputError(file, 'a JSON object', json);
 }
 
 export function nameOf(file: string): string {

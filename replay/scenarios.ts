@@ -78,17 +78,6 @@ export interface BrowserModel {
   responseSecondsPerBit: number;
 }
 
-/** The textbook player, without delays. */
-export const IDEAL_BROWSER: BrowserModel = {
-  requestLatenessSeconds: 0,
-  requestGapSeconds: 0,
-  initSegmentBits: 0,
-  stallLevelSeconds: 0,
-  appendSeconds: 0,
-  responseSeconds: 0,
-  responseSecondsPerBit: 0,
-};
-
 /** Chromium 147 and dash.js 5.2.1 on two cores, measured with `leo-abr bench` (docs/simulator-vs-browser.md). */
 export const MEASURED_BROWSER: BrowserModel = {
   requestLatenessSeconds: 0.133,
@@ -119,6 +108,9 @@ const HD: Omit<Scenario, 'name' | 'bufferCapSeconds'> = {
   mu: 30,
   traceScale: { factor: 0.25 },
 };
+
+/** A session ends after this much waiting (startup and stalls). */
+export const CUTOFF_SECONDS = 600;
 
 /** Segments of a live scenario: 20 s before the join and 180 s after it. */
 const LIVE_SEGMENTS = 100;

@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
-import { type ApiLimits, createApi, DEFAULT_LIMITS } from './api/server.ts';
+import { type ApiLimits, type ApiOptions, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { DishMonitor } from './dish/dish-monitor.ts';
@@ -22,8 +22,7 @@ import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
 import { TriggerWatch } from './triggers/trigger-watch.ts';
 import { Webhook } from './triggers/webhook.ts';
 
-export interface ServiceOptions {
-  version: string;
+export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'version' | 'tls' | 'onFault'> {
   /** Default: 127.0.0.1. */
   host?: string;
   /** 0: any free port. */
@@ -34,10 +33,6 @@ export interface ServiceOptions {
   allowedOrigins?: readonly string[];
   /** Required bearer token. Default: none. */
   token?: string | undefined;
-  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is trusted. Default: none. */
-  trustedProxies?: readonly string[];
-  /** PEM. Default: plain HTTP. */
-  tls?: { cert: string; key: string } | undefined;
   limits?: Partial<ApiLimits>;
   /** `host:port` of the dish, or the script of a simulated one in this process. Default: none. */
   dish?: string | DishScript | undefined;
@@ -57,8 +52,6 @@ export interface ServiceOptions {
   model?: string | undefined;
   /** Default: the machine's. */
   clock?: Clock;
-  /** Receives internal errors. */
-  onFault?: (error: Error) => void;
   /** Receives problems, states of the dish and refused clients. Default: none of it is logged. */
   log?: Log;
 }

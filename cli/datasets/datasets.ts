@@ -57,8 +57,8 @@ async function fetchAll(names: readonly string[], flags: FetchFlags, io: Command
   const failed: string[] = [];
   for (const recipe of recipes) {
     try {
-      const recordings = await withProgress(io, `files of ${recipe.name}`, (signal, onProgress) =>
-        fetchDataset(recipe, { place, out, signal, onProgress, onNote: (note) => io.stderr.write(`${note}\n`) }),
+      const recordings = await withProgress(io, `files of ${recipe.name}`, (watch) =>
+        fetchDataset(recipe, { place, out, ...watch, onNote: (note) => io.stderr.write(`${note}\n`) }),
       );
       io.stderr.write(`${recipe.name}: ${count(recordings, 'recording')} in ${join(out, recipe.name)}\n`);
     } catch (error) {

@@ -6,6 +6,7 @@ import { InputError } from '../../abr/errors.ts';
 import { filesOf, recordingsIn } from '../../replay/datasets/dataset-files.ts';
 import type { Recipe, Source } from '../../replay/datasets/recipes.ts';
 import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
+import { type Watched, watched } from '../progress.ts';
 import { gitBlobOf, sha256Of } from './download.ts';
 import type { Place, PlacedFile } from './places.ts';
 
@@ -14,12 +15,10 @@ type Lock = Record<string, string>;
 
 export const LOCK_FILE = 'datasets-lock.json';
 
-interface FetchOptions {
+interface FetchOptions extends Required<Watched> {
   place: Place;
   /** Receives `<name of the data set>/` and the lock file. */
   out: string;
-  signal: AbortSignal;
-  onProgress: (done: number, total: number) => void;
   onNote: (note: string) => void;
 }
 
@@ -29,7 +28,7 @@ interface FetchOptions {
  * written then.
  */
 export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promise<number> {
-  const { place, out, signal, onProgress, onNote } = options;
+  const { place, out, signal, onNote } = options;
   const lock = readLock(out);
   const files: { source: Source; file: PlacedFile }[] = [];
   for (const source of recipe.sources) {
@@ -39,7 +38,7 @@ export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promi
   }
   const written = new Map<string, string>();
   let recordings = 0;
-  for (const [index, { source, file }] of files.entries()) {
+  for await (const { source, file } of watched(files, options)) {
     const bytes = await place.read(source, file.path, signal);
     try {
       check(bytes, source, file, lock);
@@ -56,10 +55,6 @@ export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promi
       place.discard(source, file.path);
       throw error;
     }
-    onProgress(index + 1, files.length);
-    // Lets an interrupt through where nothing is downloaded.
-    await new Promise(setImmediate);
-    signal.throwIfAborted();
   }
   if (recordings === 0) throw new InputError(recipe.name, 'recordings', undefined, 'none');
   writeFilesAtomically([

@@ -140,7 +140,6 @@ async function listen({ out, dish, host, port, allowOrigin }: Flags, io: Command
   return closed(running, io);
 }
 
-/** Measures the link until the command is interrupted. */
 async function measure(flags: Flags, io: CommandIo): Promise<void> {
   const { REAL_CLOCK } = await import('../../service/index.ts');
   await measureActively(flags, {

@@ -111,7 +111,6 @@ export class Scavenger {
     this.#heardMs = this.#options.clock.monotonicMs() - SILENCE_MS;
   }
 
-  /** The measurement has received bytes. */
   received(bytes: number): void {
     if (this.#measuring === undefined) return;
     this.#measuring.bytes += bytes;

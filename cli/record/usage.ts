@@ -10,7 +10,6 @@ import type { PassiveCapacity, TelemetrySecond } from '../../service/index.ts';
 export const USAGE_DATASET = 'recorded-usage';
 
 export interface UsageOptions {
-  /** File of the telemetry. */
   file: string;
   /** Ascending in time. */
   seconds: readonly TelemetrySecond[];

@@ -23,7 +23,6 @@ function svgOf(options: PlotOptions): string {
   return (plot as unknown as { outerHTML: string }).outerHTML.replace(OWN_STYLE, '').replaceAll(GROUP_LABEL, '');
 }
 
-/** The points of a series and its look. */
 export interface Series<Point> {
   style: SeriesStyle;
   points: readonly Point[];

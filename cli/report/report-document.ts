@@ -37,19 +37,15 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
   const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
   const traceOf = new Map(traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), trace]));
   const sections: Section[] = [];
+  const addSection = (id: string, heading: string, blocks: Block[], level: Section['level'] = 2) => {
+    if (blocks.length > 0) sections.push({ id, title: heading, level, blocks });
+  };
   for (const [i, run] of runs.entries()) {
-    const add = (id: string, sectionTitle: string, blocks: Block[]) => {
-      if (blocks.length > 0) sections.push({ id: `run-${i + 1}-${id}`, title: sectionTitle, level: 3, blocks });
-    };
+    const add = (id: string, heading: string, blocks: Block[]) => addSection(`run-${i + 1}-${id}`, heading, blocks, 3);
     const scopes = scopesOf(run);
     const variants = new Set(ablationsAmong(run.algorithms).map(({ variant }) => variant));
     const main = run.algorithms.filter((algorithm) => !variants.has(algorithm));
-    sections.push({
-      id: `run-${i + 1}`,
-      title: runTitle(run),
-      level: 2,
-      blocks: [{ kind: 'text', text: overview(run) }],
-    });
+    addSection(`run-${i + 1}`, runTitle(run), [{ kind: 'text', text: overview(run) }]);
     if (run.results.sessions.length === 0) continue;
     const isLive = run.scenario.live !== undefined;
     for (const [s, scope] of scopes.entries()) {
@@ -68,27 +64,21 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
     add('left-out', 'What was rejected or left out', leftOutBlocks(run));
   }
   const front = frontBlocks(runs, styles);
-  if (front.length > 0) sections.push({ id: 'front', title: 'Stalls against latency', level: 2, blocks: front });
-  const tiers = tierBlocks(runs, styles);
-  if (tiers.length > 0) sections.push({ id: 'tiers', title: 'Simulator against browser', level: 2, blocks: tiers });
-  sections.push({
-    id: 'made',
-    title: 'How it was made',
-    level: 2,
-    blocks: [
-      {
-        kind: 'text',
-        text:
-          'Every algorithm played the same traces from the same starts with the same seeds. QoE is in Mbit/s of ' +
-          'undisturbed media: the mean bitrate, less the cost of stalls and startup (`mu` per second) and of bitrate ' +
-          'changes (`lambda` per Mbit/s), per 4 s of media. Differences are between sessions of the same trace and ' +
-          'start; their 95 % intervals come from 4,000 resamples of whole recording groups (of recordings, where a ' +
-          'data set has fewer than 8 groups), stretched for the small number of groups.' +
-          (front.length === 0 ? '' : LIVE_QOE),
-      },
-      ...runs.flatMap(provenanceBlocks),
-    ],
-  });
+  addSection('front', 'Stalls against latency', front);
+  addSection('tiers', 'Simulator against browser', tierBlocks(runs, styles));
+  addSection('made', 'How it was made', [
+    {
+      kind: 'text',
+      text:
+        'Every algorithm played the same traces from the same starts with the same seeds. QoE is in Mbit/s of ' +
+        'undisturbed media: the mean bitrate, less the cost of stalls and startup (`mu` per second) and of bitrate ' +
+        'changes (`lambda` per Mbit/s), per 4 s of media. Differences are between sessions of the same trace and ' +
+        'start; their 95 % intervals come from 4,000 resamples of whole recording groups (of recordings, where a ' +
+        'data set has fewer than 8 groups), stretched for the small number of groups.' +
+        (front.length === 0 ? '' : LIVE_QOE),
+    },
+    ...runs.flatMap(provenanceBlocks),
+  ]);
   return {
     title: title ?? `Benchmark: ${[...new Set(runs.map(({ scenarioLabel }) => scenarioLabel))].join(', ')}`,
     abstract: runs.flatMap(headlines),

@@ -1,5 +1,6 @@
 /** Colour, dash and symbol of each algorithm, the same in every figure. Variants have the colour of their base. */
 
+import { remembered } from '../../replay/remembered.ts';
 import type { SeriesStyle } from './document.ts';
 
 /** `--series-<n>` of `page-style.ts`. These algorithms have the same colour in every report. */
@@ -26,11 +27,7 @@ export function seriesStyles(algorithms: readonly string[]): Map<string, SeriesS
   let free = FIRST_FREE_COLOR;
   for (const algorithm of algorithms) {
     const base = /^[^:@]+/.exec(algorithm)?.[0] ?? algorithm;
-    let color = colors.get(base);
-    if (color === undefined) {
-      color = KNOWN_COLORS[base] ?? free++ % COLOR_COUNT;
-      colors.set(base, color);
-    }
+    const color = remembered(colors, base, () => KNOWN_COLORS[base] ?? free++ % COLOR_COUNT);
     // Variants of a base differ by dash and symbol, bases by all three.
     const variant = variants.get(base) ?? 0;
     variants.set(base, variant + 1);

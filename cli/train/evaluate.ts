@@ -87,14 +87,13 @@ async function evaluateLive({ scenario: name = 'live-hd-1', ...flags }: Flags, i
   if (scenario.live === undefined) throw new InputError('--scenario', 'a live one with --live', name);
   const traces = readTraces(flags.traces, { onNote: (note) => io.stderr.write(`${note}\n`) });
   const modelOf = flags.foldModels === undefined ? undefined : modelsOf(flags.foldModels, traces);
-  const table = await withProgress(io, 'sessions', (signal, onProgress) =>
-    scoreLiveForecasts({ traces, scenario, modelOf, signal, onProgress }),
+  const table = await withProgress(io, 'sessions', (watch) =>
+    scoreLiveForecasts({ traces, scenario, modelOf, ...watch }),
   );
   const section = { id: 'live', title: 'Calibration', level: 2 as const, blocks: [table] };
   io.stdout.write([...markdown({ title: 'Forecasts within a second', abstract: [], sections: [section] })].join(''));
 }
 
-/** The model for a recording group. */
 function modelsOf(file: string, traces: readonly Trace[]): (group: string) => Model {
   const foldModels = readFoldModels(file);
   requireModelOfEachGroup(foldModels, traces, file);
@@ -132,8 +131,8 @@ async function evaluate(flags: Flags, io: CommandIo): Promise<void> {
 
   const trained = interpreter === undefined ? {} : await trainedPredictions(series, interpreter, io);
   const points = pointScores(series, { ...predictionsOf(series, modelOf), ...trained });
-  const forecasts = await withProgress(io, 'sessions', (signal, onProgress) =>
-    scoreForecasts({ traces, scenario, modelOf, signal, onProgress }),
+  const forecasts = await withProgress(io, 'sessions', (watch) =>
+    scoreForecasts({ traces, scenario, modelOf, ...watch }),
   );
   const evaluation: Evaluation = {
     schema: 1,

@@ -24,6 +24,7 @@ import type { ResolvedScenario } from '../../replay/results.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
 import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
+import { type Watched, watched } from '../progress.ts';
 import { normalScore } from './normal-score.ts';
 import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
 
@@ -53,7 +54,6 @@ const coverageFrom = (stepEndSeconds: number): number => Math.max(30, 3 * stepEn
 
 /** By variant and by baseline; arrays by step. */
 export interface StepScores {
-  /** Number of scored forecasts. */
   forecasts: number;
   /** Pinball loss, mean over the quantile levels. */
   pinball: Record<string, number[]>;
@@ -87,23 +87,20 @@ interface Moment {
   quantiles: Float64Array[];
 }
 
-export interface ScoreForecastsOptions {
+export interface ScoreForecastsOptions extends Watched {
   traces: readonly Trace[];
   scenario: ResolvedScenario;
   /** The model for a recording group, trained without that group. */
   modelOf(group: string): Model;
-  /** When aborted, the promise rejects with its reason. */
-  signal?: AbortSignal;
-  onProgress?(done: number, total: number): void;
 }
 
 export async function scoreForecasts(options: ScoreForecastsOptions): Promise<ForecastScores> {
-  const { traces, scenario, modelOf, signal, onProgress = () => {} } = options;
+  const { traces, scenario, modelOf } = options;
   const labels = datasetLabels(traces);
   const { sessions } = planBenchmark({ traces, scenario, starts: STARTS, algorithms: ['mpc-l'], seed: 1 });
   const moments: Moment[] = [];
   let levels: readonly number[] = [];
-  for (const [done, { trace, startSeconds, segmentCount, seed }] of sessions.entries()) {
+  for await (const { trace, startSeconds, segmentCount, seed } of watched(sessions, options)) {
     const { recordingGroup } = trace.metadata;
     const model = modelOf(recordingGroup);
     levels = model.levels;
@@ -118,10 +115,6 @@ export async function scoreForecasts(options: ScoreForecastsOptions): Promise<Fo
     const controller = createController('mpc-l', { seed });
     simulateSession({ trace, scenario, controller, startSeconds, segmentCount, seed, forecaster: probe });
     moments.push(...probe.moments);
-    onProgress(done + 1, sessions.length);
-    // Lets the event loop handle signals.
-    await new Promise((resolve) => setImmediate(resolve));
-    signal?.throwIfAborted();
   }
   return {
     scenario: scenario.name,

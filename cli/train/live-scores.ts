@@ -14,6 +14,7 @@ import type { ResolvedScenario } from '../../replay/results.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { type DecisionRecord, simulateSession } from '../../replay/simulator/simulate-session.ts';
 import { type Trace, wrapSeconds } from '../../replay/trace.ts';
+import { type Watched, watched } from '../progress.ts';
 import type { Table } from '../report/document.ts';
 import { percent } from '../report/format.ts';
 import { datasetLabels } from './training-rows.ts';
@@ -38,27 +39,24 @@ const FUTURES = 240;
 /** Decisions count from this session second on. */
 const FROM_SECONDS = 20;
 
-export interface LiveScoresOptions {
+export interface LiveScoresOptions extends Watched {
   traces: readonly Trace[];
   /** Of a live stream. */
   scenario: ResolvedScenario;
   /** The model for a recording group. Default: the shipped one. */
   modelOf: ((group: string) => Model) | undefined;
-  /** When aborted, the promise rejects with its reason. */
-  signal?: AbortSignal;
-  onProgress?(done: number, total: number): void;
 }
 
 /** Shares of outcomes below each quantile, by data set and span; a calibrated forecast has the levels themselves. */
 export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Table> {
-  const { traces, scenario, modelOf, signal, onProgress = () => {} } = options;
+  const { traces, scenario, modelOf } = options;
   const labels = datasetLabels(traces);
   const { sessions } = planBenchmark({ traces, scenario, starts: STARTS, algorithms: [ALGORITHM], seed: 1 });
   const futures = new Futures(FUTURES, 1, 1);
   const link = new LinkFutures(futures, 1);
   /** `[span][level]` */
   const tallies = new Map<string, { decisions: number; below: number[][] }>();
-  for (const [done, { trace, startSeconds, segmentCount, seed }] of sessions.entries()) {
+  for await (const { trace, startSeconds, segmentCount, seed } of watched(sessions, options)) {
     const label = labels.get(trace)!;
     const tally = tallies.get(label) ?? { decisions: 0, below: SPANS.map(() => LEVELS.map(() => 0)) };
     tallies.set(label, tally);
@@ -91,10 +89,6 @@ export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Ta
         newSubSecond: () => new SubSecond(),
       }),
     });
-    onProgress(done + 1, sessions.length);
-    // Lets the event loop handle signals.
-    await new Promise((resolve) => setImmediate(resolve));
-    signal?.throwIfAborted();
   }
   return {
     kind: 'table',

@@ -145,7 +145,6 @@ export function requireCard(model: ModelFile & { card?: ModelCard }, file: strin
   return card;
 }
 
-/** The card for people. */
 export function cardMarkdown(model: DescribedModel): string {
   const { card, name, stepEndsSeconds, levels, rankCorrelation, networks } = model;
   const { fit, data, leftOut, tool } = card;

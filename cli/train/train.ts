@@ -84,7 +84,7 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
     const rows = join(scratch, 'rows');
     // The folds are evaluated on the data sets left out; a single model does not need them.
     const played = { traces: folds === undefined ? kept : traces, seed, leftOut: leaveOut, folder: rows };
-    await withProgress(io, 'sessions', (signal, onProgress) => writeRows({ ...played, signal, onProgress }));
+    await withProgress(io, 'sessions', (watch) => writeRows({ ...played, ...watch }));
     const model = join(scratch, 'model.json');
     const args = ['--rows', rows, '--name', name, '--seed', String(seed), '--jobs', String(jobs)];
     if (folds !== undefined) args.push('--folds', folds);

@@ -20,10 +20,12 @@ import { mean } from '../../replay/evaluation/quantiles.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { type Random, seededRandom, seedOf } from '../../replay/random.ts';
+import { remembered } from '../../replay/remembered.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
 import { type Trace, traceStartUtcMs, wrapSeconds } from '../../replay/trace.ts';
+import { type Watched, watched } from '../progress.ts';
 
 /** Steps of the forecast: short for the next decisions, the last one long enough for an outage to end in it. */
 export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
@@ -53,7 +55,6 @@ const GREATEST_STRETCH = 0.7;
 const SESSION_SCENARIOS = ['uhd-8', 'small-6', 'uhd-16', 'uhd-8', 'pensieve-60'] as const;
 const SESSION_CONTROLLERS = ['mpc-o', 'mpc-d:abandon', 'mpc-d', 'mpc-o'] as const;
 
-/** A session to simulate for its rows. */
 export interface RowSession {
   trace: Trace;
   /** Label of the data set in reports. */
@@ -144,21 +145,18 @@ export function rowsOf(session: RowSession): Float32Array[] {
   return recorder.rows;
 }
 
-export interface WriteRowsOptions {
+export interface WriteRowsOptions extends Watched {
   traces: readonly Trace[];
   seed: number;
   /** Data sets (as in sidecars) to leave out of training; models are still evaluated on them. */
   leftOut?: readonly string[];
   /** For `rows.json` and `rows.f32`. */
   folder: string;
-  /** When aborted, the promise rejects with its reason. */
-  signal?: AbortSignal;
-  onProgress?(done: number, total: number): void;
 }
 
 /** Simulates the sessions and writes their rows. Resolves to the number of rows to train on. */
 export async function writeRows(options: WriteRowsOptions): Promise<number> {
-  const { traces, seed, leftOut = [], folder, signal, onProgress = () => {} } = options;
+  const { traces, seed, leftOut = [], folder } = options;
   const sessions = rowSessions(traces, seed);
   // Includes groups whose recordings are too short for a row.
   const groups = [...new Set(traces.map(({ metadata }) => metadata.recordingGroup))].sort();
@@ -170,17 +168,13 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
   let count = 0;
   let trainingRows = 0;
   try {
-    for (const [done, session] of sessions.entries()) {
+    for await (const session of watched(sessions, options)) {
       const { recordingGroup } = session.trace.metadata;
       const head = [groups.indexOf(recordingGroup), datasets.indexOf(session.dataset), session.stretch === 1 ? 0 : 1];
       const rows = rowsOf(session);
       writeSync(out, floatBytes(rows.map((row) => [...head, ...row])));
       count += rows.length;
       if (!isLeftOut(session.trace)) trainingRows += rows.length;
-      onProgress(done + 1, sessions.length);
-      // Lets the event loop handle signals.
-      await new Promise((resolve) => setImmediate(resolve));
-      signal?.throwIfAborted();
     }
   } finally {
     closeSync(out);
@@ -270,16 +264,6 @@ function stretched(trace: Trace, stretch: number): Trace {
     const average = mean(ratesBps);
     return { ...trace, ratesBps: ratesBps.map((rate) => average * (rate / average) ** stretch) };
   });
-}
-
-function remembered<Key, Value>(
-  values: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
-  key: Key,
-  make: () => Value,
-): Value {
-  const value = values.get(key) ?? make();
-  values.set(key, value);
-  return value;
 }
 
 const phases = new WeakMap<Trace, number>();

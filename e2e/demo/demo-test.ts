@@ -85,7 +85,6 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   },
 });
 
-/** Waits until every player has played this many seconds. */
 export async function untilPlayed(page: Page, seconds: number): Promise<void> {
   await page.waitForFunction(
     (least) => {

@@ -41,7 +41,6 @@ export function decidedAgain(
   });
 }
 
-/** One video request that dash.js sent. */
 export interface SentRequest {
   streamId: string;
   index: number;

@@ -1,12 +1,13 @@
 /** Converts a page's record of a session into the row of results that the simulator gives too. */
 
+import { groupBy } from '../evaluation/group-by.ts';
 import { liveMetrics } from '../evaluation/live-metrics.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
 import { playbackHistory } from './playback-history.ts';
-import type { RequestRecord, SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './session-record.ts';
 
 /** The session's rounded result; `timings` adds the durations of decisions. */
 export function browserSessionResult({
@@ -67,10 +68,8 @@ export function browserSessionResult({
 
 /** One row per received segment, with all its requests. */
 function segmentRows(scenario: ResolvedScenario, record: SessionRecord): SegmentRow[] {
-  const byIndex = new Map<number, RequestRecord[]>();
-  for (const request of [...record.requests].sort((a, b) => a.requestedAtSeconds - b.requestedAtSeconds)) {
-    byIndex.set(request.index, [...(byIndex.get(request.index) ?? []), request]);
-  }
+  const inOrder = [...record.requests].sort((a, b) => a.requestedAtSeconds - b.requestedAtSeconds);
+  const byIndex = groupBy(inOrder, ({ index }) => index);
   const rows: SegmentRow[] = [];
   for (const [index, requests] of [...byIndex].sort(([a], [b]) => a - b)) {
     const first = requests[0]!;

@@ -25,7 +25,6 @@ export interface CalibrationRow {
 interface CalibrationCase {
   trace: Trace;
   scenario: Scenario;
-  /** The representation to download. */
   representation: number;
   /** The first change of the trace's rate. */
   changeSeconds: number;

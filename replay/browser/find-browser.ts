@@ -3,7 +3,7 @@
  * system's chromium or chrome, the one of the npm package `@sparticuz/chromium` (so `npm ci` suffices).
  */
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   accessSync,
   constants,
@@ -21,10 +21,9 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { brotliDecompressSync, createBrotliDecompress } from 'node:zlib';
-import { readArchive } from './unpack-archive.ts';
 
 export interface FoundBrowser {
   executablePath: string;
@@ -173,10 +172,12 @@ interface PackagedBrowser extends LibraryPaths {
 /** The Chromium of `@sparticuz/chromium` (Linux on x64), unpacked with its libraries. */
 async function packagedBrowser(): Promise<PackagedBrowser | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
-  const packageDirectory = findPackage('@sparticuz/chromium');
+  const folders = createRequire(import.meta.url).resolve.paths('@sparticuz/chromium') ?? [];
+  const packageDirectory = folders
+    .map((folder) => join(folder, '@sparticuz/chromium'))
+    .find((folder) => existsSync(join(folder, 'bin', 'chromium.br')));
   if (!packageDirectory) return undefined;
   const archives = join(packageDirectory, 'bin');
-  if (!existsSync(join(archives, 'chromium.br'))) return undefined;
   const { version } = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as { version: string };
 
   const parents = [join(dirname(dirname(packageDirectory)), '.cache', 'leo-abr'), join(tmpdir(), 'leo-abr')];
@@ -190,22 +191,6 @@ async function packagedBrowser(): Promise<PackagedBrowser | undefined> {
     libraryDirectory: join(home, 'lib'),
     fontDirectory: join(home, 'fonts'),
   };
-}
-
-function findPackage(name: string): string | undefined {
-  let entry: string;
-  try {
-    entry = createRequire(import.meta.url).resolve(name);
-  } catch {
-    return undefined;
-  }
-  let directory = dirname(entry);
-  while (!existsSync(join(directory, 'package.json')) || basename(directory) === 'cjs') {
-    const up = dirname(directory);
-    if (up === directory) return undefined;
-    directory = up;
-  }
-  return directory;
 }
 
 function isWritableDirectory(path: string): boolean {
@@ -253,9 +238,7 @@ function configureFonts(folder: string): void {
 }
 
 function unpackArchive(archive: string, directory: string): void {
-  for (const { path, mode, content } of readArchive(brotliDecompressSync(readFileSync(archive)))) {
-    const file = join(directory, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, content, { mode });
-  }
+  mkdirSync(directory, { recursive: true });
+  const input = brotliDecompressSync(readFileSync(archive));
+  execFileSync('tar', ['-xof', '-', '-C', directory], { input, stdio: ['pipe', 'ignore', 'pipe'] });
 }

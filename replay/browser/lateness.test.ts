@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
-import { IDEAL_BROWSER } from '../scenarios.ts';
 import { type DownloadTiming, downloadTimings, isLate, lateShare, modelOf, responseSeconds } from './lateness.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
 

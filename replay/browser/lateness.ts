@@ -6,6 +6,7 @@
  * count as lateness (docs/decisions/lateness-beyond-the-browsers-own.md).
  */
 
+import { groupBy } from '../evaluation/group-by.ts';
 import type { PlayerName } from '../forecasters.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import type { BrowserModel } from '../scenarios.ts';
@@ -35,12 +36,10 @@ export interface DownloadTiming {
  * download.
  */
 export function downloadTimings(record: SessionRecord, log: readonly RequestLogEntry[]): DownloadTiming[] {
-  const served = new Map<string, RequestLogEntry[]>();
-  for (const entry of log) {
-    if (entry.kind !== 'segment' || entry.prescribedEndSeconds === undefined) continue;
-    const key = `${entry.representationId} ${entry.segmentIndex}`;
-    served.set(key, [...(served.get(key) ?? []), entry]);
-  }
+  const segments = log.filter(
+    ({ kind, prescribedEndSeconds }) => kind === 'segment' && prescribedEndSeconds !== undefined,
+  );
+  const served = groupBy(segments, ({ representationId, segmentIndex }) => `${representationId} ${segmentIndex}`);
   const timings: DownloadTiming[] = [];
   for (const request of record.requests) {
     if (request.outcome !== 'complete') continue;

@@ -5,16 +5,15 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
-import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import type { Http3Server, KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
 import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
 import type { CongestionControl } from '../kernel/kernel-support.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
 import { type ReplaySession, type RequestLogEntry, type RunningOrigin, startOrigin } from '../origin/index.ts';
-import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { BrowserModel } from '../scenarios.ts';
+import type { RunSessionsOptions } from '../simulator/run-sessions.ts';
 import { linkOf } from '../simulator/session-setup.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import type { BenchPart } from './bench-notes.ts';
@@ -29,17 +28,11 @@ import { inHousehold, type Seat, seatsOf } from './seats.ts';
 import type { SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
-export interface BenchOptions {
-  sessions: readonly PlannedSession[];
-  scenario: ResolvedScenario;
+export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'scenario' | 'own' | 'models' | 'timings'> {
   /** The built page (`npm run build:bench-page`). */
   pageDirectory: string;
   /** Default: the origin paces the responses. */
   kernel?: KernelTier;
-  /** The algorithms that are files. */
-  own?: readonly OwnAlgorithm[];
-  /** Models of the built-in forecaster by recording group. Default: the shipped one. */
-  models?: Readonly<Record<string, ModelFile>>;
   /**
    * Concurrent sessions, but one household at least; always one of either with `kernel`. Default: `defaultContexts`.
    */
@@ -48,9 +41,6 @@ export interface BenchOptions {
   lateShare?: number;
   /** The most runs of a session. Default 4. */
   maxAttempts?: number;
-  /** A session is abandoned after this much waiting. Default 600. */
-  cutoffSeconds?: number;
-  timings?: boolean;
   /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
   /**
@@ -91,17 +81,7 @@ export interface PlayedSession {
   linkStatistics?: LinkStatistics;
 }
 
-export interface BenchOutcome {
-  /** Accepted sessions, in the plan's order. */
-  results: SessionResult[];
-  rejectedRuns: number;
-  /** Sessions, or households, that were rejected at every attempt. */
-  givenUp: PlannedSession[];
-  browser: { userAgent: string } | undefined;
-}
-
 const DEFAULT_MAX_ATTEMPTS = 4;
-const DEFAULT_CUTOFF_SECONDS = 600;
 const LARGE_LADDER_BPS = 30e6;
 /** Of segments, as resource timing names them (ALPN). */
 const PROTOCOLS = { kernel: 'http/1.1', quic: 'h3' } as const;
@@ -122,18 +102,18 @@ interface Task {
 }
 
 /**
- * Plays all sessions. Rejects with an `InputError` for an unknown algorithm, before it starts a browser, and with a
- * `BrowserNotFoundError` if there is no browser.
+ * Plays all sessions; resolves to those, or the households, that were rejected at every attempt. Rejects with an
+ * `InputError` for an unknown algorithm, before it starts a browser, and with a `BrowserNotFoundError` if there is no
+ * browser.
  */
-export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
+export async function runBench(options: BenchOptions): Promise<PlannedSession[]> {
   const { sessions, scenario, signal, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
   const contexts = options.kernel !== undefined ? 1 : (options.contexts ?? defaultContexts(scenario));
   const perLine = sessions[0]?.household?.players.length ?? 1;
   for (const algorithm of new Set(sessions.map((session) => session.algorithm))) browserAlgorithm(algorithm);
 
-  const results = new Map<PlannedSession, SessionResult[]>();
-  const outcome: BenchOutcome = { results: [], rejectedRuns: 0, givenUp: [], browser: undefined };
-  if (sessions.length === 0) return outcome;
+  const givenUp: PlannedSession[] = [];
+  if (sessions.length === 0) return givenUp;
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();
@@ -168,25 +148,20 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
       const batch = queue.splice(0, Math.max(1, Math.floor(contexts / perLine)));
       for (const [i, played] of (await playBatch(batch, { browser, origin, link, options })).entries()) {
         const { planned, attempt } = batch[i]!;
-        outcome.browser ??= { userAgent: played[0]!.record.userAgent };
         update(part);
         for (const { planned: session, rejected: reason } of played) {
           if (reason === undefined) {
             part.sessions++;
             continue;
           }
-          outcome.rejectedRuns++;
           const { trace, startSeconds, algorithm } = session;
           const where = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
           part.rejections.push({ ...where, attempt, reason });
         }
-        if (played[0]!.rejected === undefined)
-          results.set(
-            planned,
-            played.map(({ result }) => result),
-          );
-        else if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
-        else outcome.givenUp.push(planned);
+        if (played[0]!.rejected !== undefined) {
+          if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
+          else givenUp.push(planned);
+        }
         await options.onPlayed?.(played);
       }
     }
@@ -201,8 +176,7 @@ export async function runBench(options: BenchOptions): Promise<BenchOutcome> {
     await origin.close();
     await link?.close();
   }
-  outcome.results = sessions.flatMap((planned) => results.get(planned) ?? []);
-  return outcome;
+  return givenUp;
 }
 
 function newPart(environment: BenchPart['environment']): BenchPart {
@@ -240,7 +214,6 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
   );
 }
 
-/** What all sessions of a run share. */
 interface Run {
   browser: Browser;
   origin: RunningOrigin;
@@ -264,7 +237,6 @@ function http3Arguments({ url, spki }: Http3Server): string[] {
   return [`--origin-to-force-quic-on=${new URL(url).host}`, `--ignore-certificate-errors-spki-list=${spki}`];
 }
 
-/** The sessions of each line of the plan. */
 async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSession[][]> {
   const { scenario, signal } = run.options;
   try {
@@ -343,7 +315,7 @@ async function loadPage(
   { attempt, session }: { attempt: number; session: ReplaySession },
   { browser, origin, options }: Run,
 ) {
-  const { timings = false, cutoffSeconds = DEFAULT_CUTOFF_SECONDS } = options;
+  const { timings = false } = options;
   const mostLateShare = options.lateShare ?? TOLERATED_LATE_SHARE;
   const { trace, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
@@ -357,7 +329,6 @@ async function loadPage(
     scenario,
     segmentCount,
     joinSeconds,
-    cutoffSeconds,
     ...(model && { model }),
   };
   const context = await browser.newContext({ viewport: VIEWPORT });
@@ -409,7 +380,6 @@ async function playIn(page: Page): Promise<SessionRecord> {
   }
 }
 
-/** Starts the trace, and the household's downloads, on the kernel link. */
 function startKernelTrace(
   link: KernelLink,
   { trace, startSeconds, seed, household }: PlannedSession,

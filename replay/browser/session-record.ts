@@ -20,8 +20,6 @@ export interface SessionConfig {
   segmentCount: number;
   /** In a household: the second of the link's clock at which the session begins. 0: its first request starts that clock. */
   joinSeconds: number;
-  /** The session is abandoned after this much waiting (startup and stalls). */
-  cutoffSeconds: number;
   /** The built-in forecaster's model. Default: the shipped one. */
   model?: ModelFile;
 }
@@ -107,7 +105,6 @@ declare global {
     leoAbrBench: {
       /** Loads all that the session needs before its start. */
       prepare(config: SessionConfig): Promise<void>;
-      /** Plays the session to its end. */
       play(): Promise<SessionRecord>;
     };
   }

@@ -9,7 +9,6 @@ import type { Recipe, Source } from './recipes.ts';
 import type { Recording } from './recording.ts';
 import { deepestPhaseSeconds } from './sub-second.ts';
 
-/** Whether a source has the file at this path of its repository. */
 export function isFileOf(source: Source, path: string): boolean {
   return typeof source.path === 'string' ? source.path === path : source.path.test(path);
 }

@@ -1,6 +1,7 @@
 /** Converters of sources with about one sample a second. */
 
 import { InputError } from '../../abr/errors.ts';
+import { groupBy } from '../evaluation/group-by.ts';
 import { decimalOf, linesOf } from '../formats/lines.ts';
 import { placeOf } from '../formats/place.ts';
 import {
@@ -68,13 +69,8 @@ export const roadRuns: Converter = (file) => {
   const loggedMs = table.times('timestamp_start', 0);
   const priorities = table.numbers('priority');
   const rates = table.numbers('download_mbps');
-  const rowsByName = new Map<string, number[]>();
-  loggedMs.forEach((ms, row) => {
-    const name = `${compactUtc(ms).slice(0, 8)}-prio${priorities[row]}`;
-    const rows = rowsByName.get(name);
-    if (rows === undefined) rowsByName.set(name, [row]);
-    else rows.push(row);
-  });
+  const nameOf = (row: number) => `${compactUtc(loggedMs[row]!).slice(0, 8)}-prio${priorities[row]}`;
+  const rowsByName = groupBy([...loggedMs.keys()], nameOf);
   return Array.from(rowsByName, ([name, rows]) => {
     const startMs = loggedMs[rows[0]!]!;
     const timesSeconds = rows.map((row) => (loggedMs[row]! - startMs) / 1000);

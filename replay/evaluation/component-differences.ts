@@ -26,13 +26,7 @@ export interface ComponentDifference extends PairedSample {
 export function componentDifference(
   algorithm: readonly SessionResult[],
   baseline: readonly SessionResult[],
-  options: {
-    scenario: ResolvedScenario;
-    ways: ReadonlyMap<string, DatasetUnits>;
-    seed: number;
-    label: string;
-    resamples?: number;
-  },
+  options: { scenario: ResolvedScenario; ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
 ): ComponentDifference | undefined {
   const { scenario, seed, label } = options;
   return pairedDifferences<SessionResult, Exclude<keyof ComponentDifference, keyof PairedSample>>(algorithm, baseline, {

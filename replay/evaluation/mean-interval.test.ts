@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { meansWithInterval, type UnitsOfSample } from './mean-interval.ts';
 
-const units = { unitOf: [0, 0, 1, 2, 2, 3], unitCount: 4, seed: 3, resamples: 500 };
+const units = { unitOf: [0, 0, 1, 2, 2, 3], unitCount: 4, seed: 3 };
 
 const meanWithInterval = (values: number[], of: UnitsOfSample) => meansWithInterval({ values }, of).values;
 

@@ -10,8 +10,6 @@ export interface UnitsOfSample {
   unitCount: number;
   /** Equal seeds give equal resamples, so that means over the same units are paired. */
   seed: number;
-  /** Default `RESAMPLES`. */
-  resamples?: number;
 }
 
 /**
@@ -20,7 +18,7 @@ export interface UnitsOfSample {
  */
 export function meansWithInterval<Name extends string>(
   samples: Readonly<Record<Name, ArrayLike<number>>>,
-  { unitOf, unitCount, seed, resamples = RESAMPLES }: UnitsOfSample,
+  { unitOf, unitCount, seed }: UnitsOfSample,
 ): Record<Name, Estimate> {
   const names = Object.keys(samples) as Name[];
   const sizes = new Float64Array(unitCount);
@@ -31,9 +29,9 @@ export function meansWithInterval<Name extends string>(
     return ofUnits;
   });
   const hasInterval = sizes.filter((size) => size > 0).length > 1;
-  const resampled = names.map(() => new Float64Array(hasInterval ? resamples : 0));
+  const resampled = names.map(() => new Float64Array(hasInterval ? RESAMPLES : 0));
   if (hasInterval) {
-    forEachResample({ unitCount, seed, resamples }, (counts, resample) => {
+    forEachResample({ unitCount, seed }, (counts, resample) => {
       let size = 0;
       for (let unit = 0; unit < unitCount; unit++) size += counts[unit]! * sizes[unit]!;
       for (const [n, ofUnits] of sums.entries()) {

@@ -25,10 +25,9 @@ export function pairedDifferences<T extends Pick<SessionResult, 'dataset' | 'tra
     ways: ReadonlyMap<string, DatasetUnits>;
     /** Of the resamples. */
     seed: number;
-    resamples?: number;
   },
 ): (PairedSample & Record<Name, Estimate>) | undefined {
-  const { keyOf, valuesOf, ways, seed, resamples } = options;
+  const { keyOf, valuesOf, ways, seed } = options;
   const baselineAt = new Map(baseline.map((one) => [keyOf(one), one]));
   const paired = own.filter((one) => baselineAt.has(keyOf(one)));
   if (paired.length === 0) return undefined;
@@ -40,6 +39,6 @@ export function pairedDifferences<T extends Pick<SessionResult, 'dataset' | 'tra
       values.map((pair) => pair.own[name] - pair.other[name]),
     ]),
   ) as Record<Name, number[]>;
-  const units = { unitOf: paired.map(unitOf), unitCount, seed, ...(resamples !== undefined && { resamples }) };
+  const units = { unitOf: paired.map(unitOf), unitCount, seed };
   return { pairs: paired.length, units: unitCount, resampledBy, ...meansWithInterval(samples, units) };
 }

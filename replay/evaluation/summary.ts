@@ -15,7 +15,6 @@ import { groupBy } from './group-by.ts';
 import { mean, tailSize } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
-/** A session with more stalls is severe. */
 const SEVERE_STALL_SECONDS = 10;
 
 interface SummaryOptions {

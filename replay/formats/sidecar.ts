@@ -3,6 +3,7 @@
 import { InputError } from '../../abr/errors.ts';
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { handoverPhaseOf, type TraceMetadata } from '../trace.ts';
+import { jsonObject } from './json-object.ts';
 import { placeOf } from './place.ts';
 
 /** All other keys are kept in `TraceMetadata.other`. */
@@ -22,22 +23,8 @@ export function defaultMetadata(traceName: string): TraceMetadata {
 }
 
 /** Metadata from the text of a sidecar; `null` means unknown, like an absent key. `file` is for messages. */
-export function parseSidecar(text: string, traceName: string, file: string): TraceMetadata {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new InputError(file, 'a JSON object', error);
-  }
-  return metadataFromJson(json, traceName, file);
-}
-
-/** Validated metadata from a sidecar's JSON value. */
-export function metadataFromJson(json: unknown, traceName: string, file: string): TraceMetadata {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new InputError(file, 'a JSON object', json);
-  }
-  const fields = json as Record<string, unknown>;
+export function parseSidecar(content: string, traceName: string, file: string): TraceMetadata {
+  const fields = jsonObject(content, file);
   const wrong = (field: string, expected: string): never => {
     throw new InputError(placeOf({ file, field }), expected, fields[field]);
   };

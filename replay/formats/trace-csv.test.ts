@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { placeOf } from './place.ts';
-import { metadataFromJson } from './sidecar.ts';
+import { parseSidecar } from './sidecar.ts';
 import { formatTraceCsv, parseTraceCsv } from './trace-csv.ts';
 
 const HEADER = 'time_s,throughput_mbps,rtt_ms,loss';
@@ -62,11 +62,8 @@ describe('parseTraceCsv', () => {
   });
 
   test('splits at blanks and gaps, and shifts the epoch phase and start of the parts', () => {
-    const metadata = metadataFromJson(
-      { start_utc: '2024-01-01T00:00:50Z', recording_group: 'g', speed: 3 },
-      'road',
-      'road.json',
-    );
+    const sidecar = '{ "start_utc": "2024-01-01T00:00:50Z", "recording_group": "g", "speed": 3 }';
+    const metadata = parseSidecar(sidecar, 'road', 'road.json');
     const rows = ['0,', '1,1', '2,2', '3,', '4,4', '5,5', '30,6', '31,7', '32,8', '33,9', '34,9', '35,9'];
     const parts = parseTraceCsv(['time_s,throughput_mbps', ...rows].join('\n'), { name: 'road', metadata });
     expect(parts.map(({ name, durationSeconds }) => [name, durationSeconds])).toEqual([

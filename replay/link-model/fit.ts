@@ -93,7 +93,6 @@ function distanceOf({ value, scale, tolerance }: Statistic, synthetic: number): 
   return Math.max(-5, Math.min(5, distance));
 }
 
-/** The table in Markdown, with a legend. */
 export function fitMarkdown({ rows, replicates, distance }: FitTable): string {
   return [
     '| statistic | recorded | synthetic | spread | off by |',

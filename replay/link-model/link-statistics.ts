@@ -5,6 +5,8 @@
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { quantile } from '../../abr/quantile.ts';
+import { mean } from '../evaluation/quantiles.ts';
+import { remembered } from '../remembered.ts';
 import type { RateSeries } from './rate-series.ts';
 
 /** Rates are raised to this before the logarithm, so that an outage is finite, in Mbit/s. */
@@ -23,6 +25,13 @@ export interface Statistic {
   tolerance: number;
 }
 
+export const ratio = (floor: number): Scale => ({ kind: 'ratio', floor });
+export const difference: Scale = { kind: 'difference' };
+
+export function row(...[name, value, scale, tolerance]: [string, number, Scale, number]): Statistic {
+  return { name, value, scale, tolerance };
+}
+
 /** ln of max(rate, floor). */
 export function logRates(mbps: Float64Array): Float64Array {
   return mbps.map((rate) => Math.log(Math.max(rate, LOG_FLOOR_MBPS)));
@@ -35,11 +44,11 @@ export function autocorrelation(logs: readonly Float64Array[], lag: number): num
   for (const log of logs) {
     const n = log.length;
     if (n <= lag) continue;
-    const mean = meanOf(log);
+    const center = mean(log);
     let own = 0;
-    for (let i = 0; i < n; i++) own += (log[i]! - mean) ** 2;
+    for (let i = 0; i < n; i++) own += (log[i]! - center) ** 2;
     let lagged = 0;
-    for (let i = lag; i < n; i++) lagged += (log[i]! - mean) * (log[i - lag]! - mean);
+    for (let i = lag; i < n; i++) lagged += (log[i]! - center) * (log[i - lag]! - center);
     variance += own;
     covariance += (lagged * n) / (n - lag);
   }
@@ -81,9 +90,7 @@ export function boundaryEffect(series: readonly RateSeries[]): BoundaryEffect | 
   const groups = new Map<string, Profiles>();
   for (const one of series) {
     if (one.epochPhaseSeconds === undefined || one.mbps.length < 2 * EPOCH_SECONDS) continue;
-    const profiles = groups.get(one.group) ?? new Profiles();
-    groups.set(one.group, profiles);
-    profiles.add(one.mbps, one.epochPhaseSeconds);
+    remembered(groups, one.group, () => new Profiles()).add(one.mbps, one.epochPhaseSeconds);
   }
   if (groups.size === 0) return undefined;
   const aligned = new Profiles();
@@ -175,12 +182,8 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
   const boundary = boundaryEffect(series);
   const hours = seconds / 3600;
 
-  const ratio = (floor: number): Scale => ({ kind: 'ratio', floor });
-  const difference: Scale = { kind: 'difference' };
-  type Row = [name: string, value: number, scale: Scale, tolerance: number];
-  const row = (...[name, value, scale, tolerance]: Row): Statistic => ({ name, value, scale, tolerance });
   return [
-    row('mean, Mbit/s', meanOf(pooled), ratio(1), 0.1),
+    row('mean, Mbit/s', mean(pooled), ratio(1), 0.1),
     ...[1, 5, 10, 25, 50, 75, 90, 95, 99].map((percent) =>
       row(
         `p${percent}, Mbit/s`,
@@ -211,20 +214,14 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
     ),
     row('dip at a boundary, %', 100 * (boundary?.dipDepth ?? Number.NaN), difference, 2),
     row('outages per hour', runs.length / hours, ratio(0.5), 0.25),
-    row('outage mean, s', runs.length === 0 ? Number.NaN : meanOf(runs), ratio(0), 0.2),
+    row('outage mean, s', mean(runs), ratio(0), 0.2),
     row('outage p50, s', quantile(runs, 0.5), ratio(0), 0.4),
     row('outage p90, s', quantile(runs, 0.9), ratio(0), 0.3),
-    row('outage longest, s', runs.length === 0 ? Number.NaN : runs[runs.length - 1]!, ratio(0), 0.5),
+    row('outage longest, s', runs.at(-1) ?? Number.NaN, ratio(0), 0.5),
   ];
 }
 
-export function meanOf(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
-  return sum / values.length;
-}
-
 function standardDeviation(values: Float64Array): number {
-  const mean = meanOf(values);
-  return Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)));
+  const center = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - center) ** 2)));
 }

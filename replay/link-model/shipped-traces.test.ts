@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { formatSidecar, metadataFromJson } from '../formats/sidecar.ts';
+import { formatSidecar, parseSidecar } from '../formats/sidecar.ts';
 import { formatTraceCsv, parseTraceCsv } from '../formats/trace-csv.ts';
 import { SHIPPED_TRACES, synthesizeShippedTraces } from './shipped-traces.ts';
 import { synthesizeTrace } from './synthesize-trace.ts';
@@ -25,7 +25,7 @@ describe('the shipped traces', () => {
   test('parse from text, as in a page, to the synthesized traces', () => {
     for (const drawn of synthesizeShippedTraces()) {
       const { name } = drawn;
-      const metadata = metadataFromJson(JSON.parse(fileText(`${name}.json`)), name, `${name}.json`);
+      const metadata = parseSidecar(fileText(`${name}.json`), name, `${name}.json`);
       const [read, ...rest] = parseTraceCsv(fileText(`${name}.csv`), { name, metadata });
       expect(rest).toEqual([]);
       expect(read!.metadata).toEqual(drawn.metadata);

@@ -37,8 +37,6 @@ export interface StarlinkLinkOptions {
   durationSeconds: number;
   /** A multiple of 0.1 s that divides the duration. Default 1. */
   stepSeconds?: number;
-  /** Second of the minute (UTC) of second 0, a multiple of 0.1 below 60. Default: drawn. */
-  epochPhaseSeconds?: number;
 }
 
 /** The columns of a synthetic link and its start. */
@@ -71,11 +69,9 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
   const steps = Math.round(durationSeconds / stepSeconds);
   const n = steps * finePerStep;
 
-  const start = startOfLink(seed, options.epochPhaseSeconds);
-  const phase = Math.round(start.epochPhaseSeconds * FINE_STEPS_PER_SECOND);
-  const boundaryOffset =
-    (((HANDOVER_SECOND * FINE_STEPS_PER_SECOND - phase) % FINE_STEPS_PER_EPOCH) + FINE_STEPS_PER_EPOCH) %
-    FINE_STEPS_PER_EPOCH;
+  const start = startOfLink(seed);
+  const toBoundary = (60 + HANDOVER_SECOND - start.epochPhaseSeconds) % EPOCH_SECONDS;
+  const boundaryOffset = toBoundary * FINE_STEPS_PER_SECOND;
 
   const mbps = fineRatesMbps({ parameters, seed, n, boundaryOffset });
   const latency = fineLatency({ parameters, seed, n, boundaryOffset, mbps });
@@ -112,18 +108,14 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
 }
 
 /**
- * The start of a synthetic link: a random minute of 2025, and the given or a random second of it. Random seconds are
- * whole, so that boundaries fall between one-second samples, as they nearly do in recordings.
+ * The start of a synthetic link: a random second of a random minute of 2025. Whole, so that boundaries fall between
+ * one-second samples, as they nearly do in recordings.
  */
-export function startOfLink(
-  seed: number,
-  givenPhaseSeconds?: number,
-): Pick<SyntheticLink, 'epochPhaseSeconds' | 'startUtcMs'> {
+export function startOfLink(seed: number): Pick<SyntheticLink, 'epochPhaseSeconds' | 'startUtcMs'> {
   const clock = new RandomStream(seed, 'clock');
-  const drawn = clock.whole(60);
+  const epochPhaseSeconds = clock.whole(60);
   const minuteMs = FIRST_START_UTC_MS + clock.whole(MINUTES_OF_YEAR) * 60_000;
-  const phase = Math.round((givenPhaseSeconds ?? drawn) * FINE_STEPS_PER_SECOND);
-  return { epochPhaseSeconds: tenths(phase), startUtcMs: minuteMs + phase * 100 };
+  return { epochPhaseSeconds, startUtcMs: minuteMs + epochPhaseSeconds * 1000 };
 }
 
 /** A number of fine steps in seconds, without rounding noise. */

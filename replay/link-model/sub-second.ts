@@ -2,14 +2,16 @@
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { median, quantile } from '../../abr/quantile.ts';
+import { mean } from '../evaluation/quantiles.ts';
 import { handoverPhaseOf } from '../trace.ts';
 import {
   autocorrelation,
+  difference,
   linkStatistics,
   logRates,
-  meanOf,
   OUTAGE_MBPS,
-  type Scale,
+  ratio,
+  row,
   type Statistic,
 } from './link-statistics.ts';
 import type { RateSeries } from './rate-series.ts';
@@ -75,43 +77,28 @@ export function subSecondStatistics(series: readonly RateSeries[]): Statistic[] 
   const logs = series.map(({ mbps }) => logRates(mbps));
   const depth = (dips: Dip[]) => median(dips.map((dip) => dip.depth));
   const below = handovers.map((dip) => dip.secondsBelowHalf);
-  const long = meanOf(below.map((seconds) => (seconds > LONG_SECONDS ? 100 : 0)));
+  const long = mean(below.map((seconds) => (seconds > LONG_SECONDS ? 100 : 0)));
 
-  const ratio = (floor: number): Scale => ({ kind: 'ratio', floor });
-  const difference: Scale = { kind: 'difference' };
-  type Row = [name: string, value: number, scale: Scale, tolerance: number];
-  const rows: Row[] = [
-    ...[5, 50, 95].map(
-      (percent): Row => [
-        `p${percent} of 0.1 s, Mbit/s`,
-        quantile(pooled, percent / 100),
-        ratio(1),
-        percent < 25 ? 0.15 : 0.1,
-      ],
-    ),
-    ['depth at a handover, median', depth(handovers), difference, 0.03],
-    ['depth in mid-epoch, median', depth(controls), difference, 0.03],
-    ['below half at a handover, mean s', meanOf(below), ratio(0.02), 0.1],
-    [`handovers below half for over ${LONG_SECONDS} s, %`, long, ratio(1), 0.3],
-    ['zero bins at handovers, %', meanOf(zeroAt), ratio(0.1), 0.3],
-    ['zero bins elsewhere, %', meanOf(zeroElsewhere), ratio(0.1), 0.3],
-    ...[0.1, 0.5, 1, 2, 5].map(
-      (lag): Row => [
-        `autocorrelation of 0.1 s at ${lag} s`,
-        autocorrelation(logs, Math.round(lag * BINS_PER_SECOND)),
-        difference,
-        0.05,
-      ],
-    ),
-  ];
   return [
     ...linkStatistics(series.map(perSecond)),
-    ...rows.map(([name, value, scale, tolerance]) => ({ name, value, scale, tolerance })),
+    ...[5, 50, 95].map((percent) =>
+      row(`p${percent} of 0.1 s, Mbit/s`, quantile(pooled, percent / 100), ratio(1), percent < 25 ? 0.15 : 0.1),
+    ),
+    row('depth at a handover, median', depth(handovers), difference, 0.03),
+    row('depth in mid-epoch, median', depth(controls), difference, 0.03),
+    row('below half at a handover, mean s', mean(below), ratio(0.02), 0.1),
+    row(`handovers below half for over ${LONG_SECONDS} s, %`, long, ratio(1), 0.3),
+    row('zero bins at handovers, %', mean(zeroAt), ratio(0.1), 0.3),
+    row('zero bins elsewhere, %', mean(zeroElsewhere), ratio(0.1), 0.3),
+    ...[0.1, 0.5, 1, 2, 5].map((lag) => {
+      const value = autocorrelation(logs, Math.round(lag * BINS_PER_SECOND));
+      return row(`autocorrelation of 0.1 s at ${lag} s`, value, difference, 0.05);
+    }),
   ];
 }
 
 function perSecond(series: RateSeries): RateSeries {
   const seconds = Math.floor(series.mbps.length / BINS_PER_SECOND);
   const bins = (second: number) => series.mbps.subarray(second * BINS_PER_SECOND, (second + 1) * BINS_PER_SECOND);
-  return { ...series, mbps: Float64Array.from({ length: seconds }, (_, second) => meanOf(bins(second))) };
+  return { ...series, mbps: Float64Array.from({ length: seconds }, (_, second) => mean(bins(second))) };
 }

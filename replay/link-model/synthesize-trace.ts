@@ -38,29 +38,18 @@ export interface SynthesizeOptions {
   name?: string;
   /** Mean rate in Mbit/s, for terrestrial links only. Default: the preset's. */
   mbps?: number;
-  /** Second of the minute (UTC) of second 0, a multiple of 0.1 below 60. Default: drawn. */
-  epochPhaseSeconds?: number;
 }
 
 const MAX_DURATION_SECONDS = 7 * 86_400;
 
 /** Draws a trace; its metadata record the preset and the seed. @throws {InputError} for wrong options. */
 export function synthesizeTrace(options: SynthesizeOptions): Trace {
-  const {
-    preset,
-    seed,
-    durationSeconds = 600,
-    stepSeconds = 1,
-    name = `${preset}-${seed}`,
-    epochPhaseSeconds,
-  } = options;
+  const { preset, seed, durationSeconds = 600, stepSeconds = 1, name = `${preset}-${seed}` } = options;
   validate({ ...options, durationSeconds, stepSeconds });
-  const clock = epochPhaseSeconds === undefined ? {} : { epochPhaseSeconds };
   if (isSimplePreset(preset)) {
     const defaults = SIMPLE_DEFAULTS[preset];
     const { mbps = defaults.mbps } = options;
     const steps = Math.round(durationSeconds / stepSeconds);
-    const start = startOfLink(seed, epochPhaseSeconds);
     const trace: Trace = {
       name,
       stepEndsSeconds: Float64Array.from({ length: steps }, (_, i) => roundTenths((i + 1) * stepSeconds)),
@@ -71,7 +60,7 @@ export function synthesizeTrace(options: SynthesizeOptions): Trace {
       metadata: {
         dataset: `synthetic-${preset}`,
         recordingGroup: name,
-        ...start,
+        ...startOfLink(seed),
         location: 'synthetic',
         licence: 'Apache-2.0',
         other: { synthetic: true, preset, seed, granularity_s: stepSeconds, mean_mbps: mbps },
@@ -81,7 +70,7 @@ export function synthesizeTrace(options: SynthesizeOptions): Trace {
   }
   const character = characterOf(preset, seed);
   const parameters = STARLINK_CHARACTERS[character];
-  const link = synthesizeStarlinkLink({ parameters, seed, durationSeconds, stepSeconds, ...clock });
+  const link = synthesizeStarlinkLink({ parameters, seed, durationSeconds, stepSeconds });
   const { startUtcMs, epochPhaseSeconds: phase, ...columns } = link;
   const isLive = character.endsWith('-live');
   return withCapacity(
@@ -104,7 +93,7 @@ export function synthesizeTrace(options: SynthesizeOptions): Trace {
 }
 
 function validate(options: SynthesizeOptions & { durationSeconds: number; stepSeconds: number }): void {
-  const { preset, seed, durationSeconds, stepSeconds, mbps, epochPhaseSeconds } = options;
+  const { preset, seed, durationSeconds, stepSeconds, mbps } = options;
   const wrong = (field: string, expected: string, got: unknown): never => {
     throw new InputError(field, expected, got);
   };
@@ -121,18 +110,12 @@ function validate(options: SynthesizeOptions & { durationSeconds: number; stepSe
   if (mbps !== undefined && !isSimplePreset(preset)) wrong('mbps', `none with ${preset} (its rates are fitted)`, mbps);
   if (mbps !== undefined && !(mbps >= 0.01 && mbps <= 100_000))
     wrong('mbps', 'a rate from 0.01 to 100000 Mbit/s', mbps);
-  if (
-    epochPhaseSeconds !== undefined &&
-    !(epochPhaseSeconds >= 0 && epochPhaseSeconds < 60 && isMultiple(epochPhaseSeconds, FINE_STEP_SECONDS, 0))
-  ) {
-    wrong('epochPhaseSeconds', 'a multiple of 0.1 s from 0 to below 60', epochPhaseSeconds);
-  }
 }
 
-/** Whether a number is a whole multiple (at least `least`) of `unit`, up to rounding. */
-function isMultiple(value: number, unit: number, least = 1): boolean {
+/** Whether a number is a whole multiple of `unit`, up to rounding. */
+function isMultiple(value: number, unit: number): boolean {
   const times = Math.round(value / unit);
-  return times >= least && Math.abs(value - times * unit) < 1e-6;
+  return times >= 1 && Math.abs(value - times * unit) < 1e-6;
 }
 
 function roundTenths(seconds: number): number {

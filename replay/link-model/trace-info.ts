@@ -1,8 +1,9 @@
 /** The statistics of a trace that `leo-abr trace info` prints. */
 
 import { quantile } from '../../abr/quantile.ts';
+import { mean } from '../evaluation/quantiles.ts';
 import type { Trace } from '../trace.ts';
-import { autocorrelation, boundaryEffect, logRates, meanOf, OUTAGE_MBPS, outageRuns } from './link-statistics.ts';
+import { autocorrelation, boundaryEffect, logRates, OUTAGE_MBPS, outageRuns } from './link-statistics.ts';
 import { rateSeriesOf } from './rate-series.ts';
 
 /** All but `stepSeconds` are taken on means per second; null: unknown, or the trace is too short. */
@@ -61,7 +62,7 @@ export function traceInfo(trace: Trace): TraceInfo {
     recordingGroup: trace.metadata.recordingGroup,
     durationSeconds: trace.durationSeconds,
     stepSeconds: Number(quantile(steps, 0.5).toPrecision(6)),
-    meanMbps: meanOf(ascending),
+    meanMbps: mean(ascending),
     p5Mbps: quantile(ascending, 0.05),
     p25Mbps: quantile(ascending, 0.25),
     p50Mbps: quantile(ascending, 0.5),

@@ -35,13 +35,7 @@ type Check<T> = (value: unknown, field: string) => T;
  * @throws {InputError} that names the field.
  */
 export function parseSessionRequest(text: string, { traces, scenarios, sessions }: Catalogue): SessionSpec {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new InputError('body', 'a JSON object', text);
-  }
-  const request = asObject(value, '');
+  const request = bodyObject(text);
   rejectUnknown(request, FIELDS, '');
 
   const { trace, scenario: scenarioField } = request;
@@ -105,10 +99,19 @@ const asFlag: Check<boolean> = (value, field) => {
 };
 
 function asObject(value: unknown, field: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError(field || 'body', 'a JSON object', value);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new InputError(field, 'a JSON object', value);
+}
+
+/** The JSON object in a request's body. */
+export function bodyObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InputError('body', 'a JSON object', text);
   }
-  return value as Record<string, unknown>;
+  return asObject(value, 'body');
 }
 
 function asName<Name extends string>(names: readonly Name[]): Check<Name> {

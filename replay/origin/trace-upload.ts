@@ -4,6 +4,7 @@ import { InputError } from '../../abr/errors.ts';
 import { defaultMetadata, parseSidecar } from '../formats/sidecar.ts';
 import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
 import type { Trace } from '../trace.ts';
+import { bodyObject } from './session-request.ts';
 
 /** Enough for a day of one-second samples with all columns. */
 export const LARGEST_TRACE_BYTES = 8 * 2 ** 20;
@@ -16,24 +17,11 @@ const MAX_UPLOADED = 50;
  * @throws {InputError} that names file, line and field.
  */
 export function parseTraceUpload(body: string): Trace[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    throw new InputError('body', 'a JSON object', body);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError('body', 'a JSON object', value);
-  }
-  const { file, text, sidecar } = value as Record<string, unknown>;
+  const { file, text, sidecar } = bodyObject(body);
   const name = typeof file === 'string' ? traceNameOf(file) : '';
-  if (typeof file !== 'string' || name === '') {
-    throw new InputError('file', 'the name of a file', file);
-  }
+  if (typeof file !== 'string' || name === '') throw new InputError('file', 'the name of a file', file);
   if (typeof text !== 'string') throw new InputError('text', 'a text', text);
-  if (sidecar !== undefined && typeof sidecar !== 'string') {
-    throw new InputError('sidecar', 'a text', sidecar);
-  }
+  if (sidecar !== undefined && typeof sidecar !== 'string') throw new InputError('sidecar', 'a text', sidecar);
   const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, `${name}.json`);
   return parseTraces(text, { name, file, metadata });
 }

@@ -10,19 +10,15 @@ import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
-import type { Trace } from '../trace.ts';
 import { optimalSession } from './optimal.ts';
+import type { SessionToPlan } from './optimal-problem.ts';
 import { type Process, playAlone } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import type { LinkAccess } from './shared-link.ts';
 import { playSession } from './simulate-session.ts';
 
 /** One session of a benchmark. */
-export interface SessionTask {
-  trace: Trace;
-  scenario: ResolvedScenario;
-  startSeconds: number;
-  segmentCount: number;
+export interface SessionTask extends SessionToPlan {
   seed: number;
   /** Measure the durations of decisions. */
   timings: boolean;
@@ -39,7 +35,6 @@ export interface SimulatedAlgorithm {
   play?(task: SessionTask): Process<SessionResult>;
 }
 
-/** Create a forecaster for one session. */
 const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
   oracle: ({ trace, scenario, startSeconds }) =>
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),

@@ -3,8 +3,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Controller, Observation } from '../../abr/index.ts';
+import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { SessionResult } from '../results.ts';
-import { IDEAL_BROWSER, MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
+import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Controller, createController, type Forecaster, PiecewisePath } from '../../abr/index.ts';
-import { IDEAL_BROWSER, type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
+import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
+import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { LiveFlight } from './live-flight.ts';
 import { LIVE_PAGE } from './live-session.ts';

@@ -5,10 +5,9 @@
 
 import { type PiecewisePath, QOE_UNIT_SECONDS, type QoeForm, qoeWeights } from '../../abr/index.ts';
 import type { ResolvedScenario } from '../results.ts';
-import type { BrowserModel } from '../scenarios.ts';
+import { type BrowserModel, CUTOFF_SECONDS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { pageLinkOf, sizesOf } from './session-setup.ts';
-import { CUTOFF_SECONDS } from './simulate-session.ts';
 
 export interface SessionToPlan {
   trace: Trace;

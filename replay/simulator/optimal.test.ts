@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ALGORITHM_NAMES, type Controller } from '../../abr/index.ts';
+import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { normal, seededRandom } from '../random.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
-import { IDEAL_BROWSER, MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
+import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { simulatedAlgorithm } from './algorithms.ts';
 import { findOptimum, optimalSession } from './optimal.ts';

@@ -8,16 +8,16 @@ import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
+import { remembered } from '../remembered.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { playHousehold } from './play-household.ts';
 import { roundedSession } from './session-result.ts';
 
-/** Model files by recording group. */
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
 
-interface RunSessionsOptions {
+export interface RunSessionsOptions {
   sessions: readonly PlannedSession[];
   scenario: ResolvedScenario;
   /** Measure decisions; see `simulateSession`. Default false. */
@@ -39,12 +39,8 @@ interface RunSessionsOptions {
 }
 
 /** The `workerData` of a worker, which then receives `WorkerTask`s and returns their results. */
-export interface WorkerSetup {
+export interface WorkerSetup extends Required<Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models' | 'own'>> {
   traces: readonly Trace[];
-  scenario: ResolvedScenario;
-  timings: boolean;
-  models: ModelsByGroup;
-  own: readonly OwnAlgorithm[];
 }
 
 export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex: number })[];
@@ -81,14 +77,7 @@ export function sessionPlayer({
 }): (session: PlannedSession) => SessionResult[] {
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
-  const algorithmOf = (name: string) => {
-    let algorithm = algorithms.get(name);
-    if (algorithm === undefined) {
-      algorithm = simulatedAlgorithm(name, controllers);
-      algorithms.set(name, algorithm);
-    }
-    return algorithm;
-  };
+  const algorithmOf = (name: string) => remembered(algorithms, name, () => simulatedAlgorithm(name, controllers));
   return ({ household, algorithm, ...start }) => {
     const task = { ...start, scenario, timings, model: parsed.get(start.trace.metadata.recordingGroup) };
     const played = household

@@ -1,6 +1,7 @@
 /** Caches what sessions share: a trace's link in a scenario, and the sizes of a scenario's segments. */
 
 import type { PiecewisePath, ResponseTime } from '../../abr/index.ts';
+import { remembered } from '../remembered.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, segmentSizesBits, traceScaleOf } from '../scenarios.ts';
 import { linkPath, meanRateBps, type Trace } from '../trace.ts';
@@ -33,22 +34,15 @@ export function pageLinkOf(trace: Trace, scenario: Scenario): PiecewisePath {
 }
 
 function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | undefined): PiecewisePath {
-  let ofTrace = links.get(trace);
-  if (ofTrace === undefined) {
-    ofTrace = new Map();
-    links.set(trace, ofTrace);
-  }
+  const ofTrace = remembered(links, trace, () => new Map<string, PiecewisePath>());
   const key = JSON.stringify([scenario.traceScale, scenario.payloadShare, scenario.rttSeconds, response]);
-  let link = ofTrace.get(key);
-  if (link === undefined) {
+  return remembered(ofTrace, key, () => {
     const meanBps = meanRateBps(trace);
     if (!(meanBps > 0)) {
       throw new RangeError(`trace ${trace.name}: expected a rate above 0 somewhere, got a mean of ${meanBps} bit/s`);
     }
-    link = linkPath(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare, scenario.rttSeconds, response);
-    ofTrace.set(key, link);
-  }
-  return link;
+    return linkPath(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare, scenario.rttSeconds, response);
+  });
 }
 
 /** Sizes in bits, `[segment][representation]`: the scenario's own if it has any, else seeded ones. */
@@ -62,22 +56,16 @@ export function upcomingSizesOf(
   segmentCount: number,
 ): readonly (readonly (readonly number[])[])[] {
   const { bySegment, upcoming } = preparedSizes(scenario);
-  let rows = upcoming.get(segmentCount);
-  if (rows === undefined) {
-    rows = Array.from({ length: segmentCount }, (_, segment) =>
+  return remembered(upcoming, segmentCount, () =>
+    Array.from({ length: segmentCount }, (_, segment) =>
       bySegment.slice(segment, Math.min(segment + UPCOMING_SEGMENTS, segmentCount)),
-    );
-    upcoming.set(segmentCount, rows);
-  }
-  return rows;
+    ),
+  );
 }
 
 function preparedSizes(scenario: Scenario | ResolvedScenario): Sizes {
-  let prepared = sizes.get(scenario);
-  if (prepared === undefined) {
-    const own = 'segmentSizesBits' in scenario ? scenario.segmentSizesBits : undefined;
-    prepared = { bySegment: own ?? segmentSizesBits(scenario), upcoming: new Map() };
-    sizes.set(scenario, prepared);
-  }
-  return prepared;
+  return remembered(sizes, scenario, () => ({
+    bySegment: 'segmentSizesBits' in scenario ? scenario.segmentSizesBits : segmentSizesBits(scenario),
+    upcoming: new Map(),
+  }));
 }

@@ -54,7 +54,6 @@ export type Airborne = SharedFlight &
  */
 export type Process<Result> = Generator<number, Result, void>;
 
-/** Plays a process that has the link for itself. */
 export function playAlone<Result>(process: Process<Result>): Result {
   return process.next().value as Result;
 }
@@ -73,7 +72,6 @@ export interface Stage<F extends Airborne> {
   waitForRoom(index: number): boolean;
   /** Waits until the segment can be requested. */
   waitForMedia(index: number): boolean;
-  /** Requests a segment now. */
   request(index: number, sizeBits: number): F;
   /** Reports a flight's progress until now to the forecaster. */
   report(hasEnded: boolean): void;

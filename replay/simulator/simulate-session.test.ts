@@ -8,8 +8,9 @@ import {
   type Observation,
   type PlayerState,
 } from '../../abr/index.ts';
+import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
-import { IDEAL_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
+import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, simulateSession } from './simulate-session.ts';

@@ -15,7 +15,7 @@ import type {
 } from '../../abr/index.ts';
 import type { CatchUp } from '../catch-up.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
-import type { Scenario } from '../scenarios.ts';
+import { CUTOFF_SECONDS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { Flight, ProgressFeed } from './flight.ts';
 import { playLiveSession } from './live-session.ts';
@@ -23,9 +23,6 @@ import { Playback } from './playback.ts';
 import { expect, type Process, playAlone, Session, type Stage } from './session.ts';
 import { pageLinkOf } from './session-setup.ts';
 import type { LinkAccess } from './shared-link.ts';
-
-/** A session ends after this much waiting (startup and stalls). */
-export const CUTOFF_SECONDS = 600;
 
 /** Period of the forecaster's progress events; those of an XHR are 50 to 100 ms apart. */
 const PROGRESS_BIN_SECONDS = 0.1;

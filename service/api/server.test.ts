@@ -185,7 +185,7 @@ describe('the API', () => {
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
     const files = [...html.matchAll(/(?:src|href)="(page\/[^"]+)"/g)].map(([, path]) => path!);
-    expect(files.sort()).toEqual(['page/page.css', 'page/page.js']);
+    expect(files.sort()).toEqual(['page/page.css', 'page/page.js', 'page/theme.css']);
     for (const path of [...files, 'page/chart.js', 'page/texts.js']) {
       expect((await inBrowserAt(`/${path}`)).headers.get('content-type')).toMatch(
         /^text\/(css|javascript); charset=utf-8$/,

@@ -112,7 +112,6 @@ const FIELDS = {
   GetLocationResponse: { lla: [1, 'LLAPosition'], source: [3, 'int32'], sigma_m: [4, 'double'] },
 } as const;
 
-/** Numbers of the status fields named above. */
 export const STATUS_NUMBERS: readonly number[] = Object.values(FIELDS.DishGetStatusResponse).map(([number]) => number);
 
 type Value<Type> = Type extends `${infer Item}[]`

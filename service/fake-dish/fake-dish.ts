@@ -44,7 +44,6 @@ export interface FakeDishOptions {
 
 /** Faults of a dish; any may be combined. */
 export interface Misbehaviour {
-  /** Answers are delayed by this. */
   delayMs?: number;
   /** Answers are cut to this share of their bytes, 0 to 1. */
   cutTo?: number;

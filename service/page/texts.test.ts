@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { PredictionService } from '../prediction-service.ts';
@@ -124,13 +123,4 @@ test.each([
   [172_800, '2 days'],
 ])('%d s is %s', (seconds, text) => {
   expect(texts.duration(seconds)).toBe(text);
-});
-
-test('the colours are those of the demo', () => {
-  const [page, demo] = ['page.css', '../../demo/styles.css'].map((path) => {
-    const css = readFileSync(new URL(path, import.meta.url), 'utf8');
-    return [...css.matchAll(/^ +(--[a-z0-9-]+): (#[0-9a-f]{6});$/gm)].map(([, name, colour]) => `${name} ${colour}`);
-  });
-  expect(page!.length).toBeGreaterThan(20);
-  expect(demo).toEqual(expect.arrayContaining(page!));
 });

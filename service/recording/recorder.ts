@@ -9,21 +9,15 @@ import { basename, resolve } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { Observation } from '../../abr/forecast.ts';
 import type { ObservationsRequest, StateReply } from '../api/wire.ts';
-import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { AppendFile, type FileSystem, isDiskFull, repairEnd } from './append-file.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { RecordedSeconds } from './recorded-seconds.ts';
-import { type RecordingFile, RecordingFolder } from './recording-folder.ts';
+import { type RecordingFile, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
 
-export interface RecorderOptions {
-  directory: string;
-  /** Limit of all recordings together. */
-  maxBytes: number;
-  maxAgeDays: number;
-  clock: Clock;
+export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files' | 'onNotice'> {
   problems: Problems;
   /** Location for the sidecars of traces, in words or rounded degrees. */
   place?: () => string | undefined;

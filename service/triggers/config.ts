@@ -24,7 +24,6 @@ export type Comparison = (typeof COMPARISONS)[number];
 export const STATISTICS = ['mean', 'median', 'max', 'min'] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
-/** A number, or a multiple of a statistic of the previous windows. */
 export type Threshold = number | { times: number; of: Statistic; windows: number };
 
 export interface Trigger {

@@ -27,8 +27,6 @@ interface Followed {
   video: ActiveDownload | undefined;
 }
 
-export type Downloads = ReturnType<typeof createDownloads>;
-
 /** A request is any object that the player keeps from the beginning of the request to its end. */
 export function createDownloads(life: LifeCycle, ticker: Ticker) {
   const followed = new Map<object, Followed>();

@@ -3,7 +3,7 @@
  * are bits; adapters convert. `adaptation.ts` has the calls in the other direction.
  */
 
-import type { PlayerState } from '../../abr/controller.ts';
+import type { LiveState, PlayerState } from '../../abr/controller.ts';
 
 /** A part of the presentation with its own segments: a period in DASH, otherwise the whole presentation. */
 export interface Period {
@@ -45,18 +45,11 @@ export interface Situation {
 }
 
 /** Where a player is in a live stream. */
-export interface LivePosition {
-  /** From the capture of the picture on screen to now; before the first picture the target. */
-  latencySeconds: number;
-  targetLatencySeconds: number;
+export interface LivePosition extends Omit<LiveState, 'chunkSeconds' | 'firstChunkAtSeconds'> {
   /** Position in the presentation of what is captured now. */
   nowSeconds: number;
   /** From the capture of a segment's start to the existence of its first chunk. */
   firstChunkSeconds: number;
-  /** As in `LiveState`. */
-  playbackRates: { min: number; max: number };
-  maxLatencySeconds: number;
-  isTargetFree?: boolean;
   /** The player changes its rate to hold the target, or leaves that to `RatePort`. Default false. */
   isCaughtUp?: boolean;
 }

@@ -2,16 +2,14 @@
 
 import type Hls from 'hls.js';
 import type { Level } from 'hls.js';
-import type { Choice, Representation } from '../core/player-port.ts';
-
-/** What hls.js's own controller would play first; undefined without levels. */
-type OwnFirst = () => number;
+import type { Representation } from '../core/player-port.ts';
 
 /**
  * Levels within the page's limits, ascending in bitrate. As hls.js does, they keep to the codecs and the video range
  * that play (at the start: that hls.js chooses) and avoid levels that failed, for as long as hls.js avoids them.
+ * `ownFirst`: what hls.js's own controller would play first.
  */
-export function allowedLevels(hls: Hls, ownFirst: OwnFirst): Level[] {
+export function allowedLevels(hls: Hls, ownFirst: () => number): Level[] {
   const { levels, minAutoLevel, maxAutoLevel } = hls;
   const like = hls.loadLevelObj ?? levels[ownFirst()];
   return levels
@@ -23,13 +21,6 @@ export function allowedLevels(hls: Hls, ownFirst: OwnFirst): Level[] {
 /** HLS names no variants; the attribute `BANDWIDTH` tells those of one codec apart, whatever hls.js removes. */
 export function representationOf({ bitrate, averageBitrate }: Level): Representation {
   return { id: String(bitrate), bitrateBps: averageBitrate };
-}
-
-/** Index of the chosen level in hls.js; undefined without a choice. */
-export function levelOf(hls: Hls, ownFirst: OwnFirst, choice: Choice | undefined): number | undefined {
-  const level =
-    choice && allowedLevels(hls, ownFirst).find(({ bitrate }) => String(bitrate) === choice.representationId);
-  return level && hls.levels.indexOf(level);
 }
 
 const isLike = (level: Level, like: Level | undefined) =>

@@ -19,8 +19,6 @@ interface Request {
   isInParts: boolean;
 }
 
-export type Requests = ReturnType<typeof createRequests>;
-
 export function createRequests(hls: Hls, { life, downloads }: Adaptation) {
   /** By `frag.type`. */
   const requests = new Map<string, Request>();

@@ -9,8 +9,6 @@ import { isLive, type LiveSync, type Manifest, type SegmentReference, type Shaka
 /** `liveSync` in place of the page's and the stream's: without rates, Shaka only returns to the element's default rate. */
 const UNSYNCHRONISED = { enabled: true, panicMode: false, minPlaybackRate: 0, maxPlaybackRate: 0 };
 
-export type Live = ReturnType<typeof createLive>;
-
 export function createLive(
   player: ShakaPlayer,
   options: { live: LiveOptions },

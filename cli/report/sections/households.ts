@@ -42,7 +42,7 @@ export function householdBlocks(run: Run, scopes: readonly Scope[]): Block[] {
       ],
       rows: given.map((algorithm) => {
         const rows = of(algorithm);
-        const meanOf = (value: (one: HouseholdResult) => number) => mean(rows.map(value));
+        const meanOf = (figure: keyof HouseholdResult) => mean(rows.map((one) => Number(one[figure])));
         const players = sessions.filter(({ household }) => household?.algorithm === algorithm);
         const stalls = Float64Array.from(players, ({ stallSeconds }) => stallSeconds).sort();
         const difference = differences.get(algorithm);
@@ -50,33 +50,15 @@ export function householdBlocks(run: Run, scopes: readonly Scope[]): Block[] {
         return [
           algorithm,
           String(rows.length),
-          fixed(
-            meanOf(({ qoeSum }) => qoeSum),
-            digits,
-          ),
-          fixed(
-            meanOf(({ qoeLeast }) => qoeLeast),
-            digits,
-          ),
+          fixed(meanOf('qoeSum'), digits),
+          fixed(meanOf('qoeLeast'), digits),
           fixed(quantile(Float64Array.from(players, qoeOf).sort(), 0.05), digits - 1),
           fixed(mean(stalls), 2),
           fixed(mean(stalls.subarray(stalls.length - tailSize(stalls.length))), 1),
-          fixed(
-            meanOf(({ qoeUnfairness }) => qoeUnfairness),
-            3,
-          ),
-          fixed(
-            meanOf(({ bitrateUnfairness }) => bitrateUnfairness),
-            3,
-          ),
-          fixed(
-            meanOf(({ instability }) => instability),
-            3,
-          ),
-          percent(
-            meanOf(({ linkUtilisation }) => linkUtilisation),
-            1,
-          ),
+          fixed(meanOf('qoeUnfairness'), 3),
+          fixed(meanOf('bitrateUnfairness'), 3),
+          fixed(meanOf('instability'), 3),
+          percent(meanOf('linkUtilisation'), 1),
           estimateCell(difference?.qoeSum, { digits }),
           estimateCell(difference?.qoeLeast, { digits }),
         ];

@@ -22,7 +22,6 @@ const COLUMNS: Readonly<Record<string, (row: SummaryRow, live: NonNullable<Summa
   'jumps / min': (_, { jumpsPerMinute }) => fixed(jumpsPerMinute, 2),
 };
 
-/** The tables of one scope of a live run. */
 export function liveSummaryBlocks(run: Run, scope: Scope): Block[] {
   const rows = rowsOf(run, scope);
   const means: Table = {

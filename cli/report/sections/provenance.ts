@@ -73,13 +73,7 @@ function toolRows(tools: readonly ToolInfo[]): string[][] {
   const distinct = (of: (tool: ToolInfo) => unknown) =>
     [...new Set(tools.map((tool) => String(of(tool) ?? 'unknown')))].join(', ');
   return [
-    [
-      'program',
-      tools
-        .map(({ name, version }) => `${name} ${version}`)
-        .filter((text, i, all) => all.indexOf(text) === i)
-        .join(', '),
-    ],
+    ['program', distinct(({ name, version }) => `${name} ${version}`)],
     ['commit', distinct(({ commit }) => commit)],
     ['seed', distinct(({ seed }) => seed)],
   ];

@@ -9,7 +9,6 @@ import { COMPONENT_TITLES, componentCells, differencesFrom, intervalsText, type 
 
 const COMPONENTS = ['QoE', 'bitrate', 'stalls', 'startup', 'switches'] as const;
 
-/** Figure and tables for one scope. */
 export function summaryBlocks(run: Run, scope: Scope, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
   const rows = run.results.summary.filter(({ dataset }) => dataset === scope.dataset);
   const { baseline } = run;

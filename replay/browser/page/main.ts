@@ -7,7 +7,7 @@ import { SubSecond } from '../../../predictor/sub-second.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
-import { liveSessionSeconds } from '../../scenarios.ts';
+import { CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
 import { loadPlayer } from './load-player.ts';
@@ -119,7 +119,7 @@ async function prepareSession(config: SessionConfig) {
       else if (joinSeconds > 0) await clock.startedAtMs();
       player.start();
 
-      const longestSeconds = segmentCount * scenario.segmentSeconds + config.cutoffSeconds + STUCK_SECONDS;
+      const longestSeconds = segmentCount * scenario.segmentSeconds + CUTOFF_SECONDS + STUCK_SECONDS;
       const begunMs = performance.now();
       const endedBy = await new Promise<SessionRecord['endedBy']>((resolve) => {
         const timer = setInterval(() => {
@@ -128,7 +128,7 @@ async function prepareSession(config: SessionConfig) {
           if ((performance.now() - begunMs) / 1000 > longestSeconds) onFault('the session did not end');
           const isOver = now >= (liveEndSeconds ?? Number.POSITIVE_INFINITY) || playback.isOver(now);
           const end = fault !== undefined ? 'fault' : isOver ? 'end' : undefined;
-          const cutoff = meter.waitedSeconds(now) >= config.cutoffSeconds ? 'cutoff' : undefined;
+          const cutoff = meter.waitedSeconds(now) >= CUTOFF_SECONDS ? 'cutoff' : undefined;
           const endedBy = end ?? cutoff;
           if (endedBy === undefined) return;
           clearInterval(timer);

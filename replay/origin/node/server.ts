@@ -26,7 +26,6 @@ export interface RunningOrigin extends Pick<Origin, 'createSession' | 'session' 
   port: number;
   /** Responds to `/session...` and `/traces`; returns false for any other path. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
-  /** The URL of a session's manifest. */
   manifestUrl(session: ReplaySession): string;
   /** Closes all connections and stops listening. */
   close(): Promise<void>;
