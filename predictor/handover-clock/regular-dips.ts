@@ -2,7 +2,7 @@
 
 import { SLOTS_PER_SECOND } from './dips.ts';
 
-const { abs, log, max } = Math;
+const { abs, floor, log, max } = Math;
 
 /** Share of a position's dips that begin in the slot before it, in its own, and in the next one. */
 const OFFSET_SHARES = [0.1, 0.75, 0.15] as const;
@@ -14,6 +14,9 @@ const FORGOTTEN = 0.05;
 
 export class RegularDips {
   readonly #slots: number;
+  /** The positions that the last slot is evidence on, and `observe`'s ratio for each. */
+  readonly positions = new Uint16Array(OFFSET_SHARES.length);
+  readonly ratios = new Float64Array(OFFSET_SHARES.length);
   readonly #dips: Float32Array;
   readonly #trials: Float32Array;
 
@@ -24,17 +27,19 @@ export class RegularDips {
   }
 
   /**
-   * Calls `add` for each position that the slot is evidence on, with the probability of what was observed / that of a
-   * link with the share `share` of dips, wherever they are.
+   * Sets the ratios: the probability of what was observed / that of a link with the share `share` of dips, wherever they
+   * are.
    */
-  observe(slot: number, isDip: boolean, share: number, add: (position: number, ratio: number) => void): void {
+  observe(slot: number, isDip: boolean, share: number): void {
     for (let i = 0; i < OFFSET_SHARES.length; i++) {
       const part = OFFSET_SHARES[i]!;
-      const position = (((slot + 1 - i) % this.#slots) + this.#slots) % this.#slots;
+      const at = slot + 1 - i;
+      const position = at - this.#slots * floor(at / this.#slots);
       const dips = this.#dips[position]!;
       const trials = this.#trials[position]!;
       const probability = (part * (FIRST_DIPS + dips)) / (FIRST_DIPS + FIRST_MISSES + trials);
-      add(position, isDip ? 1 + (probability * (1 - share)) / share : 1 - probability);
+      this.positions[i] = position;
+      this.ratios[i] = isDip ? 1 + (probability * (1 - share)) / share : 1 - probability;
       const keep = 1 - FORGOTTEN * part;
       this.#dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
       this.#trials[position] = max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
@@ -62,11 +67,14 @@ export class OtherPeriods {
   observe(slot: number, isDip: boolean, share: number): number {
     const before = this.#total;
     for (const { dips, weights, share: first } of this.#periods) {
-      dips.observe(slot, isDip, share, (position, ratio) => {
-        const weight = max(weights[position]! * ratio, LEAST_SHARE * first * before);
+      const { positions, ratios } = dips;
+      dips.observe(slot, isDip, share);
+      for (let i = 0; i < positions.length; i++) {
+        const position = positions[i]!;
+        const weight = max(weights[position]! * ratios[i]!, LEAST_SHARE * first * before);
         this.#total += weight - weights[position]!;
         weights[position] = weight;
-      });
+      }
     }
     const logRatio = log(this.#total / before);
     if (abs(log(this.#total)) > LARGEST_LOG_TOTAL) {
