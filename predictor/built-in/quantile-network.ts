@@ -94,5 +94,5 @@ export class QuantileNetworks {
 }
 
 function softplus(x: number): number {
-  return x > 30 ? x : Math.log1p(Math.exp(x));
+  return x > 30 ? x : Math.log(1 + Math.exp(x));
 }
