@@ -5,7 +5,7 @@
 
 import type { InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
-import type { Futures } from './futures.ts';
+import { type Futures, sortBy } from './futures.ts';
 import { sizesAt, stallCostOf, tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import type { ValueFunction } from './value-function.ts';
@@ -46,6 +46,31 @@ export interface Outcomes<R extends Request = Request> {
   evaluate(request: R): Evaluation;
 }
 
+/** Arrays of `SegmentOutcomes`, one set for many states: their allocation would cost as much as an evaluation. */
+export class OutcomeMemory {
+  /** Score of each future, and futures in its order; for one request. */
+  readonly scores: Float64Array;
+  readonly order: Uint16Array;
+  /** `[future][representation]`: the replacement of an abandoned download; NaN until it was computed. */
+  replacedSeconds = new Float64Array(0);
+  replacedScores = new Float64Array(0);
+
+  constructor(futureCount: number) {
+    this.scores = new Float64Array(futureCount);
+    this.order = Uint16Array.from(this.scores, (_, f) => f);
+  }
+
+  /** Begins a state. */
+  forget(representations: number): void {
+    const size = this.scores.length * representations;
+    if (size !== this.replacedScores.length) {
+      this.replacedSeconds = new Float64Array(size);
+      this.replacedScores = new Float64Array(size);
+    }
+    this.replacedSeconds.fill(Number.NaN);
+  }
+}
+
 /** One state, its futures and the solved value function; `evaluate` answers for any number of requests. */
 export class SegmentOutcomes implements Outcomes {
   readonly #state: PlayerState;
@@ -64,19 +89,26 @@ export class SegmentOutcomes implements Outcomes {
   readonly #playableSeconds: number;
   /** Seconds after a request at which the plan abandons a download that is about to stall. */
   readonly #reactionSeconds: number;
-  /** Score of each future; one array for all requests. */
-  readonly #scores: Float64Array;
+  readonly #memory: OutcomeMemory;
 
   constructor(
     state: PlayerState,
-    plan: { options: ResolvedMpcLOptions; futures: Futures; later: ValueFunction; latencySeconds: number },
+    plan: {
+      options: ResolvedMpcLOptions;
+      futures: Futures;
+      later: ValueFunction;
+      latencySeconds: number;
+      memory: OutcomeMemory;
+    },
   ) {
-    const { options, futures } = plan;
+    const { options, memory } = plan;
     const { tuning } = options;
     const { weights, ladderBps, playbackRate } = state;
     this.#state = state;
     this.#options = options;
-    this.#futures = futures;
+    this.#futures = plan.futures;
+    this.#memory = memory;
+    memory.forget(ladderBps.length);
     this.#later = plan.later;
     this.#latencySeconds = plan.latencySeconds;
     const units = state.segmentSeconds / QOE_UNIT_SECONDS;
@@ -93,7 +125,6 @@ export class SegmentOutcomes implements Outcomes {
           this.#playableSeconds - tuning.patienceSegments * this.#segmentSeconds,
         )
       : Number.POSITIVE_INFINITY;
-    this.#scores = new Float64Array(futures.count);
   }
 
   /** A request for the whole segment, sent now. */
@@ -116,6 +147,7 @@ export class SegmentOutcomes implements Outcomes {
    */
   evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
     const futures = this.#futures;
+    const { scores, replacedSeconds, replacedScores } = this.#memory;
     const playable = this.#playableSeconds;
     const reaction = this.#reactionSeconds;
     let qoeSum = 0;
@@ -128,10 +160,11 @@ export class SegmentOutcomes implements Outcomes {
       // Abandon it for a lower representation that arrives sooner, if that scores higher.
       if (seconds > reaction && seconds > playable) {
         for (let lower = 0; lower < representation; lower++) {
-          const sentAt = reaction + this.#newLatency(lower);
-          const replaced = sentAt + futures.transferSeconds(f, sentAt, this.#sizesBits[lower]!);
+          const at = f * this.#gains.length + lower;
+          if (Number.isNaN(replacedSeconds[at]!)) this.#replace(f, lower, at);
+          const replaced = replacedSeconds[at]!;
           if (replaced >= seconds) continue;
-          const other = this.#score(f, lower, replaced);
+          const other = replacedScores[at]!;
           if (other > score) {
             score = other;
             played = lower;
@@ -139,12 +172,20 @@ export class SegmentOutcomes implements Outcomes {
           }
         }
       }
-      this.#scores[f] = score;
+      scores[f] = score;
       qoeSum += this.#gains[played]! - this.#switchCosts[played]! - this.#state.weights.mu * stall;
       stallSum += stall;
     }
     const units = futures.count * (this.#state.segmentSeconds / QOE_UNIT_SECONDS);
     return { score: this.#meanWithTail(), qoe: qoeSum / units, stallSeconds: stallSum / futures.count };
+  }
+
+  /** Plays the replacement of an abandoned download in one future, which is the same for all requests. */
+  #replace(future: number, representation: number, at: number): void {
+    const sentAt = this.#reactionSeconds + this.#newLatency(representation);
+    const seconds = sentAt + this.#futures.transferSeconds(future, sentAt, this.#sizesBits[representation]!);
+    this.#memory.replacedSeconds[at] = seconds;
+    this.#memory.replacedScores[at] = this.#score(future, representation, seconds);
   }
 
   /** Score of one future in which the segment arrives after `seconds`. */
@@ -163,13 +204,16 @@ export class SegmentOutcomes implements Outcomes {
 
   /** Mean of the futures' scores, in which the worst `tailShare` of them has extra weight. */
   #meanWithTail(): number {
-    const scores = this.#scores;
+    const { scores, order } = this.#memory;
     const tailWeight = tailWeightOf(this.#options);
-    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    let sum = 0;
+    for (let f = 0; f < scores.length; f++) sum += scores[f]!;
+    const mean = sum / scores.length;
     if (tailWeight <= 0) return mean;
-    scores.sort();
+    sortBy(order, scores);
     const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * scores.length));
-    const tail = scores.subarray(0, worst).reduce((sum, score) => sum + score, 0);
+    let tail = 0;
+    for (let i = 0; i < worst; i++) tail += scores[order[i]!]!;
     return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
   }
 }

@@ -29,7 +29,7 @@ export interface ValueProblem {
   bins: number;
   /** Steps and their ends in seconds from now; the last one goes on. Capacity `[step * bins + rank]` in bit/s. */
   steps: number;
-  stepEndsSeconds: Float64Array;
+  stepEndsSeconds: ArrayLike<number>;
   capacityBps: Float64Array;
   /** Buffer level now, before the segment to decide on; the first stage is the segment after it. */
   bufferLevelSeconds: number;
@@ -52,8 +52,9 @@ export interface ValueProblem {
   reactionSeconds: number;
   /** No download is abandoned while more than this is buffered. */
   patienceSeconds: number;
-  /** `at` is asked for this buffer level and higher ones. */
+  /** `at` is asked for buffer levels from here to there. */
   leastLevelSeconds: number;
+  mostLevelSeconds: number;
 }
 
 /**
@@ -94,12 +95,15 @@ export class ValueFunction {
   #outcome!: Float64Array;
   #bins = 0;
   #count = 0;
-  /** The first point of the grid that the current stage needs: lower buffer levels are not looked up. */
+  /** The points of the grid that the current stage needs, up to before `#end`: others are not looked up. */
   #first = 0;
+  #end = 0;
 
   #mu = 0;
   #segmentSeconds = 0;
   #topLevel = 0;
+  /** Parts of `CELL_OF` per second of buffer; a little less, so that rounding leads to no part above. */
+  #partsPerSecond = 0;
   /** Per point: buffer level, seconds of it that play before the element stalls, 1 / distance to the next point. */
   readonly #levels = new Float64Array(POINTS);
   readonly #playable = new Float64Array(POINTS);
@@ -134,10 +138,16 @@ export class ValueFunction {
     const asked = this.#pointBelow(problem.leastLevelSeconds);
     // Every download ends with a new segment in the buffer.
     const reached = this.#pointBelow(problem.segmentSeconds);
+    const ends = [this.#pointBelow(problem.mostLevelSeconds) + 2];
+    for (let k = 0; k < stages.length; k++) {
+      ends.push(this.#pointBelow(this.#levels[ends[k]! - 1]! + problem.segmentSeconds) + 2);
+    }
     this.#first = Math.min(asked, reached);
+    this.#end = ends[stages.length]!;
     this.#valueBuffer(problem);
     for (let k = stages.length - 1; k >= 0; k--) {
       this.#first = k === 0 ? asked : reached;
+      this.#end = ends[k]!;
       this.#stageOutcomes(problem, k);
       this.#stageValues(problem, stages[k]!);
       const solved = this.#values;
@@ -166,7 +176,8 @@ export class ValueFunction {
     this.#count = count;
     this.#values = new Float64Array(size);
     this.#later = new Float64Array(size);
-    this.#outcome = new Float64Array(size);
+    // With room for ranks that `#expectFrom` adds with a probability of 0.
+    this.#outcome = new Float64Array(size + 3 * count * POINTS);
     this.#expected = new Float64Array(count * POINTS);
     this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
     this.#abandonable = new Uint8Array(count * POINTS);
@@ -187,6 +198,7 @@ export class ValueFunction {
     this.#mu = problem.mu;
     this.#segmentSeconds = problem.segmentSeconds;
     this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
+    this.#partsPerSecond = ((1 - 1e-12) * CELL_TABLE) / this.#topLevel;
     for (let n = 0; n < POINTS; n++) {
       levels[n] = this.#topLevel * LEVEL_SHARES[n]!;
       playable[n] = Math.max(0, levels[n]! - problem.stallLevelSeconds);
@@ -210,7 +222,7 @@ export class ValueFunction {
     const levels = this.#levels;
     for (let row = 0; row < bins * count; row++) {
       const perSecond = bufferValuePerSecond[Math.floor(row / count)]!;
-      for (let n = this.#first; n < POINTS; n++) later[row * POINTS + n] = perSecond * levels[n]!;
+      for (let n = this.#first; n < this.#end; n++) later[row * POINTS + n] = perSecond * levels[n]!;
     }
   }
 
@@ -225,7 +237,7 @@ export class ValueFunction {
     // Elapsed time = initial buffer + appended media - current buffer (0 here).
     const whenEmpty = problem.bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
     let step = last;
-    for (let n = this.#first; n < POINTS; n++) {
+    for (let n = this.#first; n < this.#end; n++) {
       const seconds = whenEmpty - levels[n]!;
       while (step > 0 && seconds < middleOf(step)) step--;
       stepBefore[n] = step;
@@ -248,8 +260,9 @@ export class ValueFunction {
     const rateBps = this.#rateBps;
     const lastingBps = this.#lastingBps;
     const first = this.#first;
+    const end = this.#end;
     const { qualities, qualityScale, lambda, latencySeconds } = problem;
-    for (let n = first; n < POINTS; n++) {
+    for (let n = first; n < end; n++) {
       const rate = this.#rateAt(problem, n, rank);
       rateBps[n] = rate;
       lastingBps[n] = Math.max(rate, this.#rateAt(problem, n, bins >> 1));
@@ -261,7 +274,7 @@ export class ValueFunction {
       const row = r * POINTS;
       const bits = sizesBits[r]!;
       const seconds = this.#seconds[r]!;
-      for (let n = first; n < POINTS; n++) {
+      for (let n = first; n < end; n++) {
         const atRank = bits / rateBps[n]!;
         const takes =
           latencySeconds +
@@ -276,8 +289,8 @@ export class ValueFunction {
           abandonable[row + n] = 0;
         }
       }
-      this.#valueAfter(rank, r, seconds, POINTS);
-      for (let n = first; n < POINTS; n++) outcome[table + row + n] = qualityScale * qualities[r]! + after[n]!;
+      this.#valueAfter(rank, r, seconds, end);
+      for (let n = first; n < end; n++) outcome[table + row + n] = qualityScale * qualities[r]! + after[n]!;
     }
     for (let lower = 0; lower < count - 1 && abandonableEnd > 0; lower++) {
       const lowerSeconds = this.#seconds[lower]!;
@@ -343,8 +356,7 @@ export class ValueFunction {
   /** The cell of the grid that holds a buffer level from 0 to below the highest. */
   #cellAt(level: number): number {
     const levels = this.#levels;
-    const topLevel = this.#topLevel;
-    let cell = CELL_OF[((level / topLevel) * CELL_TABLE) | 0]!;
+    let cell = CELL_OF[(level * this.#partsPerSecond) | 0]!;
     while (levels[cell + 1]! <= level) cell++;
     return cell;
   }
@@ -367,7 +379,7 @@ export class ValueFunction {
       }
       const table = from * size;
       for (let row = 0; row < size; row += POINTS) {
-        for (let i = row + this.#first; i < row + POINTS; i++) values[table + i] = expected[i]!;
+        for (let i = row + this.#first; i < row + this.#end; i++) values[table + i] = expected[i]!;
       }
     }
   }
@@ -378,15 +390,27 @@ export class ValueFunction {
     const outcome = this.#outcome;
     const expected = this.#expected;
     const first = this.#first;
+    const end = this.#end;
     const size = this.#count * POINTS;
+    const likely = (to: number) => {
+      const probability = to < bins ? transitions[from * bins + to]! : 0;
+      return probability < NEGLIGIBLE ? 0 : probability;
+    };
     expected.fill(0);
-    for (let to = 0; to < bins; to++) {
-      const probability = transitions[from * bins + to]!;
-      if (probability < NEGLIGIBLE) continue;
-      const table = to * size;
+    // Four ranks at once, added in their order: twice as fast.
+    for (let to = 0; to < bins; to += 4) {
+      const [a, b, c, d] = [likely(to), likely(to + 1), likely(to + 2), likely(to + 3)];
+      if (a + b + c + d === 0) continue;
+      const forA = to * size;
+      const [forB, forC, forD] = [forA + size, forA + 2 * size, forA + 3 * size];
       for (let row = 0; row < size; row += POINTS) {
-        for (let i = row + first; i < row + POINTS; i++) {
-          expected[i] = expected[i]! + probability * outcome[table + i]!;
+        for (let i = row + first; i < row + end; i++) {
+          expected[i] =
+            expected[i]! +
+            a * outcome[forA + i]! +
+            b * outcome[forB + i]! +
+            c * outcome[forC + i]! +
+            d * outcome[forD + i]!;
         }
       }
     }
@@ -397,7 +421,7 @@ export class ValueFunction {
     const expected = this.#expected;
     const row = representation * POINTS;
     const from = other * POINTS;
-    for (let n = this.#first; n < POINTS; n++) {
+    for (let n = this.#first; n < this.#end; n++) {
       const value = expected[from + n]! - cost;
       if (value > expected[row + n]!) expected[row + n] = value;
     }
