@@ -50,8 +50,7 @@ const FIRST_SPREAD_90 = 0.3;
 export class LinkHistory {
   readonly #bits = new Float64Array(AVERAGE_SECONDS.length);
   readonly #busy = new Float64Array(AVERAGE_SECONDS.length);
-  /** Rings: rate of each bin, its logarithm, and its end. */
-  readonly #binRates = new Float64Array(BINS);
+  /** Rings: ln rate of each bin, and its end. */
   readonly #binLogs = new Float64Array(BINS);
   readonly #binEnds = new Float64Array(BINS);
   #binCount = 0;
@@ -83,8 +82,7 @@ export class LinkHistory {
     this.#openBusy += duration;
     if (this.#openBusy >= BIN_SECONDS - 1e-3) {
       const at = this.#binCount++ % BINS;
-      this.#binRates[at] = Math.max(this.#openBits / this.#openBusy, Number.MIN_VALUE);
-      this.#binLogs[at] = Math.log(this.#binRates[at]!);
+      this.#binLogs[at] = Math.log(Math.max(this.#openBits / this.#openBusy, Number.MIN_VALUE));
       this.#binEnds[at] = endSeconds;
       this.#openBits = 0;
       this.#openBusy = 0;
@@ -119,7 +117,7 @@ export class LinkHistory {
       Math.log1p(Math.min(120, this.#observedSeconds)) / 2,
     ]);
     const isKnown = Number.isFinite(handoverSeconds);
-    into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, reference) : UNKNOWN_HANDOVER, ALWAYS_KNOWN);
+    into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, logReference) : UNKNOWN_HANDOVER, ALWAYS_KNOWN);
     return true;
   }
 
@@ -154,7 +152,7 @@ export class LinkHistory {
   }
 
   /** In the order of `FEATURES`. */
-  #epochFeatures(nowSeconds: number, handoverSeconds: number, reference: number): number[] {
+  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number): number[] {
     const epochs = (nowSeconds - handoverSeconds) / EPOCH_SECONDS;
     const epoch = Math.floor(epochs);
     const position = (epochs - epoch) * PHASE_HATS;
@@ -166,9 +164,9 @@ export class LinkHistory {
     let observed = 0;
 
     // Newest bin first: this epoch's rate, then those of the previous epochs.
-    let rates = this.#openBits / reference;
+    let rates = Math.exp(Math.log(this.#openBits / this.#openBusy) - logReference) * this.#openBusy;
     let seconds = this.#openBusy;
-    if (!(seconds > 0) || Math.floor((this.#lastSeenSeconds - handoverSeconds) / EPOCH_SECONDS) !== epoch) {
+    if (!(rates >= 0) || Math.floor((this.#lastSeenSeconds - handoverSeconds) / EPOCH_SECONDS) !== epoch) {
       rates = 0;
       seconds = 0;
     }
@@ -191,7 +189,7 @@ export class LinkHistory {
         rates = 0;
         seconds = 0;
       }
-      rates += this.#binRates[at]! / reference;
+      rates += Math.exp(this.#binLogs[at]! - logReference);
       seconds++;
     }
     const count = previous.count / EPOCHS;

@@ -28,11 +28,12 @@ const GREATEST_SCALE = 1.5;
 /** Floor of rates, as a share of the reference, as in training. */
 const LEAST_LOG_RATIO = Math.log(0.003);
 
-/** A forecast until its last step is scored. */
+/** A forecast until all its steps are scored. */
 interface Pending {
   issuedSeconds: number;
   logReference: number;
   values: Float64Array;
+  scoredSteps: number;
 }
 
 export class Recalibration {
@@ -40,9 +41,8 @@ export class Recalibration {
   /** The normal score of each quantile level. */
   readonly #scores: readonly number[];
   readonly #delivered: DeliveredTimeline;
-  /** At most one per period of the horizon, oldest first; per step, how many of them have been scored. */
-  readonly #pending: Pending[] = [];
-  readonly #scored: Uint16Array;
+  /** At most one per period of the horizon. */
+  #pending: Pending[] = [];
   #lastIssuedSeconds = Number.NEGATIVE_INFINITY;
   /** Per step: sum and number of squared scores. */
   readonly #squares: Float64Array;
@@ -53,7 +53,6 @@ export class Recalibration {
     this.#scores = levels.map(normalQuantile);
     const horizon = stepEndsSeconds[stepEndsSeconds.length - 1]!;
     this.#delivered = new DeliveredTimeline(horizon + PERIOD_SECONDS + 1);
-    this.#scored = new Uint16Array(stepEndsSeconds.length);
     this.#squares = new Float64Array(stepEndsSeconds.length);
     this.#counts = new Float64Array(stepEndsSeconds.length);
   }
@@ -89,7 +88,7 @@ export class Recalibration {
     if (nowSeconds - this.#lastIssuedSeconds >= PERIOD_SECONDS) {
       this.#lastIssuedSeconds = nowSeconds;
       const logReference = Math.log(referenceBps);
-      this.#pending.push({ issuedSeconds: nowSeconds, logReference, values: values.slice() });
+      this.#pending.push({ issuedSeconds: nowSeconds, logReference, values: values.slice(), scoredSteps: 0 });
     }
     const variance = this.#variance;
     const levels = this.#scores.length;
@@ -104,20 +103,13 @@ export class Recalibration {
   }
 
   #scorePast(nowSeconds: number): void {
-    const pending = this.#pending;
-    const scored = this.#scored;
-    for (let step = 0; step < scored.length; step++) {
-      for (; scored[step]! < pending.length; scored[step]!++) {
-        const next = pending[scored[step]!]!;
-        if (next.issuedSeconds + this.#ends[step]! > nowSeconds) break;
-        this.#scoreStep(next, step);
+    const ends = this.#ends;
+    for (const pending of this.#pending) {
+      while (pending.scoredSteps < ends.length && pending.issuedSeconds + ends[pending.scoredSteps]! <= nowSeconds) {
+        this.#scoreStep(pending, pending.scoredSteps++);
       }
     }
-    // The last step is the latest.
-    const done = scored[scored.length - 1]!;
-    if (done === 0) return;
-    pending.splice(0, done);
-    for (let step = 0; step < scored.length; step++) scored[step]! -= done;
+    this.#pending = this.#pending.filter(({ scoredSteps }) => scoredSteps < ends.length);
   }
 
   #scoreStep({ issuedSeconds, logReference, values }: Pending, step: number): void {

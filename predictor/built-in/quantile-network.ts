@@ -10,19 +10,19 @@ export interface Layer {
   biases: Float32Array;
 }
 
+/** Greatest softplus output, so that products are finite. */
+const GREATEST_OUTPUT = 30;
 /** Slope of the leaky ReLU below 0. */
 export const LEAK = 0.1;
 
 export class QuantileNetworks {
   readonly #networks: readonly (readonly Layer[])[];
-  readonly #stepCount: number;
   readonly #levelCount: number;
   readonly #buffers: readonly [Float64Array, Float64Array];
 
-  /** Every network has the same inputs and `stepCount * levelCount` outputs; `levelCount` is odd. */
-  constructor(networks: readonly (readonly Layer[])[], stepCount: number, levelCount: number) {
+  /** Every network has the same inputs and outputs, `levelCount` per step, which is odd. */
+  constructor(networks: readonly (readonly Layer[])[], levelCount: number) {
     this.#networks = networks;
-    this.#stepCount = stepCount;
     this.#levelCount = levelCount;
     const widest = Math.max(...networks.flat().map((layer) => layer.biases.length));
     this.#buffers = [new Float64Array(widest), new Float64Array(widest)];
@@ -30,8 +30,27 @@ export class QuantileNetworks {
 
   /** Writes the quantiles `[step * levelCount + level]` into `into`. */
   evaluate(features: Float64Array, into: Float64Array): void {
-    into.fill(0);
-    for (const network of this.#networks) this.#add(this.#outputs(network, features), into);
+    const levelCount = this.#levelCount;
+    const middle = levelCount >> 1;
+    const share = 1 / this.#networks.length;
+    // The sum of softplus outputs, ln(1 + e^x), is the logarithm of a product over networks and levels.
+    for (let i = 0; i < into.length; i++) into[i] = i % levelCount === middle ? 0 : 1;
+    for (const network of this.#networks) {
+      const outputs = this.#outputs(network, features);
+      for (let i = 0; i < into.length; i++) {
+        if (i % levelCount === middle) into[i]! += share * outputs[i]!;
+        else into[i]! *= 1 + Math.exp(Math.min(GREATEST_OUTPUT, outputs[i]!));
+      }
+    }
+    for (let at = middle; at < into.length; at += levelCount) {
+      for (const direction of [1, -1]) {
+        let product = 1;
+        for (let i = 1; i <= middle; i++) {
+          product *= into[at + direction * i]!;
+          into[at + direction * i] = into[at]! + direction * share * Math.log(product);
+        }
+      }
+    }
   }
 
   #outputs(network: readonly Layer[], features: Float64Array): Float64Array {
@@ -73,26 +92,4 @@ export class QuantileNetworks {
     }
     return inputs;
   }
-
-  /** Adds this network's share of the mean of all. */
-  #add(outputs: Float64Array, into: Float64Array): void {
-    const share = 1 / this.#networks.length;
-    const middle = this.#levelCount >> 1;
-    for (let step = 0; step < this.#stepCount; step++) {
-      const at = step * this.#levelCount;
-      const median = outputs[at + middle]!;
-      into[at + middle]! += share * median;
-      for (const direction of [1, -1]) {
-        let value = median;
-        for (let i = middle + direction; i >= 0 && i < this.#levelCount; i += direction) {
-          value += direction * softplus(outputs[at + i]!);
-          into[at + i]! += share * value;
-        }
-      }
-    }
-  }
-}
-
-function softplus(x: number): number {
-  return x > 30 ? x : Math.log(1 + Math.exp(x));
 }

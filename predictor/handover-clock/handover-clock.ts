@@ -8,7 +8,7 @@ import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext }
 import { Dips } from './dips.ts';
 import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './filter-parameters.ts';
 import { isMoment, RateBins } from './rate-bins.ts';
-import { OtherPeriods, RegularDips } from './regular-dips.ts';
+import { OFFSETS, OtherPeriods, RegularDips } from './regular-dips.ts';
 import { Repeats } from './repeats.ts';
 import { CELLS, type Measurement, StateFilters } from './state-filters.ts';
 
@@ -96,8 +96,8 @@ export class HandoverClock {
   isLeo = false;
   /** From the weights; undefined since they changed. */
   #position: Position | undefined;
-  /** For `#positionNow`. */
-  readonly #scratch = [new Float64Array(CELLS), new Float64Array(CELLS), new Float64Array(CELLS)] as const;
+  /** For `#positionNow`: probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
+  readonly #around = new Float64Array(CELLS + 2 * WINDOW_CELLS);
   #lastSeconds = 0;
   #lastHintSeconds = 0;
 
@@ -226,12 +226,10 @@ export class HandoverClock {
   };
 
   #addDip = (slot: number, isDip: boolean, share: number): void => {
-    const { positions, ratios } = this.#handoverDips;
-    this.#handoverDips.observe(slot, isDip, share);
-    for (let i = 0; i < positions.length; i++) {
-      const cell = positions[i]!;
+    for (let offset = 0; offset < OFFSETS; offset++) {
+      const cell = this.#handoverDips.position(slot, offset);
       const before = this.#logDips[cell]!;
-      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + log(ratios[i]!));
+      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + log(this.#handoverDips.observe(cell, offset, isDip, share)));
       this.#epochs[cell]! *= exp(orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before));
     }
     const before = this.#logOtherDips;
@@ -255,45 +253,62 @@ export class HandoverClock {
 
   /** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
   #positionNow(): Position {
-    const [weights, sums, near] = this.#scratch;
+    const epochs = this.#epochs;
+    const weights = this.#around;
     // Without what `normalise` has added.
-    const added = LEAST_SHARE * greatest(this.#epochs);
-    for (let cell = 0; cell < CELLS; cell++) weights[cell] = max(0, this.#epochs[cell]! - added);
-    scale(weights, 1 / sum(weights));
-    // Sums of sums are those in triangular windows.
-    windowSums(weights, sums);
-    windowSums(sums, near);
+    const added = LEAST_SHARE * greatest(epochs);
+    for (let i = 0; i < weights.length; i++) {
+      weights[i] = max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
+    }
+    // `near` is the sum in a triangular window around a cell, less that around the first cell: from one cell to the next
+    // it gains the weights ahead and loses those behind.
+    let behind = 0;
+    let ahead = 0;
+    for (let i = 0; i <= NEAR_CELLS; i++) {
+      behind += weights[WINDOW_CELLS - i]!;
+      ahead += weights[WINDOW_CELLS + 1 + i]!;
+    }
+    let near = 0;
+    let most = 0;
     let best = 0;
-    for (let cell = 1; cell < CELLS; cell++) if (near[cell]! > near[best]!) best = cell;
-    // Such a window ends this far behind its middle.
-    best -= NEAR_CELLS;
+    for (let cell = 1; cell < CELLS; cell++) {
+      near += ahead - behind;
+      const at = cell + WINDOW_CELLS;
+      behind += weights[at]! - weights[at - 1 - NEAR_CELLS]!;
+      ahead += weights[at + 1 + NEAR_CELLS]! - weights[at]!;
+      if (near <= most) continue;
+      most = near;
+      best = cell;
+    }
     let weight = 0;
     let moment = 0;
     for (let offset = -WINDOW_CELLS; offset <= WINDOW_CELLS; offset++) {
-      const share = weights[modulo(best + offset, CELLS)]! * (1 - abs(offset) / (WINDOW_CELLS + 1));
+      const share = weights[best + WINDOW_CELLS + offset]! * (1 - abs(offset) / (WINDOW_CELLS + 1));
       weight += share;
       moment += share * offset;
     }
     const position = modulo((best + moment / weight) * CELL_SECONDS, EPOCH_SECONDS);
     // The rounding of a position just below 0 can make 15.
     const phaseSeconds = position % EPOCH_SECONDS;
+    let total = 0;
     let squared = 0;
     let within = 0;
     let squaredWithin = 0;
     for (let cell = 0; cell < CELLS; cell++) {
+      const share = weights[cell + WINDOW_CELLS]!;
       const apart = abs(cell * CELL_SECONDS - phaseSeconds);
       const distance = min(apart, EPOCH_SECONDS - apart);
-      const part = weights[cell]! * distance * distance;
-      squared += part;
+      total += share;
+      squared += share * distance * distance;
       if (distance > 1) continue;
-      within += weights[cell]!;
-      squaredWithin += part;
+      within += share;
+      squaredWithin += share * distance * distance;
     }
     return {
       phaseSeconds,
-      uncertaintySeconds: hypot(sqrt(squared), LEAST_SPREAD_SECONDS),
+      uncertaintySeconds: hypot(sqrt(squared / total), LEAST_SPREAD_SECONDS),
       spreadSeconds: sqrt(squaredWithin / within),
-      within,
+      within: within / total,
     };
   }
 
@@ -330,18 +345,6 @@ function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
 /** ln of the evidence on a link that may have dips of a kind or not, which is equally likely; up to a constant. */
 function orWithoutDips(logDips: number): number {
   return max(0, logDips) + log1p(exp(-abs(logDips)));
-}
-
-/** Writes, per cell, the sum of the weights of the `NEAR_CELLS` before it and its own. */
-function windowSums(weights: Float64Array, into: Float64Array): void {
-  let total = 0;
-  for (let cell = -NEAR_CELLS; cell < CELLS; cell++) {
-    total += weights[cell < 0 ? cell + CELLS : cell]!;
-    if (cell < 0) continue;
-    into[cell] = total;
-    const first = cell - NEAR_CELLS;
-    total -= weights[first < 0 ? first + CELLS : first]!;
-  }
 }
 
 /** Raises each weight to at least `LEAST_SHARE` of the greatest, and scales them to add up to `total`. */

@@ -6,6 +6,7 @@ const { abs, floor, log, max } = Math;
 
 /** Share of a position's dips that begin in the slot before it, in its own, and in the next one. */
 const OFFSET_SHARES = [0.1, 0.75, 0.15] as const;
+export const OFFSETS = OFFSET_SHARES.length;
 /** How often a position dips: a beta distribution, with these dips and misses at first. */
 const FIRST_DIPS = 2;
 const FIRST_MISSES = 1;
@@ -14,9 +15,6 @@ const FORGOTTEN = 0.05;
 
 export class RegularDips {
   readonly #slots: number;
-  /** The positions that the last slot is evidence on, and `observe`'s ratio for each. */
-  readonly positions = new Uint16Array(OFFSET_SHARES.length);
-  readonly ratios = new Float64Array(OFFSET_SHARES.length);
   readonly #dips: Float32Array;
   readonly #trials: Float32Array;
 
@@ -26,24 +24,25 @@ export class RegularDips {
     this.#trials = new Float32Array(this.#slots);
   }
 
+  /** The position that a slot is evidence on: with `offset` 0 the one after it, 1 its own, 2 the one before it. */
+  position(slot: number, offset: number): number {
+    const at = slot + 1 - offset;
+    return at - this.#slots * floor(at / this.#slots);
+  }
+
   /**
-   * Sets the ratios: the probability of what was observed / that of a link with the share `share` of dips, wherever they
-   * are.
+   * Returns the probability of what was observed in a slot / that of a link with the share `share` of dips, wherever
+   * they are.
    */
-  observe(slot: number, isDip: boolean, share: number): void {
-    for (let i = 0; i < OFFSET_SHARES.length; i++) {
-      const part = OFFSET_SHARES[i]!;
-      const at = slot + 1 - i;
-      const position = at - this.#slots * floor(at / this.#slots);
-      const dips = this.#dips[position]!;
-      const trials = this.#trials[position]!;
-      const probability = (part * (FIRST_DIPS + dips)) / (FIRST_DIPS + FIRST_MISSES + trials);
-      this.positions[i] = position;
-      this.ratios[i] = isDip ? 1 + (probability * (1 - share)) / share : 1 - probability;
-      const keep = 1 - FORGOTTEN * part;
-      this.#dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
-      this.#trials[position] = max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
-    }
+  observe(position: number, offset: number, isDip: boolean, share: number): number {
+    const part = OFFSET_SHARES[offset]!;
+    const dips = this.#dips[position]!;
+    const trials = this.#trials[position]!;
+    const probability = (part * (FIRST_DIPS + dips)) / (FIRST_DIPS + FIRST_MISSES + trials);
+    const keep = 1 - FORGOTTEN * part;
+    this.#dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
+    this.#trials[position] = max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
+    return isDip ? 1 + (probability * (1 - share)) / share : 1 - probability;
   }
 }
 
@@ -67,11 +66,10 @@ export class OtherPeriods {
   observe(slot: number, isDip: boolean, share: number): number {
     const before = this.#total;
     for (const { dips, weights, share: first } of this.#periods) {
-      const { positions, ratios } = dips;
-      dips.observe(slot, isDip, share);
-      for (let i = 0; i < positions.length; i++) {
-        const position = positions[i]!;
-        const weight = max(weights[position]! * ratios[i]!, LEAST_SHARE * first * before);
+      for (let offset = 0; offset < OFFSETS; offset++) {
+        const position = dips.position(slot, offset);
+        const ratio = dips.observe(position, offset, isDip, share);
+        const weight = max(weights[position]! * ratio, LEAST_SHARE * first * before);
         this.#total += weight - weights[position]!;
         weights[position] = weight;
       }

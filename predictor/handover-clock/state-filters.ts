@@ -90,18 +90,15 @@ export class StateFilters {
       this.densities.fill(1);
       return;
     }
-    const dip = dipDepth * this.#volatility;
+    const dip = (dipDepth * this.#volatility) / seconds;
     for (let cell = 0; cell < CELLS; cell++) {
       const epochs = (atSeconds - lagSeconds) / EPOCH_SECONDS - cell / CELLS;
       const epoch = floor(epochs);
       const crossed = epoch !== floor(epochs - elapsed / EPOCH_SECONDS);
       const middle = (epochs - epoch) * EPOCH_SECONDS;
       // The last bin of an epoch may overlap the next dip.
-      const isNearDip = middle < dipSeconds + seconds / 2 || middle > EPOCH_SECONDS - seconds / 2;
-      const share = isNearDip
-        ? overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds)
-        : 0;
-      this.#update(cell, value + dip * share, drift * elapsed + (crossed ? jump : 0), noise);
+      const dipped = overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds);
+      this.#update(cell, value + dip * dipped, drift * elapsed + (crossed ? jump : 0), noise);
     }
     let squared = 0;
     for (let i = steady.length - 1; i >= 0; i--) {
@@ -130,7 +127,7 @@ export class StateFilters {
   }
 }
 
-/** Share of the `seconds` around `middle` within [0, until]. */
+/** How much of the `seconds` around `middle` is within [0, until]. */
 function overlap(middle: number, seconds: number, until: number): number {
-  return max(0, min(until, middle + seconds / 2) - max(0, middle - seconds / 2)) / seconds;
+  return max(0, min(until, middle + seconds / 2) - max(0, middle - seconds / 2));
 }
