@@ -5,7 +5,7 @@ import type { Forecast } from '../forecast.ts';
 import { Futures } from './futures.ts';
 import { LaterSegments } from './later-segments.ts';
 import { type MpcLOptions, resolveMpcLOptions } from './options.ts';
-import { type Evaluation, OutcomeMemory, SegmentOutcomes } from './segment-outcomes.ts';
+import { type Evaluation, SegmentOutcomes } from './segment-outcomes.ts';
 import { ValueFunction } from './value-function.ts';
 
 const LATENCY_SECONDS = 0.05;
@@ -17,8 +17,7 @@ export function planOf(state: PlayerState, forecast: Forecast, given: MpcLOption
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
   const later = new ValueFunction();
   later.solve(new LaterSegments(options).problem(state, futures, LATENCY_SECONDS));
-  const memory = new OutcomeMemory(futures.count);
-  const outcomes = new SegmentOutcomes(state, { options, futures, later, memory, latencySeconds: LATENCY_SECONDS });
+  const outcomes = new SegmentOutcomes(state, { options, futures, later, latencySeconds: LATENCY_SECONDS });
   return { futures, later, outcomes };
 }
 

@@ -53,13 +53,8 @@ export class Futures {
   readonly #drawnBins: Uint8Array;
   #drawnCorrelation = Number.NaN;
   readonly #rankScores: Float64Array;
-  /**
-   * `[level]`: its normal score. `[step][level]`: ln of its quantile, and the slope of ln over the score below it,
-   * computed for the first `#loggedSteps` steps.
-   */
+  /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and the slope of ln over the score below it. */
   #levelScores = new Float64Array(0);
-  #quantilesBps: QuantileForecast['quantilesBps'] = [];
-  #loggedSteps = 0;
   #logs = new Float64Array(0);
   #slopes = new Float64Array(0);
 
@@ -101,7 +96,6 @@ export class Futures {
   get marginal(): Float64Array {
     const { bins } = this;
     if (!this.#hasMarginal) {
-      this.#log(this.#steps - 1);
       for (let i = 0; i < this.#steps * bins; i++) {
         this.#marginal[i] = this.#rateAt(Math.floor(i / bins), this.#rankScores[i % bins]!);
       }
@@ -179,7 +173,6 @@ export class Futures {
     this.#correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
     this.#drawScores();
     this.#readLevels(forecast);
-    this.#loggedSteps = 0;
     this.#ratedSteps = 0;
     this.#hasMarginal = false;
     this.#binOf = this.#drawnBins;
@@ -187,7 +180,6 @@ export class Futures {
 
   /** Computes the rates up to `step`. */
   #rate(step: number): void {
-    this.#log(step);
     for (; this.#ratedSteps <= step; this.#ratedSteps++) {
       for (let at = this.#ratedSteps; at < this.#rates.length; at += MAX_STEPS) {
         this.#rates[at] = this.#rateAt(this.#ratedSteps, this.#scores[at]!);
@@ -229,24 +221,18 @@ export class Futures {
       this.#logs = new Float64Array(MAX_STEPS * n);
       this.#slopes = new Float64Array(MAX_STEPS * n);
     }
-    this.#quantilesBps = quantilesBps;
-    for (let i = 0; i < n; i++) this.#levelScores[i] = normalQuantile(levels[i]!);
+    const levelScores = this.#levelScores;
+    const logs = this.#logs;
+    const slopes = this.#slopes;
+    for (let i = 0; i < n; i++) levelScores[i] = normalQuantile(levels[i]!);
     let highestBps = 0;
     for (let step = 0; step < this.#steps; step++) {
       for (let i = 0; i < n; i++) highestBps = Math.max(highestBps, quantilesBps[step]![i]!);
     }
     this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
-  }
-
-  /** Computes the logarithms up to `step`. */
-  #log(step: number): void {
-    const levelScores = this.#levelScores;
-    const logs = this.#logs;
-    const slopes = this.#slopes;
-    const n = levelScores.length;
-    for (; this.#loggedSteps <= step; this.#loggedSteps++) {
-      const row = this.#quantilesBps[this.#loggedSteps]!;
-      const at = this.#loggedSteps * n;
+    for (let step = 0; step < this.#steps; step++) {
+      const row = quantilesBps[step]!;
+      const at = step * n;
       let highest = this.#floorBps;
       for (let i = 0; i < n; i++) {
         // Repairs quantiles that cross.
@@ -330,7 +316,7 @@ export class Futures {
 }
 
 /** Sorts futures by ascending value, by insertion, because the previous step's order is nearly right. */
-export function sortBy(order: Uint16Array, values: Float64Array): void {
+function sortBy(order: Uint16Array, values: Float64Array): void {
   for (let i = 1; i < order.length; i++) {
     const future = order[i]!;
     const value = values[future]!;

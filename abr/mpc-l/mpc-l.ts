@@ -11,7 +11,7 @@ import { Futures } from './futures.ts';
 import { LaterSegments, lastIndexAtMost } from './later-segments.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
 import { isPlausible } from './plausibility.ts';
-import { type Evaluation, OutcomeMemory, type Outcomes, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';
+import { type Evaluation, type Outcomes, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';
 import { ageSeconds, usableForecast } from './usable-forecast.ts';
 import { ValueFunction } from './value-function.ts';
 
@@ -48,7 +48,6 @@ export class MpcL implements Controller {
   readonly #futures: Futures;
   readonly #laterSegments: LaterSegments;
   readonly #valueFunction = new ValueFunction();
-  readonly #memory: OutcomeMemory;
   readonly #fallback: Controller;
 
   constructor(options: ResolvedMpcLOptions) {
@@ -56,7 +55,6 @@ export class MpcL implements Controller {
     this.name = name;
     this.#options = options;
     this.#futures = new Futures(futures, tuning.bins, seed);
-    this.#memory = new OutcomeMemory(futures);
     this.#laterSegments = new LaterSegments(options);
     this.#fallback = createMpcD({ name, abandon });
   }
@@ -157,7 +155,6 @@ export class MpcL implements Controller {
       options: this.#options,
       futures: this.#futures,
       later: this.#valueFunction,
-      memory: this.#memory,
       latencySeconds,
     });
   }

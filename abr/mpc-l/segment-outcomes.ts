@@ -5,7 +5,7 @@
 
 import type { InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
-import { type Futures, sortBy } from './futures.ts';
+import type { Futures } from './futures.ts';
 import { sizesAt, stallCostOf, tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import type { ValueFunction } from './value-function.ts';
@@ -46,31 +46,6 @@ export interface Outcomes<R extends Request = Request> {
   evaluate(request: R): Evaluation;
 }
 
-/** Arrays of `SegmentOutcomes`, one set for many states: their allocation would cost as much as an evaluation. */
-export class OutcomeMemory {
-  /** Score of each future, and futures in its order; for one request. */
-  readonly scores: Float64Array;
-  readonly order: Uint16Array;
-  /** `[future][representation]`: the replacement of an abandoned download; NaN until it was computed. */
-  replacedSeconds = new Float64Array(0);
-  replacedScores = new Float64Array(0);
-
-  constructor(futureCount: number) {
-    this.scores = new Float64Array(futureCount);
-    this.order = Uint16Array.from(this.scores, (_, f) => f);
-  }
-
-  /** Begins a state. */
-  forget(representations: number): void {
-    const size = this.scores.length * representations;
-    if (size !== this.replacedScores.length) {
-      this.replacedSeconds = new Float64Array(size);
-      this.replacedScores = new Float64Array(size);
-    }
-    this.replacedSeconds.fill(Number.NaN);
-  }
-}
-
 /** One state, its futures and the solved value function; `evaluate` answers for any number of requests. */
 export class SegmentOutcomes implements Outcomes {
   readonly #state: PlayerState;
@@ -89,26 +64,19 @@ export class SegmentOutcomes implements Outcomes {
   readonly #playableSeconds: number;
   /** Seconds after a request at which the plan abandons a download that is about to stall. */
   readonly #reactionSeconds: number;
-  readonly #memory: OutcomeMemory;
+  /** Score of each future; one array for all requests. No typed array, because those are slow to allocate. */
+  readonly #scores: number[] = [];
 
   constructor(
     state: PlayerState,
-    plan: {
-      options: ResolvedMpcLOptions;
-      futures: Futures;
-      later: ValueFunction;
-      latencySeconds: number;
-      memory: OutcomeMemory;
-    },
+    plan: { options: ResolvedMpcLOptions; futures: Futures; later: ValueFunction; latencySeconds: number },
   ) {
-    const { options, memory } = plan;
+    const { options } = plan;
     const { tuning } = options;
     const { weights, ladderBps, playbackRate } = state;
     this.#state = state;
     this.#options = options;
     this.#futures = plan.futures;
-    this.#memory = memory;
-    memory.forget(ladderBps.length);
     this.#later = plan.later;
     this.#latencySeconds = plan.latencySeconds;
     const units = state.segmentSeconds / QOE_UNIT_SECONDS;
@@ -147,7 +115,6 @@ export class SegmentOutcomes implements Outcomes {
    */
   evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
     const futures = this.#futures;
-    const { scores, replacedSeconds, replacedScores } = this.#memory;
     const playable = this.#playableSeconds;
     const reaction = this.#reactionSeconds;
     let qoeSum = 0;
@@ -160,11 +127,10 @@ export class SegmentOutcomes implements Outcomes {
       // Abandon it for a lower representation that arrives sooner, if that scores higher.
       if (seconds > reaction && seconds > playable) {
         for (let lower = 0; lower < representation; lower++) {
-          const at = f * this.#gains.length + lower;
-          if (Number.isNaN(replacedSeconds[at]!)) this.#replace(f, lower, at);
-          const replaced = replacedSeconds[at]!;
+          const sentAt = reaction + this.#newLatency(lower);
+          const replaced = sentAt + futures.transferSeconds(f, sentAt, this.#sizesBits[lower]!);
           if (replaced >= seconds) continue;
-          const other = replacedScores[at]!;
+          const other = this.#score(f, lower, replaced);
           if (other > score) {
             score = other;
             played = lower;
@@ -172,20 +138,12 @@ export class SegmentOutcomes implements Outcomes {
           }
         }
       }
-      scores[f] = score;
+      this.#scores[f] = score;
       qoeSum += this.#gains[played]! - this.#switchCosts[played]! - this.#state.weights.mu * stall;
       stallSum += stall;
     }
     const units = futures.count * (this.#state.segmentSeconds / QOE_UNIT_SECONDS);
     return { score: this.#meanWithTail(), qoe: qoeSum / units, stallSeconds: stallSum / futures.count };
-  }
-
-  /** Plays the replacement of an abandoned download in one future, which is the same for all requests. */
-  #replace(future: number, representation: number, at: number): void {
-    const sentAt = this.#reactionSeconds + this.#newLatency(representation);
-    const seconds = sentAt + this.#futures.transferSeconds(future, sentAt, this.#sizesBits[representation]!);
-    this.#memory.replacedSeconds[at] = seconds;
-    this.#memory.replacedScores[at] = this.#score(future, representation, seconds);
   }
 
   /** Score of one future in which the segment arrives after `seconds`. */
@@ -204,16 +162,23 @@ export class SegmentOutcomes implements Outcomes {
 
   /** Mean of the futures' scores, in which the worst `tailShare` of them has extra weight. */
   #meanWithTail(): number {
-    const { scores, order } = this.#memory;
+    const scores = this.#scores;
     const tailWeight = tailWeightOf(this.#options);
-    let sum = 0;
-    for (let f = 0; f < scores.length; f++) sum += scores[f]!;
-    const mean = sum / scores.length;
+    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
     if (tailWeight <= 0) return mean;
-    sortBy(order, scores);
+    sort(scores);
     const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * scores.length));
-    let tail = 0;
-    for (let i = 0; i < worst; i++) tail += scores[order[i]!]!;
+    const tail = scores.slice(0, worst).reduce((sum, score) => sum + score, 0);
     return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
+  }
+}
+
+/** Ascending, by insertion, because the futures are nearly in that order. */
+function sort(values: number[]): void {
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i]!;
+    let place = i;
+    for (; place > 0 && values[place - 1]! > value; place--) values[place] = values[place - 1]!;
+    values[place] = value;
   }
 }

@@ -120,6 +120,8 @@ export class ValueFunction {
   readonly #rateBps = new Float64Array(POINTS);
   readonly #lastingBps = new Float64Array(POINTS);
 
+  /** Transitions from one rank, without negligible ones. */
+  #likely!: Float64Array;
   /** Q at one rank, `[representation][point]`. */
   #expected!: Float64Array;
   /** At one rank, `[representation][point]`: seconds of a download, and 1 if it may be abandoned. */
@@ -158,15 +160,7 @@ export class ValueFunction {
 
   /** Interpolated value at a buffer level (above the cap: after the wait), a rank and the previous representation. */
   at(bufferSeconds: number, bin: number, representation: number): number {
-    const levels = this.#levels;
-    const later = this.#later;
-    const topLevel = this.#topLevel;
-    const row = (bin * this.#count + representation) * POINTS;
-    if (bufferSeconds >= topLevel) return later[row + POINTS - 1]!;
-    if (bufferSeconds <= 0) return later[row]!;
-    const cell = this.#cellAt(bufferSeconds);
-    const low = later[row + cell]!;
-    return low + (bufferSeconds - levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
+    return this.#interpolated((bin * this.#count + representation) * POINTS, Math.max(0, bufferSeconds));
   }
 
   #resize(bins: number, count: number): void {
@@ -176,8 +170,8 @@ export class ValueFunction {
     this.#count = count;
     this.#values = new Float64Array(size);
     this.#later = new Float64Array(size);
-    // With room for ranks that `#expectFrom` adds with a probability of 0.
-    this.#outcome = new Float64Array(size + 3 * count * POINTS);
+    this.#outcome = new Float64Array(size);
+    this.#likely = new Float64Array(bins);
     this.#expected = new Float64Array(count * POINTS);
     this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
     this.#abandonable = new Uint8Array(count * POINTS);
@@ -288,14 +282,15 @@ export class ValueFunction {
         } else {
           abandonable[row + n] = 0;
         }
+        outcome[table + row + n] = qualityScale * qualities[r]! + this.#valueAfter(table + row, n, takes);
       }
-      this.#valueAfter(rank, r, seconds, end);
-      for (let n = first; n < end; n++) outcome[table + row + n] = qualityScale * qualities[r]! + after[n]!;
     }
     for (let lower = 0; lower < count - 1 && abandonableEnd > 0; lower++) {
       const lowerSeconds = this.#seconds[lower]!;
-      for (let n = first; n < abandonableEnd; n++) replacedSeconds[n] = onceAbandoned[n]! + lowerSeconds[n]!;
-      this.#valueAfter(rank, lower, replacedSeconds, abandonableEnd);
+      for (let n = first; n < abandonableEnd; n++) {
+        replacedSeconds[n] = onceAbandoned[n]! + lowerSeconds[n]!;
+        after[n] = this.#valueAfter(table + lower * POINTS, n, replacedSeconds[n]!);
+      }
       for (let r = lower + 1; r < count; r++) {
         // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
         const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
@@ -319,38 +314,25 @@ export class ValueFunction {
     return share === 0 ? before : before + share * (capacityBps[at + bins]! - before);
   }
 
-  /** Writes the value after downloads that take `seconds[point]`, less their stalls, into `after`, up to point `end`. */
-  #valueAfter(rank: number, representation: number, seconds: Float64Array, end: number): void {
-    const into = this.#after;
-    const levels = this.#levels;
-    const playable = this.#playable;
-    const perWidth = this.#perWidth;
-    const stalledCell = this.#stalledCell;
-    const stalledShare = this.#stalledShare;
+  /** The value after a download that takes `seconds` from point `n`, less its stall, in a row of `later`. */
+  #valueAfter(row: number, n: number, seconds: number): number {
     const later = this.#later;
-    const topLevel = this.#topLevel;
-    const segmentSeconds = this.#segmentSeconds;
-    const mu = this.#mu;
-    const row = (rank * this.#count + representation) * POINTS;
-    const top = later[row + POINTS - 1]!;
-    for (let n = this.#first; n < end; n++) {
-      const takes = seconds[n]!;
-      const stall = takes - playable[n]!;
-      if (stall > 0) {
-        const at = row + stalledCell[n]!;
-        const low = later[at]!;
-        into[n] = low + stalledShare[n]! * (later[at + 1]! - low) - mu * stall;
-        continue;
-      }
-      const level = levels[n]! - takes + segmentSeconds;
-      if (level >= topLevel) {
-        into[n] = top;
-        continue;
-      }
-      const cell = this.#cellAt(level);
-      const low = later[row + cell]!;
-      into[n] = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
+    const stall = seconds - this.#playable[n]!;
+    if (stall > 0) {
+      const at = row + this.#stalledCell[n]!;
+      const low = later[at]!;
+      return low + this.#stalledShare[n]! * (later[at + 1]! - low) - this.#mu * stall;
     }
+    return this.#interpolated(row, this.#levels[n]! - seconds + this.#segmentSeconds);
+  }
+
+  /** The value at a buffer level of a row of `later`. */
+  #interpolated(row: number, level: number): number {
+    const later = this.#later;
+    if (level >= this.#topLevel) return later[row + POINTS - 1]!;
+    const cell = this.#cellAt(level);
+    const low = later[row + cell]!;
+    return low + (level - this.#levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
   /** The cell of the grid that holds a buffer level from 0 to below the highest. */
@@ -392,26 +374,16 @@ export class ValueFunction {
     const first = this.#first;
     const end = this.#end;
     const size = this.#count * POINTS;
-    const likely = (to: number) => {
-      const probability = to < bins ? transitions[from * bins + to]! : 0;
-      return probability < NEGLIGIBLE ? 0 : probability;
-    };
-    expected.fill(0);
-    // Four ranks at once, added in their order: twice as fast.
-    for (let to = 0; to < bins; to += 4) {
-      const [a, b, c, d] = [likely(to), likely(to + 1), likely(to + 2), likely(to + 3)];
-      if (a + b + c + d === 0) continue;
-      const forA = to * size;
-      const [forB, forC, forD] = [forA + size, forA + 2 * size, forA + 3 * size];
-      for (let row = 0; row < size; row += POINTS) {
-        for (let i = row + first; i < row + end; i++) {
-          expected[i] =
-            expected[i]! +
-            a * outcome[forA + i]! +
-            b * outcome[forB + i]! +
-            c * outcome[forC + i]! +
-            d * outcome[forD + i]!;
-        }
+    const likely = this.#likely;
+    for (let to = 0; to < bins; to++) {
+      const probability = transitions[from * bins + to]!;
+      likely[to] = probability < NEGLIGIBLE ? 0 : probability;
+    }
+    for (let row = 0; row < size; row += POINTS) {
+      for (let i = row + first; i < row + end; i++) {
+        let sum = 0;
+        for (let to = 0; to < bins; to++) sum += likely[to]! * outcome[to * size + i]!;
+        expected[i] = sum;
       }
     }
   }
