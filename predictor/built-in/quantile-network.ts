@@ -10,8 +10,6 @@ export interface Layer {
   biases: Float32Array;
 }
 
-/** Greatest softplus output, so that products are finite. */
-const GREATEST_OUTPUT = 30;
 /** Slope of the leaky ReLU below 0. */
 export const LEAK = 0.1;
 
@@ -33,22 +31,18 @@ export class QuantileNetworks {
     const levelCount = this.#levelCount;
     const middle = levelCount >> 1;
     const share = 1 / this.#networks.length;
-    // The sum of softplus outputs, ln(1 + e^x), is the logarithm of a product over networks and levels.
-    for (let i = 0; i < into.length; i++) into[i] = i % levelCount === middle ? 0 : 1;
+    into.fill(0);
     for (const network of this.#networks) {
       const outputs = this.#outputs(network, features);
       for (let i = 0; i < into.length; i++) {
-        if (i % levelCount === middle) into[i]! += share * outputs[i]!;
-        else into[i]! *= 1 + Math.exp(Math.min(GREATEST_OUTPUT, outputs[i]!));
+        into[i]! += share * (i % levelCount === middle ? outputs[i]! : softplus(outputs[i]!));
       }
     }
+    // From distances to quantiles, from the medians outwards.
     for (let at = middle; at < into.length; at += levelCount) {
-      for (const direction of [1, -1]) {
-        let product = 1;
-        for (let i = 1; i <= middle; i++) {
-          product *= into[at + direction * i]!;
-          into[at + direction * i] = into[at]! + direction * share * Math.log(product);
-        }
+      for (let i = 1; i <= middle; i++) {
+        into[at + i]! += into[at + i - 1]!;
+        into[at - i] = into[at - i + 1]! - into[at - i]!;
       }
     }
   }
@@ -92,4 +86,8 @@ export class QuantileNetworks {
     }
     return inputs;
   }
+}
+
+function softplus(x: number): number {
+  return x > 30 ? x : Math.log(1 + Math.exp(x));
 }
