@@ -137,9 +137,9 @@ export class Futures {
   }
 
   /** End of each step in seconds from now; the last step goes on. */
-  stepEndsSeconds(): Float64Array {
-    const ends = this.#stepEnds.slice(0, this.#steps);
-    for (let step = 0; step < ends.length; step++) ends[step]! -= this.#ageSeconds;
+  stepEndsSeconds(): number[] {
+    const ends: number[] = [];
+    for (let step = 0; step < this.#steps; step++) ends.push(this.#stepEnds[step]! - this.#ageSeconds);
     return ends;
   }
 

@@ -32,8 +32,6 @@ export interface PlanBasis {
   forecast: Forecast;
   /** Drawn for this state. */
   futures: Futures;
-  /** Of a request. */
-  latencySeconds: number;
 }
 
 /**
@@ -101,14 +99,15 @@ export class MpcL implements Controller {
   reconsider(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep' {
     const options = this.#options;
     const { tuning } = options;
-    const usable = usableForecast(state, forecast, options);
-    if (!options.abandon || state.isPaused || usable === undefined) return 'keep';
+    if (!options.abandon || state.isPaused) return 'keep';
     if (inFlight.abandonments >= options.maxAbandonments) return 'keep';
     if (state.nowSeconds - inFlight.requestedAtSeconds < tuning.settleSeconds) return 'keep';
     if (state.started && state.bufferLevelSeconds > tuning.patienceSegments * state.segmentSeconds) return 'keep';
     if (exceedsWaste(inFlight, options.maxWastedShare)) return 'keep';
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     if (current <= 0) return 'keep';
+    const usable = usableForecast(state, forecast, options);
+    if (usable === undefined) return 'keep';
     if (!isPlausible(usable, state, inFlight)) return this.#reconsiderWithoutForecast(state, inFlight);
 
     const basis = this.#basisOf(state, usable);
@@ -149,7 +148,8 @@ export class MpcL implements Controller {
     return usable && isPlausible(usable, state, inFlight) ? this.#basisOf(state, usable) : undefined;
   }
 
-  protected outcomesOf({ state, latencySeconds }: PlanBasis): Outcomes {
+  protected outcomesOf({ state }: PlanBasis): Outcomes {
+    const latencySeconds = recentLatencySeconds(state);
     this.#valueFunction.solve(this.#laterSegments.problem(state, this.#futures, latencySeconds));
     return new SegmentOutcomes(state, {
       options: this.#options,
@@ -176,7 +176,7 @@ export class MpcL implements Controller {
   /** Draws the futures. */
   #basisOf(state: PlayerState, forecast: Forecast): PlanBasis {
     this.#futures.draw(forecast, ageSeconds(state, forecast));
-    return { state, forecast, futures: this.#futures, latencySeconds: recentLatencySeconds(state) };
+    return { state, forecast, futures: this.#futures };
   }
 
   #basis(state: PlayerState, forecast: Forecast): Partial<Decision> {
@@ -217,7 +217,7 @@ function megabits({ ladderBps }: PlayerState, representation: number): string {
 }
 
 /** Median latency of the last requests that have one. */
-function recentLatencySeconds({ downloads }: PlayerState): number {
+export function recentLatencySeconds({ downloads }: PlayerState): number {
   const latencies: number[] = [];
   const oldest = Math.max(0, downloads.length - RECENT_DOWNLOADS);
   for (let i = downloads.length - 1; i >= oldest && latencies.length < LATENCIES; i--) {

@@ -64,19 +64,19 @@ export class SegmentOutcomes implements Outcomes {
   readonly #playableSeconds: number;
   /** Seconds after a request at which the plan abandons a download that is about to stall. */
   readonly #reactionSeconds: number;
-  /** Score of each future; one array for all requests. */
-  readonly #scores: Float64Array;
+  /** Score of each future; one array for all requests. No typed array, because those are slow to allocate. */
+  readonly #scores: number[] = [];
 
   constructor(
     state: PlayerState,
     plan: { options: ResolvedMpcLOptions; futures: Futures; later: ValueFunction; latencySeconds: number },
   ) {
-    const { options, futures } = plan;
+    const { options } = plan;
     const { tuning } = options;
     const { weights, ladderBps, playbackRate } = state;
     this.#state = state;
     this.#options = options;
-    this.#futures = futures;
+    this.#futures = plan.futures;
     this.#later = plan.later;
     this.#latencySeconds = plan.latencySeconds;
     const units = state.segmentSeconds / QOE_UNIT_SECONDS;
@@ -93,7 +93,6 @@ export class SegmentOutcomes implements Outcomes {
           this.#playableSeconds - tuning.patienceSegments * this.#segmentSeconds,
         )
       : Number.POSITIVE_INFINITY;
-    this.#scores = new Float64Array(futures.count);
   }
 
   /** A request for the whole segment, sent now. */
@@ -167,9 +166,19 @@ export class SegmentOutcomes implements Outcomes {
     const tailWeight = tailWeightOf(this.#options);
     const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
     if (tailWeight <= 0) return mean;
-    scores.sort();
+    sort(scores);
     const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * scores.length));
-    const tail = scores.subarray(0, worst).reduce((sum, score) => sum + score, 0);
+    const tail = scores.slice(0, worst).reduce((sum, score) => sum + score, 0);
     return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
+  }
+}
+
+/** Ascending, by insertion, because the futures are nearly in that order. */
+function sort(values: number[]): void {
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i]!;
+    let place = i;
+    for (; place > 0 && values[place - 1]! > value; place--) values[place] = values[place - 1]!;
+    values[place] = value;
   }
 }

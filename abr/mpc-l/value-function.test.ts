@@ -106,6 +106,7 @@ function anyProblem({
         reactionSeconds: fc.constantFrom(0.5, 2, Number.POSITIVE_INFINITY),
         patienceSeconds: fc.constantFrom(0, 3, 6),
         leastLevelSeconds: fc.constant(0),
+        mostLevelSeconds: fc.constant(Number.POSITIVE_INFINITY),
         bufferLevelSeconds: fc.double({ min: 0, max: 8, noNaN: true }),
         bufferValues: fc.array(fc.double({ min: 0, max: 2, noNaN: true }), { minLength: bins, maxLength: bins }),
         steps: fc.array(
@@ -228,6 +229,20 @@ describe('ValueFunction', () => {
     const buffered = Array.from({ length: 12 }, (_, i) => large.bufferValuePerSecond[i % 2]! * Math.min(i / 3, top));
     expect(values(value, { ...large, stages: [] })).toEqual(buffered.map((worth) => expect.closeTo(worth, 9)));
     expect(values(value, small)).toEqual(alone);
+  });
+
+  test('has the same values, to the last bit, if only some levels are asked for', () => {
+    const [whole, part] = [new ValueFunction(), new ValueFunction()];
+    const level = fc.double({ min: 0, max: 20, noNaN: true });
+    fc.assert(
+      fc.property(anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS }), level, level, (problem, a, b) => {
+        whole.solve(problem);
+        const [leastLevelSeconds, mostLevelSeconds] = [Math.min(a, b), Math.max(a, b)];
+        part.solve({ ...problem, leastLevelSeconds, mostLevelSeconds });
+        for (const asked of [a, b, (a + b) / 2]) expect(part.at(asked, 1, 0)).toBe(whole.at(asked, 1, 0));
+      }),
+      { ...SEED, numRuns: 300 },
+    );
   });
 
   test('interpolates between the points and clamps beyond them', () => {

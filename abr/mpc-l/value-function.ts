@@ -29,7 +29,7 @@ export interface ValueProblem {
   bins: number;
   /** Steps and their ends in seconds from now; the last one goes on. Capacity `[step * bins + rank]` in bit/s. */
   steps: number;
-  stepEndsSeconds: Float64Array;
+  stepEndsSeconds: ArrayLike<number>;
   capacityBps: Float64Array;
   /** Buffer level now, before the segment to decide on; the first stage is the segment after it. */
   bufferLevelSeconds: number;
@@ -52,8 +52,9 @@ export interface ValueProblem {
   reactionSeconds: number;
   /** No download is abandoned while more than this is buffered. */
   patienceSeconds: number;
-  /** `at` is asked for this buffer level and higher ones. */
+  /** `at` is asked for buffer levels from here to there. */
   leastLevelSeconds: number;
+  mostLevelSeconds: number;
 }
 
 /**
@@ -94,12 +95,15 @@ export class ValueFunction {
   #outcome!: Float64Array;
   #bins = 0;
   #count = 0;
-  /** The first point of the grid that the current stage needs: lower buffer levels are not looked up. */
+  /** The points of the grid that the current stage needs, up to before `#end`: others are not looked up. */
   #first = 0;
+  #end = 0;
 
   #mu = 0;
   #segmentSeconds = 0;
   #topLevel = 0;
+  /** Parts of `CELL_OF` per second of buffer; a little less, so that rounding leads to no part above. */
+  #partsPerSecond = 0;
   /** Per point: buffer level, seconds of it that play before the element stalls, 1 / distance to the next point. */
   readonly #levels = new Float64Array(POINTS);
   readonly #playable = new Float64Array(POINTS);
@@ -116,6 +120,8 @@ export class ValueFunction {
   readonly #rateBps = new Float64Array(POINTS);
   readonly #lastingBps = new Float64Array(POINTS);
 
+  /** Transitions from one rank, without negligible ones. */
+  #likely!: Float64Array;
   /** Q at one rank, `[representation][point]`. */
   #expected!: Float64Array;
   /** At one rank, `[representation][point]`: seconds of a download, and 1 if it may be abandoned. */
@@ -134,10 +140,16 @@ export class ValueFunction {
     const asked = this.#pointBelow(problem.leastLevelSeconds);
     // Every download ends with a new segment in the buffer.
     const reached = this.#pointBelow(problem.segmentSeconds);
+    const ends = [this.#pointBelow(problem.mostLevelSeconds) + 2];
+    for (let k = 0; k < stages.length; k++) {
+      ends.push(this.#pointBelow(this.#levels[ends[k]! - 1]! + problem.segmentSeconds) + 2);
+    }
     this.#first = Math.min(asked, reached);
+    this.#end = ends[stages.length]!;
     this.#valueBuffer(problem);
     for (let k = stages.length - 1; k >= 0; k--) {
       this.#first = k === 0 ? asked : reached;
+      this.#end = ends[k]!;
       this.#stageOutcomes(problem, k);
       this.#stageValues(problem, stages[k]!);
       const solved = this.#values;
@@ -148,15 +160,7 @@ export class ValueFunction {
 
   /** Interpolated value at a buffer level (above the cap: after the wait), a rank and the previous representation. */
   at(bufferSeconds: number, bin: number, representation: number): number {
-    const levels = this.#levels;
-    const later = this.#later;
-    const topLevel = this.#topLevel;
-    const row = (bin * this.#count + representation) * POINTS;
-    if (bufferSeconds >= topLevel) return later[row + POINTS - 1]!;
-    if (bufferSeconds <= 0) return later[row]!;
-    const cell = this.#cellAt(bufferSeconds);
-    const low = later[row + cell]!;
-    return low + (bufferSeconds - levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
+    return this.#interpolated((bin * this.#count + representation) * POINTS, Math.max(0, bufferSeconds));
   }
 
   #resize(bins: number, count: number): void {
@@ -167,6 +171,7 @@ export class ValueFunction {
     this.#values = new Float64Array(size);
     this.#later = new Float64Array(size);
     this.#outcome = new Float64Array(size);
+    this.#likely = new Float64Array(bins);
     this.#expected = new Float64Array(count * POINTS);
     this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
     this.#abandonable = new Uint8Array(count * POINTS);
@@ -187,6 +192,7 @@ export class ValueFunction {
     this.#mu = problem.mu;
     this.#segmentSeconds = problem.segmentSeconds;
     this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
+    this.#partsPerSecond = ((1 - 1e-12) * CELL_TABLE) / this.#topLevel;
     for (let n = 0; n < POINTS; n++) {
       levels[n] = this.#topLevel * LEVEL_SHARES[n]!;
       playable[n] = Math.max(0, levels[n]! - problem.stallLevelSeconds);
@@ -210,7 +216,7 @@ export class ValueFunction {
     const levels = this.#levels;
     for (let row = 0; row < bins * count; row++) {
       const perSecond = bufferValuePerSecond[Math.floor(row / count)]!;
-      for (let n = this.#first; n < POINTS; n++) later[row * POINTS + n] = perSecond * levels[n]!;
+      for (let n = this.#first; n < this.#end; n++) later[row * POINTS + n] = perSecond * levels[n]!;
     }
   }
 
@@ -225,7 +231,7 @@ export class ValueFunction {
     // Elapsed time = initial buffer + appended media - current buffer (0 here).
     const whenEmpty = problem.bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
     let step = last;
-    for (let n = this.#first; n < POINTS; n++) {
+    for (let n = this.#first; n < this.#end; n++) {
       const seconds = whenEmpty - levels[n]!;
       while (step > 0 && seconds < middleOf(step)) step--;
       stepBefore[n] = step;
@@ -248,8 +254,9 @@ export class ValueFunction {
     const rateBps = this.#rateBps;
     const lastingBps = this.#lastingBps;
     const first = this.#first;
+    const end = this.#end;
     const { qualities, qualityScale, lambda, latencySeconds } = problem;
-    for (let n = first; n < POINTS; n++) {
+    for (let n = first; n < end; n++) {
       const rate = this.#rateAt(problem, n, rank);
       rateBps[n] = rate;
       lastingBps[n] = Math.max(rate, this.#rateAt(problem, n, bins >> 1));
@@ -261,7 +268,7 @@ export class ValueFunction {
       const row = r * POINTS;
       const bits = sizesBits[r]!;
       const seconds = this.#seconds[r]!;
-      for (let n = first; n < POINTS; n++) {
+      for (let n = first; n < end; n++) {
         const atRank = bits / rateBps[n]!;
         const takes =
           latencySeconds +
@@ -275,14 +282,15 @@ export class ValueFunction {
         } else {
           abandonable[row + n] = 0;
         }
+        outcome[table + row + n] = qualityScale * qualities[r]! + this.#valueAfter(table + row, n, takes);
       }
-      this.#valueAfter(rank, r, seconds, POINTS);
-      for (let n = first; n < POINTS; n++) outcome[table + row + n] = qualityScale * qualities[r]! + after[n]!;
     }
     for (let lower = 0; lower < count - 1 && abandonableEnd > 0; lower++) {
       const lowerSeconds = this.#seconds[lower]!;
-      for (let n = first; n < abandonableEnd; n++) replacedSeconds[n] = onceAbandoned[n]! + lowerSeconds[n]!;
-      this.#valueAfter(rank, lower, replacedSeconds, abandonableEnd);
+      for (let n = first; n < abandonableEnd; n++) {
+        replacedSeconds[n] = onceAbandoned[n]! + lowerSeconds[n]!;
+        after[n] = this.#valueAfter(table + lower * POINTS, n, replacedSeconds[n]!);
+      }
       for (let r = lower + 1; r < count; r++) {
         // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
         const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
@@ -306,45 +314,31 @@ export class ValueFunction {
     return share === 0 ? before : before + share * (capacityBps[at + bins]! - before);
   }
 
-  /** Writes the value after downloads that take `seconds[point]`, less their stalls, into `after`, up to point `end`. */
-  #valueAfter(rank: number, representation: number, seconds: Float64Array, end: number): void {
-    const into = this.#after;
-    const levels = this.#levels;
-    const playable = this.#playable;
-    const perWidth = this.#perWidth;
-    const stalledCell = this.#stalledCell;
-    const stalledShare = this.#stalledShare;
+  /** The value after a download that takes `seconds` from point `n`, less its stall, in a row of `later`. */
+  #valueAfter(row: number, n: number, seconds: number): number {
     const later = this.#later;
-    const topLevel = this.#topLevel;
-    const segmentSeconds = this.#segmentSeconds;
-    const mu = this.#mu;
-    const row = (rank * this.#count + representation) * POINTS;
-    const top = later[row + POINTS - 1]!;
-    for (let n = this.#first; n < end; n++) {
-      const takes = seconds[n]!;
-      const stall = takes - playable[n]!;
-      if (stall > 0) {
-        const at = row + stalledCell[n]!;
-        const low = later[at]!;
-        into[n] = low + stalledShare[n]! * (later[at + 1]! - low) - mu * stall;
-        continue;
-      }
-      const level = levels[n]! - takes + segmentSeconds;
-      if (level >= topLevel) {
-        into[n] = top;
-        continue;
-      }
-      const cell = this.#cellAt(level);
-      const low = later[row + cell]!;
-      into[n] = low + (level - levels[cell]!) * perWidth[cell]! * (later[row + cell + 1]! - low);
+    const stall = seconds - this.#playable[n]!;
+    if (stall > 0) {
+      const at = row + this.#stalledCell[n]!;
+      const low = later[at]!;
+      return low + this.#stalledShare[n]! * (later[at + 1]! - low) - this.#mu * stall;
     }
+    return this.#interpolated(row, this.#levels[n]! - seconds + this.#segmentSeconds);
+  }
+
+  /** The value at a buffer level of a row of `later`. */
+  #interpolated(row: number, level: number): number {
+    const later = this.#later;
+    if (level >= this.#topLevel) return later[row + POINTS - 1]!;
+    const cell = this.#cellAt(level);
+    const low = later[row + cell]!;
+    return low + (level - this.#levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
   /** The cell of the grid that holds a buffer level from 0 to below the highest. */
   #cellAt(level: number): number {
     const levels = this.#levels;
-    const topLevel = this.#topLevel;
-    let cell = CELL_OF[((level / topLevel) * CELL_TABLE) | 0]!;
+    let cell = CELL_OF[(level * this.#partsPerSecond) | 0]!;
     while (levels[cell + 1]! <= level) cell++;
     return cell;
   }
@@ -367,7 +361,7 @@ export class ValueFunction {
       }
       const table = from * size;
       for (let row = 0; row < size; row += POINTS) {
-        for (let i = row + this.#first; i < row + POINTS; i++) values[table + i] = expected[i]!;
+        for (let i = row + this.#first; i < row + this.#end; i++) values[table + i] = expected[i]!;
       }
     }
   }
@@ -378,16 +372,18 @@ export class ValueFunction {
     const outcome = this.#outcome;
     const expected = this.#expected;
     const first = this.#first;
+    const end = this.#end;
     const size = this.#count * POINTS;
-    expected.fill(0);
+    const likely = this.#likely;
     for (let to = 0; to < bins; to++) {
       const probability = transitions[from * bins + to]!;
-      if (probability < NEGLIGIBLE) continue;
-      const table = to * size;
-      for (let row = 0; row < size; row += POINTS) {
-        for (let i = row + first; i < row + POINTS; i++) {
-          expected[i] = expected[i]! + probability * outcome[table + i]!;
-        }
+      likely[to] = probability < NEGLIGIBLE ? 0 : probability;
+    }
+    for (let row = 0; row < size; row += POINTS) {
+      for (let i = row + first; i < row + end; i++) {
+        let sum = 0;
+        for (let to = 0; to < bins; to++) sum += likely[to]! * outcome[to * size + i]!;
+        expected[i] = sum;
       }
     }
   }
@@ -397,7 +393,7 @@ export class ValueFunction {
     const expected = this.#expected;
     const row = representation * POINTS;
     const from = other * POINTS;
-    for (let n = this.#first; n < POINTS; n++) {
+    for (let n = this.#first; n < this.#end; n++) {
       const value = expected[from + n]! - cost;
       if (value > expected[row + n]!) expected[row + n] = value;
     }

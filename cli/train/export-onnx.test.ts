@@ -41,7 +41,7 @@ const shippedOnnx = readFileSync(path('predictor/models/built-in.onnx'));
 
 function evaluated({ networks, stepEndsSeconds, levels }: Model, features: ArrayLike<number>): Float64Array {
   const values = new Float64Array(stepEndsSeconds.length * levels.length);
-  new QuantileNetworks(networks, stepEndsSeconds.length, levels.length).evaluate(Float64Array.from(features), values);
+  new QuantileNetworks(networks, levels.length).evaluate(Float64Array.from(features), values);
   return values;
 }
 

@@ -25,7 +25,7 @@ describe('the shipped model', () => {
 
   test('gives the same outputs as in training', () => {
     const { networks, stepEndsSeconds, levels } = parseModel(described);
-    const evaluator = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
+    const evaluator = new QuantileNetworks(networks, levels.length);
     const values = new Float64Array(stepEndsSeconds.length * levels.length);
     for (const { features, logRatios } of described.card.fit.golden) {
       evaluator.evaluate(Float64Array.from(features), values);

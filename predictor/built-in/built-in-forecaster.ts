@@ -35,7 +35,7 @@ export class BuiltInForecaster implements Forecaster {
   constructor({ model, ...options }: BuiltInForecasterOptions) {
     const parsed = model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model;
     const { networks, stepEndsSeconds, levels } = parsed;
-    this.#networks = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
+    this.#networks = new QuantileNetworks(networks, levels.length);
     this.#values = new Float64Array(stepEndsSeconds.length * levels.length);
     this.#session = new ModelSession(options);
     this.#session.useModel(parsed);

@@ -11,7 +11,6 @@ test('leaky layers, then a median and sums of softplus around it', () => {
   // Two inputs, two hidden, one step of three levels.
   const networks = new QuantileNetworks(
     [[layer(2, [1, 0, 0, 1], [0.5, 0]), layer(3, [1, 0, 2, 0, 1, 0], [0, 0.25, 0])]],
-    1,
     3,
   );
   const values = new Float64Array(3);
@@ -33,7 +32,7 @@ test('is the mean of its networks, and never crosses', () => {
       const features = Float64Array.from(inputs);
       const [first, second, both] = [[a], [b], [a, b]].map((networks) => {
         const values = new Float64Array(10);
-        new QuantileNetworks(networks, 2, 5).evaluate(features, values);
+        new QuantileNetworks(networks, 5).evaluate(features, values);
         return values;
       }) as [Float64Array, Float64Array, Float64Array];
       both.forEach((value, i) => {

@@ -15,14 +15,12 @@ export const LEAK = 0.1;
 
 export class QuantileNetworks {
   readonly #networks: readonly (readonly Layer[])[];
-  readonly #stepCount: number;
   readonly #levelCount: number;
   readonly #buffers: readonly [Float64Array, Float64Array];
 
-  /** Every network has the same inputs and `stepCount * levelCount` outputs; `levelCount` is odd. */
-  constructor(networks: readonly (readonly Layer[])[], stepCount: number, levelCount: number) {
+  /** Every network has the same inputs and outputs, `levelCount` per step, which is odd. */
+  constructor(networks: readonly (readonly Layer[])[], levelCount: number) {
     this.#networks = networks;
-    this.#stepCount = stepCount;
     this.#levelCount = levelCount;
     const widest = Math.max(...networks.flat().map((layer) => layer.biases.length));
     this.#buffers = [new Float64Array(widest), new Float64Array(widest)];
@@ -30,8 +28,23 @@ export class QuantileNetworks {
 
   /** Writes the quantiles `[step * levelCount + level]` into `into`. */
   evaluate(features: Float64Array, into: Float64Array): void {
+    const levelCount = this.#levelCount;
+    const middle = levelCount >> 1;
+    const share = 1 / this.#networks.length;
     into.fill(0);
-    for (const network of this.#networks) this.#add(this.#outputs(network, features), into);
+    for (const network of this.#networks) {
+      const outputs = this.#outputs(network, features);
+      for (let i = 0; i < into.length; i++) {
+        into[i]! += share * (i % levelCount === middle ? outputs[i]! : softplus(outputs[i]!));
+      }
+    }
+    // From distances to quantiles, from the medians outwards.
+    for (let at = middle; at < into.length; at += levelCount) {
+      for (let i = 1; i <= middle; i++) {
+        into[at + i]! += into[at + i - 1]!;
+        into[at - i] = into[at - i + 1]! - into[at - i]!;
+      }
+    }
   }
 
   #outputs(network: readonly Layer[], features: Float64Array): Float64Array {
@@ -73,26 +86,8 @@ export class QuantileNetworks {
     }
     return inputs;
   }
-
-  /** Adds this network's share of the mean of all. */
-  #add(outputs: Float64Array, into: Float64Array): void {
-    const share = 1 / this.#networks.length;
-    const middle = this.#levelCount >> 1;
-    for (let step = 0; step < this.#stepCount; step++) {
-      const at = step * this.#levelCount;
-      const median = outputs[at + middle]!;
-      into[at + middle]! += share * median;
-      for (const direction of [1, -1]) {
-        let value = median;
-        for (let i = middle + direction; i >= 0 && i < this.#levelCount; i += direction) {
-          value += direction * softplus(outputs[at + i]!);
-          into[at + i]! += share * value;
-        }
-      }
-    }
-  }
 }
 
 function softplus(x: number): number {
-  return x > 30 ? x : Math.log1p(Math.exp(x));
+  return x > 30 ? x : Math.log(1 + Math.exp(x));
 }

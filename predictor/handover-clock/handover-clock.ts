@@ -8,7 +8,7 @@ import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext }
 import { Dips } from './dips.ts';
 import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './filter-parameters.ts';
 import { isMoment, RateBins } from './rate-bins.ts';
-import { OtherPeriods, RegularDips } from './regular-dips.ts';
+import { OFFSETS, OtherPeriods, RegularDips } from './regular-dips.ts';
 import { Repeats } from './repeats.ts';
 import { CELLS, type Measurement, StateFilters } from './state-filters.ts';
 
@@ -44,10 +44,11 @@ const UNCERTAINTY_DEVIATIONS = 1.5;
 /** Share of time sources with a larger error than their uncertainty. */
 const WRONG_TIME_SHARE = 0.2;
 const DEFAULT_UNCERTAINTY_SECONDS = 2;
-/** Positions stay above e^-7 of the likeliest, so that a leap is found within a few epochs. */
-const MAX_LOG_ODDS = 7;
+/** Positions stay above this share of the likeliest, so that a leap is found within a few epochs. */
+const LEAST_SHARE = exp(-7);
 /** Limits of the evidence for epochs, so that a change of network is noticed. */
-const LOG_RATIO_LIMITS = { least: -5, greatest: 9 };
+const LEAST_RATIO = exp(-5);
+const GREATEST_RATIO = exp(9);
 /** The limit of a `Date`. */
 const LATEST_UTC_MS = 8.64e15;
 /** Times with a smaller difference are equal. */
@@ -66,10 +67,13 @@ const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 const ANNOUNCED = 3;
 
 export class HandoverClock {
-  /** ln weight per hypothesis: prior, evidence and hints. Cells first, then the hypotheses without epochs. */
-  readonly #logWeights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
-  readonly #logEpochs = this.#logWeights.subarray(0, CELLS);
-  readonly #logWithout = this.#logWeights.subarray(CELLS);
+  /**
+   * Weight per hypothesis: prior, evidence and hints. Cells first, which `#settle` makes add up to 1, then the
+   * hypotheses without epochs.
+   */
+  readonly #weights = new Float64Array(CELLS + RATE_PARAMETERS.steady.length + REPEAT_SECONDS.length);
+  readonly #epochs = this.#weights.subarray(0, CELLS);
+  readonly #without = this.#weights.subarray(CELLS);
   /** Probability per cell from the time source. */
   readonly #prior = new Float64Array(CELLS);
   #utcSecondsAtStart = Number.NaN;
@@ -86,14 +90,14 @@ export class HandoverClock {
   /** The same, if they have another period. */
   #logOtherDips = 0;
   #started = false;
-  /** ln(weight of all cells / weight of the hypotheses without epochs). */
-  #logRatio = 0;
+  /** Weight of all cells / weight of the hypotheses without epochs. */
+  #ratio = 1;
   /** Whether the evidence suffices to plan with handovers. */
   isLeo = false;
   /** From the weights; undefined since they changed. */
   #position: Position | undefined;
-  /** For `logSum`. */
-  readonly #exponentials = new Float64Array(CELLS);
+  /** For `#positionNow`: probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
+  readonly #around = new Float64Array(CELLS + 2 * WINDOW_CELLS);
   #lastSeconds = 0;
   #lastHintSeconds = 0;
 
@@ -108,14 +112,14 @@ export class HandoverClock {
     this.#otherDips = new OtherPeriods();
     this.#logDips.fill(0);
     this.#logOtherDips = 0;
-    this.#logRatio = 0;
+    this.#ratio = 1;
     this.isLeo = false;
     this.#lastSeconds = 0;
     this.#lastHintSeconds = Number.NEGATIVE_INFINITY;
     this.#prior.fill(1 / CELLS);
     this.#utcSecondsAtStart = Number.NaN;
-    this.#logEpochs.fill(-log(CELLS));
-    this.#logWithout.fill(-log(this.#logWithout.length));
+    this.#epochs.fill(1 / CELLS);
+    this.#without.fill(1 / this.#without.length);
     this.#started = true;
     if (context.utcMsAtStart !== undefined) this.tellTime(0, context.utcMsAtStart, context.utcUncertaintySeconds);
   }
@@ -147,7 +151,7 @@ export class HandoverClock {
       const corrected = (weights[cell]! * share) / this.#prior[cell]!;
       // If the session's clock leapt, all cells are shifted.
       const moved = leapt ? weights[modulo(cell + round(leapSeconds / CELL_SECONDS), CELLS)]! : corrected;
-      this.#logEpochs[cell] = log((corrected + moved) / 2);
+      this.#epochs[cell] = (corrected + moved) / 2;
       this.#prior[cell] = share;
     }
     this.#settle();
@@ -167,9 +171,9 @@ export class HandoverClock {
     const sure = min(confidence, SUREST_HINT);
     const near = nearness(atSeconds, hypot(uncertaintySeconds, CELL_SECONDS));
     for (let cell = 0; cell < CELLS; cell++) {
-      this.#logEpochs[cell]! += news * log(1 - sure + sure * near[cell]!);
+      this.#epochs[cell]! *= (1 - sure + sure * near[cell]!) ** news;
     }
-    add(this.#logWithout, news * log(1 - sure));
+    scale(this.#without, (1 - sure) ** news);
     this.#settle();
   }
 
@@ -187,16 +191,13 @@ export class HandoverClock {
 
   /** Probability per cell of 0.1 s, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
   positionProbabilities(): Float64Array {
-    // `#settle` has normalised them.
-    const weights = new Float64Array(CELLS);
-    for (let cell = 0; cell < CELLS; cell++) weights[cell] = exp(this.#logEpochs[cell]!);
-    return weights;
+    return this.#epochs.slice();
   }
 
   /** Undefined before the start of the session, and for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!this.#started || !isMoment(nowSeconds)) return undefined;
-    this.#position ??= positionOf(withoutLimit(this.positionProbabilities()));
+    this.#position ??= this.#positionNow();
     const { within, ...position } = this.#position;
     const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
@@ -214,56 +215,118 @@ export class HandoverClock {
   #addRate = (bin: Measurement): void => {
     this.#lastSeconds = bin.atSeconds;
     this.#rates.observe(bin);
-    const { logDensities } = this.#rates;
-    for (let i = 0; i < logDensities.length; i++) this.#logWeights[i]! += logDensities[i]!;
+    const { densities } = this.#rates;
+    for (let i = 0; i < densities.length; i++) this.#weights[i]! *= densities[i]!;
     for (let i = 0; i < this.#repeats.length; i++) {
       const logDensity = this.#repeats[i]!.observe(bin);
-      this.#logWeights[logDensities.length + i]! +=
-        logDensity === undefined ? logDensities[CELLS]! : logDensity * RATE_PARAMETERS.weight;
+      this.#weights[densities.length + i]! *=
+        logDensity === undefined ? densities[CELLS]! : exp(logDensity * RATE_PARAMETERS.weight);
     }
     this.#settle();
   };
 
   #addDip = (slot: number, isDip: boolean, share: number): void => {
-    this.#handoverDips.observe(slot, isDip, share, (cell, ratio) => {
+    for (let offset = 0; offset < OFFSETS; offset++) {
+      const cell = this.#handoverDips.position(slot, offset);
       const before = this.#logDips[cell]!;
-      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + log(ratio));
-      this.#logEpochs[cell]! += orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before);
-    });
+      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + log(this.#handoverDips.observe(cell, offset, isDip, share)));
+      this.#epochs[cell]! *= exp(orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before));
+    }
     const before = this.#logOtherDips;
     this.#logOtherDips = max(LEAST_LOG_DIPS, before + this.#otherDips.observe(slot, isDip, share));
-    add(this.#logWithout, orWithoutDips(this.#logOtherDips) - orWithoutDips(before));
+    scale(this.#without, exp(orWithoutDips(this.#logOtherDips) - orWithoutDips(before)));
     this.#settle();
   };
 
   /** Latency is evidence for positions, but not for or against epochs: its steps have many causes. */
   #addLatency(latency: Measurement): void {
     this.#latencies.observe(latency);
-    for (let cell = 0; cell < CELLS; cell++) this.#logEpochs[cell]! += this.#latencies.logDensities[cell]!;
-    add(this.#logEpochs, -logSum(this.#logEpochs, this.#exponentials));
+    for (let cell = 0; cell < CELLS; cell++) this.#epochs[cell]! *= this.#latencies.densities[cell]!;
+    scale(this.#epochs, 1 / sum(this.#epochs));
     this.#settle();
   }
 
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   get leoProbability(): number {
-    return 1 / (1 + exp(-this.#logRatio));
+    return 1 / (1 + 1 / this.#ratio);
+  }
+
+  /** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
+  #positionNow(): Position {
+    const epochs = this.#epochs;
+    const weights = this.#around;
+    // Without what `normalise` has added.
+    const added = LEAST_SHARE * greatest(epochs);
+    for (let i = 0; i < weights.length; i++) {
+      weights[i] = max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
+    }
+    // `near` is the sum in a triangular window around a cell, less that around the first cell: from one cell to the next
+    // it gains the weights ahead and loses those behind.
+    let behind = 0;
+    let ahead = 0;
+    for (let i = 0; i <= NEAR_CELLS; i++) {
+      behind += weights[WINDOW_CELLS - i]!;
+      ahead += weights[WINDOW_CELLS + 1 + i]!;
+    }
+    let near = 0;
+    let most = 0;
+    let best = 0;
+    for (let cell = 1; cell < CELLS; cell++) {
+      near += ahead - behind;
+      const at = cell + WINDOW_CELLS;
+      behind += weights[at]! - weights[at - 1 - NEAR_CELLS]!;
+      ahead += weights[at + 1 + NEAR_CELLS]! - weights[at]!;
+      if (near <= most) continue;
+      most = near;
+      best = cell;
+    }
+    let weight = 0;
+    let moment = 0;
+    for (let offset = -WINDOW_CELLS; offset <= WINDOW_CELLS; offset++) {
+      const share = weights[best + WINDOW_CELLS + offset]! * (1 - abs(offset) / (WINDOW_CELLS + 1));
+      weight += share;
+      moment += share * offset;
+    }
+    const position = modulo((best + moment / weight) * CELL_SECONDS, EPOCH_SECONDS);
+    // The rounding of a position just below 0 can make 15.
+    const phaseSeconds = position % EPOCH_SECONDS;
+    let total = 0;
+    let squared = 0;
+    let within = 0;
+    let squaredWithin = 0;
+    for (let cell = 0; cell < CELLS; cell++) {
+      const share = weights[cell + WINDOW_CELLS]!;
+      const apart = abs(cell * CELL_SECONDS - phaseSeconds);
+      const distance = min(apart, EPOCH_SECONDS - apart);
+      total += share;
+      squared += share * distance * distance;
+      if (distance > 1) continue;
+      within += share;
+      squaredWithin += share * distance * distance;
+    }
+    return {
+      phaseSeconds,
+      uncertaintySeconds: hypot(sqrt(squared / total), LEAST_SPREAD_SECONDS),
+      spreadSeconds: sqrt(squaredWithin / within),
+      within: within / total,
+    };
   }
 
   /** Limits and normalises the weights, so that a leap of the clock or a change of network is found soon. */
   #settle(): void {
-    const { least, greatest } = LOG_RATIO_LIMITS;
     this.#position = undefined;
-    // Computed before `lift`, which would otherwise add up to evidence for epochs.
-    const exponentials = this.#exponentials;
-    const logWithout = logSum(this.#logWithout, exponentials);
-    this.#logRatio = min(greatest, max(least, logSum(this.#logEpochs, exponentials) - logWithout));
-    // Keeps the numbers small in long sessions.
-    add(this.#logEpochs, -lift(this.#logEpochs, exponentials));
-    logSum(this.#logWithout, exponentials);
-    add(this.#logWithout, -lift(this.#logWithout, exponentials) - this.#logRatio);
+    // Computed before `normalise`, whose lifts would otherwise add up to evidence for epochs.
+    this.#ratio = min(GREATEST_RATIO, max(LEAST_RATIO, sum(this.#epochs) / sum(this.#without)));
+    normalise(this.#epochs, 1);
+    normalise(this.#without, 1 / this.#ratio);
     this.isLeo = this.leoProbability >= CLAIM_PROBABILITY * (this.isLeo ? 0.5 : 1);
   }
 }
+
+type Position = Pick<HandoverEstimate, 'phaseSeconds' | 'uncertaintySeconds' | 'spreadSeconds'> & {
+  /** Probability within a second of it. */
+  within: number;
+};
 
 /** Seconds from a position to a cell in the epoch, at most half an epoch. */
 function distanceTo(seconds: number, cell: number): number {
@@ -284,92 +347,27 @@ function orWithoutDips(logDips: number): number {
   return max(0, logDips) + log1p(exp(-abs(logDips)));
 }
 
-/** The probabilities without those that `lift` has added. */
-function withoutLimit(weights: Float64Array): Float64Array {
-  const added = exp(-MAX_LOG_ODDS) * weights.reduce((most, weight) => max(most, weight));
-  const left = weights.map((weight) => max(0, weight - added));
-  const sum = left.reduce((total, weight) => total + weight);
-  return left.map((weight) => weight / sum);
+/** Raises each weight to at least `LEAST_SHARE` of the greatest, and scales them to add up to `total`. */
+function normalise(weights: Float64Array, total: number): void {
+  const least = LEAST_SHARE * greatest(weights);
+  for (let i = 0; i < weights.length; i++) if (weights[i]! < least) weights[i] = least;
+  scale(weights, total / sum(weights));
 }
 
-type Position = Pick<HandoverEstimate, 'phaseSeconds' | 'uncertaintySeconds' | 'spreadSeconds'> & {
-  /** Probability within a second of it. */
-  within: number;
-};
-
-/** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
-function positionOf(weights: Float64Array): Position {
-  let best = 0;
-  let most = -1;
-  for (let cell = 0; cell < CELLS; cell++) {
-    const { weight } = around(weights, cell, NEAR_CELLS);
-    if (weight <= most) continue;
-    most = weight;
-    best = cell;
-  }
-  const position = modulo((best + around(weights, best, WINDOW_CELLS).meanOffset) * CELL_SECONDS, EPOCH_SECONDS);
-  // The rounding of a position just below 0 can make 15.
-  const phaseSeconds = position % EPOCH_SECONDS;
-  let squared = 0;
-  let within = 0;
-  let squaredWithin = 0;
-  for (let cell = 0; cell < CELLS; cell++) {
-    const distance = abs(distanceTo(phaseSeconds, cell));
-    squared += weights[cell]! * distance * distance;
-    if (distance > 1) continue;
-    within += weights[cell]!;
-    squaredWithin += weights[cell]! * distance * distance;
-  }
-  return {
-    phaseSeconds,
-    uncertaintySeconds: hypot(sqrt(squared), LEAST_SPREAD_SECONDS),
-    spreadSeconds: sqrt(squaredWithin / within),
-    within,
-  };
+function greatest(values: Float64Array): number {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) if (values[i]! > most) most = values[i]!;
+  return most;
 }
 
-/** Sum of the weights around a cell in a triangular window, and the mean distance of this weight from the cell. */
-function around(weights: Float64Array, cell: number, reach: number): { weight: number; meanOffset: number } {
-  let weight = 0;
-  let moment = 0;
-  for (let offset = -reach; offset <= reach; offset++) {
-    const share = weights[(cell + offset + CELLS) % CELLS]! * (1 - abs(offset) / (reach + 1));
-    weight += share;
-    moment += share * offset;
-  }
-  return { weight, meanOffset: moment / weight };
+function sum(values: Float64Array): number {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i]!;
+  return total;
 }
 
-/**
- * Raises each value to at least the greatest minus `MAX_LOG_ODDS`; returns ln of the sum of their exponentials.
- * `exponentials`: as `logSum` has written them.
- */
-function lift(values: Float64Array, exponentials: Float64Array): number {
-  let most = Number.NEGATIVE_INFINITY;
-  for (let i = 0; i < values.length; i++) most = max(most, values[i]!);
-  const least = most - MAX_LOG_ODDS;
-  const exponential = exp(least);
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) {
-    const isLow = values[i]! < least;
-    if (isLow) values[i] = least;
-    sum += isLow ? exponential : exponentials[i]!;
-  }
-  return log(sum);
-}
-
-/** ln of the sum of exponentials, for values near 0; writes the exponentials. */
-function logSum(values: Float64Array, exponentials: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) {
-    exponentials[i] = exp(values[i]!);
-    sum += exponentials[i]!;
-  }
-  return log(sum);
-}
-
-function add(values: Float64Array, amount: number): void {
-  for (let i = 0; i < values.length; i++) values[i]! += amount;
+function scale(values: Float64Array, factor: number): void {
+  for (let i = 0; i < values.length; i++) values[i]! *= factor;
 }
 
 function modulo(value: number, by: number): number {

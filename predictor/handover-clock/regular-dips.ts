@@ -2,10 +2,11 @@
 
 import { SLOTS_PER_SECOND } from './dips.ts';
 
-const { abs, log, max } = Math;
+const { abs, floor, log, max } = Math;
 
 /** Share of a position's dips that begin in the slot before it, in its own, and in the next one. */
 const OFFSET_SHARES = [0.1, 0.75, 0.15] as const;
+export const OFFSETS = OFFSET_SHARES.length;
 /** How often a position dips: a beta distribution, with these dips and misses at first. */
 const FIRST_DIPS = 2;
 const FIRST_MISSES = 1;
@@ -23,22 +24,25 @@ export class RegularDips {
     this.#trials = new Float32Array(this.#slots);
   }
 
+  /** The position that a slot is evidence on: with `offset` 0 the one after it, 1 its own, 2 the one before it. */
+  position(slot: number, offset: number): number {
+    const at = slot + 1 - offset;
+    return at - this.#slots * floor(at / this.#slots);
+  }
+
   /**
-   * Calls `add` for each position that the slot is evidence on, with the probability of what was observed / that of a
-   * link with the share `share` of dips, wherever they are.
+   * Returns the probability of what was observed in a slot / that of a link with the share `share` of dips, wherever
+   * they are.
    */
-  observe(slot: number, isDip: boolean, share: number, add: (position: number, ratio: number) => void): void {
-    for (let i = 0; i < OFFSET_SHARES.length; i++) {
-      const part = OFFSET_SHARES[i]!;
-      const position = (((slot + 1 - i) % this.#slots) + this.#slots) % this.#slots;
-      const dips = this.#dips[position]!;
-      const trials = this.#trials[position]!;
-      const probability = (part * (FIRST_DIPS + dips)) / (FIRST_DIPS + FIRST_MISSES + trials);
-      add(position, isDip ? 1 + (probability * (1 - share)) / share : 1 - probability);
-      const keep = 1 - FORGOTTEN * part;
-      this.#dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
-      this.#trials[position] = max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
-    }
+  observe(position: number, offset: number, isDip: boolean, share: number): number {
+    const part = OFFSET_SHARES[offset]!;
+    const dips = this.#dips[position]!;
+    const trials = this.#trials[position]!;
+    const probability = (part * (FIRST_DIPS + dips)) / (FIRST_DIPS + FIRST_MISSES + trials);
+    const keep = 1 - FORGOTTEN * part;
+    this.#dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
+    this.#trials[position] = max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
+    return isDip ? 1 + (probability * (1 - share)) / share : 1 - probability;
   }
 }
 
@@ -62,11 +66,13 @@ export class OtherPeriods {
   observe(slot: number, isDip: boolean, share: number): number {
     const before = this.#total;
     for (const { dips, weights, share: first } of this.#periods) {
-      dips.observe(slot, isDip, share, (position, ratio) => {
+      for (let offset = 0; offset < OFFSETS; offset++) {
+        const position = dips.position(slot, offset);
+        const ratio = dips.observe(position, offset, isDip, share);
         const weight = max(weights[position]! * ratio, LEAST_SHARE * first * before);
         this.#total += weight - weights[position]!;
         weights[position] = weight;
-      });
+      }
     }
     const logRatio = log(this.#total / before);
     if (abs(log(this.#total)) > LARGEST_LOG_TOTAL) {

@@ -277,7 +277,7 @@ describe('forecasts', () => {
 
   test('equal those of the built-in forecaster with the same model, also after recalibration', () => {
     const { networks, stepEndsSeconds, levels, rankCorrelation } = parseModel(SHIPPED_FILE);
-    const evaluator = new QuantileNetworks(networks, stepEndsSeconds.length, levels.length);
+    const evaluator = new QuantileNetworks(networks, levels.length);
     const card: ModelCard = {
       ...CARD,
       input: { ...CARD.input, features: FEATURES.map(({ name }) => ({ name, meaning: name })) },

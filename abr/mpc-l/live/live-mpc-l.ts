@@ -7,7 +7,7 @@
 import type { Controller, InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { Forecast } from '../../forecast.ts';
 import { lastIndexAtMost } from '../later-segments.ts';
-import { MpcL, type PlanBasis } from '../mpc-l.ts';
+import { MpcL, type PlanBasis, recentLatencySeconds } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import type { Outcomes } from '../segment-outcomes.ts';
 import { isNoticed, planRate } from './latency-plan.ts';
@@ -53,8 +53,9 @@ class LiveMpcL extends MpcL {
     return stallSeconds >= this.options.tuning.liveLateSeconds;
   }
 
-  protected liveOutcomes({ state, forecast, futures, latencySeconds }: PlanBasis): LiveOutcomes {
+  protected liveOutcomes({ state, forecast, futures }: PlanBasis): LiveOutcomes {
     const { options } = this;
+    const latencySeconds = recentLatencySeconds(state);
     this.#link ??= new LinkFutures(futures, options.seed);
     this.#link.draw(state, forecast);
     return new LiveOutcomes(state, { options, link: this.#link, latencySeconds });
