@@ -154,7 +154,7 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
     file.rows.push({ dataset, trace: trace.name, group, startSeconds, seed: own, flows: algorithm, results });
     if (performance.now() - savedAtMs > SAVE_MS) save();
   };
-  await withProgress(io, 'downloads', async (signal, onProgress) => {
+  await withProgress(io, 'downloads', async ({ signal, onProgress }) => {
     const isReal = ({ algorithm }: (typeof sessions)[0]) => TCP_SETTINGS.has(algorithm);
     const [inRealTime, simulated] = [sessions.filter(isReal), sessions.filter((session) => !isReal(session))];
     for (const [queue, atATime] of [
