@@ -34,7 +34,10 @@ describe('leo-abr bench', () => {
     [['--tier', 'kernel', '--congestion', 'reno'], '--congestion: expected one of cubic, bbr, got "reno"'],
     [['--tier', 'quic', '--congestion', 'bbr'], '--congestion: expected cubic, reno, bbr2 or bbr2:probe-rtt=<ms>'],
     [['--tier', 'quic', '--contexts', '4'], '--contexts: expected 1 with --tier quic: there is one link, got "4"'],
-    [['--tier', 'kernel', '--impairment', 'rain'], '--impairment: expected one of starlink, none, got "rain"'],
+    [
+      ['--tier', 'kernel', '--impairment', 'rain'],
+      '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"',
+    ],
     [['--tier', 'kernel', '--contexts', '4'], '--contexts: expected 1 with --tier kernel: there is one link, got "4"'],
     [['--household', 'three'], '--household: expected one of two, four, mixed'],
     [['--household', 'mixed', '--algorithms', 'throughput,moon'], '--algorithms: expected one of'],
