@@ -144,13 +144,18 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
     savedAtMs = performance.now();
   };
   const sessions = [...order].filter(([key]) => !done.has(key)).map(([, i]) => plan.sessions[i]!);
-  const play = async ({ trace, startSeconds, algorithm, seed: own }: (typeof sessions)[0]): Promise<void> => {
+  const play = async (
+    { trace, startSeconds, algorithm, seed: own }: (typeof sessions)[0],
+    signal: AbortSignal,
+  ): Promise<void> => {
     const { dataset, recordingGroup: group } = trace.metadata;
     const link = kernelSteps(trace, scenario, { startSeconds, impairment, seed: own });
     const options = { link, seed: own, rttSeconds: scenario.rttSeconds, seconds };
     const tcp = TCP_SETTINGS.get(algorithm);
     const results: DownloadResult[] =
       tcp === undefined ? (await download(parseFlows(algorithm), options)).results : [await tcpDownload(tcp, options)];
+    // An interrupt also ends the programs of the emulated link, in the middle of the download.
+    if (signal.aborted) return;
     file.rows.push({ dataset, trace: trace.name, group, startSeconds, seed: own, flows: algorithm, results });
     if (performance.now() - savedAtMs > SAVE_MS) save();
   };
@@ -163,7 +168,7 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
     ] as const) {
       const turns = Array.from({ length: atATime }, async () => {
         for (let next = queue.shift(); next !== undefined && !signal.aborted; next = queue.shift()) {
-          await play(next);
+          await play(next, signal);
           onProgress(file.rows.length, plan.sessions.length);
         }
       });

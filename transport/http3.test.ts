@@ -1,9 +1,12 @@
 /** HTTP/3 through the emulated link: downloads, the settings of BBRv2, and a session in the browser. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { runCommand } from '../cli/command.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { download, tcpDownload } from '../replay/kernel/download.ts';
 import { NO_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
@@ -94,6 +97,29 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
     const first = await results(1);
     expect(await results(1)).toEqual(first);
     expect(await results(2)).not.toEqual(first);
+  });
+
+  test('a sweep writes the same bytes for any number of jobs, and when it is resumed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'leo-abr-sweep-test-'));
+    const sweep = async (name: string, ...flags: string[]) => {
+      const out = join(folder, name);
+      const links = ['--traces', 'replay/traces/stationary-calm.csv', '--traces', 'replay/traces/driving-slow.csv'];
+      const options = [...links, '--scenario', 'hd-16', '--seconds', '2', '--out', out, ...flags];
+      const io = { stdout: { write: () => true }, stderr: { write: () => true }, defaultJobs: 1 };
+      const status = await runCommand(['transport', 'sweep', ...options], { ...io, onInterrupt: () => () => {} });
+      expect(status).toBe(0);
+      return readFileSync(out, 'utf8');
+    };
+    try {
+      const both = ['--flows', 'cubic', '--flows', 'bbr2'];
+      const one = await sweep('one.json', ...both);
+      expect(JSON.parse(one).rows).toHaveLength(4);
+      expect(await sweep('two.json', ...both, '--jobs', '2')).toBe(one);
+      await sweep('part.json', '--flows', 'bbr2');
+      expect(await sweep('part.json', ...both, '--resume')).toBe(one);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('a flow of the kernel is limited by the same link', async () => {

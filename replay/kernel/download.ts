@@ -54,7 +54,11 @@ export async function download(
 ): Promise<{ results: DownloadResult[]; samples: Sample[] }> {
   const args = ['simulate', '--seconds', String(seconds), '--seed', String(seed)];
   const flows = groups.map(({ congestion, flows }) => `${flows}*${congestion}`).join('+');
-  const program = spawn(transportProgram(), [...args, '--groups', flows], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const program = spawn(transportProgram(), [...args, '--groups', flows], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // Of a process group of its own: Ctrl-C is for the command, which ends after this download.
+    detached: true,
+  });
   program.stdin.end(linkCommands(link, { rttSeconds, seed }));
   const ended = new Promise<number | null>((resolve) => program.once('close', resolve));
   const lines = (await text(program.stdout)).trimEnd().split('\n');
