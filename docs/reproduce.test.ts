@@ -23,7 +23,7 @@ const { STEPS } = (await scripts('reproduce-steps.js')) as {
 const { tableDifferences } = (await scripts('table-differences.js')) as {
   tableDifferences(
     table: object,
-    folders: { docs: string; results: string },
+    folders: { docs: string; results: string; without?: string[] },
   ): { compared: number; differences: string[] };
 };
 
@@ -58,10 +58,10 @@ describe('tableDifferences', () => {
     ...{ report: 'report.md', caption: '{links}:', names: { ten: 'all' }, row: { algorithm: '{algorithm}' } },
     columns: { 'QoE, worst': ['QoE', 'least'], 'QoE, worst#2': 'QoE#2' },
   };
-  const compare = (doc: string, report: string, more = {}) => {
+  const compare = (doc: string, report: string, more = {}, without: string[] = []) => {
     writeFileSync(join(folder, 'page.md'), doc);
     writeFileSync(join(folder, 'report.md'), report);
-    return tableDifferences({ ...table, ...more }, { docs: folder, results: folder });
+    return tableDifferences({ ...table, ...more }, { docs: folder, results: folder, without });
   };
   const DOC = `# Page\n\n## Figures\n\nText.\n
 | links | algorithm | QoE, worst | QoE, worst |
@@ -90,6 +90,12 @@ all: a caption\n\n| algorithm | QoE | least | QoE |\n| --- | --- | --- | --- |\n
     expect(now('+0.99')).toEqual({ compared: 3, differences: [] });
     expect(now('−0.11').differences).toHaveLength(1);
     expect(now('+1.01').differences).toHaveLength(1);
+  });
+
+  test('rows of a set that was not played, and over all sets, are left out', () => {
+    expect(compare(DOC, REPORT, {}, ['all'])).toEqual({ compared: 0, differences: [] });
+    expect(compare(DOC, REPORT, { acrossSets: 'all' }, ['other'])).toEqual({ compared: 0, differences: [] });
+    expect(compare(DOC, REPORT, {}, ['other'])).toEqual({ compared: 5, differences: [] });
   });
 
   test('a table, row or column that is missing is an error', () => {
@@ -129,6 +135,15 @@ describe('npm run reproduce', () => {
       one: step({}),
       two: step({ needs: 'browser' }),
       three: step({ recordings: ['links', 'far/b', 'far/c'] }),
+      // Its command plays one half, and fails in between.
+      halves: step({
+        recordings: ['links', 'far/leocc-digitised'],
+        commands: [
+          'test -e $OUT/half || { touch $OUT/half; exit 4; }',
+          'test "$TRACES" = "--traces $DATA/links"',
+          'cat $DATA/links/a.csv > $OUT/report.md',
+        ],
+      }),
     };
     writeFileSync(at('steps.mjs'), `export const STEPS = ${JSON.stringify(steps)};`);
     writeFileSync(at('data/links/a.csv'), TABLE);
@@ -143,8 +158,11 @@ describe('npm run reproduce', () => {
     expect(stderr).toMatch(
       /not run {3}three: .*\(no far\/b, far\/c in .*; npx leo-abr datasets fetch b c --out .*far\)\n/,
     );
-    expect(stderr).toContain('1 steps, 2 min, 0.5 GB in ');
-    expect(reproduce('--list', '--with', 'browser').stderr).toContain('2 steps, 4 min, 1.0 GB in ');
+    expect(stderr).toMatch(
+      /will run {2}halves: .*\(no far\/leocc-digitised in .*; leocc-digitised has no recipe: .*\)\n/,
+    );
+    expect(stderr).toContain('2 steps, 4 min, 1.0 GB in ');
+    expect(reproduce('--list', '--with', 'browser').stderr).toContain('3 steps, 6 min, 1.5 GB in ');
     expect(existsSync(at('out'))).toBe(false);
     expect(reproduce('four')).toMatchObject({ status: 2, stderr: expect.stringContaining('no step four') });
   });
@@ -160,9 +178,22 @@ describe('npm run reproduce', () => {
     expect(outputs['report.md']).toBe(inputs['links/a.csv']);
 
     writeFileSync(at('docs/page.md'), `# Page\n\n${TABLE.replace('1.5', '1.6')}`);
-    const fails = reproduce('--check');
+    const fails = reproduce('--check', 'one');
     expect(fails.status).toBe(1);
     expect(fails.stdout).toContain('one: docs/page.md, Page: a: QoE is 1.6 in the doc, 1.5 now\n');
     expect(reproduce('three').status).toBe(1);
+  });
+
+  test('a step that fails does not stop others, and goes on from there the next time', () => {
+    writeFileSync(at('docs/page.md'), `# Page\n\n${TABLE}`);
+    const fails = reproduce('--check', 'halves', 'one');
+    expect(fails.status).toBe(1);
+    expect(fails.stderr).toContain('halves: status 4; the same command goes on from there\n');
+    expect(fails.stdout).toBe('one: docs/page.md, Page: 1 numbers compared, 0 differ\n');
+    const passes = reproduce('--check', 'halves');
+    expect([passes.status, passes.stdout]).toEqual([
+      0,
+      'halves: docs/page.md, Page: 1 numbers compared, and not what needs leocc-digitised, 0 differ\n',
+    ]);
   });
 });

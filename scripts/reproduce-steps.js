@@ -1,23 +1,22 @@
 /**
  * The steps of `npm run reproduce`. A step has
  * - `does`, and how long and how large it is on two idle cores: `minutes`, `gigabytes` of results
- * - `recordings`: folders and files of the data folder that it plays ($DATA)
+ * - `recordings`: folders and files of the data folder ($DATA) that it plays; $TRACES has a `--traces` for each that is
+ *   there. Sets that `leo-abr datasets` cannot fetch may be missing.
  * - `needs`: `python` (trains models), `browser` (plays in real time, and trains models) or `cargo` (builds transport/);
  *   absent: only the simulator
- * - `commands` for bash, run from the checkout; results go to $OUT
+ * - `commands` for bash, run from the checkout; results go to $OUT, where they may find some of an interrupted run
  * - `tables` of docs/ that it makes: see `tableDifferences`
  */
 
 const SHIPPED = '$(for t in replay/traces/*.csv; do case $t in *-live-*) ;; *) echo --traces $t;; esac; done)';
 const TRAIN = 'npx leo-abr train --data $DATA/traces --folds $OUT/folds';
-const BROWSER = 'npx leo-abr bench --scenario uhd-8 --fold-models $OUT/folds/folds.json';
+const BROWSER = 'npx leo-abr bench --scenario uhd-8 --fold-models $OUT/folds/folds.json --resume';
 const SIMULATOR =
   'npx leo-abr simulate --algorithms mpc-d,mpc-l,mpc-o --scenario uhd-8 --fold-models $OUT/folds/folds.json --out $OUT/simulator.json';
 /** `--traces` for recordings by name. */
 const traces = (names) => `$(printf -- "--traces $DATA/traces/%s.csv " ${names})`;
-const ALL_SETS = ['autobahn', 'mmsys24', 'road', 'sat-vs-cell', 'starnet', 'starnet-sample', 'tum-idp'].map(
-  (set) => `traces/${set}`,
-);
+const ALL_SETS = ['autobahn', 'mmsys24', 'road', 'sat-vs-cell', 'starnet', 'tum-idp'].map((set) => `traces/${set}`);
 const ALL_TOGETHER = 'all data sets together (an extra)';
 
 const household = (scenario, minutes) => ({
@@ -28,8 +27,7 @@ const household = (scenario, minutes) => ({
   commands: [
     `for h in alone two four mixed late-joiner download; do
   [ $h = alone ] && household= || household="--household $h"
-  npx leo-abr simulate ${SHIPPED} --traces $DATA/traces/tum-idp --traces $DATA/traces/starnet --traces $DATA/traces/sat-vs-cell \\
-    --scenario ${scenario} $household --algorithms mpc-l,mpc-d,bola,throughput --starts at:0 --seed 1 --out $OUT/$h.json
+  npx leo-abr simulate ${SHIPPED} $TRACES --scenario ${scenario} $household --algorithms mpc-l,mpc-d,bola,throughput --starts at:0 --seed 1 --out $OUT/$h.json
   npx leo-abr report $OUT/$h.json --out $OUT/$h
 done`,
   ],
@@ -64,9 +62,7 @@ const live = (target, minutes, variants = '') => ({
     (set) => `subsecond/${set}`,
   ),
   commands: [
-    `S=$DATA/subsecond
-npx leo-abr simulate --traces $S/cau-seoul --traces $S/emulator-lagos --traces $S/leocc --traces $S/leocc-digitised --traces $S/uvic-zenodo \\
-  --algorithms mpc-d,throughput,mpc-l${variants} --scenario live-hd-${target} --starts every:61 --out $OUT/live.json
+    `npx leo-abr simulate $TRACES --algorithms mpc-d,throughput,mpc-l${variants} --scenario live-hd-${target} --starts every:61 --out $OUT/live.json
 npx leo-abr report $OUT/live.json --out $OUT/live`,
   ],
   tables: [
@@ -74,6 +70,7 @@ npx leo-abr report $OUT/live.json --out $OUT/live`,
       ...{ doc: 'docs/live.md', heading: 'Where it stands', where: { target: `${target} s` } },
       report: 'live/report.md',
       caption: '{recordings}: each algorithm',
+      acrossSets: ALL_TOGETHER,
       names: {
         Seoul: 'cau-seoul',
         Lagos: 'emulator-lagos',
@@ -97,12 +94,12 @@ npx leo-abr report $OUT/live.json --out $OUT/live`,
 const differencesIn = (folder, datasets) =>
   datasets.map((dataset) => ({
     ...{ doc: `docs/results/${folder}/report.md`, heading: `Against mpc-d: ${dataset}`, within: 'interval' },
-    ...{ report: 'report/report.md', caption: `${dataset}: difference`, row: { algorithm: '{algorithm}' } },
+    ...{ report: 'report/report.md', caption: `${dataset}: difference`, acrossSets: ALL_TOGETHER },
+    row: { algorithm: '{algorithm}' },
     columns: { QoE: 'QoE', 'from bitrate': 'from bitrate', 'from stalls': 'from stalls' },
   }));
 
-const SWEEP = `S=$DATA/subsecond
-sweep="npx leo-abr transport sweep --traces $S/cau-seoul --traces $S/emulator-lagos --traces $S/leocc --traces $S/leocc-digitised --traces $DATA/traces/starnet --scenario hd-16"`;
+const SWEEP = 'sweep="npx leo-abr transport sweep $TRACES --scenario hd-16"';
 /** Impairments of docs/transport.md beside `starlink`. */
 const LOSSY = 'loss=0.05,jitter-ms=60,queue-kb=100';
 const CONDITIONS = [
@@ -125,7 +122,8 @@ const FAST =
 const MINUTE_MIDDLE =
   '{autobahn/dl-{001,002,025,030,031,040,045,048},mmsys24/{isl-iperf3-0.1s-2m-2023-09-21-06-10-00,no-isl-iperf3-2m-2023-09-21-06-10-00}}';
 const MINUTE_FAST =
-  '{autobahn/dl-{003,004,005,006,007,008,009,010,011,012,013,014,015,016,017,018,019,020,021,022,023,024,026,027,028,029,032,033,034,035,036,037,038,041,042,043,044,046,047,049,050,051},starnet-sample/chicago-60s}';
+  'autobahn/dl-{003,004,005,006,007,008,009,010,011,012,013,014,015,016,017,018,019,020,021,022,023,024,026,027,028,029,032,033,034,035,036,037,038,041,042,043,044,046,047,049,050,051}';
+const CHICAGO = '$(ls -d $DATA/traces/starnet-sample 2>&- | sed "s/^/--traces /")';
 
 export const STEPS = {
   'live-1': live(1, 8, ',mpc-l:no-handover,mpc-l:auto-target,mpc-l:risk-0.25'),
@@ -173,13 +171,13 @@ npx leo-abr report $OUT/slow.json $OUT/mid.json $OUT/fast.json $OUT/simulator.js
   'uhd-8-minute': {
     does: 'the 53 recordings of one or two minutes in Chromium, and in the simulator',
     ...{ needs: 'browser', minutes: 90, gigabytes: 1 },
-    recordings: ALL_SETS,
+    recordings: [...ALL_SETS, 'traces/starnet-sample'],
     commands: [
       TRAIN,
       `play="${BROWSER} --algorithms mpc-d,mpc-l,mpc-o,dynamic --segments 24"
 $play --contexts 5 --out $OUT/mid.json ${traces(MINUTE_MIDDLE)}
-$play --contexts 4 --out $OUT/fast.json ${traces(MINUTE_FAST)}`,
-      `${SIMULATOR} --segments 24 --traces $DATA/traces/autobahn --traces $DATA/traces/mmsys24 --traces $DATA/traces/starnet-sample
+$play --contexts 4 --out $OUT/fast.json ${traces(MINUTE_FAST)} ${CHICAGO}`,
+      `${SIMULATOR} --segments 24 --traces $DATA/traces/autobahn --traces $DATA/traces/mmsys24 ${CHICAGO}
 npx leo-abr report $OUT/mid.json $OUT/fast.json $OUT/simulator.json --title "uhd-8 on 53 recordings of a minute or two: Chromium and simulator" --out $OUT/report`,
     ],
     tables: differencesIn('uhd-8-minute', ['autobahn', ALL_TOGETHER]),
@@ -204,7 +202,7 @@ npx leo-abr report $OUT/browser-12.json $OUT/browser-8.json $OUT/simulator.json 
     recordings: ['traces/starnet', 'traces/tum-idp', 'traces/sat-vs-cell', 'traces/mmsys24'],
     commands: [
       `npx leo-abr bench ${traces(TEN)} --algorithms mpc-l,mpc-l@hls,mpc-l@shaka,hls@hls,shaka@shaka --baseline mpc-l \\
-  --scenario hd-16 --segments 24 --out $OUT/players.json
+  --scenario hd-16 --segments 24 --resume --out $OUT/players.json
 npx leo-abr report $OUT/players.json --out $OUT/report`,
     ],
     tables: [
@@ -221,7 +219,7 @@ npx leo-abr report $OUT/players.json --out $OUT/report`,
     recordings: ['traces/starnet', 'traces/tum-idp', 'traces/sat-vs-cell', 'traces/mmsys24'],
     commands: [
       `npx leo-abr bench ${traces(TEN)} --household four --algorithms mpc-l,dynamic --baseline dynamic --scenario hd-16 \\
-  --segments 24 --contexts 8 --late-share 0.25 --out $OUT/four.json
+  --segments 24 --contexts 8 --late-share 0.25 --resume --out $OUT/four.json
 npx leo-abr report $OUT/four.json --out $OUT/report`,
     ],
     tables: [
@@ -256,7 +254,7 @@ for i in starlink ${LOSSY} ${CONDITIONS.join(' ')}; do npx leo-abr transport rep
     tables: [
       {
         ...{ doc: 'docs/transport.md', heading: 'What the congestion controls bring' },
-        ...{ report: 'starlink/report.md', caption: '', row: { setting: '{setting}' } },
+        ...{ report: 'starlink/report.md', acrossSets: '', row: { setting: '{setting}' } },
         columns: {
           'throughput, Mbit/s': 'throughput, Mbit/s',
           'p95 RTT, ms': 'p95 RTT, ms',
@@ -266,7 +264,7 @@ for i in starlink ${LOSSY} ${CONDITIONS.join(' ')}; do npx leo-abr transport rep
       },
       {
         ...{ doc: 'docs/transport.md', heading: "T3P's two parameters" },
-        ...{ report: '{impairment}/report.md', caption: '', row: { setting: 'bbr2:probe-rtt=4000,loss=0.08' } },
+        ...{ report: '{impairment}/report.md', acrossSets: '', row: { setting: 'bbr2:probe-rtt=4000,loss=0.08' } },
         columns: { 'throughput / `bbr2`': 'throughput / default', 'p95 RTT / `bbr2`': 'p95 RTT / default' },
       },
     ],

@@ -4,8 +4,9 @@
  *
  * It lists what it will do, runs the commands of scripts/reproduce-steps.js with `bash`, and writes results and
  * manifest.json to build/reproduce/<step>. A step that was run before at this commit, on the same recordings, is not run
- * again. `--list` only lists. `--check` then compares the results with the tables in docs/; its exit status is 1 if a
- * number differs: of a simulated table by more than rounding, of another one if it is outside the interval in its cell.
+ * again, and one that was interrupted goes on. `--list` only lists. `--check` then compares the results with the tables in
+ * docs/. The exit status is 1 if a step failed or cannot run, or a number differs: of a simulated table by more than
+ * rounding, of another one if it is outside the interval in its cell.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -38,19 +39,24 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 
+const missingIn = (name) => steps[name].recordings.filter((one) => !existsSync(join(flags.data, one)));
+const hasNoRecipe = (one) => WITHOUT_RECIPE.includes(basename(one));
+
 const chosen = [];
 let [minutes, gigabytes] = [0, 0];
 for (const [name, step] of Object.entries(steps)) {
-  const missing = step.recordings.filter((folder) => !existsSync(join(flags.data, folder)));
+  const missing = missingIn(name);
   const isAsked =
     positionals.length === 0 ? flags.with.includes(step.needs ?? '') || !step.needs : positionals.includes(name);
-  const obstacle =
-    missing.length > 0
-      ? `no ${missing.join(', ')} in ${flags.data}; ${fetching(missing)}`
-      : !isAsked && positionals.length === 0 && `only with --with ${step.needs}`;
+  const canRun = missing.every(hasNoRecipe);
   const does = `${name}: ${step.does}; ${step.minutes} min on 2 idle cores, ${step.gigabytes} GB`;
-  console.error(`${isAsked && !obstacle ? 'will run' : 'not run '}  ${does}${obstacle ? ` (${obstacle})` : ''}`);
-  if (!isAsked || obstacle) continue;
+  const remarks = [
+    ...(missing.length > 0 ? [`no ${missing.join(', ')} in ${flags.data}; ${fetching(missing)}`] : []),
+    ...(canRun && !isAsked && positionals.length === 0 ? [`only with --with ${step.needs}`] : []),
+  ];
+  const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : '';
+  console.error(`${isAsked && canRun ? 'will run' : 'not run '}  ${does}${remark}`);
+  if (!isAsked || !canRun) continue;
   chosen.push(name);
   minutes += step.minutes;
   gigabytes += step.gigabytes;
@@ -58,27 +64,30 @@ for (const [name, step] of Object.entries(steps)) {
 console.error(`${chosen.length} steps, ${minutes} min, ${gigabytes.toFixed(1)} GB in ${flags.out}`);
 if (flags.list) process.exit(0);
 
-const absent = positionals.filter((name) => !chosen.includes(name));
+const failed = positionals.filter((name) => !chosen.includes(name));
 let differing = 0;
 for (const name of chosen) {
   const folder = resolve(flags.out, name);
-  run(name, folder);
+  if (!run(name, folder)) {
+    failed.push(name);
+    continue;
+  }
   if (!flags.check) continue;
   for (const table of steps[name].tables) {
     const place = `${table.doc}, ${table.heading}`;
-    const { compared, differences } = tableDifferences(table, { docs: flags.docs, results: folder });
+    const without = missingIn(name).map((one) => basename(one));
+    const { compared, differences } = tableDifferences(table, { docs: flags.docs, results: folder, without });
     for (const difference of differences) console.log(`${name}: ${place}: ${difference}`);
-    console.log(`${name}: ${place}: ${compared} numbers compared, ${differences.length} differ`);
+    const rest = without.length > 0 ? `, and not what needs ${without.join(', ')}` : '';
+    console.log(`${name}: ${place}: ${compared} numbers compared${rest}, ${differences.length} differ`);
     differing += differences.length;
   }
 }
-process.exit(differing > 0 || absent.length > 0 ? 1 : 0);
+process.exit(differing > 0 || failed.length > 0 ? 1 : 0);
 
 /** The commands that make folders `<place>/<data set>` of the data; sets without a recipe are named. */
 function fetching(missing) {
-  const [byHand, others] = [true, false].map((is) =>
-    missing.filter((one) => WITHOUT_RECIPE.includes(basename(one)) === is),
-  );
+  const [byHand, others] = [true, false].map((is) => missing.filter((one) => hasNoRecipe(one) === is));
   const commands = [...new Set(others.map(dirname))].map((place) => {
     const names = others.filter((one) => dirname(one) === place).map((one) => basename(one));
     return `npx leo-abr datasets fetch ${names.join(' ')} --out ${join(flags.data, place)}`;
@@ -87,38 +96,41 @@ function fetching(missing) {
   return [...(commands.length > 0 ? [commands.join(' && ')] : []), ...notes].join('; ');
 }
 
-/** Runs a step's commands, unless its manifest says that they were run with the same code and recordings. */
+/**
+ * Runs a step's commands, unless its manifest says that they were run with the same code and recordings; false if one
+ * failed. Whatever was played with the same code and recordings stays, for the commands to resume.
+ */
 function run(name, folder) {
   const { commands, recordings } = steps[name];
+  const there = recordings.map((one) => join(flags.data, one)).filter((one) => existsSync(one));
   const file = join(folder, 'manifest.json');
-  const inputs = hashes(
-    recordings.map((one) => join(flags.data, one)),
-    flags.data,
-  );
+  const inputs = hashes(there, flags.data);
   const commit = git('describe', '--always', '--dirty', '--abbrev=40', '--exclude=*');
   const same = { step: name, commit, commands, inputs };
-  if (existsSync(file) && !commit.endsWith('-dirty')) {
-    const before = JSON.parse(readFileSync(file, 'utf8'));
-    if (Object.entries(same).every(([key, value]) => JSON.stringify(before[key]) === JSON.stringify(value))) {
-      console.error(`${name}: done before, ${relative(ROOT, file)}`);
-      return;
-    }
+  const before = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const isSame = Object.entries(same).every(([key, value]) => JSON.stringify(before[key]) === JSON.stringify(value));
+  if (isSame && before.outputs && !commit.endsWith('-dirty')) {
+    console.error(`${name}: done before, ${relative(ROOT, file)}`);
+    return true;
   }
-  rmSync(folder, { recursive: true, force: true });
+  if (!isSame || before.outputs) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  writeFileSync(file, `${JSON.stringify(same, null, 2)}\n`);
   const startedAt = new Date();
   const env = {
     ...process.env,
     DATA: resolve(flags.data),
     OUT: folder,
+    TRACES: there.map((one) => `--traces ${resolve(one)}`).join(' '),
     PATH: [join(ROOT, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
   };
   for (const command of commands) {
     console.error(`\n$ ${command}`);
     const { status } = spawnSync('bash', ['-ec', command], { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'] });
     if (status === 0) continue;
-    console.error(`${name}: status ${status}`);
-    process.exit(status ?? 130);
+    console.error(`${name}: status ${status}; the same command goes on from there`);
+    if (status === null || status >= 128) process.exit(130);
+    return false;
   }
   const outputs = hashes([folder], folder);
   const seeds = [...new Set([...commands.join(' ').matchAll(/--seed (\d+)/g)].map(([, seed]) => Number(seed)))];
@@ -137,6 +149,7 @@ function run(name, folder) {
     outputs,
   };
   writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  return true;
 }
 
 /** SHA-256 of files, and of those in folders, by path relative to `base`. */

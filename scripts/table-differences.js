@@ -8,9 +8,10 @@ import { join } from 'node:path';
  * `{column}` in them is the row's own value, replaced by `names` where it has the value. A column of the doc may hold
  * several of the report (`[...]`); `name#2` is the second column of this name, in docs and reports.
  * With `"within": "interval"` only cells with an interval are compared, and the value must be within the doc's interval;
- * else all numbers are, up to rounding. Throws an Error if a table, column or row is missing.
+ * else all numbers are, up to rounding. `without`: data sets that were not played; their rows, and those over several sets
+ * (`acrossSets`), are not compared. Throws an Error if a table, column or row is missing.
  */
-export function tableDifferences(table, { docs, results }) {
+export function tableDifferences(table, { docs, results, without = [] }) {
   const { doc, heading, columns, where = {}, names = {} } = table;
   const below = sectionOf(readFileSync(join(docs, doc.replace(/^docs\//, '')), 'utf8'), heading);
   if (below === undefined) throw new Error(`${doc}: no heading "${heading}"`);
@@ -24,10 +25,10 @@ export function tableDifferences(table, { docs, results }) {
     const own = Object.fromEntries(stated.header.map((name, i) => [name, plain(cells[i])]));
     if (Object.entries(where).some(([name, value]) => own[name] !== value)) continue;
     const filled = (text) => text.replace(/\{(.+?)\}/g, (_, name) => names[own[name]] ?? own[name]);
+    const caption = filled(table.caption ?? '');
+    if (without.length > 0 && [...without, table.acrossSets].some((set) => caption.startsWith(set))) continue;
     const report = join(results, filled(table.report));
-    const made = tablesOf(readFileSync(report, 'utf8')).filter(({ caption }) =>
-      caption.startsWith(filled(table.caption ?? '')),
-    );
+    const made = tablesOf(readFileSync(report, 'utf8')).filter((one) => one.caption.startsWith(caption));
     const wanted = Object.entries(table.row).map(([key, value]) => [key, filled(value)]);
     for (const [name, sources] of Object.entries(columns)) {
       const found = [sources].flat().map((source) => {
@@ -47,7 +48,7 @@ export function tableDifferences(table, { docs, results }) {
       differences.push(`${key}: ${name} is ${own[name]} in the doc, ${found.join(', ')} now`);
     }
   }
-  if (compared === 0) throw new Error(`${doc}, ${heading}: nothing to compare`);
+  if (compared === 0 && without.length === 0) throw new Error(`${doc}, ${heading}: nothing to compare`);
   return { compared, differences };
 }
 

@@ -20,7 +20,10 @@ export interface LiveOptions {
   maxPlaybackRate?: number;
   /** Target latency in seconds; `auto` leaves it to a controller that can choose one. Default: the player's. */
   targetLatencySeconds?: number | 'auto';
-  /** Later than this, playback jumps to the target; in seconds, above the target. Default: the player's. */
+  /**
+   * Playback that is later than this jumps to the target: a latency in seconds, larger than the target (a smaller one is
+   * ignored). Default: the player's.
+   */
   maxLatencySeconds?: number;
 }
 
