@@ -189,14 +189,4 @@ describe('trace fit', () => {
     expect(stdout).toMatch(/\| autocorrelation at 15 s \|[\s\S]*\| depth at a handover, median \| 0\.9/);
     expect(stdout).toMatch(/\| autocorrelation of 0\.1 s at 0\.1 s \| 0\.[456]/);
   });
-
-  test('--search needs a preset of one character', async () => {
-    await trace('synthesize', '--duration', '60', '--out', at('in'));
-    const flags = ['--traces', at('in'), '--preset', 'driving', '--search', '2'];
-    expect(await trace('fit', ...flags)).toMatchObject({ status: 2 });
-    const one = ['--traces', at('in'), '--preset', 'stationary-hard', '--search', '2', '--replicates', '1'];
-    const { status, stdout } = await trace('fit', ...one);
-    expect(status).toBe(0);
-    expect(JSON.parse(stdout.slice(0, stdout.indexOf('}') + 1))).toHaveProperty('ceilingMbps');
-  });
 });
