@@ -109,10 +109,10 @@ describe('train', () => {
     putTrace('other', 'elsewhere', { dataset: 'theirs' });
     putTrace('short', 'too-short', {}, 20);
     const environment = putEnvironment();
-    const flags = ['--data', at('data'), '--folds', at('folds'), '--leave-out', 'theirs', '--estimator', 'level-8s'];
+    const flags = ['--data', at('data'), '--folds', at('folds'), '--leave-out', 'theirs'];
     expect(await train(...flags, ...environment)).toMatchObject({ status: 0 });
     const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
-    expect(args).toEqual(expect.arrayContaining(['--folds', at('folds'), '--estimator', 'level-8s']));
+    expect(args).toEqual(expect.arrayContaining(['--folds', at('folds')]));
     expect(args).not.toContain('--model');
     expect(rows).toMatchObject({
       groups: ['elsewhere', 'roof-1', 'roof-2', 'too-short'],
@@ -132,10 +132,6 @@ describe('train', () => {
     [[], '--out: expected --out, --folds or both, got neither'],
     [['--out', 'x.json', '--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],
     [['--out', 'x.json', '--jobs', '0'], '--jobs: expected a whole number from 1 to 1024, got "0"'],
-    [
-      ['--out', 'x.json', '--estimator', 'silence'],
-      '--estimator: expected one of level-0.4s, level-2s, level-8s, level-120s, got "silence"',
-    ],
     [['--out', 'x.json', '--name', ' '], '--name: expected a name, got " "'],
     [['--out', 'x.json', '--leave-out', 'rain'], '--leave-out: expected one of own, got "rain"'],
     [
