@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import { runCommand } from './command.ts';
+import { run } from './run.fixture.ts';
 
 let folder: string;
 const at = (...path: string[]) => join(folder, ...path);
@@ -12,16 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function trace(...args: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const status = await runCommand(['trace', ...args], {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: { write: (text) => (written.stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: () => () => {},
-  });
-  return { status, ...written };
-}
+const trace = (...args: string[]) => run(['trace', ...args]);
 
 function put(name: string, text: string): string {
   mkdirSync(join(at(name), '..'), { recursive: true });

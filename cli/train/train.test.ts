@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
-import { runCommand } from '../command.ts';
+import { run } from '../run.fixture.ts';
 import { TRAINING_PROJECT } from './python.ts';
 
 let folder: string;
@@ -14,16 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function train(...args: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const status = await runCommand(['train', ...args], {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: { write: (text) => (written.stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: () => () => {},
-  });
-  return { status, ...written };
-}
+const train = (...args: string[]) => run(['train', ...args]);
 
 /** A recording of a minute. */
 function putTrace(name: string, group: string, extra: Record<string, string> = {}, seconds = 60): void {
