@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runCommand } from './command.ts';
-import type { CommandIo } from './command-io.ts';
+import { run } from './run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 
@@ -16,16 +15,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function bench(...flags: string[]): Promise<{ status: number; stderr: string }> {
-  let stderr = '';
-  const io: CommandIo = {
-    stdout: { write: () => true },
-    stderr: { write: (text) => (stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: () => () => {},
-  };
+function bench(...flags: string[]) {
   const base = ['--traces', TRACE, '--algorithms', 'mpc-d', '--scenario', 'uhd-8', '--out', join(folder, 'out.json')];
-  return { status: await runCommand(['bench', ...base, ...flags], io), stderr };
+  return run(['bench', ...base, ...flags]);
 }
 
 describe('leo-abr bench', () => {

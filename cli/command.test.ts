@@ -7,7 +7,8 @@ import { SHIPPED_FILE } from '../predictor/built-in/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { runCommand } from './command.ts';
+import type { CommandIo } from './command-io.ts';
+import { run } from './run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 
@@ -27,19 +28,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function run(args: readonly string[], { interruptAfterMs }: { interruptAfterMs?: number } = {}) {
-  const written = { stdout: '', stderr: '' };
-  const status = await runCommand(args, {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: { write: (text) => (written.stderr += text) },
-    defaultJobs: 1,
-    onInterrupt(callback) {
-      const timer = interruptAfterMs === undefined ? undefined : setTimeout(callback, interruptAfterMs);
-      return () => clearTimeout(timer);
-    },
-  });
-  return { status, ...written };
-}
+const INTERRUPTED: Partial<CommandIo> = {
+  onInterrupt(callback) {
+    const timer = setTimeout(callback, 1);
+    return () => clearTimeout(timer);
+  },
+};
 
 /** `simulate` on the two small traces; flags given here replace the defaults. */
 function simulateArgs(flags: Record<string, string | true> = {}): string[] {
@@ -263,7 +257,7 @@ describe('simulate', () => {
     const flags = { starts: 'every:0.7', algorithms: 'mpc-o,mpc-d' };
     await run(simulateArgs({ ...flags, out: at('undisturbed.json') }));
 
-    const stopped = await run(simulateArgs({ ...flags, out: at('stopped.json') }), { interruptAfterMs: 1 });
+    const stopped = await run(simulateArgs({ ...flags, out: at('stopped.json') }), INTERRUPTED);
     expect(stopped.status).toBe(130);
     expect(stopped.stderr).toContain('--resume continues it');
     const partial = parseResults(readFileSync(at('stopped.json'), 'utf8'), 'stopped.json');
@@ -281,7 +275,7 @@ describe('simulate', () => {
   });
 
   test('an interrupt without a file writes nothing', async () => {
-    const { status, stdout, stderr } = await run(simulateArgs({ starts: 'every:0.5' }), { interruptAfterMs: 1 });
+    const { status, stdout, stderr } = await run(simulateArgs({ starts: 'every:0.5' }), INTERRUPTED);
     expect({ status, stdout }).toEqual({ status: 130, stdout: '' });
     expect(stderr).toContain('nothing was written');
   });

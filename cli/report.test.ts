@@ -9,8 +9,7 @@ import { parseHTML } from 'linkedom';
 import { resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
-import { runCommand } from './command.ts';
-import type { CommandIo } from './command-io.ts';
+import { run } from './run.fixture.ts';
 
 jest.setTimeout(60_000);
 
@@ -20,17 +19,6 @@ const ALGORITHMS = 'mpc-d,mpc-o,bola,mpc-d:abandon';
 let folder: string;
 let simulated: Results;
 const at = (name: string) => join(folder, name);
-
-async function run(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  const written = { stdout: '', stderr: '' };
-  const io: CommandIo = {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: { write: (text) => (written.stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: () => () => {},
-  };
-  return { status: await runCommand(args, io), ...written };
-}
 
 /** The simulated sessions as results of a browser. */
 function browserResults({ sessions, tool, ...rest }: Results): Results {
@@ -85,7 +73,7 @@ function browserResults({ sessions, tool, ...rest }: Results): Results {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-report-'));
   const flags = ['--traces', TRACE, '--algorithms', ALGORITHMS, '--scenario', 'uhd-8', '--starts', 'every:4'];
-  expect((await run('simulate', ...flags, '--out', at('simulated.json'))).status).toBe(0);
+  expect((await run(['simulate', ...flags, '--out', at('simulated.json')])).status).toBe(0);
   simulated = parseResults(readFileSync(at('simulated.json'), 'utf8'), 'simulated.json');
   writeFileSync(at('browser.json'), resultsJson(browserResults(simulated)));
 });
@@ -95,12 +83,12 @@ describe('the page', () => {
   let page: ReturnType<typeof parseHTML>['document'];
   let source: string;
   beforeAll(async () => {
-    const { status, stderr, stdout } = await run(
+    const { status, stderr, stdout } = await run([
       'report',
       at('simulated.json'),
       at('browser.json'),
       ...['--traces', TRACE, '--out', at('both')],
-    );
+    ]);
     expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: expect.stringContaining('report.md'), stdout: '' });
     source = readFileSync(at('both/index.html'), 'utf8');
     page = parseHTML(source).document;
@@ -197,7 +185,7 @@ test('the Markdown has the same tables', async () => {
 test('states the number of segments, also of short recordings', async () => {
   const overview = async (results: Results) => {
     writeFileSync(at('lengths.json'), resultsJson(results));
-    expect((await run('report', at('lengths.json'), '--out', at('lengths'))).status).toBe(0);
+    expect((await run(['report', at('lengths.json'), '--out', at('lengths')])).status).toBe(0);
     return readFileSync(at('lengths/report.md'), 'utf8');
   };
   expect(await overview(simulated)).toContain('120 Mbit/s, 48 segments of 4 s,');
@@ -228,11 +216,11 @@ describe('live results', () => {
   beforeAll(async () => {
     for (const target of [1, 3]) {
       const flags = ['--traces', TRACE, '--algorithms', 'mpc-d,throughput', '--scenario', `live-hd-${target}`];
-      expect((await run('simulate', ...flags, '--starts', 'at:0,30', '--out', at(`live-${target}.json`))).status).toBe(
-        0,
-      );
+      expect(
+        (await run(['simulate', ...flags, '--starts', 'at:0,30', '--out', at(`live-${target}.json`)])).status,
+      ).toBe(0);
     }
-    expect((await run('report', at('live-3.json'), at('live-1.json'), '--out', at('live'))).status).toBe(0);
+    expect((await run(['report', at('live-3.json'), at('live-1.json'), '--out', at('live')])).status).toBe(0);
   });
 
   test('have the sections that mean something for them', () => {
@@ -304,9 +292,9 @@ describe('live results', () => {
     const results = parseResults(readFileSync(at('live-1.json'), 'utf8'), 'live-1.json');
     const sessions = results.sessions.filter(({ startSeconds }) => startSeconds === 0);
     writeFileSync(at('fewer.json'), resultsJson({ ...results, sessions }));
-    expect((await run('report', at('live-3.json'), at('fewer.json'), '--out', at('live'))).status).toBe(0);
+    expect((await run(['report', at('live-3.json'), at('fewer.json'), '--out', at('live')])).status).toBe(0);
     expect(html().querySelector('main')!.textContent).toContain('The targets were not played in the same places.');
-    expect((await run('report', at('live-3.json'), '--out', at('live'))).status).toBe(0);
+    expect((await run(['report', at('live-3.json'), '--out', at('live')])).status).toBe(0);
     expect(headingsOf(html())).toContain('Stalls against latency');
     expect(readFileSync(at('live/report.md'), 'utf8')).not.toContain('the points of the figures');
   });
@@ -314,7 +302,7 @@ describe('live results', () => {
 
 test('the same results give the same bytes', async () => {
   for (const out of ['one', 'two'])
-    expect((await run('report', at('simulated.json'), '--out', at(out))).status).toBe(0);
+    expect((await run(['report', at('simulated.json'), '--out', at(out)])).status).toBe(0);
   for (const file of ['index.html', 'report.md', 'sessions.csv']) {
     expect(readFileSync(at(`two/${file}`), 'utf8')).toBe(readFileSync(at(`one/${file}`), 'utf8'));
   }
@@ -323,7 +311,7 @@ test('the same results give the same bytes', async () => {
 test('a single session gives a report', async () => {
   const few = { ...simulated, sessions: simulated.sessions.slice(1, 2), summary: simulated.summary.slice(1, 2) };
   writeFileSync(at('few.json'), JSON.stringify(few, null, 2));
-  const { status, stderr } = await run('report', at('few.json'), '--out', at('few'));
+  const { status, stderr } = await run(['report', at('few.json'), '--out', at('few')]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('report.md') });
   expect(readFileSync(at('few/index.html'), 'utf8')).not.toMatch(/NaN|undefined|Infinity/);
 });
@@ -334,7 +322,7 @@ describe('wrong input ends with status 2 and writes nothing', () => {
     rmSync(at('refused'), { recursive: true, force: true });
     mkdirSync(at('refused'));
     writeFileSync(at('refused/index.html'), 'before');
-    const { status, stderr } = await run('report', ...files.map(at), '--out', at('refused'), ...flags);
+    const { status, stderr } = await run(['report', ...files.map(at), '--out', at('refused'), ...flags]);
     expect(stderr).toMatch(message);
     expect(status).toBe(2);
     expect(readdirSync(at('refused'))).toEqual(['index.html']);
@@ -371,7 +359,7 @@ describe('wrong input ends with status 2 and writes nothing', () => {
   test('missing traces', () => refused(['simulated.json'], /nowhere/, '--traces', at('nowhere')));
 
   test('an --out that is a file', async () => {
-    const { status, stderr } = await run('report', at('simulated.json'), '--out', TRACE);
+    const { status, stderr } = await run(['report', at('simulated.json'), '--out', TRACE]);
     expect(stderr).toContain('--out: expected a folder that can be written');
     expect(status).toBe(2);
     expect(existsSync(join(TRACE, 'index.html'))).toBe(false);

@@ -7,10 +7,9 @@ import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
-import { startOrigin } from '../replay/origin/index.ts';
+import { startOrigin, staticSite } from '../replay/origin/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { collect } from './flags.ts';
-import { staticSite } from './serve-demo/static-site.ts';
 import { addListenOptions, interrupted, listening, portOption } from './serve-options.ts';
 import { TOOL_FOLDER } from './tool.ts';
 

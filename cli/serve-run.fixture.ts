@@ -1,6 +1,6 @@
 /** For tests: runs a command that listens until it is interrupted. */
 
-import { runCommand } from './command.ts';
+import { run } from './run.fixture.ts';
 
 /** Runs the command, calls `during` with the address from its output, then interrupts the command. */
 export async function runListening(
@@ -8,24 +8,22 @@ export async function runListening(
   during?: (url: string, reload: () => void) => Promise<void>,
   env: Record<string, string> = {},
 ) {
-  const written = { stdout: '', stderr: '' };
+  let stderr = '';
   let interrupt = () => {};
   let reload = () => {};
   let ready: (url: string) => void;
   const url = new Promise<string>((resolve) => {
     ready = resolve;
   });
-  const done = runCommand(args, {
-    stdout: { write: (text) => (written.stdout += text) },
+  const done = run(args, {
     stderr: {
       write(text) {
-        written.stderr += text;
-        const found = / is at ([^\s"]+)/.exec(written.stderr);
+        stderr += text;
+        const found = / is at ([^\s"]+)/.exec(stderr);
         if (found !== null) ready(found[1]!);
       },
     },
     env,
-    defaultJobs: 1,
     onReload(callback) {
       reload = callback;
     },
@@ -41,5 +39,5 @@ export async function runListening(
       interrupt();
     }
   }
-  return { status: await done, ...written };
+  return { ...(await done), stderr };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import { runCommand } from './command.ts';
+import { run } from './run.fixture.ts';
 
 let folder: string;
 const at = (...path: string[]) => join(folder, ...path);
@@ -12,16 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function trace(...args: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const status = await runCommand(['trace', ...args], {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: { write: (text) => (written.stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: () => () => {},
-  });
-  return { status, ...written };
-}
+const trace = (...args: string[]) => run(['trace', ...args]);
 
 function put(name: string, text: string): string {
   mkdirSync(join(at(name), '..'), { recursive: true });
@@ -188,15 +179,5 @@ describe('trace fit', () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/\| autocorrelation at 15 s \|[\s\S]*\| depth at a handover, median \| 0\.9/);
     expect(stdout).toMatch(/\| autocorrelation of 0\.1 s at 0\.1 s \| 0\.[456]/);
-  });
-
-  test('--search needs a preset of one character', async () => {
-    await trace('synthesize', '--duration', '60', '--out', at('in'));
-    const flags = ['--traces', at('in'), '--preset', 'driving', '--search', '2'];
-    expect(await trace('fit', ...flags)).toMatchObject({ status: 2 });
-    const one = ['--traces', at('in'), '--preset', 'stationary-hard', '--search', '2', '--replicates', '1'];
-    const { status, stdout } = await trace('fit', ...one);
-    expect(status).toBe(0);
-    expect(JSON.parse(stdout.slice(0, stdout.indexOf('}') + 1))).toHaveProperty('ceilingMbps');
   });
 });

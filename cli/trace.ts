@@ -5,14 +5,7 @@ import { Command, Option } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { readTraces, traceFileName, writeTrace } from '../replay/formats/trace-files.ts';
 import { TRACE_FORMATS, type TraceFormat } from '../replay/formats/trace-format.ts';
-import {
-  fitMarkdown,
-  fitTable,
-  type ParametersOf,
-  PER_SECOND,
-  SUB_SECOND,
-  searchParameters,
-} from '../replay/link-model/fit.ts';
+import { fitMarkdown, fitTable, PER_SECOND, SUB_SECOND } from '../replay/link-model/fit.ts';
 import { rateSeriesOf } from '../replay/link-model/rate-series.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { characterOf } from '../replay/link-model/starlink-link.ts';
@@ -126,7 +119,7 @@ function synthesized(flags: SynthesizeFlags): Trace[] {
 function fitCommand(io: CommandIo): Command {
   const presets = [...Object.keys(STARLINK_CHARACTERS), ...Object.keys(STARLINK_MIXTURES)];
   return new Command('fit')
-    .description('compare recordings with synthetic twins; --search looks for better parameters')
+    .description('compare recordings with synthetic twins')
     .requiredOption('--traces <path...>', 'recordings: files, or folders with all below them')
     .addOption(new Option('--preset <name>', 'kind of link').choices(presets).makeOptionMandatory())
     .option('--replicates <n>', 'number of sets of twins', '20')
@@ -135,7 +128,6 @@ function fitCommand(io: CommandIo): Command {
       '--sub-second',
       'compare also what happens within a second, per 0.1 s: handovers, zero bins, autocorrelation',
     )
-    .option('--search <n>', 'iterations of the search for better parameters', '0')
     .action((flags: FitFlags) => fit(flags, io));
 }
 
@@ -144,7 +136,6 @@ interface FitFlags {
   preset: StarlinkCharacter | StarlinkMixture;
   replicates: string;
   seed: string;
-  search: string;
   subSecond?: boolean;
 }
 
@@ -152,34 +143,11 @@ function fit(flags: FitFlags, io: CommandIo): void {
   const { preset } = flags;
   const replicates = wholeNumber(flags.replicates, '--replicates', { min: 1, max: 1000 });
   const seed = seedOption(flags.seed);
-  const iterations = wholeNumber(flags.search, '--search', { max: 100_000 });
   const comparison = flags.subSecond === true ? SUB_SECOND : PER_SECOND;
   const recordings = read(flags.traces, io).map((trace) => rateSeriesOf(trace, comparison.stepSeconds));
-  let parametersOf: ParametersOf = (linkSeed) => STARLINK_CHARACTERS[characterOf(preset, linkSeed)];
-  if (iterations > 0) {
-    if (!(preset in STARLINK_CHARACTERS)) {
-      const expected = `one of ${Object.keys(STARLINK_CHARACTERS).join(', ')} with --search`;
-      throw new InputError('--preset', expected, preset);
-    }
-    const { parameters, distance } = searchParameters({
-      recordings,
-      comparison,
-      start: STARLINK_CHARACTERS[preset as StarlinkCharacter],
-      iterations,
-      replicates: SEARCH_REPLICATES,
-      // Not the table's seed: the table evaluates the result on twins that the search has not seen.
-      seed: seed + 1,
-      onImprovement: (iteration, reached) =>
-        io.stderr.write(`iteration ${iteration}: distance ${reached.toFixed(3)}\n`),
-    });
-    io.stdout.write(`${JSON.stringify(parameters, null, 2)}\n`);
-    io.stderr.write(`distance ${distance.toFixed(3)} on the search's own twins\n`);
-    parametersOf = () => parameters;
-  }
+  const parametersOf = (linkSeed: number) => STARLINK_CHARACTERS[characterOf(preset, linkSeed)];
   io.stdout.write(fitMarkdown(fitTable({ recordings, comparison, parametersOf, replicates, seed })));
 }
-
-const SEARCH_REPLICATES = 4;
 
 function read(paths: readonly string[], io: CommandIo): Trace[] {
   return readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });

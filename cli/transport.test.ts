@@ -5,23 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { DEFAULT_FLOWS, parseFlows, type SweepRow } from '../replay/evaluation/transport-sweep.ts';
-import { runCommand } from './command.ts';
+import { run } from './run.fixture.ts';
 import type { SweepFile } from './transport.ts';
 
 const TRACE = 'replay/traces/stationary-typical.csv';
 const folder = mkdtempSync(join(tmpdir(), 'leo-abr-transport-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function transport(...args: string[]) {
-  let stderr = '';
-  const status = await runCommand(['transport', ...args], {
-    stdout: { write: () => true },
-    stderr: { write: (text) => (stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: () => () => {},
-  });
-  return { status, stderr };
-}
+const transport = (...args: string[]) => run(['transport', ...args]);
 
 /** Throughput rises with the loss threshold, alike on three links; `change` applies to the file. */
 function sweepFile(name: string, change: Partial<SweepFile> = {}): string {

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { runCommand } from '../cli/command.ts';
+import { run } from '../cli/run.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/index.ts';
 import { parseConfig } from '../service/triggers/config.ts';
 
@@ -113,16 +113,9 @@ describe('commands', () => {
       // sandbox: the first segments of each session (of a live one, those before the join and two more) are enough.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
       const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '12'] : args;
-      let out = '';
-      let errors = '';
-      const status = await runCommand(asked, {
-        stdout: { write: (text) => (out += text) },
-        stderr: { write: (text) => (errors += text) },
-        defaultJobs: 1,
-        onInterrupt: () => () => {},
-      });
-      expect({ status, errors: status === 0 ? '' : errors }).toEqual({ status: 0, errors: '' });
-      if (isHelp) for (const flag of args.filter((one) => one.startsWith('--'))) expect(out).toContain(`${flag} `);
+      const { status, stdout, stderr } = await run(asked);
+      expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
+      if (isHelp) for (const flag of args.filter((one) => one.startsWith('--'))) expect(stdout).toContain(`${flag} `);
       const written = args[args.indexOf('--out') + 1]!;
       if (!isHelp && args.includes('--out')) expect(existsSync(join(folder, written))).toBe(true);
     },
@@ -160,16 +153,10 @@ describe('commands of the reference', () => {
 
   test.each(asked)('$document: leo-abr $words', async ({ words }) => {
     const command = words.slice(0, ['datasets', 'trace', 'transport'].includes(words[0]!) ? 2 : 1);
-    let out = '';
-    const status = await runCommand([...command, '--help'], {
-      stdout: { write: (text) => (out += text) },
-      stderr: { write: (text) => (out += text) },
-      defaultJobs: 1,
-      onInterrupt: () => () => {},
-    });
+    const { status, stdout } = await run([...command, '--help']);
     expect(status).toBe(0);
-    expect(out).toContain(`Usage: leo-abr ${command.join(' ')} `);
-    for (const flag of words.filter((one) => one.startsWith('--'))) expect(out).toMatch(new RegExp(`${flag}[ \n]`));
+    expect(stdout).toContain(`Usage: leo-abr ${command.join(' ')} `);
+    for (const flag of words.filter((one) => one.startsWith('--'))) expect(stdout).toMatch(new RegExp(`${flag}[ \n]`));
   });
 });
 

@@ -3,22 +3,16 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
-import { runCommand } from '../cli/command.ts';
+import { run } from '../cli/run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 /** Width of A4 within its margins, in CSS pixels. */
 const PAPER_WIDTH = 703;
 
 test('a report is one page for screens, phones, paper and screen readers', async ({ page }, testInfo) => {
-  const run = async (...args: string[]) => {
-    let errors = '';
-    const status = await runCommand(args, {
-      stdout: { write: () => true },
-      stderr: { write: (text) => (errors += text) },
-      defaultJobs: 1,
-      onInterrupt: () => () => {},
-    });
-    expect({ status, errors: status === 0 ? '' : errors }).toEqual({ status: 0, errors: '' });
+  const succeed = async (args: string[]) => {
+    const { status, stderr } = await run(args);
+    expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
   };
   const [results, live, out] = ['results.json', 'live.json', 'report'].map((name) => testInfo.outputPath(name)) as [
     string,
@@ -26,12 +20,10 @@ test('a report is one page for screens, phones, paper and screen readers', async
     string,
   ];
   const algorithms = 'mpc-d,mpc-o,bola,throughput,mpc-d:abandon,mpc-d:cap';
-  await run(
-    ...['simulate', '--traces', TRACE, '--algorithms', algorithms, '--scenario', 'uhd-8'],
-    ...['--starts', 'every:5', '--out', results],
-  );
-  await run(...['simulate', '--traces', TRACE, '--algorithms', 'mpc-d,bola', '--scenario', 'live-hd-1', '--out', live]);
-  await run('report', results, live, '--traces', TRACE, '--out', out);
+  const simulate = ['simulate', '--traces', TRACE, '--algorithms'];
+  await succeed([...simulate, algorithms, '--scenario', 'uhd-8', '--starts', 'every:5', '--out', results]);
+  await succeed([...simulate, 'mpc-d,bola', '--scenario', 'live-hd-1', '--out', live]);
+  await succeed(['report', results, live, '--traces', TRACE, '--out', out]);
 
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));

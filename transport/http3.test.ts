@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { runCommand } from '../cli/command.ts';
+import { run } from '../cli/run.fixture.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { download, tcpDownload } from '../replay/kernel/download.ts';
 import { NO_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
@@ -105,9 +105,7 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
       const out = join(folder, name);
       const links = ['--traces', 'replay/traces/stationary-calm.csv', '--traces', 'replay/traces/driving-slow.csv'];
       const options = [...links, '--scenario', 'hd-16', '--seconds', '2', '--out', out, ...flags];
-      const io = { stdout: { write: () => true }, stderr: { write: () => true }, defaultJobs: 1 };
-      const status = await runCommand(['transport', 'sweep', ...options], { ...io, onInterrupt: () => () => {} });
-      expect(status).toBe(0);
+      expect((await run(['transport', 'sweep', ...options])).status).toBe(0);
       return readFileSync(out, 'utf8');
     };
     try {

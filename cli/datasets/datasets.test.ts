@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CAR_ZIP, IDP_ROWS, iperfReport, PING_CSV, TIMED_LINES } from '../../replay/datasets/source-files.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
-import { runCommand } from '../command.ts';
+import { run } from '../run.fixture.ts';
 import { gitBlobOf, sha256Of } from './download.ts';
 
 const STARNET = 'luopeng69131__SafeSABR-dashjs-emulation';
@@ -92,19 +92,13 @@ function serveBeginning(response: ServerResponse, name: string, then: () => void
 }
 
 let interrupt = () => {};
-async function datasets(...args: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const status = await runCommand(['datasets', ...args], {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: { write: (text) => (written.stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: (callback) => {
+const datasets = (...args: string[]) =>
+  run(['datasets', ...args], {
+    onInterrupt(callback) {
       interrupt = callback;
       return () => {};
     },
   });
-  return { status, ...written };
-}
 
 const fetchSets = (...args: string[]) =>
   datasets('fetch', '--mirror', mirror, '--cache', at('cache'), '--out', at('out'), '--accept-licences', ...args);

@@ -5,23 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
 import { seededRandom } from '../../replay/random.ts';
-import { runCommand } from '../command.ts';
+import { run } from '../run.fixture.ts';
 import type { Evaluation } from './evaluation-page.ts';
 import { TRAINING_PROJECT } from './python.ts';
 
 let folder: string;
 const at = (...path: string[]) => join(folder, ...path);
 
-async function evaluate(...args: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const status = await runCommand(['evaluate', ...args], {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: { write: (text) => (written.stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: () => () => {},
-  });
-  return { status, ...written };
-}
+const evaluate = (...args: string[]) => run(['evaluate', ...args]);
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-evaluate-test-'));
@@ -63,28 +54,9 @@ writeFileSync(args[args.indexOf('--out') + 1], JSON.stringify({ XGBoost: fifty }
 
 /** Simulated sessions of an algorithm, relabelled as MPC-L's. */
 async function putResults(file: string, algorithm: string) {
-  let stdout = '';
-  const status = await runCommand(
-    [
-      'simulate',
-      '--traces',
-      at('traces'),
-      '--algorithms',
-      algorithm,
-      '--baseline',
-      algorithm,
-      '--scenario',
-      'uhd-8',
-      '--segments',
-      '12',
-    ],
-    {
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: () => {} },
-      defaultJobs: 1,
-      onInterrupt: () => () => {},
-    },
-  );
+  const algorithms = ['--algorithms', algorithm, '--baseline', algorithm];
+  const flags = ['--traces', at('traces'), ...algorithms, '--scenario', 'uhd-8', '--segments', '12'];
+  const { status, stdout } = await run(['simulate', ...flags]);
   expect(status).toBe(0);
   writeFileSync(at(file), stdout.replaceAll(JSON.stringify(algorithm), '"mpc-l"'));
 }

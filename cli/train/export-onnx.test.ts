@@ -13,7 +13,7 @@ import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
 import type { FromWorker, ToWorker } from '../../predictor/onnx/protocol.ts';
 import { seededRandom } from '../../replay/random.ts';
-import { runCommand } from '../command.ts';
+import { run } from '../run.fixture.ts';
 import { exportOnnx } from './export-onnx.ts';
 import type { DescribedModel } from './model-card.ts';
 import { onnxFile } from './onnx-file.ts';
@@ -277,21 +277,15 @@ describe('leo-abr export', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  async function run(...args: string[]) {
-    let stderr = '';
-    const status = await runCommand(['export', ...args], {
-      stdout: { write: () => true },
-      stderr: { write: (text) => (stderr += text) },
-      defaultJobs: 1,
-      onInterrupt: () => () => {},
-    });
-    return { status, stderr };
-  }
+  const exported = (...args: string[]) => run(['export', ...args]);
 
   test('writes the file beside the model, or to --out', async () => {
-    expect(await run(join(folder, 'mine.json'))).toEqual({ status: 0, stderr: `wrote ${join(folder, 'mine.onnx')}\n` });
+    expect(await exported(join(folder, 'mine.json'))).toMatchObject({
+      status: 0,
+      stderr: `wrote ${join(folder, 'mine.onnx')}\n`,
+    });
     expect(Buffer.compare(readFileSync(join(folder, 'mine.onnx')), shippedOnnx)).toBe(0);
-    expect((await run(join(folder, 'mine.json'), '--out', join(folder, 'deep', 'a.onnx'))).status).toBe(0);
+    expect((await exported(join(folder, 'mine.json'), '--out', join(folder, 'deep', 'a.onnx'))).status).toBe(0);
     const { name } = parseModelCard(onnxMetadata(readFileSync(join(folder, 'deep', 'a.onnx'))).get(CARD_KEY)!);
     expect(name).toBe(SHIPPED_FILE.name);
   });
@@ -303,7 +297,7 @@ describe('leo-abr export', () => {
     ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
   ])('%s: status 2, and why', async (name, text, message) => {
     if (text !== undefined) writeFileSync(join(folder, name), text);
-    const { status, stderr } = await run(join(folder, name));
+    const { status, stderr } = await exported(join(folder, name));
     expect(status).toBe(2);
     expect(stderr).toContain(message);
     expect(existsSync(join(folder, name.replace('json', 'onnx')))).toBe(false);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
-import { runCommand } from '../command.ts';
+import { run } from '../run.fixture.ts';
 import { TRAINING_PROJECT } from './python.ts';
 
 let folder: string;
@@ -14,16 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function train(...args: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const status = await runCommand(['train', ...args], {
-    stdout: { write: (text) => (written.stdout += text) },
-    stderr: { write: (text) => (written.stderr += text) },
-    defaultJobs: 1,
-    onInterrupt: () => () => {},
-  });
-  return { status, ...written };
-}
+const train = (...args: string[]) => run(['train', ...args]);
 
 /** A recording of a minute. */
 function putTrace(name: string, group: string, extra: Record<string, string> = {}, seconds = 60): void {
@@ -109,10 +100,10 @@ describe('train', () => {
     putTrace('other', 'elsewhere', { dataset: 'theirs' });
     putTrace('short', 'too-short', {}, 20);
     const environment = putEnvironment();
-    const flags = ['--data', at('data'), '--folds', at('folds'), '--leave-out', 'theirs', '--estimator', 'level-8s'];
+    const flags = ['--data', at('data'), '--folds', at('folds'), '--leave-out', 'theirs'];
     expect(await train(...flags, ...environment)).toMatchObject({ status: 0 });
     const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
-    expect(args).toEqual(expect.arrayContaining(['--folds', at('folds'), '--estimator', 'level-8s']));
+    expect(args).toEqual(expect.arrayContaining(['--folds', at('folds')]));
     expect(args).not.toContain('--model');
     expect(rows).toMatchObject({
       groups: ['elsewhere', 'roof-1', 'roof-2', 'too-short'],
@@ -132,10 +123,6 @@ describe('train', () => {
     [[], '--out: expected --out, --folds or both, got neither'],
     [['--out', 'x.json', '--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],
     [['--out', 'x.json', '--jobs', '0'], '--jobs: expected a whole number from 1 to 1024, got "0"'],
-    [
-      ['--out', 'x.json', '--estimator', 'silence'],
-      '--estimator: expected one of level-0.4s, level-2s, level-8s, level-120s, got "silence"',
-    ],
     [['--out', 'x.json', '--name', ' '], '--name: expected a name, got " "'],
     [['--out', 'x.json', '--leave-out', 'rain'], '--leave-out: expected one of own, got "rain"'],
     [

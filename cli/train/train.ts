@@ -6,7 +6,6 @@ import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
-import { FEATURES } from '../../predictor/features.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
@@ -24,15 +23,11 @@ interface Flags {
   folds?: string;
   leaveOut: string[];
   name: string;
-  estimator?: string;
   seed: string;
   jobs: string;
   python?: string;
   environment: string;
 }
-
-/** Features that are an average rate. */
-const ESTIMATORS: readonly string[] = FEATURES.map(({ name }) => name).filter((name) => name.startsWith('level-'));
 
 export function trainCommand(io: CommandIo): Command {
   return new Command('train')
@@ -50,10 +45,6 @@ export function trainCommand(io: CommandIo): Command {
       [],
     )
     .option('--name <name>', 'name of the model', 'own')
-    .option(
-      '--estimator <feature>',
-      `instead of networks, to compare: an average rate with the quantiles of its errors (${ESTIMATORS.join(', ')})`,
-    )
     .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')
     .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
@@ -62,14 +53,11 @@ export function trainCommand(io: CommandIo): Command {
 }
 
 async function train(flags: Flags, io: CommandIo): Promise<void> {
-  const { out, folds, leaveOut, name, estimator, python, environment } = flags;
+  const { out, folds, leaveOut, name, python, environment } = flags;
   if (out === undefined && folds === undefined) {
     throw new InputError('--out', '--out, --folds or both', undefined, 'neither');
   }
   if (name.trim() === '') throw new InputError('--name', 'a name', name);
-  if (estimator !== undefined && !ESTIMATORS.includes(estimator)) {
-    throw new InputError('--estimator', `one of ${ESTIMATORS.join(', ')}`, estimator);
-  }
   const seed = seedOption(flags.seed);
   const jobs = jobsOption(flags.jobs);
   const traces = readTraces(flags.data, { onNote: (note) => io.stderr.write(`${note}\n`) });
@@ -88,7 +76,6 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
     const model = join(scratch, 'model.json');
     const args = ['--rows', rows, '--name', name, '--seed', String(seed), '--jobs', String(jobs)];
     if (folds !== undefined) args.push('--folds', folds);
-    if (estimator !== undefined) args.push('--estimator', estimator);
     if (out !== undefined) args.push('--model', model);
     await runTraining({ interpreter, project: TRAINING_PROJECT, args }, io);
     if (out !== undefined) {

@@ -1,6 +1,7 @@
 /** Converters of pings: recordings without rates. */
 
 import { InputError } from '../../abr/errors.ts';
+import { median } from '../../abr/quantile.ts';
 import { decimalOf, linesOf } from '../formats/lines.ts';
 import { placeOf } from '../formats/place.ts';
 import { type Converter, gridSeconds, type SourceFile, samplesOf, textOf } from './recording.ts';
@@ -58,10 +59,4 @@ function pings(file: SourceFile, { separator, rtt, stampSeconds }: PingForm) {
   if (first === undefined) throw new InputError(file.path, 'pings', undefined, 'an empty file');
   const startUtcMs = Math.round((Number(first[0]) + first[1]) * stampSeconds * 1000);
   return { startUtcMs, offsetsSeconds, rttMs };
-}
-
-function median(values: number[]): number {
-  const sorted = values.sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

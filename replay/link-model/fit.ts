@@ -1,15 +1,11 @@
-/** Compares the synthetic link with recordings: a table of statistics, and a seeded search for better parameters. */
+/** Compares the synthetic link with recordings: a table of statistics. */
 
 import { seedOf } from '../random.ts';
 import { linkStatistics, type Statistic } from './link-statistics.ts';
-import { RandomStream } from './random-stream.ts';
 import type { RateSeries } from './rate-series.ts';
 import { synthesizeStarlinkLink } from './starlink-link.ts';
 import type { StarlinkParameters } from './starlink-parameters.ts';
 import { BIN_SECONDS, subSecondStatistics } from './sub-second.ts';
-
-/** The parameters of a link, by its seed (a mixture draws each link's character). */
-export type ParametersOf = (seed: number) => StarlinkParameters;
 
 /** What is compared, on which series. */
 export interface Comparison {
@@ -56,7 +52,8 @@ interface FitOptions {
   /** In the comparison's steps. */
   recordings: readonly RateSeries[];
   comparison: Comparison;
-  parametersOf: ParametersOf;
+  /** The parameters of a link, by its seed (a mixture draws each link's character). */
+  parametersOf: (seed: number) => StarlinkParameters;
   /** Sets of synthetic twins to compare with. */
   replicates: number;
   seed: number;
@@ -89,7 +86,7 @@ export function fitTable({ replicates, seed, ...options }: FitOptions): FitTable
 function distanceOf({ value, scale, tolerance }: Statistic, synthetic: number): number {
   const scaled = (x: number) => (scale.kind === 'ratio' ? Math.log(x + scale.floor) : x);
   const distance = (scaled(synthetic) - scaled(value)) / tolerance;
-  // Limited, so that one hopeless row does not decide the search.
+  // Limited, so that one hopeless row does not dominate the root mean square.
   return Math.max(-5, Math.min(5, distance));
 }
 
@@ -111,97 +108,4 @@ export function fitMarkdown({ rows, replicates, distance }: FitTable): string {
 function digits(value: number): string {
   if (Number.isNaN(value)) return '-';
   return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2);
-}
-
-/** How the search changes a parameter: by addition, by factors, or within (0, 1). */
-const MOVES: Partial<Record<keyof StarlinkParameters, 'add' | 'factor' | 'share'>> = {
-  ceilingMbps: 'factor',
-  ceilingSpread: 'factor',
-  meanZ: 'add',
-  meanSpread: 'factor',
-  variabilitySpread: 'factor',
-  variabilityByMean: 'add',
-  epochSpread: 'factor',
-  epochCorrelation: 'share',
-  keepShare: 'share',
-  badEpochShare: 'share',
-  badEpochDepth: 'factor',
-  slowSpread: 'factor',
-  slowSeconds: 'factor',
-  fastSpread: 'factor',
-  fastSeconds: 'factor',
-  noiseSpread: 'factor',
-  surroundingsSpread: 'factor',
-  surroundingsSeconds: 'factor',
-  dipDepth: 'share',
-  dipSeconds: 'factor',
-  cutDepth: 'share',
-  cutSeconds: 'factor',
-  collapseShare: 'share',
-  collapseSeconds: 'factor',
-  fadesPerHour: 'factor',
-  fadeSeconds: 'factor',
-  blockagesPerHour: 'factor',
-  blockageIntensitySpread: 'factor',
-  blockageClustering: 'factor',
-  blockageSeconds: 'factor',
-  blockageSpread: 'factor',
-  recoverySeconds: 'factor',
-};
-
-export interface SearchOptions {
-  recordings: readonly RateSeries[];
-  comparison: Comparison;
-  start: StarlinkParameters;
-  iterations: number;
-  replicates: number;
-  seed: number;
-  /** Called after each improvement. */
-  onImprovement?: (iteration: number, distance: number) => void;
-}
-
-/**
- * Searches for parameters with a smaller distance: it changes three random ones at a time and keeps improvements; steps
- * grow on success and shrink otherwise (a (1+1) evolution strategy with the 1/5 rule). All candidates use the same
- * synthetic seeds, so evaluate the result with `fitTable` on another seed.
- */
-export function searchParameters(options: SearchOptions): { parameters: StarlinkParameters; distance: number } {
-  const { recordings, comparison, start, iterations, replicates, seed } = options;
-  const random = new RandomStream(seed, 'search');
-  // What is 0 is switched off, and stays so.
-  const names = (Object.keys(MOVES) as (keyof StarlinkParameters)[]).filter((name) => start[name] !== 0);
-  const distanceFor = (parameters: StarlinkParameters) =>
-    fitTable({ recordings, comparison, parametersOf: () => parameters, replicates, seed }).distance;
-  let best = { ...start };
-  let distance = distanceFor(best);
-  let step = 0.3;
-  for (let iteration = 1; iteration <= iterations; iteration++) {
-    const candidate = { ...best };
-    for (let k = 0; k < 3; k++) {
-      const name = names[random.whole(names.length)]!;
-      candidate[name] = moved(candidate[name], MOVES[name]!, step * random.normal());
-    }
-    const reached = distanceFor(candidate);
-    if (reached < distance) {
-      best = candidate;
-      distance = reached;
-      step = Math.min(0.5, step * 1.3);
-      options.onImprovement?.(iteration, distance);
-    } else step = Math.max(0.05, step * 0.94);
-  }
-  return { parameters: rounded(best), distance };
-}
-
-function moved(value: number, move: 'add' | 'factor' | 'share', by: number): number {
-  if (move === 'add') return value + by;
-  if (move === 'factor') return value * Math.exp(by);
-  const odds = (Math.max(0.01, Math.min(0.99, value)) / (1 - Math.max(0.01, Math.min(0.99, value)))) * Math.exp(2 * by);
-  return odds / (1 + odds);
-}
-
-/** Rounded to three digits; the recordings do not determine more. */
-function rounded(parameters: StarlinkParameters): StarlinkParameters {
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, Number((value as number).toPrecision(3))]),
-  ) as unknown as StarlinkParameters;
 }

@@ -13,8 +13,9 @@ const CHARACTERS = [
 export type StarlinkCharacter = (typeof CHARACTERS)[number];
 
 /**
- * Values found with `leo-abr trace fit --search`. On a logit scale, rate = ceiling / (1 + exp(-z)), ln rate has a long
- * lower tail and a plateau at the top, as in recordings. Spreads are standard deviations of z. 0 switches a part off.
+ * Values found with `leo-abr trace fit --search` at commit c22c386. On a logit scale, rate = ceiling / (1 + exp(-z)),
+ * ln rate has a long lower tail and a plateau at the top, as in recordings. Spreads are standard deviations of z. 0
+ * switches a part off.
  */
 const FITTED = {
   /** Ceiling of a trace in Mbit/s: median over traces, and standard deviation of its ln. */

@@ -1,7 +1,7 @@
 /** The paced origin in Node: DASH and HLS over HTTP along a trace, in real time. Browser code imports `origin.ts`. */
 export { type Clock, REAL_CLOCK } from './clock.ts';
-export { requestPath } from './node/request-path.ts';
 export { type RunningOrigin, type ServerOptions, startOrigin } from './node/server.ts';
+export { staticSite } from './node/static-site.ts';
 export { UTC_HEADER } from './origin.ts';
 export type { PublishedLink } from './published-link.ts';
 export type { ChunkLateness, RequestLogEntry } from './request-log.ts';

@@ -6,7 +6,7 @@ import type { Controller, Observation } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
+import { traceOfParts } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const SEED = { seed: 20250101 };
@@ -34,23 +34,6 @@ const scenario: fc.Arbitrary<Scenario> = fc
     rttSeconds: rtt,
     browser,
   }));
-
-function traceOf(parts: readonly { seconds: number; mbps: number }[]): Trace {
-  let end = 0;
-  const stepEndsSeconds = Float64Array.from(parts, ({ seconds }) => {
-    end += seconds;
-    return end;
-  });
-  // There is always some capacity before the wrap.
-  const ratesBps = Float64Array.from(parts, ({ mbps }, i) => (i === 0 ? mbps + 0.5 : mbps) * 1e6);
-  return {
-    name: 'law',
-    stepEndsSeconds,
-    ratesBps,
-    durationSeconds: end,
-    metadata: { dataset: 'law', recordingGroup: 'law' },
-  };
-}
 
 function follows(representations: readonly number[]): Controller {
   return {
@@ -92,7 +75,7 @@ function play(
   more: Partial<SimulationOptions> = {},
 ): SessionResult {
   return simulateSession({
-    trace: traceOf(of.parts),
+    trace: traceOfParts(of.parts, 0.5),
     scenario: of.scenario,
     startSeconds: of.startSeconds,
     cutoffSeconds: CUTOFF_SECONDS,

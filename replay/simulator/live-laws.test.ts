@@ -2,10 +2,9 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Controller, createController, type Observation } from '../../abr/index.ts';
+import { createController, type Observation } from '../../abr/index.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
-import { seededRandom } from '../random.ts';
 import type { SessionResult } from '../results.ts';
 import {
   chunkExistsAtSeconds,
@@ -15,40 +14,17 @@ import {
   SCENARIOS,
   type Scenario,
 } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
 import { LivePlayback } from './live-playback.ts';
+import { restless, traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, simulateSession } from './simulate-session.ts';
 
 const SEED = { seed: 20260101 };
 const ROUNDING = 1e-6;
 
-function traceOf(mbps: readonly number[], stepSeconds: number): Trace {
-  return {
-    name: 'law',
-    stepEndsSeconds: Float64Array.from(mbps, (_, i) => (i + 1) * stepSeconds),
-    // There is always some capacity before the wrap.
-    ratesBps: Float64Array.from(mbps, (rate, i) => (i === 0 ? rate + 0.5 : rate) * 1e6),
-    durationSeconds: mbps.length * stepSeconds,
-    metadata: { dataset: 'law', recordingGroup: 'law' },
-  };
-}
-
-/** Chooses and abandons at random. */
-function restless(seed: number, representationCount: number): Controller {
-  const random = seededRandom(seed);
-  const any = () => Math.floor(random() * representationCount);
-  return {
-    name: 'restless',
-    decide: () => ({ representation: any(), controller: 'restless', reason: 'any' }),
-    reconsider({ ladderBps }, { bitrateBps }) {
-      const representation = any();
-      return random() < 0.05 && ladderBps[representation] !== bitrateBps
-        ? { representation, controller: 'restless', reason: 'any other' }
-        : 'keep';
-    },
-  };
-}
+const traceOf = ([first, ...rest]: readonly number[], stepSeconds: number) =>
+  // There is always some capacity before the wrap.
+  traceOfRates([first! + 0.5, ...rest], stepSeconds);
 
 const live: fc.Arbitrary<LiveStream> = fc.record({
   chunkSeconds: fc.constantFrom(0.1, 0.25, 0.5, 2),

@@ -5,18 +5,10 @@ import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { LiveFlight } from './live-flight.ts';
 import { LIVE_PAGE } from './live-session.ts';
+import { traceUntil } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
-/** Rates in Mbit/s, each until a second. */
-function traceOf(...parts: readonly { until: number; mbps: number }[]): Trace {
-  return {
-    name: 'parts',
-    stepEndsSeconds: Float64Array.from(parts, ({ until }) => until),
-    ratesBps: Float64Array.from(parts, ({ mbps }) => mbps * 1e6),
-    durationSeconds: parts[parts.length - 1]!.until,
-    metadata: { dataset: 'synthetic', recordingGroup: 'parts', startUtcMs: 0 },
-  };
-}
+const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
 
 const lowest: Controller = {
   name: 'lowest',

@@ -8,6 +8,7 @@ import { resolveScenario } from '../scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { simulatedAlgorithm } from './algorithms.ts';
+import { restless, traceOfRates as traceOf } from './made-up.fixture.ts';
 import { findOptimum, optimalSession } from './optimal.ts';
 import { CapacityBound } from './optimal-capacity.ts';
 import { qoeOfSum, sessionProblem, sumOfPlan } from './optimal-problem.ts';
@@ -15,16 +16,6 @@ import { searchPlans } from './optimal-search.ts';
 import { simulateSession } from './simulate-session.ts';
 
 const SEED = { seed: 20250601 };
-
-function traceOf(ratesMbps: readonly number[], stepSeconds = 1): Trace {
-  return {
-    name: 'made up',
-    stepEndsSeconds: Float64Array.from(ratesMbps, (_, i) => (i + 1) * stepSeconds),
-    ratesBps: Float64Array.from(ratesMbps, (mbps) => mbps * 1e6),
-    durationSeconds: ratesMbps.length * stepSeconds,
-    metadata: { dataset: 'test', recordingGroup: 'test' },
-  };
-}
 
 /** A rate per 15 s with noise and outages, on which every algorithm stalls. */
 function roughTrace(seed: number, medianMbps: number): Trace {
@@ -42,22 +33,6 @@ function follows(plan: ArrayLike<number>): Controller {
   return {
     name: 'plan',
     decide: ({ segmentIndex }) => ({ representation: plan[segmentIndex]!, controller: 'plan', reason: 'planned' }),
-  };
-}
-
-/** Chooses and abandons at random. */
-function restless(seed: number, representationCount: number): Controller {
-  const random = seededRandom(seed);
-  const any = () => Math.floor(random() * representationCount);
-  return {
-    name: 'restless',
-    decide: () => ({ representation: any(), controller: 'restless', reason: 'any' }),
-    reconsider({ ladderBps }, { bitrateBps }) {
-      const representation = any();
-      return random() < 0.05 && ladderBps[representation] !== bitrateBps
-        ? { representation, controller: 'restless', reason: 'any other' }
-        : 'keep';
-    },
   };
 }
 

@@ -9,6 +9,7 @@ import { resolveScenario } from '../scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
+import { traceOfParts } from './made-up.fixture.ts';
 import { playHousehold } from './play-household.ts';
 import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
@@ -49,16 +50,9 @@ type Behaviour = { plan: number[]; patience: number | undefined };
 const place = { parts: steps, scenario: scenarios, startSeconds: fc.double({ min: 0, max: 100, noNaN: true }) };
 const joins = fc.double({ min: 0.1, max: 20, noNaN: true });
 
-function traceOf(parts: readonly { seconds: number; mbps: number }[], factor = 1): Trace {
-  let end = 0;
-  const stepEndsSeconds = Float64Array.from(parts, ({ seconds }) => {
-    end += seconds;
-    return end;
-  });
-  // There is always some capacity before the wrap.
-  const ratesBps = Float64Array.from(parts, ({ mbps }, i) => (i === 0 ? mbps + 2 : mbps) * 1e6 * factor);
-  const metadata = { dataset: 'law', recordingGroup: 'law' };
-  return { name: 'law', stepEndsSeconds, ratesBps, durationSeconds: end, metadata };
+function traceOf(parts: Played['parts'], factor: number): Trace {
+  const trace = traceOfParts(parts, 2);
+  return { ...trace, ratesBps: trace.ratesBps.map((bps) => bps * factor) };
 }
 
 function controllerOf({ plan, patience }: Behaviour): Controller {

@@ -11,20 +11,13 @@ import {
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
+import { traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, simulateSession } from './simulate-session.ts';
 
 /** A rate per 10 s. */
-function traceOf(ratesMbps: readonly number[], stepSeconds = 10): Trace {
-  return {
-    name: 'steps',
-    stepEndsSeconds: Float64Array.from(ratesMbps, (_, i) => (i + 1) * stepSeconds),
-    ratesBps: Float64Array.from(ratesMbps, (mbps) => mbps * 1e6),
-    durationSeconds: ratesMbps.length * stepSeconds,
-    metadata: { dataset: 'synthetic', recordingGroup: 'steps', epochPhaseSeconds: 12 },
-  };
-}
+const traceOf = (ratesMbps: readonly number[], stepSeconds = 10) =>
+  traceOfRates(ratesMbps, stepSeconds, { epochPhaseSeconds: 12 });
 
 function always(representation: number): Controller {
   return { name: 'fixed', decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }) };

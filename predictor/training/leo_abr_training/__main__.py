@@ -17,7 +17,6 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from .estimators import fit_estimator  # noqa: E402
 from .fit import Fitted, Settings, fit  # noqa: E402
 from .folds import HeldOut, held_out_of, mean_rank_correlation, scores_by_dataset, training_sets  # noqa: E402
 from .model_file import as_read, model_file  # noqa: E402
@@ -35,7 +34,6 @@ def main() -> int:
     parser.add_argument("--name", required=True, help="name in the model files")
     parser.add_argument("--model", type=Path, help="file for one model of all rows")
     parser.add_argument("--folds", type=Path, help="folder for one model per recording group, without the group's rows")
-    parser.add_argument("--estimator", help="instead of networks: this feature with the quantiles of its errors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="processes; the models do not depend on it")
     args = parser.parse_args()
@@ -47,7 +45,7 @@ def main() -> int:
     if args.model:
         # The folds, if any, provide the held-out results for its rank correlation.
         sets.setdefault(None, [])
-    tasks = [(group, args.seed, args.estimator) for group in sets]
+    tasks = [(group, args.seed) for group in sets]
     fitted: dict[int | None, Fitted] = {}
     held_out: dict[int, HeldOut] = {}
     workers = max(1, min(args.jobs, len(tasks)))
@@ -72,10 +70,9 @@ def _load(folder: Path) -> None:
     ROWS = read_rows(folder)
 
 
-def _fit(task: tuple[int | None, int, str | None]) -> Fitted:
-    left_out, seed, estimator = task
-    chosen = ROWS.training(left_out)
-    return fit(ROWS, chosen, SETTINGS, seed) if estimator is None else fit_estimator(ROWS, chosen, estimator, SETTINGS)
+def _fit(task: tuple[int | None, int]) -> Fitted:
+    left_out, seed = task
+    return fit(ROWS, ROWS.training(left_out), SETTINGS, seed)
 
 
 def _held_out(fitted: Fitted, group: int) -> HeldOut:
@@ -109,7 +106,7 @@ def _write_model(args: argparse.Namespace, fitted: Fitted, held_out: dict[int, H
     quantiles = as_read(fitted).quantiles(ROWS.features[golden])
     file = model_file(fitted, ROWS, args.name, mean_rank_correlation(ROWS, evaluated))
     file["fit"] = {
-        "settings": asdict(SETTINGS) if args.estimator is None else {"estimator": args.estimator},
+        "settings": asdict(SETTINGS),
         "seed": args.seed,
         "rows": len(chosen),
         "numpy": np.__version__,

@@ -1,10 +1,8 @@
 """`python -m unittest discover predictor/training/tests`, with predictor/training as PYTHONPATH."""
 
 import unittest
-from dataclasses import replace
 
 import numpy as np
-from leo_abr_training.estimators import fit_estimator, weighted_quantiles
 from leo_abr_training.fit import Settings, fit
 from leo_abr_training.folds import held_out_of, scores_by_dataset, training_sets
 from leo_abr_training.model_file import as_read, model_file
@@ -88,26 +86,6 @@ class Fit(unittest.TestCase):
         rows = synthetic_rows()
         fitted = fit(rows, np.arange(7), SETTINGS, seed=1)
         self.assertTrue(np.isfinite(fitted.quantiles(rows.features)).all())
-
-
-class Estimator(unittest.TestCase):
-    def test_forecasts_the_feature_with_the_quantiles_of_its_errors(self):
-        rng = np.random.default_rng(3)
-        rows = replace(synthetic_rows(), feature_names=["level-2s", "silence"])
-        steady = rows.features[:, :1] + rng.normal(0.2, 0.3, rows.targets.shape).astype(np.float32)
-        rows = replace(rows, targets=np.where(np.isnan(rows.targets), np.nan, steady))
-        fitted = as_read(fit_estimator(rows, np.arange(len(rows.features)), "level-2s", SETTINGS))
-        for level in (-1.0, 2.0):
-            for step in fitted.quantiles(np.array([[level, 1]], np.float32))[0]:
-                np.testing.assert_allclose(step, level + 0.2 + 0.3 * np.array([-1.2816, 0, 1.2816]), atol=0.04)
-        with self.assertRaisesRegex(ValueError, "expected one of level-2s, got 'silence'"):
-            fit_estimator(rows, np.arange(9), "silence", SETTINGS)
-
-    def test_quantiles_respect_weights_and_ignore_unknown_values(self):
-        values = np.array([3, np.nan, 1, 2])
-        for weights, expected in (([1, 9, 1, 1], [1, 2, 3]), ([1, 9, 8, 1], [1, 1, 2])):
-            quantiles = weighted_quantiles(values, np.array(weights), np.array([0.1, 0.5, 0.9]))
-            self.assertEqual(quantiles.tolist(), expected)
 
 
 class Folds(unittest.TestCase):

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
-import { requestPath } from '../../replay/origin/index.ts';
+import { requestPath } from './request-path.ts';
 
 interface SiteFile {
   body: Buffer;
@@ -24,25 +24,32 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Vite puts a hash of the content into these names, so a file never changes under its name. */
-const HASHED = /^\/assets\//;
+const HASHED = /^assets[\\/]/;
+
+interface SiteOptions {
+  /** The folder's path in URLs. */
+  at?: string;
+  /** In addition to a file's own, or in their place. */
+  headers?: Record<string, string>;
+}
 
 /**
- * A handler that answers GET and HEAD for the files of `folder` (`/` is `index.html`) and 405 for other methods. It
+ * A handler that answers GET and HEAD for the files of `folder` (`at` is `index.html`) and 405 for other methods. It
  * returns false, without an answer, for any other path. Throws the file system's errors if `folder` cannot be read.
  */
-export function staticSite(folder: string): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function staticSite(folder: string, { at = '/', headers = {} }: SiteOptions = {}) {
   const files = new Map<string, SiteFile>();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const file = join(folder, name);
     if (!statSync(file).isFile()) continue;
-    const path = `/${name.split(sep).map(encodeURIComponent).join('/')}`;
+    const path = `${at}${name.split(sep).map(encodeURIComponent).join('/')}`;
     const body = readFileSync(file);
-    files.set(path, { body, headers: headersOf(path, body) });
+    files.set(path, { body, headers: { ...headersOf(name, body), ...headers } });
   }
-  const index = files.get('/index.html');
-  if (index !== undefined) files.set('/', index);
+  const index = files.get(`${at}index.html`);
+  if (index !== undefined) files.set(at, index);
 
-  return (request, response) => {
+  return (request: IncomingMessage, response: ServerResponse): boolean => {
     const pathname = requestPath(request);
     const file = files.get(pathname);
     if (file === undefined) return false;
@@ -60,10 +67,10 @@ export function staticSite(folder: string): (request: IncomingMessage, response:
   };
 }
 
-function headersOf(path: string, body: Buffer): Record<string, string> {
+function headersOf(name: string, body: Buffer): Record<string, string> {
   return {
-    'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
-    'cache-control': HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
+    'cache-control': HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
     'x-content-type-options': 'nosniff',
   };

@@ -1,0 +1,16 @@
+/** For tests: runs a command and keeps its output. */
+
+import { runCommand } from './command.ts';
+import type { CommandIo } from './command-io.ts';
+
+export async function run(args: readonly string[], io: Partial<CommandIo> = {}) {
+  const written = { stdout: '', stderr: '' };
+  const status = await runCommand(args, {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: { write: (text) => (written.stderr += text) },
+    defaultJobs: 1,
+    onInterrupt: () => () => {},
+    ...io,
+  });
+  return { status, ...written };
+}

@@ -1,0 +1,53 @@
+/** For tests: artificial traces, with rates in Mbit/s, and a controller without sense. */
+
+import type { Controller } from '../../abr/index.ts';
+import { seededRandom } from '../random.ts';
+import type { Trace, TraceMetadata } from '../trace.ts';
+
+/** Rates, each until a second. */
+export function traceUntil(
+  steps: readonly { until: number; mbps: number }[],
+  metadata: Partial<TraceMetadata> = {},
+): Trace {
+  return {
+    name: 'made up',
+    stepEndsSeconds: Float64Array.from(steps, ({ until }) => until),
+    ratesBps: Float64Array.from(steps, ({ mbps }) => mbps * 1e6),
+    durationSeconds: steps.at(-1)!.until,
+    metadata: { dataset: 'test', recordingGroup: 'test', ...metadata },
+  };
+}
+
+/** Rates of steps of one length. */
+export const traceOfRates = (ratesMbps: readonly number[], stepSeconds = 1, metadata?: Partial<TraceMetadata>): Trace =>
+  traceUntil(
+    ratesMbps.map((mbps, i) => ({ until: (i + 1) * stepSeconds, mbps })),
+    metadata,
+  );
+
+/** Rates, each for some seconds; the first is higher, so that there is always some capacity before the wrap. */
+export function traceOfParts(parts: readonly { seconds: number; mbps: number }[], firstExtraMbps: number): Trace {
+  let until = 0;
+  return traceUntil(
+    parts.map(({ seconds, mbps }, i) => {
+      until += seconds;
+      return { until, mbps: i === 0 ? mbps + firstExtraMbps : mbps };
+    }),
+  );
+}
+
+/** Chooses and abandons at random. */
+export function restless(seed: number, representationCount: number): Controller {
+  const random = seededRandom(seed);
+  const any = () => Math.floor(random() * representationCount);
+  return {
+    name: 'restless',
+    decide: () => ({ representation: any(), controller: 'restless', reason: 'any' }),
+    reconsider({ ladderBps }, { bitrateBps }) {
+      const representation = any();
+      return random() < 0.05 && ladderBps[representation] !== bitrateBps
+        ? { representation, controller: 'restless', reason: 'any other' }
+        : 'keep';
+    },
+  };
+}
