@@ -169,7 +169,7 @@ describe('on demand', () => {
 });
 
 describe('live', () => {
-  const path = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6], tail: 'repeat' });
+  const path = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
   const truth: PathForecast = {
     kind: 'paths',
     issuedAtMs: (NOW_SECONDS - 1) * 1000,
