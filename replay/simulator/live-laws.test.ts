@@ -3,9 +3,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Controller, createController, type Observation } from '../../abr/index.ts';
+import { seededRandom } from '../../abr/random.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
-import { seededRandom } from '../random.ts';
 import type { SessionResult } from '../results.ts';
 import {
   chunkExistsAtSeconds,
