@@ -15,7 +15,7 @@ export interface ControllerOptions {
   horizon?: number;
   /** Seed of everything random. Default 1. */
   seed?: number;
-  /** Whether decisions carry an outlook of each representation. Default: true for MPC-L, else false. */
+  /** Whether decisions carry an outlook of each representation; those of MPC-L always do. Default false. */
   outlook?: boolean;
 }
 

@@ -32,20 +32,13 @@ export class ConstantPath implements CapacityPath {
   }
 }
 
-/** Continuation of a `PiecewisePath` after its last step: repetition from the start, or a constant rate in bit/s. */
-export type PathTail = 'repeat' | number;
-
 export interface PiecewisePathOptions {
   /** Ends of the steps in seconds, ascending, all > 0; step i lasts from end i-1 (or 0) to end i. */
   stepEndsSeconds: ArrayLike<number>;
   /** Rate within each step in bit/s, >= 0. */
   ratesBps: ArrayLike<number>;
-  /** Continuation after the last step. Default: the last step's rate. */
-  tail?: PathTail;
   /** Added to each request. Default 0. */
   latencySeconds?: number;
-  /** Position of second 0 on the time axis of the steps. Default 0. */
-  originSeconds?: number;
   /** Time of the receiver for a response after its last bit, with the link idle. Default: none. */
   response?: ResponseTime;
 }
@@ -59,8 +52,8 @@ export interface ResponseTime {
 const NO_RESPONSE_TIME: ResponseTime = { seconds: 0, secondsPerBit: 0 };
 
 /**
- * A link with a constant rate in each step. Look-ups guess a step and then search by halves, so that steps may have any
- * length and a path of days costs no more than a short one.
+ * A link with a constant rate in each step, which repeats its steps for ever. Look-ups guess a step and then search by
+ * halves, so that steps may have any length and a path of days costs no more than a short one.
  */
 export class PiecewisePath implements CapacityPath {
   private readonly ends: Float64Array;
@@ -68,7 +61,6 @@ export class PiecewisePath implements CapacityPath {
   private readonly rates: Float64Array;
   private readonly durationSeconds: number;
   private readonly totalBits: number;
-  private readonly tail: PathTail;
   private readonly latencySeconds: number;
   private readonly originSeconds: number;
   private readonly originBits: number;
@@ -82,7 +74,6 @@ export class PiecewisePath implements CapacityPath {
       this.ends = of.ends;
       this.cumulative = of.cumulative;
       this.rates = of.rates;
-      this.tail = of.tail;
       this.latencySeconds = options.latencySeconds ?? of.latencySeconds;
       this.originSeconds = options.originSeconds;
       this.response = of.response;
@@ -97,9 +88,8 @@ export class PiecewisePath implements CapacityPath {
         this.cumulative[i + 1] = this.cumulative[i]! + this.rates[i]! * (end - start);
         start = end;
       }
-      this.tail = options.tail ?? this.rates[n - 1] ?? 0;
       this.latencySeconds = options.latencySeconds ?? 0;
-      this.originSeconds = options.originSeconds ?? 0;
+      this.originSeconds = 0;
       this.response = options.response ?? NO_RESPONSE_TIME;
     }
     this.durationSeconds = this.ends[this.ends.length - 1] ?? 0;
@@ -139,9 +129,9 @@ export class PiecewisePath implements CapacityPath {
     return this.bitsInStep(seconds, this.stepAt(seconds));
   }
 
-  /** Whole rounds of a repeated path before `seconds`. */
+  /** Whole rounds before `seconds`. */
   private roundsBefore(seconds: number): number {
-    return this.tail === 'repeat' && seconds >= this.durationSeconds ? Math.floor(seconds / this.durationSeconds) : 0;
+    return seconds >= this.durationSeconds ? Math.floor(seconds / this.durationSeconds) : 0;
   }
 
   private withinRound(seconds: number): number {
@@ -177,7 +167,7 @@ export class PiecewisePath implements CapacityPath {
     if (step < this.ends.length) {
       const start = step === 0 ? 0 : this.ends[step - 1]!;
       bits = this.cumulative[step]! + this.rates[step]! * (within - start);
-    } else if (typeof this.tail === 'number') bits += this.tail * (within - this.durationSeconds);
+    }
     return rounds > 0 ? rounds * this.totalBits + bits : bits;
   }
 
@@ -185,13 +175,10 @@ export class PiecewisePath implements CapacityPath {
   private absoluteSecondsAt(bits: number, notBefore: number, hint: number): number {
     let at: number;
     if (bits <= this.totalBits) at = this.secondsWithin(bits, hint);
-    else if (this.tail === 'repeat') {
-      if (this.totalBits <= 0) return Number.POSITIVE_INFINITY;
+    else if (this.totalBits <= 0) return Number.POSITIVE_INFINITY;
+    else {
       const rounds = Math.ceil(bits / this.totalBits) - 1;
       at = rounds * this.durationSeconds + this.secondsWithin(bits - rounds * this.totalBits, hint);
-    } else {
-      if (this.tail <= 0) return Number.POSITIVE_INFINITY;
-      at = this.durationSeconds + (bits - this.totalBits) / this.tail;
     }
     return Math.max(at, notBefore);
   }

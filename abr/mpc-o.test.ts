@@ -40,7 +40,7 @@ describe('mpc-o', () => {
     { bufferCapSeconds: 6, segmentSeconds: 2, horizon: 5 },
   ])('plans $horizon segments, as mpc-l does, with a cap of $bufferCapSeconds s', ({ horizon, ...sizes }) => {
     const futures = new Futures(24, 8, 1);
-    const path = new PiecewisePath({ stepEndsSeconds: [5, 10], ratesBps: [5e6, 2e6], tail: 'repeat' });
+    const path = new PiecewisePath({ stepEndsSeconds: [5, 10], ratesBps: [5e6, 2e6] });
     fc.assert(
       fc.property(anyState(), (any) => {
         const state = { ...any, ...sizes, segmentsRemaining: 48 };
@@ -58,7 +58,7 @@ describe('mpc-o', () => {
   test('plans from now on a path of an earlier forecast', () => {
     fc.assert(
       fc.property(anyState(), fc.integer({ min: 0, max: 60 }), (state, age) => {
-        const path = new PiecewisePath({ stepEndsSeconds: [7, 15, 31], ratesBps: [9e6, 1e6, 4e6], tail: 'repeat' });
+        const path = new PiecewisePath({ stepEndsSeconds: [7, 15, 31], ratesBps: [9e6, 1e6, 4e6] });
         const old = controller.decide(state, forecastOf(path, state.nowSeconds - age));
         const fresh = controller.decide(state, forecastOf(path.from(age), state.nowSeconds));
         expect(old.representation).toBe(fresh.representation);

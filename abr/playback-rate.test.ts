@@ -32,7 +32,7 @@ function forecastFor(state: PlayerState): QuantileForecast {
   };
 }
 
-const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6], tail: 'repeat' });
+const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
 
 function truthAt(nowSeconds: number): PathForecast {
   const paths = [{ weight: 1, path: TRUE_PATH }];

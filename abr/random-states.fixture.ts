@@ -117,17 +117,17 @@ export function anyPath(): fc.Arbitrary<CapacityPath> {
     fc
       .record({
         steps: fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), rateBps), { minLength: 1, maxLength: 12 }),
-        tail: fc.oneof(fc.constant<'repeat'>('repeat'), rateBps),
         latencySeconds,
         originSeconds: anyNumber(0, 10),
       })
-      .map(({ steps, ...rest }) => {
+      .map(({ steps, latencySeconds, originSeconds }) => {
         let at = 0;
         const stepEndsSeconds = steps.map(([seconds]) => {
           at += seconds;
           return at;
         });
-        return new PiecewisePath({ ...rest, stepEndsSeconds, ratesBps: steps.map(([, rate]) => rate) });
+        const ratesBps = steps.map(([, rate]) => rate);
+        return new PiecewisePath({ stepEndsSeconds, ratesBps, latencySeconds }).from(originSeconds);
       }),
   );
 }

@@ -58,7 +58,7 @@ export function pluginOptions(
   if (isControllerName(name)) return { ...common, controller: name };
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {
-    const path = new PiecewisePath({ ...link, tail: 'repeat', latencySeconds: link.rttSeconds });
+    const path = new PiecewisePath({ ...link, latencySeconds: link.rttSeconds });
     forecasters.push(oracleForecaster({ link: path, traceSecondsAt: () => link.startSeconds + nowSeconds() }));
   } else if (forecaster) {
     forecasters.push(

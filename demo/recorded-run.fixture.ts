@@ -36,7 +36,7 @@ const link: PublishedLink = {
   startSeconds: 0,
   traceStartUtcMs: Date.UTC(2025, 0, 1, 12),
 };
-const path = new PiecewisePath({ ...link, tail: 'repeat' });
+const path = new PiecewisePath({ ...link });
 
 function mbpsAt(seconds: number): number {
   return EPOCHS.find(({ endSeconds }) => seconds < endSeconds)!.mbps;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { isNamed, needsTls, parseServiceAddress } from './service-address.ts';
+import { needsTls } from '../predictor/service-client/needs-tls.ts';
+import { isNamed, parseServiceAddress } from './service-address.ts';
 
 describe('parseServiceAddress', () => {
   test.each([

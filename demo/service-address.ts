@@ -1,4 +1,6 @@
-/** Parses the address of a prediction service, and checks whether browsers let this page send requests there. */
+/** Parses the address of a prediction service. */
+
+import { isLoopback } from '../predictor/service-client/needs-tls.ts';
 
 /** The base URL without a slash at its end; `http` if no scheme is given; empty for none. Throws if invalid. */
 export function parseServiceAddress(text: string): string {
@@ -15,12 +17,6 @@ export function parseServiceAddress(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Browsers forbid an https page to send http requests, except to its own machine. */
-export function needsTls(address: string, pageUrl: string): boolean {
-  const { protocol, hostname } = new URL(address);
-  return pageUrl.startsWith('https:') && protocol === 'http:' && !isLoopback(hostname);
-}
-
 /** Whether the host is a name that the service needs as `--allow-host`: neither an IP address nor this machine. */
 export function isNamed(address: string): boolean {
   const { hostname } = new URL(address);
@@ -33,8 +29,4 @@ function urlOf(text: string): URL | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127\./.test(hostname);
 }

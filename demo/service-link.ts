@@ -2,8 +2,8 @@
 
 import type { Forecaster, Observation, SessionContext } from 'leo-abr';
 import { createServiceForecaster, type ServiceForecaster } from 'leo-abr/service';
+import { needsTls } from '../predictor/service-client/needs-tls.ts';
 import { byId, setText } from './dom.ts';
-import { needsTls } from './service-address.ts';
 import { probeService, type ServiceAnswer, type ServiceProbe } from './service-probe.ts';
 import { type ServedPlayer, serviceStatus } from './service-status.ts';
 

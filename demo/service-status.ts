@@ -1,7 +1,8 @@
 /** The status of the prediction service as text. Pure. */
 
 import type { ServiceForecasterState } from 'leo-abr/service';
-import { isNamed, needsTls } from './service-address.ts';
+import { needsTls } from '../predictor/service-client/needs-tls.ts';
+import { isNamed } from './service-address.ts';
 import type { ServiceAnswer, ServiceFailure, ServiceProbe } from './service-probe.ts';
 
 /** A player that uses forecasts of the service. */

@@ -37,7 +37,7 @@ export class Timeline {
     this.link = link;
     this.hasClock = hasClock;
     const { stepEndsSeconds, ratesBps } = link;
-    this.#path = new PiecewisePath({ stepEndsSeconds, ratesBps, tail: 'repeat' });
+    this.#path = new PiecewisePath({ stepEndsSeconds, ratesBps });
     this.extendTo(durationSeconds);
   }
 

@@ -37,7 +37,7 @@ const forecast: QuantileForecast = {
   handovers: [],
 };
 /** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download. */
-const options: MpcLOptions = { futures: 4, risk: 0, abandon: false };
+const options: MpcLOptions = { risk: 0, abandon: false, tuning: { futures: 4 } };
 
 const LATENCY_SECONDS = 0.05;
 

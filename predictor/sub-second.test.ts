@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, QuantileForecast } from '../abr/forecast.ts';
 import { levelShare } from '../abr/quantile.ts';
+import { seededRandom } from '../abr/random.ts';
 import { validateForecast } from '../abr/validate-forecast.ts';
-import { type Link, noisyLink, seeded } from './handover-clock/links.fixture.ts';
+import { type Link, noisyLink } from './handover-clock/links.fixture.ts';
 import { ModelSession } from './model-session.ts';
 import { SubSecond } from './sub-second.ts';
 
@@ -98,7 +99,7 @@ describe('fluctuation', () => {
   });
 
   test('learns how one 0.1 s depends on the one before', () => {
-    const random = seeded(4);
+    const random = seededRandom(4);
     const linkOf = (correlation: number): Link => {
       let log = 0;
       const logs = Array.from({ length: 3000 }, () => {

@@ -84,7 +84,6 @@ export function linkSteps(trace: Trace, scale: number): { stepEndsSeconds: numbe
 export function linkPath(trace: Trace, scale: number, latencySeconds: number, response?: ResponseTime): PiecewisePath {
   return new PiecewisePath({
     ...linkSteps(trace, scale),
-    tail: 'repeat',
     latencySeconds,
     ...(response && { response }),
   });

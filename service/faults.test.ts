@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { seededRandom } from '../replay/random.ts';
+import { seededRandom } from '../abr/random.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { startFakeDish } from './fake-dish/fake-dish.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { normal, seededRandom } from '../replay/random.ts';
+import { normal, seededRandom } from '../abr/random.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import type { WireObservation } from './api/wire.ts';
 import { KEPT_SECONDS, StateFile } from './kept-state.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { normal, seededRandom } from '../abr/random.ts';
 import { validateForecast } from '../abr/validate-forecast.ts';
-import { normal, seededRandom } from '../replay/random.ts';
 import type { WireObservation } from './api/wire.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';

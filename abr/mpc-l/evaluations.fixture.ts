@@ -13,7 +13,7 @@ const LATENCY_SECONDS = 0.05;
 /** Futures and value function of a state, before its representations are evaluated. */
 export function planOf(state: PlayerState, forecast: Forecast, given: MpcLOptions = {}) {
   const options = resolveMpcLOptions(given);
-  const futures = new Futures(options.futures, options.tuning.bins, options.seed);
+  const futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
   const later = new ValueFunction();
   later.solve(new LaterSegments(options).problem(state, futures, LATENCY_SECONDS));

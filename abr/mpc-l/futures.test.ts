@@ -312,7 +312,7 @@ describe('futures from paths', () => {
   });
 
   test('take as long as the paths, up to the sampling', () => {
-    const path = new PiecewisePath({ stepEndsSeconds: [1, 2, 4, 6, 10], ratesBps: [5e6, 1e6, 8e6, 0, 3e6], tail: 2e6 });
+    const path = new PiecewisePath({ stepEndsSeconds: [1, 2, 4, 6, 10, 60], ratesBps: [5e6, 1e6, 8e6, 0, 3e6, 2e6] });
     for (const age of [0, 2]) {
       const futures = read(pathsOf([{ weight: 1, path }]), { age });
       for (const [start, bits] of [

@@ -349,7 +349,7 @@ describe('capacity decides', () => {
 });
 
 describe('reconsider', () => {
-  const controller = createMpcL({ maxAbandonments: 4, tuning: { patienceSegments: 1.5, settleSeconds: 0.3 } });
+  const controller = createMpcL({ tuning: { maxAbandonments: 4, patienceSegments: 1.5, settleSeconds: 0.3 } });
 
   test('keeps or lowers; within the limits on abandonments and waste', () => {
     let abandoned = 0;
@@ -365,8 +365,8 @@ describe('reconsider', () => {
         const asked = (changes: Partial<InFlight>, options: MpcLOptions = {}) =>
           createMpcL(options).reconsider!(state, { ...inFlight, ...changes }, one.forecast);
         expect(asked({ abandonments: 4 })).toBe('keep');
-        expect(asked({ abandonments: 1 }, { maxAbandonments: 1 })).toBe('keep');
-        expect(asked({}, { maxAbandonments: 0 })).toBe('keep');
+        expect(asked({ abandonments: 1 }, { tuning: { maxAbandonments: 1 } })).toBe('keep');
+        expect(asked({}, { tuning: { maxAbandonments: 0 } })).toBe('keep');
         expect(asked({}, { abandon: false })).toBe('keep');
         expect(asked({ requestedAtSeconds: state.nowSeconds - 0.1 })).toBe('keep');
         expect(asked({ sessionWastedBits: 0.1 * inFlight.sessionRequestedBits! }, { maxWastedShare: 0.05 })).toBe(
@@ -768,11 +768,11 @@ describe('options', () => {
     ['horizon', { horizon: 2.5 }],
     ['risk', { risk: -0.1 }],
     ['risk', { risk: Number.NaN }],
-    ['maxAbandonments', { maxAbandonments: -1 }],
     ['maxWastedShare', { maxWastedShare: 2 }],
-    ['futures', { futures: 1 }],
+    ['tuning.futures', { tuning: { futures: 1 } }],
     ['tuning.bins', { tuning: { bins: 1 } }],
     ['tuning.tailShare', { tuning: { tailShare: 0 } }],
+    ['tuning.maxAbandonments', { tuning: { maxAbandonments: -1 } }],
     ['tuning.settleSeconds', { tuning: { settleSeconds: Number.NaN } }],
   ])('%s: %p is refused by name', (field, options) => {
     expect(() => createMpcL(options)).toThrow(InputError);
@@ -780,7 +780,8 @@ describe('options', () => {
   });
 
   test('other numbers of futures and bins, and other seeds, decide much the same', () => {
-    const controllers = [{ futures: 48 }, { tuning: { bins: 6 } }, { seed: 2 }].map((options) => createMpcL(options));
+    const changes: MpcLOptions[] = [{ tuning: { futures: 48 } }, { tuning: { bins: 6 } }, { seed: 2 }];
+    const controllers = changes.map(createMpcL);
     const usual = createMpcL();
     const cases = fc.sample(anyCase(), { ...SEED, numRuns: 300 });
     for (const controller of controllers) {

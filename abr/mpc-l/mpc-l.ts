@@ -51,10 +51,10 @@ export class MpcL implements Controller {
   readonly #fallback: Controller;
 
   constructor(options: ResolvedMpcLOptions) {
-    const { name, abandon, futures, tuning, seed } = options;
+    const { name, abandon, tuning, seed } = options;
     this.name = name;
     this.#options = options;
-    this.#futures = new Futures(futures, tuning.bins, seed);
+    this.#futures = new Futures(tuning.futures, tuning.bins, seed);
     this.#laterSegments = new LaterSegments(options);
     this.#fallback = createMpcD({ name, abandon });
   }
@@ -82,13 +82,11 @@ export class MpcL implements Controller {
       controller: this.name,
       reason: `${usable.source}: ${reasonOf(state, evaluations, best, ceilingBps)}`,
       ...this.#basis(state, usable),
-      ...(this.#options.outlook && {
-        candidates: evaluations.map(({ qoe, stallSeconds }, r) => ({
-          bitrateBps: ladderBps[r]!,
-          expectedQoe: qoe,
-          expectedStallSeconds: stallSeconds,
-        })),
-      }),
+      candidates: evaluations.map(({ qoe, stallSeconds }, r) => ({
+        bitrateBps: ladderBps[r]!,
+        expectedQoe: qoe,
+        expectedStallSeconds: stallSeconds,
+      })),
     };
   }
 
@@ -100,7 +98,7 @@ export class MpcL implements Controller {
     const options = this.#options;
     const { tuning } = options;
     if (!options.abandon || state.isPaused) return 'keep';
-    if (inFlight.abandonments >= options.maxAbandonments) return 'keep';
+    if (inFlight.abandonments >= tuning.maxAbandonments) return 'keep';
     if (state.nowSeconds - inFlight.requestedAtSeconds < tuning.settleSeconds) return 'keep';
     if (state.started && state.bufferLevelSeconds > tuning.patienceSegments * state.segmentSeconds) return 'keep';
     if (exceedsWaste(inFlight, options.maxWastedShare)) return 'keep';

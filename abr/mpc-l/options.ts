@@ -20,16 +20,10 @@ export interface MpcLOptions {
   forecast?: boolean;
   /** Whether the first two decisions use forecasts; otherwise they are MPC-D's. Default true. */
   startup?: boolean;
-  /** Most abandonments of one segment, 0 to 10. Default 4. */
-  maxAbandonments?: number;
   /** Largest share of a session's requested bits that abandonments may waste, 0 to 1. Default 1 (no limit). */
   maxWastedShare?: number;
-  /** Futures drawn from a forecast, 4 to 256. Default 24. */
-  futures?: number;
   /** Seed of the futures. Default 1. */
   seed?: number;
-  /** Whether decisions carry an outlook of each representation. Default true. */
-  outlook?: boolean;
   /** Name of the controller in its decisions. Default `mpc-l`. */
   name?: string;
   /** Constants of the plan, for research only. */
@@ -38,6 +32,8 @@ export interface MpcLOptions {
 
 /** Constants chosen on recordings, with whole groups left out (docs/mpc-l.md); none depends on a link's scale. */
 export interface MpcLTuning {
+  /** Futures drawn from a forecast, 4 to 256. */
+  futures: number;
   /** A stall costs mu * (baseAversion + risk * stallAversionSpan) in the plan. */
   baseAversion: number;
   stallAversionSpan: number;
@@ -49,6 +45,8 @@ export interface MpcLTuning {
    * evidence has to build up first: a plan that relies on quick escapes takes risks from which it cannot escape.
    */
   reactionSegments: number;
+  /** Most abandonments of one segment. */
+  maxAbandonments: number;
   /** Segment durations of buffer above which no download is abandoned: waiting is free, and more is known later. */
   patienceSegments: number;
   /** Least gain of an abandonment, as a share of the top quality. */
@@ -72,11 +70,13 @@ export interface MpcLTuning {
 }
 
 export const MPC_L_TUNING: MpcLTuning = {
+  futures: 24,
   baseAversion: 1,
   stallAversionSpan: 4,
   tailWeightSpan: 0.3,
   tailShare: 0.2,
   reactionSegments: 0.5,
+  maxAbandonments: 4,
   patienceSegments: 1.5,
   abandonMargin: 0.05,
   settleSeconds: 0.3,
@@ -95,17 +95,16 @@ export type ResolvedMpcLOptions = Required<Omit<MpcLOptions, 'horizon' | 'tuning
 
 /** Throws `InputError` for an invalid option. */
 export function resolveMpcLOptions(options: MpcLOptions): ResolvedMpcLOptions {
-  const { horizon, risk = 0.1, maxAbandonments = 4, maxWastedShare = 1, futures = 24 } = options;
+  const { horizon, risk = 0.1, maxWastedShare = 1 } = options;
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
   requireShare(risk, 'options.risk');
   requireShare(maxWastedShare, 'options.maxWastedShare');
-  requireInteger(maxAbandonments, 'options.maxAbandonments', { min: 0, max: 10 });
-  requireInteger(futures, 'options.futures', { min: 4, max: 256 });
   const tuning = { ...MPC_L_TUNING, ...options.tuning };
   for (const [field, value] of Object.entries(tuning)) {
     if (!(value >= 0)) throw new InputError(`options.tuning.${field}`, 'a number >= 0', value);
   }
   requirePositive(tuning.tailShare, 'options.tuning.tailShare');
+  requireInteger(tuning.futures, 'options.tuning.futures', { min: 4, max: 256 });
   requireInteger(tuning.bins, 'options.tuning.bins', { min: 2, max: 64 });
   return {
     horizon,
@@ -113,11 +112,8 @@ export function resolveMpcLOptions(options: MpcLOptions): ResolvedMpcLOptions {
     abandon: options.abandon ?? true,
     forecast: options.forecast ?? true,
     startup: options.startup ?? true,
-    maxAbandonments,
     maxWastedShare,
-    futures,
     seed: options.seed ?? 1,
-    outlook: options.outlook ?? true,
     name: options.name ?? 'mpc-l',
     tuning,
   };

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { seededRandom } from '../../abr/random.ts';
 import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
-import { seededRandom } from '../../replay/random.ts';
 import { run } from '../run.fixture.ts';
 import type { Evaluation } from './evaluation-page.ts';
 import { TRAINING_PROJECT } from './python.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
+import { seededRandom } from '../../abr/random.ts';
 import type { Model, ModelFile } from '../../predictor/built-in/model-file.ts';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { QuantileNetworks } from '../../predictor/built-in/quantile-network.ts';
@@ -12,7 +13,6 @@ import { type LoadedModel, loadModel, type MessageScope, serveInference } from '
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
 import type { FromWorker, ToWorker } from '../../predictor/onnx/protocol.ts';
-import { seededRandom } from '../../replay/random.ts';
 import { run } from '../run.fixture.ts';
 import { exportOnnx } from './export-onnx.ts';
 import type { DescribedModel } from './model-card.ts';

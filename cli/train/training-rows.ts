@@ -14,12 +14,12 @@ import {
   type Observation,
   type PiecewisePath,
 } from '../../abr/index.ts';
+import { type Random, seededRandom, seedOf } from '../../abr/random.ts';
 import { FEATURES } from '../../predictor/features.ts';
 import { LinkHistory } from '../../predictor/link-history.ts';
 import { mean } from '../../replay/evaluation/quantiles.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
-import { type Random, seededRandom, seedOf } from '../../replay/random.ts';
 import { remembered } from '../../replay/remembered.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';

@@ -4,8 +4,7 @@
  * deterministic, constant memory; no clock and no I/O.
  */
 
-import type { Forecast, Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import type { HandoverClock } from '../handover-clock/handover-clock.ts';
+import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { FEATURE_COUNT } from '../link-history.ts';
 import { ModelSession, type ModelSessionOptions } from '../model-session.ts';
 import { type Model, type ModelFile, unpackModel } from './model-file.ts';
@@ -24,41 +23,25 @@ export function createBuiltInForecaster(options: BuiltInForecasterOptions = {}):
   return new BuiltInForecaster(options);
 }
 
-export class BuiltInForecaster implements Forecaster {
+export class BuiltInForecaster extends ModelSession implements Forecaster {
   readonly name = 'built-in';
-  readonly #session: ModelSession;
   readonly #networks: QuantileNetworks;
   readonly #features = new Float64Array(FEATURE_COUNT);
   readonly #values: Float64Array;
   #newest: QuantileForecast | undefined;
 
   constructor({ model, ...options }: BuiltInForecasterOptions) {
+    super(options);
     const parsed = model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model;
     const { networks, stepEndsSeconds, levels } = parsed;
     this.#networks = new QuantileNetworks(networks, levels.length);
     this.#values = new Float64Array(stepEndsSeconds.length * levels.length);
-    this.#session = new ModelSession(options);
-    this.#session.useModel(parsed);
+    this.useModel(parsed);
   }
 
-  /**
-   * Undefined with `handover: false`. Accepts better times and hints; the forecaster reports its observations to it.
-   */
-  get handoverClock(): HandoverClock | undefined {
-    return this.#session.handoverClock;
-  }
-
-  start(context: SessionContext): void {
+  override start(context: SessionContext): void {
     this.#newest = undefined;
-    this.#session.start(context);
-  }
-
-  observe(observation: Observation): void {
-    this.#session.observe(observation);
-  }
-
-  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
-    this.#session.tellTime(atSeconds, utcMs, uncertaintySeconds);
+    super.start(context);
   }
 
   latest(nowSeconds: number): Forecast | undefined {
@@ -67,10 +50,10 @@ export class BuiltInForecaster implements Forecaster {
       const age = nowSeconds - newest.issuedAtMs / 1000;
       if (age >= 0 && age < LIFETIME_SECONDS) return newest;
     }
-    const moment = this.#session.moment(nowSeconds, this.#features);
+    const moment = this.moment(nowSeconds, this.#features);
     if (moment === undefined) return undefined;
     this.#networks.evaluate(this.#features, this.#values);
-    this.#newest = this.#session.forecast(moment, this.name, this.#values);
+    this.#newest = this.forecast(moment, this.name, this.#values);
     return this.#newest;
   }
 }

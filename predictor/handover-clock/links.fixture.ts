@@ -1,21 +1,7 @@
 /** Artificial links and a session's observations of them, for tests. Seeded. */
 
 import type { Observation } from '../../abr/forecast.ts';
-
-/** Uniform in [0, 1): Mulberry32. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
+import { normal, seededRandom } from '../../abr/random.ts';
 
 export type Link = (second: number) => number;
 
@@ -26,14 +12,14 @@ export function leoLink(options: { seed: number; boundary: number; spread?: numb
   const { seed, boundary, spread = 0.4, noise = 0.08 } = options;
   return (second) => {
     const position = second - boundary + 1500;
-    const ofEpoch = normal(seeded(seed * 7919 + Math.floor(position / 15)));
-    const ofStep = normal(seeded(seed * 104729 + Math.round(second / STEP_SECONDS)));
+    const ofEpoch = normal(seededRandom(seed * 7919 + Math.floor(position / 15)));
+    const ofStep = normal(seededRandom(seed * 104729 + Math.round(second / STEP_SECONDS)));
     return 60e6 * Math.exp(spread * ofEpoch + noise * ofStep) * (position % 15 < 1 ? 0.7 : 1);
   };
 }
 
 export function noisyLink(seed: number, noise: number): Link {
-  return (second) => 60e6 * Math.exp(noise * normal(seeded(seed * 104729 + Math.round(second / STEP_SECONDS))));
+  return (second) => 60e6 * Math.exp(noise * normal(seededRandom(seed * 104729 + Math.round(second / STEP_SECONDS))));
 }
 
 export function squareLink(periodSeconds: number): Link {
@@ -52,7 +38,7 @@ export function dipsEvery(everySeconds: number, first = 0): (second: number) => 
 
 /** The same, 3 to 27 s apart. */
 export function dipsAtRandom(seed: number): (second: number) => boolean {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const starts = new Set<number>();
   for (let second = 0; second < 1000; second += 3 + 24 * random()) starts.add(Math.floor(second / STEP_SECONDS));
   return (second) => starts.has(Math.floor(second / STEP_SECONDS));

@@ -1,16 +1,14 @@
 /** A forecaster with a loaded ONNX model (`loadModel`), without a Worker: for the prediction service. */
 
-import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { FEATURES } from '../features.ts';
-import type { HandoverClock } from '../handover-clock/handover-clock.ts';
 import { ModelSession, type ModelSessionOptions } from '../model-session.ts';
 import type { LoadedModel } from './inference.ts';
 import { modelValues } from './model-values.ts';
 
-export class InProcessForecaster implements Forecaster {
+export class InProcessForecaster extends ModelSession implements Forecaster {
   readonly name = 'onnx';
   readonly #model: LoadedModel;
-  readonly #session: ModelSession;
   readonly #features = new Float64Array(FEATURES.length);
   /** The indices of the model's features in `FEATURES`. */
   readonly #inputs: readonly number[];
@@ -21,29 +19,17 @@ export class InProcessForecaster implements Forecaster {
   #fault: Error | undefined;
 
   constructor(model: LoadedModel, options: ModelSessionOptions = {}) {
+    super(options);
     const { input, output, rankCorrelation } = model.card;
     this.#model = model;
-    this.#session = new ModelSession(options);
-    this.#session.useModel({ ...output, rankCorrelation });
+    this.useModel({ ...output, rankCorrelation });
     this.#inputs = input.features.map(({ name }) => FEATURES.findIndex((feature) => feature.name === name));
   }
 
-  get handoverClock(): HandoverClock | undefined {
-    return this.#session.handoverClock;
-  }
-
-  start(context: SessionContext): void {
+  override start(context: SessionContext): void {
     this.#sessions++;
     this.#newest = undefined;
-    this.#session.start(context);
-  }
-
-  observe(observation: Observation): void {
-    this.#session.observe(observation);
-  }
-
-  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
-    this.#session.tellTime(atSeconds, utcMs, uncertaintySeconds);
+    super.start(context);
   }
 
   /**
@@ -51,7 +37,7 @@ export class InProcessForecaster implements Forecaster {
    */
   async prepare(nowSeconds: number): Promise<void> {
     if (this.#isBusy || this.#newest?.issuedAtMs === nowSeconds * 1000) return;
-    const moment = this.#session.moment(nowSeconds, this.#features);
+    const moment = this.moment(nowSeconds, this.#features);
     if (moment === undefined) return;
     const session = this.#sessions;
     const { card } = this.#model;
@@ -59,7 +45,7 @@ export class InProcessForecaster implements Forecaster {
     try {
       const quantiles = await this.#model.evaluate(Float32Array.from(this.#inputs, (at) => this.#features[at]!));
       const values = modelValues(quantiles, card.output);
-      if (session === this.#sessions) this.#newest = this.#session.forecast(moment, `model:${card.name}`, values);
+      if (session === this.#sessions) this.#newest = this.forecast(moment, `model:${card.name}`, values);
     } catch (error) {
       this.#fault = error instanceof Error ? error : new Error(String(error));
     } finally {

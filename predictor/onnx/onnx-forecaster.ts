@@ -5,7 +5,7 @@
  */
 
 import { InputError } from '../../abr/errors.ts';
-import type { Forecast, Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { FEATURES } from '../features.ts';
 import type { HandoverClock } from '../handover-clock/handover-clock.ts';
 import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../model-session.ts';
@@ -62,11 +62,10 @@ const REST_SECONDS = 15;
 
 type Status = OnnxForecaster['status'];
 
-export class WorkerForecaster implements OnnxForecaster {
+export class WorkerForecaster extends ModelSession implements OnnxForecaster {
   readonly name = 'onnx';
   readonly #options: OnnxForecasterOptions;
   readonly #surroundings: Surroundings;
-  readonly #session: ModelSession;
   readonly #features = new Float64Array(FEATURES.length);
   #client: WorkerClient | undefined;
   #stopTicking: (() => void) | undefined;
@@ -86,9 +85,9 @@ export class WorkerForecaster implements OnnxForecaster {
   /** @throws {InputError} for invalid options. */
   constructor(options: OnnxForecasterOptions, surroundings: Surroundings) {
     checkOptions(options);
+    super(options);
     this.#options = options;
     this.#surroundings = surroundings;
-    this.#session = new ModelSession(options);
     if (options.loadAtOnce ?? true) this.load();
     else this.#begin(false);
   }
@@ -101,10 +100,6 @@ export class WorkerForecaster implements OnnxForecaster {
     // Parsed on demand, because it is long.
     if (this.#cardJson !== undefined) this.#card ??= JSON.parse(this.#cardJson) as ModelCard;
     return this.#card;
-  }
-
-  get handoverClock(): HandoverClock | undefined {
-    return this.#session.handoverClock;
   }
 
   load(): void {
@@ -143,24 +138,16 @@ export class WorkerForecaster implements OnnxForecaster {
     this.#release();
   }
 
-  start(context: SessionContext): void {
+  override start(context: SessionContext): void {
     // After a reported failure, maybe of the network, try again.
     if (this.#status === 'failed' && this.#fault === undefined) {
       this.#status = 'unloaded';
       this.load();
     }
-    this.#session.start(context);
+    super.start(context);
     this.#anchor = undefined;
     this.#requested = undefined;
     this.#newest = undefined;
-  }
-
-  observe(observation: Observation): void {
-    this.#session.observe(observation);
-  }
-
-  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
-    this.#session.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
   /** The newest forecast. Throws an error since the previous call once. */
@@ -182,7 +169,7 @@ export class WorkerForecaster implements OnnxForecaster {
 
   #use(model: ModelSummary, card: string): void {
     this.#inputs = model.features.map((name) => FEATURES.findIndex((feature) => feature.name === name));
-    this.#session.useModel(model);
+    this.useModel(model);
     this.#model = model;
     this.#cardJson = card;
     this.#card = undefined;
@@ -197,7 +184,7 @@ export class WorkerForecaster implements OnnxForecaster {
     const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
     if (age >= 0 && age < LIFETIME_SECONDS) return;
     // Also while the model loads, because the first call is the slowest.
-    const moment = this.#session.moment(nowSeconds, this.#features);
+    const moment = this.moment(nowSeconds, this.#features);
     if (moment === undefined || !client.isFree) return;
     const features = Float32Array.from(this.#inputs, (at) => this.#features[at]!);
     this.#requested = { id: client.evaluate(features), moment };
@@ -209,7 +196,7 @@ export class WorkerForecaster implements OnnxForecaster {
     const { moment } = this.#requested;
     this.#requested = undefined;
     const model = this.#model!;
-    this.#newest = this.#session.forecast(moment, `model:${model.name}`, modelValues(quantiles, model));
+    this.#newest = this.forecast(moment, `model:${model.name}`, modelValues(quantiles, model));
   }
 
   #fail(error: Error): void {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
+import { seededRandom } from '../../abr/random.ts';
 import { createBuiltInForecaster } from '../built-in/built-in-forecaster.ts';
-import { leoLink, seeded } from '../handover-clock/links.fixture.ts';
+import { leoLink } from '../handover-clock/links.fixture.ts';
 import { ForecastTrust } from './forecast-trust.ts';
 
 type Lie = (forecast: QuantileForecast, second: number) => QuantileForecast;
@@ -68,7 +69,7 @@ describe('the trust in a service', () => {
     ['three times too much', times(3), 25],
     ['always a gigabit', always(1e9), 20],
     ['always nothing', always(1), 20],
-    ['random rates', (forecast, second) => times(seeded(second)() < 0.5 ? 0.1 : 10)(forecast, second), 25],
+    ['random rates', (forecast, second) => times(seededRandom(second)() < 0.5 ? 0.1 : 10)(forecast, second), 25],
   ])('ends if it forecasts %s', (_, lie, withinSeconds) => {
     for (const seed of [1, 2, 3]) expect(scored(lie, { seed }).droppedAt).toBeLessThan(withinSeconds);
   });

@@ -8,6 +8,7 @@ import { InputError, requirePositive } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { validateForecast } from '../../abr/validate-forecast.ts';
 import { ForecastGate, type Verdict } from './forecast-gate.ts';
+import { needsTls } from './needs-tls.ts';
 import {
   type After,
   type ConnectionState,
@@ -161,12 +162,11 @@ class RemoteForecaster implements ServiceForecaster {
     this.#startMs = undefined;
     this.#sessionUtcMs = context.utcMsAtStart;
     const page = this.#options.pageUrl ?? (globalThis as { location?: { href: string } }).location?.href;
-    const { href, protocol, hostname } = this.#url;
-    this.#isClosed = page?.startsWith('https:') === true && protocol === 'http:' && !isLoopback(hostname);
+    this.#isClosed = page !== undefined && needsTls(this.#url, page);
     if (this.#isClosed) {
       throw new Error(
-        `${href}: a page from https may not use http to another machine; expected https (leo-abr serve --tls-cert, ` +
-          '--tls-key) or a service on the same machine (http://127.0.0.1)',
+        `${this.#url.href}: a page from https may not use http to another machine; expected https (leo-abr serve ` +
+          '--tls-cert, --tls-key) or a service on the same machine (http://127.0.0.1)',
       );
     }
     this.#use();
@@ -310,11 +310,6 @@ function serviceUrl(url: unknown): URL {
     // Thrown below.
   }
   throw new InputError('url', 'the address of a prediction service like http://127.0.0.1:8790', url);
-}
-
-/** Browsers treat these as secure as https. */
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127\./.test(hostname);
 }
 
 const fetchNow: Fetch = (url, init) => fetch(url, init);

@@ -4,7 +4,7 @@
  */
 
 import { quantile } from '../../abr/quantile.ts';
-import { seededRandom } from '../random.ts';
+import { seededRandom } from '../../abr/random.ts';
 import { studentQuantile } from './student-t.ts';
 
 /** Resamples per interval. */

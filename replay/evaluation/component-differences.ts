@@ -1,6 +1,6 @@
 /** Compares two algorithms by pairs of sessions, for each component of the QoE. */
 
-import { seedOf } from '../random.ts';
+import { seedOf } from '../../abr/random.ts';
 import type { Estimate, ResolvedScenario, SessionResult } from '../results.ts';
 import { type PairedSample, pairedDifferences } from './paired-differences.ts';
 import { placeKey } from './plan.ts';

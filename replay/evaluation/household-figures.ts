@@ -1,7 +1,7 @@
 /** The figures of households, from their sessions; README.md defines them. */
 
 import { quantile } from '../../abr/quantile.ts';
-import { seedOf } from '../random.ts';
+import { seedOf } from '../../abr/random.ts';
 import type { HouseholdResult, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { groupBy } from './group-by.ts';

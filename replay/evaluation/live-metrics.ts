@@ -4,6 +4,7 @@
  */
 
 import { QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
+import { weightedQuantiles } from '../../abr/quantile.ts';
 import type { LiveMetrics } from '../results.ts';
 
 /** A piece of time with one playback rate, or one of a stall. */
@@ -46,7 +47,7 @@ export function liveMetrics(stream: WatchedStream): LiveMetrics {
   const { history, bitratesBps, segmentSeconds, ladderBps, jumps } = stream;
   const lowest = ladderBps[0]! / 1e6;
   const top = ladderBps[ladderBps.length - 1]! / 1e6;
-  const steps: { latencySeconds: number; seconds: number }[] = [];
+  const latencies: { value: number; weight: number }[] = [];
   let [watched, stalled, offRate, deviation, latency, latencyPrice, stalls] = [0, 0, 0, 0, 0, 0, 0];
   let wasStalled = false;
   for (const { seconds, latencySeconds, rate, isStalled } of history) {
@@ -64,10 +65,11 @@ export function liveMetrics(stream: WatchedStream): LiveMetrics {
       const price = atMiddle <= limitSeconds ? shareOfLowest * lowest : shareOfTop * top;
       latency += (atMiddle * seconds) / count;
       latencyPrice += (price * atMiddle * seconds) / count;
-      steps.push({ latencySeconds: atMiddle, seconds: seconds / count });
+      latencies.push({ value: atMiddle, weight: seconds / count });
     }
   }
   if (!(watched > 0)) throw new RangeError(`liveMetrics: expected a history of more than 0 s, got ${watched}`);
+  latencies.sort((a, b) => a.value - b.value);
 
   const playing = watched - stalled;
   let quality = 0;
@@ -84,23 +86,11 @@ export function liveMetrics(stream: WatchedStream): LiveMetrics {
     qoe: (quality - top * stalled - bitratesBps.length * perSegment) / units,
     watchedSeconds: watched,
     latencySecondsMean: latency / watched,
-    latencySecondsP95: timeQuantile(steps, 0.95),
+    latencySecondsP95: weightedQuantiles(latencies, [0.95])[0]!,
     stallSecondsPerMinute: (stalled / watched) * 60,
     stallsPerMinute: (stalls / watched) * 60,
     offRateShare: offRate / watched,
     rateDeviationMean,
     jumps,
   };
-}
-
-/** The latency that is not exceeded for this share of the time. */
-function timeQuantile(steps: { latencySeconds: number; seconds: number }[], share: number): number {
-  steps.sort((a, b) => a.latencySeconds - b.latencySeconds);
-  const total = steps.reduce((sum, { seconds }) => sum + seconds, 0);
-  let until = 0;
-  const step = steps.find(({ seconds }) => {
-    until += seconds;
-    return until >= share * total;
-  });
-  return (step ?? steps[steps.length - 1]!).latencySeconds;
 }

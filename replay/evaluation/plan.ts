@@ -1,9 +1,9 @@
 /** Plans a benchmark: every (trace, start, algorithm) with its seed in a fixed order, shards, and resuming. */
 
 import { describeValue, InputError } from '../../abr/errors.ts';
+import { seedOf } from '../../abr/random.ts';
 import { placeOf } from '../formats/place.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
-import { seedOf } from '../random.ts';
 import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';

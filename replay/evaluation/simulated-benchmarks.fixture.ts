@@ -1,6 +1,6 @@
 /** Draws benchmarks from a known hierarchical distribution and measures the coverage of the summary's intervals. */
 
-import { normal, type Random, seededRandom } from '../random.ts';
+import { normal, type Random, seededRandom } from '../../abr/random.ts';
 import type { BaselineComparison, Estimate, SessionResult } from '../results.ts';
 import { summarise } from './summary.ts';
 

@@ -2,7 +2,7 @@
 
 import { InputError } from '../../abr/errors.ts';
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
-import { type Random, seededRandom } from '../random.ts';
+import { type Random, seededRandom } from '../../abr/random.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceScaleOf } from '../scenarios.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../trace.ts';

@@ -1,6 +1,6 @@
 /** Compares the synthetic link with recordings: a table of statistics. */
 
-import { seedOf } from '../random.ts';
+import { seedOf } from '../../abr/random.ts';
 import { linkStatistics, type Statistic } from './link-statistics.ts';
 import type { RateSeries } from './rate-series.ts';
 import { synthesizeStarlinkLink } from './starlink-link.ts';

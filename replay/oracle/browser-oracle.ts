@@ -17,7 +17,7 @@ export interface BrowserOracle {
 
 export function browserOracle(link: PublishedLink): BrowserOracle {
   const { stepEndsSeconds, ratesBps, rttSeconds, startSeconds } = link;
-  const path = new PiecewisePath({ stepEndsSeconds, ratesBps, tail: 'repeat', latencySeconds: rttSeconds });
+  const path = new PiecewisePath({ stepEndsSeconds, ratesBps, latencySeconds: rttSeconds });
   let offsetSeconds = startSeconds;
   let anchored = false;
   return {

@@ -5,7 +5,7 @@ import { PacedLink, TICK_MS, Ticker } from './paced-link.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RTT_SECONDS = 0.04;
-const step = new PiecewisePath({ stepEndsSeconds: [2, 3, 5], ratesBps: [8e6, 0, 80e6], tail: 'repeat' });
+const step = new PiecewisePath({ stepEndsSeconds: [2, 3, 5], ratesBps: [8e6, 0, 80e6] });
 
 /** Downloads `bytes` now and records the number of arrived bytes over time. */
 function download(link: PacedLink, clock: Clock, bytes: number) {

@@ -89,7 +89,7 @@ export class ReplaySession {
     this.latencySeconds = isPaced ? scenario.rttSeconds : 0;
     const path = isPaced
       ? linkOf(trace, scenario).from(startSeconds, 0)
-      : new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [UNPACED_BPS], tail: 'repeat' });
+      : new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [UNPACED_BPS] });
     if (spec.link) requireSameLink(spec, spec.link);
     this.link = spec.link?.link ?? new PacedLink(ticker, path, this.latencySeconds);
     this.link.addTraffic(spec.traffic ?? []);

@@ -11,7 +11,6 @@ const pathArbitrary = fc
     return new PiecewisePath({
       stepEndsSeconds: steps.map(([tenths]) => (end += tenths / 10)),
       ratesBps: steps.map(([, rate]) => rate),
-      tail: 'repeat',
     });
   });
 

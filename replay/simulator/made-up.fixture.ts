@@ -1,7 +1,7 @@
 /** For tests: artificial traces, with rates in Mbit/s, and a controller without sense. */
 
 import type { Controller } from '../../abr/index.ts';
-import { seededRandom } from '../random.ts';
+import { seededRandom } from '../../abr/random.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 
 /** Rates, each until a second. */

@@ -61,7 +61,7 @@ describe('abandonment', () => {
 
   test('happens, at most as often per segment as allowed, and to a lower representation', () => {
     for (const maxAbandonments of [1, 4]) {
-      const { session, records } = play({ maxAbandonments });
+      const { session, records } = play({ tuning: { maxAbandonments } });
       const perSegment = new Map<number, number[]>();
       for (const { asked, state, answer, inFlight } of records) {
         if (asked !== 'reconsider' || answer === 'keep') continue;

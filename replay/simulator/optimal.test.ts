@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ALGORITHM_NAMES, type Controller } from '../../abr/index.ts';
+import { normal, seededRandom } from '../../abr/random.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
-import { normal, seededRandom } from '../random.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';

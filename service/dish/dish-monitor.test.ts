@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { seededRandom } from '../../replay/random.ts';
+import { seededRandom } from '../../abr/random.ts';
 import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.ts';
 import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { normal, seededRandom } from '../../replay/random.ts';
+import { normal, seededRandom } from '../../abr/random.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { PredictionService } from '../prediction-service.ts';
 import { ChangeDetector } from './change-detector.ts';

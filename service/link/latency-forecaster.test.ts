@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { normal, seededRandom } from '../../replay/random.ts';
+import { normal, seededRandom } from '../../abr/random.ts';
 import { LatencyForecaster } from './latency-forecaster.ts';
 
 function forecastAfter(latencies: readonly number[]) {

@@ -17,7 +17,7 @@ const ROUNDING_SECONDS = 1e-5;
 export function readSituation(
   hls: Hls,
   levels: readonly Level[],
-  { playlistSeconds, rate }: { playlistSeconds: number; rate: Pick<Rate, 'limits'> | undefined },
+  { playlistSeconds, rate }: { playlistSeconds: number; rate: Pick<Rate, 'limits'> },
 ): Situation {
   const { media, latestLevelDetails: details } = hls;
   const segmentSeconds = segmentDuration(details);
@@ -108,7 +108,7 @@ function segmentDuration(details: LevelDetails | null): number {
   return details?.averagetargetduration || details?.targetduration || USUAL_SEGMENT_SECONDS;
 }
 
-function livePosition(hls: Hls, details: LevelDetails, rate: Pick<Rate, 'limits'> | undefined): LivePosition {
+function livePosition(hls: Hls, details: LevelDetails, rate: Pick<Rate, 'limits'>): LivePosition {
   const { media } = hls;
   const targetLatencySeconds = hls.targetLatency ?? 0;
   const now = nowSeconds(details);
@@ -117,10 +117,7 @@ function livePosition(hls: Hls, details: LevelDetails, rate: Pick<Rate, 'limits'
     targetLatencySeconds,
     nowSeconds: now,
     firstChunkSeconds: firstChunkSeconds(hls, details),
-    ...(rate?.limits(hls, details) ?? {
-      playbackRates: { min: 1, max: 1 },
-      maxLatencySeconds: Number.POSITIVE_INFINITY,
-    }),
+    ...rate.limits(hls, details),
   };
 }
 

@@ -264,7 +264,7 @@ describe('a handover', () => {
 });
 
 describe('given paths', () => {
-  const path = new PiecewisePath({ stepEndsSeconds: [0.35, 2, 7], ratesBps: [8e6, 1e6, 30e6], tail: 'repeat' });
+  const path = new PiecewisePath({ stepEndsSeconds: [0.35, 2, 7], ratesBps: [8e6, 1e6, 30e6] });
 
   test('are sampled as they are, from the present on', () => {
     const link = read(pathsOf({ weight: 1, path }), { age: 1.3, count: 4 });

@@ -169,7 +169,7 @@ describe('on demand', () => {
 });
 
 describe('live', () => {
-  const path = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6], tail: 'repeat' });
+  const path = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
   const truth: PathForecast = {
     kind: 'paths',
     issuedAtMs: (NOW_SECONDS - 1) * 1000,
@@ -355,5 +355,5 @@ test('without `rate` the player sets the pace, and the decisions are the same', 
   const [without, pacing] = [createLiveMpcL({ rate: false }), createLiveMpcL()];
   expect(without.pace).toBeUndefined();
   expect(without.decide(steadyState(), forecastOf(10e6))).toEqual(pacing.decide(steadyState(), forecastOf(10e6)));
-  expect(() => createLiveMpcL({ futures: 1 })).toThrow('options.futures');
+  expect(() => createLiveMpcL({ tuning: { futures: 1 } })).toThrow('options.tuning.futures');
 });

@@ -59,8 +59,8 @@ function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): Li
     rankCorrelation: 0,
     handovers: [],
   };
-  const options = resolveMpcLOptions({ futures: 4, ...given, tuning: { stallLevelSeconds: 0 } });
-  const futures = new Futures(options.futures, options.tuning.bins, options.seed);
+  const options = resolveMpcLOptions({ ...given, tuning: { futures: 4, stallLevelSeconds: 0 } });
+  const futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
   futures.draw(forecast, 0);
   const link = new LinkFutures(futures, options.seed);
   link.draw(state, forecast);
