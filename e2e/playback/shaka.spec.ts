@@ -93,6 +93,8 @@ function installShakaLab(): void {
     const calm = options?.controller === undefined && { abandon: false };
     const leoAbr = LeoAbrShaka.createLeoAbrFactory(player, { logger: null, ...calm, ...options });
     player.configure({ abrFactory: leoAbr, ...config });
+    // Shaka asks again after a busy host has dropped pictures.
+    player.configure('abr.droppedFrames', false);
     const lab: ShakaLab = {
       ...{ player, video, leoAbr, decisions: [], faults: [], paces: [] },
       ...{ sent: [], widths: [] },
