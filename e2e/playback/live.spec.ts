@@ -15,8 +15,6 @@ const LOW_LATENCY: LiveStream = {
   timeShiftSeconds: 60,
 };
 const WHOLE_SEGMENTS: LiveStream = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
-/** There are none, unless the host stands still for longer than the buffer lasts. */
-const MOST_STALLS = 4;
 /** Media that each player plays. */
 const PLAYED_SECONDS = 15;
 const MEASURED_SECONDS = Number(process.env['LIVE_SECONDS'] ?? PLAYED_SECONDS);
@@ -110,7 +108,6 @@ test('low latency: 2 s behind the encoder', async ({ labPage, stream, origin }) 
   const folder = stream({ ...UNLIMITED, live: LOW_LATENCY });
   const [seen] = await play(labPage, [`${folder}manifest.mpd`]);
   expect(seen).toMatchObject({ isThere: true, isLowLatency: true, targetSeconds: 2, errors: [] });
-  expect(seen!.stallsAtSeconds.length).toBeLessThan(MOST_STALLS);
   expect(waited(origin, folder).length).toBeGreaterThan(2);
 });
 
@@ -119,7 +116,6 @@ for (const addressing of ['template', 'timeline'] as const) {
     const folder = stream({ ...UNLIMITED, live: WHOLE_SEGMENTS, media: { addressing } });
     const [seen] = await play(labPage, [`${folder}manifest.mpd`]);
     expect(seen).toMatchObject({ isThere: true, isLowLatency: false, targetSeconds: 8, errors: [] });
-    expect(seen!.stallsAtSeconds.length).toBeLessThan(MOST_STALLS);
     // The timeline lists what exists. By number, a player's clock may be a little fast.
     if (addressing === 'timeline') expect(waited(origin, folder)).toEqual([]);
   });
