@@ -21,6 +21,8 @@ import type { Trace } from '../replay/trace.ts';
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const TEMPLATE = path('../docs/examples/my-algorithm.ts');
 const PAGE_DIRECTORY = path('../build/bench-page-test');
+/** A host may stand still for a second; times between page and origin then differ by this much at most. */
+const STANDSTILL_SECONDS = 1.5;
 
 const short: Scenario = {
   ...SCENARIOS['pensieve-60']!,
@@ -268,18 +270,22 @@ for (const kind of ['on demand', 'live'] as const) {
       expect(result).toMatchObject({ startSeconds: 15, algorithm: 'mpc-d', seed: 3 + player });
       expect(result.household).toMatchObject({ name: 'two', algorithm: 'mpc-d', player });
       const { joinSeconds } = result.household!;
-      expect(Math.abs(joinSeconds - [0, 5.3][player]!)).toBeLessThan(player === 0 ? 0.001 : 1);
+      expect(Math.abs(joinSeconds - [0, 5.3][player]!)).toBeLessThan(player === 0 ? 0.001 : STANDSTILL_SECONDS);
       expect(result.startupSeconds).toBeLessThan(2);
       // Nothing arrives before the shared link delivers it.
       for (const { measuredSeconds, prescribedSeconds } of timings) {
         expect(measuredSeconds).toBeGreaterThan(prescribedSeconds - 0.02);
       }
-      for (const { utcMs, nowSeconds } of record.decisions.map(({ state }) => state)) {
-        const utcSeconds = (utcMs! - Date.UTC(2025, 5, 1)) / 1000;
-        // The plugin's second 0 is its first request for a segment: after the first decision, live after the join.
-        const most = kind === 'live' || nowSeconds === 0 ? 0.5 : 0.05;
-        expect(Math.abs(utcSeconds - (15 + joinSeconds + nowSeconds))).toBeLessThan(most);
-      }
+      // The plugin's second 0 is its first request for a segment, after the first decision.
+      const states = record.decisions.map(({ state }) => state).filter(({ nowSeconds }) => nowSeconds > 0);
+      const zeroSeconds = 15 + joinSeconds + record.requests[0]!.requestedAtSeconds;
+      const errors = states.map(
+        ({ utcMs, nowSeconds }) => (utcMs! - Date.UTC(2025, 5, 1)) / 1000 - (zeroSeconds + nowSeconds),
+      );
+      expect(errors.length).toBeGreaterThan(3);
+      expect(Math.max(...errors) - Math.min(...errors)).toBeLessThan(0.05);
+      // The host may stand still between a request in the page and its arrival at the origin.
+      expect(Math.abs(errors[0]!)).toBeLessThan(STANDSTILL_SECONDS);
       bits += originLog.reduce((sum, { sentBytes }) => sum + 8 * sentBytes, 0);
       endSeconds = Math.max(endSeconds, ...originLog.map(({ endedAtSeconds }) => endedAtSeconds!));
     }
@@ -287,7 +293,7 @@ for (const kind of ['on demand', 'live'] as const) {
       for (const { result } of sessions) expect(result.live!.latencySecondsMean).toBeLessThan(4);
       // Both end with the encoder.
       const ends = sessions.map(({ result, record }) => result.household!.joinSeconds + record.live!.endSeconds);
-      for (const end of ends) expect(end).toBeCloseTo(16, 0);
+      for (const end of ends) expect(Math.abs(end - 16)).toBeLessThan(STANDSTILL_SECONDS);
     } else expect(sessions.map(({ result }) => result.segments.length)).toEqual([7, 5]);
     const linkBits = 6e6 * short.payloadShare * endSeconds;
     expect(bits).toBeLessThan(linkBits);

@@ -72,6 +72,24 @@ describe('createLeoAbrFactory', () => {
     expect(controller.states).toHaveLength(4);
   });
 
+  test('if Shaka requests before the decision, decides at the request', () => {
+    const controller = new Scripted();
+    const { player, decisions } = attached({ controller });
+    player.load();
+    for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
+    player.element.currentTime = 6;
+    controller.next = choice(2);
+    const { request } = player.request(3);
+    expect(player.switches.at(-1)).toBe(player.variants[2]);
+    // Without the switch to another variant, Shaka would compare sizes.
+    expect(player.manager!.getBandwidthEstimate()).toBe(-1);
+    player.emit('downloadfailed', { request, error: { code: 7001 } });
+    player.element.dispatchEvent(new Event('timeupdate'));
+    player.download(3, 1e6, 1);
+    expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2, 3, 4]);
+    expect(decisions.at(-1)!.state.downloads.map(({ bitrateBps }) => bitrateBps)).toEqual([1e6, 1e6, 1e6, 4e6]);
+  });
+
   test('does not decide after the last segment, nor on audio', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });

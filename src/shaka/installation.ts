@@ -6,7 +6,7 @@ import { withCmcd } from '../core/cmcd.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
 import { has, type ResolvedOptions } from '../core/options.ts';
-import { type AbrManager, type RequestFilter, type ShakaPlayer, whyUnsupported } from './player.ts';
+import { type AbrManager, type RequestFilter, type ShakaPlayer, type Stream, whyUnsupported } from './player.ts';
 import { requestReports } from './requests.ts';
 import { createShakaPort } from './shaka-port.ts';
 
@@ -61,7 +61,7 @@ function install(
   const port = createShakaPort(player, options, () => own!);
   const adaptation = createAdaptation(port, options, events);
   const { life, decisions } = adaptation;
-  const { begun, downloaded, handlers } = requestReports(port, adaptation);
+  const { begun, downloaded, handlers } = requestReports(port, adaptation, isReplaced);
   /** What has to be undone when the source ends, and when the manager goes. */
   const ofSource: (() => void)[] = [];
   const ofManager: (() => void)[] = [];
@@ -83,6 +83,17 @@ function install(
   function decide(): void {
     isDue = false;
     if (port.isEnabled()) port.switchTo(choose() ?? own!.chooseVariant());
+  }
+
+  /** Late timers let Shaka request before the decision, which then may replace the request by one for another stream. */
+  function isReplaced(stream: Stream): boolean {
+    if (!isDue || !port.isEnabled()) return false;
+    isDue = false;
+    const choice = decisions.decide();
+    const variant = port.variant(choice);
+    if (!variant || variant.video === stream) return false;
+    port.abandon(choice!);
+    return true;
   }
 
   const whenEmptied = () => {

@@ -8,6 +8,7 @@ import {
   OPERATION_ABORTED,
   type Request,
   type RequestContext,
+  type Stream,
 } from './player.ts';
 import type { ShakaPort } from './shaka-port.ts';
 
@@ -38,7 +39,12 @@ interface Known {
 /** The headers are the first sign of a response; so much counts as received. */
 const HEADER_BITS = 8;
 
-export function requestReports(port: ShakaPort, { downloads, life }: Adaptation) {
+/** `isReplaced`: whether Shaka gives up a request for a video segment of this stream at once. */
+export function requestReports(
+  port: ShakaPort,
+  { downloads, life }: Adaptation,
+  isReplaced: (stream: Stream) => boolean,
+) {
   const requests = new WeakMap<object, Known>();
   /** Their last callbacks may come late. */
   const ended = new WeakSet<object>();
@@ -50,6 +56,10 @@ export function requestReports(port: ShakaPort, { downloads, life }: Adaptation)
     if (!stream || ended.has(request)) return undefined;
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
     const video = segment && stream.type === 'video' ? port.segment(stream, segment) : undefined;
+    if (video && isReplaced(stream)) {
+      ended.add(request);
+      return undefined;
+    }
     if (video) port.abandoned();
     const live = segment ? port.live.request(segment) : undefined;
     const known = {
