@@ -87,7 +87,7 @@ function install(
 
   /** Late timers let Shaka request before the decision, which then may replace the request by one for another stream. */
   function isReplaced(stream: Stream): boolean {
-    if (!isDue || !port.isEnabled()) return false;
+    if (!isDue) return false;
     isDue = false;
     const choice = decisions.decide();
     const variant = port.variant(choice);
