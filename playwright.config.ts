@@ -13,6 +13,8 @@ export default defineConfig({
   ],
   reporter: 'list',
   timeout: 60_000,
+  // Players are measured in real time, and CI's host may stand still for a second. The list names flaky tests.
+  retries: process.env['CI'] ? 1 : 0,
   // Beside the tests, and without the platform's name: a test that compares pictures says for which browser they are.
   snapshotPathTemplate: '{testDir}/{testFileDir}/{testFileName}-pictures/{arg}{ext}',
   use: { browserName: 'chromium', headless: true, launchOptions: { executablePath, args, env } },

@@ -1,6 +1,15 @@
 /** The plugin's decisions, dash.js's requests and the pictures on screen agree. */
 
-import { decidedAgain, expect, expectCmcd, highestRung, LADDER_BPS, recordCmcd, test } from './playback-test.ts';
+import {
+  decidedAgain,
+  expect,
+  expectCmcd,
+  highestRung,
+  LADDER_BPS,
+  PICTURE_WIDTHS,
+  recordCmcd,
+  test,
+} from './playback-test.ts';
 
 for (const cmcd of [true, false]) {
   test(`CMCD in the requests, with the option ${cmcd}`, async ({ labPage, stream }) => {
@@ -18,9 +27,6 @@ for (const cmcd of [true, false]) {
     else expect(new Set(values)).toEqual(new Set([null]));
   });
 }
-
-/** Width of the test picture of video-0, video-1 ... */
-const WIDTHS = [64, 96, 128, 160];
 
 test('plays to the end with the decided representations; the pictures on screen prove it', async ({
   labPage,
@@ -86,7 +92,7 @@ test('plays to the end with the decided representations; the pictures on screen 
     expect(receivedBits / downloadSeconds).toBeLessThan(8e6);
     if (latencySeconds !== undefined) expect(latencySeconds).toBeGreaterThan(0.015);
   }
-  expect(seen.widths).toEqual(WIDTHS);
+  expect(seen.widths).toEqual(PICTURE_WIDTHS);
 });
 
 test('two players on one page decide independently, and one can be detached', async ({ labPage, stream }) => {

@@ -3,6 +3,15 @@ import { inconsistencies } from './consistency.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
 import type { SessionRecord } from './session-record.ts';
 
+const liveState = {
+  latencySeconds: 2,
+  targetLatencySeconds: 2,
+  chunkSeconds: 1,
+  playbackRates: { min: 0.95, max: 1.05 },
+  maxLatencySeconds: 10,
+  firstChunkAtSeconds: 0,
+};
+
 const check = (change: Partial<SessionRecord> = {}, hasDecisions = true) =>
   inconsistencies({ ...recordedSession(), ...change }, { segmentSeconds: 4, segmentCount: 3, hasDecisions });
 
@@ -56,6 +65,16 @@ describe('inconsistencies', () => {
     expect(inconsistencies(played, options)).toEqual([
       'at 4.90 s: a latency of 3.700 s according to dash.js, 3.950 s according to the element',
     ]);
+    played.live!.shownLatencySeconds = 3.95;
+    // The plugin's clock starts at its first request, half a second after the join.
+    const decision = played.decisions.at(-1);
+    const latencySeconds = 4 + 2.5 - 3 - 0.5 * (2.5 - 1);
+    played.requests = record.requests.map((one) => ({ ...one, requestedAtSeconds: one.requestedAtSeconds + 0.5 }));
+    const state = { ...decision!.state, nowSeconds: 2, live: { ...liveState, latencySeconds } };
+    played.decisions = [{ ...decision!, state }];
+    expect(inconsistencies(played, options)).toEqual([]);
+    state.live.latencySeconds += 0.3;
+    expect(inconsistencies(played, options)).toHaveLength(1);
   });
 
   test('of a live session: chunks of an abandoned download may be on screen', () => {

@@ -61,6 +61,9 @@ export function inconsistencies(
   return found;
 }
 
+/** The plugin's second 0, which is its first request, on the session's clock, which starts at the join where there is one. */
+const pluginZeroSeconds = ({ requests }: Pick<SessionRecord, 'requests'>) => requests[0]?.requestedAtSeconds ?? 0;
+
 const widthOf = (representationId: string): number => videoClip(Number(representationId.replace('video-', ''))).width;
 
 /**
@@ -71,7 +74,8 @@ function stallDifferences(record: SessionRecord, segmentSeconds: number): string
   const { startupSeconds } = record;
   if (startupSeconds === undefined) return ['the playhead never moved'];
   for (const { kind, state } of record.decisions) {
-    const { nowSeconds, segmentIndex, bufferLevelSeconds } = state;
+    const { segmentIndex, bufferLevelSeconds } = state;
+    const nowSeconds = pluginZeroSeconds(record) + state.nowSeconds;
     if (kind !== 'decide' || nowSeconds <= startupSeconds) continue;
     const byLog = nowSeconds - startupSeconds - (segmentIndex * segmentSeconds - bufferLevelSeconds);
     const byElement = record.stalls.reduce(
@@ -93,18 +97,19 @@ function stallDifferences(record: SessionRecord, segmentSeconds: number): string
  * while it played. Other players count their latency differently.
  */
 function latencyDifferences(
-  { decisions, stalls }: SessionRecord,
+  record: SessionRecord,
   { positions, endSeconds, shownLatencySeconds }: NonNullable<SessionRecord['live']>,
   { timeShiftSeconds }: LiveStream,
 ): string[] {
   if (shownLatencySeconds === undefined) return [];
-  const known = decisions.flatMap(({ state: { nowSeconds, live } }) =>
-    live ? { nowSeconds, latencySeconds: live.latencySeconds } : [],
+  const zeroSeconds = pluginZeroSeconds(record);
+  const known = record.decisions.flatMap(({ state: { nowSeconds, live } }) =>
+    live ? { nowSeconds: zeroSeconds + nowSeconds, latencySeconds: live.latencySeconds } : [],
   );
   known.push({ nowSeconds: endSeconds, latencySeconds: shownLatencySeconds });
   for (const { nowSeconds, latencySeconds } of known) {
     const last = positions.filter(({ atSeconds }) => atSeconds <= nowSeconds).at(-1);
-    const isStalled = stalls.some(
+    const isStalled = record.stalls.some(
       ({ startSeconds, endSeconds: end }) => startSeconds <= nowSeconds && nowSeconds <= end,
     );
     if (last === undefined || isStalled) continue;
