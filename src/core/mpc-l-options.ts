@@ -24,7 +24,6 @@ import {
   SWITCH,
 } from './options.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
-import { rehearse } from './rehearsal.ts';
 
 const MPC_L = 'mpc-l';
 
@@ -121,8 +120,6 @@ export function resolveOptions(
     controllerName: MPC_L,
     newController: () => createController(ofController),
     newForecasting({ events, origin }) {
-      // While the manifest loads, and not between the first two segments.
-      setTimeout(() => rehearse(createController(ofController), createBuiltInForecaster()));
       const builtIn = createBuiltInForecaster({ handover, newSubSecond });
       const ofEarlier = prior ? new PriorForecaster({ origin, storage: () => globalThis.localStorage }) : undefined;
       return createForecasting({
