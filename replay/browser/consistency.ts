@@ -62,7 +62,8 @@ export function inconsistencies(
 }
 
 /** The plugin's second 0, which is its first request, on the session's clock, which starts at the join where there is one. */
-const pluginZeroSeconds = ({ requests }: Pick<SessionRecord, 'requests'>) => requests[0]?.requestedAtSeconds ?? 0;
+const pluginZeroSeconds = ({ requests }: Pick<SessionRecord, 'requests'>) =>
+  Math.min(...requests.map(({ requestedAtSeconds }) => requestedAtSeconds));
 
 const widthOf = (representationId: string): number => videoClip(Number(representationId.replace('video-', ''))).width;
 

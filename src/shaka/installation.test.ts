@@ -72,22 +72,51 @@ describe('createLeoAbrFactory', () => {
     expect(controller.states).toHaveLength(4);
   });
 
-  test('if Shaka requests before the decision, decides at the request', () => {
-    const controller = new Scripted();
-    const { player, decisions } = attached({ controller });
-    player.load();
-    for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
-    player.element.currentTime = 6;
-    controller.next = choice(2);
-    const { request } = player.request(3);
-    expect(player.switches.at(-1)).toBe(player.variants[2]);
-    // Without the switch to another variant, Shaka would compare sizes.
-    expect(player.manager!.getBandwidthEstimate()).toBe(-1);
-    player.emit('downloadfailed', { request, error: { code: 7001 } });
-    player.element.dispatchEvent(new Event('timeupdate'));
-    player.download(3, 1e6, 1);
-    expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2, 3, 4]);
-    expect(decisions.at(-1)!.state.downloads.map(({ bitrateBps }) => bitrateBps)).toEqual([1e6, 1e6, 1e6, 4e6]);
+  describe('if Shaka requests before the decision, decides at the request', () => {
+    const requested = (representation: number) => {
+      const controller = new Scripted();
+      const { player, decisions } = attached({ controller });
+      player.load();
+      for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
+      player.element.currentTime = 6;
+      controller.next = choice(representation);
+      return { player, decisions, ...player.request(3) };
+    };
+    const indices = ({ decisions }: Pick<ReturnType<typeof requested>, 'decisions'>) =>
+      decisions.map(({ state }) => state.segmentIndex);
+    const measured = ({ decisions }: Pick<ReturnType<typeof requested>, 'decisions'>) =>
+      decisions.at(-1)!.state.downloads.map(({ bitrateBps }) => bitrateBps);
+
+    test('and Shaka gives the request up for another stream', () => {
+      const { player, decisions, request } = requested(2);
+      expect(player.switches.at(-1)).toBe(player.variants[2]);
+      // Else Shaka would compare the sizes.
+      expect(player.manager!.getBandwidthEstimate()).toBe(-1);
+      wait(0.1);
+      player.emit('downloadfailed', { request, error: { code: 7001 } });
+      player.element.dispatchEvent(new Event('timeupdate'));
+      player.download(3, 1e6, 1);
+      expect(indices({ decisions })).toEqual([0, 1, 2, 3, 4]);
+      expect(measured({ decisions })).toEqual([1e6, 1e6, 1e6, 4e6]);
+    });
+
+    test('and counts the request if Shaka completes it', () => {
+      const { player, decisions, request, context } = requested(2);
+      wait(1);
+      player.manager!.segmentDownloaded(1000, 1e6 / 8, true, request, context);
+      player.emit('downloadcompleted', { request, response: { data: { byteLength: 1e6 / 8 }, timeMs: 1000 } });
+      player.buffered = [{ start: 0, end: 16 }];
+      player.emit('segmentappended', { contentType: 'video', end: 16 });
+      expect(player.manager!.getBandwidthEstimate()).toBeGreaterThan(0);
+      expect(indices({ decisions })).toEqual([0, 1, 2, 3, 4]);
+      expect(measured({ decisions })).toEqual([1e6, 1e6, 1e6, 1e6]);
+    });
+
+    test('and leaves the request if it is for this stream', () => {
+      const { player, decisions } = requested(0);
+      expect(player.manager!.getBandwidthEstimate()).toBeGreaterThan(0);
+      expect(indices({ decisions })).toEqual([0, 1, 2, 3]);
+    });
   });
 
   test('does not decide after the last segment, nor on audio', () => {

@@ -6,6 +6,7 @@ import { withCmcd } from '../core/cmcd.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
 import { has, type ResolvedOptions } from '../core/options.ts';
+import type { Choice } from '../core/player-port.ts';
 import { type AbrManager, type RequestFilter, type ShakaPlayer, type Stream, whyUnsupported } from './player.ts';
 import { requestReports } from './requests.ts';
 import { createShakaPort } from './shaka-port.ts';
@@ -61,7 +62,7 @@ function install(
   const port = createShakaPort(player, options, () => own!);
   const adaptation = createAdaptation(port, options, events);
   const { life, decisions } = adaptation;
-  const { begun, downloaded, handlers } = requestReports(port, adaptation, isReplaced);
+  const { begun, downloaded, handlers } = requestReports(port, adaptation, belated);
   /** What has to be undone when the source ends, and when the manager goes. */
   const ofSource: (() => void)[] = [];
   const ofManager: (() => void)[] = [];
@@ -85,15 +86,13 @@ function install(
     if (port.isEnabled()) port.switchTo(choose() ?? own!.chooseVariant());
   }
 
-  /** Late timers let Shaka request before the decision, which then may replace the request by one for another stream. */
-  function isReplaced(stream: Stream): boolean {
-    if (!isDue) return false;
+  /** With late timers or a high playback rate, Shaka requests before the decision. It may show another track: trick play. */
+  function belated(stream: Stream): Choice | undefined {
+    if (!isDue) return undefined;
     isDue = false;
     const choice = decisions.decide();
-    const variant = port.variant(choice);
-    if (!variant || variant.video === stream) return false;
-    port.abandon(choice!);
-    return true;
+    const isOther = port.variant(choice)?.video !== stream && port.loading()?.video === stream;
+    return isOther ? choice : undefined;
   }
 
   const whenEmptied = () => {

@@ -1,6 +1,7 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
 import type { Adaptation } from '../core/adaptation.ts';
+import type { Choice } from '../core/player-port.ts';
 import {
   BAD_HTTP_STATUS,
   INIT_SEGMENT,
@@ -29,6 +30,8 @@ interface EndEvent {
 interface Known {
   isVideo: boolean;
   isLive: boolean;
+  /** Shaka was given another choice at the request. If it gives the request up before the first bit, nothing was lost. */
+  isReplaced: boolean;
   begunMs: number;
   receivedBits: number;
   sizeBits?: number;
@@ -39,11 +42,11 @@ interface Known {
 /** The headers are the first sign of a response; so much counts as received. */
 const HEADER_BITS = 8;
 
-/** `isReplaced`: whether Shaka gives up a request for a video segment of this stream at once. */
+/** `belated`: a choice that is due for a video segment which Shaka requests now, if it is for another stream. */
 export function requestReports(
   port: ShakaPort,
   { downloads, life }: Adaptation,
-  isReplaced: (stream: Stream) => boolean,
+  belated: (stream: Stream) => Choice | undefined,
 ) {
   const requests = new WeakMap<object, Known>();
   /** Their last callbacks may come late. */
@@ -56,20 +59,19 @@ export function requestReports(
     if (!stream || ended.has(request)) return undefined;
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
     const video = segment && stream.type === 'video' ? port.segment(stream, segment) : undefined;
-    if (video && isReplaced(stream)) {
-      ended.add(request);
-      return undefined;
-    }
     if (video) port.abandoned();
+    const instead = video && belated(stream);
     const live = segment ? port.live.request(segment) : undefined;
     const known = {
       isVideo: video !== undefined,
       isLive: live !== undefined,
+      isReplaced: instead !== undefined,
       begunMs: performance.now(),
       receivedBits: 0,
     };
     requests.set(request, known);
     downloads.begun(request, isMedia, video, live);
+    if (instead) port.abandon(instead);
     return known;
   }
 
@@ -132,10 +134,12 @@ export function requestReports(
   };
 
   function end(request: object, outcome: 'whole' | 'abandoned' | 'failed', seconds: number): void {
-    if (requests.get(request)?.isVideo) port.abandoned();
+    const known = requests.get(request);
+    if (known?.isVideo) port.abandoned();
     requests.delete(request);
     // Shaka tries a failed one again.
     if (outcome !== 'failed') ended.add(request);
-    downloads.ended(request, outcome, seconds);
+    const isUnused = known?.isReplaced && outcome === 'abandoned' && known.receivedBits === 0;
+    downloads.ended(request, isUnused ? 'failed' : outcome, seconds);
   }
 }
