@@ -16,7 +16,9 @@ const SIMULATOR =
   'npx leo-abr simulate --algorithms mpc-d,mpc-l,mpc-o --scenario uhd-8 --fold-models $OUT/folds/folds.json --out $OUT/simulator.json';
 /** `--traces` for recordings by name. */
 const traces = (names) => `$(printf -- "--traces $DATA/traces/%s.csv " ${names})`;
-const ALL_SETS = ['autobahn', 'mmsys24', 'road', 'sat-vs-cell', 'starnet', 'tum-idp'].map((set) => `traces/${set}`);
+const ALL_SETS = ['autobahn', 'mmsys24', 'road', 'sat-vs-cell', 'starnet', 'starnet-sample', 'tum-idp'].map(
+  (set) => `traces/${set}`,
+);
 const ALL_TOGETHER = 'all data sets together (an extra)';
 
 const household = (scenario, minutes) => ({
@@ -109,10 +111,6 @@ const CONDITIONS = [
 
 const TEN =
   '{starnet/{vic_recording_107_window_000,us_recording_196_window_014,osn_recording_046_window_000},tum-idp/wget5-{02,07},sat-vs-cell/{mob-tcp-dl-003,mob-tcp-dl-015,mob-udp-dl-005,roam-udp-dl-000},mmsys24/isl-iperf3-0.1s-2m-2023-09-21-06-10-00}';
-const RESULTS_12 =
-  '{starnet/vic_recording_107_window_000,sat-vs-cell/{mob-udp-dl-028,mob-tcp-dl-004,mob-tcp-dl-012,roam-udp-dl-000,roam-tcp-dl-014,mob-udp-dl-005,mob-udp-dl-025,mob-udp-dl-038,mob-tcp-dl-010,mob-tcp-dl-015,roam-udp-dl-005}}';
-const RESULTS_8 =
-  '{starnet/{osn_recording_093_window_000,us_recording_225_window_004,osn_recording_046_window_000,us_recording_196_window_014,vic_recording_122_window_000},sat-vs-cell/mob-udp-dl-003,tum-idp/wget5-{09,03}}';
 const SLOW =
   'sat-vs-cell/{mob-tcp-dl-{000,003,004,012,013,014,016,024,025,026},roam-tcp-dl-{005,013,014},roam-udp-dl-005}';
 const MIDDLE =
@@ -153,25 +151,25 @@ npm run --silent tables -- $OUT/main-*.json > $OUT/tables.md`,
       },
     ],
   },
-  'uhd-8-full': {
-    does: 'the 64 recordings of more than three minutes in Chromium, and in the simulator',
-    ...{ needs: 'browser', minutes: 140, gigabytes: 1 },
+  'uhd-8-whole': {
+    does: 'the 64 recordings of more than three minutes whole in Chromium, and in the simulator',
+    ...{ needs: 'browser', minutes: 200, gigabytes: 1 },
     recordings: ALL_SETS,
     commands: [
       TRAIN,
-      `play="${BROWSER} --algorithms mpc-d,mpc-l,mpc-o,dynamic --segments 24"
+      `play="${BROWSER} --algorithms mpc-d,mpc-l,mpc-o,dynamic --late-share 0.05"
 $play --contexts 8 --out $OUT/slow.json ${traces(SLOW)}
 $play --contexts 5 --out $OUT/mid.json ${traces(MIDDLE)}
-$play --contexts 4 --out $OUT/fast.json ${traces(FAST)}`,
-      `${SIMULATOR} --segments 24 --traces $DATA/traces/sat-vs-cell --traces $DATA/traces/starnet --traces $DATA/traces/tum-idp
+$play --contexts 5 --out $OUT/fast.json ${traces(FAST)}`,
+      `${SIMULATOR} --traces $DATA/traces/sat-vs-cell --traces $DATA/traces/starnet --traces $DATA/traces/tum-idp
 npx leo-abr report $OUT/slow.json $OUT/mid.json $OUT/fast.json $OUT/simulator.json --title "uhd-8 on 64 recordings: Chromium and simulator" --out $OUT/report`,
     ],
-    tables: differencesIn('uhd-8-full', ['sat-vs-cell', 'starnet', 'tum-idp', ALL_TOGETHER]),
+    tables: differencesIn('uhd-8-whole', ['sat-vs-cell', 'starnet', 'tum-idp', ALL_TOGETHER]),
   },
   'uhd-8-minute': {
     does: 'the 53 recordings of one or two minutes in Chromium, and in the simulator',
     ...{ needs: 'browser', minutes: 90, gigabytes: 1 },
-    recordings: [...ALL_SETS, 'traces/starnet-sample'],
+    recordings: ALL_SETS,
     commands: [
       TRAIN,
       `play="${BROWSER} --algorithms mpc-d,mpc-l,mpc-o,dynamic --segments 24"
@@ -181,20 +179,6 @@ $play --contexts 4 --out $OUT/fast.json ${traces(MINUTE_FAST)} ${CHICAGO}`,
 npx leo-abr report $OUT/mid.json $OUT/fast.json $OUT/simulator.json --title "uhd-8 on 53 recordings of a minute or two: Chromium and simulator" --out $OUT/report`,
     ],
     tables: differencesIn('uhd-8-minute', ['autobahn', ALL_TOGETHER]),
-  },
-  'uhd-8-browser': {
-    does: '20 recordings whole in Chromium, and in the simulator',
-    ...{ needs: 'browser', minutes: 120, gigabytes: 1 },
-    recordings: ALL_SETS,
-    commands: [
-      TRAIN,
-      `play="${BROWSER} --algorithms mpc-d,mpc-l,mpc-o,dynamic"
-$play --contexts 5 --out $OUT/browser-12.json ${traces(RESULTS_12)}
-$play --contexts 4 --out $OUT/browser-8.json ${traces(RESULTS_8)}`,
-      `${SIMULATOR} ${traces(RESULTS_12)} ${traces(RESULTS_8)}
-npx leo-abr report $OUT/browser-12.json $OUT/browser-8.json $OUT/simulator.json --title "MPC-L in the browser: uhd-8, 20 recordings" --out $OUT/report`,
-    ],
-    tables: differencesIn('uhd-8-browser', ['sat-vs-cell', 'starnet', ALL_TOGETHER]),
   },
   players: {
     does: 'MPC-L in dash.js, hls.js and Shaka Player, and their own ABR, on ten recordings',
