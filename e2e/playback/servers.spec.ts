@@ -36,7 +36,10 @@ function playInPage(manifest: string) {
   })();
 }
 
-/** Every download was measured with its true size, and MPC-L has switched up with its own forecasts; a busy host keeps it from the top. */
+/**
+ * Every download was measured with its true size, and MPC-L has switched up with its own forecasts. A busy host keeps it
+ * from the top.
+ */
 function expectMeasured(seen: Awaited<ReturnType<typeof playInPage>>): void {
   expect(seen.faults).toEqual([]);
   expect(seen.downloads).toHaveLength(9);

@@ -61,7 +61,7 @@ export function inconsistencies(
   return found;
 }
 
-/** The plugin's second 0, which is its first request, on the session's clock, which starts at the join where there is one. */
+/** The plugin's second 0 on the session's clock: its first request, which in a live session comes after second 0. */
 const pluginZeroSeconds = ({ requests }: Pick<SessionRecord, 'requests'>) =>
   Math.min(...requests.map(({ requestedAtSeconds }) => requestedAtSeconds));
 

@@ -86,7 +86,10 @@ function install(
     if (port.isEnabled()) port.switchTo(choose() ?? own!.chooseVariant());
   }
 
-  /** With late timers or a high playback rate, Shaka requests before the decision. It may show another track: trick play. */
+  /**
+   * Decides at Shaka's request if there was no decision before it: timers were late, or the playback rate is high.
+   * Undefined if the request may stay, as in trick play, whose streams are in no variant.
+   */
   function belated(stream: Stream): Choice | undefined {
     if (!isDue) return undefined;
     isDue = false;

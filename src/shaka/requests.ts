@@ -42,7 +42,7 @@ interface Known {
 /** The headers are the first sign of a response; so much counts as received. */
 const HEADER_BITS = 8;
 
-/** `belated`: a choice that is due for a video segment which Shaka requests now, if it is for another stream. */
+/** `belated` decides at the request for a video segment if that is due; returns the choice if it is another stream. */
 export function requestReports(
   port: ShakaPort,
   { downloads, life }: Adaptation,
