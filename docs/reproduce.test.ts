@@ -11,7 +11,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 interface Table {
   doc: string;
-  heading: string;
   columns: Record<string, unknown>;
   where?: Record<string, string>;
 }
@@ -40,10 +39,9 @@ describe.each(Object.keys(STEPS))('step %s', (name) => {
     for (const command of commands) expect(spawnSync('bash', ['-nc', command]).status).toBe(0);
   });
 
-  test('fits tables of documents that name it', () => {
+  test('fits tables, and findings.md names it', () => {
     for (const table of tables) {
-      const page = table.doc.startsWith('docs/results/') ? 'docs/results/README.md' : table.doc;
-      const names = readFileSync(join(ROOT, page), 'utf8').match(/npm run reproduce -- [\w -]+/g) ?? [];
+      const names = readFileSync(join(ROOT, 'docs/findings.md'), 'utf8').match(/npm run reproduce -- [\w -]+/g) ?? [];
       expect(names.flatMap((command) => command.split(' '))).toContain(name);
       // The table is found, and its rows ask for a report that is not there.
       const docs = join(ROOT, 'docs');
@@ -73,6 +71,15 @@ all: a caption\n\n| algorithm | QoE | least | QoE |\n| --- | --- | --- | --- |\n
 
   test('equal numbers up to rounding', () => {
     expect(compare(DOC, REPORT)).toEqual({ compared: 5, differences: [] });
+  });
+
+  test('a table that is a CSV file', () => {
+    writeFileSync(join(folder, 'page.csv'), 'links,algorithm,"QoE, worst"\nten,mpc-l,"1.3, −30"\n');
+    const csv = { doc: 'docs/page.csv', columns: { 'QoE, worst': ['QoE', 'least'] } };
+    expect(compare(DOC, REPORT, csv)).toEqual({
+      compared: 2,
+      differences: ['ten mpc-l: QoE, worst is 1.3, −30 in the doc, 1.24, −29.7 now'],
+    });
   });
 
   test.each([

@@ -35,12 +35,12 @@ done`,
   ],
   tables: [
     {
-      ...{ doc: 'docs/households.md', heading: `\`${scenario}\``, where: { household: 'alone' } },
+      ...{ doc: `docs/results/households/${scenario}.csv`, where: { household: 'alone' } },
       ...{ report: 'alone/report.md', caption: `${ALL_TOGETHER}: each algorithm`, row: { algorithm: '{given}' } },
       columns: { 'QoE, sum': 'QoE, mean', 'stalls s, worst 5 %': ['stalls, s', 'worst 5 %, s'] },
     },
     ...['two', 'four', 'mixed', 'late-joiner', 'download'].map((name) => ({
-      ...{ doc: 'docs/households.md', heading: `\`${scenario}\``, where: { household: name } },
+      ...{ doc: `docs/results/households/${scenario}.csv`, where: { household: name } },
       ...{ report: `${name}/report.md`, caption: `${ALL_TOGETHER}.`, row: { given: '{given}' } },
       columns: {
         'QoE, sum': 'QoE, sum',
@@ -49,8 +49,8 @@ done`,
         'unfairness of QoE, bitrate': ['unfairness, QoE', 'bitrate'],
         instability: 'instability',
         utilisation: 'utilisation',
-        'sum against `mpc-d`': 'QoE, sum#2',
-        'least#2': 'least#2',
+        'sum against mpc-d': 'QoE, sum#2',
+        'least against mpc-d': 'least#2',
       },
     })),
   ],
@@ -69,7 +69,7 @@ npx leo-abr report $OUT/live.json --out $OUT/live`,
   ],
   tables: [
     {
-      ...{ doc: 'docs/live.md', heading: 'Where it stands', where: { target: `${target} s` } },
+      ...{ doc: 'docs/results/live/simulator.csv', where: { target: `${target} s` } },
       report: 'live/report.md',
       caption: '{recordings}: each algorithm',
       acrossSets: ALL_TOGETHER,
@@ -95,14 +95,15 @@ npx leo-abr report $OUT/live.json --out $OUT/live`,
 /** The tables of the differences from mpc-d in a report of docs/results. */
 const differencesIn = (folder, datasets) =>
   datasets.map((dataset) => ({
-    ...{ doc: `docs/results/${folder}/report.md`, heading: `Against mpc-d: ${dataset}`, within: 'interval' },
+    ...{ doc: `docs/results/${folder}/against-mpc-d.csv`, where: { tier: 'browser', 'data set': dataset } },
+    within: 'interval',
     ...{ report: 'report/report.md', caption: `${dataset}: difference`, acrossSets: ALL_TOGETHER },
     row: { algorithm: '{algorithm}' },
     columns: { QoE: 'QoE', 'from bitrate': 'from bitrate', 'from stalls': 'from stalls' },
   }));
 
 const SWEEP = 'sweep="npx leo-abr transport sweep $TRACES --scenario hd-16"';
-/** Impairments of docs/transport.md beside `starlink`. */
+/** Impairments of docs/results/transport/impairments.csv beside `starlink`. */
 const LOSSY = 'loss=0.05,jitter-ms=60,queue-kb=100';
 const CONDITIONS = [
   ...['loss=0.02', 'loss=0.05', 'loss=0.05,queue-kb=100', 'loss=0.05,jitter-ms=60'],
@@ -145,7 +146,7 @@ npm run --silent tables -- $OUT/main-*.json > $OUT/tables.md`,
     ],
     tables: [
       {
-        ...{ doc: 'docs/mpc-l.md', heading: 'Results', within: 'interval', report: 'tables.md' },
+        ...{ doc: 'docs/results/mpc-l/main.csv', within: 'interval', report: 'tables.md' },
         row: { scenario: '{scenario}', recordings: '{recordings}', algorithm: 'mpc-l' },
         columns: { 'mpc-l / mpc-d': 'ratio', 'gap closed': 'gap closed', difference: 'against mpc-d' },
       },
@@ -191,9 +192,9 @@ npx leo-abr report $OUT/players.json --out $OUT/report`,
     ],
     tables: [
       {
-        ...{ doc: 'docs/benchmark.md', heading: 'The same controller in three players', within: 'interval' },
+        ...{ doc: 'docs/results/tiers-and-players/three-players.csv', within: 'interval' },
         ...{ where: { links: 'ten' }, report: 'report/report.md', caption: `${ALL_TOGETHER}: difference` },
-        ...{ row: { algorithm: '{algorithm}' }, columns: { 'against `mpc-l` in dash.js': 'QoE' } },
+        ...{ row: { algorithm: '{algorithm}' }, columns: { 'against mpc-l in dash.js': 'QoE' } },
       },
     ],
   },
@@ -208,9 +209,9 @@ npx leo-abr report $OUT/four.json --out $OUT/report`,
     ],
     tables: [
       {
-        ...{ doc: 'docs/households.md', heading: "In a browser, against dash.js's Dynamic", within: 'interval' },
+        ...{ doc: 'docs/results/households/browser-four.csv', within: 'interval' },
         ...{ report: 'report/report.md', caption: `${ALL_TOGETHER}.`, row: { given: '{given}' } },
-        columns: { 'sum against `dynamic`': 'QoE, sum#2', 'least#2': 'least#2' },
+        columns: { 'sum against dynamic': 'QoE, sum#2', 'least against dynamic': 'least#2' },
       },
     ],
   },
@@ -237,19 +238,19 @@ for i in starlink ${LOSSY} ${CONDITIONS.join(' ')}; do npx leo-abr transport rep
     ],
     tables: [
       {
-        ...{ doc: 'docs/transport.md', heading: 'What the congestion controls bring' },
+        ...{ doc: 'docs/results/transport/starlink.csv' },
         ...{ report: 'starlink/report.md', acrossSets: '', row: { setting: '{setting}' } },
         columns: {
           'throughput, Mbit/s': 'throughput, Mbit/s',
           'p95 RTT, ms': 'p95 RTT, ms',
-          'throughput / `bbr2`': 'throughput / default',
-          'p95 RTT / `bbr2`': 'p95 RTT / default',
+          'throughput / bbr2': 'throughput / default',
+          'p95 RTT / bbr2': 'p95 RTT / default',
         },
       },
       {
-        ...{ doc: 'docs/transport.md', heading: "T3P's two parameters" },
+        ...{ doc: 'docs/results/transport/impairments.csv' },
         ...{ report: '{impairment}/report.md', acrossSets: '', row: { setting: 'bbr2:probe-rtt=4000,loss=0.08' } },
-        columns: { 'throughput / `bbr2`': 'throughput / default', 'p95 RTT / `bbr2`': 'p95 RTT / default' },
+        columns: { 'throughput / bbr2': 'throughput / default', 'p95 RTT / bbr2': 'p95 RTT / default' },
       },
     ],
   },

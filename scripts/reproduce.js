@@ -74,7 +74,7 @@ for (const name of chosen) {
   }
   if (!flags.check) continue;
   for (const table of steps[name].tables) {
-    const place = `${table.doc}, ${table.heading}`;
+    const place = [table.doc, table.heading].filter(Boolean).join(', ');
     const without = missingIn(name).map((one) => basename(one));
     const { compared, differences } = tableDifferences(table, { docs: flags.docs, results: folder, without });
     for (const difference of differences) console.log(`${name}: ${place}: ${difference}`);

@@ -1,10 +1,11 @@
-/** Compares a table in docs/ with the tables of a report, number by number. */
+/** Compares a table in docs/, in Markdown or as CSV, with the tables of a report, number by number. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * `table` is an entry of `tables` in reproduce-steps.js: the first table below `heading` in `doc` that has all
- * `columns`. For each of its rows (with the values of `where`), `report`, `caption` and `row` name the report's row;
+ * `table` is an entry of `tables` in reproduce-steps.js: the table of `doc` if that is a CSV file, else the first table
+ * below `heading` in `doc` that has all `columns`. For each of its rows (with the values of `where`), `report`, `caption`
+ * and `row` name the report's row;
  * `{column}` in them is the row's own value, replaced by `names` where it has the value. A column of the doc may hold
  * several of the report (`[...]`); `name#2` is the second column of this name, in docs and reports.
  * With `"within": "interval"` only cells with an interval are compared, and the value must be within the doc's interval;
@@ -13,11 +14,12 @@ import { join } from 'node:path';
  */
 export function tableDifferences(table, { docs, results, without = [] }) {
   const { doc, heading, columns, where = {}, names = {} } = table;
-  const below = sectionOf(readFileSync(join(docs, doc.replace(/^docs\//, '')), 'utf8'), heading);
+  const text = readFileSync(join(docs, doc.replace(/^docs\//, '')), 'utf8');
+  const below = doc.endsWith('.csv') ? csvAsTable(text) : sectionOf(text, heading);
   if (below === undefined) throw new Error(`${doc}: no heading "${heading}"`);
   const needed = [...Object.keys(columns), ...Object.keys(where)];
   const stated = tablesOf(below).find(({ header }) => needed.every((name) => header.includes(name)));
-  if (stated === undefined) throw new Error(`${doc}, ${heading}: no table with the columns ${needed.join(', ')}`);
+  if (stated === undefined) throw new Error(`${doc}: no table with the columns ${needed.join(', ')}`);
 
   let compared = 0;
   const differences = [];
@@ -48,8 +50,14 @@ export function tableDifferences(table, { docs, results, without = [] }) {
       differences.push(`${key}: ${name} is ${own[name]} in the doc, ${found.join(', ')} now`);
     }
   }
-  if (compared === 0 && without.length === 0) throw new Error(`${doc}, ${heading}: nothing to compare`);
+  if (compared === 0 && without.length === 0) throw new Error(`${doc}: nothing to compare`);
   return { compared, differences };
+}
+
+/** The rows of a CSV file as those of a Markdown table. Quoted fields must not contain a quote. */
+function csvAsTable(text) {
+  const rows = text.trimEnd().split('\n');
+  return rows.map((row) => `|${row.replace(/"([^"]*)"|,/g, (comma, quoted) => quoted ?? '|')}|`).join('\n');
 }
 
 /** The text from a heading to the next one of its level or above. */
