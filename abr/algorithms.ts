@@ -19,7 +19,7 @@ export interface ControllerOptions {
   outlook?: boolean;
 }
 
-/** Risks with their own names (`mpc-l:risk-0.25`), for the curve of mean against tail in docs/mpc-l.md. */
+/** Risks with their own names (`mpc-l:risk-0.25`), for the curve of mean against tail in docs/findings.md. */
 const NAMED_RISKS = [0, 0.05, 0.25, 0.5, 1];
 
 const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Controller>> = {

@@ -4,7 +4,7 @@ import type { PlayerState } from './controller.ts';
 
 /** Two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
 const BEYOND_BUFFER_SEGMENTS = 2;
-/** The least is RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/mpc-l.md). */
+/** The least is RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/findings.md). */
 const LEAST_HORIZON = 5;
 const LARGEST_HORIZON = 16;
 

@@ -31,7 +31,6 @@ const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
   .map((name) => `docs/${name}`)
   .filter((document) => !DOCUMENTS.includes(document))
   .concat('examples/README.md');
-const DECISIONS = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name.endsWith('.md'));
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
@@ -252,19 +251,33 @@ test.each(inLanguage('csv'))('$document:$line: a trace', ({ code }) => {
   expect(trace!.ratesBps[0]).toBeGreaterThan(0);
 });
 
-test.each([...DOCUMENTS, ...OTHER_DOCUMENTS, ...DECISIONS.map((name) => `docs/decisions/${name}`)])(
-  'the links of %s lead somewhere',
-  (document) => {
-    const text = readFileSync(join(ROOT, document), 'utf8');
-    const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
-    const files = links.filter((link) => !/^[a-z]+:/.test(link));
-    expect(files.filter((link) => !existsSync(join(ROOT, dirname(document), link)))).toEqual([]);
-  },
-);
+describe('links', () => {
+  const { stdout } = spawnSync('git', ['ls-files', '*.md'], { cwd: ROOT, encoding: 'utf8' });
+  const files = stdout.split('\n').filter((file) => file !== '' && existsSync(join(ROOT, file)));
 
-test('the index of decisions lists every one', () => {
-  const index = readFileSync(join(ROOT, 'docs/decisions/README.md'), 'utf8');
-  expect(DECISIONS.filter((name) => name !== 'README.md' && !index.includes(`(${name})`))).toEqual([]);
+  /** A page's anchors, as GitHub makes them of headings. */
+  const anchorsOf = (file: string) => {
+    const text = readFileSync(file, 'utf8').replaceAll(/^ *```[^]*?^ *```/gm, '');
+    return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+      heading!.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'),
+    );
+  };
+
+  test('there are pages', () => {
+    expect(files).toEqual(expect.arrayContaining(['README.md', 'docs/findings.md', 'abr/mpc-l/README.md']));
+  });
+
+  test.each(files)('those of %s lead to files and headings', (file) => {
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!);
+    const broken = links.filter((link) => {
+      if (/^[a-z]+:/.test(link)) return false;
+      const [path, anchor] = link.split('#') as [string, string?];
+      const target = path === '' ? join(ROOT, file) : join(ROOT, dirname(file), path);
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    });
+    expect(broken).toEqual([]);
+  });
 });
 
 test('the list of dependencies has every one, and no other', () => {

@@ -38,7 +38,7 @@ export interface ForecastMoment {
 /**
  * Probability of a LEO link from which the position in the epoch is a feature; it starts at 0.5. It is below the
  * probability for announcing a handover (`HandoverClock`): the networks also learnt from sessions with hardly visible
- * boundaries, so an error costs little, and a delay costs more (docs/predictors.md).
+ * boundaries, so an error costs little, and a delay costs more (docs/findings.md).
  */
 const LEO_PROBABILITY = 0.7;
 /** Limit of |ln(rate / reference)|. */

@@ -1,7 +1,7 @@
 /**
  * Recalibrates forecasts by the session's own errors: the normal scores of past forecasts show whether their spread
  * fits this link. The spread of new forecasts is scaled accordingly; the median stays (shifting it by past errors made
- * the forecasts worse on every data set, docs/predictors.md).
+ * the forecasts worse on every data set, docs/findings.md).
  *
  * The scale is the root of the mean squared score with a prior of 1: a shrunk variance, as in dynamic linear models
  * (West and Harrison 1997, section 4.5). Each step's scale is shrunk towards that of all steps: a link may vary less

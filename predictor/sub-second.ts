@@ -1,6 +1,6 @@
 /**
  * What a link does within a second: how the capacity of 0.1 s varies about its mean, and how much a handover costs. Both
- * begin with what recordings have (docs/link-model.md) and are learnt in the session. Pure, constant memory.
+ * begin with what recordings have (docs/how-it-works.md) and are learnt in the session. Pure, constant memory.
  *
  * A download that is slow lasts longer, so slow moments are seen for longer than fast ones. Therefore a piece also
  * stands for the unseen time before it.

@@ -78,7 +78,7 @@ export interface BrowserModel {
   responseSecondsPerBit: number;
 }
 
-/** Chromium 147 and dash.js 5.2.1 on two cores, measured with `leo-abr bench` (docs/simulator-vs-browser.md). */
+/** Chromium 147 and dash.js 5.2.1 on two cores, measured with `leo-abr bench` (docs/findings.md). */
 export const MEASURED_BROWSER: BrowserModel = {
   requestLatenessSeconds: 0.133,
   requestGapSeconds: 0.002,

@@ -1,6 +1,6 @@
 /**
  * `npm run ship-model`: generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of
- * `leo-abr train` in predictor/models/built-in.json (docs/predictors.md has the command).
+ * `leo-abr train` in predictor/models/built-in.json (docs/own-model.md has the command).
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * `npm run tables -- [--ingredients] <results.json>...`: the tables of docs/mpc-l.md in Markdown, from results of
+ * `npm run tables -- [--ingredients] <results.json>...`: the tables of docs/results/mpc-l in Markdown, from results of
  * `leo-abr simulate`: mpc-l against mpc-d per scenario and data set (sat-vs-cell also by transport), or with
  * --ingredients the difference of mpc-l and each of its ablations, per QoE component.
  */

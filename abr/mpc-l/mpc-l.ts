@@ -1,6 +1,6 @@
 /**
  * MPC-L: model-predictive control over a distribution of futures, with recourse. README.md has the data flow and an
- * example; docs/mpc-l.md has the algorithm, its sources and the value of each part.
+ * example; docs/how-it-works.md has the algorithm and its sources.
  */
 
 import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';

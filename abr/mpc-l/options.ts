@@ -11,7 +11,7 @@ export interface MpcLOptions {
   horizon?: number;
   /**
    * Aversion to bad outcomes beyond their cost in QoE, 0 to 1. 0 maximises mean QoE; 1 counts stalls five times and the
-   * worst fifth of the futures 30 % more than its share. Default 0.1, chosen on the trade-off curve in docs/mpc-l.md.
+   * worst fifth of the futures 30 % more than its share. Default 0.1, chosen on the trade-off curve in docs/findings.md.
    */
   risk?: number;
   /** Whether a running download may be abandoned. Default true. */
@@ -30,7 +30,7 @@ export interface MpcLOptions {
   tuning?: Partial<MpcLTuning>;
 }
 
-/** Constants chosen on recordings, with whole groups left out (docs/mpc-l.md); none depends on a link's scale. */
+/** Constants chosen on recordings, with whole groups left out (docs/findings.md); none depends on a link's scale. */
 export interface MpcLTuning {
   /** Futures drawn from a forecast, 4 to 256. */
   futures: number;

@@ -119,7 +119,7 @@ function againstBest(scores: StepScores, of: keyof typeof LOSSES): string[] {
   );
 }
 
-/** The tables of docs/predictors.md. */
+/** The tables of docs/findings.md. */
 function summaryTables({ stepEndsSeconds, scores }: ForecastScores): Table[] {
   const table = (caption: string, rows: Table['rows']): Table => {
     return { kind: 'table', caption, names: ['step to'], numbers: stepEndsSeconds.map((end) => `${end} s`), rows };

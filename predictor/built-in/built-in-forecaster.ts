@@ -1,6 +1,6 @@
 /**
  * The forecaster that is always part of the plugin: quantiles of the capacity of the next 48 s, from the session's
- * history and small networks (`shipped-model.ts`). docs/predictors.md describes their training and accuracy. Pure,
+ * history and small networks (`shipped-model.ts`). docs/how-it-works.md describes their training and accuracy. Pure,
  * deterministic, constant memory; no clock and no I/O.
  */
 

@@ -1,4 +1,4 @@
-/** Constants of the filters, fitted to recordings (docs/handover-clock.md). */
+/** Constants of the filters, fitted to recordings (docs/how-it-works.md). */
 
 import type { FilterParameters } from './state-filters.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Estimates the session's position in the 15 s epoch of a LEO link: a Bayesian grid over the position of the handover,
- * from the time source, the session's throughput and latency, and hints of a service. docs/handover-clock.md explains
+ * from the time source, the session's throughput and latency, and hints of a service. docs/how-it-works.md explains
  * the method. Pure, deterministic, constant memory.
  */
 

@@ -244,7 +244,7 @@ class RemoteForecaster implements ServiceForecaster {
 
   /**
    * The newest forecast on the session's clock; undefined while others use the link, because this player's part of the
-   * capacity is not forecast (docs/households.md).
+   * capacity is not forecast (docs/findings.md).
    */
   #ofLink(): QuantileForecast | undefined {
     if (this.#share < 1) return undefined;

@@ -3,7 +3,7 @@
  * downloads is rejected: the machine was busy, and its figures do not describe the algorithm.
  *
  * The browser's usual time between the last byte and the page's event, mostly to assemble a large response, does not
- * count as lateness (docs/decisions/lateness-beyond-the-browsers-own.md).
+ * count as lateness (docs/decisions/README.md).
  */
 
 import { groupBy } from '../evaluation/group-by.ts';

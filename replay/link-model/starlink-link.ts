@@ -1,6 +1,6 @@
 /**
  * A synthetic Starlink link: 15 s epochs with a rate offset each, a dip at each boundary, variation inside, short fades
- * and blockages, with round-trip time and loss. Seeded; docs/link-model.md compares it with recordings. Browser-safe.
+ * and blockages, with round-trip time and loss. Seeded; docs/findings.md compares it with recordings. Browser-safe.
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';

@@ -3,7 +3,7 @@
  * its centre is the angle from the zenith (frame "earth") or from the dish's axis (frame "terminal"), and half its
  * width is `maxThetaDegrees`.
  *
- * Frame "terminal" is verified against a recording with orbits (docs/service.md): rows grow against the dish's y axis,
+ * Frame "terminal" is verified against a recording with orbits (docs/findings.md): rows grow against the dish's y axis,
  * columns against its x axis, and the attitude rotates from the dish's frame to north, east, down. Frame "earth"
  * follows the publications on stationary dishes (north up, east right); no recording was available to verify it.
  */

@@ -1,7 +1,7 @@
 /**
  * Forecasts latency as quantiles per step. Near steps add the last minutes' changes of the ping to the newest one; far
  * steps have the quantiles of the last minutes' pings, because the base latency may change at each handover.
- * docs/service.md has the errors.
+ * docs/results/service/latency.csv has the errors.
  */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';

@@ -116,7 +116,7 @@ export class LinkForecaster {
 
   /**
    * A ping of the dish. It does not reach the handover clock: the dish averages its pings, so their steps lag the
-   * handovers by up to 2 s (docs/service.md).
+   * handovers by up to 2 s.
    */
   observePing(atSeconds: number, latencyMs: number): void {
     this.#latency.observe(atSeconds, latencyMs);

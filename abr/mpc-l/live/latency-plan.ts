@@ -19,7 +19,7 @@ const FINE_CHANGE = 0.0099;
 /**
  * LoL+'s QoE prices a second of latency, for each segment, at this share of a second of stall (dash.js,
  * LoLpQoEEvaluator.js); the plan counts the excess over the target. LoL+ has a step besides, from nearly 0 to its full
- * price at 1.1 s, which the plan ignores: it would stall more often to be above it for less long (docs/live.md).
+ * price at 1.1 s, which the plan ignores: it would stall more often to be above it for less long.
  */
 const LATENCY_COST = 0.1;
 /** Costs per second, in seconds of stall: of a second of latency below the target, of a rate off 1. */
