@@ -257,9 +257,12 @@ describe('links', () => {
 
   /** A page's anchors, as GitHub makes them of headings. */
   const anchorsOf = (file: string) => {
-    const text = readFileSync(file, 'utf8').replaceAll(/^ *```[^]*?^ *```/gm, '');
+    const text = readFileSync(file, 'utf8').replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
     return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-      heading!.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'),
+      heading!
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
     );
   };
 

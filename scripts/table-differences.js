@@ -57,7 +57,7 @@ export function tableDifferences(table, { docs, results, without = [] }) {
 /** The rows of a CSV file as those of a Markdown table. Quoted fields must not contain a quote. */
 function csvAsTable(text) {
   const rows = text.trimEnd().split('\n');
-  return rows.map((row) => `|${row.replace(/"([^"]*)"|,/g, (comma, quoted) => quoted ?? '|')}|`).join('\n');
+  return rows.map((row) => `|${row.replace(/"([^"]*)"|,/g, (_comma, quoted) => quoted ?? '|')}|`).join('\n');
 }
 
 /** The text from a heading to the next one of its level or above. */
