@@ -7,7 +7,7 @@ import { ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import type { Forecast } from './forecast.ts';
 import { horizonOf } from './horizon.ts';
-import { createMpcD } from './mpc-d.ts';
+import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { outlookOnPath } from './outlook.ts';
 import { bestPlan, describePlan } from './planner.ts';
 
@@ -16,6 +16,8 @@ export interface MpcOOptions {
   horizon?: number;
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
+  /** The plan of live streams. Default: the textbook's. */
+  live?: LivePlan;
 }
 
 /** Throws `InputError` for an invalid option. */
@@ -42,13 +44,14 @@ class MpcO implements Controller {
     const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
     const issued = forecast.paths[0]!.path;
     const path = ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued;
+    const common = { controller: this.name, forecastSource: forecast.source, forecastAgeSeconds: ageSeconds };
+    const { live } = this.options;
+    if (state.live && live) return { ...common, ...live.decide(state, path, 'true path') };
     const plan = bestPlan(state, path, { horizon: horizonOf(state, this.options), bufferCap: true });
     const decision: Decision = {
+      ...common,
       representation: plan.representation,
-      controller: this.name,
       reason: `true path: ${describePlan(plan, state.segmentSeconds)}`,
-      forecastSource: forecast.source,
-      forecastAgeSeconds: ageSeconds,
     };
     if (this.options.outlook) decision.candidates = outlookOnPath(state, path);
     return decision;

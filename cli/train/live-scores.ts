@@ -72,12 +72,12 @@ export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Ta
       for (const [s, [from, to]] of SPANS.entries()) {
         const bits = path.cumulativeBits(nowSeconds + to) - path.cumulativeBits(nowSeconds + from);
         let rank = 0;
-        for (let future = 0; future < link.count; future++) {
-          if (link.bitsUntil(future, to) - link.bitsUntil(future, from) < bits) rank++;
+        for (let future = 0; future < link.paths.count; future++) {
+          if (link.paths.bitsUntil(future, to) - link.paths.bitsUntil(future, from) < bits) rank++;
         }
         // The futures divide the probability into equal shares; the outcome is anywhere in its share.
         for (const [i, level] of LEVELS.entries()) {
-          tally.below[s]![i]! += Math.min(1, Math.max(0, level * (link.count + 1) - rank));
+          tally.below[s]![i]! += Math.min(1, Math.max(0, level * (link.paths.count + 1) - rank));
         }
       }
     };

@@ -10,6 +10,7 @@ import { qoeWeights } from '../../qoe.ts';
 import { anyDownloads, anyState } from '../../random-states.fixture.ts';
 import { createMpcL } from '../mpc-l.ts';
 import { createLiveMpcL } from './live-mpc-l.ts';
+import { PathPlan } from './path-plan.ts';
 
 const SEED = { seed: 20260101, numRuns: 60 };
 const UTC_MS = Date.UTC(2025, 0, 1);
@@ -228,7 +229,7 @@ describe('live', () => {
   });
 
   test('without a forecast MPC-D decides, and the pace leads to the target', () => {
-    const [controller, mpcD] = [createLiveMpcL(), createMpcD()];
+    const [controller, mpcD] = [createLiveMpcL(), createMpcD({ live: new PathPlan() })];
     fc.assert(
       fc.property(anyLiveState, (state) => {
         expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);

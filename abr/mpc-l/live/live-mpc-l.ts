@@ -11,8 +11,10 @@ import { MpcL, type PlanBasis, recentLatencySeconds } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import type { Outcomes } from '../segment-outcomes.ts';
 import { isNoticed, planRate } from './latency-plan.ts';
-import { DRAWN_SECONDS, LinkFutures } from './link-futures.ts';
+import { LinkFutures } from './link-futures.ts';
+import { DRAWN_SECONDS } from './link-paths.ts';
 import { LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
+import { PathPlan } from './path-plan.ts';
 
 export interface LiveMpcLOptions extends MpcLOptions {
   /** Whether the controller sets the playback rate; otherwise the player's own catch-up does. Default true. */
@@ -38,7 +40,7 @@ class LiveMpcL extends MpcL {
   #link: LinkFutures | undefined;
 
   constructor(options: ResolvedMpcLOptions) {
-    super(options);
+    super(options, new PathPlan());
     this.options = options;
   }
 
@@ -58,7 +60,7 @@ class LiveMpcL extends MpcL {
     const latencySeconds = recentLatencySeconds(state);
     this.#link ??= new LinkFutures(futures, options.seed);
     this.#link.draw(state, forecast);
-    return new LiveOutcomes(state, { options, link: this.#link, latencySeconds });
+    return new LiveOutcomes(state, { options, link: this.#link.paths, latencySeconds });
   }
 }
 
