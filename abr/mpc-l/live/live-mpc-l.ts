@@ -10,7 +10,7 @@ import { lastIndexAtMost } from '../later-segments.ts';
 import { MpcL, type PlanBasis, recentLatencySeconds } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import type { Outcomes } from '../segment-outcomes.ts';
-import { isNoticed, planRate } from './latency-plan.ts';
+import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS, LinkFutures } from './link-futures.ts';
 import { LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 
@@ -23,9 +23,6 @@ export interface LiveMpcLOptions extends MpcLOptions {
 
 /** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
 const AUTO_AVERSION = 9;
-
-/** Time constant of the share of time off rate 1. */
-const OFF_SHARE_SECONDS = 60;
 
 /** Throws `InputError` for an invalid option. */
 export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: LiveMpcLOptions = {}): Controller {
@@ -64,8 +61,6 @@ class LiveMpcL extends MpcL {
 
 class PacingMpcL extends LiveMpcL {
   readonly #isTargetFree: boolean;
-  #offShare = 0;
-  #pacedSeconds = Number.NaN;
 
   constructor(options: ResolvedMpcLOptions, isTargetFree: boolean) {
     super(options);
@@ -82,7 +77,6 @@ class PacingMpcL extends LiveMpcL {
     const targetLatencySeconds = isFree && !jump ? latencySeconds : live.targetLatencySeconds;
     const basis = this.basisFor(state, inFlight, forecast);
     const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
-    this.#countRate(state);
     const playbackRate = planRate({
       live,
       aversion: isFree && basis ? 1 + AUTO_AVERSION * this.options.risk : undefined,
@@ -90,7 +84,6 @@ class PacingMpcL extends LiveMpcL {
       neededLatencySeconds: basis ? this.#needed(basis, inFlight, chunks) : new Float64Array(0),
       chunks,
       presentRate: state.playbackRate,
-      offShare: this.#offShare,
       segmentSeconds: state.segmentSeconds,
       stallSeconds: liveStallSeconds(this.options),
     });
@@ -103,13 +96,6 @@ class PacingMpcL extends LiveMpcL {
       targetLatencySeconds,
       reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s${handover}`,
     };
-  }
-
-  /** Adds the time since the last call. */
-  #countRate({ nowSeconds, playbackRate }: PlayerState): void {
-    const seconds = Math.min(1, Math.max(0, nowSeconds - this.#pacedSeconds || 0));
-    this.#pacedSeconds = nowSeconds;
-    this.#offShare += ((isNoticed(playbackRate) ? 1 : 0) - this.#offShare) * (seconds / OFF_SHARE_SECONDS);
   }
 
   #needed(basis: PlanBasis, inFlight: InFlight | undefined, chunks: number): Float64Array {
