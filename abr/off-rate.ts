@@ -1,7 +1,5 @@
 /** How much of late a live stream has played at rates that viewers can notice, for the plugin and the simulator alike. */
 
-import type { PlayerState } from './controller.ts';
-
 /** A change of the playback rate that nobody can notice. */
 export const FINE_CHANGE = 0.0099;
 /** Time constant of the share. */
@@ -20,13 +18,13 @@ export function isNoticed(rate: number): boolean {
   return Math.abs(rate - 1) > FINE_CHANGE + 1e-9;
 }
 
-/** Counts the time since the last count, at the present rate; before each `pace`. `before` is undefined at first. */
+/** Counts the time since the last count, at the present rate; before each `pace`. Default: nothing is counted yet. */
 export function countRate(
-  before: OffRate | undefined,
-  { nowSeconds, playbackRate }: Pick<PlayerState, 'nowSeconds' | 'playbackRate'>,
+  nowSeconds: number,
+  playbackRate: number,
+  { share, atSeconds }: OffRate = { share: 0, atSeconds: nowSeconds },
 ): OffRate {
-  const { share, atSeconds } = before ?? { share: 0, atSeconds: nowSeconds };
-  const seconds = Math.min(LONGEST_STEP_SECONDS, Math.max(0, nowSeconds - atSeconds));
+  const seconds = Math.min(LONGEST_STEP_SECONDS, nowSeconds - atSeconds);
   const off = isNoticed(playbackRate) ? 1 : 0;
   return { share: share + (off - share) * (seconds / SHARE_SECONDS), atSeconds: nowSeconds };
 }

@@ -170,7 +170,7 @@ export class LivePlayback {
     this.nextTickSeconds += this.tickSeconds;
     const { catchUp, live, pace, utcMs } = this.options;
     if (pace) {
-      this.offRate = countRate(this.offRate, this);
+      this.offRate = countRate(this.nowSeconds, this.playbackRate, this.offRate);
       const { playbackRate, jump, targetLatencySeconds } = pace();
       if (jump) this.jump(targetLatencySeconds);
       const isHeld = this.nowSeconds < this.rateSetAtSeconds + RATE_HELD_SECONDS && playbackRate !== 1;

@@ -59,7 +59,7 @@ export function createPacing(
     const isElsewhere = inFlight && period.id !== session.active?.segment.period.id;
     if (playback.isPaused || isViewers || isElsewhere) return true;
 
-    session.offRate = countRate(session.offRate, { nowSeconds, playbackRate: present });
+    session.offRate = countRate(nowSeconds, present, session.offRate);
     const state = playerState(life, situation, inFlight);
     const forecast = life.forecast(state);
     const live = state.live!;

@@ -191,7 +191,7 @@ describe('live', () => {
     const seconds = 300;
     for (let at = 0; at < 10 * seconds; at++) {
       const nowSeconds = NOW_SECONDS + at / 10;
-      offRate = countRate(offRate, { nowSeconds, playbackRate });
+      offRate = countRate(nowSeconds, playbackRate, offRate);
       const state = steadyState({ nowSeconds, playbackRate }, { latencySeconds: 3, offRateShare: offRate.share });
       if (at % 10 === 0) playbackRate = controller.pace!(state, undefined, undefined).playbackRate;
       else controller.pace!(state, undefined, undefined);
