@@ -6,6 +6,7 @@ import { InputError, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc-d.ts';
 import { createLiveMpcL as createMpcL } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
+import { DEFAULT_RISK } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { MAX_HORIZON } from './planner.ts';
 import { createThroughput } from './throughput.ts';
@@ -43,7 +44,8 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
       (options: ControllerOptions) => createMpcL({ ...options, name: `mpc-l:risk-${risk}`, risk }),
     ]),
   ),
-  'mpc-o': (options) => createMpcO({ ...options, live: new PathPlan() }),
+  // With MPC-L's aversion to risk, so that both pursue the same objective.
+  'mpc-o': (options) => createMpcO({ ...options, live: new PathPlan({ risk: DEFAULT_RISK }) }),
   bola: () => createBola(),
   throughput: () => createThroughput(),
 };

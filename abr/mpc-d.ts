@@ -7,8 +7,9 @@
  */
 
 import { type CapacityPath, ConstantPath } from './capacity-path.ts';
-import type { Controller, Decision, InFlight, PlayerState } from './controller.ts';
+import type { Controller, Decision, InFlight, Pace, PlayerState } from './controller.ts';
 import { requireInteger } from './errors.ts';
+import type { Forecast } from './forecast.ts';
 import { outlookOnPath } from './outlook.ts';
 import { bestPlan, describePlan, MAX_HORIZON, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
@@ -40,6 +41,12 @@ export interface LivePlan {
   readonly lateSeconds: number;
   /** The value of each representation from now on: of the rest of the download in flight, or of its replacement. */
   reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number;
+  /** How to play from now on; back to the target without a path. */
+  pace(
+    state: PlayerState,
+    inFlight: InFlight | undefined,
+    future: (Pick<Forecast, 'source' | 'handovers'> & { path: CapacityPath }) | undefined,
+  ): Pace;
 }
 
 /** Horizon of RobustMPC, in segments (Yin et al., SIGCOMM'15). */

@@ -1,19 +1,25 @@
 /**
- * MPC-D's and MPC-O's plan for live streams: the chunks of MPC-L's plan on one capacity path instead of a distribution,
- * without aversion to risk. What remains between the three is the worth of forecast, distribution and handovers.
+ * MPC-D's and MPC-O's plan for live streams: the chunks of MPC-L's plan on one capacity path instead of a distribution.
+ * What remains between the three is the worth of forecast, distribution and handovers.
  */
 
 import type { CapacityPath } from '../../capacity-path.ts';
-import type { CandidateOutlook, InFlight, PlayerState } from '../../controller.ts';
+import type { CandidateOutlook, InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { LivePlan } from '../../mpc-d.ts';
 import { recentLatencySeconds } from '../mpc-l.ts';
-import { resolveMpcLOptions } from '../options.ts';
+import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkPaths } from './link-paths.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
+import { paceOf } from './pace.ts';
 
 export class PathPlan implements LivePlan {
-  readonly #options = resolveMpcLOptions({ risk: 0 });
+  readonly #options: ResolvedMpcLOptions;
   readonly #link = new LinkPaths(1);
+
+  /** `risk`: as MPC-L's. Default 0: RobustMPC's discount is aversion enough. */
+  constructor({ risk = 0 }: Pick<MpcLOptions, 'risk'> = {}) {
+    this.#options = resolveMpcLOptions({ risk });
+  }
 
   get lateSeconds(): number {
     return this.#options.tuning.liveLateSeconds;
@@ -37,6 +43,11 @@ export class PathPlan implements LivePlan {
     const current = state.ladderBps.lastIndexOf(inFlight.bitrateBps);
     const running = outcomes.running(inFlight, current);
     return (r) => outcomes.evaluate(r === current ? running : outcomes.newRequest(r, running)).score;
+  }
+
+  pace(state: PlayerState, inFlight: InFlight | undefined, future: Parameters<LivePlan['pace']>[2]): Pace {
+    const plan = future && { forecast: future, outcomes: this.#outcomes(state, future.path) };
+    return paceOf(state, inFlight, { options: this.#options, plan });
   }
 
   #outcomes(state: PlayerState, path: CapacityPath): LiveOutcomes {
