@@ -48,7 +48,12 @@ describe('a live stream', () => {
     seen.player.ask();
     const { state } = seen.decisions.at(-1)!;
     expect(state).toMatchObject({ segmentsRemaining: Infinity, segmentSeconds: 4 });
-    expect(state.live).toMatchObject({ latencySeconds: 12, targetLatencySeconds: 12, chunkSeconds: 4 });
+    expect(state.live).toMatchObject({
+      latencySeconds: 12,
+      targetLatencySeconds: 12,
+      chunkSeconds: 4,
+      offRateShare: 0,
+    });
     // The playlist ends with segment 119; the last playlist is as old as the buffer allows, from the first one on.
     const frag = seen.player.fragment(19);
     const stats = seen.player.request(frag);
