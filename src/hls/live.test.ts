@@ -130,6 +130,8 @@ describe('the playback rate', () => {
     expect([rate(seen), seen.hls.config.maxLiveSyncPlaybackRate]).toEqual([0.95, 1]);
     const isWished = JSON.stringify([options, stream]).includes('1.3');
     expect(seen.controller.states.at(-1)!.live!.playbackRates).toEqual({ min: 0.95, max: isWished ? 1.3 : 1.05 });
+    wait(1);
+    expect(seen.controller.states.at(-1)!.live!.offRateShare).toBeGreaterThan(0);
     // Its loop runs without an effect on the rate.
     seen.media.dispatchEvent(new Event('timeupdate'));
     expect(rate(seen)).toBe(0.95);
