@@ -67,9 +67,10 @@ export function summaryTable(summary: readonly SummaryRow[]): string {
 
 function headline(dataset: string, rows: readonly SummaryRow[]): string {
   const compared = rows.find((row) => row.vsBaseline !== null)?.vsBaseline;
-  const early = rows.flatMap(({ algorithm, cutoffs, faults }) => [
+  const early = rows.flatMap(({ algorithm, cutoffs, faults, pastTrace = 0 }) => [
     ...(cutoffs > 0 ? [`${algorithm}: ${cutoffs} cut off`] : []),
     ...(faults > 0 ? [`${algorithm}: ${faults} ended by a fault`] : []),
+    ...(pastTrace > 0 ? [`${algorithm}: ${pastTrace} ran past the trace's end, into its beginning`] : []),
   ]);
   const upperBound = rows.find((row) => row.qoeUpperBoundMean !== undefined)?.qoeUpperBoundMean;
   const units = compared?.resampledBy === 'mixed' ? 'groups or recordings' : compared?.resampledBy;
