@@ -298,6 +298,26 @@ describe('live results', () => {
     );
   });
 
+  test('of data sets with one recording share the table of the points, without figures', async () => {
+    const files = [1, 3].map((target) => {
+      const { tool, scenario, sessions } = parseResults(readFileSync(at(`live-${target}.json`), 'utf8'), 'live.json');
+      const spread = ['a', 'b'].flatMap((dataset) => sessions.map((session) => ({ ...session, dataset })));
+      writeFileSync(at(`spread-${target}.json`), resultsJson(assembleResults({ tool, scenario, sessions: spread })));
+      return at(`spread-${target}.json`);
+    });
+    expect((await run(['report', ...files, '--out', at('live-spread')])).status).toBe(0);
+    const text = readFileSync(at('live-spread/report.md'), 'utf8');
+    const captions = text.match(/.*: the points of the figures/g)!;
+    expect(captions.map((caption) => caption.split(', ').at(-1)!.split(':')[0])).toEqual([
+      'data sets with one recording each',
+      'all data sets together (an extra)',
+    ]);
+    expect(text.split('data sets with one recording each: the points')[1]).toMatch(/^\| b \| throughput \| 3 s \|/m);
+    const { document } = parseHTML(readFileSync(at('live-spread/index.html'), 'utf8'));
+    const figures = [...document.querySelectorAll('[role=img]')].map((one) => one.getAttribute('aria-label')!);
+    expect(figures.filter((label) => label.includes('per minute against mean latency'))).toHaveLength(2);
+  });
+
   test('have their own columns in the CSV; results on demand have none of them', () => {
     const [head, row] = readFileSync(at('live/sessions.csv'), 'utf8').split('\n');
     const columns = head!.split(',');

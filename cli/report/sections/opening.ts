@@ -97,5 +97,5 @@ function sessionsText({ algorithms }: Run, scopes: readonly Scope[]): string {
       algorithms.map((name) => sessions.filter(({ algorithm }) => algorithm === name).length),
     ),
   );
-  return `${scopes.length > 1 ? 'up to ' : ''}${count(most, 'session')} per algorithm`;
+  return `${scopes.length > 1 ? 'Up to ' : ''}${count(most, 'session')} per algorithm`;
 }
