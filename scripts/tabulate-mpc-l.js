@@ -16,6 +16,7 @@ if (positionals.length === 0) {
 
 const evaluation = (name) => bundledSources(`replay/evaluation/${name}.ts`);
 const { summarise } = await evaluation('summary');
+const { shownGapClosed } = await evaluation('verdicts');
 const { componentDifference } = await evaluation('component-differences');
 const { unitsByDataset } = await evaluation('resampling-units');
 const rows = positionals.flatMap((file) => {
@@ -43,7 +44,7 @@ function places(sessions) {
 }
 
 function resultRows(scenario, place, sessions) {
-  return summarise(sessions, { scenario, baseline: 'mpc-d', seed: 1 }).map((row) => {
+  return summarise(sessions, { scenario, baseline: 'mpc-d', seed: 1 }).map((row, _, summary) => {
     const against = row.vsBaseline;
     return [
       scenario.name,
@@ -52,7 +53,7 @@ function resultRows(scenario, place, sessions) {
       row.algorithm,
       row.qoeMean.toFixed(2),
       estimate(against?.qoeMeanRatio, 3),
-      row.algorithm === 'mpc-o' ? '1' : estimate(against?.oracleGapClosed, 2),
+      row.algorithm === 'mpc-o' ? '1' : estimate(shownGapClosed(row, summary), 2),
       row.stallSecondsMean.toFixed(2),
       row.stallSecondsWorst5pct.toFixed(2),
       estimate(against?.worst5pctDiff, 2),

@@ -6,7 +6,7 @@ import { placeKey } from './plan.ts';
 import { UnitSample } from './quantiles.ts';
 
 /** Its gain over the baseline is the gap that the other algorithms close partly. */
-const ORACLE = 'mpc-o';
+export const ORACLE = 'mpc-o';
 
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
 const POSITIVE_SHARE = 0.05;

@@ -66,6 +66,7 @@ function rowOf(
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
   const upperBounds = sessions.flatMap((session) => session.qoeUpperBound?.linear ?? []);
+  const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   let wastedBits = 0;
   let keptBits = 0;
   for (const session of sessions) {
@@ -78,6 +79,7 @@ function rowOf(
     sessions: sessions.length,
     cutoffs: sessions.filter((session) => session.endedBy === 'cutoff').length,
     faults: sessions.filter((session) => session.endedBy === 'fault').length,
+    ...(pastTrace > 0 && { pastTrace }),
     qoeMean: mean(qoes),
     qoeMedian: quantile(qoes, 0.5),
     qoeP5: quantile(qoes, 0.05),

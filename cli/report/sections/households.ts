@@ -8,9 +8,9 @@ import { ALL_DATASETS, type HouseholdResult } from '../../../replay/results.ts';
 import type { Block } from '../document.ts';
 import { estimateCell, fixed, percent } from '../format.ts';
 import { qoeOf, type Run } from '../runs.ts';
-import { intervalsText, type Scope } from './differences.ts';
+import { groupTables, intervalsText, type ScopeGroup } from './differences.ts';
 
-export function householdBlocks(run: Run, scopes: readonly Scope[]): Block[] {
+export function householdBlocks(run: Run, groups: readonly ScopeGroup[]): Block[] {
   const { households, tool } = run.results;
   if (households === undefined) return [];
   const ways = unitsByDataset(run.results.sessions);
@@ -19,7 +19,7 @@ export function householdBlocks(run: Run, scopes: readonly Scope[]): Block[] {
     'mean of the worst 5 %. Unfairness is sqrt(1 − Jain’s index); instability is FESTIVE’s; utilisation is the share of ' +
     'the link’s bits that arrived. The last two columns are differences from the households of ' +
     `${run.baseline} on the same places.`;
-  const tables = scopes.map(({ dataset, title, sessions }): Block => {
+  const tables = groupTables(groups, ({ dataset, title, sessions }) => {
     const all = households.filter((one) => dataset === ALL_DATASETS || one.dataset === dataset);
     const of = (algorithm: string) => all.filter((one) => one.algorithm === algorithm);
     const given = [...new Set(all.map(({ algorithm }) => algorithm))];
