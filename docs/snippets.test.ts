@@ -182,13 +182,24 @@ declare const runtimeUrl: string;
 declare const wasmUrl: string;
 `;
 
-test('code compiles against the current plugin', () => {
-  const folder = join(ROOT, 'build', 'docs-snippets');
+/** Shaka's import, and the block that replaces it with `moduleResolution` `node16`. */
+const SHAKA_IMPORT = "import shaka from 'shaka-player';\n";
+const isShakaOfNode16 = ({ code }: Block) => code.includes('shakaModule');
+
+test.each([
+  { module: 'esnext', moduleResolution: 'bundler' },
+  { module: 'node16', moduleResolution: 'node16' },
+])('code compiles against the current plugin, with $moduleResolution', (resolution) => {
+  const folder = join(ROOT, 'build', 'docs-snippets', resolution.moduleResolution);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const snippets = [...BLOCKS, ...OTHER_BLOCKS].filter(({ language }) => language === 'ts' || language === 'js');
+  const blocks = [...BLOCKS, ...OTHER_BLOCKS].filter(({ language }) => language === 'ts' || language === 'js');
+  const shakaOfNode16 = blocks.find(isShakaOfNode16)!.code;
+  const snippets = blocks.filter((block) => !isShakaOfNode16(block));
   expect(snippets.length).toBeGreaterThan(10);
-  for (const { document, line, code } of snippets) {
+  expect(snippets.filter(({ code }) => code.includes(SHAKA_IMPORT)).length).toBeGreaterThan(1);
+  for (const { document, line, code: written } of snippets) {
+    const code = resolution.module === 'node16' ? written.replace(SHAKA_IMPORT, shakaOfNode16) : written;
     const imported = [...code.matchAll(/^import .*$/gm)].map(([text]) => text).join('\n');
     const others = Object.entries(IMPORTS)
       .filter(([name]) => !new RegExp(`\\b${name.replace('type ', '')}\\b`).test(imported))
@@ -209,6 +220,7 @@ test('code compiles against the current plugin', () => {
     JSON.stringify({
       compilerOptions: {
         ...base.compilerOptions,
+        ...resolution,
         composite: false,
         emitDeclarationOnly: false,
         noEmit: true,
@@ -223,7 +235,7 @@ test('code compiles against the current plugin', () => {
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },
       },
-      include: ['*.ts', '../../docs/examples/*.ts'],
+      include: ['*.ts', '../../../docs/examples/*.ts'],
     }),
   );
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');

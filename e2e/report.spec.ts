@@ -4,12 +4,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
 import { run } from '../cli/run.fixture.ts';
+import { expectPosixLocale, POSIX_LOCALE } from './posix-locale.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 /** Width of A4 within its margins, in CSS pixels. */
 const PAPER_WIDTH = 703;
 
-test('a report is one page for screens, phones, paper and screen readers', async ({ page }, testInfo) => {
+test('a report is one page for screens, phones, paper and screen readers', async ({ page, browser }, testInfo) => {
   const succeed = async (args: string[]) => {
     const { status, stderr } = await run(args);
     expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
@@ -54,4 +55,12 @@ test('a report is one page for screens, phones, paper and screen readers', async
   await page.emulateMedia({ media: 'print' });
   await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
   expect(await width()).toBe(PAPER_WIDTH);
+
+  const inPosixLocale = await browser.newPage({ locale: POSIX_LOCALE });
+  inPosixLocale.on('pageerror', (error) => asked.push(String(error)));
+  await expectPosixLocale(inPosixLocale);
+  await inPosixLocale.goto(url);
+  expect(await inPosixLocale.getByRole('img').count()).toBeGreaterThan(10);
+  expect(asked).toEqual([url]);
+  await inPosixLocale.close();
 });

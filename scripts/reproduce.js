@@ -1,43 +1,56 @@
-/**
- * `npm run reproduce -- [--check] [--with browser|python|cargo] [--data <folder>] [--docs <folder>] [<step>...]`: plays the
- * benchmarks behind tables of docs/ again. Without steps it takes those whose recordings and programs are there.
- *
- * It lists what it will do, runs the commands of scripts/reproduce-steps.js with `bash`, and writes results and
- * manifest.json to build/reproduce/<step>. A step that was run before at this commit, on the same recordings, is not run
- * again, and one that was interrupted goes on. `--list` only lists. `--check` then compares the results with the tables in
- * docs/. The exit status is 1 if a step failed or cannot run, or a number differs: of a simulated table by more than
- * rounding, of another one if it is outside the interval in its cell.
- */
+/** `npm run reproduce`; the steps are in reproduce-steps.js. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
+import { commandLine } from './command-line.js';
 import { tableDifferences } from './table-differences.js';
 
 /** Data sets that `leo-abr datasets` cannot fetch. */
 const WITHOUT_RECIPE = ['leocc-digitised', 'starnet-sample'];
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const { values: flags, positionals } = parseArgs({
-  options: {
-    list: { type: 'boolean', default: false },
-    check: { type: 'boolean', default: false },
-    with: { type: 'string', multiple: true, default: [] },
-    data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
-    docs: { type: 'string', default: join(ROOT, 'docs') },
-    steps: { type: 'string', default: join(ROOT, 'scripts', 'reproduce-steps.js') },
-    out: { type: 'string', default: join(ROOT, 'build', 'reproduce') },
+const NEEDS = ['browser', 'python', 'cargo'];
+const {
+  values: flags,
+  positionals,
+  refuse,
+} = commandLine(
+  `usage: npm run reproduce -- [options] [<step>...]
+
+Plays the benchmarks behind tables of docs/ again. Without steps it takes those whose recordings and programs are there.
+It lists what it will do, runs the commands of scripts/reproduce-steps.js with \`bash\`, and writes results and
+manifest.json to build/reproduce/<step>. A step that was run before at this commit, on the same recordings, is not run
+again, and one that was interrupted goes on. The exit status is 1 if a step failed or cannot run, or a number differs: of
+a simulated table by more than rounding, of another one if it is outside the interval in its cell.
+
+--list            only list the steps
+--check           then compare the results with the tables in docs/
+--with <program>  also the steps that need ${NEEDS.join(', ')}; repeatable
+--data <folder>   recordings, by default ../shared/data
+--docs <folder>   documents with tables, by default docs
+--steps <file>    module with the steps, by default scripts/reproduce-steps.js
+--out <folder>    results, by default build/reproduce`,
+  {
+    options: {
+      list: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
+      with: { type: 'string', multiple: true, default: [] },
+      data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
+      docs: { type: 'string', default: join(ROOT, 'docs') },
+      steps: { type: 'string', default: join(ROOT, 'scripts', 'reproduce-steps.js') },
+      out: { type: 'string', default: join(ROOT, 'build', 'reproduce') },
+    },
+    positionals: Number.POSITIVE_INFINITY,
   },
-  allowPositionals: true,
-});
+);
+const unneeded = flags.with.find((program) => !NEEDS.includes(program));
+if (unneeded !== undefined) refuse(`--with: expected one of ${NEEDS.join(', ')}, got ${unneeded}`);
+if (!existsSync(flags.steps)) refuse(`--steps: ${flags.steps}: no such file`);
 const { STEPS: steps } = await import(pathToFileURL(resolve(flags.steps)).href);
 const unknown = positionals.find((name) => !Object.hasOwn(steps, name));
-if (unknown !== undefined) {
-  console.error(`no step ${unknown}: expected some of ${Object.keys(steps).join(', ')}`);
-  process.exit(2);
-}
+if (unknown !== undefined) refuse(`no step ${unknown}: expected some of ${Object.keys(steps).join(', ')}`);
 
 const missingIn = (name) => steps[name].recordings.filter((one) => !existsSync(join(flags.data, one)));
 const hasNoRecipe = (one) => WITHOUT_RECIPE.includes(basename(one));

@@ -1,18 +1,19 @@
-/**
- * `npm run tables -- [--ingredients] <results.json>...`: the tables of docs/mpc-l.md in Markdown, from results of
- * `leo-abr simulate`: mpc-l against mpc-d per scenario and data set (sat-vs-cell also by transport), or with
- * --ingredients the difference of mpc-l and each of its ablations, per QoE component.
- */
-import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+/** `npm run tables`. */
+import { existsSync, readFileSync } from 'node:fs';
 import { bundledSources } from './bundled-sources.js';
+import { commandLine } from './command-line.js';
 
-const options = { ingredients: { type: 'boolean', default: false } };
-const { values, positionals } = parseArgs({ options, allowPositionals: true });
-if (positionals.length === 0) {
-  console.error('usage: npm run tables -- [--ingredients] <results.json>...');
-  process.exit(2);
-}
+const { values, positionals, refuse } = commandLine(
+  `usage: npm run tables -- [--ingredients] <results.json>...
+
+Prints the tables of docs/mpc-l.md in Markdown, from results of \`leo-abr simulate\`: mpc-l against mpc-d per scenario and
+data set (sat-vs-cell also by transport), or with --ingredients the difference of mpc-l and each of its ablations, per QoE
+component.`,
+  { options: { ingredients: { type: 'boolean', default: false } }, positionals: Number.POSITIVE_INFINITY },
+);
+if (positionals.length === 0) refuse('expected files of results');
+const absent = positionals.find((file) => !existsSync(file));
+if (absent !== undefined) refuse(`${absent}: no such file`);
 
 const evaluation = (name) => bundledSources(`replay/evaluation/${name}.ts`);
 const { summarise } = await evaluation('summary');
