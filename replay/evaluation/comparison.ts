@@ -10,6 +10,8 @@ export const ORACLE = 'mpc-o';
 
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
 const POSITIVE_SHARE = 0.05;
+/** A session that stalls for longer is severe. */
+const SEVERE_STALL_SECONDS = 10;
 /** A gap below this share of the top bitrate's QoE is too small for `oracleGapClosed`. */
 const GAP_SHARE = 0.02;
 
@@ -68,6 +70,7 @@ function pairsOf(
     baselineQoe: sample(pairs, ({ baseline }) => baseline.qoe.linear),
     algorithmStall: sample(pairs, ({ own }) => own.stallSeconds),
     baselineStall: sample(pairs, ({ baseline }) => baseline.stallSeconds),
+    severe: sample(pairs, ({ own, baseline }) => Number(isSevere(own)) - Number(isSevere(baseline))),
     oracleTriples:
       triples.length === 0
         ? undefined
@@ -90,6 +93,7 @@ const STATISTICS = [
   'baselineMedian',
   'medianRatio',
   'worst',
+  'severe',
   'gap',
   'gapClosed',
   ...LIVE_STATISTICS,
@@ -110,6 +114,7 @@ function statistics(pairs: Pairs, counts: ArrayLike<number>): Record<Statistic, 
     baselineMedian,
     medianRatio: ratio(pairs.algorithmQoe.median(counts), baselineMedian),
     worst: pairs.algorithmStall.tailMean(counts) - pairs.baselineStall.tailMean(counts),
+    severe: pairs.severe.mean(counts),
     gap,
     gapClosed: ratio((algorithm?.mean(counts) ?? Number.NaN) - gapFrom, gap),
     ...liveRecord((_, index) => pairs.live?.[index]?.mean(counts) ?? Number.NaN),
@@ -181,9 +186,14 @@ function comparisonOf(
     qoeMeanRatio: isClearlyPositive('baselineMean') ? estimate('ratio') : null,
     qoeMedianRatio: isClearlyPositive('baselineMedian') ? estimate('medianRatio') : null,
     worst5pctDiff: estimate('worst'),
+    severeShareDiff: estimate('severe'),
     oracleGapClosed: point.gap >= GAP_SHARE * frame.topQoe ? estimate('gapClosed') : null,
     ...(pairs.live && { live: liveRecord(estimate) }),
   };
+}
+
+export function isSevere({ stallSeconds }: SessionResult): boolean {
+  return stallSeconds > SEVERE_STALL_SECONDS;
 }
 
 function byPlace(sessions: readonly SessionResult[]): Map<string, SessionResult> {

@@ -63,7 +63,9 @@ const pathOf = (bps: number): PathForecast => ({
 
 describe('MPC-D a second behind the edge', () => {
   test('plays what the link carries, because playback begins with the first chunk', () => {
-    const { representation, reason, candidates } = createController('mpc-d').decide(liveState({ previousBitrateBps: 5e6 }));
+    const { representation, reason, candidates } = createController('mpc-d').decide(
+      liveState({ previousBitrateBps: 5e6 }),
+    );
     expect(LADDER_BPS[representation]).toBe(22e6);
     expect(reason).toMatch(/^25\.0 Mbit\/s .*: QoE .* stall 0\.00 s$/);
     expect(candidates![7]!.expectedStallSeconds).toBeGreaterThan(0.3);

@@ -4,7 +4,7 @@ import { shownGapClosed } from '../../../replay/evaluation/verdicts.ts';
 import type { SummaryRow } from '../../../replay/results.ts';
 import { type ForestRow, forestChart } from '../charts.ts';
 import type { Block, Figure, SeriesStyle, Table } from '../document.ts';
-import { estimateCell, fixed, percent, turned } from '../format.ts';
+import { estimateCell, fixed, percent, scaled, turned } from '../format.ts';
 import type { Run } from '../runs.ts';
 import {
   COMPONENT_TITLES,
@@ -114,9 +114,10 @@ function differenceTable(
     caption:
       `${title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. ` +
       'QoE = bitrate + stalls + startup + switches, in Mbit/s of undisturbed media, above 0 where the algorithm is ' +
-      `better; "worst 5 %" in seconds of stalls, below 0 where it is better. ${intervalsText(first)}`,
+      `better; "worst 5 %" in seconds of stalls, "over 10 s" in percentage points of the sessions, below 0 where it ` +
+      `is better. ${intervalsText(first)}`,
     names: ['algorithm'],
-    numbers: [...COMPONENT_TITLES, 'worst 5 %, s', 'QoE ratio', 'gap closed'],
+    numbers: [...COMPONENT_TITLES, 'worst 5 %, s', 'over 10 s, points', 'QoE ratio', 'gap closed'],
     rows: [...differences].map(([algorithm, of]) => {
       const row = rows.find((one) => one.algorithm === algorithm);
       const versus = row?.vsBaseline;
@@ -124,6 +125,7 @@ function differenceTable(
         algorithm,
         ...componentCells(of, run.digits),
         estimateCell(versus?.worst5pctDiff, { digits: 1 }),
+        estimateCell(versus?.severeShareDiff && scaled(versus.severeShareDiff, 100), { digits: 1 }),
         estimateCell(versus?.qoeMeanRatio, { digits: 2, plus: false, against: 1 }),
         estimateCell(row && shownGapClosed(row, rows), { digits: 2, plus: false }),
       ];
