@@ -32,7 +32,7 @@ const LIVE: Columns = [
   { title: 'stall s/min', cell: (row) => fixed(row.live?.stallSecondsPerMinute, 2) },
   { title: 'latency s', cell: (row) => fixed(row.live?.latencySecondsMean, 2) },
   { title: 'p95 s', cell: (row) => fixed(row.live?.latencySecondsP95, 2) },
-  { title: 'off rate', cell: (row) => percent(row.live?.offRateShare) },
+  { title: 'not at 1x', cell: (row) => percent(row.live?.offRateShare) },
   { title: 'startup s', cell: (row) => fixed(row.startupSecondsMean, 2) },
   { title: 'wasted', cell: (row) => `${fixed(100 * row.wastedShare, 1)}%` },
   { title: 'dQoE [95%]', cell: (row) => estimate(row.vsBaseline?.live?.qoeDiff, 2) },
@@ -74,7 +74,7 @@ function headline(dataset: string, rows: readonly SummaryRow[]): string {
   const upperBound = rows.find((row) => row.qoeUpperBoundMean !== undefined)?.qoeUpperBoundMean;
   const units = compared?.resampledBy === 'mixed' ? 'groups or recordings' : compared?.resampledBy;
   return [
-    dataset === ALL_DATASETS ? 'all data sets (an extra)' : dataset,
+    dataset === ALL_DATASETS ? 'all data sets together' : dataset,
     ...(compared
       ? [
           `against ${compared.baseline}`,

@@ -23,7 +23,7 @@ export function scopesOf({ datasets, results }: Run): Scope[] {
   }));
   return scopes.length < 2
     ? scopes
-    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together (an extra)', sessions: results.sessions }];
+    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together', sessions: results.sessions }];
 }
 
 /**
