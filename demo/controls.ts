@@ -65,6 +65,11 @@ export class Controls {
         this.#address.reportValidity();
       }
     });
+    const settings = byId('settings');
+    settings.addEventListener('click', () => {
+      const isOpen = byId('controls').classList.toggle('open');
+      settings.setAttribute('aria-expanded', String(isOpen));
+    });
     byId('restart').addEventListener('click', onRestart);
     this.#stop.addEventListener('click', onStop);
     this.#addPlayer.addEventListener('click', onAddPlayer);

@@ -39,7 +39,7 @@ describe('says that MPC-L uses its own forecasts, and why', () => {
   test.each<[Partial<ServiceSituation>, string, string]>([
     [{ players: [playing({ verdict: 'contradicted' })] }, 'Another link', 'does not fit what MPC-L measures'],
     [{ players: [playing({ verdict: 'distrusted' })] }, 'Not believed', 'did not come true'],
-    [{ players: [playing({ verdict: 'not-yet' }), playing()] }, 'Being compared', 'until the service'],
+    [{ players: [playing({ verdict: 'not-yet' }), playing()] }, 'Not yet', 'until the service'],
     [{ players: [playing({ share: 0.5 }), playing({ share: 0.5 })] }, 'Not used', 'several players report'],
     [{ players: [playing({}, { fault: 'levels: expected' })] }, 'Wrong forecasts', 'levels: expected'],
     [

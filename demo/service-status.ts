@@ -94,7 +94,7 @@ function ofForecasts(
   const ages = players.flatMap(({ state: { ageSeconds } }) => (ageSeconds === undefined ? [] : [ageSeconds]));
   if (ages.length === 0) return status('waiting', 'Connecting', 'no forecast yet');
   if (has('not-yet')) {
-    return status('waiting', 'Being compared', `${OWN} until the service's agree with what it measures`);
+    return status('waiting', 'Not yet', `${OWN} until the service knows this link and agrees with what MPC-L measures`);
   }
   const age = `newest forecast ${Math.max(0, ...ages).toFixed(0)} s old`;
   const isUsed = players.every((player) => player.isUsed);

@@ -618,6 +618,7 @@ describe('the connection', () => {
   test('says which version it speaks in each request', async () => {
     const { stage } = await begun();
     expect(stage.requests.map(({ path }) => path)).toEqual([
+      '/v1/forecast?protocol=1',
       '/v1/observations?protocol=1',
       '/v1/events?types=forecast,clock&protocol=1',
     ]);
