@@ -114,6 +114,7 @@ test('MPC-L uses its own forecasts while a service is lost, and notices its retu
   const { port, url } = service;
   try {
     const page = await openLossy(PLAY);
+    await expect(state(page)).toHaveText('None');
     await choice(page).selectOption('at an address…');
     await enter(page, `127.0.0.1:${port}`);
     await expect(address(page)).toHaveValue(url);
