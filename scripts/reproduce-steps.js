@@ -19,7 +19,7 @@ const traces = (names) => `$(printf -- "--traces $DATA/traces/%s.csv " ${names})
 const ALL_SETS = ['autobahn', 'mmsys24', 'road', 'sat-vs-cell', 'starnet', 'starnet-sample', 'tum-idp'].map(
   (set) => `traces/${set}`,
 );
-const ALL_TOGETHER = 'all data sets together (an extra)';
+const ALL_TOGETHER = 'all data sets together';
 
 const household = (scenario, minutes) => ({
   does: `ten households and single players in ${scenario}, on 72 links`,
@@ -85,7 +85,7 @@ npx leo-abr report $OUT/live.json --out $OUT/live`,
         'stalls per minute': 'stalls / min',
         'stalled per minute': 'stall s / min',
         'latency: mean, p95': ['latency, s', 'p95, s'],
-        off: 'off rate 1',
+        off: 'not at 1x',
         QoE: 'QoE',
       },
     },

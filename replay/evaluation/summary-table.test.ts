@@ -40,7 +40,7 @@ test('live sessions have columns of their own', () => {
   const table = summaryTable(summarise(sessions, { scenario: { ladderBps: [3e6, 120e6] }, baseline: 'mpc-d' }));
   const [, titles, , row] = table.split('\n').map((line) => line.trim().split(/ {2,}/));
   expect(titles).toEqual([
-    ...['algorithm', 'n', 'QoE', 'Mbit/s', 'stalls/min', 'stall s/min', 'latency s', 'p95 s', 'off rate', 'startup s'],
+    ...['algorithm', 'n', 'QoE', 'Mbit/s', 'stalls/min', 'stall s/min', 'latency s', 'p95 s', 'not at 1x', 'startup s'],
     ...['wasted', 'dQoE [95%]', 'dStall s/min [95%]', 'dLatency s [95%]'],
   ]);
   expect(row).toEqual([

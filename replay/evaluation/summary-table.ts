@@ -42,7 +42,7 @@ const LIVE: readonly Column[] = [
   { title: 'stall s/min', cell: (row) => fixed(row.live?.stallSecondsPerMinute, 2) },
   { title: 'latency s', cell: (row) => fixed(row.live?.latencySecondsMean, 2) },
   { title: 'p95 s', cell: (row) => fixed(row.live?.latencySecondsP95, 2) },
-  { title: 'off rate', cell: (row) => percent(row.live?.offRateShare) },
+  { title: 'not at 1x', cell: (row) => percent(row.live?.offRateShare) },
   { title: 'startup s', cell: (row) => fixed(row.startupSecondsMean, 2) },
   { title: 'wasted', cell: (row) => `${fixed(100 * row.wastedShare, 1)}%` },
   { title: 'dQoE [95%]', cell: (row) => estimate(row.vsBaseline?.live?.qoeDiff, 2) },
@@ -107,7 +107,7 @@ function headline(dataset: string | undefined, rows: readonly SummaryRow[]): str
     dataset === undefined
       ? 'data sets with one recording each'
       : dataset === ALL_DATASETS
-        ? 'all data sets (an extra)'
+        ? 'all data sets together'
         : dataset,
     ...(compared
       ? [

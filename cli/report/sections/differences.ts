@@ -31,7 +31,7 @@ export function scopesOf({ datasets, results }: Run): Scope[] {
   }));
   return scopes.length < 2
     ? scopes
-    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together (an extra)', sessions: results.sessions }];
+    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together', sessions: results.sessions }];
 }
 
 /** Each scope by itself, but the data sets with one recording together, at the place of the first. */
