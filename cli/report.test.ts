@@ -310,7 +310,7 @@ describe('live results', () => {
     const captions = text.match(/.*: the points of the figures/g)!;
     expect(captions.map((caption) => caption.split(', ').at(-1)!.split(':')[0])).toEqual([
       'data sets with one recording each',
-      'all data sets together (an extra)',
+      'all data sets together',
     ]);
     expect(text.split('data sets with one recording each: the points')[1]).toMatch(/^\| b \| throughput \| 3 s \|/m);
     const { document } = parseHTML(readFileSync(at('live-spread/index.html'), 'utf8'));
@@ -367,7 +367,7 @@ describe('data sets with one recording', () => {
     expect(text.match(/^### Against .*/gm)).toEqual([
       '### Against mpc-d: data sets with one recording each',
       '### Against mpc-d: b',
-      '### Against mpc-d: all data sets together (an extra)',
+      '### Against mpc-d: all data sets together',
     ]);
     const names = ALGORITHMS.split(',');
     const means = columnsOf(text, /data sets with one recording each: each algorithm by itself.*\n/);
@@ -399,7 +399,7 @@ describe('data sets with one recording', () => {
     const { document } = parseHTML(readFileSync(at('spread/index.html'), 'utf8'));
     expect([...document.querySelectorAll('figure > p')].map(({ textContent }) => textContent)).toEqual([
       'data sets with one recording each',
-      'all data sets together (an extra)',
+      'all data sets together',
     ]);
   });
 });
