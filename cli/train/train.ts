@@ -48,7 +48,7 @@ export function trainCommand(io: CommandIo): Command {
     .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')
     .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
-    .option('--environment <folder>', 'folder of the environment, created if missing', environmentFolder('training'))
+    .option('--environment <folder>', 'folder of the environment, created if missing', environmentFolder())
     .action((flags: unknown) => train(flags as Flags, io));
 }
 
