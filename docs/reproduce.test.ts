@@ -153,7 +153,7 @@ describe('npm run reproduce and npm run tables', () => {
     state(10.1);
     const fails = reproduce('--check', 'one');
     expect(fails.status).toBe(1);
-    expect(fails.stdout).toContain('one: step mpc-d: QoE is 10.1 in docs, 10 now\n');
+    expect(fails.stdout).toContain('one: set mpc-d: QoE is 10.1 in docs, 10 now\n');
     expect(reproduce('--update', 'one').status).toBe(0);
     expect(readSteps(at('docs/results'))['one']!.tables['one']!.rows).toEqual([['set', 'mpc-d', 10]]);
     expect(reproduce('three').status).toBe(1);
