@@ -5,8 +5,8 @@ import type { DownloadResult, FlowGroup } from '../kernel/download.ts';
 import { CONGESTION_CONTROLS } from '../kernel/kernel-support.ts';
 import { quicCongestion } from '../kernel/transport-program.ts';
 import type { Estimate } from '../results.ts';
+import { meansWithInterval } from './bootstrap.ts';
 import { groupBy } from './group-by.ts';
-import { meansWithInterval } from './mean-interval.ts';
 import { mean } from './quantiles.ts';
 
 /** One download; the same link, losses included, for all settings of a place. */
