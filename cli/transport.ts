@@ -22,10 +22,9 @@ import { impairmentNamed, kernelSteps } from '../replay/kernel/kernel-steps.ts';
 import { kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { transportObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
 import type { CommandIo } from './command-io.ts';
-import { collect, decimalNumber, jobsOption, seedOption } from './flags.ts';
+import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './options.ts';
 import { withProgress } from './progress.ts';
 import { readJson, requireWritable, requireWritableFolder, writeOutput } from './results-file.ts';
-import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** What `sweep` writes and `report` reads. */

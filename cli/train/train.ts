@@ -9,7 +9,7 @@ import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
-import { collect, jobsOption, seedOption } from '../flags.ts';
+import { collect, jobsOption, seedOption } from '../options.ts';
 import { withProgress } from '../progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../results-file.ts';
 import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';

@@ -1,5 +1,6 @@
 /** The summary as a text table for a terminal. */
 
+import { textTable } from '../formats/text-table.ts';
 import { ALL_DATASETS, type Estimate, type SummaryRow } from '../results.ts';
 
 /** The first column is aligned to the left, all others to the right. */
@@ -46,21 +47,16 @@ const LIVE: Columns = [
  */
 export function summaryTable(summary: readonly SummaryRow[]): string {
   const columns = summary.some(({ live }) => live !== undefined) ? LIVE : ON_DEMAND;
-  const cells = summary.map((row) => columns.map((column) => column.cell(row)));
-  const widths = columns.map((column, i) => Math.max(column.title.length, ...cells.map((line) => line[i]!.length)));
-  const line = (texts: readonly string[]) => {
-    const padded = texts.map((text, i) => (i === 0 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)));
-    return `  ${padded.join('  ')}`.trimEnd();
-  };
-
+  const titles = columns.map((column) => column.title);
+  const [head, ...rows] = textTable([titles, ...summary.map((row) => columns.map((column) => column.cell(row)))], 1);
   const lines: string[] = [];
   for (const [index, row] of summary.entries()) {
     if (row.dataset !== summary[index - 1]?.dataset) {
-      const rows = summary.filter((other) => other.dataset === row.dataset);
+      const members = summary.filter((other) => other.dataset === row.dataset);
       if (lines.length > 0) lines.push('');
-      lines.push(headline(row.dataset, rows), line(columns.map((column) => column.title)));
+      lines.push(headline(row.dataset, members), `  ${head}`);
     }
-    lines.push(line(cells[index]!));
+    lines.push(`  ${rows[index]}`);
   }
   return lines.map((text) => `${text}\n`).join('');
 }
