@@ -1,11 +1,10 @@
 /** The rows of docs/results, from results files: what `leo-abr simulate`, `bench`, `merge` and `transport sweep` write. */
 
-import { quantile } from '../../abr/quantile.ts';
 import type { Estimate, Results, SummaryRow } from '../results.ts';
 import { groupBy } from './group-by.ts';
 import { householdSummary } from './household-figures.ts';
 import { summarise } from './summary.ts';
-import { ratiosToDefault, type SweepRow } from './transport-sweep.ts';
+import { ratiosToDefault, type SweepRow, settingMedians } from './transport-sweep.ts';
 
 /** By column; an estimate is [value, low, high]. Null: does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;
@@ -83,15 +82,12 @@ function householdRows(results: Results): ResultRow[] {
 }
 
 function sweepRows({ impairment, rows, tool }: Sweep): ResultRow[] {
-  const median = (values: number[]) => quantile(Float64Array.from(values).sort(), 0.5);
   return [...ratiosToDefault(rows, tool)].map(([setting, { throughput, rttP95 }]) => {
-    const results = rows.filter(({ flows }) => flows === setting).map((row) => row.results[0]!);
-    const rtt = median(results.map(({ rttSecondsP95 = Number.NaN }) => 1000 * rttSecondsP95));
+    const { throughputBps, rttSecondsP95 } = settingMedians(rows, setting);
     return {
       ...{ impairment, setting },
-      'throughput, Mbit/s': median(results.map(({ throughputBps }) => throughputBps / 1e6)),
-      'p95 RTT, ms': Number.isNaN(rtt) ? null : rtt,
-      'lost, %': median(results.map(({ lostShare }) => 100 * lostShare)),
+      'throughput, Mbit/s': throughputBps / 1e6,
+      'p95 RTT, ms': Number.isNaN(rttSecondsP95) ? null : 1000 * rttSecondsP95,
       'throughput / bbr2': cell(throughput),
       'p95 RTT / bbr2': Number.isNaN(rttP95.value) ? null : cell(rttP95),
     };
