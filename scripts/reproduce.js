@@ -5,48 +5,45 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { commandLine } from './command-line.js';
 import { differences, MANIFEST, readSteps, rowsNow, writeStep } from './result-steps.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Data sets that `leo-abr datasets` cannot fetch. */
 const WITHOUT_RECIPE = ['leocc-digitised', 'starnet-sample'];
+const NEEDS = ['browser', 'python', 'cargo'];
 const USAGE = `usage: npm run reproduce -- [options] [<step>...]
 
-Plays steps of docs/results again: without names all whose recordings are there and that need only the simulator.
+Plays the steps of docs/results again: without names all whose recordings are there and that need only the simulator.
 Results and ${MANIFEST} are in <out>/<step>. A step that was played at this commit, on the same recordings, is not played
 again, and one that was interrupted goes on. The status is 1 if a step failed or cannot run, or a number differs.
 
-  --list                          only lists the steps
-  --check                         compares the results with docs/results
-  --update                        writes the results to docs/results (then: npm run tables)
-  --with browser|python|cargo     also takes the steps that need it (repeatable)
-  --data <folder>                 recordings (default ../shared/data)
-  --results <folder>, --out <folder>   default docs/results, build/reproduce`;
-
-let flags;
-let asked;
-try {
-  ({ values: flags, positionals: asked } = parseArgs({
-    options: {
-      ...Object.fromEntries(['help', 'list', 'check', 'update'].map((name) => [name, { type: 'boolean' }])),
-      with: { type: 'string', multiple: true, default: [] },
-      data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
-      results: { type: 'string', default: join(ROOT, 'docs', 'results') },
-      out: { type: 'string', default: join(ROOT, 'build', 'reproduce') },
-    },
-    allowPositionals: true,
-  }));
-} catch (error) {
-  fail(`${error.message}\n${USAGE}`);
-}
-if (flags.help) {
-  console.log(USAGE);
-  process.exit(0);
-}
+--list              only list the steps
+--check             compare the results with docs/results
+--update            write the results to docs/results (then: npm run tables)
+--with <program>    also the steps that need ${NEEDS.join(', ')}; repeatable
+--data <folder>     recordings, by default ../shared/data
+--results <folder>  the steps, by default docs/results
+--out <folder>      by default build/reproduce`;
+const {
+  values: flags,
+  positionals: asked,
+  refuse,
+} = commandLine(USAGE, {
+  options: {
+    ...Object.fromEntries(['list', 'check', 'update'].map((name) => [name, { type: 'boolean' }])),
+    with: { type: 'string', multiple: true, default: [] },
+    data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
+    results: { type: 'string', default: join(ROOT, 'docs', 'results') },
+    out: { type: 'string', default: join(ROOT, 'build', 'reproduce') },
+  },
+  positionals: Number.POSITIVE_INFINITY,
+});
+const unneeded = flags.with.find((program) => !NEEDS.includes(program));
+if (unneeded !== undefined) refuse(`--with: expected one of ${NEEDS.join(', ')}, got ${unneeded}`);
 const steps = readSteps(flags.results);
 const unknown = asked.find((name) => !Object.hasOwn(steps, name));
-if (unknown !== undefined) fail(`no step ${unknown}: expected some of ${Object.keys(steps).join(', ')}`);
+if (unknown !== undefined) refuse(`no step ${unknown}: expected some of ${Object.keys(steps).join(', ')}`);
 
 const missingIn = (name) => steps[name].recordings.filter((one) => !existsSync(join(flags.data, one)));
 const hasNoRecipe = (one) => WITHOUT_RECIPE.includes(basename(one));
@@ -62,11 +59,6 @@ for (const name of chosen) {
   else if (flags.check || flags.update) differing += await compareOrUpdate(name, folder);
 }
 process.exit(differing > 0 || failed.length > 0 ? 1 : 0);
-
-function fail(message) {
-  console.error(message);
-  process.exit(2);
-}
 
 /** Prints whether the step is played, and why not. */
 function isChosen(name) {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { commandLine } from './command-line.js';
 import { readSteps } from './result-steps.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -13,18 +13,9 @@ Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder
 --check writes nothing; the status is 1 if a page differs.`;
 const MARKED = /(<!-- table: (.+?) -->\n)([\s\S]*?)(<!-- \/table -->)/g;
 
-let flags;
-try {
-  const folder = { type: 'string', default: join(ROOT, 'docs') };
-  flags = parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' }, docs: folder } }).values;
-} catch (error) {
-  console.error(`${error.message}\n${USAGE}`);
-  process.exit(2);
-}
-if (flags.help) {
-  console.log(USAGE);
-  process.exit(0);
-}
+const { values: flags } = commandLine(USAGE, {
+  options: { check: { type: 'boolean' }, docs: { type: 'string', default: join(ROOT, 'docs') } },
+});
 const tables = Object.assign({}, ...Object.values(readSteps(join(flags.docs, 'results'))).map((step) => step.tables));
 for (const name of readdirSync(flags.docs).filter((one) => one.endsWith('.md'))) {
   const file = join(flags.docs, name);

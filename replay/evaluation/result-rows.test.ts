@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Results } from '../results.ts';
 import { resultRows } from './result-rows.ts';
 import { testLiveMetrics, testResults, testSession } from './test-sessions.fixture.ts';
 import type { SweepRow } from './transport-sweep.ts';
@@ -39,8 +40,8 @@ test('rows of households: sum and least over the players, and differences', () =
       }),
     );
   const sessions = [...of('mpc-d', [4, 6]), ...of('mpc-l', [7, 9])];
-  const household = { name: 'two' } as NonNullable<Parameters<typeof testResults>[1]>['household'];
-  const rows = resultRows(testResults(sessions, { ...(household && { household }) }));
+  const household = { name: 'two' } as NonNullable<Results['tool']['household']>;
+  const rows = resultRows(testResults(sessions, { household }));
   expect(rows).toMatchObject([
     { household: 'two', algorithm: 'mpc-d', 'QoE, sum': 10, least: 4, 'stalls, s': 0.5, 'sum, difference': null },
     { household: 'two', algorithm: 'mpc-l', 'QoE, sum': 16, least: 7, 'utilisation, %': 50, 'sum, difference': [6] },
