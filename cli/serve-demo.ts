@@ -9,8 +9,8 @@ import { readTraces } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { type RunningOrigin, startOrigin, staticSite } from '../replay/origin/index.ts';
 import type { CommandIo } from './command-io.ts';
-import { collect } from './flags.ts';
 import { LinkServices } from './link-services.ts';
+import { collect } from './options.ts';
 import { addListenOptions, interrupted, listening, portOption } from './serve-options.ts';
 import { TOOL_FOLDER } from './tool.ts';
 

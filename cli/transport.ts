@@ -23,10 +23,9 @@ import { kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { transportObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
 import { noteLeftOut } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
-import { collect, decimalNumber, jobsOption, seedOption } from './flags.ts';
+import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './options.ts';
 import { withProgress } from './progress.ts';
 import { readJson, requireWritable, requireWritableFolder, writeOutput } from './results-file.ts';
-import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** What `sweep` writes and `report` reads. */
