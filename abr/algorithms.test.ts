@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ALGORITHM_NAMES, type ControllerOptions, createController } from './algorithms.ts';
+import type { Controller } from './controller.ts';
 import { InputError } from './errors.ts';
-import { anyDownloads, anyState } from './random-states.fixture.ts';
+import { anyDownloads, anyQuestion, anyState, type Question } from './random-states.fixture.ts';
 
 describe('createController', () => {
   test.each(ALGORITHM_NAMES)('%s names itself in its decisions and decides in any valid state', (name) => {
@@ -19,13 +20,25 @@ describe('createController', () => {
     );
   });
 
-  test.each(ALGORITHM_NAMES)('%s keeps nothing between sessions or decisions', (name) => {
+  test.each(ALGORITHM_NAMES)('%s keeps nothing between sessions or answers', (name) => {
     const used = createController(name);
+    // It has played a minute at twice the rate.
+    const [{ state: before }] = fc.sample(anyQuestion(true), { numRuns: 1, seed: 2 }) as [Question];
+    for (let second = 0; second < 60; second++) {
+      used.pace?.({ ...before, nowSeconds: before.nowSeconds + second, playbackRate: 2 }, undefined);
+    }
     fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), (state) => {
-        expect(used.decide(state)).toEqual(createController(name).decide(state));
+      fc.property(anyQuestion(), ({ state, inFlight, forecast }) => {
+        const questions: ((controller: Controller) => unknown)[] = [
+          (controller) => controller.decide(state, forecast),
+          (controller) => controller.reconsider?.(state, inFlight, forecast),
+          (controller) => state.live && controller.pace?.(state, inFlight, forecast),
+          (controller) => state.live && controller.pace?.(state, undefined, forecast),
+        ];
+        for (const answerOf of questions) expect(answerOf(used)).toEqual(answerOf(createController(name)));
       }),
-      { numRuns: 200, seed: 2 },
+      // A smaller example would be none: what `used` remembers is not in it.
+      { numRuns: 40, seed: 2, endOnFailure: true },
     );
   });
 

@@ -5,6 +5,8 @@ import type { Controller } from './controller.ts';
 import { InputError, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc-d.ts';
 import { createLiveMpcL as createMpcL } from './mpc-l/live/live-mpc-l.ts';
+import { PathPlan } from './mpc-l/live/path-plan.ts';
+import { DEFAULT_RISK } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { MAX_HORIZON } from './planner.ts';
 import { createThroughput } from './throughput.ts';
@@ -23,9 +25,11 @@ export interface ControllerOptions {
 const NAMED_RISKS = [0, 0.05, 0.25, 0.5, 1];
 
 const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Controller>> = {
-  'mpc-d': (options) => createMpcD(options),
-  'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true }),
-  'mpc-d:cap': (options) => createMpcD({ ...options, bufferCap: true }),
+  'mpc-d': (options) => createMpcD({ ...options, live: new PathPlan() }),
+  'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true, live: new PathPlan() }),
+  'mpc-d:cap': (options) => createMpcD({ ...options, bufferCap: true, live: new PathPlan() }),
+  // The same on demand; live it does not know that playback begins with the first chunk.
+  'mpc-d:textbook': (options) => createMpcD({ ...options, name: 'mpc-d:textbook' }),
   'mpc-l': (options) => createMpcL({ ...options, name: 'mpc-l' }),
   'mpc-l:auto-target': (options) => createMpcL({ ...options, name: 'mpc-l:auto-target', autoTarget: true }),
   'mpc-l:no-rate': (options) => createMpcL({ ...options, name: 'mpc-l:no-rate', rate: false }),
@@ -40,7 +44,8 @@ const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Contro
       (options: ControllerOptions) => createMpcL({ ...options, name: `mpc-l:risk-${risk}`, risk }),
     ]),
   ),
-  'mpc-o': (options) => createMpcO(options),
+  // With MPC-L's aversion to risk, so that both pursue the same objective.
+  'mpc-o': (options) => createMpcO({ ...options, live: new PathPlan({ risk: DEFAULT_RISK }) }),
   bola: () => createBola(),
   throughput: () => createThroughput(),
 };

@@ -77,6 +77,11 @@ export interface LiveState {
   /** The target is the controller's to choose (`targetLatencySeconds: 'auto'`); the given one is the stream's. */
   isTargetFree?: boolean;
   /**
+   * Share of about the last minute (time constant 60 s) at a rate that can be noticed, 0.01 or more off 1; 0 to 1. It
+   * counts the time in which a controller paces, up to the last `pace` (off-rate.ts). Default 0.
+   */
+  offRateShare?: number;
+  /**
    * When the first chunk of the segment to decide on can be requested, on the session's clock. Each later chunk follows
    * after `chunkSeconds`, each later segment after `segmentSeconds`.
    */

@@ -10,6 +10,7 @@ export * from './mpc-d.ts';
 export * from './mpc-l/live/live-mpc-l.ts';
 export * from './mpc-l/mpc-l.ts';
 export * from './mpc-o.ts';
+export * from './off-rate.ts';
 export * from './planner.ts';
 export * from './qoe.ts';
 export * from './robust-throughput.ts';

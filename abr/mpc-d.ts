@@ -6,9 +6,10 @@
  * `abandon` and `bufferCap`.
  */
 
-import { ConstantPath } from './capacity-path.ts';
-import type { Controller, Decision, InFlight, PlayerState } from './controller.ts';
+import { type CapacityPath, ConstantPath } from './capacity-path.ts';
+import type { Controller, Decision, InFlight, Pace, PlayerState } from './controller.ts';
 import { requireInteger } from './errors.ts';
+import type { Forecast } from './forecast.ts';
 import { outlookOnPath } from './outlook.ts';
 import { bestPlan, describePlan, MAX_HORIZON, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
@@ -24,6 +25,28 @@ export interface MpcDOptions {
   abandon?: boolean;
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
+  /** The plan of live streams. Default: the textbook's, which does not know that playback begins with the first chunk. */
+  live?: LivePlan;
+}
+
+/** Plans live streams on one capacity path, whose second 0 is the state's now. */
+export interface LivePlan {
+  /** `evidence`: where the path comes from, for the reason. */
+  decide(
+    state: PlayerState,
+    path: CapacityPath,
+    evidence: string,
+  ): Pick<Decision, 'representation' | 'reason' | 'candidates'>;
+  /** A running download is kept unless it is expected to stall playback for this long. */
+  readonly lateSeconds: number;
+  /** The value of each representation from now on: of the rest of the download in flight, or of its replacement. */
+  reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number;
+  /** How to play from now on; back to the target without a path. */
+  pace(
+    state: PlayerState,
+    inFlight: InFlight | undefined,
+    future: (Pick<Forecast, 'source' | 'handovers'> & { path: CapacityPath }) | undefined,
+  ): Pace;
 }
 
 /** Horizon of RobustMPC, in segments (Yin et al., SIGCOMM'15). */
@@ -53,11 +76,13 @@ class MpcD implements Controller {
   readonly name: string;
   protected readonly plannerOptions: PlannerOptions;
   private readonly outlook: boolean;
+  protected readonly live: LivePlan | undefined;
 
   constructor(options: MpcDOptions) {
     const { bufferCap = false, abandon = false, outlook = false, horizon = DEFAULT_HORIZON } = options;
     this.name = options.name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
     this.outlook = outlook;
+    this.live = options.live;
     requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
     this.plannerOptions = { horizon, bufferCap };
   }
@@ -69,14 +94,14 @@ class MpcD implements Controller {
     }
     const { robustBps, maxError } = throughput;
     const path = new ConstantPath(robustBps);
+    const evidence = `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %)`;
+    const common = { controller: this.name, plannedThroughputBps: robustBps };
+    if (state.live && this.live) return { ...common, ...this.live.decide(state, path, evidence) };
     const plan = bestPlan(state, path, this.plannerOptions);
     const decision: Decision = {
+      ...common,
       representation: plan.representation,
-      controller: this.name,
-      reason:
-        `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %): ` +
-        describePlan(plan, state.segmentSeconds),
-      plannedThroughputBps: robustBps,
+      reason: `${evidence}: ${describePlan(plan, state.segmentSeconds)}`,
     };
     if (this.outlook) decision.candidates = outlookOnPath(state, path);
     return decision;
@@ -85,9 +110,9 @@ class MpcD implements Controller {
 
 class AbandoningMpcD extends MpcD {
   /**
-   * Abandons a download on three conditions: at its rate so far, its remaining bits would outlast the buffer; a lower
-   * representation has fewer bits than remain; and a plan that begins with it is worth more than the plan that
-   * completes the download.
+   * Abandons a download on three conditions: at its rate so far, its remaining bits would outlast the buffer (live, by
+   * `LivePlan.lateSeconds`); a lower representation has fewer bits than remain; and a plan that begins with it is worth
+   * more than the plan that completes the download.
    */
   reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
     if (state.isPaused) return 'keep';
@@ -99,14 +124,17 @@ class AbandoningMpcD extends MpcD {
     const rateBps = Math.max(inFlight.receivedBits, PACKET_BITS) / elapsedSeconds;
     const restBits = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
     const playableSeconds = state.bufferLevelSeconds / state.playbackRate;
-    if (restBits / rateBps <= playableSeconds) return 'keep';
+    const live = state.live && this.live;
+    if (restBits / rateBps <= playableSeconds + (live?.lateSeconds ?? 0)) return 'keep';
 
     const rows = state.upcomingSizesBits;
     const sizes = rows[0] ?? state.ladderBps.map((bps) => bps * state.segmentSeconds);
     const withRest = sizes.map((bits, r) => (r === current ? restBits : bits));
     const resumed = { ...state, upcomingSizesBits: [withRest, ...rows.slice(1)] };
     const path = new ConstantPath(rateBps);
-    const planValue = (first: number) => bestPlan(resumed, path, { ...this.plannerOptions, first }).value;
+    const planValue =
+      live?.reconsider(state, path, inFlight) ??
+      ((first: number) => bestPlan(resumed, path, { ...this.plannerOptions, first }).value);
     let best = current;
     let bestValue = planValue(current);
     for (let r = current - 1; r >= 0; r--) {

@@ -1,13 +1,14 @@
 /**
  * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's only path, with
- * MPC-L's horizon and the buffer cap, and never abandons. It is not an upper bound, because its horizon is finite.
+ * MPC-L's horizon and the buffer cap, and never abandons. It is not an upper bound, because its horizon is finite. Live
+ * it may set the playback rate as MPC-L does.
  */
 
 import { ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import type { Forecast } from './forecast.ts';
 import { horizonOf } from './horizon.ts';
-import { createMpcD } from './mpc-d.ts';
+import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { outlookOnPath } from './outlook.ts';
 import { bestPlan, describePlan } from './planner.ts';
 
@@ -16,6 +17,8 @@ export interface MpcOOptions {
   horizon?: number;
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
+  /** The plan of live streams. Default: the textbook's. */
+  live?: LivePlan;
 }
 
 /** Throws `InputError` for an invalid option. */
@@ -25,32 +28,45 @@ export function createMpcO(options: MpcOOptions = {}): Controller {
 
 class MpcO implements Controller {
   readonly name = 'mpc-o';
+  /** Only with a plan of live streams: towards the target without a single path. */
+  readonly pace?: NonNullable<Controller['pace']>;
   private readonly options: MpcOOptions;
   private readonly fallback: Controller;
 
   constructor(options: MpcOOptions) {
     this.options = options;
     this.fallback = createMpcD(options);
+    const { live } = options;
+    if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));
   }
 
   /** Decides as MPC-D does unless the forecast is a single path. */
   decide(state: PlayerState, forecast?: Forecast): Decision {
-    if (forecast?.kind !== 'paths' || forecast.paths.length !== 1) {
+    const { live, outlook } = this.options;
+    const future = trueFuture(state, forecast);
+    if (future === undefined) {
       const decision = this.fallback.decide(state);
       return { ...decision, controller: this.name, reason: `no path: mpc-d, ${decision.reason}` };
     }
-    const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
-    const issued = forecast.paths[0]!.path;
-    const path = ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued;
+    const { path, ageSeconds, source } = future;
+    const common = { controller: this.name, forecastSource: source, forecastAgeSeconds: ageSeconds };
+    if (state.live && live) return { ...common, ...live.decide(state, path, 'true path') };
     const plan = bestPlan(state, path, { horizon: horizonOf(state, this.options), bufferCap: true });
     const decision: Decision = {
+      ...common,
       representation: plan.representation,
-      controller: this.name,
       reason: `true path: ${describePlan(plan, state.segmentSeconds)}`,
-      forecastSource: forecast.source,
-      forecastAgeSeconds: ageSeconds,
     };
-    if (this.options.outlook) decision.candidates = outlookOnPath(state, path);
+    if (outlook) decision.candidates = outlookOnPath(state, path);
     return decision;
   }
+}
+
+/** The single path of a forecast from now on; undefined without one. */
+function trueFuture(state: PlayerState, forecast?: Forecast) {
+  if (forecast?.kind !== 'paths' || forecast.paths.length !== 1) return undefined;
+  const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
+  const issued = forecast.paths[0]!.path;
+  const { source, handovers } = forecast;
+  return { path: ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued, ageSeconds, source, handovers };
 }

@@ -5,7 +5,8 @@
 
 import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
-import type { Download, PlayerState } from './controller.ts';
+import type { Download, InFlight, LiveState, PlayerState } from './controller.ts';
+import type { Forecast } from './forecast.ts';
 import { type QoeWeights, qoeWeights } from './qoe.ts';
 
 /** An integer or any number between two bounds. */
@@ -106,6 +107,108 @@ export function anyState(choices: StateChoices = {}): fc.Arbitrary<PlayerState> 
         ),
       })),
   );
+}
+
+/** The live part of a state. */
+export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitrary<LiveState> {
+  return fc
+    .record({
+      latencySeconds: fc.double({ min: 0.1, max: 6, noNaN: true }),
+      targetLatencySeconds: fc.double({ min: 0.4, max: 4, noNaN: true }),
+      chunks: fc.constantFrom(1, 2, 4, 30),
+      playbackRates: fc.constantFrom({ min: 0.95, max: 1.05 }, { min: 1, max: 1 }, { min: 0.5, max: 2 }),
+      maxLatencySeconds: fc.constantFrom(2, 5),
+      offRateShare: fc.constantFrom(0, 0.05, 0.1, 0.14, 0.3, 1),
+      firstChunkAtSeconds: fc.double({ min: nowSeconds - 6, max: nowSeconds + 4, noNaN: true }),
+    })
+    .map(({ chunks, ...rest }) => ({ ...rest, chunkSeconds: segmentSeconds / chunks }));
+}
+
+/** The download of the state's segment, requested a second ago. */
+export function inFlightOf(state: PlayerState, representation: number, receivedShare: number): InFlight {
+  const { nowSeconds } = state;
+  const sizeBits = state.upcomingSizesBits[0]![representation]!;
+  return {
+    segmentIndex: state.segmentIndex,
+    bitrateBps: state.ladderBps[representation]!,
+    sizeBits,
+    requestedAtSeconds: nowSeconds - 1,
+    receivedBits: receivedShare * sizeBits,
+    ...(receivedShare > 0 && { firstByteAtSeconds: nowSeconds - 0.9, lastProgressAtSeconds: nowSeconds }),
+    abandonments: 0,
+  };
+}
+
+/** Throughput of the last download, bit/s. */
+export function rateOf({ downloads }: PlayerState): number {
+  const last = downloads[downloads.length - 1];
+  return last === undefined ? 5e6 : last.receivedBits / last.downloadSeconds;
+}
+
+/** A forecast near the throughput of the last download, of quantiles or of paths. */
+export function anyForecast(state: PlayerState): fc.Arbitrary<Forecast> {
+  const { nowSeconds, utcMs = 0 } = state;
+  const dip = {
+    ...{ timingSeconds: 0.1, depth: 0.8, levels: [0.1, 0.5, 0.9], seconds: [0.1, 0.2, 0.5] },
+    collapse: { probability: 0.1, depth: 0.6, seconds: 1.5 },
+  };
+  const anyCommon = fc
+    .record({ ageSeconds: anyNumber(0, 5), handoverInSeconds: anyNumber(-2, 20), confidence: fc.constantFrom(0.2, 1) })
+    .map(({ ageSeconds, handoverInSeconds, confidence }) => ({
+      issuedAtMs: (nowSeconds - ageSeconds) * 1000,
+      source: 'test',
+      handovers: [{ atMs: utcMs + 1000 * handoverInSeconds, confidence, dip }],
+    }));
+  const anyBps = fc.double({ min: 0.4, max: 1.8, noNaN: true }).map((factor) => factor * rateOf(state));
+  const anyCorrelation = fc.constantFrom(0, 0.4, 0.7, 0.95);
+  const anyQuantiles = fc
+    .record({
+      stepEndsSeconds: fc.constantFrom([4], [1, 4, 12, 40]),
+      levels: fc.constantFrom([0.5], [0.1, 0.5, 0.9], [0.05, 0.25, 0.5, 0.75, 0.95], [0.2, 0.5, 0.8]),
+      stepsBps: fc.array(anyBps, { minLength: 4, maxLength: 4 }),
+      rankCorrelation: anyCorrelation,
+      correlation: fc.option(anyCorrelation, { nil: undefined }),
+    })
+    .map(({ stepsBps, correlation, ...rest }) => ({
+      ...rest,
+      quantilesBps: rest.stepEndsSeconds.map((_, k) => rest.levels.map((level) => (0.5 + level) * stepsBps[k]!)),
+      ...(correlation !== undefined && {
+        fluctuation: { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation },
+      }),
+    }));
+  const anyPaths = fc.array(anyBps, { minLength: 1, maxLength: 4 }).map((rates) => ({
+    kind: 'paths' as const,
+    paths: rates.map((bps) => ({ weight: 1 / rates.length, path: new ConstantPath(bps) })),
+  }));
+  return fc.tuple(anyCommon, fc.oneof(anyQuantiles, anyPaths)).map(([common, rest]) => ({ ...common, ...rest }));
+}
+
+/** The arguments of a controller. */
+export interface Question {
+  state: PlayerState;
+  inFlight: InFlight;
+  forecast: Forecast | undefined;
+}
+
+/** At any time, with or without a forecast; `isLive`: of a live stream, else of either kind. */
+export function anyQuestion(isLive = false): fc.Arbitrary<Question> {
+  return fc
+    .tuple(anyState({ downloads: anyDownloads(6) }), anyNumber(0, 60))
+    .map(([state, seconds]) => ({ ...state, nowSeconds: state.nowSeconds + seconds, utcMs: 1e12 + 1000 * seconds }))
+    .chain((state) =>
+      fc
+        .record({
+          live: isLive ? anyLive(state) : fc.option(anyLive(state), { nil: undefined, freq: 2 }),
+          representation: fc.nat({ max: state.ladderBps.length - 1 }),
+          receivedShare: fc.constantFrom(0, 0.01, 0.4, 1),
+          forecast: fc.option(anyForecast(state), { nil: undefined }),
+        })
+        .map(({ live, representation, receivedShare, forecast }) => ({
+          state: live ? { ...state, live } : state,
+          inFlight: inFlightOf(state, representation, receivedShare),
+          forecast,
+        })),
+    );
 }
 
 /** Constant and varying links, also dead ones and ones with latency. */

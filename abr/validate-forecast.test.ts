@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { PlayerState } from './controller.ts';
 import { Futures } from './mpc-l/futures.ts';
-import { DRAWN_SECONDS, LinkFutures } from './mpc-l/live/link-futures.ts';
+import { LinkFutures } from './mpc-l/live/link-futures.ts';
+import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
 import { validateForecast } from './validate-forecast.ts';
 
 const NOW_SECONDS = 100;
@@ -76,15 +77,15 @@ test('law: a valid forecast gives futures of the link whose bits are finite and 
       futures.draw(forecast, NOW_SECONDS - forecast.issuedAtMs / 1000);
       link.draw(state, forecast);
       const wrong: number[][] = [];
-      for (let future = 0; future < link.count; future++) {
+      for (let future = 0; future < link.paths.count; future++) {
         let before = 0;
         for (let seconds = 0.05; seconds < DRAWN_SECONDS; seconds += 0.5) {
-          const bits = link.bitsUntil(future, seconds);
+          const bits = link.paths.bitsUntil(future, seconds);
           if (!(bits >= before && bits < Number.POSITIVE_INFINITY)) wrong.push([future, seconds, bits]);
           before = bits;
         }
-        link.begin();
-        const arrives = link.arrivalSeconds(future, fromSeconds, 1e6);
+        link.paths.begin();
+        const arrives = link.paths.arrivalSeconds(future, fromSeconds, 1e6);
         if (!(arrives >= fromSeconds - 1e-6 && arrives < Number.POSITIVE_INFINITY)) wrong.push([future, arrives]);
       }
       expect(wrong).toEqual([]);

@@ -29,7 +29,7 @@ import {
 } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
-import { decimalNumber, wholeNumber } from './flags.ts';
+import { decimalNumber, wholeNumber } from './options.ts';
 import { Progress } from './progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';

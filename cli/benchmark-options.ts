@@ -15,7 +15,7 @@ import {
   resumePlan,
 } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { parseStarts, type StartsRule } from '../replay/evaluation/starts.ts';
+import { neededOfTraces, parseStarts, type StartsRule } from '../replay/evaluation/starts.ts';
 import { splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { SessionStore, sessionLine } from '../replay/formats/session-store.ts';
@@ -34,15 +34,21 @@ import {
   type OwnControllers,
 } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
-import { encoderEdgeSeconds } from '../replay/scenarios.ts';
+import { encoderEdgeSeconds, type Scenario } from '../replay/scenarios.ts';
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { CommandIo, Output } from './command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
-import { collect, decimalNumber, seedOption, wholeNumber } from './flags.ts';
-import { readFoldModels, requireModelOfEachGroup } from './fold-models.ts';
+import {
+  collect,
+  decimalNumber,
+  readFoldModels,
+  requireModelOfEachGroup,
+  scenarioOption,
+  seedOption,
+  wholeNumber,
+} from './options.ts';
 import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
-import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** The flags as commander hands them over. */
@@ -164,7 +170,7 @@ export async function prepareBenchmark(
     ...(household && { household }),
   });
   const perLine = household?.players.length ?? 1;
-  noteSkipped(plan, stderr);
+  noteLeftOut(plan, scenario, stderr);
   const tool: ToolInfo = {
     name: TOOL_NAME,
     version: TOOL_VERSION,
@@ -174,6 +180,7 @@ export async function prepareBenchmark(
     baseline,
     starts: flags.starts,
     ...(household && { household }),
+    ...(plan.leftOut.length > 0 && { leftOut: plan.leftOut }),
     ...(flags.foldModels !== undefined && { foldModels: flags.foldModels }),
     ...(shard && {
       shard: `${shard.index}/${shard.count}`,
@@ -306,12 +313,11 @@ function atTargetLatency(scenario: ResolvedScenario, text: string | undefined): 
   return { ...scenario, live: { ...live, targetLatencySeconds } };
 }
 
-function noteSkipped(plan: BenchmarkPlan, stderr: Output): void {
-  const [first] = plan.skipped;
-  if (first === undefined) return;
-  const { trace, startSeconds, reason } = first;
-  const more = plan.skipped.length > 1 ? ' ...' : '';
-  stderr.write(`${plan.skipped.length} starts left out: ${trace.name} at ${startSeconds} s (${reason})${more}\n`);
+/** Names the traces, or starts, without room for a session. */
+export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stderr: Output): void {
+  if (leftOut.length === 0) return;
+  const places = leftOut.map(({ trace, startSeconds, reason }) => `  ${trace} at ${startSeconds} s: ${reason}\n`);
+  stderr.write(`${leftOut.length} starts left out; expected ${neededOfTraces(scenario)}:\n${places.join('')}`);
 }
 
 /** Splits the plan into the sessions that an interrupted run of this command finished and those to play. */

@@ -158,6 +158,73 @@ describe('simulate', () => {
     expect(results.sessions.every((session) => session.switches === 0)).toBe(true);
   });
 
+  describe('traces too short for their sessions', () => {
+    const csv = (rates: readonly (number | '')[]) =>
+      `time_s,throughput_mbps\n${rates.map((rate, i) => `${i},${rate}\n`).join('')}`;
+    const flat = (seconds: number, rate: number | '') => Array<number | ''>(seconds).fill(rate);
+
+    test('a short piece between blanks is left out and named, in the results and the report too', async () => {
+      writeFileSync(at('blanks.csv'), csv([...flat(14, 3), ...flat(2, ''), ...flat(300, 20)]));
+      const out = at('blanks.json');
+      const { status, stderr } = await run(simulateArgs({ traces: at('blanks.csv'), starts: 'every:61', out }));
+      expect(status).toBe(0);
+      expect(stderr).toContain(
+        '1 starts left out; expected a trace of 48 s or more (232 s after the start for a whole session of uhd-8):\n' +
+          '  blanks#1 at 0 s: no room for a session in 14 s\n',
+      );
+      const { sessions, tool, summary } = parseResults(readFileSync(out, 'utf8'), out);
+      expect(new Set(sessions.map(({ trace }) => trace))).toEqual(new Set(['blanks#2']));
+      expect(tool.leftOut).toEqual([
+        { dataset: 'unknown', trace: 'blanks#1', startSeconds: 0, reason: 'no room for a session in 14 s' },
+      ]);
+      expect(summary.every(({ qoeMean }) => qoeMean > 0)).toBe(true);
+      expect((await run(['report', out, '--out', at('blanks-report')])).status).toBe(0);
+      expect(readFileSync(at('blanks-report/report.md'), 'utf8')).toContain(
+        '- 1 start left out: blanks#1 at 0 s (no room for a session in 14 s).',
+      );
+    });
+
+    test('without any other trace it is refused', async () => {
+      writeFileSync(at('short.csv'), csv(flat(14, 3)));
+      const { status, stderr } = await run(simulateArgs({ traces: at('short.csv') }));
+      expect(status).toBe(2);
+      expect(stderr).toContain('traces: expected a trace of 48 s or more');
+    });
+
+    test.each([
+      ['a session', {}, 1],
+      ['a household', { household: 'two' }, 2],
+    ])('%s that runs into the beginning of the trace is counted', async (_, flags, sessionCount) => {
+      // The sessions need the last minute, which has nothing.
+      writeFileSync(at('dry.csv'), csv([...flat(180, 20), ...flat(60, 0)]));
+      const out = at('past.json');
+      const { stderr } = await run(
+        simulateArgs({ traces: at('dry.csv'), algorithms: 'mpc-d,throughput', out, ...flags }),
+      );
+      const { sessions, summary } = parseResults(readFileSync(out, 'utf8'), out);
+      expect(sessions.every(({ pastTraceSeconds = 0 }) => pastTraceSeconds > 0)).toBe(true);
+      expect(summary.map(({ pastTrace }) => pastTrace)).toEqual([sessionCount, sessionCount]);
+      expect(stderr).toContain(`mpc-d: ${sessionCount} ran past the trace's end, into its beginning`);
+      expect((await run(['report', out, '--out', at('past-report')])).status).toBe(0);
+      expect(readFileSync(at('past-report/report.md'), 'utf8')).toMatch(
+        /`mpc-d`: \d sessions? ran past the end of the recording, which then began again, by up to \d+\.\d s\./,
+      );
+    });
+
+    test('a live session ends with its encoder, so it never does', async () => {
+      writeFileSync(at('even.csv'), csv(flat(250, 20)));
+      const flags = { traces: at('even.csv'), scenario: 'live-uhd-1', starts: 'at:0,60,61' };
+      const { stdout, stderr } = await run(simulateArgs({ ...flags, algorithms: 'mpc-d' }));
+      // 250 s repeat after 240 s.
+      expect(stderr).toContain('  even at 61 s: no room for a session in 250 s\n');
+      const { sessions } = parseResults(stdout, 'stdout');
+      expect(sessions.map(({ startSeconds, pastTraceSeconds }) => [startSeconds, pastTraceSeconds])).toEqual([
+        [0, undefined],
+        [60, undefined],
+      ]);
+    });
+  });
+
   test('the same seed gives the same bytes, in shards and merged too', async () => {
     const flags = { starts: 'every:4', seed: '7' };
     const whole = await run(simulateArgs({ ...flags, out: at('whole.json') }));

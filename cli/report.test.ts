@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parseHTML } from 'linkedom';
-import { resultsJson } from '../replay/evaluation/assemble-results.ts';
+import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
 import { run } from './run.fixture.ts';
@@ -108,6 +108,7 @@ describe('the page', () => {
     const { dataset } = simulated.sessions[0]!;
     const named = ofRun.map((title) => title.replace('simulator-tests', dataset));
     expect(headings).toEqual([
+      'QoE by algorithm',
       'uhd-8, simulator',
       ...named,
       'uhd-8, browser',
@@ -115,6 +116,25 @@ describe('the page', () => {
       'Simulator against browser',
       'How it was made',
     ]);
+  });
+
+  test('opens with a picture per run and data set, before contents, tables and numbers', () => {
+    const main = page.querySelector('main')!;
+    const [opening, contents] = [...main.children];
+    expect([contents!.nodeName, page.querySelector('header')!.textContent!.trim()]).toEqual([
+      'NAV',
+      'Benchmark: uhd-8',
+    ]);
+    expect([...opening!.children].map(({ nodeName }) => nodeName).slice(0, 2)).toEqual(['H2', 'DIV']);
+    const titles = [...opening!.querySelectorAll('figure > p')].map(({ textContent }) => textContent);
+    const { dataset } = simulated.sessions[0]!;
+    expect(titles).toEqual([`uhd-8, simulator: ${dataset}`, `uhd-8, browser: ${dataset}`]);
+    const labels = [...opening!.querySelectorAll('[role=img]')].map((one) => one.getAttribute('aria-label')!);
+    const means = simulated.summary.map(
+      ({ algorithm, qoeMean }) => `${algorithm} ${qoeMean.toFixed(1).replace('-', '−')}`,
+    );
+    expect(labels[0]).toBe(`Mean QoE by algorithm in Mbit/s, ${dataset}: ${means.join(', ')}.`);
+    expect(main.textContent!.match(/Fewer than 8 sessions per algorithm decide nothing/g)).toHaveLength(2);
   });
 
   test('loads nothing and runs nothing', () => {
@@ -228,16 +248,14 @@ describe('live results', () => {
     const ofRun = [`Against mpc-d: ${dataset}`, 'Distribution of QoE', 'What was rejected or left out'];
     const page = html();
     expect(headingsOf(page)).toEqual([
-      ...['live-hd-3, simulator', ...ofRun, 'live-hd-1, simulator', ...ofRun],
+      ...['QoE by algorithm', 'live-hd-3, simulator', ...ofRun, 'live-hd-1, simulator', ...ofRun],
       ...['Stalls against latency', 'How it was made'],
     ]);
     expect(page.toString()).not.toMatch(/NaN|undefined|Infinity/);
     const text = page.querySelector('main')!.textContent!;
     expect(text).toContain('live with a target latency of 3 s: up to 180 s from the join');
     expect(text).toContain('playback rates 0.95 to 1.05');
-    expect(page.querySelector('.abstract')!.textContent).toMatch(
-      /`?throughput`? against `?mpc-d`?: stalls per minute /,
-    );
+    expect(text).toMatch(/throughput against mpc-d: stalls per minute /);
   });
 
   test('show the summary, and its differences from the baseline', () => {
@@ -280,6 +298,26 @@ describe('live results', () => {
     );
   });
 
+  test('of data sets with one recording share the table of the points, without figures', async () => {
+    const files = [1, 3].map((target) => {
+      const { tool, scenario, sessions } = parseResults(readFileSync(at(`live-${target}.json`), 'utf8'), 'live.json');
+      const spread = ['a', 'b'].flatMap((dataset) => sessions.map((session) => ({ ...session, dataset })));
+      writeFileSync(at(`spread-${target}.json`), resultsJson(assembleResults({ tool, scenario, sessions: spread })));
+      return at(`spread-${target}.json`);
+    });
+    expect((await run(['report', ...files, '--out', at('live-spread')])).status).toBe(0);
+    const text = readFileSync(at('live-spread/report.md'), 'utf8');
+    const captions = text.match(/.*: the points of the figures/g)!;
+    expect(captions.map((caption) => caption.split(', ').at(-1)!.split(':')[0])).toEqual([
+      'data sets with one recording each',
+      'all data sets together',
+    ]);
+    expect(text.split('data sets with one recording each: the points')[1]).toMatch(/^\| b \| throughput \| 3 s \|/m);
+    const { document } = parseHTML(readFileSync(at('live-spread/index.html'), 'utf8'));
+    const figures = [...document.querySelectorAll('[role=img]')].map((one) => one.getAttribute('aria-label')!);
+    expect(figures.filter((label) => label.includes('per minute against mean latency'))).toHaveLength(2);
+  });
+
   test('have their own columns in the CSV; results on demand have none of them', () => {
     const [head, row] = readFileSync(at('live/sessions.csv'), 'utf8').split('\n');
     const columns = head!.split(',');
@@ -297,6 +335,72 @@ describe('live results', () => {
     expect((await run(['report', at('live-3.json'), '--out', at('live')])).status).toBe(0);
     expect(headingsOf(html())).toContain('Stalls against latency');
     expect(readFileSync(at('live/report.md'), 'utf8')).not.toContain('the points of the figures');
+  });
+});
+
+describe('data sets with one recording', () => {
+  const columnsOf = (text: string, caption: RegExp) => {
+    const [, table] = text.split(caption);
+    return table!
+      .trim()
+      .split('\n\n')[0]!
+      .split('\n')
+      .map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
+  };
+  /** The simulated sessions as those of these data sets, with so many recordings each. */
+  const spread = (recordings: Readonly<Record<string, number>>): Results => {
+    const sessions = Object.entries(recordings).flatMap(([dataset, n]) =>
+      Array.from({ length: n }, (_, i) =>
+        simulated.sessions.map((session) => ({ ...session, dataset, group: `${i}`, trace: `${dataset}-${i}` })),
+      ).flat(),
+    );
+    return assembleResults({ tool: simulated.tool, scenario: simulated.scenario, sessions });
+  };
+  const reportOf = async (results: Results) => {
+    writeFileSync(at('spread.json'), resultsJson(results));
+    expect((await run(['report', at('spread.json'), '--out', at('spread')])).status).toBe(0);
+    return readFileSync(at('spread/report.md'), 'utf8');
+  };
+
+  test('share the tables, after their data set, and have no figures of their own', async () => {
+    const text = await reportOf(spread({ a: 1, b: 3, c: 1 }));
+    expect(text.match(/^### Against .*/gm)).toEqual([
+      '### Against mpc-d: data sets with one recording each',
+      '### Against mpc-d: b',
+      '### Against mpc-d: all data sets together',
+    ]);
+    const names = ALGORITHMS.split(',');
+    const means = columnsOf(text, /data sets with one recording each: each algorithm by itself.*\n/);
+    expect(means.map((cells) => cells.slice(0, 2))).toEqual([
+      ['data set', 'algorithm'],
+      ['---', '---'],
+      ...['a', 'c'].flatMap((dataset) => names.map((algorithm) => [dataset, algorithm])),
+    ]);
+    for (const caption of ['difference from mpc-d over pairs', 'quantiles of QoE', 'variants, difference']) {
+      expect(text).toContain(`data sets with one recording each: ${caption}`);
+      expect(text).not.toMatch(new RegExp(`^[ac]: ${caption}`, 'm'));
+    }
+    const { document } = parseHTML(readFileSync(at('spread/index.html'), 'utf8'));
+    const titles = [...document.querySelectorAll('figure > p')].map(({ textContent }) => textContent);
+    expect(titles).toEqual(['data sets with one recording each', 'b']);
+    expect(document.querySelector('main > section .legend')!.textContent).toContain('mpc-o');
+    const captions = [...document.querySelectorAll('figcaption')].map(({ textContent }) => textContent!);
+    expect(captions.filter((caption) => /^[ac]: /.test(caption))).toEqual([]);
+  });
+
+  test('one alone has its own tables', async () => {
+    const text = await reportOf(spread({ a: 1, b: 3 }));
+    expect(text).toContain('### Against mpc-d: a\n');
+    expect(text).not.toContain('data sets with one recording');
+  });
+
+  test('without any other, all together have the picture with intervals', async () => {
+    await reportOf(spread({ a: 1, c: 1 }));
+    const { document } = parseHTML(readFileSync(at('spread/index.html'), 'utf8'));
+    expect([...document.querySelectorAll('figure > p')].map(({ textContent }) => textContent)).toEqual([
+      'data sets with one recording each',
+      'all data sets together',
+    ]);
   });
 });
 

@@ -7,13 +7,15 @@ import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts'
 import { type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 import type { DishScript, SimulatedCapacity } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
-import { wholeNumber } from './flags.ts';
+import { wholeNumber } from './options.ts';
 import { readInput } from './results-file.ts';
 
 export interface ScriptFlags {
   trace: string;
   telemetry?: string;
   seed: string;
+  /** `serve` only. */
+  viewer?: boolean;
 }
 
 /** More than a day of telemetry. */
@@ -42,7 +44,7 @@ export async function dishScript(flags: ScriptFlags, io: CommandIo): Promise<Dis
     const file = flags.telemetry;
     return recordedDish(readTelemetry(readInput(file, '--telemetry', LARGEST_TELEMETRY_BYTES), file), seed);
   }
-  return syntheticDish({ seed, capacity: capacityOf(traceOption(flags.trace, io)) });
+  return syntheticDish({ seed, capacity: capacityOf(traceOption(flags.trace, io)), viewer: flags.viewer === true });
 }
 
 function traceOption(text: string, io: CommandIo): Trace {

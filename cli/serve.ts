@@ -8,7 +8,7 @@ import { placeOf } from '../replay/formats/place.ts';
 import type { DishScript, Log, RunningService, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
-import { collect, decimalNumber } from './flags.ts';
+import { collect, decimalNumber } from './options.ts';
 import { readInput } from './results-file.ts';
 import {
   addListenOptions,
@@ -63,6 +63,7 @@ export function serveCommand(io: CommandIo): Command {
       '--dish <host:port|simulated>',
       'dish to query, usually 192.168.100.1:9200; without one, players are the only source',
     )
+    .option('--no-viewer', 'no simulated viewer of a video, who comes with --dish simulated until a player reports')
     .option('--location <lat,lon[,alt]>', 'location of the dish, in degrees and metres, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--allow-host <name>', 'host name in requests, besides IP addresses (repeatable)', collect, [])
@@ -142,6 +143,9 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
   if (flags.dish === undefined) {
     log.info('no dish: it uses only what players report; --dish 192.168.100.1:9200 would query a dish as well');
   }
+  if (flags.dish === 'simulated' && flags.telemetry === undefined && flags.viewer !== false) {
+    log.info('a simulated viewer downloads and reports until a player does; --no-viewer would leave it out');
+  }
   if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
     log.warn('everybody in the network can use it; --token-file would require a token');
   }
@@ -168,8 +172,16 @@ function reload(
 
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
   const { dish } = flags;
-  if (dish === undefined) return undefined;
   if (dish === 'simulated') return dishScript(flags, io);
+  if (flags.viewer === false) {
+    throw new InputError(
+      '--no-viewer',
+      '--dish simulated',
+      undefined,
+      dish === undefined ? 'no dish' : `--dish ${dish}`,
+    );
+  }
+  if (dish === undefined) return undefined;
   return dishAddressOption(dish, 'a host and a port like 192.168.100.1:9200, or simulated');
 }
 

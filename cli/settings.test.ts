@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
-import { collect } from './flags.ts';
+import { collect } from './options.ts';
 import { Settings } from './settings.ts';
 
 /** The flags after parsing `args`, then the variables, then the file. */
@@ -9,6 +9,7 @@ function settled(args: string[], env: Record<string, string>, file: object = {})
     .option('--port <n>', '', '8790')
     .option('--allow-origin <origin>', '', collect, [])
     .option('--exact-location')
+    .option('--no-viewer')
     .option('--help-me');
   command.parse(args, { from: 'user' });
   const settings = new Settings(command, { except: ['help-me'] });
@@ -39,6 +40,12 @@ describe('settings', () => {
     expect(settled([], { X_EXACT_LOCATION: 'true' })['exactLocation']).toBe(true);
     expect(settled([], { X_EXACT_LOCATION: 'false' }, { 'exact-location': true })['exactLocation']).toBeUndefined();
     expect(() => settled([], { X_EXACT_LOCATION: '1' })).toThrow('X_EXACT_LOCATION: expected true or false, got "1"');
+  });
+
+  test('take a switch that begins with no- by its name', () => {
+    expect(settled([], {})['viewer']).toBe(true);
+    expect(settled([], { X_NO_VIEWER: 'true' })['viewer']).toBe(false);
+    expect(settled([], { X_NO_VIEWER: 'false' }, { 'no-viewer': true })['viewer']).toBe(true);
   });
 
   test('refuse names that are no flags, or flags without a setting', () => {

@@ -56,7 +56,7 @@ export class Settings {
 }
 
 /** As the command line would give it. Lists may be texts with commas or spaces. */
-function valueFor({ defaultValue, required }: Option, given: unknown, place: string): unknown {
+function valueFor({ defaultValue, required, negate }: Option, given: unknown, place: string): unknown {
   const isText = (one: unknown) => typeof one === 'string' && one !== '';
   if (Array.isArray(defaultValue)) {
     const list = typeof given === 'string' ? given.split(/[\s,]+/) : given;
@@ -67,7 +67,8 @@ function valueFor({ defaultValue, required }: Option, given: unknown, place: str
     if (isText(given) || typeof given === 'number') return String(given);
     throw new InputError(place, 'a text or a number', given);
   }
-  if (String(given) === 'true') return true;
-  if (String(given) === 'false') return undefined;
+  // `--no-viewer` sets its attribute to false, which is true otherwise.
+  if (String(given) === 'true') return !negate;
+  if (String(given) === 'false') return negate ? true : undefined;
   throw new InputError(place, 'true or false', given);
 }

@@ -21,11 +21,11 @@ import { type DownloadResult, download, tcpDownload } from '../replay/kernel/dow
 import { impairmentNamed, kernelSteps } from '../replay/kernel/kernel-steps.ts';
 import { kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { transportObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
+import { noteLeftOut } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
-import { collect, decimalNumber, jobsOption, seedOption } from './flags.ts';
+import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './options.ts';
 import { withProgress } from './progress.ts';
 import { readJson, requireWritable, requireWritableFolder, writeOutput } from './results-file.ts';
-import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** What `sweep` writes and `report` reads. */
@@ -103,14 +103,16 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
   const seed = seedOption(flags.seed);
   const jobs = jobsOption(flags.jobs);
   requireWritable(out);
+  const played = { ...scenario, segmentCount: Math.ceil(seconds / scenario.segmentSeconds) };
   const plan = planBenchmark({
     traces: readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) }),
-    scenario: { ...scenario, segmentCount: Math.ceil(seconds / scenario.segmentSeconds) },
+    scenario: played,
     starts: parseStarts(flags.starts),
     algorithms: flows,
     seed,
     ...(flags.shard !== undefined && { shard: parseShard(flags.shard) }),
   });
+  noteLeftOut(plan, played, stderr);
   const isTcp = flows.some((setting) => TCP_SETTINGS.has(setting));
   const obstacle = transportObstacle() ?? (isTcp ? kernelTierObstacle() : undefined);
   if (obstacle !== undefined) throw new InputError('transport sweep', 'another machine', undefined, obstacle);

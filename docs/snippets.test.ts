@@ -109,9 +109,13 @@ describe('commands', () => {
     async ({ command }) => {
       const args = command.split(' ').slice(2);
       // Other tests start browsers and servers; here only their flags are checked. The simulator is slow in Jest's
-      // sandbox: the first segments of each session (of a live one, those before the join and two more) are enough.
+      // sandbox: the first segments of each session (of a live one, those before the join and two more) of some of the sessions are enough.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
-      const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '12'] : args;
+      const asked = isHelp
+        ? [args[0]!, '--help']
+        : args[0] === 'simulate'
+          ? [...args, '--segments', '12', '--shard', '1/10']
+          : args;
       const { status, stdout, stderr } = await run(asked);
       expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
       if (isHelp) for (const flag of args.filter((one) => one.startsWith('--'))) expect(stdout).toContain(`${flag} `);
@@ -181,13 +185,24 @@ declare const runtimeUrl: string;
 declare const wasmUrl: string;
 `;
 
-test('code compiles against the current plugin', () => {
-  const folder = join(ROOT, 'build', 'docs-snippets');
+/** Shaka's import, and the block that replaces it with `moduleResolution` `node16`. */
+const SHAKA_IMPORT = "import shaka from 'shaka-player';\n";
+const isShakaOfNode16 = ({ code }: Block) => code.includes('shakaModule');
+
+test.each([
+  { module: 'esnext', moduleResolution: 'bundler' },
+  { module: 'node16', moduleResolution: 'node16' },
+])('code compiles against the current plugin, with $moduleResolution', (resolution) => {
+  const folder = join(ROOT, 'build', 'docs-snippets', resolution.moduleResolution);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const snippets = [...BLOCKS, ...OTHER_BLOCKS].filter(({ language }) => language === 'ts' || language === 'js');
+  const blocks = [...BLOCKS, ...OTHER_BLOCKS].filter(({ language }) => language === 'ts' || language === 'js');
+  const shakaOfNode16 = blocks.find(isShakaOfNode16)!.code;
+  const snippets = blocks.filter((block) => !isShakaOfNode16(block));
   expect(snippets.length).toBeGreaterThan(10);
-  for (const { document, line, code } of snippets) {
+  expect(snippets.filter(({ code }) => code.includes(SHAKA_IMPORT)).length).toBeGreaterThan(1);
+  for (const { document, line, code: written } of snippets) {
+    const code = resolution.module === 'node16' ? written.replace(SHAKA_IMPORT, shakaOfNode16) : written;
     const imported = [...code.matchAll(/^import .*$/gm)].map(([text]) => text).join('\n');
     const others = Object.entries(IMPORTS)
       .filter(([name]) => !new RegExp(`\\b${name.replace('type ', '')}\\b`).test(imported))
@@ -208,6 +223,7 @@ test('code compiles against the current plugin', () => {
     JSON.stringify({
       compilerOptions: {
         ...base.compilerOptions,
+        ...resolution,
         composite: false,
         emitDeclarationOnly: false,
         noEmit: true,
@@ -222,7 +238,7 @@ test('code compiles against the current plugin', () => {
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },
       },
-      include: ['*.ts', '../../docs/examples/*.ts'],
+      include: ['*.ts', '../../../docs/examples/*.ts'],
     }),
   );
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');

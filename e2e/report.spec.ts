@@ -4,12 +4,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
 import { run } from '../cli/run.fixture.ts';
+import { expectPosixLocale, POSIX_LOCALE } from './posix-locale.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 /** Width of A4 within its margins, in CSS pixels. */
 const PAPER_WIDTH = 703;
 
-test('a report is one page for screens, phones, paper and screen readers', async ({ page }, testInfo) => {
+test('a report is one page for screens, phones, paper and screen readers', async ({ page, browser }, testInfo) => {
   const succeed = async (args: string[]) => {
     const { status, stderr } = await run(args);
     expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
@@ -33,6 +34,12 @@ test('a report is one page for screens, phones, paper and screen readers', async
   expect(asked).toEqual([url]);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Benchmark: uhd-8, live-hd-1');
   expect(await page.getByRole('img').count()).toBeGreaterThan(10);
+  // The opening picture of each run, within the first screen of a desktop.
+  const opening = page.getByRole('region', { name: 'QoE by algorithm' });
+  const pictures = opening.getByRole('img', { name: /^Mean QoE by algorithm/ });
+  await expect(pictures).toHaveCount(2);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  for (const picture of await pictures.all()) await expect(picture).toBeInViewport({ ratio: 1 });
 
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -44,7 +51,16 @@ test('a report is one page for screens, phones, paper and screen readers', async
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
   await page.setViewportSize({ width: 390, height: 800 });
   expect(await width()).toBe(390);
+  await expect(pictures.first()).toBeInViewport({ ratio: 1 });
   await page.emulateMedia({ media: 'print' });
   await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
   expect(await width()).toBe(PAPER_WIDTH);
+
+  const inPosixLocale = await browser.newPage({ locale: POSIX_LOCALE });
+  inPosixLocale.on('pageerror', (error) => asked.push(String(error)));
+  await expectPosixLocale(inPosixLocale);
+  await inPosixLocale.goto(url);
+  expect(await inPosixLocale.getByRole('img').count()).toBeGreaterThan(10);
+  expect(asked).toEqual([url]);
+  await inPosixLocale.close();
 });

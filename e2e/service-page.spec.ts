@@ -11,6 +11,7 @@ import {
   syntheticDish,
 } from '../service/index.ts';
 import { SmallDisk } from '../service/recording/small-disk.fixture.ts';
+import { expectPosixLocale, POSIX_LOCALE } from './posix-locale.ts';
 
 interface Fixtures {
   start(options?: Partial<ServiceOptions>): Promise<RunningService>;
@@ -47,6 +48,34 @@ const headline = (page: Page) => page.locator('#headline');
 const card = (page: Page, name: string) => page.getByRole('region', { name });
 const problems = (page: Page) => page.getByRole('status', { name: 'Problems' });
 
+/** Share of the chart's past that a line covers, in whole pixels. */
+function spanOf(page: Page, line: 'usage' | 'expected'): Promise<number> {
+  return page.evaluate((name) => {
+    const { width } = document.querySelector<SVGPathElement>(`#chart path.${name}`)!.getBBox();
+    const now = document.querySelector<SVGLineElement>('#chart .now')!.x1.baseVal.value;
+    return width / (now - 34);
+  }, line);
+}
+
+/** Contrast (WCAG 2) of a colour on the panel behind the legend; for elements with full opacity only. */
+function legendContrast(page: Page, name: string): Promise<number> {
+  return page.evaluate((key) => {
+    const luminance = (colour: string) => {
+      const [r = 0, g = 0, b = 0] = colour.match(/[\d.]+/g)!.map((part) => {
+        const value = Number(part) / 255;
+        return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const mark = document.querySelector(`.legend .${key}`)!;
+    const { borderTopColor, opacity } = getComputedStyle(mark);
+    if (opacity !== '1') return 0;
+    const panel = getComputedStyle(mark.closest('.card')!).backgroundColor;
+    const [low = 0, high = 0] = [luminance(borderTopColor), luminance(panel)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  }, name);
+}
+
 /** axe finds nothing, light or dark, and no width needs sideways scrolling. */
 async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -55,6 +84,9 @@ async function expectAccessible(page: Page): Promise<void> {
       await page.setViewportSize({ width, height: 800 });
       await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
       await page.screenshot({ path: test.info().outputPath(`${colorScheme}-${width}.png`), fullPage: true });
+    }
+    for (const name of ['usage', 'expected', 'handover', 'fan']) {
+      expect(await legendContrast(page, name), `${colorScheme} ${name}`).toBeGreaterThanOrEqual(3);
     }
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect(violations.map(({ id, nodes }) => [colorScheme, id, nodes[0]?.html])).toEqual([]);
@@ -79,7 +111,7 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
     await expect(card(page, 'Link')).toContainText('forecast, 10 to 90 % and 25 to 75 %');
     await expect(page.locator('#chart .fan')).toHaveCount(2);
     await expect(page.locator('#chart .handover')).toHaveCount(5);
-    await expect(page.locator('#chart path.usage')).toHaveAttribute('d', /^M.*L/);
+    await expect.poll(() => spanOf(page, 'usage')).toBeGreaterThan(0.9);
     await expect(card(page, 'Players').getByRole('row')).toHaveText(['PlayerShareState', /^1100 %downloading/]);
     await expect(card(page, 'Dish')).toContainText(/Ping\d+ ms/);
     await expect(card(page, 'Recordings')).toContainText('Start the service with --record');
@@ -99,6 +131,23 @@ test('shows dish, forecast, handovers and players live, and follows a lost servi
   await start({ port: service.port });
   await expect(headline(page)).toHaveText('No dish is configured. No player reports.');
   await expect(card(page, 'Players')).toContainText(`createServiceForecaster('${service.url}')`);
+});
+
+test('its first picture has the minute before, the forecast, and the simulated viewer', async ({ page, start }) => {
+  test.setTimeout(120_000);
+  const { service, url } = await start({ dish: syntheticDish({ seed: 1, viewer: true }) });
+  const recordedSeconds = () => {
+    const { expectedCapacity } = service.history();
+    return ((expectedCapacity.at(-1)?.atMs ?? 0) - (expectedCapacity[0]?.atMs ?? 0)) / 1000;
+  };
+  await expect.poll(recordedSeconds, { timeout: 60_000 }).toBeGreaterThan(12);
+  await page.goto(url);
+  await expect(headline(page)).toHaveText(/^The dish is online\. A simulated viewer\./);
+  await expect(card(page, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
+  expect(await spanOf(page, 'usage')).toBeGreaterThan(0.9);
+  expect(await spanOf(page, 'expected')).toBeGreaterThan(0.15);
+  await expect(card(page, 'Players').getByRole('row')).toHaveText(['PlayerShareState', /^1 \(simulated\)100 %/]);
+  await expect(card(page, 'Players')).toContainText(`createServiceForecaster('${url}')`);
 });
 
 test('asks for the token, and names a problem and what to do', async ({ page, start }) => {
@@ -178,7 +227,24 @@ test('needs two round trips for its first picture, and little', async ({ page, s
     '/page/theme.css',
     '/v1/forecast',
     '/v1/handovers',
+    '/v1/history',
     '/v1/state',
   ]);
   expect(bytes).toBeLessThan(60_000);
+});
+
+test.describe('in a POSIX locale', () => {
+  test.use({ locale: POSIX_LOCALE });
+
+  test('shows the dish and its recordings', async ({ page, start }) => {
+    const recording = { directory: test.info().outputPath('recordings'), maxBytes: 1e6, maxAgeDays: 1 };
+    const { url } = await start({ dish: syntheticDish({ seed: 1 }), recording });
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    await expectPosixLocale(page);
+    await page.goto(url);
+    await expect(headline(page)).toHaveText(/^The dish is online\./, { timeout: 40_000 });
+    await expect(card(page, 'Recordings')).toContainText(/Lines\d+/);
+    expect(errors).toEqual([]);
+  });
 });

@@ -54,6 +54,8 @@ export interface SessionResult {
   live?: LiveMetrics;
   /** Of a session with others on its link. */
   household?: SeatInHousehold;
+  /** How long it ran past the end of its trace, which then began again; absent if it did not. */
+  pastTraceSeconds?: number;
   /** Only with `--timings`. */
   decisionMicros?: { p50: number; p99: number };
 }
@@ -132,6 +134,8 @@ export interface SummaryRow {
   /** How many of them were cut off, and how many ended by a fault. */
   cutoffs: number;
   faults: number;
+  /** How many ran past the end of their trace; absent if none did. */
+  pastTrace?: number;
   /** QoE-linear. */
   qoeMean: number;
   qoeMedian: number;
@@ -166,6 +170,8 @@ export interface BaselineComparison {
   /** Null unless the baseline's median is clearly positive. */
   qoeMedianRatio: Estimate | null;
   worst5pctDiff: Estimate;
+  /** Of `severeShare`. */
+  severeShareDiff: Estimate;
   /** Null without `mpc-o`, and if its gain over the baseline is below 2 % of the top bitrate's QoE. */
   oracleGapClosed: Estimate | null;
   /** Of a live scenario: differences of means. */
@@ -186,6 +192,14 @@ export interface ResolvedScenario extends Scenario {
   segmentSizesBits: number[][];
 }
 
+/** A trace, or one of its starts in `at:`, that was too short for a session. */
+export interface LeftOutStart {
+  dataset: string;
+  trace: string;
+  startSeconds: number;
+  reason: string;
+}
+
 /** The command that made the results, and its flags. */
 export interface ToolInfo {
   name: string;
@@ -204,6 +218,8 @@ export interface ToolInfo {
   algorithmFiles?: Readonly<Record<string, string>>;
   /** Who shared the links. */
   household?: Household;
+  /** The starts without room for a session; absent if there are none. */
+  leftOut?: readonly LeftOutStart[];
   [key: string]: unknown;
 }
 

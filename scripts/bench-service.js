@@ -1,22 +1,28 @@
-/**
- * `npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200] [households=20] [players=1] [restart]`:
- * loads a prediction service in a process of its own. Each household reports from an address of its own, for all its
- * players at once. Prints response times, lost or repeated events, memory and processor time in Markdown. With `restart`,
- * the service records, is killed after a third of the time, and ends properly after two thirds; also prints what got lost
- * and when streams had forecasts again.
- */
+/** `npm run bench:service`. */
 import { fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleInto } from './bundled-sources.js';
+import { commandLine } from './command-line.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const isRestarted = process.argv.at(-1) === 'restart';
-const [seconds = 60, subscribers = 500, perSecond = 200, households = 20, players = 1] = process.argv
-  .slice(2, isRestarted ? -1 : undefined)
-  .map(Number);
+const { positionals, refuse } = commandLine(
+  `usage: npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200] [households=20] [players=1] [restart]
+
+Loads a prediction service in a process of its own. Each household reports from an address of its own, for all its
+players at once. Prints response times, lost or repeated events, memory and processor time in Markdown. With \`restart\`,
+the service records, is killed after a third of the time, and ends properly after two thirds; also prints what got lost
+and when streams had forecasts again.`,
+  { positionals: 6 },
+);
+const isRestarted = positionals.at(-1) === 'restart';
+const numbers = isRestarted ? positionals.slice(0, -1) : positionals;
+if (numbers.length > 5 || numbers.some((text) => !(Number(text) > 0))) {
+  refuse(`expected at most five positive numbers, then \`restart\` or nothing; got ${positionals.join(' ')}`);
+}
+const [seconds = 60, subscribers = 500, perSecond = 200, households = 20, players = 1] = numbers.map(Number);
 const WARM_UP_SECONDS = 5;
 /** Interval of memory samples. */
 const USAGE_SECONDS = Math.max(2, seconds / 30);

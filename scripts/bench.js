@@ -1,19 +1,22 @@
-/**
- * `npm run bench`, `bench:full` and `bench:kernel`: benchmarks in real browsers, with a report.
- *
- *     node scripts/bench.js short     4 shipped traces, 24 segments, also in the simulator: <10 min on 2 idle cores
- *     node scripts/bench.js full      24 segments from one start per trace of ../shared/data/traces or LEO_ABR_TRACES:
- *                                     hours; MPC-L with the models in LEO_ABR_FOLD_MODELS (`leo-abr train --folds`), by
- *                                     default with the shipped one
- *     node scripts/bench.js kernel    MPC-D and MPC-L under the kernel's CUBIC and BBR: half an hour; Linux and root
- *
- * Each command is printed. `full` and `kernel` resume an unfinished run. Results are in build/bench/<kind>; the exit
- * status is that of the browser sessions.
- */
+/** `npm run bench`, `bench:full` and `bench:kernel`. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commandLine } from './command-line.js';
+
+const { positionals, refuse } = commandLine(
+  `usage: node scripts/bench.js [short|full|kernel]
+
+Benchmarks in real browsers, with a report. Each command is printed. \`full\` and \`kernel\` resume an unfinished run.
+Results are in build/bench/<kind>; the exit status is that of the browser sessions.
+
+npm run bench         short (the default): 4 shipped traces, 24 segments, also in the simulator: <10 min on 2 idle cores
+npm run bench:full    24 segments from one start per trace of ../shared/data/traces or LEO_ABR_TRACES: hours; MPC-L with
+                      the models in LEO_ABR_FOLD_MODELS (\`leo-abr train --folds\`), by default with the shipped one
+npm run bench:kernel  MPC-D and MPC-L under the kernel's CUBIC and BBR: half an hour; Linux and root`,
+  { positionals: 1 },
+);
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const COMMAND = join(ROOT, 'cli', 'bin', 'leo-abr.js');
@@ -36,11 +39,8 @@ const KINDS = {
 /** A fault in a session, and sessions that were rejected: the file has the others. */
 const PARTLY = [1, 4];
 
-const [kind = 'short'] = process.argv.slice(2);
-if (!Object.hasOwn(KINDS, kind)) {
-  console.error(`usage: node scripts/bench.js ${Object.keys(KINDS).join('|')}`);
-  process.exit(2);
-}
+const [kind = 'short'] = positionals;
+if (!Object.hasOwn(KINDS, kind)) refuse(`no benchmark ${kind}: expected one of ${Object.keys(KINDS).join(', ')}`);
 const { traces, flags, contexts = [] } = KINDS[kind];
 const missing = traces.filter((path) => !existsSync(resolve(ROOT, path)));
 if (missing.length > 0) {

@@ -1,10 +1,19 @@
-/** `npm run demo:screenshot -- [seconds=100] [query] [file=docs/images/demo.png]`: the demo's image in README.md. */
+/** `npm run demo:screenshot`. */
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 import { bundledSources } from './bundled-sources.js';
+import { commandLine } from './command-line.js';
 
-const [seconds = '100', query = '', file = 'docs/images/demo.png'] = process.argv.slice(2);
+const { positionals, refuse } = commandLine(
+  `usage: npm run demo:screenshot -- [seconds=100] [query] [file=docs/images/demo.png]
+
+Makes the demo's image in README.md, after this many seconds of playback. The query is that of the page's address, for
+example "?scenario=live-hd-1".`,
+  { positionals: 3 },
+);
+const [seconds = '100', query = '', file = 'docs/images/demo.png'] = positionals;
+if (!(Number(seconds) > 0)) refuse(`seconds: expected a positive number, got ${seconds}`);
 const { findBrowser } = await bundledSources('replay/browser/find-browser.ts');
 const { executablePath, args, env } = await findBrowser();
 

@@ -1,10 +1,13 @@
-/**
- * `npm run ship-model`: generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of
- * `leo-abr train` in predictor/models/built-in.json (docs/own-model.md has the command).
- */
+/** `npm run ship-model`. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { commandLine } from './command-line.js';
+
+commandLine(`usage: npm run ship-model
+
+Generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of \`leo-abr train\` in
+predictor/models/built-in.json (docs/own-model.md has the command).`);
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 // The rest says what kind of file this is.

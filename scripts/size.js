@@ -1,9 +1,12 @@
-/**
- * `npm run size`: compares the built plugin's size in brotli with scripts/size-budget.json (bytes). Exit status 1 if a
- * file is over its budget. A change that grows the plugin on purpose also raises the budget.
- */
+/** `npm run size`. A change that grows the plugin on purpose also raises the budget. */
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
+import { commandLine } from './command-line.js';
+
+commandLine(`usage: npm run size
+
+Compares the built plugin's size in brotli with scripts/size-budget.json (bytes). The exit status is 1 if a file is over
+its budget.`);
 
 const root = new URL('../', import.meta.url);
 const budget = JSON.parse(readFileSync(new URL('scripts/size-budget.json', root), 'utf8'));

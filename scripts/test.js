@@ -1,11 +1,16 @@
-/**
- * `npm test`: unit tests, then browser tests. Its last line is the total, `N passed, N failed[, N skipped]`. Exit
- * status 1 if a test failed or a runner ended without a report.
- */
+/** `npm test`. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commandLine } from './command-line.js';
+
+commandLine(`usage: npm test
+
+Runs the unit tests, then the browser tests. The last line is the total, "N passed, N failed[, N skipped]". The exit
+status is 1 if a test failed or a runner ended without a report. To run some tests:
+    npm run unit -- <file>
+    npm run e2e -- <file>`);
 
 const reports = mkdtempSync(join(tmpdir(), 'leo-abr-test-'));
 const totals = { passed: 0, failed: 0, skipped: 0 };

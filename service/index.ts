@@ -5,6 +5,7 @@ export type { StateReply, Traffic } from './api/wire.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 export { type DishScript, recordedDish, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
+export { startServiceOnLink } from './fake-dish/watched-link.ts';
 export { PassiveCapacity } from './link/passive-capacity.ts';
 export type { Log } from './log.ts';
 export { lockFolder } from './recording/folder-lock.ts';

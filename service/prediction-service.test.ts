@@ -57,6 +57,26 @@ describe('the service', () => {
     expect(service.forecast().forecast?.latency?.quantilesMs.length).toBe(4);
   });
 
+  test('keeps usage and expected capacity of the last minute, also over a leap of the clock', () => {
+    for (const leaps of [new Map<number, number>(), new Map([[80, 3600]])]) {
+      const { service, clock } = served(90, { leaps });
+      const { serverUtcMs, downlinkUsage, expectedCapacity } = service.history();
+      expect(serverUtcMs).toBe(clock.utcMs());
+      for (const rates of [downlinkUsage, expectedCapacity]) {
+        const agesSeconds = rates.map(({ atMs }) => (clock.utcMs() - atMs) / 1000);
+        expect(agesSeconds).toEqual([...agesSeconds].sort((a, b) => b - a));
+        expect(agesSeconds[0]).toBeGreaterThan(58);
+        expect(agesSeconds[0]).toBeLessThanOrEqual(60);
+        expect(agesSeconds.at(-1)).toBeLessThan(2);
+        expect(rates.length).toBeGreaterThan(55);
+      }
+      expect(Math.max(...downlinkUsage.map(({ bps }) => bps))).toBeLessThanOrEqual(1e8);
+      expect(Math.min(...expectedCapacity.map(({ bps }) => bps))).toBeGreaterThan(10e6);
+      clock.advance(30);
+      expect(service.history().downlinkUsage.length).toBeLessThan(32);
+    }
+  });
+
   test('forecasts the link within a second, with few digits', () => {
     const { service } = served(90);
     const forecast = service.forecast().forecast!;

@@ -3,7 +3,7 @@
  * forecasts, handovers and state.
  */
 
-import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type QuantileForecast } from '../abr/forecast.ts';
 import { EventLog } from './api/event-log.ts';
 import { EventStream } from './api/event-stream.ts';
 import type {
@@ -11,6 +11,7 @@ import type {
   EventType,
   ForecastReply,
   HandoversReply,
+  HistoryReply,
   PlayerReport,
   SkyReply,
   StateReply,
@@ -18,6 +19,7 @@ import type {
   WireObservation,
 } from './api/wire.ts';
 import type { Clock } from './clock.ts';
+import { SIMULATED_VIEWER } from './fake-dish/simulated-viewer.ts';
 import { ChangeDetector } from './handovers/change-detector.ts';
 import { DegradedEpoch } from './handovers/degraded-epoch.ts';
 import { KEPT_SECONDS, type KeptState, type Throughput } from './kept-state.ts';
@@ -25,6 +27,7 @@ import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
+import { RateHistory } from './rate-history.ts';
 import { SessionClock } from './session-clock.ts';
 import type { TelemetrySecond } from './telemetry.ts';
 
@@ -85,6 +88,8 @@ export class PredictionService {
   readonly #passive = new PassiveCapacity();
   readonly #epoch = new DegradedEpoch();
   readonly #changes = new ChangeDetector();
+  readonly #usage = new RateHistory();
+  readonly #expected = new RateHistory();
   readonly #listeners: Listener[] = [];
   #parts: Parts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
@@ -164,7 +169,10 @@ export class PredictionService {
       this.#forecastSeconds = nowSeconds;
       const reply = this.forecast();
       const issuedMs = reply.forecast?.issuedAtMs ?? Number.NaN;
-      if (reply.forecast !== null && issuedMs !== this.#publishedMs) this.publish('forecast', reply);
+      if (reply.forecast !== null && issuedMs !== this.#publishedMs) {
+        this.#expected.add(this.session.secondsAt(issuedMs), medianBps(reply.forecast));
+        this.publish('forecast', reply);
+      }
       this.#publishedMs = issuedMs;
     }
     this.#forecaster.prepare();
@@ -197,6 +205,7 @@ export class PredictionService {
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
     this.#epoch.observe(second, epoch);
     if (second.latencyMs !== undefined) this.#forecaster.observePing(atSeconds, second.latencyMs);
+    if (second.downlinkUsageBps !== undefined) this.#usage.add(atSeconds, second.downlinkUsageBps);
     if (second.downlinkUsageBps !== undefined && atSeconds > this.session.startSeconds) {
       const observation = this.#passive.observe(atSeconds, second.downlinkUsageBps, this.#link.lastBusySeconds);
       if (observation !== undefined) this.#forecaster.observe(observation);
@@ -240,6 +249,16 @@ export class PredictionService {
     };
   }
 
+  history(): HistoryReply {
+    const nowSeconds = this.session.nowSeconds();
+    const inUtc = (rates: RateHistory) =>
+      rates.lastMinute(nowSeconds).map(({ atSeconds, bps }) => {
+        return { atMs: Math.round(this.session.utcMsAt(atSeconds)), bps: Math.round(bps) };
+      });
+    const [downlinkUsage, expectedCapacity] = [inUtc(this.#usage), inUtc(this.#expected)];
+    return { serverUtcMs: this.clock.utcMs(), downlinkUsage, expectedCapacity };
+  }
+
   state(): StateReply {
     const { dish, sky, recording, location } = this.#parts;
     const { lastBusySeconds } = this.#link;
@@ -257,8 +276,9 @@ export class PredictionService {
         forecaster: this.#forecaster.source ?? null,
         lastBusyMs: Number.isFinite(lastBusySeconds) ? Math.round(this.session.utcMsAt(lastBusySeconds)) : null,
         subscribers: this.stream.size,
-        eachPlayer: this.#link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
-          return { ...player, reportedMs: Math.round(this.session.utcMsAt(lastSeenSeconds)) };
+        eachPlayer: this.#link.eachPlayer().map(({ name, lastSeenSeconds, ...player }) => {
+          const reportedMs = Math.round(this.session.utcMsAt(lastSeenSeconds));
+          return { ...player, reportedMs, ...(name === SIMULATED_VIEWER && { isSimulated: true as const }) };
         }),
       },
       ...(place !== undefined && { location: place }),
@@ -366,6 +386,11 @@ export class PredictionService {
 
 function onClock(piece: Throughput, atSeconds: number): Throughput {
   return { ...piece, startSeconds: piece.startSeconds + atSeconds, endSeconds: piece.endSeconds + atSeconds };
+}
+
+/** Of the first step. */
+function medianBps({ levels, quantilesBps }: QuantileForecast): number {
+  return quantilesBps[0]![levels.findIndex((level) => level >= 0.5)]!;
 }
 
 /** The next scheduled handover, UTC in ms. */

@@ -9,6 +9,7 @@ import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
+import { reportViewer } from './fake-dish/viewer-reports.ts';
 import { type KeptState, StateFile } from './kept-state.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
@@ -34,7 +35,7 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   /** Required bearer token. Default: none. */
   token?: string | undefined;
   limits?: Partial<ApiLimits>;
-  /** `host:port` of the dish, or the script of a simulated one in this process. Default: none. */
+  /** `host:port` of the dish, or the script of a simulated one in this process, with its viewer. Default: none. */
   dish?: string | DishScript | undefined;
   /** Location of the dish. Default: as the dish reports it. */
   location?: LocationReading | undefined;
@@ -114,16 +115,24 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (sky !== undefined) parts.push(sky);
     const dish = await watchDish(options, { service, place, sky });
     if (dish !== undefined) parts.push(dish);
-    parts.push(every(TICK_MS, () => service.tick(), onFault));
     const address = app.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
+    parts.push(every(TICK_MS, () => service.tick(), onFault));
+    const viewer = typeof options.dish === 'object' ? options.dish.viewer : undefined;
+    if (viewer !== undefined)
+      parts.push(reportViewer(viewer, { service, url: onThisMachine(url), token: options.token }));
     const renewTls = (renewed: object) => (app.server as unknown as TlsServer).setSecureContext(renewed);
     return { url, port: address.port, service, renewTls, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;
   }
+}
+
+/** An address to connect to, if the service listens on all. */
+function onThisMachine(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
 export async function openApiDocument(version: string): Promise<object> {

@@ -6,7 +6,7 @@
 import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';
 import { horizonOf } from '../horizon.ts';
-import { createMpcD } from '../mpc-d.ts';
+import { createMpcD, type LivePlan } from '../mpc-d.ts';
 import { Futures } from './futures.ts';
 import { LaterSegments, lastIndexAtMost } from './later-segments.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
@@ -50,13 +50,14 @@ export class MpcL implements Controller {
   readonly #valueFunction = new ValueFunction();
   readonly #fallback: Controller;
 
-  constructor(options: ResolvedMpcLOptions) {
+  /** `livePlan`: of MPC-D's, which decides without a usable forecast. */
+  constructor(options: ResolvedMpcLOptions, livePlan?: LivePlan) {
     const { name, abandon, tuning, seed } = options;
     this.name = name;
     this.#options = options;
     this.#futures = new Futures(tuning.futures, tuning.bins, seed);
     this.#laterSegments = new LaterSegments(options);
-    this.#fallback = createMpcD({ name, abandon });
+    this.#fallback = createMpcD({ name, abandon, ...(livePlan && { live: livePlan }) });
   }
 
   /**

@@ -30,6 +30,9 @@ export interface MpcLOptions {
   tuning?: Partial<MpcLTuning>;
 }
 
+/** MPC-L's aversion to bad outcomes unless the page chooses another. */
+export const DEFAULT_RISK = 0.1;
+
 /** Constants chosen on recordings, with whole groups left out (docs/findings.md); none depends on a link's scale. */
 export interface MpcLTuning {
   /** Futures drawn from a forecast, 4 to 256. */
@@ -95,7 +98,7 @@ export type ResolvedMpcLOptions = Required<Omit<MpcLOptions, 'horizon' | 'tuning
 
 /** Throws `InputError` for an invalid option. */
 export function resolveMpcLOptions(options: MpcLOptions): ResolvedMpcLOptions {
-  const { horizon, risk = 0.1, maxWastedShare = 1 } = options;
+  const { horizon, risk = DEFAULT_RISK, maxWastedShare = 1 } = options;
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
   requireShare(risk, 'options.risk');
   requireShare(maxWastedShare, 'options.maxWastedShare');

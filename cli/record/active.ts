@@ -10,7 +10,7 @@ import { EventParser } from '../../predictor/service-client/event-parser.ts';
 import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Clock, StateReply } from '../../service/index.ts';
-import { decimalNumber } from '../flags.ts';
+import { decimalNumber } from '../options.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
 import { download, Measurement } from './measurement.ts';

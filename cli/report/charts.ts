@@ -45,6 +45,52 @@ function dashed({ dash }: SeriesStyle): { strokeDasharray?: string } {
   return dash === undefined ? {} : { strokeDasharray: dash };
 }
 
+export interface QoeRow {
+  /** Of the line that it is drawn on. */
+  label: string;
+  algorithm: string;
+  value: number;
+  /** The interval; both are `value` without one. */
+  low: number;
+  high: number;
+}
+
+/** A line per label with its values and intervals, and a dashed line at the baseline's value, if given. */
+export function qoeChart(
+  rows: readonly QoeRow[],
+  options: { baseline: string | undefined; styles: ReadonlyMap<string, SeriesStyle> },
+): string {
+  const styleOf = ({ algorithm }: QoeRow) => options.styles.get(algorithm)!;
+  const labels = [...new Set(rows.map(({ label }) => label))];
+  const baseline = rows.filter(({ algorithm }) => algorithm === options.baseline);
+  return svgOf({
+    width: 460,
+    height: 62 + 26 * labels.length,
+    marginLeft: 16 + 6.8 * Math.max(...labels.map((label) => label.length)),
+    marginRight: 16,
+    marginTop: 8,
+    marginBottom: 40,
+    style: { fontSize: '12px' },
+    x: { label: 'QoE, Mbit/s →', ticks: 5, nice: true, tickFormat: tick, insetLeft: 8, insetRight: 8 },
+    y: { label: null, domain: labels, tickSize: 0 },
+    marks: [
+      Plot.gridX({ stroke: 'var(--line)', strokeOpacity: 1 }),
+      Plot.ruleX(baseline, { x: 'value', stroke: SOFT, strokeDasharray: '4 3' }),
+      Plot.ruleY(rows, {
+        ...{ y: 'label', x1: 'low', x2: 'high', strokeWidth: 3 },
+        stroke: (row: QoeRow) => styleOf(row).color,
+      }),
+      Plot.dot(rows, {
+        ...{ y: 'label', x: 'value', r: 5 },
+        fill: (row: QoeRow) => styleOf(row).color,
+        symbol: (row: QoeRow) => styleOf(row).symbol,
+      }),
+    ],
+    color: { type: 'identity' },
+    symbol: { type: 'identity' },
+  } as PlotOptions);
+}
+
 export interface ForestRow {
   algorithm: string;
   component: string;

@@ -4,6 +4,8 @@ export interface ReportDocument {
   title: string;
   /** One or two sentences under the title. */
   abstract: string[];
+  /** Before the contents. Default: none. */
+  opening?: Section;
   sections: Section[];
 }
 
@@ -41,6 +43,8 @@ export interface Table {
 }
 
 export interface Figure {
+  /** Above the picture. Default: none. */
+  title?: string;
   caption: string;
   /** Text alternative, for readers who cannot see the figure. */
   label: string;

@@ -16,7 +16,7 @@ import { PAGE_STYLE } from './page-style.ts';
 /** Browsers enforce it: the page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
-export function* html({ title, abstract, sections }: ReportDocument): Generator<string> {
+export function* html({ title, abstract, opening, sections }: ReportDocument): Generator<string> {
   const items = abstract.map((text) => `<li>${inline(text)}</li>\n`).join('');
   yield `<!doctype html>
 <html lang="en">
@@ -33,8 +33,15 @@ ${PAGE_STYLE}</style>
 <header>
 <h1>${escaped(title)}</h1>
 ${items === '' ? '' : `<ul class="abstract">\n${items}</ul>\n`}</header>
-${contents(sections)}<main>
+<main>
 `;
+  if (opening !== undefined) yield* sectionsHtml([opening]);
+  yield contents(sections);
+  yield* sectionsHtml(sections);
+  yield '</main>\n</body>\n</html>\n';
+}
+
+function* sectionsHtml(sections: readonly Section[]): Generator<string> {
   let isOpen = false;
   for (const section of sections) {
     if (section.level === 2) {
@@ -46,7 +53,6 @@ ${contents(sections)}<main>
     for (const [i, block] of section.blocks.entries()) yield* blockHtml(block, `${section.id}-${i + 1}`);
   }
   if (isOpen) yield '</section>\n';
-  yield '</main>\n</body>\n</html>\n';
 }
 
 function contents(sections: readonly Section[]): string {
@@ -82,9 +88,10 @@ function* blockHtml(block: Block, id: string): Generator<string> {
   }
 }
 
-function figureHtml({ caption, label, draw }: Figure): string {
+function figureHtml({ title, caption, label, draw }: Figure): string {
+  const heading = title === undefined ? '' : `<p><strong>${escaped(title)}</strong></p>\n`;
   const image = `<div role="img" aria-label="${escaped(label)}">${draw()}</div>`;
-  return `<figure>\n${image}\n<figcaption>${inline(caption)}</figcaption>\n</figure>\n`;
+  return `<figure>\n${heading}${image}\n<figcaption>${inline(caption)}</figcaption>\n</figure>\n`;
 }
 
 function legendHtml(entries: readonly LegendEntry[]): string {

@@ -2,11 +2,11 @@
 
 import { type Block, type Cell, cellText, type ReportDocument, type Table } from './document.ts';
 
-export function* markdown({ title, abstract, sections }: ReportDocument): Generator<string> {
+export function* markdown({ title, abstract, opening, sections }: ReportDocument): Generator<string> {
   yield `# ${title}\n\n`;
   for (const sentence of abstract) yield `- ${sentence}\n`;
   if (abstract.length > 0) yield '\n';
-  for (const { title: heading, level, blocks } of sections) {
+  for (const { title: heading, level, blocks } of [...(opening ? [opening] : []), ...sections]) {
     yield `${'#'.repeat(level)} ${heading}\n\n`;
     for (const block of blocks) yield blockMarkdown(block);
   }

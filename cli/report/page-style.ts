@@ -48,7 +48,7 @@ export const PAGE_STYLE = `:root {${LIGHT}
 }
 *, *::before, *::after { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); }
-header, nav, main { max-width: 1280px; margin: 0 auto; padding: 0 20px; }
+header, main { max-width: 1280px; margin: 0 auto; padding: 0 20px; }
 header { padding-top: 28px; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 12px; }
 h2 { font-size: 1.3rem; margin: 0 0 8px; }
@@ -91,10 +91,14 @@ tbody th { font-weight: 600; white-space: nowrap; }
 td.number, td.name { white-space: nowrap; }
 .interval { display: block; font-size: 0.9em; color: var(--text-soft); font-weight: 400; }
 strong { font-weight: 700; }
+@media (max-width: 600px) {
+  header, main { padding: 0 10px; }
+  section { padding: 14px 12px; }
+}
 @page { size: A4; margin: 14mm 12mm; }
 @media print {
   :root { --page: #ffffff; font-size: 9.5pt; }
-  header, nav, main { max-width: none; padding: 0; }
+  header, main { max-width: none; padding: 0; }
   nav { display: none; }
   section { border: 0; border-radius: 0; padding: 0; margin: 12pt 0; }
   h2, h3 { break-after: avoid; }

@@ -8,12 +8,13 @@ import { type Block, cellText, type ReportDocument, type Section } from './docum
 import { count, estimateCell, turned } from './format.ts';
 import type { Run } from './runs.ts';
 import { ablationBlocks } from './sections/ablation.ts';
-import { differencesFrom, type Scope, scopesOf } from './sections/differences.ts';
+import { differencesFrom, largeScopes, type Scope, scopeGroupsOf } from './sections/differences.ts';
 import { difficultyBlocks } from './sections/difficulty.ts';
 import { distributionBlocks, tailBlocks } from './sections/distribution.ts';
 import { householdBlocks } from './sections/households.ts';
 import { leftOutBlocks } from './sections/left-out.ts';
 import { frontBlocks, liveHeadline, liveSummaryBlocks } from './sections/live.ts';
+import { openingBlocks } from './sections/opening.ts';
 import { provenanceBlocks } from './sections/provenance.ts';
 import { sessionBlocks } from './sections/sessions.ts';
 import { summaryBlocks } from './sections/summary.ts';
@@ -42,23 +43,27 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
   };
   for (const [i, run] of runs.entries()) {
     const add = (id: string, heading: string, blocks: Block[]) => addSection(`run-${i + 1}-${id}`, heading, blocks, 3);
-    const scopes = scopesOf(run);
+    const groups = scopeGroupsOf(run);
     const variants = new Set(ablationsAmong(run.algorithms).map(({ variant }) => variant));
     const main = run.algorithms.filter((algorithm) => !variants.has(algorithm));
-    addSection(`run-${i + 1}`, runTitle(run), [{ kind: 'text', text: overview(run) }]);
+    const items = headlines(run);
+    addSection(`run-${i + 1}`, runTitle(run), [
+      { kind: 'text', text: overview(run) },
+      ...(items.length > 0 ? [{ kind: 'list' as const, items }] : []),
+    ]);
     if (run.results.sessions.length === 0) continue;
     const isLive = run.scenario.live !== undefined;
-    for (const [s, scope] of scopes.entries()) {
-      const blocks = isLive ? liveSummaryBlocks(run, scope) : summaryBlocks(run, scope, styles);
-      add(`summary-${s + 1}`, `Against ${run.baseline}: ${scope.title}`, blocks);
+    for (const [g, group] of groups.entries()) {
+      const blocks = isLive ? liveSummaryBlocks(run, group) : summaryBlocks(run, group, styles);
+      add(`summary-${g + 1}`, `Against ${run.baseline}: ${group.title}`, blocks);
     }
-    add('households', 'Households', householdBlocks(run, scopes));
-    add('distribution', 'Distribution of QoE', distributionBlocks(run, scopes, { algorithms: main, styles }));
+    add('households', 'Households', householdBlocks(run, groups));
+    add('distribution', 'Distribution of QoE', distributionBlocks(run, groups, { algorithms: main, styles }));
     // These need on-demand QoE, its components, or a buffer that fills by whole segments.
     if (!isLive) {
-      add('tail', 'Mean against tail', tailBlocks(run, scopes, styles));
-      add('difficulty', 'Easy and hard places', difficultyBlocks(run, scopes));
-      add('ablation', 'What the parts are worth', ablationBlocks(run, scopes));
+      add('tail', 'Mean against tail', tailBlocks(run, groups, styles));
+      add('difficulty', 'Easy and hard places', difficultyBlocks(run, groups));
+      add('ablation', 'What the parts are worth', ablationBlocks(run, groups));
       add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
     }
     add('left-out', 'What was rejected or left out', leftOutBlocks(run));
@@ -81,7 +86,13 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
   ]);
   return {
     title: title ?? `Benchmark: ${[...new Set(runs.map(({ scenarioLabel }) => scenarioLabel))].join(', ')}`,
-    abstract: runs.flatMap(headlines),
+    abstract: [],
+    opening: {
+      id: 'opening',
+      title: 'QoE by algorithm',
+      level: 2,
+      blocks: openingBlocks(runs, { styles, runTitle }),
+    },
     sections,
   };
 }
@@ -121,11 +132,11 @@ function challengerOf({ algorithms, baseline }: Run): string | undefined {
   );
 }
 
-/** A sentence per data set, in the same form for a gain and a loss. */
+/** A sentence per data set with more than one recording, in the same form for a gain and a loss. */
 function headlines(run: Run): string[] {
   const challenger = challengerOf(run);
   if (challenger === undefined) return [];
-  return scopesOf(run)
+  return largeScopes(scopeGroupsOf(run))
     .filter(({ dataset }, _, all) => dataset !== ALL_DATASETS || all.length === 1)
     .flatMap((scope) => headline(run, scope, challenger) ?? []);
 }
@@ -134,7 +145,7 @@ function headline(run: Run, scope: Scope, challenger: string): string | undefine
   const { baseline, digits, scenario } = run;
   if (scenario.live) {
     const text = liveHeadline(run, scope, challenger);
-    return text && `${runTitle(run)}, ${scope.title}: \`${challenger}\` against \`${baseline}\`: ${text}`;
+    return text && `${scope.title}: \`${challenger}\` against \`${baseline}\`: ${text}`;
   }
   const of = { algorithms: [challenger], baseline, label: scope.dataset };
   const difference = differencesFrom(run, scope.sessions, of).get(challenger);
@@ -152,7 +163,7 @@ function headline(run: Run, scope: Scope, challenger: string): string | undefine
     cellText(estimateCell(estimate, { digits })),
   );
   return (
-    `${runTitle(run)}, ${scope.title}: \`${challenger}\` against \`${baseline}\` over ` +
+    `${scope.title}: \`${challenger}\` against \`${baseline}\` over ` +
     `${count(difference.pairs, 'pair')}: QoE ${total}, of which bitrate ${fromBitrate} and stalls ${fromStalls}: ` +
     `${verdict}.`
   );

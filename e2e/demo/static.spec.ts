@@ -13,6 +13,7 @@ import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.
 import { staticSite } from '../../replay/origin/index.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
+import { expectPosixLocale, POSIX_LOCALE } from '../posix-locale.ts';
 import { expect, untilPlayed } from './demo-test.ts';
 
 const TRACE = 'stationary-crowded';
@@ -57,6 +58,8 @@ test('three players race on the service worker, which follows the trace and goes
   await untilPlayed(page, 2);
   expect(await page.evaluate(async (url) => (await fetch(url)).status, `${site}traces`)).toBe(200);
   await expect(page.locator('video')).toHaveCount(3);
+  await expect(page.getByRole('option', { name: 'one on this link' })).toBeDisabled();
+  await expect(page.locator('#no-link-service')).toContainText('A service needs a server');
 
   const { id } = await page.evaluate(
     async (spec) => (await fetch('session', { method: 'POST', body: JSON.stringify(spec) })).json(),
@@ -85,4 +88,20 @@ test('three players race on the service worker, which follows the trace and goes
   expect(errors).toEqual([]);
   const response = await (await context.newPage()).goto(`${site}traces`);
   expect([response!.status(), response!.fromServiceWorker()]).toEqual([404, false]);
+});
+
+test.describe('in a POSIX locale', () => {
+  test.use({ locale: POSIX_LOCALE });
+
+  test('the built page plays and draws', async ({ page, site }) => {
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    await expectPosixLocale(page);
+    await page.goto(`${site}?trace=${TRACE}&scenario=${SCENARIO}`);
+    await untilPlayed(page, 2);
+    await expect(page.locator('#trace option').first()).toBeAttached();
+    await expect(page.locator('.uplot').first()).toBeVisible();
+    await page.screenshot({ path: test.info().outputPath('posix.png'), fullPage: true });
+    expect(errors).toEqual([]);
+  });
 });

@@ -256,6 +256,10 @@ test.describe('the ONNX forecaster', () => {
     await expectForecasts(page);
   });
 
+  test("its Worker stays in a Worker of the page's own", () => {
+    expect(buildApp("import 'leo-abr/onnx-worker';")).toContain('postMessage');
+  });
+
   test("forecasts in a plain HTML file with the document's code", async ({ page }) => {
     const { manifest, segments } = serveStream();
     const code = codeBlock('docs/onnx.md', manifest, 'leo-abr.onnx.js').replace(/(?=<\/script>\s*$)/, watched);
@@ -301,19 +305,24 @@ test('its types need no configuration, and Node can import it', () => {
      export const names: readonly string[] = CONTROLLER_NAMES;
      // @ts-expect-error not in the small entry
      attachSmall(MediaPlayer().create(), { controller: 'mpc-l' });
+     import 'leo-abr/global';
+     LeoAbr.attachLeoAbr(MediaPlayer().create(), own);
+     export type Worker = typeof import('leo-abr/onnx-worker');
+     import { createLeoAbrFactory, type ShakaPlayer } from 'leo-abr/shaka';
+     export const factory = (player: ShakaPlayer) => createLeoAbrFactory(player, live);
     `,
   );
-  const flags = '--noEmit --strict --target es2022 --module esnext --moduleResolution bundler --lib es2022,dom'.split(
-    ' ',
-  );
-  let output = '';
-  try {
-    runNode('typescript/bin/tsc', [...flags, '--exactOptionalPropertyTypes', 'typed.ts'], app);
-  } catch (error) {
-    output = String((error as { stdout?: unknown }).stdout);
+  const flags = '--noEmit --strict --exactOptionalPropertyTypes --target es2022 --lib es2022,dom'.split(' ');
+  for (const resolution of ['--module esnext --moduleResolution bundler', '--module node16']) {
+    let output = '';
+    try {
+      runNode('typescript/bin/tsc', [...flags, ...resolution.split(' '), 'typed.ts'], app);
+    } catch (error) {
+      output = String((error as { stdout?: unknown }).stdout);
+    }
+    // Errors in dash.js's own declarations do not count.
+    expect(output.split('\n').filter((line) => /^(typed|.*leo-abr)/.test(line))).toEqual([]);
   }
-  // Errors in dash.js's own declarations do not count.
-  expect(output.split('\n').filter((line) => /^(typed|.*leo-abr)/.test(line))).toEqual([]);
   for (const entry of ['leo-abr', 'leo-abr/live', 'leo-abr/mpc-d']) {
     const check = `import('${entry}').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))`;
     expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe('function undefined');

@@ -45,8 +45,10 @@ export interface ServiceForecasterState {
   detail?: string;
   /**
    * `trusted`: its forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because
-   * service or session have just started, and the service knows too little of the link. `distrusted`: they are not used,
-   * because they were much worse than a simple baseline.
+   * service or session have just started: the service knows too little of the link, or its first forecast has not been
+   * compared with 2 s of this session's downloading. `contradicted`: they are not used in this session, because the
+   * first one did not fit what the session measured; the service probably watches another link. `distrusted`: they are
+   * not used, because they were much worse than a simple baseline.
    */
   verdict: Verdict;
   /** Age of the newest forecast; absent before the first. */
@@ -128,6 +130,7 @@ class RemoteForecaster implements ServiceForecaster {
       report: () => ({ player, observations: this.#report(), isDownloading: this.#isDownloading }),
       onShare: (share) => {
         this.#share = share;
+        if (share < 1) this.#gate.compareAnew();
       },
       onState: (detail) => {
         this.#detail = detail;

@@ -4,6 +4,7 @@ import { groupBy } from '../evaluation/group-by.ts';
 import { liveMetrics } from '../evaluation/live-metrics.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
+import { withTraceEnd } from '../evaluation/trace-end.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
 import { playbackHistory } from './playback-history.ts';
@@ -30,7 +31,7 @@ export function browserSessionResult({
   const ended = record.requests.filter(({ endedAtSeconds }) => endedAtSeconds < (record.live?.endSeconds ?? Infinity));
   const received = ended.reduce((sum, request) => sum + request.receivedBits, 0);
   const used = segments.reduce((sum, row) => sum + row.sizeBits + row.abandonedBits, 0);
-  return roundedSession({
+  const session: SessionResult = {
     trace: trace.name,
     dataset: trace.metadata.dataset,
     group: trace.metadata.recordingGroup,
@@ -63,7 +64,8 @@ export function browserSessionResult({
         }),
       }),
     ...(timings && decisionMicros(record.decisionMillis)),
-  });
+  };
+  return roundedSession(withTraceEnd(session, trace, scenario));
 }
 
 /** One row per received segment, with all its requests. */

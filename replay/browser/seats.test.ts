@@ -1,17 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { testSession, testTrace } from '../evaluation/test-sessions.fixture.ts';
 import { BROWSER_HOUSEHOLDS } from '../households.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
-import type { SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { liveSessionSeconds, SCENARIOS } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
 import type { PlayedSession } from './run-bench.ts';
 import { inHousehold, seatsOf } from './seats.ts';
 
 const scenario = resolveScenario(SCENARIOS['hd-16']!);
 const alone: PlannedSession = {
-  trace: {} as Trace,
+  trace: testTrace('t', 45),
   startSeconds: 30,
   segmentCount: 48,
   algorithm: 'mpc-l',
@@ -64,7 +63,7 @@ describe('a played household', () => {
         ...({
           planned,
           attempt: 1,
-          result: { algorithm: planned.algorithm, startSeconds: 30 } as SessionResult,
+          result: testSession({ algorithm: planned.algorithm, startSeconds: 30 }),
         } as PlayedSession),
         originLog: [log('init', joinSeconds), log('segment', joinSeconds + 0.12345678), log('segment', 99)],
         ...(player === 2 && rejected !== undefined && { rejected }),
@@ -80,6 +79,10 @@ describe('a played household', () => {
       })),
     );
     expect(seated(played()).some((one) => 'rejected' in one)).toBe(false);
+    // The last one's download ends 0.8 s after the trace.
+    expect(seated(played()).map(({ result }) => result.pastTraceSeconds)).toEqual([
+      ...[undefined, undefined, undefined, 0.823457],
+    ]);
   });
 
   test('is rejected as one', () => {

@@ -1,6 +1,7 @@
 /** The players of a line of the plan: one, or those of a household with their own joins. */
 
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { withTraceEnd } from '../evaluation/trace-end.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { roundedSession } from '../simulator/session-result.ts';
@@ -51,6 +52,7 @@ export function inHousehold(
     const first = scenario.live ? undefined : one.originLog.find(({ kind }) => kind === 'segment');
     const joinSeconds = first?.requestedAtSeconds ?? plannedSeconds;
     const household = { name, algorithm, player, joinSeconds, linkUtilisation };
-    return { ...one, ...rejected, result: roundedSession({ ...one.result, household }) };
+    const result = withTraceEnd({ ...one.result, household }, one.planned.trace, scenario);
+    return { ...one, ...rejected, result: roundedSession(result) };
   });
 }

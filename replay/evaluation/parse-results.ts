@@ -218,6 +218,7 @@ const session = object({
   household: optional(
     object({ name: text, algorithm: text, player: count, joinSeconds: notNegative, linkUtilisation: notNegative }),
   ),
+  pastTraceSeconds: optional(positive),
   decisionMicros: optional(object({ p50: notNegative, p99: notNegative })),
 });
 
@@ -252,6 +253,7 @@ const results = object({
     baseline: text,
     shard: optional(text),
     work: optional(text),
+    leftOut: optional(list(object({ dataset: text, trace: text, startSeconds: notNegative, reason: text }))),
   }),
   scenario,
   sessions: list(session),

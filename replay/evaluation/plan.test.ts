@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { parseHousehold } from '../households.ts';
 import { orderSessions, parseShard, planBenchmark, resumePlan, sessionKey } from './plan.ts';
 import { parseStarts } from './starts.ts';
 import { testResults, testScenario, testSession, testTrace } from './test-sessions.fixture.ts';
@@ -40,8 +41,33 @@ describe('planBenchmark', () => {
   });
 
   test('reports traces and starts without room', () => {
-    const { skipped } = planBenchmark({ ...options, starts: parseStarts('at:0,61'), traces: [testTrace('a', 240)] });
-    expect(skipped.map(({ trace, startSeconds }) => [trace.name, startSeconds])).toEqual([['a', 61]]);
+    const traces = [testTrace('a', 240), testTrace('b', 300), testTrace('c', 47)];
+    const { leftOut } = planBenchmark({ ...options, starts: parseStarts('at:0,61'), traces });
+    expect(leftOut.map(({ trace, startSeconds, reason }) => [trace, startSeconds, reason])).toEqual([
+      ['a', 61, 'no room for a session in 240 s'],
+      ['c', 0, 'no room for a session in 47 s'],
+      ['c', 61, 'no room for a session in 47 s'],
+    ]);
+  });
+
+  test.each([
+    // The joiner at 30 s has 24 s and 52 s of media, live 30 s and 60 s.
+    ['uhd-8', 60, 90],
+    ['live-hd-1', 60, 90],
+  ])('%s: no player of a household has less than 40 s of media, unless it joins a whole one so late', (name, a, b) => {
+    const household = parseHousehold('{"players": [{}, {"joinSeconds": 30}]}', 'late.json');
+    const of = (joined: typeof household) => {
+      const { sessions, leftOut } = planBenchmark({
+        ...options,
+        scenario: testScenario(name),
+        household: joined,
+        traces: [testTrace('a', a), testTrace('b', b), testTrace('c', 300)],
+      });
+      return [[...new Set(sessions.map(({ trace }) => trace.name))], leftOut.map(({ trace }) => trace)];
+    };
+    expect(of(household)).toEqual([['b', 'c'], ['a']]);
+    const late = parseHousehold('{"players": [{}, {"joinSeconds": 160}]}', 'late.json');
+    expect(of(late)).toEqual([['c'], ['a', 'b']]);
   });
 
   test('refuses traces of the same name, repeated algorithms and a benchmark without sessions', () => {
@@ -50,7 +76,7 @@ describe('planBenchmark', () => {
     );
     expect(() => planBenchmark({ ...options, algorithms: ['mpc-d', 'mpc-d'] })).toThrow(/each once/);
     expect(() => planBenchmark({ ...options, traces: [testTrace('a', 8)] })).toThrow(
-      'traces: expected a trace of 12 s or more (232 s after the start for a whole session of uhd-8), ' +
+      'traces: expected a trace of 48 s or more (232 s after the start for a whole session of uhd-8), ' +
         'got 1 too short: "a" of 8 s',
     );
   });

@@ -4,12 +4,12 @@ import { describeValue, InputError } from '../../abr/errors.ts';
 import { seedOf } from '../../abr/random.ts';
 import { placeOf } from '../formats/place.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
-import type { ResolvedScenario, Results, SessionResult } from '../results.ts';
+import type { LeftOutStart, ResolvedScenario, Results, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { groupBy } from './group-by.ts';
 import { sameJson } from './same-json.ts';
-import { neededOfTraces, type SessionStart, type StartsRule, sessionStarts } from './starts.ts';
+import { leastSegments, neededOfTraces, type SessionStart, type StartsRule, sessionStarts } from './starts.ts';
 
 export interface PlannedSession extends SessionStart {
   trace: Trace;
@@ -42,8 +42,7 @@ interface BenchmarkOptions {
 export interface BenchmarkPlan {
   /** By data set, trace, start, and algorithms in the given order. */
   sessions: PlannedSession[];
-  /** Traces, or starts of `at:`, without room for a session. */
-  skipped: { trace: Trace; startSeconds: number; reason: string }[];
+  leftOut: LeftOutStart[];
 }
 
 /** Parses `i/n`, 1 <= i <= n. */
@@ -72,14 +71,13 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   );
   rejectNamesakes(traces);
 
-  const plan: BenchmarkPlan = { sessions: [], skipped: [] };
+  const plan: BenchmarkPlan = { sessions: [], leftOut: [] };
   let turn = 0;
   for (const trace of traces) {
     const fitting = sessionStarts(trace, scenario, starts).filter(
-      ({ segmentCount }) =>
-        household?.players.every((player) => segmentsOfPlayer(player, { segmentCount, scenario }) > 0) ?? true,
+      ({ segmentCount }) => household === undefined || hasRoom(household, segmentCount, scenario),
     );
-    plan.skipped.push(...skippedStarts(trace, starts, fitting));
+    plan.leftOut.push(...startsLeftOut(trace, starts, fitting));
     for (const start of fitting) {
       const isMine = shard === undefined || turn % shard.count === shard.index - 1;
       turn++;
@@ -216,10 +214,21 @@ function rejectNamesakes(sorted: readonly Trace[]): void {
   }
 }
 
-function skippedStarts(trace: Trace, rule: StartsRule, fitting: readonly SessionStart[]): BenchmarkPlan['skipped'] {
+/** No player has a shorter session than the household and `leastSegments` allow. */
+function hasRoom({ players }: Household, segmentCount: number, scenario: Scenario): boolean {
+  const least = leastSegments(scenario);
+  return players.every((player) => {
+    const segments = segmentsOfPlayer(player, { segmentCount, scenario });
+    const whole = segmentsOfPlayer(player, { segmentCount: scenario.segmentCount, scenario });
+    return segments > 0 && segments >= Math.min(least, whole);
+  });
+}
+
+function startsLeftOut(trace: Trace, rule: StartsRule, fitting: readonly SessionStart[]): LeftOutStart[] {
   const wanted = 'atSeconds' in rule ? rule.atSeconds : [0];
-  const reason = `no room for a session in ${trace.durationSeconds} s`;
+  const { name, durationSeconds, metadata } = trace;
+  const reason = `no room for a session in ${durationSeconds} s`;
   return wanted
     .filter((startSeconds) => !fitting.some((start) => start.startSeconds === startSeconds))
-    .map((startSeconds) => ({ trace, startSeconds, reason }));
+    .map((startSeconds) => ({ dataset: metadata.dataset, trace: name, startSeconds, reason }));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { SCENARIOS } from '../scenarios.ts';
-import { parseStarts, SLACK_SECONDS, sessionStarts } from './starts.ts';
+import { leastSegments, neededOfTraces, parseStarts, SLACK_SECONDS, sessionStarts } from './starts.ts';
 
 const uhd = SCENARIOS['uhd-8']!;
 const every61 = parseStarts('every:61');
@@ -32,8 +32,20 @@ describe('sessionStarts', () => {
     expect(sessionStarts({ durationSeconds: 74 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 15 }]);
   });
 
-  test('no session in a trace of two segments, or if no start fits', () => {
-    expect(sessionStarts({ durationSeconds: 11.9 }, uhd, every61)).toEqual([]);
+  test('no session of less than 40 s of media, unless the scenario is shorter', () => {
+    const counts = (durationSeconds: number, scenario = uhd) =>
+      sessionStarts({ durationSeconds }, scenario, every61).map(({ segmentCount }) => segmentCount);
+    // A piece of 14 s would play one segment, whose startup decides its QoE alone.
+    expect(counts(14)).toEqual([]);
+    expect([counts(47.9), counts(48)]).toEqual([[], [10]]);
+    expect([counts(14, { ...uhd, segmentCount: 1 }), counts(14, { ...uhd, segmentCount: 2 })]).toEqual([[1], []]);
+    const small = SCENARIOS['small-6']!;
+    // It wraps at 30 s, or at 45 s.
+    expect([counts(44.9, small), counts(45, small)]).toEqual([[], [20]]);
+    expect(neededOfTraces(small)).toMatch(/^a trace of 45 s or more/);
+  });
+
+  test('no session if no start fits', () => {
     expect(sessionStarts({ durationSeconds: 60 }, uhd, parseStarts('at:30'))).toEqual([]);
     expect(sessionStarts({ durationSeconds: 300 }, uhd, parseStarts('at:30,69'))).toEqual([
       { startSeconds: 30, segmentCount: 48 },
@@ -52,10 +64,12 @@ describe('sessionStarts', () => {
   test('a live session fits exactly, and plays a short trace to its end', () => {
     const live = SCENARIOS['live-hd-1']!;
     const starts = (durationSeconds: number) => sessionStarts({ durationSeconds }, live, every61);
-    expect(starts(180 + 61)).toEqual([0, 61].map((startSeconds) => ({ startSeconds, segmentCount: 100 })));
+    expect(starts(255)).toEqual([0, 61].map((startSeconds) => ({ startSeconds, segmentCount: 100 })));
+    // 241 s wrap at 240 s, one second before the second session would end.
+    expect(starts(241)).toEqual([{ startSeconds: 0, segmentCount: 100 }]);
     // 60 s, and 10 segments before the join.
     expect(starts(60)).toEqual([{ startSeconds: 0, segmentCount: 40 }]);
-    expect(starts(1.9)).toEqual([]);
+    expect([starts(39), starts(46)]).toEqual([[], [{ startSeconds: 0, segmentCount: 32 }]]);
   });
 
   test('law: every session fits, and the next start would not', () => {
@@ -67,6 +81,7 @@ describe('sessionStarts', () => {
           const starts = sessionStarts({ durationSeconds }, uhd, { everySeconds });
           for (const { startSeconds, segmentCount } of starts) {
             expect(startSeconds + segmentCount * uhd.segmentSeconds).toBeLessThanOrEqual(durationSeconds);
+            expect(segmentCount).toBeGreaterThanOrEqual(leastSegments(uhd));
           }
           const media = uhd.segmentCount * uhd.segmentSeconds;
           if (durationSeconds >= media + SLACK_SECONDS) {

@@ -1,6 +1,7 @@
 /** The starts of sessions in a trace and their numbers of segments: the `--starts` rule of the protocol. */
 
 import { InputError } from '../../abr/errors.ts';
+import { EPOCH_SECONDS } from '../../abr/index.ts';
 import { liveSessionSeconds, type Scenario } from '../scenarios.ts';
 import { type Trace, wrapSeconds } from '../trace.ts';
 
@@ -18,6 +19,13 @@ export const SLACK_SECONDS = 40;
 
 /** A trace that is too short for a whole session keeps this many segments unplayed, for startup and stalls. */
 const SPARE_SEGMENTS = 2;
+
+/**
+ * The shortest session of a short trace, in seconds of media (live: after the join). QoE is per second of media, so a
+ * shorter session says hardly more than how long its first segment took: one segment with a startup of 3.7 s has a QoE
+ * of -442 in `uhd-8` with every algorithm.
+ */
+export const LEAST_MEDIA_SECONDS = 40;
 
 /** Tolerance for durations, which are sums of decimal steps. */
 const ROUNDING_SECONDS = 1e-9;
@@ -54,8 +62,8 @@ function decimal(text: string): number {
 /**
  * The sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
  * `SLACK_SECONDS`, or the live session alone. A trace that is too short for one session plays floor(duration / segment)
- * - 2 segments from 0, without wrapping (live: floor(duration / segment) after the join). Empty if this does not fit
- * either, or none of the given starts.
+ * - 2 segments from 0, without wrapping (live: floor(duration / segment) after the join). Empty if these are fewer than
+ * `leastSegments`, or if none of the given starts fits.
  */
 export function sessionStarts(
   trace: Pick<Trace, 'durationSeconds'>,
@@ -63,11 +71,15 @@ export function sessionStarts(
   rule: StartsRule,
 ): SessionStart[] {
   const { segmentCount } = scenario;
-  const lastStartSeconds = trace.durationSeconds - neededSeconds(scenario) + ROUNDING_SECONDS;
+  // A live session has no slack, so it must end before the trace wraps.
+  const playableSeconds = scenario.live ? wrapSeconds(trace) : trace.durationSeconds;
+  const lastStartSeconds = playableSeconds - neededSeconds(scenario) + ROUNDING_SECONDS;
   if (lastStartSeconds < 0) {
     const asksForZero = 'everySeconds' in rule || rule.atSeconds.includes(0);
     const fitting = segmentsOfShortTrace(trace, scenario);
-    return asksForZero && fitting > 0 ? [{ startSeconds: 0, segmentCount: Math.min(segmentCount, fitting) }] : [];
+    return asksForZero && fitting >= leastSegments(scenario)
+      ? [{ startSeconds: 0, segmentCount: Math.min(segmentCount, fitting) }]
+      : [];
   }
   const starts: SessionStart[] = [];
   if ('atSeconds' in rule) {
@@ -85,8 +97,19 @@ export function sessionStarts(
 /** The requirements of `sessionStarts`, for messages. */
 export function neededOfTraces(scenario: Scenario): string {
   const { name, live, segmentSeconds, playbackRate = 1 } = scenario;
-  const least = ((live ? 1 : SPARE_SEGMENTS + 1) * segmentSeconds) / playbackRate;
+  const mediaSeconds = (leastSegments(scenario) * segmentSeconds - (live?.timeShiftSeconds ?? 0)) / playbackRate;
+  const spareSeconds = live ? 0 : (SPARE_SEGMENTS * segmentSeconds) / playbackRate;
+  // Longer traces wrap at a multiple of 15 s.
+  const periodSeconds =
+    mediaSeconds > EPOCH_SECONDS ? Math.ceil(mediaSeconds / EPOCH_SECONDS) * EPOCH_SECONDS : mediaSeconds;
+  const least = Math.max(mediaSeconds + spareSeconds, periodSeconds);
   return `a trace of ${least} s or more (${neededSeconds(scenario)} s after the start for a whole session of ${name})`;
+}
+
+/** Segments of the shortest session of a short trace: `LEAST_MEDIA_SECONDS`, or all if the scenario has fewer. */
+export function leastSegments({ segmentSeconds, segmentCount, live }: Played): number {
+  const mediaSeconds = LEAST_MEDIA_SECONDS + (live?.timeShiftSeconds ?? 0);
+  return Math.min(segmentCount, Math.ceil(mediaSeconds / segmentSeconds - ROUNDING_SECONDS));
 }
 
 type Played = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>;
@@ -105,6 +128,5 @@ function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, scenario: P
   // Traces may wrap before their end.
   const wrapsAtSeconds = wrapSeconds(trace);
   if (live === undefined) return Math.min(whole(trace.durationSeconds) - SPARE_SEGMENTS, whole(wrapsAtSeconds));
-  const playedSeconds = Math.min(trace.durationSeconds, wrapsAtSeconds);
-  return playedSeconds < segmentSeconds ? 0 : whole(playedSeconds + live.timeShiftSeconds);
+  return whole(wrapsAtSeconds + live.timeShiftSeconds);
 }

@@ -1,12 +1,21 @@
 /** The summary as a text table for a terminal. */
 
 import { ALL_DATASETS, type Estimate, type SummaryRow } from '../results.ts';
+import { groupBy } from './group-by.ts';
+import { oneRecordingDatasets, shownGapClosed, tooFewSessions } from './verdicts.ts';
 
-/** The first column is aligned to the left, all others to the right. */
-type Columns = readonly { title: string; cell(row: SummaryRow): string }[];
+/** Columns of names are aligned to the left, all others to the right. */
+interface Column {
+  title: string;
+  cell(row: SummaryRow, summary: readonly SummaryRow[]): string;
+  isName?: boolean;
+}
 
-const ON_DEMAND: Columns = [
-  { title: 'algorithm', cell: (row) => row.algorithm },
+const DATASET: Column = { title: 'data set', cell: (row) => row.dataset, isName: true };
+const ALGORITHM: Column = { title: 'algorithm', cell: (row) => row.algorithm, isName: true };
+
+const ON_DEMAND: readonly Column[] = [
+  ALGORITHM,
   { title: 'n', cell: (row) => String(row.sessions) },
   { title: 'QoE', cell: (row) => fixed(row.qoeMean, 2) },
   { title: 'p5', cell: (row) => fixed(row.qoeP5, 1) },
@@ -20,11 +29,12 @@ const ON_DEMAND: Columns = [
   { title: 'dQoE [95%]', cell: (row) => estimate(row.vsBaseline?.qoeDiff, 2) },
   { title: 'ratio', cell: (row) => fixed(row.vsBaseline?.qoeMeanRatio?.value, 2) },
   { title: 'dWorst 5% [95%]', cell: (row) => estimate(row.vsBaseline?.worst5pctDiff, 1) },
-  { title: 'gap closed', cell: (row) => percent(row.vsBaseline?.oracleGapClosed?.value) },
+  { title: 'dSevere % [95%]', cell: (row) => estimate(row.vsBaseline?.severeShareDiff, 1, 100) },
+  { title: 'gap closed', cell: (row, summary) => percent(shownGapClosed(row, summary)?.value) },
 ];
 
-const LIVE: Columns = [
-  { title: 'algorithm', cell: (row) => row.algorithm },
+const LIVE: readonly Column[] = [
+  ALGORITHM,
   { title: 'n', cell: (row) => String(row.sessions) },
   { title: 'QoE', cell: (row) => fixed(row.live?.qoe, 2) },
   { title: 'Mbit/s', cell: (row) => fixed(row.meanBitrateBps / 1e6, 2) },
@@ -32,7 +42,7 @@ const LIVE: Columns = [
   { title: 'stall s/min', cell: (row) => fixed(row.live?.stallSecondsPerMinute, 2) },
   { title: 'latency s', cell: (row) => fixed(row.live?.latencySecondsMean, 2) },
   { title: 'p95 s', cell: (row) => fixed(row.live?.latencySecondsP95, 2) },
-  { title: 'off rate', cell: (row) => percent(row.live?.offRateShare) },
+  { title: 'not at 1x', cell: (row) => percent(row.live?.offRateShare) },
   { title: 'startup s', cell: (row) => fixed(row.startupSecondsMean, 2) },
   { title: 'wasted', cell: (row) => `${fixed(100 * row.wastedShare, 1)}%` },
   { title: 'dQoE [95%]', cell: (row) => estimate(row.vsBaseline?.live?.qoeDiff, 2) },
@@ -41,47 +51,71 @@ const LIVE: Columns = [
 ];
 
 /**
- * A block per data set: a headline with its name and units of resampling, and a line per algorithm. Differences are to
- * the baseline; a dash means not applicable. Ends with a line break; empty for an empty summary.
+ * A block per data set: a headline with its name and units of resampling, and a line per algorithm; data sets with one
+ * recording share a block. Differences are to the baseline; a dash means not applicable. A last line names the data sets
+ * with too few sessions. Ends with a line break; empty for an empty summary.
  */
 export function summaryTable(summary: readonly SummaryRow[]): string {
   const columns = summary.some(({ live }) => live !== undefined) ? LIVE : ON_DEMAND;
-  const cells = summary.map((row) => columns.map((column) => column.cell(row)));
-  const widths = columns.map((column, i) => Math.max(column.title.length, ...cells.map((line) => line[i]!.length)));
-  const line = (texts: readonly string[]) => {
-    const padded = texts.map((text, i) => (i === 0 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)));
+  const small = oneRecordingDatasets(summary);
+  const blocks = groupBy(summary, ({ dataset }) => (small.has(dataset) ? undefined : dataset));
+  const texts = [...blocks].map(([dataset, rows]) =>
+    block(dataset, rows, { columns: dataset === undefined ? [DATASET, ...columns] : columns, summary }),
+  );
+  const verdict = tooFewSessions(summary);
+  return [...texts, ...(verdict === undefined ? [] : [`${verdict}\n`])].join('\n');
+}
+
+function block(
+  dataset: string | undefined,
+  rows: readonly SummaryRow[],
+  { columns, summary }: { columns: readonly Column[]; summary: readonly SummaryRow[] },
+): string {
+  const widths = columns.map((column) =>
+    Math.max(column.title.length, ...summary.map((row) => column.cell(row, summary).length)),
+  );
+  const line = (cell: (column: Column) => string) => {
+    const padded = columns.map((column, i) => {
+      const text = cell(column);
+      return column.isName ? text.padEnd(widths[i]!) : text.padStart(widths[i]!);
+    });
     return `  ${padded.join('  ')}`.trimEnd();
   };
-
-  const lines: string[] = [];
-  for (const [index, row] of summary.entries()) {
-    if (row.dataset !== summary[index - 1]?.dataset) {
-      const rows = summary.filter((other) => other.dataset === row.dataset);
-      if (lines.length > 0) lines.push('');
-      lines.push(headline(row.dataset, rows), line(columns.map((column) => column.title)));
-    }
-    lines.push(line(cells[index]!));
-  }
+  const lines = [
+    headline(dataset, rows),
+    line(({ title }) => title),
+    ...rows.map((row) => line(({ cell }) => cell(row, summary))),
+  ];
   return lines.map((text) => `${text}\n`).join('');
 }
 
-function headline(dataset: string, rows: readonly SummaryRow[]): string {
+/** `dataset` undefined: the block of the data sets with one recording. */
+function headline(dataset: string | undefined, rows: readonly SummaryRow[]): string {
   const compared = rows.find((row) => row.vsBaseline !== null)?.vsBaseline;
-  const early = rows.flatMap(({ algorithm, cutoffs, faults }) => [
-    ...(cutoffs > 0 ? [`${algorithm}: ${cutoffs} cut off`] : []),
-    ...(faults > 0 ? [`${algorithm}: ${faults} ended by a fault`] : []),
-  ]);
+  const early = rows.flatMap((row) => {
+    const name = dataset === undefined ? `${row.dataset} ${row.algorithm}` : row.algorithm;
+    const { cutoffs, faults, pastTrace = 0 } = row;
+    return [
+      ...(cutoffs > 0 ? [`${name}: ${cutoffs} cut off`] : []),
+      ...(faults > 0 ? [`${name}: ${faults} ended by a fault`] : []),
+      ...(pastTrace > 0 ? [`${name}: ${pastTrace} ran past the trace's end, into its beginning`] : []),
+    ];
+  });
   const upperBound = rows.find((row) => row.qoeUpperBoundMean !== undefined)?.qoeUpperBoundMean;
   const units = compared?.resampledBy === 'mixed' ? 'groups or recordings' : compared?.resampledBy;
   return [
-    dataset === ALL_DATASETS ? 'all data sets (an extra)' : dataset,
+    dataset === undefined
+      ? 'data sets with one recording each'
+      : dataset === ALL_DATASETS
+        ? 'all data sets together'
+        : dataset,
     ...(compared
       ? [
           `against ${compared.baseline}`,
           compared.units < 2 ? 'no intervals: one recording' : `intervals resample ${compared.units} ${units}`,
         ]
       : []),
-    ...(upperBound !== undefined ? [`no session plan beats ${fixed(upperBound, 2)}`] : []),
+    ...(dataset !== undefined && upperBound !== undefined ? [`no session plan beats ${fixed(upperBound, 2)}`] : []),
     ...early,
   ].join(' | ');
 }
@@ -94,8 +128,9 @@ function percent(value: number | undefined): string {
   return value === undefined ? '-' : `${fixed(100 * value, 0)}%`;
 }
 
-function estimate(of: Estimate | undefined, digits: number): string {
+/** `scale` multiplies the numbers. */
+function estimate(of: Estimate | undefined, digits: number, scale = 1): string {
   if (of === undefined) return '-';
-  const signed = (value: number) => (value >= 0 ? '+' : '') + value.toFixed(digits);
+  const signed = (value: number) => (value >= 0 ? '+' : '') + (scale * value).toFixed(digits);
   return of.ci95 === null ? signed(of.value) : `${signed(of.value)} [${signed(of.ci95[0])}, ${signed(of.ci95[1])}]`;
 }

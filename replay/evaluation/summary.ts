@@ -10,12 +10,10 @@ import {
   type SummaryRow,
 } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
-import { compareWithBaseline } from './comparison.ts';
+import { compareWithBaseline, isSevere } from './comparison.ts';
 import { groupBy } from './group-by.ts';
 import { mean, tailSize } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
-
-const SEVERE_STALL_SECONDS = 10;
 
 interface SummaryOptions {
   scenario: Pick<Scenario, 'ladderBps'>;
@@ -66,6 +64,7 @@ function rowOf(
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
   const upperBounds = sessions.flatMap((session) => session.qoeUpperBound?.linear ?? []);
+  const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   let wastedBits = 0;
   let keptBits = 0;
   for (const session of sessions) {
@@ -78,6 +77,7 @@ function rowOf(
     sessions: sessions.length,
     cutoffs: sessions.filter((session) => session.endedBy === 'cutoff').length,
     faults: sessions.filter((session) => session.endedBy === 'fault').length,
+    ...(pastTrace > 0 && { pastTrace }),
     qoeMean: mean(qoes),
     qoeMedian: quantile(qoes, 0.5),
     qoeP5: quantile(qoes, 0.05),
@@ -85,7 +85,7 @@ function rowOf(
     ...(upperBounds.length === sessions.length && { qoeUpperBoundMean: mean(upperBounds) }),
     stallSecondsMean: mean(stalls),
     stallSecondsWorst5pct: mean(stalls.subarray(stalls.length - tailSize(stalls.length))),
-    severeShare: stalls.filter((seconds) => seconds > SEVERE_STALL_SECONDS).length / stalls.length,
+    severeShare: sessions.filter(isSevere).length / sessions.length,
     startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
     wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,

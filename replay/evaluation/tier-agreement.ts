@@ -2,8 +2,8 @@
 
 import { seedOf } from '../../abr/random.ts';
 import type { Estimate, SessionResult } from '../results.ts';
+import { meansWithInterval } from './bootstrap.ts';
 import { groupBy } from './group-by.ts';
-import { meansWithInterval } from './mean-interval.ts';
 import { sessionKey } from './plan.ts';
 import { resamplingUnits, unitsByDataset } from './resampling-units.ts';
 

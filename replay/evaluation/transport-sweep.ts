@@ -1,12 +1,13 @@
 /** Compares the settings of congestion controls by downloads on the same links (`leo-abr transport sweep`). */
 
 import { InputError } from '../../abr/errors.ts';
+import { median } from '../../abr/quantile.ts';
 import type { DownloadResult, FlowGroup } from '../kernel/download.ts';
 import { CONGESTION_CONTROLS } from '../kernel/kernel-support.ts';
 import { quicCongestion } from '../kernel/transport-program.ts';
 import type { Estimate } from '../results.ts';
+import { meansWithInterval } from './bootstrap.ts';
 import { groupBy } from './group-by.ts';
-import { meansWithInterval } from './mean-interval.ts';
 import { mean } from './quantiles.ts';
 
 /** One download; the same link, losses included, for all settings of a place. */
@@ -80,6 +81,19 @@ export function ratiosToDefault(rows: readonly SweepRow[], { seed }: { seed: num
     found.set(flows, { places: pairs.length, throughput: asRatio(throughput), rttP95: asRatio(rttP95) });
   }
   return found;
+}
+
+/** Medians over the links, of downloads with one flow of a setting. Not measured: NaN. */
+export function settingMedians(
+  rows: readonly SweepRow[],
+  flows: string,
+): Required<Pick<DownloadResult, 'throughputBps' | 'rttSecondsP95' | 'lostShare'>> {
+  const results = rows.filter((row) => row.flows === flows).map((row) => row.results[0]!);
+  return {
+    throughputBps: median(results.map(({ throughputBps }) => throughputBps)),
+    rttSecondsP95: median(results.map(({ rttSecondsP95 = Number.NaN }) => rttSecondsP95)),
+    lostShare: median(results.map(({ lostShare }) => lostShare)),
+  };
 }
 
 export interface LeftOutChoice {

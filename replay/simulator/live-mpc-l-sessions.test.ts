@@ -4,13 +4,17 @@ import {
   createController,
   type Forecast,
   type Forecaster,
+  type InFlight,
   type Pace,
   type PlayerState,
 } from '../../abr/index.ts';
+import { seededRandom } from '../../abr/random.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
+import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import { linkOf } from './session-setup.ts';
 import { type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const TYPICAL = readTraceFile('replay/traces/stationary-live-typical.csv');
@@ -72,6 +76,22 @@ test.each(Object.keys(FAULTS))('%s: at most 2 %% of live QoE below MPC-D with th
   }
 });
 
+test('at the live edge MPC-D is a fair baseline, and the oracle is ahead of MPC-L', () => {
+  const traces = [...TYPICAL, ...COLLAPSING];
+  const oracle = (trace: (typeof traces)[number]): Partial<SimulationOptions> => ({
+    forecaster: oracleForecaster({ link: linkOf(trace, SCENARIO), traceSecondsAt: (nowSeconds) => nowSeconds }),
+  });
+  const qoe = (controller: string, more: (trace: (typeof traces)[number]) => Partial<SimulationOptions> = () => ({})) =>
+    traces.reduce((sum, trace) => sum + meanLive(controller, () => more(trace), SCENARIO, [trace]).qoe, 0) /
+    traces.length;
+  const [textbook, mpcD, throughput] = ['mpc-d:textbook', 'mpc-d', 'throughput'].map((name) => qoe(name));
+  const mpcL = qoe('mpc-l', () => ({ forecaster: forecasterOf() }));
+  expect(mpcD).toBeGreaterThan(2 * textbook!);
+  expect(mpcD).toBeGreaterThan(0.9 * throughput!);
+  expect(mpcL).toBeGreaterThan(mpcD!);
+  expect(qoe('mpc-o', oracle)).toBeGreaterThan(mpcL);
+});
+
 test('a second behind the edge it stalls less, at more QoE, than a player that takes the throughput, with rate 1 most of the time', () => {
   const scenario = { ...SCENARIO, segmentCount: 100 };
   const traces = [...TYPICAL, ...COLLAPSING];
@@ -82,7 +102,14 @@ test('a second behind the edge it stalls less, at more QoE, than a player that t
   expect(mpcL.off).toBeLessThan(0.25);
 });
 
-function watchedMpcL(algorithm: string, onPace: (state: PlayerState, pace: Pace) => void): Controller {
+interface PaceRecord {
+  state: PlayerState;
+  inFlight: InFlight | undefined;
+  forecast: Forecast | undefined;
+  pace: Pace;
+}
+
+function watchedMpcL(algorithm: string, onPace: (record: PaceRecord) => void): Controller {
   const inner = createController(algorithm);
   return {
     name: 'mpc-l',
@@ -90,7 +117,7 @@ function watchedMpcL(algorithm: string, onPace: (state: PlayerState, pace: Pace)
     reconsider: (state, inFlight, forecast) => inner.reconsider!(state, inFlight, forecast),
     pace: (state, inFlight, forecast) => {
       const pace = inner.pace!(state, inFlight, forecast);
-      onPace(state, pace);
+      onPace({ state: { ...state, downloads: [...state.downloads] }, inFlight, forecast, pace });
       return pace;
     },
   };
@@ -98,7 +125,7 @@ function watchedMpcL(algorithm: string, onPace: (state: PlayerState, pace: Pace)
 
 test('the rate stays within its bounds and changes once per second at most', () => {
   const rates: { at: number; rate: number }[] = [];
-  const watched = watchedMpcL('mpc-l', ({ nowSeconds, playbackRate }) => {
+  const watched = watchedMpcL('mpc-l', ({ state: { nowSeconds, playbackRate } }) => {
     if (rates[rates.length - 1]?.rate !== playbackRate) rates.push({ at: nowSeconds, rate: playbackRate });
   });
   const [trace] = TYPICAL;
@@ -111,12 +138,29 @@ test('the rate stays within its bounds and changes once per second at most', () 
   }
 });
 
+test('a fresh controller gives each pace of a session again, in any order', () => {
+  const records: PaceRecord[] = [];
+  const watched = watchedMpcL('mpc-l', (record) => records.push(record));
+  simulateSession({ trace: COLLAPSING[0]!, scenario: SCENARIO, controller: watched, forecaster: forecasterOf() });
+  expect(new Set(records.map(({ pace }) => pace.playbackRate)).size).toBeGreaterThanOrEqual(4);
+  expect(Math.max(...records.map(({ state }) => state.live!.offRateShare!))).toBeGreaterThan(0.1);
+
+  const again = (one: Controller, { state, inFlight, forecast }: PaceRecord) => one.pace!(state, inFlight, forecast);
+  const shuffled = createController('mpc-l');
+  const random = seededRandom(1);
+  const order = records.map((record) => ({ record, key: random() })).sort((a, b) => a.key - b.key);
+  for (const { record } of order) expect(again(shuffled, record)).toEqual(record.pace);
+  for (const { record } of order.slice(0, 50)) {
+    expect(again(createController('mpc-l'), record)).toEqual(record.pace);
+  }
+});
+
 test('it slows down ahead of a handover at which MPC-D stalls, and does not stall: the example in docs/live.md', () => {
   const [trace] = readTraceFile('replay/traces/inter-satellite-live-typical.csv');
   const session = { trace: trace!, scenario: SCENARIOS['live-hd-1']!, startSeconds: 35 };
   const handoverSeconds = 174;
   const ahead: { rate: number; reason: string }[] = [];
-  const controller = watchedMpcL('mpc-l:risk-0.5', ({ nowSeconds }, { playbackRate, reason }) => {
+  const controller = watchedMpcL('mpc-l:risk-0.5', ({ state: { nowSeconds }, pace: { playbackRate, reason } }) => {
     if (nowSeconds > handoverSeconds - 2.5 && nowSeconds < handoverSeconds) ahead.push({ rate: playbackRate, reason });
   });
   const stallSeconds = (one: Controller, forecaster?: Forecaster) =>

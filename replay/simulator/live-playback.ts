@@ -1,6 +1,6 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
-import { PACE_PERIOD_SECONDS, type Pace, RATE_HELD_SECONDS } from '../../abr/index.ts';
+import { countRate, type OffRate, PACE_PERIOD_SECONDS, type Pace, RATE_HELD_SECONDS } from '../../abr/index.ts';
 import {
   CATCH_UP_PERIOD_SECONDS,
   type CatchUp,
@@ -42,6 +42,8 @@ export class LivePlayback {
   positionSeconds = 0;
   bufferedUntilSeconds = 0;
   playbackRate = 1;
+  /** Undefined before the first pace. */
+  offRate: OffRate | undefined;
   /** From the first picture on. */
   started = false;
   startupSeconds = 0;
@@ -168,6 +170,7 @@ export class LivePlayback {
     this.nextTickSeconds += this.tickSeconds;
     const { catchUp, live, pace, utcMs } = this.options;
     if (pace) {
+      this.offRate = countRate(this.nowSeconds, this.playbackRate, this.offRate);
       const { playbackRate, jump, targetLatencySeconds } = pace();
       if (jump) this.jump(targetLatencySeconds);
       const isHeld = this.nowSeconds < this.rateSetAtSeconds + RATE_HELD_SECONDS && playbackRate !== 1;

@@ -204,6 +204,7 @@ class LiveStage implements Stage<LiveFlight> {
         chunkSeconds: live.chunkSeconds,
         playbackRates: live.playbackRates ?? DEFAULT_PLAYBACK_RATES,
         maxLatencySeconds: live.targetLatencySeconds + MAX_DRIFT_SECONDS,
+        offRateShare: playback.offRate?.share ?? 0,
         firstChunkAtSeconds: this.existsAtSeconds(state.segmentIndex, 0),
       },
     };

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import type { ModelFile } from '../../predictor/built-in/model-file.ts';
 import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { withTraceEnd } from '../evaluation/trace-end.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
 import { remembered } from '../remembered.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
@@ -83,7 +84,7 @@ export function sessionPlayer({
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
       : [algorithmOf(algorithm).simulate(task)];
-    return played.map(roundedSession);
+    return played.map((session) => roundedSession(withTraceEnd(session, start.trace, scenario)));
   };
 }
 

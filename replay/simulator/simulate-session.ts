@@ -56,11 +56,11 @@ export interface SimulationOptions {
   timings?: boolean;
   /** To a link that others use, too. Default: the session has the link for itself. */
   access?: LinkAccess;
-  /** Receives a snapshot of every call of the controller. */
+  /** Receives a snapshot of every call of `decide` and `reconsider`. */
   onDecision?(record: DecisionRecord): void;
 }
 
-/** A call of the controller, and its result. */
+/** A call of `decide` or `reconsider`, and its result. */
 export interface DecisionRecord {
   asked: 'decide' | 'reconsider';
   state: PlayerState;

@@ -9,6 +9,7 @@ import {
   EVENTS_QUERY,
   FORECAST_REPLY,
   HANDOVERS_REPLY,
+  HISTORY_REPLY,
   OBSERVATIONS_REPLY,
   OBSERVATIONS_REQUEST,
   PROTOCOL_QUERY,
@@ -67,6 +68,11 @@ export const OPERATIONS = {
     operationId: 'getHandovers',
     summary: 'Expected handovers and the evidence for them',
     reply: ['Handovers', HANDOVERS_REPLY],
+  }),
+  history: operation({
+    operationId: 'getHistory',
+    summary: 'Usage and expected capacity of the last minute',
+    reply: ['Rates with their times', HISTORY_REPLY],
   }),
   state: operation({
     operationId: 'getState',

@@ -122,6 +122,7 @@ describe('the API', () => {
     for (const [path, init, query = ''] of [
       ['/v1/forecast', {}],
       ['/v1/handovers', {}],
+      ['/v1/history', {}],
       ['/v1/state', {}],
       ['/v1/observations', problems],
       ['/v1/observations', report(5)],
@@ -445,7 +446,7 @@ describe('security', () => {
   test('requires the token for everything but health and preflights', async () => {
     const { url } = await start({ token: 'secret' });
     for (const path of ['/healthz', '/healthz?now']) expect((await fetch(`${url}${path}`)).status).toBe(200);
-    for (const path of ['/v1/state', '/v1/events', '/metrics', '/openapi.json', '/nothing', '/%']) {
+    for (const path of ['/v1/state', '/v1/history', '/v1/events', '/metrics', '/openapi.json', '/nothing', '/%']) {
       const refused = await fetch(`${url}${path}`);
       expect(refused.status).toBe(401);
       expect(await refused.text()).not.toContain('secret');

@@ -154,6 +154,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     protocol: PROTOCOL,
   }));
   app.get('/v1/handovers', OPERATIONS.handovers, () => service.handovers());
+  app.get('/v1/history', OPERATIONS.history, () => service.history());
   app.get('/v1/state', OPERATIONS.state, () => service.state());
   const posted = { ...OPERATIONS.observations, preHandler };
   app.post<{ Body: ObservationsRequest }>('/v1/observations', posted, async (request, reply) => {

@@ -219,6 +219,16 @@ const handoversReply = reply({
 export type HandoversReply = Static<typeof handoversReply>;
 export const HANDOVERS_REPLY = component('HandoversReply', handoversReply);
 
+const rates = (description: string) =>
+  list(reply({ atMs: utcMs('Time'), bps: number('In bit/s', { minimum: 0 }) }), `${description}, oldest first`);
+const historyReply = reply({
+  serverUtcMs,
+  downlinkUsage: rates('Usage per second of the dish, at its end; empty without a dish'),
+  expectedCapacity: rates('Median capacity of the first step of each forecast, at its issue'),
+});
+export type HistoryReply = Static<typeof historyReply>;
+export const HISTORY_REPLY = component('HistoryReply', historyReply);
+
 const problem = component(
   'Problem',
   reply({
@@ -299,6 +309,9 @@ const stateReply = reply({
         share: share('Share of the capacity that it may expect'),
         isDownloading: Type.Boolean({ description: 'As of its newest report' }),
         reportedMs: utcMs('Newest report'),
+        isSimulated: Type.Optional(
+          Type.Literal(true, { description: 'It is the viewer that comes with a simulated dish' }),
+        ),
       }),
       'The players, in the order of their first reports',
     ),

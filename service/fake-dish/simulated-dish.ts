@@ -1,13 +1,14 @@
 /**
  * Synthetic telemetry of a dish, second by second: epochs that begin at seconds 12, 27, 42 and 57 of the minute, a base
  * latency per epoch, lost pings at handovers, occasional obstructions, and the traffic of a household. A second depends
- * only on the seed and its time.
+ * only on the seed and its time, and on the downloads of a simulated viewer, if there is one.
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { OutageCause } from '../dish/device-api.ts';
 import type { Direction } from '../dish/obstruction-map.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
+import { SimulatedViewer } from './simulated-viewer.ts';
 
 export interface SimulatedSecond extends TelemetrySecond {
   dropRate: number;
@@ -22,6 +23,8 @@ export interface DishScript {
   at(atMs: number): SimulatedSecond;
   /** Direction of the serving satellite. */
   satellite(atMs: number): Direction | undefined;
+  /** Downloads over the link of the dish. */
+  viewer?: SimulatedViewer;
 }
 
 /** Capacity over time, as in a trace. Repeats after `wrapSeconds`, which must be a multiple of 15. */
@@ -39,6 +42,8 @@ export interface SyntheticOptions {
   seed: number;
   /** Default: 100 Mbit/s throughout. */
   capacity?: SimulatedCapacity;
+  /** Whether a simulated viewer downloads, instead of the household. Default false. */
+  viewer?: boolean;
   /** Default: a random track per epoch. */
   satellite?: (atMs: number) => Direction | undefined;
 }
@@ -55,17 +60,27 @@ const BUSY_PERIOD_SECONDS = 120;
 const BUSY_SECONDS = 40;
 const IDLE_BPS = 4e5;
 
-export function syntheticDish({ seed, capacity, satellite = randomTrack(seed) }: SyntheticOptions): DishScript {
+export function syntheticDish(options: SyntheticOptions): DishScript {
+  const { seed, capacity, satellite = randomTrack(seed) } = options;
+  const capacityBps = (atMs: number) =>
+    capacity === undefined ? 1e8 : (valueAt(capacity, capacity.ratesBps, atMs) ?? 0);
+  const isObstructed = (atMs: number) => {
+    const { epoch, second } = epochOf(atMs);
+    const ofEpoch = (what: number) => uniform(seed, epoch, what);
+    const blockedFrom = 3 + Math.floor(ofEpoch(2) * 6);
+    const blockedUntil = blockedFrom + 2 + Math.floor(ofEpoch(3) * 4);
+    return ofEpoch(1) < OBSTRUCTED_SHARE && second >= blockedFrom && second < blockedUntil;
+  };
+  const viewer =
+    options.viewer === true ? new SimulatedViewer((atMs) => (isObstructed(atMs) ? 0 : capacityBps(atMs))) : undefined;
   return {
     satellite,
+    ...(viewer && { viewer }),
     at(atMs) {
-      const epoch = Math.floor((atMs - 1 - PHASE_MS) / EPOCH_MS);
-      const second = Math.floor((atMs - 1 - PHASE_MS - epoch * EPOCH_MS) / 1000);
+      const { epoch, second } = epochOf(atMs);
       const ofEpoch = (what: number) => uniform(seed, epoch, what);
       const ofSecond = (what: number) => uniform(seed, Math.floor(atMs / 1000), 100 + what);
-      const blockedFrom = 3 + Math.floor(ofEpoch(2) * 6);
-      const obstructed =
-        ofEpoch(1) < OBSTRUCTED_SHARE && second >= blockedFrom && second < blockedFrom + 2 + Math.floor(ofEpoch(3) * 4);
+      const obstructed = isObstructed(atMs);
       if (obstructed) {
         return { atMs, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed, outage: 'OBSTRUCTED' };
       }
@@ -76,13 +91,20 @@ export function syntheticDish({ seed, capacity, satellite = randomTrack(seed) }:
       const bumpMs = isFirst && ofEpoch(5) < SLOW_SHARE ? 15 + 25 * ofEpoch(6) : 0;
       const latencyMs = measured !== undefined && measured > 0 ? measured * 1000 : baseMs + bumpMs;
       const dropRate = isFirst && ofEpoch(7) < LOSSY_SHARE ? 0.05 + 0.25 * ofEpoch(8) : ofSecond(2) < 0.02 ? 0.05 : 0;
-      const capacityBps = capacity === undefined ? 1e8 : (valueAt(capacity, capacity.ratesBps, atMs - 500) ?? 0);
-      const isBusy = Math.floor(atMs / 1000) % BUSY_PERIOD_SECONDS < BUSY_SECONDS;
-      const downlinkUsageBps = Math.min(capacityBps, isBusy ? capacityBps : IDLE_BPS * (0.5 + ofSecond(3)));
+      const limitBps = capacityBps(atMs - 500);
+      const isBusy = viewer === undefined && Math.floor(atMs / 1000) % BUSY_PERIOD_SECONDS < BUSY_SECONDS;
+      const householdBps = Math.min(limitBps, isBusy ? limitBps : IDLE_BPS * (0.5 + ofSecond(3)));
+      const downlinkUsageBps = householdBps + (viewer?.bitsIn(atMs) ?? 0);
       const uplinkUsageBps = downlinkUsageBps * 0.03 + IDLE_BPS * 0.2 * ofSecond(4);
       return { atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed };
     },
   };
+}
+
+/** The epoch and its second that contain the moment just before `atMs`. */
+function epochOf(atMs: number): { epoch: number; second: number } {
+  const epoch = Math.floor((atMs - 1 - PHASE_MS) / EPOCH_MS);
+  return { epoch, second: Math.floor((atMs - 1 - PHASE_MS - epoch * EPOCH_MS) / 1000) };
 }
 
 /** Replays recorded seconds in a loop, with their epochs in phase. Missing seconds are outages. */

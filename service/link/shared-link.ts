@@ -29,7 +29,7 @@ const HELD_BACK_SECONDS = 1.5;
 /** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
 /** Silence after which a player is forgotten. */
-const GONE_SECONDS = 10;
+export const GONE_SECONDS = 10;
 /** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
 const FUTURE_SLACK_SECONDS = 0.3;
 const LONGEST_SECONDS = 10;
@@ -169,9 +169,9 @@ export class SharedLink {
   }
 
   /** The players, in the order of their first reports. */
-  eachPlayer(): { share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
+  eachPlayer(): { name: string; share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
     return [...this.#players].map(([name, { isDownloading, lastSeenSeconds }]) => {
-      return { share: this.share(name), isDownloading, lastSeenSeconds };
+      return { name, share: this.share(name), isDownloading, lastSeenSeconds };
     });
   }
 

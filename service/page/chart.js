@@ -2,8 +2,8 @@
 
 /** @import { QuantileForecast } from '../../abr/forecast.ts' */
 
-export const PAST_SECONDS = 60;
-export const FUTURE_SECONDS = 15;
+const PAST_SECONDS = 60;
+const FUTURE_SECONDS = 15;
 const EPOCH_SECONDS = 15;
 /** Quantiles further out are not drawn: they would set the scale. */
 const OUTERMOST = 0.05;
@@ -11,15 +11,10 @@ const OUTERMOST = 0.05;
 const LEFT = 34;
 const BOTTOM = 18;
 const TOP = 8;
-/** A longer gap between samples interrupts a line: the page was hidden, or the service was away. */
+/** A longer gap interrupts a line: the dish did not answer, or there was no forecast. */
 const GAP_SECONDS = 3.5;
 
-/**
- * @typedef {object} Sample What was known at one moment; null: nothing.
- * @property {number} atSeconds from now, at most 0
- * @property {number | null} usageBps
- * @property {number | null} expectedBps
- */
+/** @typedef {readonly { atSeconds: number, bps: number }[]} Rates in order of time, which is at most 0 */
 
 /**
  * @typedef {object} Chart SVG paths and positions in pixels.
@@ -35,14 +30,16 @@ const GAP_SECONDS = 3.5;
 
 /**
  * Times are seconds from now. Handovers are every 15 s from `handoverSeconds`; undefined: unknown.
- * @param {{ width: number, height: number, samples: readonly Sample[],
+ * @param {{ width: number, height: number, usage: Rates, expected: Rates,
  *   forecast: Pick<QuantileForecast, 'stepEndsSeconds' | 'levels' | 'quantilesBps'> & { issuedSeconds: number } | undefined,
  *   handoverSeconds: number | undefined }} given
  * @returns {Chart}
  */
-export function chartOf({ width, height, samples, forecast, handoverSeconds }) {
+export function chartOf({ width, height, usage, expected, forecast, handoverSeconds }) {
   const bottom = height - BOTTOM;
-  const shown = samples.filter(({ atSeconds }) => atSeconds >= -PAST_SECONDS);
+  /** @param {Rates} rates */
+  const inView = (rates) => rates.filter(({ atSeconds }) => atSeconds >= -PAST_SECONDS);
+  const [shownUsage, shownExpected] = [inView(usage), inView(expected)];
   const steps = forecast === undefined ? [] : stepsOf(forecast);
   const levels = forecast?.levels ?? [];
   const middle = levels.findIndex((level) => level >= 0.5);
@@ -51,7 +48,7 @@ export function chartOf({ width, height, samples, forecast, handoverSeconds }) {
   });
   const highest = Math.max(
     1e6,
-    ...shown.flatMap(({ usageBps, expectedBps }) => [usageBps ?? 0, expectedBps ?? 0]),
+    ...[...shownUsage, ...shownExpected].map(({ bps }) => bps),
     ...steps.flatMap(({ bps }) => bps[ranges[0]?.high ?? middle] ?? 0),
   );
   const unitBps = niceUnit(highest / 4);
@@ -62,12 +59,11 @@ export function chartOf({ width, height, samples, forecast, handoverSeconds }) {
   const y = (bps) => bottom - (bps / topBps) * (bottom - TOP);
   /** @param {number} seconds @param {number} bps */
   const point = (seconds, bps) => `${x(seconds).toFixed(1)} ${y(bps).toFixed(1)}`;
-  /** @param {'usageBps' | 'expectedBps'} of */
-  const line = (of) => {
+  /** @param {Rates} rates */
+  const line = (rates) => {
     let path = '';
     let lastSeconds = Number.NEGATIVE_INFINITY;
-    for (const { atSeconds, [of]: bps } of shown) {
-      if (bps === null) continue;
+    for (const { atSeconds, bps } of rates) {
       path += `${atSeconds - lastSeconds > GAP_SECONDS ? 'M' : 'L'}${point(atSeconds, bps)}`;
       lastSeconds = atSeconds;
     }
@@ -89,8 +85,8 @@ export function chartOf({ width, height, samples, forecast, handoverSeconds }) {
   return {
     fan,
     median: steps.length > 0 ? `M${along(middle).join('L')}` : '',
-    usage: line('usageBps'),
-    expected: line('expectedBps'),
+    usage: line(shownUsage),
+    expected: line(shownExpected),
     handovers,
     now: x(0),
     rates: Array.from({ length: Math.round(topBps / unitBps) + 1 }, (_, i) => {

@@ -3,7 +3,7 @@ import { chartOf } from './chart.js';
 
 /** 10 px per second and 34 px for the labels. */
 const SIZE = { width: 784, height: 126 };
-const EMPTY = { ...SIZE, samples: [], forecast: undefined, handoverSeconds: undefined };
+const EMPTY = { ...SIZE, usage: [], expected: [], forecast: undefined, handoverSeconds: undefined };
 const FORECAST = {
   issuedSeconds: -1,
   stepEndsSeconds: [1, 3, 40],
@@ -28,8 +28,7 @@ describe('the chart', () => {
   });
 
   test('scales to a round rate above all that is shown', () => {
-    const samples = [{ atSeconds: -1, usageBps: 83e6, expectedBps: null }];
-    const { rates } = chartOf({ ...EMPTY, samples });
+    const { rates } = chartOf({ ...EMPTY, usage: [{ atSeconds: -1, bps: 83e6 }] });
     expect(rates.map(({ label }) => label)).toEqual(['0', '50', '100']);
     expect(rates.map(({ y }) => y)).toEqual([108, 58, 8]);
     // The unseen tail of the forecast does not count.
@@ -49,8 +48,8 @@ describe('the chart', () => {
   });
 
   test('interrupts a line at a gap, and starts it at 60 s ago', () => {
-    const samples = [-61, -50, -49, -20, -19].map((atSeconds) => ({ atSeconds, usageBps: 1e6, expectedBps: null }));
-    const { usage, expected } = chartOf({ ...EMPTY, samples });
+    const rates = [-61, -50, -49, -20, -19].map((atSeconds) => ({ atSeconds, bps: 1e6 }));
+    const { usage, expected } = chartOf({ ...EMPTY, usage: rates });
     expect(usage.match(/[ML]/g)).toEqual(['M', 'L', 'M', 'L']);
     expect(expected).toBe('');
   });

@@ -3,11 +3,10 @@
  * enters the document as text only.
  */
 
-import { chartOf, PAST_SECONDS } from './chart.js';
+import { chartOf } from './chart.js';
 import * as texts from './texts.js';
 
-/** @import { ForecastReply, HandoversReply, StateReply } from '../api/wire.ts' */
-/** @import { Sample } from './chart.js' */
+/** @import { ForecastReply, HandoversReply, HistoryReply, StateReply } from '../api/wire.ts' */
 
 const ASK_MS = 1000;
 const DRAW_MS = 500;
@@ -16,12 +15,13 @@ const TOKEN = 'leo-abr-token';
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** The newest replies and when they came, by the page's even clock, so that no leap of a clock moves the chart. */
-/** @type {{ state: StateReply, forecast: ForecastReply, handovers: HandoversReply, atMs: number } | undefined} */
+/**
+ * @type {{ state: StateReply, forecast: ForecastReply, handovers: HandoversReply, history: HistoryReply,
+ *   atMs: number } | undefined}
+ */
 let newest;
 /** Why the newest question failed; undefined: it did not. @type {string | undefined} */
 let failure;
-/** @type {(Omit<Sample, 'atSeconds'> & { atMs: number })[]} */
-let samples = [];
 /** Ends the pause before the next question. */
 let askNow = () => {};
 
@@ -38,14 +38,10 @@ async function watch() {
 
 async function askAll() {
   try {
-    const [state, forecast, handovers] = await Promise.all([ask('state'), ask('forecast'), ask('handovers')]);
-    const atMs = performance.now();
-    newest = { state, forecast, handovers, atMs };
+    const asked = ['state', 'forecast', 'handovers', 'history'];
+    const [state, forecast, handovers, history] = await Promise.all(asked.map(ask));
+    newest = { state, forecast, handovers, history, atMs: performance.now() };
     failure = undefined;
-    const quantiles = forecast.forecast?.quantilesBps[0] ?? [];
-    const expectedBps = quantiles[Math.floor(quantiles.length / 2)] ?? null;
-    samples = samples.filter((sample) => atMs - sample.atMs <= PAST_SECONDS * 1000);
-    samples.push({ atMs, usageBps: state.dish.downlinkUsageBps ?? null, expectedBps });
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
   }
@@ -78,7 +74,7 @@ function draw() {
   }
   byId('cards').hidden = newest === undefined;
   if (newest === undefined) return;
-  const { state, forecast, handovers, atMs } = newest;
+  const { state, forecast, handovers, history, atMs } = newest;
   const ageMs = performance.now() - atMs;
   /** @param {number} utcMs */
   const fromNow = (utcMs) => (utcMs - state.serverUtcMs - ageMs) / 1000;
@@ -92,10 +88,14 @@ function draw() {
   fillCard('sky', texts.skyCard(state));
   fillCard('recordings', texts.recordingsCard(state));
   fillPlayers(texts.playerRows(state));
+  byId('no-players').hidden = state.link.eachPlayer.some(({ isSimulated }) => !isSimulated);
   setText('about', texts.aboutText(state));
   const { forecast: quantiles } = forecast;
+  /** @param {HistoryReply['downlinkUsage']} rates */
+  const timed = (rates) => rates.map(({ atMs, bps }) => ({ atSeconds: fromNow(atMs), bps }));
   drawChart({
-    samples: samples.map((sample) => ({ ...sample, atSeconds: (sample.atMs - performance.now()) / 1000 })),
+    usage: timed(history.downlinkUsage),
+    expected: timed(history.expectedCapacity),
     forecast: quantiles === null ? undefined : { ...quantiles, issuedSeconds: fromNow(quantiles.issuedAtMs) },
     handoverSeconds: ahead,
   });
@@ -152,7 +152,6 @@ function fillCard(id, card) {
 
 /** @param {string[][]} rows */
 function fillPlayers(rows) {
-  byId('no-players').hidden = rows.length > 0;
   byId('players').hidden = rows.length === 0;
   const body = /** @type {HTMLElement} */ (document.querySelector('#players tbody'));
   replace(

@@ -31,6 +31,8 @@ export interface PaceEvent {
   playbackRate: number;
   /** The controller's input: a copy that is not changed later. */
   state: PlayerState;
+  /** The download in flight, if any. */
+  inFlight: InFlight | undefined;
   forecast: Forecast | undefined;
 }
 

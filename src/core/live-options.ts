@@ -1,6 +1,7 @@
 /** The options of the entry `leo-abr/live`: those of MPC-L, with its plan for the live edge and its pace. */
 
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
+import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
 import { type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
 import type { ResolvedOptions } from './options.ts';
@@ -10,6 +11,7 @@ import { createPacing } from './pacing.ts';
 export function resolveLiveOptions(options?: LeoAbrOptions): ResolvedOptions {
   return resolveOptions(options, {
     createController: createLiveMpcL,
+    newLivePlan: () => new PathPlan(),
     newSubSecond: () => new SubSecond(),
     newPacing: createPacing,
   });

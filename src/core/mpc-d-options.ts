@@ -1,7 +1,7 @@
 /** The named variants of MPC-D, and the options of the entry `leo-abr/mpc-d`. */
 
 import type { Controller } from '../../abr/controller.ts';
-import { createMpcD } from '../../abr/mpc-d.ts';
+import { createMpcD, type LivePlan } from '../../abr/mpc-d.ts';
 import {
   COMMON_CHECKS,
   type CommonOptions,
@@ -39,16 +39,17 @@ export function resolveMpcDOptions(options: MpcDEntryOptions = {}): ResolvedOpti
   return { ...resolveCommon(options), ...mpcDController(options) };
 }
 
-/** An MPC-D by name, or the page's own controller. */
-export function mpcDController({
-  controller = 'mpc-d',
-  horizon = DEFAULT_HORIZON,
-}: MpcDEntryOptions): Pick<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
+/** An MPC-D by name, or the page's own controller. `newLivePlan`: of live streams, in entries that have one. */
+export function mpcDController(
+  { controller = 'mpc-d', horizon = DEFAULT_HORIZON }: MpcDEntryOptions,
+  newLivePlan?: () => LivePlan,
+): Pick<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
   return typeof controller === 'string'
     ? {
         horizon,
         controllerName: controller,
-        newController: () => createMpcD({ horizon, outlook: true, ...VARIANTS[controller] }),
+        newController: () =>
+          createMpcD({ horizon, outlook: true, ...VARIANTS[controller], ...(newLivePlan && { live: newLivePlan() }) }),
       }
     : { horizon, controllerName: controller.name, newController: () => controller };
 }

@@ -3,6 +3,7 @@
 import type { Controller } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
+import type { LivePlan } from '../../abr/mpc-d.ts';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
 import {
@@ -85,12 +86,14 @@ const CHECKS: Checks<LeoAbrOptions> = {
 interface LiveParts extends Pick<BuiltInForecasterOptions, 'newSubSecond'>, Pick<ResolvedOptions, 'newPacing'> {
   /** Default: MPC-L without a plan for the live edge. */
   createController?: typeof createMpcL;
+  /** Of MPC-D. Default: the textbook's plan. */
+  newLivePlan?: () => LivePlan;
 }
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function resolveOptions(
   options: LeoAbrOptions = {},
-  { createController = createMpcL, newSubSecond, newPacing }: LiveParts = {},
+  { createController = createMpcL, newLivePlan, newSubSecond, newPacing }: LiveParts = {},
 ): ResolvedOptions {
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
@@ -107,7 +110,7 @@ export function resolveOptions(
     }
     return {
       ...common,
-      ...mpcDController({ ...options, controller }),
+      ...mpcDController({ ...options, controller }, newLivePlan),
       newForecasting: forecasters.length > 0 ? ({ events }) => createForecasting({ events, forecasters }) : undefined,
     };
   }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { Controller } from '../../abr/controller.ts';
+import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import type { PaceEvent } from './events.ts';
 import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
 import { useManualClock, wait } from './manual-clock.fixture.ts';
@@ -253,7 +254,7 @@ describe('in a hidden tab', () => {
 
 describe('the event', () => {
   test('has all inputs, and comes when the rate or, once a second, the target changes', () => {
-    const { controller, paces } = playing();
+    const { controller, paces, downloads, request } = playing();
     wait(0.1);
     const [first] = paces;
     expect(first).toEqual({
@@ -261,8 +262,10 @@ describe('the event', () => {
       pace: { playbackRate: 0.95, jump: false, targetLatencySeconds: 3, reason: 'scripted' },
       playbackRate: 0.95,
       state: controller.states[0],
+      inFlight: expect.objectContaining({ segmentIndex: 0, bitrateBps: 1e6, receivedBits: 0 }),
       forecast: undefined,
     });
+    downloads.ended(request, 'whole', 0.1);
     let target = 3;
     for (let tick = 0; tick < 30; tick++) {
       target += 0.01;
@@ -278,7 +281,24 @@ describe('the event', () => {
     // Not yet.
     expect(paces).toHaveLength(5);
     wait(0.6);
-    expect(paces.at(-1)).toMatchObject({ playbackRate: 1.05 });
+    expect(paces.at(-1)).toMatchObject({ playbackRate: 1.05, inFlight: undefined });
     expect(paces).toHaveLength(6);
+  });
+
+  test('lets a fresh controller compute each pace again', () => {
+    const { port, paces } = playing(createLiveMpcL());
+    for (let round = 0; round < 20; round++) {
+      for (const latencySeconds of [3.7, 2.9, 3, 3.1, 5.5]) {
+        port.play({}, { latencySeconds });
+        wait(1);
+      }
+    }
+    const shares = paces.map(({ state }) => state.live!.offRateShare!);
+    expect(Math.min(...shares)).toBe(0);
+    expect(Math.max(...shares)).toBeGreaterThan(0.15);
+    expect(new Set(paces.map(({ pace }) => pace.playbackRate)).size).toBeGreaterThanOrEqual(4);
+    for (const { state, inFlight, forecast, pace } of paces) {
+      expect(createLiveMpcL().pace!(state, inFlight, forecast)).toEqual(pace);
+    }
   });
 });

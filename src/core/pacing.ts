@@ -1,6 +1,7 @@
 /** Asks a controller that has `pace` for the playback rate of a live stream, ten times a second, and sets it. */
 
 import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
+import { countRate } from '../../abr/off-rate.ts';
 import type { Events } from './events.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { LiveOptions } from './options.ts';
@@ -52,11 +53,13 @@ export function createPacing(
     if (!situation?.live?.isCaughtUp) return false;
     const { playback, period } = situation;
     const present = playback.playbackRate;
-    const inFlight = inFlightOf(session, life.nowSeconds());
+    const nowSeconds = life.nowSeconds();
+    const inFlight = inFlightOf(session, nowSeconds);
     const isViewers = held !== undefined && !isSame(present, held.rate) && present !== 1;
     const isElsewhere = inFlight && period.id !== session.active?.segment.period.id;
     if (playback.isPaused || isViewers || isElsewhere) return true;
 
+    session.offRate = countRate(nowSeconds, present, session.offRate);
     const state = playerState(life, situation, inFlight);
     const forecast = life.forecast(state);
     const live = state.live!;
@@ -87,7 +90,7 @@ export function createPacing(
       !emitted || (!isSame(targetSeconds, emitted.targetSeconds) && nowMs - emitted.atMs >= CHANGE_MS);
     if (isJump || isNewTarget || !isSame(held.rate, emitted!.rate)) {
       emitted = { rate: held.rate, targetSeconds, atMs: nowMs };
-      events.pace({ session: session.number, pace, playbackRate: held.rate, state, forecast });
+      events.pace({ session: session.number, pace, playbackRate: held.rate, state, inFlight, forecast });
     }
     return true;
   }

@@ -45,7 +45,7 @@ export interface Situation {
 }
 
 /** Where a player is in a live stream. */
-export interface LivePosition extends Omit<LiveState, 'chunkSeconds' | 'firstChunkAtSeconds'> {
+export interface LivePosition extends Omit<LiveState, 'chunkSeconds' | 'firstChunkAtSeconds' | 'offRateShare'> {
   /** Position in the presentation of what is captured now. */
   nowSeconds: number;
   /** From the capture of a segment's start to the existence of its first chunk. */

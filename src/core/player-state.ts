@@ -51,12 +51,18 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
   };
 }
 
-function liveState(situation: Situation, { videoEdge }: Session, index: number, nowSeconds: number): LiveState {
+function liveState(
+  situation: Situation,
+  { videoEdge, offRate }: Session,
+  index: number,
+  nowSeconds: number,
+): LiveState {
   const { period, playback } = situation;
   const { segmentSeconds } = playback;
   const { nowSeconds: captured, firstChunkSeconds, isCaughtUp: _, ...live } = situation.live!;
   return {
     ...live,
+    offRateShare: offRate?.share ?? 0,
     chunkSeconds: videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
     firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
   };

@@ -2,6 +2,7 @@
 
 import type { Decision, Download, InFlight, Pace } from '../../abr/controller.ts';
 import type { Forecast } from '../../abr/forecast.ts';
+import type { OffRate } from '../../abr/off-rate.ts';
 import { type LiveDownload, LiveEdge } from '../../predictor/live-download.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
 
@@ -53,6 +54,8 @@ export interface Session {
   lastDecision?: Decision;
   /** Undefined while the player sets the rate. */
   lastPace?: Pace | undefined;
+  /** Undefined before the first pace. */
+  offRate?: OffRate;
   /** The choice for the next segment and what it was made for, until a request begins or ends. */
   choice?: { made: Choice; situation: Situation } | undefined;
   /** The latest forecast that the controller got. */

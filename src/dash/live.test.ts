@@ -43,6 +43,7 @@ describe('the state on a live stream', () => {
       // The main entry sets no rate.
       playbackRates: { min: 1, max: 1 },
       maxLatencySeconds: Number.POSITIVE_INFINITY,
+      offRateShare: 0,
       firstChunkAtSeconds: state!.segmentIndex * 2 + FIRST_CHUNK_SECONDS - 100,
     });
     expect(state!.segmentIndex).toBe(49);

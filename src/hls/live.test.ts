@@ -48,7 +48,12 @@ describe('a live stream', () => {
     seen.player.ask();
     const { state } = seen.decisions.at(-1)!;
     expect(state).toMatchObject({ segmentsRemaining: Infinity, segmentSeconds: 4 });
-    expect(state.live).toMatchObject({ latencySeconds: 12, targetLatencySeconds: 12, chunkSeconds: 4 });
+    expect(state.live).toMatchObject({
+      latencySeconds: 12,
+      targetLatencySeconds: 12,
+      chunkSeconds: 4,
+      offRateShare: 0,
+    });
     // The playlist ends with segment 119; the last playlist is as old as the buffer allows, from the first one on.
     const frag = seen.player.fragment(19);
     const stats = seen.player.request(frag);
@@ -125,6 +130,8 @@ describe('the playback rate', () => {
     expect([rate(seen), seen.hls.config.maxLiveSyncPlaybackRate]).toEqual([0.95, 1]);
     const isWished = JSON.stringify([options, stream]).includes('1.3');
     expect(seen.controller.states.at(-1)!.live!.playbackRates).toEqual({ min: 0.95, max: isWished ? 1.3 : 1.05 });
+    wait(1);
+    expect(seen.controller.states.at(-1)!.live!.offRateShare).toBeGreaterThan(0);
     // Its loop runs without an effect on the rate.
     seen.media.dispatchEvent(new Event('timeupdate'));
     expect(rate(seen)).toBe(0.95);

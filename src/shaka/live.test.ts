@@ -33,6 +33,7 @@ test("joins at the stream's target, on the stream's clock", () => {
   const state = firstState(livePlayer());
   expect(state).toMatchObject({ segmentIndex: 24, segmentsRemaining: Number.POSITIVE_INFINITY, bufferCapSeconds: 6 });
   expect(state.live).toMatchObject({
+    offRateShare: 0,
     latencySeconds: 3,
     targetLatencySeconds: 3,
     playbackRates: { min: 0.9, max: 1.1 },

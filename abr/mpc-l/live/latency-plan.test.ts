@@ -18,15 +18,7 @@ function problem({
   chunks = CHUNKS,
   ...changes
 }: Changes = {}): LatencyProblem {
-  const {
-    dueSeconds = 0.8,
-    presentRate = 1,
-    offShare = 0,
-    stallSeconds = 0.1,
-    segmentSeconds = 2,
-    aversion,
-    ...live
-  } = changes;
+  const { dueSeconds = 0.8, presentRate = 1, stallSeconds = 0.1, segmentSeconds = 2, aversion, ...live } = changes;
   return {
     live: {
       latencySeconds: TARGET_SECONDS,
@@ -37,7 +29,6 @@ function problem({
     },
     dueSeconds,
     presentRate,
-    offShare,
     segmentSeconds,
     aversion,
     stallSeconds,
@@ -83,12 +74,12 @@ describe('without futures', () => {
 });
 
 test('a rate that can be noticed is no choice after too much time off 1, and a dear one shortly before', () => {
-  const late = (offShare: number, latencySeconds = 1.7) => planRate(problem({ latencySeconds, offShare }));
+  const late = (offRateShare: number, latencySeconds = 1.7) => planRate(problem({ latencySeconds, offRateShare }));
   expect(late(0.149)).toBe(RATES.max);
-  for (const offShare of [0.15, 1]) expect(late(offShare)).toBeCloseTo(1.0099, 9);
+  for (const offRateShare of [0.15, 1]) expect(late(offRateShare)).toBeCloseTo(1.0099, 9);
   expect(late(1, 5)).toBe(RATES.max);
-  const before = (offShare: number) =>
-    planRate(problem({ offShare, stallSeconds: 1, neededLatencySeconds: needs({ 3: 1.098 }) }));
+  const before = (offRateShare: number) =>
+    planRate(problem({ offRateShare, stallSeconds: 1, neededLatencySeconds: needs({ 3: 1.098 }) }));
   expect(before(0)).toBe(RATES.min);
   expect(before(0.15)).toBeCloseTo(0.9901, 9);
 });

@@ -4,6 +4,7 @@
  */
 
 import type { LiveState } from '../../controller.ts';
+import { FINE_CHANGE, isNoticed } from '../../off-rate.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 const { abs, ceil, floor, max, min, round } = Math;
@@ -14,8 +15,6 @@ const GRID_SECONDS = 0.005;
 /** Latencies below and above present and target that the plan knows. */
 const BELOW_SECONDS = 0.15;
 const ABOVE_SECONDS = 0.6;
-/** A change of the rate that nobody can notice, so that it costs next to nothing. */
-const FINE_CHANGE = 0.0099;
 /**
  * LoL+'s QoE prices a second of latency, for each segment, at this share of a second of stall (dash.js,
  * LoLpQoEEvaluator.js); the plan counts the excess over the target. LoL+ has a step besides, from nearly 0 to its full
@@ -40,7 +39,7 @@ const REST_SECONDS = 60;
 const RETURN_SPEED = 0.03;
 
 export interface LatencyProblem {
-  live: Pick<LiveState, 'latencySeconds' | 'targetLatencySeconds' | 'playbackRates' | 'chunkSeconds'>;
+  live: Pick<LiveState, 'latencySeconds' | 'targetLatencySeconds' | 'playbackRates' | 'chunkSeconds' | 'offRateShare'>;
   /** Without a target: the plan weighs latency, at its price divided by this, against stalls. */
   aversion?: number | undefined;
   /** From now until playback needs the first chunk. */
@@ -50,31 +49,25 @@ export interface LatencyProblem {
   /** The plan ends with this many chunks, also without futures. */
   chunks: number;
   presentRate: number;
-  /** Share of the last minute or so with a rate that can be noticed, 0 to 1. */
-  offShare: number;
   segmentSeconds: number;
   /** Cost of a stall, besides its duration, in seconds of stall. */
   stallSeconds: number;
 }
 
-export function isNoticed(rate: number): boolean {
-  return abs(rate - 1) > FINE_CHANGE + 1e-9;
-}
-
 /** The rate to play at now. */
 export function planRate(problem: LatencyProblem): number {
-  const { live, presentRate, segmentSeconds, aversion, offShare } = problem;
-  const { playbackRates } = live;
+  const { live, presentRate, segmentSeconds, aversion } = problem;
+  const { playbackRates, offRateShare = 0 } = live;
   // A clock that is wrong may give a latency below 0.
   const now = max(0, live.latencySeconds);
   const target = aversion === undefined ? live.targetLatencySeconds : now;
   const lowest = min(target, now) - BELOW_SECONDS;
   const highest = target + ABOVE_SECONDS;
   if (now >= highest) {
-    const isOffAllowed = offShare < MOST_OFF || now >= target + FAR_SECONDS;
+    const isOffAllowed = offRateShare < MOST_OFF || now >= target + FAR_SECONDS;
     return isOffAllowed ? playbackRates.max : min(playbackRates.max, 1 + FINE_CHANGE);
   }
-  const offCost = OFF_COST / max(1e-9, 1 - offShare / MOST_OFF);
+  const offCost = OFF_COST / max(1e-9, 1 - offRateShare / MOST_OFF);
   const cells = ceil((highest - lowest) / GRID_SECONDS) + 1;
   const stalls = stallCosts(problem, lowest, cells);
   const slots = stalls.length / cells;

@@ -5,7 +5,8 @@ import type { PlayerState } from '../../controller.ts';
 import type { ExpectedHandover, Forecast, HandoverDip, PathForecast, QuantileForecast } from '../../forecast.ts';
 import { Futures } from '../futures.ts';
 import { normalQuantile } from '../normal-distribution.ts';
-import { DRAWN_SECONDS, LinkFutures } from './link-futures.ts';
+import { LinkFutures } from './link-futures.ts';
+import { DRAWN_SECONDS, type LinkPaths } from './link-paths.ts';
 
 const SEED = { seed: 20260101 };
 const UTC_MS = Date.UTC(2025, 0, 1);
@@ -51,7 +52,7 @@ function read(
   const futures = new Futures(count, 8, seed);
   const link = new LinkFutures(futures, seed);
   draw(link, futures, forecast, moment);
-  return link;
+  return link.paths;
 }
 
 function draw(
@@ -65,12 +66,12 @@ function draw(
 }
 
 /** Capacity of each 0.1 s in one future, in bit/s. */
-function ratesOf(link: LinkFutures, future: number): number[] {
+function ratesOf(link: LinkPaths, future: number): number[] {
   const bits = Array.from({ length: CELLS + 1 }, (_, cell) => link.bitsUntil(future, cell / 10));
   return bits.slice(1).map((until, cell) => 10 * (until - bits[cell]!));
 }
 
-const everyFuture = <T>(link: LinkFutures, of: (future: number) => T) =>
+const everyFuture = <T>(link: LinkPaths, of: (future: number) => T) =>
   Array.from({ length: link.count }, (_, future) => of(future));
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 function deviation(values: readonly number[]): number {
@@ -200,9 +201,9 @@ describe('a handover', () => {
     read(forecastOf({ handovers }), options);
   /** What is left of the capacity of each 0.1 s; 1 where nothing is said. */
   const left = (cells: Record<number, number>) => Array.from({ length: CELLS }, (_, cell) => cells[cell] ?? 1);
-  const sharesOf = (link: LinkFutures, future: number) =>
+  const sharesOf = (link: LinkPaths, future: number) =>
     ratesOf(link, future).map((rate) => Math.round((rate / RATE_BPS) * 1e6) / 1e6);
-  const isLower = (link: LinkFutures) =>
+  const isLower = (link: LinkPaths) =>
     everyFuture(link, (f) => link.bitsUntil(f, DRAWN_SECONDS) < 0.999999 * DRAWN_SECONDS * RATE_BPS);
 
   test('lowers the cells of its dip in every future, and no others', () => {
@@ -339,8 +340,8 @@ describe('a forecast', () => {
     draw(used, futures, forecastOf({ fluctuation: { ...fluctuation, correlation: 0.9 } }), { age: 3 });
     draw(used, futures, forecastOf());
     draw(used, futures, forecast);
-    const all = (link: LinkFutures) => everyFuture(link, (f) => ratesOf(link, f));
-    expect(all(used)).toEqual(all(fresh));
+    const all = (link: LinkPaths) => everyFuture(link, (f) => ratesOf(link, f));
+    expect(all(used.paths)).toEqual(all(fresh));
     expect(all(read(forecast, { seed: 2 }))).not.toEqual(all(fresh));
   });
 });

@@ -4,22 +4,17 @@
  */
 
 import type { PlayerState } from '../../controller.ts';
-import type { Forecast, PathForecast, QuantileForecast } from '../../forecast.ts';
+import type { Forecast, QuantileForecast } from '../../forecast.ts';
 import { levelShare } from '../../quantile.ts';
 import { type Futures, MAX_STEPS, minimalStandard } from '../futures.ts';
 import { normalQuantile } from '../normal-distribution.ts';
+import { CELL_SECONDS, CELLS, DRAWN_SECONDS, FLOOR_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 const { abs, floor, max, min, round } = Math;
 
-const CELL_SECONDS = 0.1;
-/** Capacity is drawn for this long from now on: one epoch. Later it goes on as on average. */
-export const DRAWN_SECONDS = 15;
-const CELLS = round(DRAWN_SECONDS / CELL_SECONDS);
 /** Each future of the forecast gets this many fluctuations. */
 const COPIES = 2;
-/** Stands for a dead link and keeps divisions finite. */
-const FLOOR_BPS = 1e3;
 /** A handover may still be under way this long after it began. */
 const LONGEST_DIP_SECONDS = 3;
 /** Handovers that are drawn, each with a number for: does it come, when, how long is its dip, does a collapse follow. */
@@ -34,10 +29,8 @@ const MOST_EXPLAINED = 0.9;
 const CORRELATION_STEP = 0.05;
 
 export class LinkFutures {
-  readonly count: number;
+  readonly paths: LinkPaths;
   readonly #futures: Futures;
-  /** `[future][cell]`: bits from now to the cell's start. */
-  readonly #bits: Float64Array;
   /** `[future][cell]`: normal innovations, and the normal scores that follow from `#correlation`. */
   readonly #innovations: Float64Array;
   readonly #scores: Float64Array;
@@ -45,80 +38,36 @@ export class LinkFutures {
   readonly #ratios = new Float64Array(2 * RATIO_MIDDLE + 1);
   /** `[future][handover][draw]`: normal scores. */
   readonly #draws: Float64Array;
-  #cell = 0;
 
   constructor(futures: Futures, seed: number) {
     this.#futures = futures;
-    this.count = futures.count * COPIES;
-    this.#bits = new Float64Array(this.count * (CELLS + 1));
+    const count = futures.count * COPIES;
+    this.paths = new LinkPaths(count);
     const random = minimalStandard(seed);
     const normal = () => normalQuantile(max(1e-9, random()));
-    this.#innovations = Float64Array.from({ length: this.count * CELLS }, normal);
+    this.#innovations = Float64Array.from({ length: count * CELLS }, normal);
     // The second copy of a future mirrors the first, so that few futures stand for the distribution.
     this.#innovations.forEach((innovation, i, all) => {
       if (floor(i / CELLS) % COPIES === 0) all[i + CELLS] = -innovation;
     });
-    this.#scores = new Float64Array(this.count * CELLS);
-    this.#draws = Float64Array.from({ length: this.count * HANDOVERS * DRAWS }, normal);
+    this.#scores = new Float64Array(count * CELLS);
+    this.#draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
   /** Draws the futures of a forecast; `Futures` has drawn it before. */
   draw(state: PlayerState, forecast: Forecast): void {
     const ageSeconds = max(0, state.nowSeconds - forecast.issuedAtMs / 1000);
     if (forecast.kind === 'paths') {
-      this.#sample(forecast, ageSeconds);
+      this.paths.sample(forecast, ageSeconds);
       return;
     }
     this.#fluctuate(forecast, ageSeconds);
     this.#dip(forecast, state.utcMs ?? Number.NaN);
-    const bits = this.#bits;
-    for (let f = 0; f < this.count; f++) {
+    const { bits, count } = this.paths;
+    for (let f = 0; f < count; f++) {
       const row = f * (CELLS + 1);
       for (let cell = 1; cell <= CELLS; cell++) {
         bits[row + cell] = bits[row + cell - 1]! + max(FLOOR_BPS, bits[row + cell]!) * CELL_SECONDS;
-      }
-    }
-  }
-
-  /** Bits from now to `seconds` from now. */
-  bitsUntil(future: number, seconds: number): number {
-    const at = min(CELLS, max(0, seconds / CELL_SECONDS));
-    const cell = min(CELLS - 1, floor(at));
-    const i = future * (CELLS + 1) + cell;
-    return this.#bits[i]! + (at - cell) * (this.#bits[i + 1]! - this.#bits[i]!);
-  }
-
-  /** Begins a series of transfers in one future, in order of time. */
-  begin(): void {
-    this.#cell = 0;
-  }
-
-  /** When `bits` have arrived that start at `fromSeconds`; both in seconds from now. */
-  arrivalSeconds(future: number, fromSeconds: number, bits: number): number {
-    const row = future * (CELLS + 1);
-    const all = this.#bits[row + CELLS]!;
-    const until = this.bitsUntil(future, fromSeconds) + bits;
-    if (until >= all) {
-      return max(fromSeconds, DRAWN_SECONDS) + (min(bits, until - all) / all) * DRAWN_SECONDS;
-    }
-    let cell = this.#cell;
-    while (this.#bits[row + cell + 1]! < until) cell++;
-    this.#cell = cell;
-    const low = this.#bits[row + cell]!;
-    return (cell + (until - low) / (this.#bits[row + cell + 1]! - low)) * CELL_SECONDS;
-  }
-
-  #sample({ paths }: PathForecast, ageSeconds: number): void {
-    let index = 0;
-    let until = paths[0]!.weight;
-    for (let f = 0; f < this.count; f++) {
-      while (index < paths.length - 1 && until <= (f + 0.5) / this.count) until += paths[++index]!.weight;
-      const { path } = paths[index]!;
-      const before = path.cumulativeBits(ageSeconds);
-      for (let cell = 1; cell <= CELLS; cell++) {
-        const i = f * (CELLS + 1) + cell;
-        const bits = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
-        this.#bits[i] = max(this.#bits[i - 1]! + FLOOR_BPS * CELL_SECONDS, bits);
       }
     }
   }
@@ -131,7 +80,7 @@ export class LinkFutures {
     for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
     this.#correlate(round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP);
     const steps = narrowedSteps(forecast).slice(0, MAX_STEPS);
-    for (let f = 0; f < this.count; f++) {
+    for (let f = 0; f < this.paths.count; f++) {
       const row = f * (CELLS + 1);
       let cell = 0;
       steps.forEach(({ endSeconds, middleBps, power }, k) => {
@@ -140,7 +89,7 @@ export class LinkFutures {
         const rate = middleBps * (this.#futures.stepBps(floor(f / COPIES), k) / middleBps) ** power;
         for (; cell < end; cell++) {
           const at = RATIO_MIDDLE + round(this.#scores[f * CELLS + cell]! * RATIOS_PER_SCORE);
-          this.#bits[row + cell + 1] = rate * ratios[max(0, min(ratios.length - 1, at))]!;
+          this.paths.bits[row + cell + 1] = rate * ratios[max(0, min(ratios.length - 1, at))]!;
         }
       });
     }
@@ -167,7 +116,7 @@ export class LinkFutures {
       const { collapse } = dip;
       const comesBelow = normalQuantile(confidence);
       const collapsesBelow = normalQuantile(collapse.probability);
-      for (let f = 0; f < this.count; f++) {
+      for (let f = 0; f < this.paths.count; f++) {
         const at = (f * HANDOVERS + h) * DRAWS;
         const draws = this.#draws;
         if (draws[at]! >= comesBelow) continue;
@@ -185,7 +134,7 @@ export class LinkFutures {
     for (let cell = max(0, floor(fromSeconds / CELL_SECONDS)); cell <= last; cell++) {
       const start = cell * CELL_SECONDS;
       const seconds = min(toSeconds, start + CELL_SECONDS) - max(fromSeconds, start);
-      this.#bits[future * (CELLS + 1) + cell + 1]! *= 1 - (depth * seconds) / CELL_SECONDS;
+      this.paths.bits[future * (CELLS + 1) + cell + 1]! *= 1 - (depth * seconds) / CELL_SECONDS;
     }
   }
 }

@@ -6,13 +6,13 @@
 
 import type { Controller, InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { Forecast } from '../../forecast.ts';
-import { lastIndexAtMost } from '../later-segments.ts';
 import { MpcL, type PlanBasis, recentLatencySeconds } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import type { Outcomes } from '../segment-outcomes.ts';
-import { isNoticed, planRate } from './latency-plan.ts';
-import { DRAWN_SECONDS, LinkFutures } from './link-futures.ts';
-import { LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
+import { LinkFutures } from './link-futures.ts';
+import { LiveOutcomes } from './live-outcomes.ts';
+import { paceOf } from './pace.ts';
+import { PathPlan } from './path-plan.ts';
 
 export interface LiveMpcLOptions extends MpcLOptions {
   /** Whether the controller sets the playback rate; otherwise the player's own catch-up does. Default true. */
@@ -20,12 +20,6 @@ export interface LiveMpcLOptions extends MpcLOptions {
   /** Whether the controller chooses the latency itself, as for `LiveState.isTargetFree`. Default false. */
   autoTarget?: boolean;
 }
-
-/** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
-const AUTO_AVERSION = 9;
-
-/** Time constant of the share of time off rate 1. */
-const OFF_SHARE_SECONDS = 60;
 
 /** Throws `InputError` for an invalid option. */
 export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: LiveMpcLOptions = {}): Controller {
@@ -38,7 +32,7 @@ class LiveMpcL extends MpcL {
   #link: LinkFutures | undefined;
 
   constructor(options: ResolvedMpcLOptions) {
-    super(options);
+    super(options, new PathPlan());
     this.options = options;
   }
 
@@ -58,14 +52,12 @@ class LiveMpcL extends MpcL {
     const latencySeconds = recentLatencySeconds(state);
     this.#link ??= new LinkFutures(futures, options.seed);
     this.#link.draw(state, forecast);
-    return new LiveOutcomes(state, { options, link: this.#link, latencySeconds });
+    return new LiveOutcomes(state, { options, link: this.#link.paths, latencySeconds });
   }
 }
 
 class PacingMpcL extends LiveMpcL {
   readonly #isTargetFree: boolean;
-  #offShare = 0;
-  #pacedSeconds = Number.NaN;
 
   constructor(options: ResolvedMpcLOptions, isTargetFree: boolean) {
     super(options);
@@ -74,49 +66,11 @@ class PacingMpcL extends LiveMpcL {
 
   /** The rate to play at; towards the target without a usable forecast. */
   pace(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): Pace {
-    const live = state.live!;
-    const { latencySeconds, chunkSeconds } = live;
-    const isFree = live.isTargetFree || this.#isTargetFree;
-    const jump = latencySeconds > live.maxLatencySeconds;
-    // A free target is where playback is.
-    const targetLatencySeconds = isFree && !jump ? latencySeconds : live.targetLatencySeconds;
     const basis = this.basisFor(state, inFlight, forecast);
-    const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
-    this.#countRate(state);
-    const playbackRate = planRate({
-      live,
-      aversion: isFree && basis ? 1 + AUTO_AVERSION * this.options.risk : undefined,
-      dueSeconds: state.bufferLevelSeconds / state.playbackRate,
-      neededLatencySeconds: basis ? this.#needed(basis, inFlight, chunks) : new Float64Array(0),
-      chunks,
-      presentRate: state.playbackRate,
-      offShare: this.#offShare,
-      segmentSeconds: state.segmentSeconds,
-      stallSeconds: liveStallSeconds(this.options),
+    return paceOf(state, inFlight, {
+      options: this.options,
+      isTargetFree: state.live!.isTargetFree || this.#isTargetFree,
+      plan: basis && { forecast: basis.forecast, outcomes: this.liveOutcomes(basis) },
     });
-    const source = basis?.forecast.source ?? 'no usable forecast';
-    const next = basis?.forecast.handovers.find(({ atMs }) => atMs > state.utcMs!);
-    const handover = next ? `; handover in ${((next.atMs - state.utcMs!) / 1000).toFixed(1)} s` : '';
-    return {
-      playbackRate,
-      jump,
-      targetLatencySeconds,
-      reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s${handover}`,
-    };
-  }
-
-  /** Adds the time since the last call. */
-  #countRate({ nowSeconds, playbackRate }: PlayerState): void {
-    const seconds = Math.min(1, Math.max(0, nowSeconds - this.#pacedSeconds || 0));
-    this.#pacedSeconds = nowSeconds;
-    this.#offShare += ((isNoticed(playbackRate) ? 1 : 0) - this.#offShare) * (seconds / OFF_SHARE_SECONDS);
-  }
-
-  #needed(basis: PlanBasis, inFlight: InFlight | undefined, chunks: number): Float64Array {
-    const { ladderBps, previousBitrateBps = 0 } = basis.state;
-    const outcomes = this.liveOutcomes(basis);
-    const representation = Math.max(0, lastIndexAtMost(ladderBps, inFlight?.bitrateBps ?? previousBitrateBps));
-    const request = inFlight ? outcomes.running(inFlight, representation) : outcomes.newRequest(representation);
-    return outcomes.neededLatencySeconds(request, chunks);
   }
 }

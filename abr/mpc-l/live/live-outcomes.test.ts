@@ -64,7 +64,7 @@ function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): Li
   futures.draw(forecast, 0);
   const link = new LinkFutures(futures, options.seed);
   link.draw(state, forecast);
-  return new LiveOutcomes(state, { options, link, latencySeconds: LATENCY_SECONDS });
+  return new LiveOutcomes(state, { options, link: link.paths, latencySeconds: LATENCY_SECONDS });
 }
 
 const downloading = (changes: Partial<InFlight> = {}): InFlight => ({

@@ -9,7 +9,7 @@ import { switchCost } from '../../qoe.ts';
 import { sizesAt, stallCostOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import type { Evaluation, Outcomes, Request } from '../segment-outcomes.ts';
-import type { LinkFutures } from './link-futures.ts';
+import type { LinkPaths } from './link-paths.ts';
 
 /** Segments of a plan. */
 const SEGMENTS = 3;
@@ -44,7 +44,7 @@ interface Played {
 export class LiveOutcomes implements Outcomes<LiveRequest> {
   readonly #state: PlayerState;
   readonly #options: ResolvedMpcLOptions;
-  readonly #link: LinkFutures;
+  readonly #link: LinkPaths;
   readonly #latencySeconds: number;
   /** From now. */
   readonly #firstExistsSeconds: number;
@@ -56,7 +56,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   /** `latencySeconds`: of a request. */
   constructor(
     state: PlayerState,
-    { options, link, latencySeconds }: { options: ResolvedMpcLOptions; link: LinkFutures; latencySeconds: number },
+    { options, link, latencySeconds }: { options: ResolvedMpcLOptions; link: LinkPaths; latencySeconds: number },
   ) {
     this.#state = state;
     this.#options = options;

@@ -6,13 +6,21 @@ import { ALL_DATASETS } from '../../../replay/results.ts';
 import type { Block, Cell, Table } from '../document.ts';
 import { estimateCell } from '../format.ts';
 import type { Run } from '../runs.ts';
-import { COMPONENT_TITLES, componentCells, differencesFrom, intervalsText, type Scope } from './differences.ts';
+import {
+  COMPONENT_TITLES,
+  componentCells,
+  differencesFrom,
+  groupTables,
+  intervalsText,
+  type Scope,
+  type ScopeGroup,
+} from './differences.ts';
 
 /** Empty where no algorithm is a variant of another. */
-export function ablationBlocks(run: Run, scopes: readonly Scope[]): Block[] {
+export function ablationBlocks(run: Run, groups: readonly ScopeGroup[]): Block[] {
   const ablations = ablationsAmong(run.algorithms);
   if (ablations.length === 0) return [];
-  const tables = scopes.flatMap((scope) => tableOf(run, scope, ablations) ?? []);
+  const tables = groupTables(groups, (scope) => tableOf(run, scope, ablations));
   return [
     {
       kind: 'text',

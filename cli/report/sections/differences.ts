@@ -1,9 +1,11 @@
 /** Paired differences from a baseline, as several sections show them. */
 
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/component-differences.ts';
+import { groupBy } from '../../../replay/evaluation/group-by.ts';
 import { unitsByDataset } from '../../../replay/evaluation/resampling-units.ts';
+import { oneRecordingDatasets } from '../../../replay/evaluation/verdicts.ts';
 import { ALL_DATASETS, type SessionResult } from '../../../replay/results.ts';
-import type { Cell } from '../document.ts';
+import type { Cell, Table } from '../document.ts';
 import { estimateCell, turned } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 
@@ -15,6 +17,12 @@ export interface Scope {
   sessions: SessionResult[];
 }
 
+/** The scopes of a section's table: one, or the data sets with one recording. */
+export interface ScopeGroup {
+  title: string;
+  scopes: Scope[];
+}
+
 export function scopesOf({ datasets, results }: Run): Scope[] {
   const scopes = datasets.map((dataset) => ({
     dataset,
@@ -23,7 +31,40 @@ export function scopesOf({ datasets, results }: Run): Scope[] {
   }));
   return scopes.length < 2
     ? scopes
-    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together (an extra)', sessions: results.sessions }];
+    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together', sessions: results.sessions }];
+}
+
+/** Each scope by itself, but the data sets with one recording together, at the place of the first. */
+export function scopeGroupsOf(run: Run): ScopeGroup[] {
+  const small = oneRecordingDatasets(run.results.summary);
+  const groups = groupBy(scopesOf(run), ({ dataset }) => (small.has(dataset) ? undefined : dataset));
+  return [...groups].map(([dataset, scopes]) => ({
+    title: dataset === undefined ? 'data sets with one recording each' : scopes[0]!.title,
+    scopes,
+  }));
+}
+
+/** The scopes that are large enough for figures of their own. */
+export function largeScopes(groups: readonly ScopeGroup[]): Scope[] {
+  return groups.flatMap(({ scopes }) => (scopes.length === 1 ? scopes : []));
+}
+
+/**
+ * The tables of the groups: one each. Tables of a group with several scopes are joined under the caption of the first,
+ * which begins with its scope's title; the data set is their first column.
+ */
+export function groupTables(groups: readonly ScopeGroup[], tableOf: (scope: Scope) => Table | undefined): Table[] {
+  return groups.flatMap(({ title, scopes }) => {
+    const tables = scopes.flatMap((scope) => {
+      const table = tableOf(scope);
+      return table === undefined ? [] : [{ scope, table }];
+    });
+    const [first] = tables;
+    if (first === undefined || scopes.length === 1) return first === undefined ? [] : [first.table];
+    const rows = tables.flatMap(({ scope, table }) => table.rows.map((row) => [scope.title, ...row]));
+    const caption = `${title}${first.table.caption.slice(first.scope.title.length)}`;
+    return [{ ...first.table, caption, names: ['data set', ...first.table.names], rows }];
+  });
 }
 
 /**

@@ -7,14 +7,14 @@ import { ALL_DATASETS } from '../../../replay/results.ts';
 import type { Block, Cell, Table } from '../document.ts';
 import { estimateCell, fixed, turned } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
-import { differencesFrom, type Scope } from './differences.ts';
+import { differencesFrom, groupTables, type Scope, type ScopeGroup } from './differences.ts';
 
-export function difficultyBlocks(run: Run, scopes: readonly Scope[]): Block[] {
+export function difficultyBlocks(run: Run, groups: readonly ScopeGroup[]): Block[] {
   const { baseline, results } = run;
   const difficulties = difficultyByPlace(results.sessions, baseline);
-  const tables = scopes
-    .filter(({ dataset }) => dataset !== ALL_DATASETS || scopes.length === 1)
-    .flatMap((scope) => tableOf(run, scope, difficulties) ?? []);
+  const tables = groupTables(groups, (scope) =>
+    scope.dataset === ALL_DATASETS && run.datasets.length > 1 ? undefined : tableOf(run, scope, difficulties),
+  );
   if (tables.length === 0) {
     return [
       {

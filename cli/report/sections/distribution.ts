@@ -2,10 +2,10 @@
 
 import { quantile } from '../../../abr/quantile.ts';
 import { lineChart, tailChart } from '../charts.ts';
-import type { Block, LegendEntry, SeriesStyle, Table } from '../document.ts';
+import type { Block, LegendEntry, SeriesStyle } from '../document.ts';
 import { fixed } from '../format.ts';
 import { byAlgorithm, qoeOf, type Run } from '../runs.ts';
-import type { Scope } from './differences.ts';
+import { groupTables, largeScopes, type Scope, type ScopeGroup } from './differences.ts';
 
 const QUANTILE_LEVELS = [0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1];
 /** Most steps of a curve; more sessions than this are drawn as this number of quantiles. */
@@ -13,7 +13,7 @@ const MOST_STEPS = 200;
 
 export function distributionBlocks(
   run: Run,
-  scopes: readonly Scope[],
+  groups: readonly ScopeGroup[],
   { algorithms, styles }: { algorithms: readonly string[]; styles: ReadonlyMap<string, SeriesStyle> },
 ): Block[] {
   const wanted = new Set(algorithms);
@@ -29,24 +29,22 @@ export function distributionBlocks(
         algorithm,
         ascending: Float64Array.from(sessions, qoeOf).sort(),
       }));
-  const tables = scopes.map(
-    (scope): Table => ({
-      kind: 'table',
-      caption: `${scope.title}: quantiles of QoE over sessions.`,
-      names: ['algorithm'],
-      numbers: QUANTILE_LEVELS.map(quantileName),
-      rows: sorted(scope).map(({ algorithm, ascending }) => [
-        algorithm,
-        ...QUANTILE_LEVELS.map((level) => fixed(quantile(ascending, level), run.digits - 1)),
-      ]),
-    }),
-  );
+  const tables = groupTables(groups, (scope) => ({
+    kind: 'table',
+    caption: `${scope.title}: quantiles of QoE over sessions.`,
+    names: ['algorithm'],
+    numbers: QUANTILE_LEVELS.map(quantileName),
+    rows: sorted(scope).map(({ algorithm, ascending }) => [
+      algorithm,
+      ...QUANTILE_LEVELS.map((level) => fixed(quantile(ascending, level), run.digits - 1)),
+    ]),
+  }));
   return [
     {
       kind: 'figures',
       width: 'half',
       legend,
-      figures: scopes.map((scope) => ({
+      figures: largeScopes(groups).map((scope) => ({
         caption: `${scope.title}: share of sessions with at most this QoE. Further to the right is better.`,
         label: `Cumulative distribution of QoE, ${scope.title}; the numbers are in the table below.`,
         draw: () =>
@@ -68,7 +66,7 @@ export function distributionBlocks(
   ];
 }
 
-export function tailBlocks(run: Run, scopes: readonly Scope[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+export function tailBlocks(run: Run, groups: readonly ScopeGroup[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
   return [
     {
       kind: 'text',
@@ -79,7 +77,7 @@ export function tailBlocks(run: Run, scopes: readonly Scope[], styles: ReadonlyM
     {
       kind: 'figures',
       width: 'half',
-      figures: scopes.map(({ dataset, title }) => {
+      figures: largeScopes(groups).map(({ dataset, title }) => {
         const points = run.results.summary
           .filter((row) => row.dataset === dataset)
           .map((row) => ({

@@ -3,7 +3,7 @@
 import { benchNotesOf, type Rejection } from '../../../replay/browser/bench-notes.ts';
 import { placeKey } from '../../../replay/evaluation/plan.ts';
 import type { Block, Table } from '../document.ts';
-import { count, percent } from '../format.ts';
+import { count, fixed, percent } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 
 export function leftOutBlocks(run: Run): Block[] {
@@ -13,6 +13,19 @@ export function leftOutBlocks(run: Run): Block[] {
     if (complete === false) items.push(`\`${files[i]}\` holds partial results: sessions are missing.`);
   }
   if (results.tool['complete'] === false && items.length === 0) items.push('The results are not complete.');
+
+  const leftOut = new Set(
+    tools.flatMap((tool) => tool.leftOut ?? []).map((one) => `${one.trace} at ${one.startSeconds} s (${one.reason})`),
+  );
+  if (leftOut.size > 0) items.push(`${count(leftOut.size, 'start')} left out: ${[...leftOut].join(', ')}.`);
+  for (const [algorithm, sessions] of byAlgorithm(results.sessions)) {
+    const past = sessions.flatMap(({ pastTraceSeconds }) => pastTraceSeconds ?? []);
+    if (past.length === 0) continue;
+    items.push(
+      `\`${algorithm}\`: ${count(past.length, 'session')} ran past the end of the recording, which then began again, ` +
+        `by up to ${fixed(Math.max(...past), 1)} s.`,
+    );
+  }
 
   const early = results.sessions.filter(({ endedBy }) => endedBy !== 'end');
   for (const [algorithm, sessions] of byAlgorithm(early)) {

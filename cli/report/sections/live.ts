@@ -7,7 +7,7 @@ import { type Axis, lineChart } from '../charts.ts';
 import { type Block, cellText, type Figure, type LegendEntry, type SeriesStyle, type Table } from '../document.ts';
 import { estimateCell, fixed, NOTHING, percent, scaled } from '../format.ts';
 import type { Run } from '../runs.ts';
-import { intervalsText, type Scope, scopesOf } from './differences.ts';
+import { groupTables, intervalsText, largeScopes, type Scope, type ScopeGroup, scopeGroupsOf } from './differences.ts';
 
 /** Titles and cells of the live columns, in the order of the tables. */
 const COLUMNS: Readonly<Record<string, (row: SummaryRow, live: NonNullable<SummaryRow['live']>) => string>> = {
@@ -18,28 +18,37 @@ const COLUMNS: Readonly<Record<string, (row: SummaryRow, live: NonNullable<Summa
   'stall s / min': (_, { stallSecondsPerMinute }) => fixed(stallSecondsPerMinute, 2),
   'latency, s': (_, { latencySecondsMean }) => fixed(latencySecondsMean, 2),
   'p95, s': (_, { latencySecondsP95 }) => fixed(latencySecondsP95, 2),
-  'off rate 1': (_, { offRateShare }) => percent(offRateShare, 1),
+  'not at 1x': (_, { offRateShare }) => percent(offRateShare, 1),
   'jumps / min': (_, { jumpsPerMinute }) => fixed(jumpsPerMinute, 2),
 };
 
-export function liveSummaryBlocks(run: Run, scope: Scope): Block[] {
-  const rows = rowsOf(run, scope);
-  const means: Table = {
+export function liveSummaryBlocks(run: Run, group: ScopeGroup): Block[] {
+  return [
+    ...groupTables([group], (scope) => meansTable(run, scope)),
+    ...groupTables([group], (scope) => differenceTable(run, scope)),
+  ];
+}
+
+function meansTable(run: Run, scope: Scope): Table {
+  return {
     kind: 'table',
     caption:
       `${scope.title}: each algorithm by itself, means over sessions. QoE is LoL+'s, in Mbit/s per 4 s of media; ` +
-      'latency counts from the capture of a picture, "p95" is not exceeded for 95 % of the time; "off rate 1" is the ' +
-      'share of the time at a playback rate at least 0.01 off 1; jumps are seeks to the live edge.',
+      'latency counts from the capture of a picture, "p95" is not exceeded for 95 % of the time; "not at 1x" is the ' +
+      'share of the time that playback is faster or slower than normal by at least 1 %; jumps are seeks to the live edge.',
     names: ['algorithm'],
     numbers: Object.keys(COLUMNS),
-    rows: rows.map((row) => [row.algorithm, ...liveCells(row)]),
+    rows: rowsOf(run, scope).map((row) => [row.algorithm, ...liveCells(row)]),
   };
-  const compared = rows.flatMap(({ algorithm, vsBaseline }) =>
+}
+
+function differenceTable(run: Run, scope: Scope): Table | undefined {
+  const compared = rowsOf(run, scope).flatMap(({ algorithm, vsBaseline }) =>
     vsBaseline?.live ? [{ algorithm, ...vsBaseline, live: vsBaseline.live }] : [],
   );
   const [first] = compared;
-  if (first === undefined) return [means];
-  const differences: Table = {
+  if (first === undefined) return undefined;
+  return {
     kind: 'table',
     caption:
       `${scope.title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. Better is ` +
@@ -58,7 +67,6 @@ export function liveSummaryBlocks(run: Run, scope: Scope): Block[] {
       ].map((estimate) => estimateCell(estimate, { digits: 2 })),
     ]),
   };
-  return [means, differences];
 }
 
 /**
@@ -80,75 +88,107 @@ export function frontBlocks(runs: readonly Run[], styles: ReadonlyMap<string, Se
 
 function groupBlocks(group: readonly Run[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
   const byTarget = [...group].sort((a, b) => targetOf(a) - targetOf(b));
-  const targets = byTarget.map(targetOf);
-  const datasets = new Map(group.flatMap((run) => scopesOf(run).map((scope) => [scope.dataset, scope.title])));
-  const algorithms = [...new Set(group.flatMap((run) => run.algorithms))];
   const places = group.map(({ results }) => [...new Set(results.sessions.map(placeKey))].sort());
-  const note = places.every((one) => sameJson(one, places[0]))
-    ? ''
-    : ' The targets were not played in the same places.';
-  const legend: LegendEntry[] = algorithms.map((name) => ({ name, style: styles.get(name)! }));
-  return [...datasets].flatMap(([dataset, title]): Block[] => {
-    const points = byTarget.flatMap((run) =>
-      run.results.summary
-        .filter((row) => row.dataset === dataset)
-        .flatMap((row) => (row.live ? [{ row, live: row.live, target: targetOf(run) }] : [])),
-    );
-    const name = `${group.map(({ scenarioLabel }) => scenarioLabel).join(', ')}, ${group[0]!.tier}, ${title}`;
-    const x = axisOf(
-      'mean latency, s',
-      points.map(({ live }) => live.latencySecondsMean),
-    );
-    const figure = (what: string, of: (point: (typeof points)[number]) => number): Figure => ({
-      caption:
-        `${name}: ${what} against mean latency. At equal bitrate, down and to the left is better.` +
-        (targets.length > 1
-          ? ` Points of a line: targets of ${targets.join(', ')} s, as the table lists them.${note}`
-          : ''),
-      label:
-        `${what} against mean latency: ` +
-        points
-          .map((point) => {
-            const { row, live, target } = point;
-            return `${row.algorithm} at ${target} s ${fixed(of(point), 2)} and ${fixed(live.latencySecondsMean, 2)} s`;
-          })
-          .join('; '),
-      draw: () =>
-        lineChart(
-          algorithms.map((algorithm) => ({
-            style: styles.get(algorithm)!,
-            points: points
-              .filter(({ row }) => row.algorithm === algorithm)
-              .map((point) => ({ x: point.live.latencySecondsMean, y: of(point) })),
-          })),
-          { width: 520, height: 320, dots: true, x, y: axisOf(what, points.map(of), 0) },
-        ),
-    });
-    const table: Table = {
-      kind: 'table',
-      caption: `${name}: the points of the figures.${note}`,
-      names: ['algorithm', 'target'],
-      numbers: Object.keys(COLUMNS),
-      rows: algorithms.flatMap((algorithm) =>
-        points
-          .filter(({ row }) => row.algorithm === algorithm)
-          .map(({ row, target }) => [algorithm, `${target} s`, ...liveCells(row)]),
+  const front: Front = {
+    byTarget,
+    algorithms: [...new Set(group.flatMap((run) => run.algorithms))],
+    styles,
+    name: `${group.map(({ scenarioLabel }) => scenarioLabel).join(', ')}, ${group[0]!.tier}`,
+    note: places.every((one) => sameJson(one, places[0])) ? '' : ' The targets were not played in the same places.',
+  };
+  // The largest run decides which data sets have one recording.
+  const [largest] = [...group].sort((a, b) => b.results.sessions.length - a.results.sessions.length);
+  return scopeGroupsOf(largest!).flatMap((scopeGroup): Block[] => [
+    ...largeScopes([scopeGroup]).map((scope) => frontFigures(front, scope)),
+    // With one target, the summary has the numbers.
+    ...(byTarget.length < 2 ? [] : groupTables([scopeGroup], (scope) => frontTable(front, scope))).map((table) => ({
+      ...table,
+      caption: `${front.name}, ${table.caption}`,
+    })),
+  ]);
+}
+
+/** Live runs that differ only in the target. */
+interface Front {
+  byTarget: readonly Run[];
+  algorithms: readonly string[];
+  styles: ReadonlyMap<string, SeriesStyle>;
+  name: string;
+  note: string;
+}
+
+interface FrontPoint {
+  row: SummaryRow;
+  live: NonNullable<SummaryRow['live']>;
+  target: number;
+}
+
+function pointsOf({ byTarget }: Front, { dataset }: Scope): FrontPoint[] {
+  return byTarget.flatMap((run) =>
+    run.results.summary
+      .filter((row) => row.dataset === dataset)
+      .flatMap((row) => (row.live ? [{ row, live: row.live, target: targetOf(run) }] : [])),
+  );
+}
+
+function frontFigures(front: Front, scope: Scope): Block {
+  const { byTarget, algorithms, styles, name, note } = front;
+  const points = pointsOf(front, scope);
+  const targets = byTarget.map(targetOf);
+  const legend: LegendEntry[] = algorithms.map((algorithm) => ({ name: algorithm, style: styles.get(algorithm)! }));
+  const x = axisOf(
+    'mean latency, s',
+    points.map(({ live }) => live.latencySecondsMean),
+  );
+  const figure = (what: string, of: (point: FrontPoint) => number): Figure => ({
+    caption:
+      `${name}, ${scope.title}: ${what} against mean latency. At equal bitrate, down and to the left is better.` +
+      (targets.length > 1
+        ? ` Points of a line: targets of ${targets.join(', ')} s, as the table lists them.${note}`
+        : ''),
+    label:
+      `${what} against mean latency: ` +
+      points
+        .map((point) => {
+          const { row, live, target } = point;
+          return `${row.algorithm} at ${target} s ${fixed(of(point), 2)} and ${fixed(live.latencySecondsMean, 2)} s`;
+        })
+        .join('; '),
+    draw: () =>
+      lineChart(
+        algorithms.map((algorithm) => ({
+          style: styles.get(algorithm)!,
+          points: points
+            .filter(({ row }) => row.algorithm === algorithm)
+            .map((point) => ({ x: point.live.latencySecondsMean, y: of(point) })),
+        })),
+        { width: 520, height: 320, dots: true, x, y: axisOf(what, points.map(of), 0) },
       ),
-    };
-    return [
-      {
-        kind: 'figures',
-        width: 'half',
-        legend,
-        figures: [
-          figure('stalls per minute', ({ live }) => live.stallsPerMinute),
-          figure('stall seconds per minute', ({ live }) => live.stallSecondsPerMinute),
-        ],
-      },
-      // With one target, the summary has the numbers.
-      ...(targets.length < 2 ? [] : [table]),
-    ];
   });
+  return {
+    kind: 'figures',
+    width: 'half',
+    legend,
+    figures: [
+      figure('stalls per minute', ({ live }) => live.stallsPerMinute),
+      figure('stall seconds per minute', ({ live }) => live.stallSecondsPerMinute),
+    ],
+  };
+}
+
+function frontTable(front: Front, scope: Scope): Table {
+  const points = pointsOf(front, scope);
+  return {
+    kind: 'table',
+    caption: `${scope.title}: the points of the figures.${front.note}`,
+    names: ['algorithm', 'target'],
+    numbers: Object.keys(COLUMNS),
+    rows: front.algorithms.flatMap((algorithm) =>
+      points
+        .filter(({ row }) => row.algorithm === algorithm)
+        .map(({ row, target }) => [algorithm, `${target} s`, ...liveCells(row)]),
+    ),
+  };
 }
 
 /** A sentence on an algorithm against the baseline; undefined without pairs. */

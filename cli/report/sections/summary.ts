@@ -1,20 +1,48 @@
 /** The means of each algorithm, and its paired difference from the baseline by component. */
 
+import { shownGapClosed } from '../../../replay/evaluation/verdicts.ts';
 import type { SummaryRow } from '../../../replay/results.ts';
 import { type ForestRow, forestChart } from '../charts.ts';
 import type { Block, Figure, SeriesStyle, Table } from '../document.ts';
-import { estimateCell, fixed, percent, turned } from '../format.ts';
+import { estimateCell, fixed, percent, scaled, turned } from '../format.ts';
 import type { Run } from '../runs.ts';
-import { COMPONENT_TITLES, componentCells, differencesFrom, intervalsText, type Scope } from './differences.ts';
+import {
+  COMPONENT_TITLES,
+  componentCells,
+  differencesFrom,
+  groupTables,
+  intervalsText,
+  largeScopes,
+  type Scope,
+  type ScopeGroup,
+} from './differences.ts';
 
 const COMPONENTS = ['QoE', 'bitrate', 'stalls', 'startup', 'switches'] as const;
 
-export function summaryBlocks(run: Run, scope: Scope, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
-  const rows = run.results.summary.filter(({ dataset }) => dataset === scope.dataset);
+export function summaryBlocks(run: Run, group: ScopeGroup, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
   const { baseline } = run;
-  const differences = differencesFrom(run, scope.sessions, { baseline, label: scope.dataset });
-  const blocks: Block[] = [];
-  const first = [...differences.values()][0];
+  const differencesOf = new Map(
+    group.scopes.map((scope) => [scope, differencesFrom(run, scope.sessions, { baseline, label: scope.dataset })]),
+  );
+  return [
+    ...largeScopes([group]).flatMap((scope) => forestBlocks(run, scope, differencesOf.get(scope)!, styles)),
+    ...groupTables([group], (scope) => meansTable(rowsOf(run, scope), run, scope)),
+    ...groupTables([group], (scope) => differenceTable(rowsOf(run, scope), differencesOf.get(scope)!, run, scope)),
+  ];
+}
+
+function rowsOf({ results }: Run, scope: Scope): SummaryRow[] {
+  return results.summary.filter(({ dataset }) => dataset === scope.dataset);
+}
+
+function forestBlocks(
+  { baseline }: Run,
+  { title }: Scope,
+  differences: ReturnType<typeof differencesFrom>,
+  styles: ReadonlyMap<string, SeriesStyle>,
+): Block[] {
+  const [first] = differences.values();
+  if (first === undefined) return [];
   const forest: ForestRow[] = [];
   for (const [algorithm, of] of differences) {
     const estimates = [of.qoe, of.quality, turned(of.stalls), turned(of.startup), turned(of.switches)];
@@ -23,17 +51,12 @@ export function summaryBlocks(run: Run, scope: Scope, styles: ReadonlyMap<string
       forest.push({ algorithm, component: COMPONENTS[i]!, value, low, high });
     }
   }
-  if (first !== undefined) {
-    const figure: Figure = {
-      caption: `${scope.title}: difference from ${baseline} and its components. ${intervalsText(first, 'lines')}`,
-      label: `Paired differences from ${baseline}, ${scope.title}; the numbers are in the table below.`,
-      draw: () => forestChart(forest, { components: COMPONENTS, styles, unit: 'Mbit/s of QoE' }),
-    };
-    blocks.push({ kind: 'figures', figures: [figure], width: 'full' });
-  }
-  blocks.push(meansTable(rows, run, scope));
-  if (first !== undefined) blocks.push(differenceTable(rows, differences, run, scope));
-  return blocks;
+  const figure: Figure = {
+    caption: `${title}: difference from ${baseline} and its components. ${intervalsText(first, 'lines')}`,
+    label: `Paired differences from ${baseline}, ${title}; the numbers are in the table below.`,
+    draw: () => forestChart(forest, { components: COMPONENTS, styles, unit: 'Mbit/s of QoE' }),
+  };
+  return [{ kind: 'figures', figures: [figure], width: 'full' }];
 }
 
 function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Table {
@@ -83,24 +106,28 @@ function differenceTable(
   differences: ReturnType<typeof differencesFrom>,
   run: Run,
   { title }: Scope,
-): Table {
-  const first = [...differences.values()][0]!;
+): Table | undefined {
+  const [first] = differences.values();
+  if (first === undefined) return undefined;
   return {
     kind: 'table',
     caption:
       `${title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. ` +
       'QoE = bitrate + stalls + startup + switches, in Mbit/s of undisturbed media, above 0 where the algorithm is ' +
-      `better; "worst 5 %" in seconds of stalls, below 0 where it is better. ${intervalsText(first)}`,
+      `better; "worst 5 %" in seconds of stalls, "over 10 s" in percentage points of the sessions, below 0 where it ` +
+      `is better. ${intervalsText(first)}`,
     names: ['algorithm'],
-    numbers: [...COMPONENT_TITLES, 'worst 5 %, s', 'QoE ratio', 'gap closed'],
+    numbers: [...COMPONENT_TITLES, 'worst 5 %, s', 'over 10 s, points', 'QoE ratio', 'gap closed'],
     rows: [...differences].map(([algorithm, of]) => {
-      const versus = rows.find((row) => row.algorithm === algorithm)?.vsBaseline;
+      const row = rows.find((one) => one.algorithm === algorithm);
+      const versus = row?.vsBaseline;
       return [
         algorithm,
         ...componentCells(of, run.digits),
         estimateCell(versus?.worst5pctDiff, { digits: 1 }),
+        estimateCell(versus?.severeShareDiff && scaled(versus.severeShareDiff, 100), { digits: 1 }),
         estimateCell(versus?.qoeMeanRatio, { digits: 2, plus: false, against: 1 }),
-        estimateCell(versus?.oracleGapClosed, { digits: 2, plus: false }),
+        estimateCell(row && shownGapClosed(row, rows), { digits: 2, plus: false }),
       ];
     }),
   };

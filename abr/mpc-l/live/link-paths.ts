@@ -1,0 +1,69 @@
+/** What a link delivers in one or several futures, tabulated in cells of 0.1 s for plans at the live edge. */
+
+import type { PathForecast } from '../../forecast.ts';
+
+// Local bindings, because the loops over the cells dominate the cost.
+const { floor, max, min, round } = Math;
+
+export const CELL_SECONDS = 0.1;
+/** Capacity is tabulated for this long from now on: one epoch. Later it goes on as on average. */
+export const DRAWN_SECONDS = 15;
+export const CELLS = round(DRAWN_SECONDS / CELL_SECONDS);
+/** Stands for a dead link and keeps divisions finite. */
+export const FLOOR_BPS = 1e3;
+
+export class LinkPaths {
+  /** `[future * (CELLS + 1) + cell]`: bits from now to the cell's start. */
+  readonly bits: Float64Array;
+  #cell = 0;
+
+  /** @param count futures */
+  constructor(readonly count: number) {
+    this.bits = new Float64Array(count * (CELLS + 1));
+  }
+
+  /** Fills the table from the paths of a forecast of this age; each future is one of them, by their weights. */
+  sample({ paths }: Pick<PathForecast, 'paths'>, ageSeconds: number): void {
+    const { bits, count } = this;
+    let index = 0;
+    let until = paths[0]!.weight;
+    for (let f = 0; f < count; f++) {
+      while (index < paths.length - 1 && until <= (f + 0.5) / count) until += paths[++index]!.weight;
+      const { path } = paths[index]!;
+      const before = path.cumulativeBits(ageSeconds);
+      for (let cell = 1; cell <= CELLS; cell++) {
+        const i = f * (CELLS + 1) + cell;
+        const delivered = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
+        bits[i] = max(bits[i - 1]! + FLOOR_BPS * CELL_SECONDS, delivered);
+      }
+    }
+  }
+
+  /** Bits from now to `seconds` from now. */
+  bitsUntil(future: number, seconds: number): number {
+    const at = min(CELLS, max(0, seconds / CELL_SECONDS));
+    const cell = min(CELLS - 1, floor(at));
+    const i = future * (CELLS + 1) + cell;
+    return this.bits[i]! + (at - cell) * (this.bits[i + 1]! - this.bits[i]!);
+  }
+
+  /** Begins a series of transfers in one future, in order of time. */
+  begin(): void {
+    this.#cell = 0;
+  }
+
+  /** When `bits` have arrived that start at `fromSeconds`; both in seconds from now. */
+  arrivalSeconds(future: number, fromSeconds: number, bits: number): number {
+    const row = future * (CELLS + 1);
+    const all = this.bits[row + CELLS]!;
+    const until = this.bitsUntil(future, fromSeconds) + bits;
+    if (until >= all) {
+      return max(fromSeconds, DRAWN_SECONDS) + (min(bits, until - all) / all) * DRAWN_SECONDS;
+    }
+    let cell = this.#cell;
+    while (this.bits[row + cell + 1]! < until) cell++;
+    this.#cell = cell;
+    const low = this.bits[row + cell]!;
+    return (cell + (until - low) / (this.bits[row + cell + 1]! - low)) * CELL_SECONDS;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * MPC-D's and MPC-O's plan for live streams: the chunks of MPC-L's plan on one capacity path instead of a distribution.
+ * What remains between the three is the worth of forecast, distribution and handovers.
+ */
+
+import type { CapacityPath } from '../../capacity-path.ts';
+import type { CandidateOutlook, InFlight, Pace, PlayerState } from '../../controller.ts';
+import type { LivePlan } from '../../mpc-d.ts';
+import { recentLatencySeconds } from '../mpc-l.ts';
+import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
+import { LinkPaths } from './link-paths.ts';
+import { LiveOutcomes } from './live-outcomes.ts';
+import { paceOf } from './pace.ts';
+
+export class PathPlan implements LivePlan {
+  readonly #options: ResolvedMpcLOptions;
+  readonly #link = new LinkPaths(1);
+
+  /** `risk`: as MPC-L's. Default 0: RobustMPC's discount is aversion enough. */
+  constructor({ risk = 0 }: Pick<MpcLOptions, 'risk'> = {}) {
+    this.#options = resolveMpcLOptions({ risk });
+  }
+
+  get lateSeconds(): number {
+    return this.#options.tuning.liveLateSeconds;
+  }
+
+  /** The representation with the highest score; the lowest of equal ones. */
+  decide(state: PlayerState, path: CapacityPath, evidence: string) {
+    const outcomes = this.#outcomes(state, path);
+    let representation = 0;
+    let best = Number.NEGATIVE_INFINITY;
+    const candidates: CandidateOutlook[] = state.ladderBps.map((bitrateBps, r) => {
+      const { score, qoe, stallSeconds } = outcomes.evaluate(outcomes.newRequest(r));
+      if (score > best) [representation, best] = [r, score];
+      return { bitrateBps, expectedQoe: qoe, expectedStallSeconds: stallSeconds };
+    });
+    return { representation, candidates, reason: `${evidence}: ${describeOutlook(candidates[representation]!)}` };
+  }
+
+  reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number {
+    const outcomes = this.#outcomes(state, path);
+    const current = state.ladderBps.lastIndexOf(inFlight.bitrateBps);
+    const running = outcomes.running(inFlight, current);
+    return (r) => outcomes.evaluate(r === current ? running : outcomes.newRequest(r, running)).score;
+  }
+
+  pace(state: PlayerState, inFlight: InFlight | undefined, future: Parameters<LivePlan['pace']>[2]): Pace {
+    const plan = future && { forecast: future, outcomes: this.#outcomes(state, future.path) };
+    return paceOf(state, inFlight, { options: this.#options, plan });
+  }
+
+  #outcomes(state: PlayerState, path: CapacityPath): LiveOutcomes {
+    this.#link.sample({ paths: [{ weight: 1, path }] }, 0);
+    return new LiveOutcomes(state, {
+      options: this.#options,
+      link: this.#link,
+      latencySeconds: recentLatencySeconds(state),
+    });
+  }
+}
+
+function describeOutlook({ expectedQoe, expectedStallSeconds }: CandidateOutlook): string {
+  return `QoE ${expectedQoe.toFixed(2)} per 4 s, stall ${expectedStallSeconds.toFixed(2)} s`;
+}

@@ -1,0 +1,45 @@
+/** The scripts behind `npm run` explain themselves, and refuse what they do not know. */
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { scripts: Record<string, string> };
+/** Those of the project, not of its dependencies. */
+const PROGRAMS = [
+  ...new Set(Object.values(scripts).flatMap((text) => text.match(/(?<=\bnode )(?!node_modules)[\w./-]+\.js/g) ?? [])),
+];
+
+/** Ends a program that took its arguments for valid. */
+const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', timeout: 30_000 });
+
+test('there are some', () => {
+  expect(PROGRAMS).toContain('scripts/reproduce.js');
+});
+
+describe.each(PROGRAMS)('%s', (program) => {
+  test('--help prints its usage', () => {
+    const { status, stdout, stderr } = run(program, '--help');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^usage: (npm|node) .*\n\n\S/);
+  });
+
+  test.each(['--no-such-option', 'no-such-argument'])('%s is refused with the usage', (argument) => {
+    const { status, stdout, stderr } = run(program, argument);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`${argument}.*\n\nusage: `));
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+});
+
+test.each([
+  ['scripts/reproduce.js', '--with', 'nothing', '--list'],
+  ['scripts/reproduce.js', '--steps', 'nothing'],
+  ['scripts/bench-service.js', '60', '0'],
+  ['scripts/bench-service.js', '1', '1', '1', '1', '1', '1'],
+  ['scripts/bench.js', 'short', 'full'],
+])('%s %s %s is refused', (...args) => {
+  expect(run(...args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('\n\nusage: ') });
+});
