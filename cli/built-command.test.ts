@@ -153,8 +153,8 @@ describe('the built command', () => {
   });
 });
 
-test("README's comparison has enough sessions to rank the tails: MPC-L's is shorter than MPC-D's", () => {
-  const blocks = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/^```(?:sh)?$/m);
+test("the guide's first comparison has enough sessions to rank the tails: MPC-L's is shorter than MPC-D's", () => {
+  const blocks = readFileSync(join(ROOT, 'docs/getting-started.md'), 'utf8').split(/^```(?:sh)?$/m);
   const block = blocks.find((text) => text.includes('npx leo-abr simulate') && text.includes('--scenario hd-16'))!;
   symlinkSync(join(ROOT, 'replay'), at('replay'));
   for (const line of block.trim().split('\n')) {

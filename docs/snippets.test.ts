@@ -200,7 +200,7 @@ test.each([
   const shakaOfNode16 = blocks.find(isShakaOfNode16)!.code;
   const snippets = blocks.filter((block) => !isShakaOfNode16(block));
   expect(snippets.length).toBeGreaterThan(10);
-  expect(snippets.filter(({ code }) => code.includes(SHAKA_IMPORT)).length).toBeGreaterThan(1);
+  expect(snippets.filter(({ code }) => code.includes(SHAKA_IMPORT)).length).toBeGreaterThan(0);
   for (const { document, line, code: written } of snippets) {
     const code = resolution.module === 'node16' ? written.replace(SHAKA_IMPORT, shakaOfNode16) : written;
     const imported = [...code.matchAll(/^import .*$/gm)].map(([text]) => text).join('\n');

@@ -188,10 +188,14 @@ function buildApp(sources: string | Record<string, string>): string {
   return readFileSync(join(app, 'dist', script), 'utf8');
 }
 
-for (const entry of ['leo-abr', 'leo-abr/hls', 'leo-abr/shaka']) {
-  test(`an empty Vite project plays with README's code of ${entry}`, async ({ page }) => {
+for (const [entry, document] of [
+  ['leo-abr', 'README.md'],
+  ['leo-abr/hls', 'docs/plugin-hls.md'],
+  ['leo-abr/shaka', 'docs/plugin-shaka.md'],
+] as const) {
+  test(`an empty Vite project plays with ${document}'s code of ${entry}`, async ({ page }) => {
     const { manifest, segments } = serveStream();
-    buildApp(codeBlock('README.md', manifest, `from '${entry}'`));
+    buildApp(codeBlock(document, manifest, `from '${entry}'`));
     await expectPlayback(page, `${origin.url}/dist/`, segments);
   });
 }
