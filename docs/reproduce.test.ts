@@ -197,6 +197,14 @@ describe('npm run reproduce and npm run tables', () => {
       '',
     ]);
     expect(script('tables.js', '--docs', at('docs'), '--check').status).toBe(0);
+    // A column that the filter fixes is left out.
+    writeFileSync(at('docs/page.md'), '<!-- table: two[name=a] -->\n<!-- /table -->\n');
+    expect(script('tables.js', '--docs', at('docs')).status).toBe(0);
+    expect(readFileSync(at('docs/page.md'), 'utf8').split('\n').slice(2, 5)).toEqual([
+      '|  QoE |            QoE, difference |',
+      '| ---: | -------------------------: |',
+      '| 10.0 | **+1.50 (+0.25 to +2.00)** |',
+    ]);
     writeFileSync(at('docs/page.md'), '<!-- table: none -->\n<!-- /table -->\n');
     expect(script('tables.js', '--docs', at('docs')).stderr).toContain('page.md: no table none in docs/results');
     expect(script('tables.js', '--page')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ') });

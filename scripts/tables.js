@@ -9,7 +9,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const USAGE = `usage: npm run tables -- [--check] [--docs <folder>]
 
 Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder>/*.md (default docs) anew, from
-<folder>/results/*.json. Several names give one table, NAME[column=value] only the rows with this value.
+<folder>/results/*.json. Several names give one table. NAME[column=value] gives only the rows with this value, without
+the column if all rows of the table have the same.
 --check writes nothing; the status is 1 if a page differs.`;
 const MARKED = /(<!-- table: (.+?) -->\n)([\s\S]*?)(<!-- \/table -->)/g;
 
@@ -33,10 +34,13 @@ function markdown(names, file) {
     if (!Object.hasOwn(tables, name)) throw new Error(`${file}: no table ${given} in docs/results`);
     const { columns, rows } = tables[name];
     const at = Object.keys(columns).indexOf(column);
-    return { columns, rows: column === undefined ? rows : rows.filter((row) => String(row[at]) === value) };
+    return { filter: [column, value], columns, rows: at < 0 ? rows : rows.filter((row) => String(row[at]) === value) };
   });
-  const columns = Object.entries(parts[0].columns);
-  const cells = parts.flatMap(({ rows }) => rows.map((row) => columns.map((column, i) => cellText(row[i], column))));
+  const isFixed = (name) => parts.every(({ filter }) => filter[0] === name && filter[1] === parts[0].filter[1]);
+  const columns = Object.entries(parts[0].columns).filter(([name]) => !isFixed(name));
+  const cells = parts.flatMap(({ rows, columns: of }) =>
+    rows.map((row) => columns.map((column) => cellText(row[Object.keys(of).indexOf(column[0])], column))),
+  );
   const lines = [columns.map(([name]) => name), ...cells];
   const widths = columns.map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
   const isNumber = ([, digits]) => digits !== null;
