@@ -1,11 +1,11 @@
 /** The trace as steps of the emulated link: rates, and the loss and delay of handovers. */
 
-import { InputError } from '../../abr/errors.ts';
-import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
-import { type Random, seededRandom } from '../../abr/random.ts';
-import type { Scenario } from '../scenarios.ts';
-import { traceScaleOf } from '../scenarios.ts';
-import { linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../trace.ts';
+import { InputError } from '../abr/errors.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND } from '../abr/forecast.ts';
+import { type Random, seededRandom } from '../abr/random.ts';
+import type { Scenario } from '../replay/scenarios.ts';
+import { traceScaleOf } from '../replay/scenarios.ts';
+import { linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 
 /** The link until `endSeconds` of the session. */
 interface KernelStep {

@@ -1,10 +1,10 @@
 /** The rows of docs/results, from results files: what `leo-abr simulate`, `bench`, `merge` and `transport sweep` write. */
 
-import type { Estimate, Results, SummaryRow } from '../results.ts';
-import { groupBy } from './group-by.ts';
-import { householdSummary } from './household-figures.ts';
-import { summarise } from './summary.ts';
-import { ratiosToDefault, type SweepRow, settingMedians } from './transport-sweep.ts';
+import { groupBy } from '../replay/evaluation/group-by.ts';
+import { householdSummary } from '../replay/evaluation/household-figures.ts';
+import { summarise } from '../replay/evaluation/summary.ts';
+import type { Estimate, Results, SummaryRow } from '../replay/results.ts';
+import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep-ratios.ts';
 
 /** By column; an estimate is [value, low, high]. Null: does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;

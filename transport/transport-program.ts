@@ -1,17 +1,11 @@
-/** Builds the program in `transport/` at first use, and checks whether this machine can run the tier `quic`. */
+/** Builds the Rust program at first use, and checks whether this machine can run the tier `quic`. */
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { InputError } from '../../abr/errors.ts';
-import { cacheFolder, kernelTierObstacle, missingProgram } from './kernel-support.ts';
-
-/** Beside the built command, or in the checkout. */
-const SOURCE_FOLDER = ['transport', '../../transport']
-  .map((path) => join(dirname(fileURLToPath(import.meta.url)), path))
-  .find((path) => existsSync(join(path, 'Cargo.toml')))!;
+import { InputError } from '../abr/errors.ts';
+import { cacheFolder, kernelTierObstacle, missingProgram, SOURCE_FOLDER } from './kernel-support.ts';
 
 /** Why this machine cannot build the program, for the user; undefined if it can. */
 export function transportObstacle(): string | undefined {
@@ -39,7 +33,7 @@ export function quicCongestion(text: string, field = '--congestion'): string {
  */
 export function transportProgram(): string {
   const files = (readdirSync(SOURCE_FOLDER, { recursive: true }) as string[]).filter((name) =>
-    /(\.rs|Cargo\.toml|Cargo\.lock|\.patch)$/.test(name),
+    /^(src\/.*|build\.rs|Cargo\.toml|Cargo\.lock|quiche\.patch)$/.test(name),
   );
   const hash = createHash('sha256');
   for (const name of files.sort()) hash.update(readFileSync(join(SOURCE_FOLDER, name)));

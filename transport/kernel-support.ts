@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync, readFileSync, renameSync, writeFileS
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeFolder } from '../formats/write-file.ts';
+import { makeFolder } from '../replay/formats/write-file.ts';
 
 /** The values of `--congestion` for TCP. */
 export const CONGESTION_CONTROLS = ['cubic', 'bbr'] as const;
@@ -15,8 +15,10 @@ export type CongestionControl = (typeof CONGESTION_CONTROLS)[number];
 const ALLOWED_FILE = '/proc/sys/net/ipv4/tcp_allowed_congestion_control';
 const AVAILABLE_FILE = '/proc/sys/net/ipv4/tcp_available_congestion_control';
 
-/** Beside this file; the build copies it. */
-const SOURCE_FILE = join(dirname(fileURLToPath(import.meta.url)), 'link-emulator.c');
+/** The folder with `Cargo.toml` and `src/`: this file's in the checkout, else the copy beside the built command. */
+export const SOURCE_FOLDER = ['.', 'transport']
+  .map((path) => join(dirname(fileURLToPath(import.meta.url)), path))
+  .find((path) => existsSync(join(path, 'Cargo.toml')))!;
 
 /** Why this machine cannot run the kernel tier, for the user; undefined if it can. */
 export function kernelTierObstacle(): string | undefined {
@@ -69,13 +71,16 @@ export function cacheFolder(): string {
  * The emulator's path; compiled at first use and cached by the hash of its source. @throws {Error} with cc's output.
  */
 export function linkEmulator(): string {
-  const source = readFileSync(SOURCE_FILE);
-  const hash = createHash('sha256').update(source).digest('hex').slice(0, 16);
-  const program = join(cacheFolder(), `link-emulator-${hash}`);
+  const sources = ['link-emulator.c', 'link.c', 'link.h'].map((name) => join(SOURCE_FOLDER, 'src', name));
+  const hash = createHash('sha256');
+  for (const file of sources) hash.update(readFileSync(file));
+  const program = join(cacheFolder(), `link-emulator-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(program)) return program;
   const temporary = `${program}.${process.pid}`;
-  const { status, stderr, error } = spawnSync('cc', ['-O2', '-o', temporary, SOURCE_FILE], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`cc could not build ${SOURCE_FILE}: ${error?.message ?? stderr}`);
+  const { status, stderr, error } = spawnSync('cc', ['-O2', '-o', temporary, ...sources.slice(0, 2)], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`cc could not build ${sources[0]}: ${error?.message ?? stderr}`);
   renameSync(temporary, program);
   return program;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { chosenByLeavingOut, DEFAULT_FLOWS, parseFlows, ratiosToDefault, type SweepRow } from './transport-sweep.ts';
+import { chosenByLeavingOut, DEFAULT_FLOWS, parseFlows, ratiosToDefault, type SweepRow } from './sweep-ratios.ts';
 
 /** One download in each recording group, with these throughputs in Mbit/s and p95 RTTs in ms. */
 function rowsOf(flows: string, figures: readonly [number, number][]): SweepRow[] {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { Results } from '../results.ts';
+import { testLiveMetrics, testResults, testSession } from '../replay/evaluation/test-sessions.fixture.ts';
+import type { Results } from '../replay/results.ts';
+import type { SweepRow } from '../transport/sweep-ratios.ts';
 import { resultRows } from './result-rows.ts';
-import { testLiveMetrics, testResults, testSession } from './test-sessions.fixture.ts';
-import type { SweepRow } from './transport-sweep.ts';
 
 test('rows of sessions: per data set and algorithm, with differences from the baseline, and per transport', () => {
   const sessions = ['mob-tcp-dl-1', 'mob-udp-dl-1'].flatMap((trace, i) => [

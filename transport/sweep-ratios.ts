@@ -1,14 +1,14 @@
 /** Compares the settings of congestion controls by downloads on the same links (`leo-abr transport sweep`). */
 
-import { InputError } from '../../abr/errors.ts';
-import { median } from '../../abr/quantile.ts';
-import type { DownloadResult, FlowGroup } from '../kernel/download.ts';
-import { CONGESTION_CONTROLS } from '../kernel/kernel-support.ts';
-import { quicCongestion } from '../kernel/transport-program.ts';
-import type { Estimate } from '../results.ts';
-import { meansWithInterval } from './bootstrap.ts';
-import { groupBy } from './group-by.ts';
-import { mean } from './quantiles.ts';
+import { InputError } from '../abr/errors.ts';
+import { median } from '../abr/quantile.ts';
+import { meansWithInterval } from '../replay/evaluation/bootstrap.ts';
+import { groupBy } from '../replay/evaluation/group-by.ts';
+import { mean } from '../replay/evaluation/quantiles.ts';
+import type { Estimate } from '../replay/results.ts';
+import type { DownloadResult, FlowGroup } from './download.ts';
+import { CONGESTION_CONTROLS } from './kernel-support.ts';
+import { quicCongestion } from './transport-program.ts';
 
 /** One download; the same link, losses included, for all settings of a place. */
 export interface SweepRow {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { SCENARIOS } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
+import { SCENARIOS } from '../replay/scenarios.ts';
+import type { Trace } from '../replay/trace.ts';
 import {
   impairmentNamed,
   kernelSteps,

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { quantile } from '../../abr/quantile.ts';
+import { quantile } from '../abr/quantile.ts';
 import { KernelLink } from './kernel-link.ts';
 import { type KernelSteps, linkCommands } from './kernel-steps.ts';
 import type { CongestionControl } from './kernel-support.ts';
@@ -59,7 +59,7 @@ export async function download(
     // Of a process group of its own: Ctrl-C is for the command, which ends after this download.
     detached: true,
   });
-  program.stdin.end(linkCommands(link, { rttSeconds, seed }));
+  program.stdin.end(`${linkCommands(link, { rttSeconds, seed })}\n`);
   const ended = new Promise<number | null>((resolve) => program.once('close', resolve));
   const lines = (await text(program.stdout)).trimEnd().split('\n');
   const status = await ended;

@@ -6,6 +6,7 @@ import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { LinkStatistics } from '../replay/browser/emulated-link.ts';
 import { type KernelSteps, linkCommands, QUEUE_BYTES } from './kernel-steps.ts';
 import { allowCongestionControl, type CongestionControl, linkEmulator } from './kernel-support.ts';
 import { transportProgram } from './transport-program.ts';
@@ -13,16 +14,6 @@ import { transportProgram } from './transport-program.ts';
 const SERVER_ADDRESS = '10.77.0.1';
 const SERVER_PORT = 8080;
 const HTTP3_PORT = 8443;
-
-/** Counts since the previous query. */
-export interface LinkStatistics {
-  packets: number;
-  bytes: number;
-  /** By the full queue. */
-  dropped: number;
-  /** At random. */
-  lost: number;
-}
 
 /** Runs in the server's namespace: configures its TCP, listens, and sends the listening socket to its parent. */
 const LISTENER = `
