@@ -10,7 +10,7 @@ import type { Observation } from '../abr/forecast.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Problems } from './problems.ts';
-import { isDiskFull } from './recording/append-file.ts';
+import { isDiskFull } from './recording/files.ts';
 
 export type Throughput = Extract<Observation, { kind: 'throughput' }>;
 
