@@ -186,11 +186,12 @@ async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | Di
 }
 
 function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {
-  const isAddress = /^https?:\/\//i.test(source) && URL.canParse(source);
-  if (!isAddress && !existsSync(source)) {
+  const url = /^https?:\/\//i.test(source) && URL.canParse(source) ? new URL(source) : undefined;
+  if (url === undefined ? !existsSync(source) : url.username + url.password !== '') {
     // A mistyped address may contain a password.
     const got = /^[a-z]{2,}:/i.test(source) ? 'an address that is none of these' : describeValue(source);
-    throw new InputError('--tle', 'a readable file, or an http(s) address', undefined, got);
+    const expected = 'a readable file, or an http(s) address without name and password';
+    throw new InputError('--tle', expected, undefined, got);
   }
   return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
 }

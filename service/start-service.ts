@@ -20,7 +20,7 @@ import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
 import { Sky } from './sky/sky.ts';
 import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
-import { TriggerWatch } from './triggers/trigger-watch.ts';
+import { type MetricValues, Triggers } from './triggers/triggers.ts';
 import { Webhook } from './triggers/webhook.ts';
 
 export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'version' | 'tls' | 'onFault'> {
@@ -110,7 +110,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const app = await apiOf(service, options);
     parts.push({ close: () => app.close() }, service.stream);
     await app.listen({ host, port });
-    parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, { service, onFault }));
+    parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, service));
     const sky = options.elements && watchSky(options.elements, { service, place, onFault });
     if (sky !== undefined) parts.push(sky);
     const dish = await watchDish(options, { service, place, sky });
@@ -250,29 +250,30 @@ async function keepState(
   };
 }
 
-function watchTriggers(
-  { triggers, webhook }: ServiceConfig,
-  { service, onFault }: Omit<Surroundings, 'place'>,
-): { close(): void } {
+function watchTriggers({ triggers, webhook }: ServiceConfig, service: PredictionService): { close(): void } {
   const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
   if (hook !== undefined) service.attach({ webhook: hook });
-  const watch = new TriggerWatch({
-    triggers,
-    session: service.session,
-    isEpochDegraded: () => service.isEpochDegraded,
-    onFired(fired) {
+  const evaluation = new Triggers(triggers);
+  const { session } = service;
+  const evaluate = (values: MetricValues, atMs: number) => {
+    const atSeconds = session.secondsAt(atMs);
+    // The dish's history has seconds before the start.
+    if (atSeconds <= session.startSeconds) return;
+    for (const fired of evaluation.observe(values, { atSeconds, atMs })) {
       service.publish('trigger', fired);
       hook?.send(fired);
+    }
+  };
+  service.listen({
+    telemetry({ atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed: isObstructed }) {
+      const obstructed = isObstructed === undefined ? undefined : Number(isObstructed);
+      evaluate({ latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed }, atMs);
+    },
+    event(type) {
+      if (type === 'handover') evaluate({ handover: 1 }, service.clock.utcMs());
     },
   });
-  service.listen({ telemetry: (second) => watch.telemetry(second), event: (type) => watch.event(type) });
-  const timer = every(SECOND_MS, () => watch.tick(), onFault);
-  return {
-    close() {
-      timer.close();
-      hook?.close();
-    },
-  };
+  return { close: () => hook?.close() };
 }
 
 function watchSky(
@@ -286,7 +287,6 @@ function watchSky(
     clock,
     problems,
     handoverMs: () => service.handoverMs(),
-    onChange: (change) => service.observeSatelliteChange(change),
   });
   service.attach({ sky });
   void sky.refresh();
