@@ -135,19 +135,11 @@ export class PredictionService {
     this.#parts = { ...this.#parts, ...parts };
   }
 
-  /** What the next start can `recall`. */
-  keep(): KeptState {
-    const nowSeconds = this.session.nowSeconds();
-    const throughput = this.#forecaster.kept.map((piece) => onClock(piece, -nowSeconds));
-    return { savedMs: this.clock.utcMs(), throughput };
-  }
-
-  /** Goes on where an earlier start ended. Call it first. */
-  recall({ savedMs, throughput, events }: KeptState): void {
+  /** Learns from throughput before the start. Call it first. */
+  recall({ savedMs, throughput }: KeptState): void {
     const savedSeconds = this.session.secondsAt(savedMs);
     const pieces = throughput.map((piece) => onClock(piece, savedSeconds));
     this.#forecaster.recall(pieces.filter(({ startSeconds }) => startSeconds >= 0));
-    if (events !== undefined) this.log.continue(events);
   }
 
   /** Call it ten times a second. */

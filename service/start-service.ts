@@ -10,7 +10,6 @@ import type { LocationReading } from './dish/read-answers.ts';
 import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import { reportViewer } from './fake-dish/viewer-reports.ts';
-import { type KeptState, StateFile } from './kept-state.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { type Log, NO_LOG } from './log.ts';
@@ -45,8 +44,6 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Default: nothing is recorded. */
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays' | 'onNotice' | 'files'> | undefined;
-  /** Folder for what the next start needs to go on. Default: the next start begins anew. */
-  state?: string | undefined;
   /** Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
   /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
@@ -70,8 +67,6 @@ export interface RunningService {
 
 const TICK_MS = 100;
 const SECOND_MS = 1000;
-/** A crash loses what was learnt since; a write is 75 kB at most. */
-const KEEP_MS = 60_000;
 /** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
 const SETTLED_MS = 10_000;
 /** The next state is logged at once. */
@@ -106,7 +101,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     // First, because requests are recorded from the first to the last.
     if (options.recording !== undefined) parts.push(await record(options.recording, { service, place, onFault }));
-    if (options.state !== undefined) parts.push(await keepState(options.state, service, options));
     const app = await apiOf(service, options);
     parts.push({ close: () => app.close() }, service.stream);
     await app.listen({ host, port });
@@ -120,19 +114,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
     parts.push(every(TICK_MS, () => service.tick(), onFault));
     const viewer = typeof options.dish === 'object' ? options.dish.viewer : undefined;
-    if (viewer !== undefined)
-      parts.push(reportViewer(viewer, { service, url: onThisMachine(url), token: options.token }));
+    if (viewer !== undefined) parts.push(reportViewer(viewer, service));
     const renewTls = (renewed: object) => (app.server as unknown as TlsServer).setSecureContext(renewed);
     return { url, port: address.port, service, renewTls, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;
   }
-}
-
-/** An address to connect to, if the service listens on all. */
-function onThisMachine(url: string): string {
-  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
 export async function openApiDocument(version: string): Promise<object> {
@@ -219,33 +207,6 @@ async function record(
     async close() {
       timer.close();
       await recorder.close();
-    },
-  };
-}
-
-/** Close it after the event streams, so that no event follows the last one that it keeps. */
-async function keepState(
-  folder: string,
-  service: PredictionService,
-  { log = NO_LOG, onFault = () => {} }: ServiceOptions,
-): Promise<{ close(): Promise<void> }> {
-  const { clock, problems } = service;
-  const file = new StateFile(folder);
-  const keep = (events?: KeptState['events']) => file.write({ ...service.keep(), events }, problems);
-  const kept = await file.read({ clock, problems, log });
-  // Nobody may continue the event log twice, even after a crash.
-  const isOurs = kept?.events !== undefined && (await file.write({ ...kept, events: undefined }, problems));
-  if (kept !== undefined) service.recall(isOurs ? kept : { ...kept, events: undefined });
-  let keptSeconds = Number.NaN;
-  const keepNews = async () => {
-    const { observedSeconds } = service.state().link;
-    if (observedSeconds !== keptSeconds && (await keep())) keptSeconds = observedSeconds;
-  };
-  const timer = every(KEEP_MS, keepNews, onFault);
-  return {
-    async close() {
-      timer.close();
-      await keep(service.log.position);
     },
   };
 }

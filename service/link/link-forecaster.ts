@@ -19,8 +19,6 @@ const STALE_SECONDS = 60;
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
-/** Downloading that is kept for the next start: 20 epochs. */
-const KEPT_DOWNLOAD_SECONDS = 300;
 /** A model's forecast of this age is stale: use the next forecaster's. */
 const STALE_MODEL_SECONDS = 2;
 
@@ -52,9 +50,6 @@ export class LinkForecaster {
   #issuedSeconds = 0;
   /** Seconds of throughput observed so far. */
   observedSeconds = 0;
-  /** The newest throughput, in order of time. */
-  readonly #kept: Throughput[] = [];
-  #keptSeconds = 0;
   /** Source of the newest forecast: `built-in` or `model:<name>`; undefined before the first one. */
   source: string | undefined;
 
@@ -85,20 +80,9 @@ export class LinkForecaster {
     this.#capacity.observe(observation);
     this.#observedUntilSeconds = observation.endSeconds;
     this.observedSeconds += observation.endSeconds - observation.startSeconds;
-    this.#kept.push(observation);
-    this.#keptSeconds += observation.endSeconds - observation.startSeconds;
-    while (this.#keptSeconds > KEPT_DOWNLOAD_SECONDS) {
-      const { startSeconds, endSeconds } = this.#kept.shift()!;
-      this.#keptSeconds -= endSeconds - startSeconds;
-    }
   }
 
-  /** What another start can `recall`. */
-  get kept(): readonly Throughput[] {
-    return this.#kept;
-  }
-
-  /** Learns from the throughput of an earlier start. */
+  /** Learns from throughput before the start, in order of time. */
   recall(kept: readonly Throughput[]): void {
     let nextSeconds = Number.NEGATIVE_INFINITY;
     for (const observation of kept) {
