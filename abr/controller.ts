@@ -20,6 +20,9 @@ export interface Download {
   abandoned: boolean;
 }
 
+/** A state holds at least this many of the last downloads, and no controller looks back further. */
+export const RECENT_DOWNLOADS = 16;
+
 /** Everything that a decision depends on. Arrays are read-only views; a controller keeps none of them. */
 export interface PlayerState {
   /** The session's clock: seconds since the first media request. */
@@ -56,7 +59,7 @@ export interface PlayerState {
   setupSeconds?: readonly number[];
   /** Bitrate of the previous segment; undefined at the start and after a seek. The ladder may have lost it. */
   previousBitrateBps: number | undefined;
-  /** Finished and abandoned downloads of this session, oldest first; at least the last 16. */
+  /** Finished and abandoned downloads of this session, oldest first; at least the last `RECENT_DOWNLOADS`. */
   downloads: readonly Download[];
   weights: QoeWeights;
   /** Absent on demand. */
@@ -140,7 +143,7 @@ export interface Decision {
   handoverInHorizon?: boolean;
 }
 
-/** How often a controller is asked for the pace, in seconds. */
+/** Seconds between two calls of `reconsider`, and of `pace`. */
 export const PACE_PERIOD_SECONDS = 0.1;
 /** A playback rate other than 1 is kept for this long, in seconds: quick changes are audible. */
 export const RATE_HELD_SECONDS = 1;

@@ -80,6 +80,11 @@ export interface PathForecast {
 
 export type Forecast = QuantileForecast | PathForecast;
 
+/** Seconds from the issue of a forecast to `nowSeconds` of the same clock. */
+export function ageSecondsOf({ issuedAtMs }: Pick<Forecast, 'issuedAtMs'>, nowSeconds: number): number {
+  return nowSeconds - issuedAtMs / 1000;
+}
+
 /**
  * A request that waits longer than this for its first byte waits for a dead link, not for a round trip. From then on
  * its silence is reported as a throughput of 0 bits.

@@ -10,6 +10,7 @@ import { type CapacityPath, ConstantPath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, Pace, PlayerState } from './controller.ts';
 import { requireInteger } from './errors.ts';
 import type { Forecast } from './forecast.ts';
+import { sizesAt } from './ladder.ts';
 import { outlookOnPath } from './outlook.ts';
 import { bestPlan, describePlan, MAX_HORIZON, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
@@ -127,10 +128,9 @@ class AbandoningMpcD extends MpcD {
     const live = state.live && this.live;
     if (restBits / rateBps <= playableSeconds + (live?.lateSeconds ?? 0)) return 'keep';
 
-    const rows = state.upcomingSizesBits;
-    const sizes = rows[0] ?? state.ladderBps.map((bps) => bps * state.segmentSeconds);
+    const sizes = sizesAt(state, 0);
     const withRest = sizes.map((bits, r) => (r === current ? restBits : bits));
-    const resumed = { ...state, upcomingSizesBits: [withRest, ...rows.slice(1)] };
+    const resumed = { ...state, upcomingSizesBits: [withRest, ...state.upcomingSizesBits.slice(1)] };
     const path = new ConstantPath(rateBps);
     const planValue =
       live?.reconsider(state, path, inFlight) ??

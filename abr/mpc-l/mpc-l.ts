@@ -3,12 +3,13 @@
  * example; docs/mpc-l.md has the algorithm, its sources and the value of each part.
  */
 
-import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';
+import { type Controller, type Decision, type InFlight, type PlayerState, RECENT_DOWNLOADS } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';
 import { horizonOf } from '../horizon.ts';
+import { lastIndexAtMost } from '../ladder.ts';
 import { createMpcD, type LivePlan } from '../mpc-d.ts';
 import { Futures } from './futures.ts';
-import { LaterSegments, lastIndexAtMost } from './later-segments.ts';
+import { LaterSegments } from './later-segments.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
 import { isPlausible } from './plausibility.ts';
 import { type Evaluation, type Outcomes, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';
@@ -21,8 +22,6 @@ export type { MpcLOptions } from './options.ts';
 const DEFAULT_LATENCY_SECONDS = 0.05;
 /** Measurements in that median: as many as in RobustMPC's mean. */
 const LATENCIES = 5;
-/** Last downloads among which they are: the number that every state holds, although not every download has one. */
-const RECENT_DOWNLOADS = 16;
 /** A download is late if it ends less than this before a stall, because a replacement needs its round trips, too. */
 const LATE_MARGIN_SECONDS = 0.2;
 

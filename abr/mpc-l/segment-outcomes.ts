@@ -4,9 +4,10 @@
  */
 
 import type { InFlight, PlayerState } from '../controller.ts';
+import { sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
 import type { Futures } from './futures.ts';
-import { sizesAt, stallCostOf, tailWeightOf } from './later-segments.ts';
+import { stallCostOf, tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import type { ValueFunction } from './value-function.ts';
 

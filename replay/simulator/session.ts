@@ -9,6 +9,7 @@ import {
   type Download,
   type Forecaster,
   type InFlight,
+  PACE_PERIOD_SECONDS,
   type Pace,
   type PiecewisePath,
   type PlayerState,
@@ -24,9 +25,6 @@ import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
 import type { FlightLink, SharedFlight } from './shared-link.ts';
 import type { SimulationOptions } from './simulate-session.ts';
-
-/** Period of `reconsider`, as of the plugin's timer in a page. */
-const TICK_SECONDS = 0.1;
 
 /** Default uncertainty of the player's UTC: that of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
@@ -133,7 +131,7 @@ export class Session<F extends Airborne> {
     this.controller = controller;
     this.forecaster = options.forecaster;
     this.startSeconds = options.startSeconds ?? 0;
-    this.tickSeconds = options.tickSeconds ?? TICK_SECONDS;
+    this.tickSeconds = options.tickSeconds ?? PACE_PERIOD_SECONDS;
     this.segmentCount = options.segmentCount ?? scenario.segmentCount;
     expect(this.startSeconds >= 0, 'startSeconds', 'a number >= 0', this.startSeconds);
     expect(this.tickSeconds > 0, 'tickSeconds', 'a number > 0', this.tickSeconds);

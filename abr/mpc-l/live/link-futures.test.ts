@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { ConstantPath, PiecewisePath } from '../../capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
 import type { ExpectedHandover, Forecast, HandoverDip, PathForecast, QuantileForecast } from '../../forecast.ts';
+import { normalQuantile } from '../../normal-distribution.ts';
 import { Futures } from '../futures.ts';
-import { normalQuantile } from '../normal-distribution.ts';
 import { LinkFutures } from './link-futures.ts';
 import { DRAWN_SECONDS, type LinkPaths } from './link-paths.ts';
 

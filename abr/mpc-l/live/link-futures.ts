@@ -5,10 +5,11 @@
 
 import type { PlayerState } from '../../controller.ts';
 import type { Forecast, QuantileForecast } from '../../forecast.ts';
+import { normalQuantile } from '../../normal-distribution.ts';
 import { levelShare } from '../../quantile.ts';
-import { type Futures, MAX_STEPS, minimalStandard } from '../futures.ts';
-import { normalQuantile } from '../normal-distribution.ts';
-import { CELL_SECONDS, CELLS, DRAWN_SECONDS, FLOOR_BPS, LinkPaths } from './link-paths.ts';
+import { minimalStandard } from '../../random.ts';
+import { type Futures, MAX_STEPS } from '../futures.ts';
+import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 const { abs, floor, max, min, round } = Math;
@@ -67,7 +68,7 @@ export class LinkFutures {
     for (let f = 0; f < count; f++) {
       const row = f * (CELLS + 1);
       for (let cell = 1; cell <= CELLS; cell++) {
-        bits[row + cell] = bits[row + cell - 1]! + max(FLOOR_BPS, bits[row + cell]!) * CELL_SECONDS;
+        bits[row + cell] = bits[row + cell - 1]! + max(LEAST_CELL_BPS, bits[row + cell]!) * CELL_SECONDS;
       }
     }
   }

@@ -5,8 +5,9 @@
  */
 
 import type { InFlight, PlayerState } from '../../controller.ts';
+import { sizesAt } from '../../ladder.ts';
 import { switchCost } from '../../qoe.ts';
-import { sizesAt, stallCostOf } from '../later-segments.ts';
+import { stallCostOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import type { Evaluation, Outcomes, Request } from '../segment-outcomes.ts';
 import type { LinkPaths } from './link-paths.ts';
