@@ -1,6 +1,6 @@
 /** The input and the output of a controller: the same shapes in the browser, the simulator and the benchmark. */
 
-import type { Forecast } from './forecast.ts';
+import type { ValidForecast } from './forecast.ts';
 import type { QoeWeights } from './qoe.ts';
 
 /** One finished or abandoned media download, as measured. */
@@ -164,15 +164,15 @@ export interface Pace {
 export interface Controller {
   readonly name: string;
   /** Chooses the representation of the next segment. */
-  decide(state: PlayerState, forecast?: Forecast): Decision;
+  decide(state: PlayerState, forecast?: ValidForecast): Decision;
   /**
    * Called on a timer while a segment downloads: `keep` it, or abandon it for the representation decided on. Absent
    * where the controller never abandons. The state is the current one; its `segmentIndex` is the segment in flight.
    */
-  reconsider?(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep';
+  reconsider?(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep';
   /**
    * Called ten times a second while a live stream plays, between segments too. The state's `segmentIndex` is the segment
    * in flight, if one is, else the next one. Absent where the player's own catch-up sets the rate.
    */
-  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): Pace;
+  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast?: ValidForecast): Pace;
 }

@@ -4,16 +4,15 @@
  */
 
 import { type Controller, type Decision, type InFlight, type PlayerState, RECENT_DOWNLOADS } from '../controller.ts';
-import type { Forecast } from '../forecast.ts';
+import { ageSecondsOf, type Forecast, type ValidForecast } from '../forecast.ts';
 import { horizonOf } from '../horizon.ts';
 import { lastIndexAtMost } from '../ladder.ts';
 import { createMpcD, type LivePlan } from '../mpc-d.ts';
 import { Futures } from './futures.ts';
 import { LaterSegments } from './later-segments.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
-import { isPlausible } from './plausibility.ts';
 import { type Evaluation, type Outcomes, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';
-import { ageSeconds, usableForecast } from './usable-forecast.ts';
+import { isPlausible, usableForecast } from './usable-forecast.ts';
 import { ValueFunction } from './value-function.ts';
 
 export type { MpcLOptions } from './options.ts';
@@ -62,7 +61,7 @@ export class MpcL implements Controller {
   /**
    * The representation with the highest score over the futures; MPC-D's choice without a usable, plausible forecast.
    */
-  decide(state: PlayerState, forecast?: Forecast): Decision {
+  decide(state: PlayerState, forecast?: ValidForecast): Decision {
     const usable = usableForecast(state, forecast, this.#options);
     if (usable === undefined || !isPlausible(usable, state)) {
       const decision = this.#fallback.decide(state);
@@ -94,7 +93,7 @@ export class MpcL implements Controller {
    * Abandons a download that is late in more than `lateShare` of the futures, if a lower bitrate scores higher by at
    * least `abandonMargin`. The first conditions keep a download without an evaluation.
    */
-  reconsider(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep' {
+  reconsider(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep' {
     const options = this.#options;
     const { tuning } = options;
     if (!options.abandon || state.isPaused) return 'keep';
@@ -141,7 +140,11 @@ export class MpcL implements Controller {
   }
 
   /** Undefined without a usable, plausible forecast. */
-  protected basisFor(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): PlanBasis | undefined {
+  protected basisFor(
+    state: PlayerState,
+    inFlight: InFlight | undefined,
+    forecast?: ValidForecast,
+  ): PlanBasis | undefined {
     const usable = usableForecast(state, forecast, this.#options);
     return usable && isPlausible(usable, state, inFlight) ? this.#basisOf(state, usable) : undefined;
   }
@@ -173,7 +176,7 @@ export class MpcL implements Controller {
 
   /** Draws the futures. */
   #basisOf(state: PlayerState, forecast: Forecast): PlanBasis {
-    this.#futures.draw(forecast, ageSeconds(state, forecast));
+    this.#futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
     return { state, forecast, futures: this.#futures };
   }
 
@@ -181,7 +184,7 @@ export class MpcL implements Controller {
     const horizonMs = (1000 * state.segmentSeconds * horizonOf(state, this.#options)) / state.playbackRate;
     return {
       forecastSource: forecast.source,
-      forecastAgeSeconds: ageSeconds(state, forecast),
+      forecastAgeSeconds: ageSecondsOf(forecast, state.nowSeconds),
       handoverInHorizon: forecast.handovers.some(({ atMs }) => {
         const aheadMs = atMs - (state.utcMs ?? Number.NaN);
         return aheadMs >= 0 && aheadMs <= horizonMs;

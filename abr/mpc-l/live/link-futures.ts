@@ -4,7 +4,7 @@
  */
 
 import type { PlayerState } from '../../controller.ts';
-import type { Forecast, QuantileForecast } from '../../forecast.ts';
+import { ageSecondsOf, type Forecast, type QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
 import { levelShare } from '../../quantile.ts';
 import { minimalStandard } from '../../random.ts';
@@ -57,7 +57,7 @@ export class LinkFutures {
 
   /** Draws the futures of a forecast; `Futures` has drawn it before. */
   draw(state: PlayerState, forecast: Forecast): void {
-    const ageSeconds = max(0, state.nowSeconds - forecast.issuedAtMs / 1000);
+    const ageSeconds = max(0, ageSecondsOf(forecast, state.nowSeconds));
     if (forecast.kind === 'paths') {
       this.paths.sample(forecast, ageSeconds);
       return;

@@ -5,7 +5,7 @@
  */
 
 import type { Controller, InFlight, Pace, PlayerState } from '../../controller.ts';
-import type { Forecast } from '../../forecast.ts';
+import type { ValidForecast } from '../../forecast.ts';
 import { MpcL, type PlanBasis, recentLatencySeconds } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import type { Outcomes } from '../segment-outcomes.ts';
@@ -65,7 +65,7 @@ class PacingMpcL extends LiveMpcL {
   }
 
   /** The rate to play at; towards the target without a usable forecast. */
-  pace(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): Pace {
+  pace(state: PlayerState, inFlight: InFlight | undefined, forecast?: ValidForecast): Pace {
     const basis = this.basisFor(state, inFlight, forecast);
     return paceOf(state, inFlight, {
       options: this.options,
