@@ -66,7 +66,7 @@ const FORECAST = fc.tuple(LEVELS, fc.integer({ min: 1, max: 20 })).chain(([level
 
 test('law: a valid forecast gives futures of the link whose bits are finite and grow', () => {
   const futures = new Futures(8, 8, 1);
-  const link = new LinkFutures(futures, 1);
+  const link = new LinkFutures(8, 1);
   const state = { nowSeconds: NOW_SECONDS, utcMs: UTC_MS } as PlayerState;
   let valid = 0;
   fc.assert(

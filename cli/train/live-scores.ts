@@ -4,7 +4,6 @@
  */
 
 import { createController } from '../../abr/index.ts';
-import { Futures } from '../../abr/mpc-l/futures.ts';
 import { LinkFutures } from '../../abr/mpc-l/live/link-futures.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import type { Model } from '../../predictor/built-in/model-file.ts';
@@ -52,8 +51,7 @@ export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Ta
   const { traces, scenario, modelOf } = options;
   const labels = datasetLabels(traces);
   const { sessions } = planBenchmark({ traces, scenario, starts: STARTS, algorithms: [ALGORITHM], seed: 1 });
-  const futures = new Futures(FUTURES, 1, 1);
-  const link = new LinkFutures(futures, 1);
+  const link = new LinkFutures(FUTURES, 1);
   /** `[span][level]` */
   const tallies = new Map<string, { decisions: number; below: number[][] }>();
   for await (const { trace, startSeconds, segmentCount, seed } of watched(sessions, options)) {
@@ -66,7 +64,6 @@ export async function scoreLiveForecasts(options: LiveScoresOptions): Promise<Ta
       const { nowSeconds } = state;
       if (asked !== 'decide' || forecast === undefined || nowSeconds < FROM_SECONDS || nowSeconds > untilSeconds)
         return;
-      futures.draw(forecast, nowSeconds - forecast.issuedAtMs / 1000);
       link.draw(state, forecast);
       tally.decisions++;
       for (const [s, [from, to]] of SPANS.entries()) {

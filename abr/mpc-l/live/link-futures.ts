@@ -8,7 +8,7 @@ import { ageSecondsOf, type Forecast, type QuantileForecast } from '../../foreca
 import { normalQuantile } from '../../normal-distribution.ts';
 import { levelShare } from '../../quantile.ts';
 import { minimalStandard } from '../../random.ts';
-import { type Futures, MAX_STEPS } from '../futures.ts';
+import { Futures, MAX_STEPS } from '../futures.ts';
 import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
@@ -40,9 +40,10 @@ export class LinkFutures {
   /** `[future][handover][draw]`: normal scores. */
   readonly #draws: Float64Array;
 
-  constructor(futures: Futures, seed: number) {
-    this.#futures = futures;
-    const count = futures.count * COPIES;
+  /** @param steps futures of the forecast's steps */
+  constructor(steps: number, seed: number) {
+    this.#futures = new Futures(steps, 1, seed);
+    const count = steps * COPIES;
     this.paths = new LinkPaths(count);
     const random = minimalStandard(seed);
     const normal = () => normalQuantile(max(1e-9, random()));
@@ -55,13 +56,14 @@ export class LinkFutures {
     this.#draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
-  /** Draws the futures of a forecast; `Futures` has drawn it before. */
-  draw(state: PlayerState, forecast: Forecast): void {
+  /** Draws the futures of a forecast into `paths`, which it returns. */
+  draw(state: PlayerState, forecast: Forecast): LinkPaths {
     const ageSeconds = max(0, ageSecondsOf(forecast, state.nowSeconds));
     if (forecast.kind === 'paths') {
-      this.paths.sample(forecast, ageSeconds);
-      return;
+      this.paths.sample(forecast.paths, ageSeconds);
+      return this.paths;
     }
+    this.#futures.draw(forecast, ageSeconds);
     this.#fluctuate(forecast, ageSeconds);
     this.#dip(forecast, state.utcMs ?? Number.NaN);
     const { bits, count } = this.paths;
@@ -71,6 +73,7 @@ export class LinkFutures {
         bits[row + cell] = bits[row + cell - 1]! + max(LEAST_CELL_BPS, bits[row + cell]!) * CELL_SECONDS;
       }
     }
+    return this.paths;
   }
 
   /** Writes the capacity of each cell, in bit/s, to the place of the bits at its end. */

@@ -24,7 +24,7 @@ export class LinkPaths {
   }
 
   /** Fills the table from the paths of a forecast of this age; each future is one of them, by their weights. */
-  sample({ paths }: Pick<PathForecast, 'paths'>, ageSeconds: number): void {
+  sample(paths: PathForecast['paths'], ageSeconds: number): void {
     const { bits, count } = this;
     for (const [f, index] of resampled(paths, count).entries()) {
       const { path } = paths[index]!;

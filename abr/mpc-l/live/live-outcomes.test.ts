@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
 import type { QuantileForecast } from '../../forecast.ts';
 import { qoeWeights } from '../../qoe.ts';
-import { Futures } from '../futures.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
@@ -60,11 +59,8 @@ function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): Li
     handovers: [],
   };
   const options = resolveMpcLOptions({ ...given, tuning: { futures: 4, stallLevelSeconds: 0 } });
-  const futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
-  futures.draw(forecast, 0);
-  const link = new LinkFutures(futures, options.seed);
-  link.draw(state, forecast);
-  return new LiveOutcomes(state, { options, link: link.paths, latencySeconds: LATENCY_SECONDS });
+  const link = new LinkFutures(options.tuning.futures, options.seed);
+  return new LiveOutcomes(state, options, link.draw(state, forecast));
 }
 
 const downloading = (changes: Partial<InFlight> = {}): InFlight => ({
