@@ -98,10 +98,9 @@ class TextbookPlan implements PathPlanner {
   }
 
   reconsider(state: PlayerState, path: CapacityPath, { bitrateBps, sizeBits, receivedBits }: InFlight) {
-    const current = state.ladderBps.lastIndexOf(bitrateBps);
-    const restBits = Math.max(0, sizeBits - receivedBits);
-    const withRest = sizesAt(state, 0).map((bits, r) => (r === current ? restBits : bits));
-    const resumed = { ...state, upcomingSizesBits: [withRest, ...state.upcomingSizesBits.slice(1)] };
+    const [...sizesBits] = sizesAt(state, 0);
+    sizesBits[state.ladderBps.lastIndexOf(bitrateBps)] = Math.max(0, sizeBits - receivedBits);
+    const resumed = { ...state, upcomingSizesBits: [sizesBits, ...state.upcomingSizesBits.slice(1)] };
     return (first: number) => bestPlan(resumed, path, { ...this.#options, first }).value;
   }
 }
@@ -126,8 +125,11 @@ class MpcD implements Controller {
     }
     const { robustBps, maxError } = throughput;
     const evidence = `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %)`;
-    const plan = this.planOf(state).decide(state, new ConstantPath(robustBps), evidence);
-    return { controller: this.name, plannedThroughputBps: robustBps, ...plan };
+    return {
+      controller: this.name,
+      plannedThroughputBps: robustBps,
+      ...this.planOf(state).decide(state, new ConstantPath(robustBps), evidence),
+    };
   }
 
   protected planOf(state: PlayerState): PathPlanner {
@@ -155,12 +157,12 @@ class AbandoningMpcD extends MpcD {
     if (restBits / rateBps <= playableSeconds + plan.lateSeconds) return 'keep';
 
     const sizes = sizesAt(state, 0);
-    const valueOf = plan.reconsider(state, new ConstantPath(rateBps), inFlight);
+    const planValue = plan.reconsider(state, new ConstantPath(rateBps), inFlight);
     let best = current;
-    let bestValue = valueOf(current);
+    let bestValue = planValue(current);
     for (let r = current - 1; r >= 0; r--) {
       if (sizes[r]! >= restBits) continue;
-      const value = valueOf(r);
+      const value = planValue(r);
       if (value - bestValue > TIE_TOLERANCE * Math.abs(value)) [best, bestValue] = [r, value];
     }
     if (best === current) return 'keep';

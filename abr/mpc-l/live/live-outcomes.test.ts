@@ -11,7 +11,6 @@ import { LiveOutcomes } from './live-outcomes.ts';
 
 const SEGMENT_SECONDS = 2;
 const CHUNK_SECONDS = 0.5;
-const LATENCY_SECONDS = 0.05;
 const LADDER_BPS = [1e6, 2e6, 4e6, 8e6];
 /** Of 4 Mbit/s: chunks of 2 Mbit. */
 const MIDDLE = 2;
