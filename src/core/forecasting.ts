@@ -1,7 +1,7 @@
 /** The forecasts of an attachment: the chain of forecasters, their observations and their clock. */
 
 import type { PlayerState } from '../../abr/controller.ts';
-import type { Forecast, Forecaster, SessionContext } from '../../abr/forecast.ts';
+import type { Forecaster, SessionContext, ValidForecast } from '../../abr/forecast.ts';
 import { ForecastChain } from '../../predictor/chain.ts';
 import { ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { Surroundings } from './options.ts';
@@ -15,7 +15,7 @@ export interface Forecasting {
   /** The session's meter: it passes its observations to the forecasters. */
   readonly meter: ObservationMeter;
   /** The newest forecast, if any. */
-  latest(clocks: Clocks): Forecast | undefined;
+  latest(clocks: Clocks): ValidForecast | undefined;
   /** The plugin is detached. */
   stop(): void;
 }

@@ -1,6 +1,6 @@
 /** The sessions of one player, one after the other: the current one, its clock and its forecasts. */
 
-import type { Forecast } from '../../abr/forecast.ts';
+import type { ValidForecast } from '../../abr/forecast.ts';
 import type { Events } from './events.ts';
 import type { Clocks } from './forecasting.ts';
 import type { ResolvedOptions } from './options.ts';
@@ -55,7 +55,7 @@ export function createLifeCycle(port: Pick<PlayerPort, 'name' | 'origin'>, optio
       forecasting.start({ seed, ...atStart });
     },
     /** The newest forecast, for the controller. */
-    forecast(clocks: Clocks): Forecast | undefined {
+    forecast(clocks: Clocks): ValidForecast | undefined {
       const newest = forecasting?.latest(clocks);
       session.lastForecast = isOutdated(session) ? undefined : newest;
       return session.lastForecast;

@@ -1,7 +1,7 @@
 /** The options of the entries with MPC-L and its forecasts: the main one and `leo-abr/live`. */
 
 import type { Controller } from '../../abr/controller.ts';
-import { InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
 import type { LivePlan } from '../../abr/mpc-d.ts';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
@@ -100,13 +100,12 @@ export function resolveOptions(
   const common = { ...resolveCommon(options), newPacing };
   forecasters.forEach((one, i) => {
     const isOne = has(one, 'start', 'observe', 'latest');
-    if (!isOne) throw new InputError(`options.forecasters[${i}]`, 'start(), observe() and latest()', one);
+    check(isOne, `options.forecasters[${i}]`, 'start(), observe() and latest()', one);
   });
   if (controller !== MPC_L) {
     for (const name of Object.keys(MPC_L_CHECKS)) {
-      if (options[name as keyof LeoAbrOptions] !== undefined) {
-        throw new InputError(`options.${name}`, 'controller mpc-l beside it', controller);
-      }
+      const isAbsent = options[name as keyof LeoAbrOptions] === undefined;
+      check(isAbsent, `options.${name}`, 'controller mpc-l beside it', controller);
     }
     return {
       ...common,

@@ -1,7 +1,7 @@
 /** The options that all entries share, their checks, and their resolved form. */
 
 import type { Controller } from '../../abr/controller.ts';
-import { InputError } from '../../abr/errors.ts';
+import { check, isFrom as isBetween } from '../../abr/errors.ts';
 import type { Events, Logger } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { createPacing } from './pacing.ts';
@@ -115,11 +115,12 @@ export function controllerCheck(names: readonly string[]): Check {
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
-  if (typeof options !== 'object' || options === null) throw new InputError(path, 'an object', options);
+  check(typeof options === 'object' && options !== null, path, 'an object', options);
   for (const [name, value] of Object.entries(options)) {
-    const check: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
-    if (check === undefined) throw new InputError(`${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
-    if (value !== undefined && !check[1](value)) throw new InputError(`${path}.${name}`, check[0], value);
+    const rule: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
+    check(rule !== undefined, `${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
+    const [expected, holds] = rule;
+    check(value === undefined || holds(value), `${path}.${name}`, expected, value);
   }
 }
 
@@ -150,7 +151,7 @@ export function has(value: unknown, ...methods: string[]): boolean {
 }
 
 export function isFrom(least: number, most: number): Check {
-  return [`a number from ${least} to ${most}`, (value) => typeof value === 'number' && value >= least && value <= most];
+  return [`a number from ${least} to ${most}`, (value) => isBetween(value, least, most)];
 }
 
 function isPositive(value: unknown): boolean {
@@ -158,7 +159,7 @@ function isPositive(value: unknown): boolean {
 }
 
 function isWhole(least: number, most: number): (value: unknown) => boolean {
-  return (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+  return (value) => Number.isInteger(value) && isBetween(value, least, most);
 }
 
 function oneOf(...values: string[]): Check {

@@ -1,7 +1,7 @@
 /** The record of one playback session: its clock, its video downloads and its last request. */
 
 import type { Decision, Download, InFlight, Pace } from '../../abr/controller.ts';
-import type { Forecast } from '../../abr/forecast.ts';
+import type { ValidForecast } from '../../abr/forecast.ts';
 import type { OffRate } from '../../abr/off-rate.ts';
 import { type LiveDownload, LiveEdge } from '../../predictor/live-download.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
@@ -59,7 +59,7 @@ export interface Session {
   /** The choice for the next segment and what it was made for, until a request begins or ends. */
   choice?: { made: Choice; situation: Situation } | undefined;
   /** The latest forecast that the controller got. */
-  lastForecast?: Forecast | undefined;
+  lastForecast?: ValidForecast | undefined;
 }
 
 export function newSession(number: number): Session {

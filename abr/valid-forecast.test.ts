@@ -4,7 +4,7 @@ import type { PlayerState } from './controller.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
 import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
-import { validateForecast } from './validate-forecast.ts';
+import { validOrNone } from './random-states.fixture.ts';
 
 const NOW_SECONDS = 100;
 const UTC_MS = 1_000_000;
@@ -66,13 +66,13 @@ const FORECAST = fc.tuple(LEVELS, fc.integer({ min: 1, max: 20 })).chain(([level
 
 test('law: a valid forecast gives futures of the link whose bits are finite and grow', () => {
   const futures = new Futures(8, 8, 1);
-  const link = new LinkFutures(futures, 1);
+  const link = new LinkFutures(8, 1);
   const state = { nowSeconds: NOW_SECONDS, utcMs: UTC_MS } as PlayerState;
   let valid = 0;
   fc.assert(
     fc.property(FORECAST, within(0, 2 * DRAWN_SECONDS), (forecast, fromSeconds) => {
       // Only the last step may be without a rate above 0.
-      if (validateForecast(forecast) !== undefined) return;
+      if (validOrNone(forecast) === undefined) return;
       valid++;
       futures.draw(forecast, NOW_SECONDS - forecast.issuedAtMs / 1000);
       link.draw(state, forecast);

@@ -3,7 +3,7 @@ import { ConstantPath } from '../capacity-path.ts';
 import type { Download, InFlight, PlayerState } from '../controller.ts';
 import type { Forecast, QuantileForecast } from '../forecast.ts';
 import { qoeWeights } from '../qoe.ts';
-import { isPlausible } from './plausibility.ts';
+import { isPlausible } from './usable-forecast.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 
