@@ -4,7 +4,7 @@
  */
 
 import { PACE_PERIOD_SECONDS } from '../../abr/controller.ts';
-import type { LifeCycle } from './life-cycle.ts';
+import type { Guard } from './guard.ts';
 
 const TICK_MS = 1000 * PACE_PERIOD_SECONDS;
 /** If the timer is this late, progress events trigger the parts. */
@@ -16,38 +16,41 @@ export interface Ticking {
   tick(): void;
 }
 
-export type Ticker = ReturnType<typeof createTicker>;
+export class Ticker {
+  readonly #guard: Guard;
+  readonly #parts: readonly Ticking[];
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #tickedMs = 0;
 
-export function createTicker(life: LifeCycle, parts: readonly Ticking[]) {
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let tickedMs = 0;
-
-  function tick(): void {
-    tickedMs = performance.now();
-    for (const part of parts) life.guard(part.tick);
+  constructor(guard: Guard, parts: readonly Ticking[]) {
+    this.#guard = guard;
+    this.#parts = parts;
   }
 
-  function stop(): void {
-    clearInterval(timer);
-    timer = undefined;
+  /** A download has begun or ended. */
+  update(): void {
+    if (!this.#parts.some((part) => part.isNeeded())) this.stop();
+    else if (this.#timer === undefined) {
+      this.#tickedMs = performance.now();
+      this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    }
   }
 
-  return {
-    /** A download has begun or ended. */
-    update() {
-      if (!parts.some((part) => part.isNeeded())) stop();
-      else if (timer === undefined) {
-        tickedMs = performance.now();
-        timer = setInterval(tick, TICK_MS);
-      }
-    },
-    /** Bits have arrived. */
-    progressed() {
-      if (timer === undefined || performance.now() - tickedMs < LATE_TICK_MS) return;
-      tickedMs = performance.now();
-      // The player finishes handling its own event first.
-      queueMicrotask(tick);
-    },
-    stop,
-  };
+  /** Bits have arrived. */
+  progressed(): void {
+    if (this.#timer === undefined || performance.now() - this.#tickedMs < LATE_TICK_MS) return;
+    this.#tickedMs = performance.now();
+    // The player finishes handling its own event first.
+    queueMicrotask(() => this.#tick());
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    this.#tickedMs = performance.now();
+    for (const part of this.#parts) this.#guard.run(() => part.tick());
+  }
 }

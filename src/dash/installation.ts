@@ -1,9 +1,9 @@
 /** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
-import { createAdaptation } from '../core/adaptation.ts';
+import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
-import type { ResolvedOptions } from '../core/options.ts';
+import type { ResolvedOptions } from '../core/resolved-options.ts';
 import type { createCatchUp } from './catch-up.ts';
 import { dashPort } from './dash-port.ts';
 import { type DashPlayer, listen, whyUnsupported } from './player.ts';
@@ -41,8 +41,8 @@ function install(
   newCatchUp?: typeof createCatchUp,
 ): Installation {
   const port = dashPort(player, options, newCatchUp);
-  const adaptation = createAdaptation(port, options, events);
-  const { life } = adaptation;
+  const adaptation = new Adaptation(port, options, events);
+  const { guard, session, planner } = adaptation;
   const decide = switchRule(port, adaptation);
   const { handlers, intercept } = requestHandlers(adaptation, port.clock);
   let restoreSettings = () => {};
@@ -73,20 +73,20 @@ function install(
         adaptation.sourceEnded();
         port.sourceEnded();
         // player.reset(), whose last event this is, removes the rule and the settings after it.
-        queueMicrotask(() => life.guard(addRule));
+        queueMicrotask(() => guard.run(addRule));
       },
       manifestLoadingStarted: addRule,
       playbackSeeking() {
-        if (life.seeked()) port.gauge.forget();
+        if (session.seeked()) port.gauge.forget();
       },
-      playbackPlaying: life.playing,
+      playbackPlaying: () => session.playing(),
       bufferLevelUpdated: port.gauge.update,
       updateTimeSyncOffset: port.clock.synchronised,
       quotaExceeded() {
         port.gauge.isQuotaExceeded = true;
       },
     },
-    life.guard,
+    guard.run,
   );
   addRule();
 
@@ -94,12 +94,12 @@ function install(
     adaptation,
     changed() {
       // At each change of its setting, dash.js forgets a latency that the viewer chose.
-      if (options.live.targetLatencySeconds !== target) life.guard(setTarget);
-      life.renew();
+      if (options.live.targetLatencySeconds !== target) guard.run(setTarget);
+      planner.renew();
     },
     detach() {
       for (const step of [
-        adaptation.stop,
+        () => adaptation.stop(),
         stopListening,
         () => player.removeABRCustomRule(SWITCH_RULE),
         () => player.removeRequestInterceptor?.(intercept),

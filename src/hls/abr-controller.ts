@@ -3,7 +3,7 @@
 import type Hls from 'hls.js';
 import type { AbrController, FragLoadingData } from 'hls.js';
 import { createHandle, type LeoAbrHandle } from '../core/handle.ts';
-import type { ResolvedOptions } from '../core/options.ts';
+import type { ResolvedOptions } from '../core/resolved-options.ts';
 import { createPlugin, type Plugin } from './installation.ts';
 import { ownAbrOf } from './player.ts';
 

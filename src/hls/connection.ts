@@ -19,13 +19,13 @@ export function connectTo(
   ownFirst: () => number,
   { adaptation, options }: { adaptation: Adaptation; options: { live: LiveOptions } },
 ) {
-  const { life, decisions } = adaptation;
+  const { guard, session, decisions } = adaptation;
   const { config } = hls;
   const { Events } = classOf(hls);
   const requests = createRequests(hls, adaptation);
   // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
   const restoreTest = override(config, 'testBandwidth', false);
-  const restoreCmcd = installCmcd(config, life);
+  const restoreCmcd = installCmcd(config, adaptation);
   const restoreEnds = keepPartEnds(hls);
   let restoreTarget = () => {};
   let target: unknown;
@@ -62,7 +62,10 @@ export function connectTo(
         setTarget();
       },
       [Events.MEDIA_ATTACHED]({ media }) {
-        const handlers = { seeking: () => life.guard(life.seeked), playing: () => life.guard(life.playing) };
+        const handlers = {
+          seeking: () => guard.run(() => session.seeked()),
+          playing: () => guard.run(() => session.playing()),
+        };
         for (const [type, handler] of Object.entries(handlers)) media.addEventListener(type, handler);
         leaveMedia = () => {
           for (const [type, handler] of Object.entries(handlers)) media.removeEventListener(type, handler);
@@ -77,7 +80,7 @@ export function connectTo(
       [Events.FRAG_LOADED]: requests.loaded,
       [Events.ERROR]: requests.failed,
     },
-    life.guard,
+    guard.run,
   );
 
   const allowed = (): Level[] => (hls.autoLevelEnabled ? allowedLevels(hls, ownFirst) : []);
@@ -87,7 +90,7 @@ export function connectTo(
 
   const isAtEnd = () => {
     const { latestLevelDetails: details } = hls;
-    return details && !details.live && life.session().last?.index === details.endSN;
+    return details && !details.live && session.record.last?.index === details.endSN;
   };
 
   return {
@@ -100,7 +103,7 @@ export function connectTo(
     isInCharge: () => isInCharge,
     /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
     choose: (): number | undefined =>
-      life.guard(() => {
+      guard.run(() => {
         if (allowed().length === 0) return undefined;
         // hls.js would load the playlist of another level at once.
         if (hls.loadLevel >= 0 && (requests.loading() || isFull() || isAtEnd())) return hls.loadLevel;

@@ -1,14 +1,14 @@
 /** The core behind hls.js's ABR controller, for the players that the page makes with it, one after the other. */
 
 import type Hls from 'hls.js';
-import { createAdaptation } from '../core/adaptation.ts';
+import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import type { Installation } from '../core/handle.ts';
-import type { ResolvedOptions } from '../core/options.ts';
 import type { PlayerPort } from '../core/player-port.ts';
+import type { ResolvedOptions } from '../core/resolved-options.ts';
+import { createCatchUp } from './catch-up.ts';
 import { type Connection, connectTo } from './connection.ts';
 import { originOf, whyUnsupported } from './player.ts';
-import { createRate } from './rate.ts';
 import { readSituation } from './situation.ts';
 
 export type Plugin = ReturnType<typeof createPlugin>;
@@ -16,21 +16,20 @@ export type Plugin = ReturnType<typeof createPlugin>;
 export function createPlugin(options: ResolvedOptions, events: Events) {
   let connection: Connection | undefined;
   let isDetached = false;
-  const rate = createRate(options, () => connection?.hls);
+  const catchUp = createCatchUp(options, () => connection?.hls);
   const port: PlayerPort = {
     name: 'hls.js',
     isPolled: true,
     origin: () => connection && originOf(connection.hls),
     situation() {
       const levels = connection?.allowed() ?? [];
-      const context = { playlistSeconds: connection?.playlistSeconds() ?? 0, rate };
+      const context = { playlistSeconds: connection?.playlistSeconds() ?? 0, catchUp };
       return levels.length > 0 ? readSituation(connection!.hls, levels, context) : undefined;
     },
     abandon: (choice) => connection?.abandon(choice),
-    rate,
+    rate: catchUp.rate,
   };
-  const adaptation = createAdaptation(port, options, events);
-  const { life } = adaptation;
+  const adaptation = new Adaptation(port, options, events);
 
   return {
     adaptation,
@@ -51,7 +50,7 @@ export function createPlugin(options: ResolvedOptions, events: Events) {
     },
     changed(): void {
       connection?.setTarget();
-      life.renew();
+      adaptation.planner.renew();
     },
     detach(): void {
       isDetached = true;

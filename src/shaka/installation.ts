@@ -1,12 +1,12 @@
 /** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in one that asks the core. */
 
 import { InputError } from '../../abr/errors.ts';
-import { createAdaptation } from '../core/adaptation.ts';
-import { withCmcd } from '../core/cmcd.ts';
+import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
-import { has, type ResolvedOptions } from '../core/options.ts';
+import { has } from '../core/options.ts';
 import type { Choice } from '../core/player-port.ts';
+import type { ResolvedOptions } from '../core/resolved-options.ts';
 import { type AbrManager, type RequestFilter, type ShakaPlayer, type Stream, whyUnsupported } from './player.ts';
 import { requestReports } from './requests.ts';
 import { createShakaPort } from './shaka-port.ts';
@@ -60,8 +60,8 @@ function install(
   /** Shaka's own manager, inside the one that the player has; undefined while it has none. */
   let own: AbrManager | undefined;
   const port = createShakaPort(player, options, () => own!);
-  const adaptation = createAdaptation(port, options, events);
-  const { life, decisions } = adaptation;
+  const adaptation = new Adaptation(port, options, events);
+  const { guard, session, decisions, planner } = adaptation;
   const { begun, downloaded, handlers } = requestReports(port, adaptation, belated);
   /** What has to be undone when the source ends, and when the manager goes. */
   const ofSource: (() => void)[] = [];
@@ -77,9 +77,9 @@ function install(
   const enableCmcd = (enabled: boolean) => addsCmcd && player.configure({ cmcd: { enabled } });
   enableCmcd(true);
 
-  const choose = () => life.guard(() => port.variant(decisions.decide()));
+  const choose = () => guard.run(() => port.variant(decisions.decide()));
   /** What Shaka gets that asks in mid-download: another variant would abort it, which is for `abandon` to decide. */
-  const loading = () => life.guard(() => (life.session().active && !port.isAbandoning() ? port.loading() : undefined));
+  const loading = () => guard.run(() => (session.record.active && !port.isAbandoning() ? port.loading() : undefined));
 
   function decide(): void {
     isDue = false;
@@ -117,18 +117,18 @@ function install(
   };
   const ofElement = {
     timeupdate: whenEmptied,
-    playing: life.playing,
+    playing: () => session.playing(),
     seeking() {
       // Shaka goes on with what is buffered.
-      if (life.seeked() && port.isEmpty()) decide();
+      if (session.seeked() && port.isEmpty()) decide();
     },
   };
 
   const filter: RequestFilter = (_, request, context) => {
-    life.guard(() => {
+    guard.run(() => {
       begun(request, context);
       // Shaka has written its CMCD before.
-      request.uris = request.uris.map((uri) => withCmcd(life, uri, request.headers));
+      request.uris = request.uris.map((uri) => adaptation.withCmcd(uri, request.headers));
     });
   };
 
@@ -137,7 +137,7 @@ function install(
     handlers: Record<string, (event: never) => void>,
   ): () => void {
     const removers = Object.entries(handlers).map(([type, handle]) => {
-      const guarded = (event: unknown) => life.guard(() => handle(event as never));
+      const guarded = (event: unknown) => guard.run(() => handle(event as never));
       target.addEventListener(type, guarded);
       return () => target.removeEventListener(type, guarded);
     });
@@ -180,22 +180,22 @@ function install(
     },
     enable() {
       inner.enable();
-      life.guard(limitPrefetch);
+      guard.run(limitPrefetch);
     },
     chooseVariant: (...how) => loading() ?? choose() ?? inner.chooseVariant(...how),
-    trySuggestStreams: () => void (loading() ?? life.guard(decide)),
+    trySuggestStreams: () => void (loading() ?? guard.run(decide)),
     segmentDownloaded(milliseconds, bytes, allowSwitch, request, context) {
       inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context);
-      life.guard(() => downloaded(bytes, request, context));
+      guard.run(() => downloaded(bytes, request, context));
     },
     getBandwidthEstimate: () => (port.isAbandoning() ? ABORT_BPS : inner.getBandwidthEstimate()),
     stop() {
       isOrphan = false;
-      life.guard(sourceEnded);
+      guard.run(sourceEnded);
       inner.stop();
     },
     release() {
-      life.guard(sourceEnded);
+      guard.run(sourceEnded);
       own = undefined;
       undo(ofManager);
       inner.release();
@@ -204,7 +204,7 @@ function install(
 
   return {
     adaptation,
-    changed: life.renew,
+    changed: () => planner.renew(),
     newManager() {
       const inner = ownFactory();
       if (isDetached) return inner;

@@ -45,7 +45,7 @@ const HEADER_BITS = 8;
 /** `belated` decides at the request for a video segment if that is due; returns the choice if it is another stream. */
 export function requestReports(
   port: ShakaPort,
-  { downloads, life }: Adaptation,
+  { downloads, guard }: Adaptation,
   belated: (stream: Stream) => Choice | undefined,
 ) {
   const requests = new WeakMap<object, Known>();
@@ -77,7 +77,7 @@ export function requestReports(
 
   function received(request: object, known: Known, bits: number): void {
     known.receivedBits = bits;
-    downloads.progressed(request, bits, known.sizeBits);
+    downloads.progressed(request, { receivedBits: bits, sizeBits: known.sizeBits });
   }
 
   return {
@@ -88,7 +88,7 @@ export function requestReports(
       const { streamDataCallback } = request;
       // Shaka reports bytes 100 ms apart, and the last ones before an outage only after it.
       request.streamDataCallback = async (part) => {
-        life.guard(() => {
+        guard.run(() => {
           const known = begun(request, context);
           if (!known) return;
           known.partMs = performance.now();
@@ -110,7 +110,9 @@ export function requestReports(
         const bytes = headers['content-encoding'] ? 0 : Number(headers['content-length']);
         if (bytes > 0) known.sizeBits = 8 * bytes;
         // A live response may begin before its media exists.
-        if (!known.isLive) downloads.progressed(request, known.receivedBits || HEADER_BITS, known.sizeBits);
+        if (!known.isLive) {
+          downloads.progressed(request, { receivedBits: known.receivedBits || HEADER_BITS, sizeBits: known.sizeBits });
+        }
       },
       downloadcompleted({ request, response }: EndEvent) {
         const known = requests.get(request);

@@ -1,6 +1,7 @@
 /** Implements the core's port for Shaka Player: what plays, what may be chosen, and how to abandon a download. */
 
-import type { ResolvedOptions } from '../core/options.ts';
+import { bufferCapSeconds } from '../core/buffer-cap.ts';
+import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort, SegmentRequest, Situation } from '../core/player-port.ts';
 import { createLive } from './live.ts';
 import {
@@ -26,7 +27,7 @@ const bitrateOf = ({ video, bandwidth }: Variant) => video?.bandwidth || bandwid
 export type ShakaPort = ReturnType<typeof createShakaPort>;
 
 /** `own`: Shaka's own manager. */
-export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptions, 'live'>, own: () => AbrManager) {
+export function createShakaPort(player: ShakaPlayer, options: { live: LiveOptions }, own: () => AbrManager) {
   /** Of the present source. */
   let source: { variants: Variant[]; switchTo?: SwitchCallback; element?: HTMLMediaElement } = { variants: [] };
   let isAbandoning = false;
@@ -126,10 +127,7 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
         playback: {
           segmentSeconds: seconds,
           bufferLevelSeconds,
-          // At the live edge, the next segment cannot be requested before its first chunk exists.
-          bufferCapSeconds: now
-            ? Math.min(capSeconds, now.latencySeconds - now.firstChunkSeconds + seconds)
-            : capSeconds,
+          bufferCapSeconds: bufferCapSeconds(capSeconds, seconds, now),
           playbackRate: Math.abs(source.element?.playbackRate || player.getPlaybackRate()) || 1,
           isPaused: source.element?.paused ?? false,
         },
