@@ -20,19 +20,16 @@ interface Parts {
 }
 
 export class Abandonment implements Ticking {
-  readonly #parts: Parts;
   #abandoned: { download: VideoDownload; atMs: number } | undefined;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: Parts) {}
 
   isNeeded(): boolean {
-    return this.#parts.session.record.active !== undefined;
+    return this.parts.session.record.active !== undefined;
   }
 
   tick(): void {
-    const { port, session, clock, forecasting, decisions } = this.#parts;
+    const { port, session, clock, forecasting, decisions } = this.parts;
     const nowSeconds = clock.nowSeconds();
     forecasting?.meter.advance(nowSeconds);
     const { active } = session.record;

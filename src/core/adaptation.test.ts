@@ -2,6 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
+import { requestedBitsOf } from './session.ts';
 
 useManualClock();
 
@@ -28,7 +29,7 @@ describe('the core', () => {
     expect(session.record).toMatchObject({ number: 2, started: false, measured: [] });
     expect(session.record.decision).toBeUndefined();
     expect(session.record.forecast).toBeUndefined();
-    expect(session.requestedBits).toBe(0);
+    expect(requestedBitsOf(session.record)).toBe(0);
     expect(planner.controller).not.toBe(controller);
     expect(clock.nowSeconds()).toBe(0);
   });
@@ -77,10 +78,10 @@ describe('the core', () => {
     const fail = () => {
       throw new Error('broken');
     };
-    expect(guard.run(() => 3)).toBe(3);
-    expect(guard.run(fail)).toBeUndefined();
+    expect(guard(() => 3)).toBe(3);
+    expect(guard(fail)).toBeUndefined();
     stop();
-    expect(guard.run(() => 3)).toBeUndefined();
+    expect(guard(() => 3)).toBeUndefined();
     expect(events.faults.map(({ code, message }) => [code, message])).toEqual([
       ['player-failed', 'the player is not as expected: broken'],
     ]);

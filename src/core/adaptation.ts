@@ -1,12 +1,10 @@
 /** The core of one attachment: an adapter reports its player's events to it and asks it for decisions. */
 
 import { Abandonment } from './abandonment.ts';
-import { withCmcd } from './cmcd.ts';
 import { Decisions } from './decisions.ts';
 import { Downloads } from './downloads.ts';
-import type { Events } from './events.ts';
+import type { Events, Guard } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
-import { Guard } from './guard.ts';
 import type { Pacing } from './pacing.ts';
 import { Planner } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
@@ -16,59 +14,56 @@ import { Session } from './session.ts';
 import { SessionClock } from './session-clock.ts';
 import { Ticker } from './ticker.ts';
 
+/** The type of each part's argument names the other parts that it uses. */
 export class Adaptation {
-  readonly options: ResolvedOptions;
-  /** An adapter runs all its handlers in this. */
-  readonly guard: Guard;
   readonly session = new Session();
+  readonly sizes = new SegmentSizes();
   readonly clock: SessionClock;
+  readonly forecasting: Forecasting | undefined;
   readonly planner: Planner;
   readonly decisions: Decisions;
-  readonly downloads: Downloads;
   readonly pacing: Pacing | undefined;
-  readonly #sizes = new SegmentSizes();
-  readonly forecasting: Forecasting | undefined;
-  readonly #ticker: Ticker;
+  readonly ticker: Ticker;
+  readonly downloads: Downloads;
+  #isStopped = false;
 
-  constructor(port: PlayerPort, options: ResolvedOptions, events: Events) {
-    const { session } = this;
-    const sizes = this.#sizes;
-    const guard = new Guard(port.name, events);
-    const clock = new SessionClock(options.timeSource, events);
-    const forecasting = options.newForecasting?.({ events, origin: () => port.origin() });
-    const planner = new Planner({ session, clock, sizes, forecasting, options });
-    const decisions = new Decisions({ port, session, clock, planner, events });
-    const abandonment = new Abandonment({ port, session, clock, forecasting, decisions });
-    const { rate } = port;
-    const pacing = rate && options.newPacing?.({ rate, port, session, clock, planner, guard, events });
-    const ticker = new Ticker(guard, pacing ? [abandonment, pacing] : [abandonment]);
-    this.options = options;
-    this.guard = guard;
-    this.clock = clock;
-    this.planner = planner;
-    this.decisions = decisions;
-    this.downloads = new Downloads({ session, clock, sizes, forecasting, planner, ticker });
-    this.pacing = pacing;
-    this.forecasting = forecasting;
-    this.#ticker = ticker;
+  constructor(
+    readonly port: PlayerPort,
+    readonly options: ResolvedOptions,
+    readonly events: Events,
+  ) {
+    this.clock = new SessionClock(options.timeSource, events);
+    this.forecasting = options.newForecasting?.({ events, origin: () => port.origin() });
+    this.planner = new Planner(this);
+    this.decisions = new Decisions(this);
+    this.pacing = port.rate && options.newPacing?.(this);
+    const abandonment = new Abandonment(this);
+    this.ticker = new Ticker(this.guard, this.pacing ? [abandonment, this.pacing] : [abandonment]);
+    this.downloads = new Downloads(this);
     if (options.sizes === undefined) return;
     loadSizes(options.sizes).then(
-      (file) => sizes.useFile(file),
+      (file) => this.sizes.useFile(file),
       (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
     );
   }
 
+  /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
+  readonly guard: Guard = (action) =>
+    this.#isStopped ? undefined : this.events.attempt('player-failed', `${this.port.name} is not as expected`, action);
+
   /** Adds the plugin's keys to the player's CMCD, with the option `cmcd`: to `headers`, and to the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {
-    return (this.options.cmcd && this.guard.run(() => withCmcd(this, url, headers))) || url;
+    const { forecast } = this.session.record;
+    if (!this.options.cmcd || !forecast) return url;
+    return this.guard(() => this.forecasting?.withCmcd(forecast, this.clock.read().utcMs, url, headers)) ?? url;
   }
 
   /** The player has lost its source. */
   sourceEnded(): void {
-    this.#ticker.stop();
+    this.ticker.stop();
     this.pacing?.release();
     this.downloads.forget();
-    this.#sizes.forget();
+    this.sizes.forget();
     this.session.next();
     this.clock.reset();
     this.forecasting?.sourceEnded();
@@ -77,8 +72,8 @@ export class Adaptation {
 
   /** The plugin is detached. */
   stop(): void {
-    this.#ticker.stop();
-    this.guard.stop();
+    this.ticker.stop();
+    this.#isStopped = true;
     this.forecasting?.stop();
     this.pacing?.release();
   }

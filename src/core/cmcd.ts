@@ -1,8 +1,6 @@
 /** The plugin's own keys of CMCD (CTA-5004): added to the value that the player writes. docs/plugin.md lists them. */
 
-import type { QuantileForecast } from '../../abr/forecast.ts';
-import type { Session } from './session.ts';
-import type { SessionClock } from './session-clock.ts';
+import type { Forecast, QuantileForecast } from '../../abr/forecast.ts';
 
 /** CTA-5004: the prefix of custom keys has a hyphen. */
 const PREFIX = 'leo.abr-';
@@ -13,16 +11,14 @@ const MEMBERS = /("(\\.|[^"\\])*"|[^,])+/g;
 
 /**
  * The URL of a request with the keys in its query argument `CMCD`, if it has one; `headers` get them in the header
- * `CMCD-Request`, if it is there. Changes nothing without a forecast.
+ * `CMCD-Request`, if it is there.
  */
 export function withCmcd(
-  { session, clock }: { session: Session; clock: SessionClock },
+  forecast: Forecast,
+  utcMs: number | undefined,
   url: string,
   headers?: Record<string, string> | null,
 ): string {
-  const { forecast } = session.record;
-  if (!forecast) return url;
-  const { utcMs } = clock.read();
   const next = forecast.handovers.find(({ atMs }) => atMs > utcMs!);
   const added = [
     forecast.kind === 'paths' ? '' : `${PREFIX}cap=${Math.round(lowBps(forecast) / 1000)}`,

@@ -4,7 +4,7 @@ import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { Planner } from './planner.ts';
 import type { Choice, PlayerPort, Situation } from './player-port.ts';
-import type { Session } from './session.ts';
+import { inFlightOf, isBlind, type Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
 /** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
@@ -21,31 +21,27 @@ interface Parts {
 }
 
 export class Decisions {
-  readonly #parts: Parts;
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: Parts) {}
 
   /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
   decide(): Choice | undefined {
-    const { port, session, planner, events } = this.#parts;
+    const { port, session, planner, events } = this.parts;
     planner.startForecasting();
-    if (!session.isBlind) return this.#ask(undefined);
+    if (!isBlind(session.record)) return this.#ask(undefined);
     events.fault('nothing-measured', `no download could be measured: ${port.name} decides until one can`);
     return undefined;
   }
 
   /** The representation to repeat the video segment in flight at; undefined to let it finish. */
   reconsider(): Choice | undefined {
-    const { session, clock, planner } = this.#parts;
-    const inFlight = session.inFlight(clock.nowSeconds());
+    const { session, clock, planner } = this.parts;
+    const inFlight = inFlightOf(session.record, clock.nowSeconds());
     return inFlight && planner.controller.reconsider && this.#ask(inFlight);
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
   #ask(inFlight: InFlight | undefined): Choice | undefined {
-    const { port, session, clock, planner, events } = this.#parts;
+    const { port, session, clock, planner, events } = this.parts;
     const { choice, active, number } = session.record;
     const situation = port.situation(!clock.isRunning);
     if (situation === undefined) return undefined;

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock, wait } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
+import { inFlightOf, requestedBitsOf } from './session.ts';
 
 useManualClock();
 
@@ -21,10 +22,14 @@ describe('downloads', () => {
     const { port, session, downloads, decisions, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0, 1));
-    expect(session.requestedBits).toBe(8e6);
+    expect(requestedBitsOf(session.record)).toBe(8e6);
     wait(0.25);
     downloads.progressed(request, { receivedBits: 1e6, sizeBits: 6e6 });
-    expect(session.inFlight(0)).toMatchObject({ sessionRequestedBits: 6e6, receivedBits: 1e6, sizeBits: 6e6 });
+    expect(inFlightOf(session.record, 0)).toMatchObject({
+      sessionRequestedBits: 6e6,
+      receivedBits: 1e6,
+      sizeBits: 6e6,
+    });
     wait(0.25);
     downloads.progressed(request, { receivedBits: 6e6, sizeBits: 6e6 });
     downloads.ended(request, 'whole', 0.5);
@@ -35,7 +40,7 @@ describe('downloads', () => {
     decisions.decide();
     downloads.begun({}, true, port.segment(1, 0));
     // Three quarters of bitrate x duration, like the first segment.
-    expect(session.requestedBits).toBe(6e6 + 3e6);
+    expect(requestedBitsOf(session.record)).toBe(6e6 + 3e6);
   });
 
   test('that were complete at their first report have no latency', () => {
@@ -84,7 +89,7 @@ describe('downloads', () => {
     downloads.progressed(request, { receivedBits: 1e6 });
     wait(0.25);
     downloads.ended(request, 'abandoned', 0.75);
-    expect(session.requestedBits).toBe(4e6);
+    expect(requestedBitsOf(session.record)).toBe(4e6);
     expect(session.record).toMatchObject({ wastedBits: 1e6, wholeDownloads: 0 });
     expect(bits()).toBeCloseTo(1e6);
   });
@@ -94,7 +99,7 @@ describe('downloads', () => {
     const request = {};
     downloads.begun(request, true, port.segment(0));
     downloads.ended(request, outcome, 0.5);
-    expect(session.requestedBits).toBe(0);
+    expect(requestedBitsOf(session.record)).toBe(0);
     expect(session.record).toMatchObject({ measured: [], active: undefined });
     expect(session.record.wholeDownloads).toBe(outcome === 'whole' ? 1 : 0);
   });
@@ -109,7 +114,7 @@ describe('downloads', () => {
     downloads.progressed(audio, { receivedBits: 3e5 });
     downloads.ended(audio, 'whole', 1);
     expect(bits()).toBeCloseTo(3e5);
-    expect(session.requestedBits).toBe(0);
+    expect(requestedBitsOf(session.record)).toBe(0);
     expect(session.record).toMatchObject({ measured: [], wholeDownloads: 0 });
     const late = {};
     downloads.begun(late, true, port.segment(0));

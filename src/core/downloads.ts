@@ -9,7 +9,7 @@ import type { Forecasting } from './forecasting.ts';
 import type { Planner } from './planner.ts';
 import type { LiveRequest, SegmentRequest } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import type { Session } from './session.ts';
+import { downloadsOf, type Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 import type { Ticker } from './ticker.ts';
 import { VideoDownload } from './video-download.ts';
@@ -28,19 +28,16 @@ interface Parts {
 
 /** A request is any object that the player keeps from the beginning of the request to its end. */
 export class Downloads {
-  readonly #parts: Parts;
   readonly #downloads = new Map<object, SegmentDownload>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: Parts) {}
 
   /**
    * A request was sent; `segment` is undefined for audio and init segments, which only the meter needs. `liveRequest`:
    * of media in a live stream.
    */
   begun(request: object, isMedia: boolean, segment: SegmentRequest | undefined, liveRequest?: LiveRequest): void {
-    const { session, clock, sizes, forecasting, planner, ticker } = this.#parts;
+    const { session, clock, sizes, forecasting, planner, ticker } = this.parts;
     if (!clock.isRunning) {
       // An init segment does not start the session's clock.
       if (!isMedia) return;
@@ -63,21 +60,21 @@ export class Downloads {
 
   /** The server answered that a segment does not exist yet; the player asks again. */
   refused(request: object): void {
-    this.#downloads.get(request)?.refused(this.#parts.clock.nowSeconds());
+    this.#downloads.get(request)?.refused(this.parts.clock.nowSeconds());
   }
 
   /** More of the response has arrived. */
   progressed(request: object, progress: Progress): void {
-    const { session, clock, ticker } = this.#parts;
+    const { session, clock, ticker } = this.parts;
     const download = this.#downloads.get(request);
     if (download === undefined || progress.receivedBits === 0) return;
-    download.progressed(clock.nowSeconds(), progress, knownBps(session.downloads));
+    download.progressed(clock.nowSeconds(), progress, knownBps(downloadsOf(session.record)));
     if (download instanceof VideoDownload) ticker.progressed();
   }
 
   /** A request ended, `downloadSeconds` after it was sent. Its last bits must have been reported before. */
   ended(request: object, outcome: Outcome, downloadSeconds: number): void {
-    const { session, clock, sizes, ticker } = this.#parts;
+    const { session, clock, sizes, ticker } = this.parts;
     const download = this.#downloads.get(request);
     if (download === undefined) return;
     this.#downloads.delete(request);

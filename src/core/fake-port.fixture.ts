@@ -81,5 +81,5 @@ export function adapted(options: LeoAbrOptions, port = new FakePort()) {
   const sourceEnded = () => adaptation.sourceEnded();
   const stop = () => adaptation.stop();
   const withCmcd: Adaptation['withCmcd'] = (...request) => adaptation.withCmcd(...request);
-  return { port, events, emitted, ...adaptation, sourceEnded, stop, withCmcd };
+  return { ...adaptation, port, events, emitted, sourceEnded, stop, withCmcd };
 }

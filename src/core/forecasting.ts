@@ -3,6 +3,7 @@
 import type { Forecast, Forecaster } from '../../abr/forecast.ts';
 import { ForecastChain } from '../../predictor/chain.ts';
 import { ObservationMeter } from '../../predictor/observation-meter.ts';
+import { withCmcd } from './cmcd.ts';
 import type { Events } from './events.ts';
 import type { Clocks, SessionClock } from './session-clock.ts';
 
@@ -64,6 +65,9 @@ export class Forecasting {
   sourceEnded(): void {
     this.#isStarted = false;
   }
+
+  /** Adds the plugin's keys of CMCD to a request of the player: to `headers`, and to the URL, which it returns. */
+  readonly withCmcd = withCmcd;
 
   /** The newest forecast, if any. */
   latest(clocks: Clocks): Forecast | undefined {

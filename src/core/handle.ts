@@ -7,7 +7,7 @@ import type { Adaptation } from './adaptation.ts';
 import { createEvents, type Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
-import type { Session } from './session.ts';
+import { requestedBitsOf, type SessionRecord } from './session.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
@@ -92,7 +92,7 @@ export function createHandle<O extends object>(
     on: events.on,
     get state(): LeoAbrState {
       const { session, clock, pacing } = installation?.adaptation ?? {};
-      const { number = 0, wastedBits = 0, decision, forecast }: Partial<Session['record']> = session?.record ?? {};
+      const { number = 0, wastedBits = 0, decision, forecast }: Partial<SessionRecord> = session?.record ?? {};
       return {
         status: isDetached ? 'detached' : (installation?.isActive?.() ?? installation) ? 'attached' : 'inactive',
         controller: resolved.controllerName,
@@ -101,7 +101,7 @@ export function createHandle<O extends object>(
         decision,
         pace: pacing?.pace,
         forecast,
-        requestedBits: session?.requestedBits ?? 0,
+        requestedBits: session ? requestedBitsOf(session.record) : 0,
         wastedBits,
         faults: [...events.faults],
       };

@@ -2,12 +2,11 @@
 
 import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import { countRate } from '../../abr/off-rate.ts';
-import type { Events } from './events.ts';
-import type { Guard } from './guard.ts';
+import type { Events, Guard } from './events.ts';
 import { onStep } from './live-rate.ts';
 import type { Planner } from './planner.ts';
-import type { PlayerPort, RatePort } from './player-port.ts';
-import type { Session } from './session.ts';
+import type { PlayerPort } from './player-port.ts';
+import { inFlightOf, type Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 import type { Ticking } from './ticker.ts';
 
@@ -21,8 +20,7 @@ const JUMP_MS = 5000;
 const HIDDEN_LATE_SECONDS = 1;
 
 export interface PacingParts {
-  rate: RatePort;
-  port: Pick<PlayerPort, 'situation'>;
+  port: Pick<PlayerPort, 'situation' | 'rate'>;
   session: Session;
   clock: SessionClock;
   planner: Planner;
@@ -31,7 +29,6 @@ export interface PacingParts {
 }
 
 export class Pacing implements Ticking {
-  readonly #parts: PacingParts;
   /** The latest pace; undefined while the player sets the rate. */
   #pace: Pace | undefined;
   /** The rate that was set; undefined while the player sets it. */
@@ -41,21 +38,19 @@ export class Pacing implements Ticking {
   /** The controller that has set no usable pace: the rate stays the player's until there is another controller. */
   #failed: Controller | undefined;
 
-  constructor(parts: PacingParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: PacingParts) {}
 
   get pace(): Pace | undefined {
     return this.#pace;
   }
 
   isNeeded(): boolean {
-    const { session, planner } = this.#parts;
+    const { session, planner } = this.parts;
     return this.#held !== undefined || (session.record.isLive && planner.controller.pace !== undefined);
   }
 
   tick(): void {
-    if (!this.#parts.guard.run(() => this.#hold())) this.release();
+    if (!this.parts.guard(() => this.#hold())) this.release();
   }
 
   /** Gives the rate back to the player. */
@@ -64,19 +59,19 @@ export class Pacing implements Ticking {
     this.#emitted = undefined;
     if (this.#held === undefined) return;
     this.#held = undefined;
-    this.#parts.rate.setPlaybackRate(undefined);
+    this.parts.port.rate!.setPlaybackRate(undefined);
   }
 
   /** Returns false where the rate is the player's. */
   #hold(): boolean {
-    const { port, session, clock, planner, events } = this.#parts;
+    const { port, session, clock, planner, events } = this.parts;
     const { controller } = planner;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
     const situation = isAsked ? port.situation(false) : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     const nowSeconds = clock.nowSeconds();
-    const inFlight = session.inFlight(nowSeconds);
+    const inFlight = inFlightOf(session.record, nowSeconds);
     const held = this.#held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
@@ -98,7 +93,7 @@ export class Pacing implements Ticking {
     this.#set(pace, playback.playbackRate, live.latencySeconds, nowMs);
     if (isJump) {
       this.#jumpedMs = nowMs;
-      this.#parts.rate.jumpToLive(pace.targetLatencySeconds);
+      port.rate!.jumpToLive(pace.targetLatencySeconds);
     }
     if (isJump || this.#isNews(pace, nowMs)) {
       const { rate } = this.#held!;
@@ -110,16 +105,16 @@ export class Pacing implements Ticking {
 
   /** Sets the rate, at most once in `CHANGE_MS` except to 1. `presentRate`: the one that the player has now. */
   #set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): void {
-    const { rate: port } = this.#parts;
+    const player = this.parts.port.rate!;
     const held = this.#held;
     const isLate = latencySeconds > pace.targetLatencySeconds + HIDDEN_LATE_SECONDS;
     const isTimely = !globalThis.document?.hidden || isLate;
-    const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, port.rateStep);
+    const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
     const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
     const isKept = held && isSame(rate, held.rate) && isSame(rate, presentRate);
     if (!isDue || isKept) return;
     this.#held = { rate, atMs: nowMs };
-    port.setPlaybackRate(rate);
+    player.setPlaybackRate(rate);
   }
 
   /** The rate or the target differs from the last event's. */

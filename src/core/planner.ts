@@ -6,7 +6,7 @@ import type { Forecasting } from './forecasting.ts';
 import type { Situation } from './player-port.ts';
 import { playerState, type StateOptions } from './player-state.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import type { Session } from './session.ts';
+import { isOutdated, type Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
 export interface PlannerOptions extends StateOptions {
@@ -14,7 +14,7 @@ export interface PlannerOptions extends StateOptions {
 }
 
 export class Planner {
-  readonly #parts;
+  readonly parts;
   #controller: Controller;
 
   /** `options` may change: they count from the next `renew` or `input` on. */
@@ -25,7 +25,7 @@ export class Planner {
     forecasting: Forecasting | undefined;
     options: PlannerOptions;
   }) {
-    this.#parts = parts;
+    this.parts = parts;
     this.#controller = parts.options.newController();
   }
 
@@ -35,24 +35,24 @@ export class Planner {
 
   /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
   renew(): void {
-    const { session, options } = this.#parts;
+    const { session, options } = this.parts;
     this.#controller = options.newController();
     session.forgetChoice();
   }
 
   /** Called at the first media request or the decision on it, whichever comes first. */
   startForecasting(): void {
-    const { forecasting, clock } = this.#parts;
+    const { forecasting, clock } = this.parts;
     forecasting?.start(clock);
   }
 
   /** `inFlight`: the download to reconsider; undefined for the next segment. */
   input(situation: Situation, inFlight: InFlight | undefined): { state: PlayerState; forecast: Forecast | undefined } {
-    const { session, clock, forecasting, sizes, options } = this.#parts;
+    const { session, clock, forecasting, sizes, options } = this.parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
-    const state = playerState({ situation, inFlight, session, clocks: clock.read(), sizes, options });
+    const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
     const newest = forecasting?.latest(state);
-    const forecast = session.isOutdated ? undefined : newest;
+    const forecast = isOutdated(session.record) ? undefined : newest;
     session.forecast(forecast);
     return { state, forecast };
   }

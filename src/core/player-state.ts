@@ -5,7 +5,7 @@ import { bitrateWeights } from '../../abr/qoe.ts';
 import type { CommonOptions } from './options.ts';
 import type { SegmentRequest, Situation } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import type { Session } from './session.ts';
+import { downloadsOf, type SessionRecord } from './session.ts';
 import type { Clocks } from './session-clock.ts';
 
 /** A controller gets the sizes of at least this many segments, whatever its horizon. */
@@ -17,15 +17,15 @@ interface StateParts {
   situation: Situation;
   /** The download to reconsider; undefined for a decision on the next segment. */
   inFlight: InFlight | undefined;
-  session: Pick<Session, 'record' | 'downloads'>;
+  record: SessionRecord;
   clocks: Clocks;
   sizes: SegmentSizes;
   options: StateOptions;
 }
 
 /** Returns a copy that is not changed later. */
-export function playerState({ situation, inFlight, session, clocks, sizes, options }: StateParts): PlayerState {
-  const { started, last, beforeLast } = session.record;
+export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
+  const { started, last, beforeLast } = record;
   const { period, ladder, playback } = situation;
   const { segmentSeconds } = playback;
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
@@ -53,15 +53,15 @@ export function playerState({ situation, inFlight, session, clocks, sizes, optio
       ),
     ),
     previousBitrateBps: (inFlight === undefined ? last : beforeLast)?.representation.bitrateBps,
-    downloads: [...session.downloads],
+    downloads: [...downloadsOf(record)],
     weights: bitrateWeights(options.qoe, ladderBps),
-    ...(situation.live && { live: liveState(situation, session.record, indexInPeriod, clocks.nowSeconds) }),
+    ...(situation.live && { live: liveState(situation, record, indexInPeriod, clocks.nowSeconds) }),
   };
 }
 
 function liveState(
   situation: Situation,
-  { videoEdge, offRate }: Session['record'],
+  { videoEdge, offRate }: SessionRecord,
   index: number,
   nowSeconds: number,
 ): LiveState {

@@ -8,14 +8,12 @@ import type { TimeSource } from './options.ts';
 export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintySeconds'>;
 
 export class SessionClock {
-  readonly #timeSource: TimeSource;
-  readonly #events: Events;
   #startMs: number | undefined;
 
-  constructor(timeSource: TimeSource, events: Events) {
-    this.#timeSource = timeSource;
-    this.#events = events;
-  }
+  constructor(
+    private readonly timeSource: TimeSource,
+    private readonly events: Events,
+  ) {}
 
   get isRunning(): boolean {
     return this.#startMs !== undefined;
@@ -37,8 +35,8 @@ export class SessionClock {
 
   /** Without UTC where the time source does not know it. */
   read(): Clocks {
-    const utc = this.#events.attempt('time-source-failed', 'the time source failed', () => {
-      const { utcMs, uncertaintySeconds } = this.#timeSource.now();
+    const utc = this.events.attempt('time-source-failed', 'the time source failed', () => {
+      const { utcMs, uncertaintySeconds } = this.timeSource.now();
       if (!(Number.isFinite(utcMs) && uncertaintySeconds >= 0)) throw new Error(`${utcMs} +- ${uncertaintySeconds}`);
       return { utcMs, utcUncertaintySeconds: uncertaintySeconds };
     });

@@ -20,7 +20,7 @@ const BOUNDS_TO_COUNT = 3;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
-interface SessionRecord {
+interface MutableRecord {
   /** Sessions are counted from 1, the player's first source. */
   number: number;
   videoEdge: LiveEdge;
@@ -56,7 +56,9 @@ interface SessionRecord {
   offRate?: OffRate;
 }
 
-const newRecord = (number: number): SessionRecord => ({
+export type SessionRecord = Readonly<MutableRecord>;
+
+const newRecord = (number: number): MutableRecord => ({
   number,
   videoEdge: new LiveEdge(),
   audioEdge: new LiveEdge(),
@@ -73,7 +75,7 @@ const newRecord = (number: number): SessionRecord => ({
 export class Session {
   #record = newRecord(1);
 
-  get record(): Readonly<SessionRecord> {
+  get record(): SessionRecord {
     return this.#record;
   }
 
@@ -124,7 +126,7 @@ export class Session {
       record.wastedBits += receivedBits;
       record.abandonments++;
     }
-    const linkSeconds = download.linkSeconds(downloadSeconds, knownBps(this.downloads));
+    const linkSeconds = download.linkSeconds(downloadSeconds, knownBps(downloadsOf(record)));
     if (linkSeconds === undefined) return;
     const { bitrateBps } = segment.representation;
     const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
@@ -134,35 +136,6 @@ export class Session {
       const latency = firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent };
       record.measured = kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
     } else if (!abandoned) record.bounds = kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
-  }
-
-  /** The downloads that show the throughput, oldest first: the lower bounds if none was measured or all are outdated. */
-  get downloads(): readonly Download[] {
-    const { measured, bounds } = this.#record;
-    return measured.length === 0 || this.isOutdated ? bounds : measured;
-  }
-
-  /** Downloads complete, but none could be measured. */
-  get isBlind(): boolean {
-    return this.#record.wholeDownloads >= DOWNLOADS_TO_MEASURE && this.downloads.length === 0;
-  }
-
-  /** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
-  get isOutdated(): boolean {
-    const { measured, bounds } = this.#record;
-    return measured.length > 0 && bounds.length >= BOUNDS_TO_COUNT;
-  }
-
-  /** Bits of video requested, without failed downloads. */
-  get requestedBits(): number {
-    return this.#record.endedBits + (this.#record.active?.sizeBits ?? 0);
-  }
-
-  /** A copy of the video download in flight, for a controller. */
-  inFlight(nowSeconds: number): InFlight | undefined {
-    const { active, abandonments, wastedBits } = this.#record;
-    const totals = { abandonments, sessionRequestedBits: this.requestedBits, sessionWastedBits: wastedBits };
-    return active && { ...active.state(nowSeconds), ...totals };
   }
 
   /** The controller gets this forecast. */
@@ -185,6 +158,33 @@ export class Session {
   counted(offRate: OffRate): void {
     this.#record.offRate = offRate;
   }
+}
+
+/** The downloads that show the throughput, oldest first: the lower bounds if none was measured or all are outdated. */
+export function downloadsOf(record: SessionRecord): readonly Download[] {
+  return record.measured.length === 0 || isOutdated(record) ? record.bounds : record.measured;
+}
+
+/** Downloads complete, but none could be measured. */
+export function isBlind(record: SessionRecord): boolean {
+  return record.wholeDownloads >= DOWNLOADS_TO_MEASURE && downloadsOf(record).length === 0;
+}
+
+/** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
+export function isOutdated({ measured, bounds }: SessionRecord): boolean {
+  return measured.length > 0 && bounds.length >= BOUNDS_TO_COUNT;
+}
+
+/** Bits of video requested, without failed downloads. */
+export function requestedBitsOf({ endedBits, active }: SessionRecord): number {
+  return endedBits + (active?.sizeBits ?? 0);
+}
+
+/** A copy of the video download in flight, for a controller. */
+export function inFlightOf(record: SessionRecord, nowSeconds: number): InFlight | undefined {
+  const { active, abandonments, wastedBits } = record;
+  const totals = { abandonments, sessionRequestedBits: requestedBitsOf(record), sessionWastedBits: wastedBits };
+  return active && { ...active.state(nowSeconds), ...totals };
 }
 
 const kept = (downloads: readonly Download[], download: Download) => [...downloads, download].slice(-DOWNLOADS_KEPT);

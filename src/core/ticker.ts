@@ -4,7 +4,7 @@
  */
 
 import { PACE_PERIOD_SECONDS } from '../../abr/controller.ts';
-import type { Guard } from './guard.ts';
+import type { Guard } from './events.ts';
 
 const TICK_MS = 1000 * PACE_PERIOD_SECONDS;
 /** If the timer is this late, progress events trigger the parts. */
@@ -17,19 +17,17 @@ export interface Ticking {
 }
 
 export class Ticker {
-  readonly #guard: Guard;
-  readonly #parts: readonly Ticking[];
   #timer: ReturnType<typeof setInterval> | undefined;
   #tickedMs = 0;
 
-  constructor(guard: Guard, parts: readonly Ticking[]) {
-    this.#guard = guard;
-    this.#parts = parts;
-  }
+  constructor(
+    private readonly guard: Guard,
+    private readonly parts: readonly Ticking[],
+  ) {}
 
   /** A download has begun or ended. */
   update(): void {
-    if (!this.#parts.some((part) => part.isNeeded())) this.stop();
+    if (!this.parts.some((part) => part.isNeeded())) this.stop();
     else if (this.#timer === undefined) {
       this.#tickedMs = performance.now();
       this.#timer = setInterval(() => this.#tick(), TICK_MS);
@@ -51,6 +49,6 @@ export class Ticker {
 
   #tick(): void {
     this.#tickedMs = performance.now();
-    for (const part of this.#parts) this.#guard.run(() => part.tick());
+    for (const part of this.parts) this.guard(() => part.tick());
   }
 }

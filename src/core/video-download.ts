@@ -8,11 +8,12 @@ import type { SegmentRequest } from './player-port.ts';
 type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 'sessionWastedBits'>;
 
 export class VideoDownload extends SegmentDownload {
-  readonly segment: SegmentRequest;
-
-  constructor(segment: SegmentRequest, requestedAtSeconds: number, context: DownloadContext) {
+  constructor(
+    readonly segment: SegmentRequest,
+    requestedAtSeconds: number,
+    context: DownloadContext,
+  ) {
     super(requestedAtSeconds, context);
-    this.segment = segment;
   }
 
   /** Counted from the start of the presentation. */

@@ -73,7 +73,7 @@ function install(
         adaptation.sourceEnded();
         port.sourceEnded();
         // player.reset(), whose last event this is, removes the rule and the settings after it.
-        queueMicrotask(() => guard.run(addRule));
+        queueMicrotask(() => guard(addRule));
       },
       manifestLoadingStarted: addRule,
       playbackSeeking() {
@@ -86,7 +86,7 @@ function install(
         port.gauge.isQuotaExceeded = true;
       },
     },
-    guard.run,
+    guard,
   );
   addRule();
 
@@ -94,7 +94,7 @@ function install(
     adaptation,
     changed() {
       // At each change of its setting, dash.js forgets a latency that the viewer chose.
-      if (options.live.targetLatencySeconds !== target) guard.run(setTarget);
+      if (options.live.targetLatencySeconds !== target) guard(setTarget);
       planner.renew();
     },
     detach() {

@@ -84,7 +84,7 @@ export function requestHandlers(adaptation: Adaptation, clock: LiveClock) {
     fragmentLoadingAbandoned: (event: RequestEvent) => ended(event, 'abandoned'),
   };
   const readBody = bodyReader((request, bytes) => {
-    guard.run(() => {
+    guard(() => {
       bodyOf(request).readBytes += bytes;
       progressed(request);
     });

@@ -28,7 +28,7 @@ export function switchRule(port: DashPort, { guard, decisions }: Adaptation) {
       const instance = {
         getClassName: () => SWITCH_RULE,
         getSwitchRequest(context: RulesContext) {
-          const opinion = guard.run(() => {
+          const opinion = guard(() => {
             const choice = instance === newest ? decide(context) : undefined;
             return choice && { representation: port.representation(choice), reason: { message: choice.message } };
           });

@@ -63,8 +63,8 @@ export function connectTo(
       },
       [Events.MEDIA_ATTACHED]({ media }) {
         const handlers = {
-          seeking: () => guard.run(() => session.seeked()),
-          playing: () => guard.run(() => session.playing()),
+          seeking: () => guard(() => session.seeked()),
+          playing: () => guard(() => session.playing()),
         };
         for (const [type, handler] of Object.entries(handlers)) media.addEventListener(type, handler);
         leaveMedia = () => {
@@ -80,7 +80,7 @@ export function connectTo(
       [Events.FRAG_LOADED]: requests.loaded,
       [Events.ERROR]: requests.failed,
     },
-    guard.run,
+    guard,
   );
 
   const allowed = (): Level[] => (hls.autoLevelEnabled ? allowedLevels(hls, ownFirst) : []);
@@ -103,7 +103,7 @@ export function connectTo(
     isInCharge: () => isInCharge,
     /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
     choose: (): number | undefined =>
-      guard.run(() => {
+      guard(() => {
         if (allowed().length === 0) return undefined;
         // hls.js would load the playlist of another level at once.
         if (hls.loadLevel >= 0 && (requests.loading() || isFull() || isAtEnd())) return hls.loadLevel;

@@ -39,7 +39,7 @@ export function createRequests(hls: Hls, { guard, downloads }: Adaptation) {
   /** Follows the bytes of the running request. There is none while hls.js waits for a key: its bytes then come at once. */
   function follow(request: Request): void {
     const { stats } = request.frag.loader ?? {};
-    if (stats) watch(stats, () => guard.run(() => progressed(request, stats)));
+    if (stats) watch(stats, () => guard(() => progressed(request, stats)));
   }
 
   /** All parts that the segment will have are here. */

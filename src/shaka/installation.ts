@@ -77,9 +77,9 @@ function install(
   const enableCmcd = (enabled: boolean) => addsCmcd && player.configure({ cmcd: { enabled } });
   enableCmcd(true);
 
-  const choose = () => guard.run(() => port.variant(decisions.decide()));
+  const choose = () => guard(() => port.variant(decisions.decide()));
   /** What Shaka gets that asks in mid-download: another variant would abort it, which is for `abandon` to decide. */
-  const loading = () => guard.run(() => (session.record.active && !port.isAbandoning() ? port.loading() : undefined));
+  const loading = () => guard(() => (session.record.active && !port.isAbandoning() ? port.loading() : undefined));
 
   function decide(): void {
     isDue = false;
@@ -125,7 +125,7 @@ function install(
   };
 
   const filter: RequestFilter = (_, request, context) => {
-    guard.run(() => {
+    guard(() => {
       begun(request, context);
       // Shaka has written its CMCD before.
       request.uris = request.uris.map((uri) => adaptation.withCmcd(uri, request.headers));
@@ -137,7 +137,7 @@ function install(
     handlers: Record<string, (event: never) => void>,
   ): () => void {
     const removers = Object.entries(handlers).map(([type, handle]) => {
-      const guarded = (event: unknown) => guard.run(() => handle(event as never));
+      const guarded = (event: unknown) => guard(() => handle(event as never));
       target.addEventListener(type, guarded);
       return () => target.removeEventListener(type, guarded);
     });
@@ -180,22 +180,22 @@ function install(
     },
     enable() {
       inner.enable();
-      guard.run(limitPrefetch);
+      guard(limitPrefetch);
     },
     chooseVariant: (...how) => loading() ?? choose() ?? inner.chooseVariant(...how),
-    trySuggestStreams: () => void (loading() ?? guard.run(decide)),
+    trySuggestStreams: () => void (loading() ?? guard(decide)),
     segmentDownloaded(milliseconds, bytes, allowSwitch, request, context) {
       inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context);
-      guard.run(() => downloaded(bytes, request, context));
+      guard(() => downloaded(bytes, request, context));
     },
     getBandwidthEstimate: () => (port.isAbandoning() ? ABORT_BPS : inner.getBandwidthEstimate()),
     stop() {
       isOrphan = false;
-      guard.run(sourceEnded);
+      guard(sourceEnded);
       inner.stop();
     },
     release() {
-      guard.run(sourceEnded);
+      guard(sourceEnded);
       own = undefined;
       undo(ofManager);
       inner.release();

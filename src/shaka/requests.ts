@@ -88,7 +88,7 @@ export function requestReports(
       const { streamDataCallback } = request;
       // Shaka reports bytes 100 ms apart, and the last ones before an outage only after it.
       request.streamDataCallback = async (part) => {
-        guard.run(() => {
+        guard(() => {
           const known = begun(request, context);
           if (!known) return;
           known.partMs = performance.now();
