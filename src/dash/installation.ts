@@ -3,10 +3,12 @@
 import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
+import { EMITTER_METHODS, listen } from '../core/listen.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
+import { UndoList } from '../core/undo-list.ts';
 import type { createCatchUp } from './catch-up.ts';
 import { dashPort } from './dash-port.ts';
-import { type DashPlayer, listen, whyUnsupported } from './player.ts';
+import { type DashPlayer, whyUnsupported } from './player.ts';
 import { requestHandlers } from './requests.ts';
 import { SWITCH_RULE, switchRule } from './rules.ts';
 import { applySettings, override } from './settings-guard.ts';
@@ -17,15 +19,15 @@ import { applySettings, override } from './settings-guard.ts';
  */
 export function attach<O extends object>(
   player: DashPlayer,
-  given: O | undefined,
+  options: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,
   newCatchUp?: typeof createCatchUp,
 ): LeoAbrHandle {
-  return createHandle(given, resolve, (options, events) => {
+  return createHandle(options, resolve, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
-    else return install(player, options, events, newCatchUp);
+    else return install(player, resolved, events, newCatchUp);
     return undefined;
   });
 }
@@ -65,8 +67,10 @@ function install(
     setTarget();
   }
 
+  const undo = new UndoList();
   const stopListening = listen(
     player,
+    EMITTER_METHODS,
     {
       ...handlers,
       streamTeardownComplete() {
@@ -89,6 +93,13 @@ function install(
     guard,
   );
   addRule();
+  undo.add(
+    stopListening,
+    () => player.removeABRCustomRule(SWITCH_RULE),
+    () => player.removeRequestInterceptor?.(intercept),
+    () => restoreSettings(),
+    () => restoreTarget(),
+  );
 
   return {
     adaptation,
@@ -98,20 +109,8 @@ function install(
       planner.renew();
     },
     detach() {
-      for (const step of [
-        () => adaptation.stop(),
-        stopListening,
-        () => player.removeABRCustomRule(SWITCH_RULE),
-        () => player.removeRequestInterceptor?.(intercept),
-        restoreSettings,
-        restoreTarget,
-      ]) {
-        try {
-          step();
-        } catch {
-          // A destroyed player throws: there is nothing to restore.
-        }
-      }
+      adaptation.stop();
+      undo.run();
     },
   };
 }

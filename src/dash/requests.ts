@@ -2,10 +2,11 @@
 
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
+import type { Handlers } from '../core/listen.ts';
 import type { LiveRequest, SegmentRequest } from '../core/player-port.ts';
 import { bodyReader } from './body-reader.ts';
 import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
-import { type Handlers, rangeBits } from './player.ts';
+import { rangeBits } from './player.ts';
 import { periodOf, segmentDuration } from './situation.ts';
 
 /** `mdat`, as four bytes. */

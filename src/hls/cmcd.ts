@@ -12,8 +12,8 @@ type LoaderClass = HlsConfig['loader'];
 export function installCmcd(config: HlsConfig, adaptation: Adaptation): () => void {
   if (!adaptation.options.cmcd) return () => {};
   const { cmcd, fLoader, pLoader, loader } = config;
-  const withKeys = (own: unknown = loader) =>
-    class extends (own as LoaderClass) {
+  const withKeys = (pageLoader: unknown = loader) =>
+    class extends (pageLoader as LoaderClass) {
       override load(context: LoaderContext, ...more: [never, never]): void {
         context.url = adaptation.withCmcd(context.url, context.headers);
         super.load(context, ...more);

@@ -7,7 +7,7 @@ import type { Installation } from '../core/handle.ts';
 import type { PlayerPort } from '../core/player-port.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
 import { createCatchUp } from './catch-up.ts';
-import { type Connection, connectTo } from './connection.ts';
+import { Connection } from './connection.ts';
 import { originOf, whyUnsupported } from './player.ts';
 import { readSituation } from './situation.ts';
 
@@ -23,7 +23,7 @@ export function createPlugin(options: ResolvedOptions, events: Events) {
     origin: () => connection && originOf(connection.hls),
     situation() {
       const levels = connection?.allowed() ?? [];
-      const context = { playlistSeconds: connection?.playlistSeconds() ?? 0, catchUp };
+      const context = { playlistSeconds: connection?.playlistSeconds ?? 0, catchUp };
       return levels.length > 0 ? readSituation(connection!.hls, levels, context) : undefined;
     },
     abandon: (choice) => connection?.abandon(choice),
@@ -35,11 +35,11 @@ export function createPlugin(options: ResolvedOptions, events: Events) {
     adaptation,
     isActive: () => connection !== undefined,
     /** Undefined, after a fault, for a player that the plugin leaves to hls.js. */
-    connect(hls: Hls, ownFirst: () => number): Connection | undefined {
+    connect(hls: Hls, firstLevel: () => number): Connection | undefined {
       const problem = whyUnsupported(hls);
       if (problem !== undefined) events.fault('unsupported-player', problem);
       else if (connection) events.fault('already-attached', 'another player has this controller');
-      else if (!isDetached) connection = connectTo(hls, ownFirst, { adaptation, options });
+      else if (!isDetached) connection = new Connection(hls, firstLevel, adaptation);
       return connection?.hls === hls ? connection : undefined;
     },
     /** The player is destroyed; another one may follow. */

@@ -42,11 +42,13 @@ interface Known {
 /** The headers are the first sign of a response; so much counts as received. */
 const HEADER_BITS = 8;
 
-/** `belated` decides at the request for a video segment if that is due; returns the choice if it is another stream. */
+export type RequestReports = ReturnType<typeof requestReports>;
+
+/** `decideLate`: at the request for a video segment if a decision is due; returns the choice if it is another stream. */
 export function requestReports(
   port: ShakaPort,
   { downloads, guard }: Adaptation,
-  belated: (stream: Stream) => Choice | undefined,
+  decideLate: (stream: Stream) => Choice | undefined,
 ) {
   const requests = new WeakMap<object, Known>();
   /** Their last callbacks may come late. */
@@ -60,7 +62,7 @@ export function requestReports(
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
     const video = segment && stream.type === 'video' ? port.segment(stream, segment) : undefined;
     if (video) port.abandoned();
-    const instead = video && belated(stream);
+    const instead = video && decideLate(stream);
     const live = segment ? port.live.request(segment) : undefined;
     const known = {
       isVideo: video !== undefined,
