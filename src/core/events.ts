@@ -80,6 +80,9 @@ export interface Logger {
   warn(message: string, ...details: unknown[]): void;
 }
 
+/** Runs an action; if it throws, reports a fault and returns undefined, so that no error reaches the player. */
+export type Guard = <T>(action: () => T) => T | undefined;
+
 /** The events of one attachment. */
 export interface Events {
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;

@@ -1,10 +1,7 @@
 /** The options that all entries share, their checks, and their resolved form. */
 
-import type { Controller } from '../../abr/controller.ts';
 import { check, isFrom as isBetween } from '../../abr/errors.ts';
-import type { Events, Logger } from './events.ts';
-import type { Forecasting } from './forecasting.ts';
-import type { createPacing } from './pacing.ts';
+import type { Logger } from './events.ts';
 import { parseSizes, type SizesFile } from './segment-sizes.ts';
 
 /** UTC and its uncertainty. */
@@ -52,24 +49,9 @@ export interface CommonOptions {
   logger?: Logger | null;
 }
 
-/** The complete options of an attachment. */
-export interface ResolvedOptions extends Required<Omit<CommonOptions, 'horizon' | 'sizes'>> {
-  /** The controller gets the sizes of at least this many segments. */
-  horizon: number;
+/** The shared options with defaults. `sizes` and `horizon` have none. */
+export interface SharedOptions extends Required<Omit<CommonOptions, 'horizon' | 'sizes'>> {
   sizes: SizesFile | string | URL | undefined;
-  controllerName: string;
-  newController: () => Controller;
-  /** Undefined where the player alone sets the playback rate. */
-  newPacing?: typeof createPacing | undefined;
-  /** Makes the controller's forecasts; undefined without forecasters. */
-  newForecasting?: ((surroundings: Surroundings) => Forecasting) | undefined;
-}
-
-/** The parts of an attachment that forecasts need. */
-export interface Surroundings {
-  events: Events;
-  /** The stream's origin, `https://host:port`; undefined if it has none. */
-  origin: () => string | undefined;
 }
 
 /** A clock synchronised by NTP is much better than this. */
@@ -125,9 +107,7 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>, pa
 }
 
 /** The shared options with defaults; `options` have been checked, except the content of `sizes`. */
-export function resolveCommon(
-  options: CommonOptions,
-): Omit<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
+export function resolveCommon(options: CommonOptions): SharedOptions {
   const {
     seed = 1,
     qoe = 'linear',

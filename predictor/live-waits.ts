@@ -1,6 +1,6 @@
-/** Tells what limited a live download: the link, or the encoder, which makes chunks at its own pace. */
+/** What limited the download of a live segment: the link, or the encoder, which makes chunks at its own pace. */
 
-import type { Download, InFlight } from '../abr/controller.ts';
+import type { InFlight } from '../abr/controller.ts';
 
 /** A wrong announcement or a wrong clock can make chunks seem late by up to this. */
 const MOST_LAG_SECONDS = 0.5;
@@ -10,20 +10,6 @@ const LAG_GROWTH_SECONDS = 0.001;
 const MEASURED_SECONDS = 0.05;
 /** The first bits after a wait count as this long on their way at least, because nobody saw them leave. */
 const SHORTEST_TRANSFER_SECONDS = 0.01;
-
-/** The newest downloads tell the known throughput. */
-const DOWNLOADS_OF_THROUGHPUT = 5;
-
-/** Throughput of the newest downloads in bit/s; 0 without any. */
-export function knownBps(downloads: readonly Download[]): number {
-  let bits = 0;
-  let seconds = 0;
-  for (const { receivedBits, downloadSeconds } of downloads.slice(-DOWNLOADS_OF_THROUGHPUT)) {
-    bits += receivedBits;
-    seconds += downloadSeconds;
-  }
-  return seconds > 0 ? bits / seconds : 0;
-}
 
 /** Chunks of a stream, as learnt from its downloads. One per session. */
 export class LiveEdge {
@@ -58,8 +44,8 @@ export interface Arrival {
   sinceSeconds: number;
 }
 
-/** One download of a live segment. Times are of the session's clock. */
-export class LiveDownload {
+/** The waits of one download for the encoder. Times are of the session's clock. */
+export class LiveWaits {
   readonly #edge: LiveEdge;
   readonly #segment: LiveSegment;
   readonly #isWhole: boolean;

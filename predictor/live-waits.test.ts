@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LiveDownload, LiveEdge } from './live-download.ts';
+import { LiveEdge, LiveWaits } from './live-waits.ts';
 
 const SEGMENT = { firstChunkAtSeconds: 10, segmentSeconds: 2, chunkSeconds: 0.25 };
 const CHUNK_BITS = 1e6;
@@ -15,7 +15,7 @@ interface Delivery {
 }
 
 function download({ requestedAtSeconds = 10, arrivals, segment = SEGMENT, edge = new LiveEdge() }: Delivery) {
-  const live = new LiveDownload(edge, segment, requestedAtSeconds);
+  const live = new LiveWaits(edge, segment, requestedAtSeconds);
   const parts = arrivals.map((at) => live.received(at, CHUNK_BITS, 1));
   live.ended(arrivals.at(-1)!, true);
   const downloadSeconds = arrivals.at(-1)! - requestedAtSeconds;
@@ -71,7 +71,7 @@ describe('a download of a live segment', () => {
         expect(seen.parts.slice(1).every(({ isBound }) => isBound)).toBe(true);
         expect(seen.rateBps(1000e6)).toBeUndefined();
       }
-      const next = new LiveDownload(edge, { ...SEGMENT, firstChunkAtSeconds: 20 }, 20 + lag);
+      const next = new LiveWaits(edge, { ...SEGMENT, firstChunkAtSeconds: 20 }, 20 + lag);
       next.received(20 + lag + 0.02, CHUNK_BITS, 1);
       expect(next.nextChunkAtSeconds - (20.25 + lag)).toBeGreaterThan(0);
       expect(next.nextChunkAtSeconds - (20.25 + lag)).toBeLessThan(0.05);
@@ -86,7 +86,7 @@ describe('a download of a live segment', () => {
   });
 
   test('that was refused waited for the encoder', () => {
-    const live = new LiveDownload(new LiveEdge(), SEGMENT, 11);
+    const live = new LiveWaits(new LiveEdge(), SEGMENT, 11);
     live.refused(12);
     live.received(12.5, 4e6, undefined);
     live.received(13.5, 4e6, undefined);
@@ -95,7 +95,7 @@ describe('a download of a live segment', () => {
   });
 
   test('that is abandoned in an outage shows the outage', () => {
-    const live = new LiveDownload(new LiveEdge(), SEGMENT, 9.8);
+    const live = new LiveWaits(new LiveEdge(), SEGMENT, 9.8);
     live.ended(11, false);
     expect(live.linkSeconds(1.2, 20e6)).toBeCloseTo(1);
   });
