@@ -14,7 +14,7 @@ test('answers like a dish until it is interrupted', async () => {
         error === null ? resolve(answer!) : reject(error),
       );
     });
-    expect(response.dish_get_status?.device_info?.hardware_version).toBe('fake1_proto1');
+    expect(response.dish_get_status).toMatchObject({ device_info: { hardware_version: 'fake1_proto1' } });
     client.close();
   });
   expect(status).toBe(0);

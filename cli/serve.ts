@@ -48,7 +48,6 @@ interface ServeFlags extends ScriptFlags {
   tleMaxAge: string;
   cache: string;
   record?: string;
-  state?: string;
   recordMaxMb: string;
   recordMaxDays: string;
   config?: string;
@@ -86,7 +85,6 @@ export function serveCommand(io: CommandIo): Command {
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
     .option('--record-max-days <n>', 'delete recordings older than this', '30')
-    .option('--state <folder>', 'keep in this folder what the next start needs to go on where this one ended')
     .option('--config <file>', 'JSON file with settings, triggers and the URL to post them to')
     .option('--model <file.onnx>', 'model for the forecasts, as in leo-abr/onnx (default: the built-in one)')
     .option('--print-openapi', 'print the OpenAPI document of the service and exit')
@@ -131,7 +129,6 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
-      state: flags.state === undefined ? undefined : folderOption(flags.state, '--state'),
       config,
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onFault: (error) => log.error(error),
@@ -186,11 +183,12 @@ async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | Di
 }
 
 function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {
-  const isAddress = /^https?:\/\//i.test(source) && URL.canParse(source);
-  if (!isAddress && !existsSync(source)) {
+  const url = /^https?:\/\//i.test(source) && URL.canParse(source) ? new URL(source) : undefined;
+  if (url === undefined ? !existsSync(source) : url.username + url.password !== '') {
     // A mistyped address may contain a password.
     const got = /^[a-z]{2,}:/i.test(source) ? 'an address that is none of these' : describeValue(source);
-    throw new InputError('--tle', 'a readable file, or an http(s) address', undefined, got);
+    const expected = 'a readable file, or an http(s) address without name and password';
+    throw new InputError('--tle', expected, undefined, got);
   }
   return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
 }

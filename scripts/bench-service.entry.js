@@ -1,5 +1,5 @@
 /**
- * The process of the service in `bench-service.js`: `<port> [folder of its recordings and state]`. It sends its URL, and
+ * The process of the service in `bench-service.js`: `<port> [folder of its recordings]`. It sends its URL, and
  * on request its memory and processor time.
  */
 import { syntheticDish } from '../service/fake-dish/simulated-dish.ts';
@@ -16,7 +16,7 @@ const faults = [];
 const running = await startService({
   version: 'bench',
   port: Number(port),
-  ...(folder !== undefined && { state: folder, recording: { directory: folder, maxBytes: 1e9, maxAgeDays: 1 } }),
+  ...(folder !== undefined && { recording: { directory: folder, maxBytes: 1e9, maxAgeDays: 1 } }),
   dish: syntheticDish({ seed: 1 }),
   location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 500 },
   limits: { rate: { perSecond: 1e6, burst: 1e6 }, subscribersOfAddress: 1e6 },

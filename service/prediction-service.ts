@@ -20,8 +20,6 @@ import type {
 } from './api/wire.ts';
 import type { Clock } from './clock.ts';
 import { SIMULATED_VIEWER } from './fake-dish/simulated-viewer.ts';
-import { ChangeDetector } from './handovers/change-detector.ts';
-import { DegradedEpoch } from './handovers/degraded-epoch.ts';
 import { KEPT_SECONDS, type KeptState, type Throughput } from './kept-state.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
@@ -86,8 +84,6 @@ export class PredictionService {
   readonly #forecaster: LinkForecaster;
   readonly #link: SharedLink;
   readonly #passive = new PassiveCapacity();
-  readonly #epoch = new DegradedEpoch();
-  readonly #changes = new ChangeDetector();
   readonly #usage = new RateHistory();
   readonly #expected = new RateHistory();
   readonly #listeners: Listener[] = [];
@@ -139,19 +135,11 @@ export class PredictionService {
     this.#parts = { ...this.#parts, ...parts };
   }
 
-  /** What the next start can `recall`. */
-  keep(): KeptState {
-    const nowSeconds = this.session.nowSeconds();
-    const throughput = this.#forecaster.kept.map((piece) => onClock(piece, -nowSeconds));
-    return { savedMs: this.clock.utcMs(), throughput };
-  }
-
-  /** Goes on where an earlier start ended. Call it first. */
-  recall({ savedMs, throughput, events }: KeptState): void {
+  /** Learns from throughput before the start. Call it first. */
+  recall({ savedMs, throughput }: KeptState): void {
     const savedSeconds = this.session.secondsAt(savedMs);
     const pieces = throughput.map((piece) => onClock(piece, savedSeconds));
     this.#forecaster.recall(pieces.filter(({ startSeconds }) => startSeconds >= 0));
-    if (events !== undefined) this.log.continue(events);
   }
 
   /** Call it ten times a second. */
@@ -203,28 +191,15 @@ export class PredictionService {
     if (second.fromHistory !== true) this.#publishTraffic(second);
     const atSeconds = this.session.secondsAt(second.atMs);
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
-    this.#epoch.observe(second, epoch);
-    if (second.latencyMs !== undefined) this.#forecaster.observePing(atSeconds, second.latencyMs);
     if (second.downlinkUsageBps !== undefined) this.#usage.add(atSeconds, second.downlinkUsageBps);
     if (second.downlinkUsageBps !== undefined && atSeconds > this.session.startSeconds) {
       const observation = this.#passive.observe(atSeconds, second.downlinkUsageBps, this.#link.lastBusySeconds);
       if (observation !== undefined) this.#forecaster.observe(observation);
     }
-    for (const evidence of this.#changes.observe(second, atSeconds)) {
-      if (second.fromHistory !== true) this.publish('handover', evidence);
-    }
     if (second.fromHistory !== true && epoch !== this.#hintedEpoch) {
       this.#hintedEpoch = epoch;
       this.#forecaster.hint({ atMs: nextScheduled(second.atMs), ...DISH_HINT });
     }
-  }
-
-  /** It is no evidence for the handover clock: `atMs` is the service's own estimate of the epoch's start. */
-  observeSatelliteChange(change: { atMs: number; from: string; to: string; confidence: number }): void {
-    const { atMs, from, to, confidence } = change;
-    const evidence = { atMs, kind: 'satellite' as const, confidence, detail: `from ${from} to ${to}` };
-    this.#changes.add(evidence);
-    this.publish('handover', evidence);
   }
 
   forecast(): ForecastReply {
@@ -243,9 +218,7 @@ export class PredictionService {
         phaseMs: estimate === undefined ? null : Math.round(this.session.utcMsAt(estimate.phaseSeconds)),
         uncertaintySeconds: estimate?.uncertaintySeconds ?? null,
         leoProbability: estimate?.leoProbability ?? null,
-        isDegraded: this.isEpochDegraded,
       },
-      evidence: this.#changes.list(),
     };
   }
 
@@ -314,10 +287,6 @@ export class PredictionService {
     return this.session.utcMsAt(this.#epochPhaseSeconds());
   }
 
-  get isEpochDegraded(): boolean {
-    return this.#epoch.isDegraded;
-  }
-
   /** Triggers by what became of their posts; empty without a webhook. */
   get webhookCounts(): Readonly<Record<string, number>> {
     return this.#parts.webhook?.counts ?? {};
@@ -332,7 +301,6 @@ export class PredictionService {
     const leap = this.session.check();
     if (leap === undefined) return;
     this.#forecaster.updateUtc();
-    this.#changes.leap(leap.seconds);
     for (const listener of this.#listeners) listener.leap?.();
     this.#nextHandoverMs = Number.POSITIVE_INFINITY;
     this.#leaptSeconds = this.session.nowSeconds();

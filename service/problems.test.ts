@@ -73,13 +73,11 @@ test('how long something lasts stays true when UTC leaps', () => {
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0' });
   service.problems.report('dish', 'unreachable', 'nothing answers');
-  service.observeSatelliteChange({ atMs: clock.utcMs(), from: 'A', to: 'B', confidence: 0.9 });
   clock.advance(60);
   clock.leap(7200);
   service.tick();
   const { startedMs, serverUtcMs, dish, problems } = service.state();
   expect(serverUtcMs - startedMs).toBe(60_000);
-  expect(serverUtcMs - service.handovers().evidence[0]!.atMs).toBeCloseTo(60_000, 0);
   expect(serverUtcMs - dish.sinceMs).toBe(60_000);
   expect(problems.map(({ part, sinceMs }) => [part, serverUtcMs - sinceMs])).toEqual([
     ['dish', 60_000],

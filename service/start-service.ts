@@ -10,7 +10,6 @@ import type { LocationReading } from './dish/read-answers.ts';
 import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import { reportViewer } from './fake-dish/viewer-reports.ts';
-import { type KeptState, StateFile } from './kept-state.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { type Log, NO_LOG } from './log.ts';
@@ -20,7 +19,7 @@ import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
 import { Sky } from './sky/sky.ts';
 import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
-import { TriggerWatch } from './triggers/trigger-watch.ts';
+import { type MetricValues, Triggers } from './triggers/triggers.ts';
 import { Webhook } from './triggers/webhook.ts';
 
 export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'version' | 'tls' | 'onFault'> {
@@ -45,8 +44,6 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Default: nothing is recorded. */
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays' | 'onNotice' | 'files'> | undefined;
-  /** Folder for what the next start needs to go on. Default: the next start begins anew. */
-  state?: string | undefined;
   /** Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
   /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
@@ -70,8 +67,6 @@ export interface RunningService {
 
 const TICK_MS = 100;
 const SECOND_MS = 1000;
-/** A crash loses what was learnt since; a write is 75 kB at most. */
-const KEEP_MS = 60_000;
 /** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
 const SETTLED_MS = 10_000;
 /** The next state is logged at once. */
@@ -106,11 +101,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     // First, because requests are recorded from the first to the last.
     if (options.recording !== undefined) parts.push(await record(options.recording, { service, place, onFault }));
-    if (options.state !== undefined) parts.push(await keepState(options.state, service, options));
     const app = await apiOf(service, options);
     parts.push({ close: () => app.close() }, service.stream);
     await app.listen({ host, port });
-    parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, { service, onFault }));
+    parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, service));
     const sky = options.elements && watchSky(options.elements, { service, place, onFault });
     if (sky !== undefined) parts.push(sky);
     const dish = await watchDish(options, { service, place, sky });
@@ -120,19 +114,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
     parts.push(every(TICK_MS, () => service.tick(), onFault));
     const viewer = typeof options.dish === 'object' ? options.dish.viewer : undefined;
-    if (viewer !== undefined)
-      parts.push(reportViewer(viewer, { service, url: onThisMachine(url), token: options.token }));
+    if (viewer !== undefined) parts.push(reportViewer(viewer, service));
     const renewTls = (renewed: object) => (app.server as unknown as TlsServer).setSecureContext(renewed);
     return { url, port: address.port, service, renewTls, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;
   }
-}
-
-/** An address to connect to, if the service listens on all. */
-function onThisMachine(url: string): string {
-  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
 export async function openApiDocument(version: string): Promise<object> {
@@ -223,56 +211,30 @@ async function record(
   };
 }
 
-/** Close it after the event streams, so that no event follows the last one that it keeps. */
-async function keepState(
-  folder: string,
-  service: PredictionService,
-  { log = NO_LOG, onFault = () => {} }: ServiceOptions,
-): Promise<{ close(): Promise<void> }> {
-  const { clock, problems } = service;
-  const file = new StateFile(folder);
-  const keep = (events?: KeptState['events']) => file.write({ ...service.keep(), events }, problems);
-  const kept = await file.read({ clock, problems, log });
-  // Nobody may continue the event log twice, even after a crash.
-  const isOurs = kept?.events !== undefined && (await file.write({ ...kept, events: undefined }, problems));
-  if (kept !== undefined) service.recall(isOurs ? kept : { ...kept, events: undefined });
-  let keptSeconds = Number.NaN;
-  const keepNews = async () => {
-    const { observedSeconds } = service.state().link;
-    if (observedSeconds !== keptSeconds && (await keep())) keptSeconds = observedSeconds;
-  };
-  const timer = every(KEEP_MS, keepNews, onFault);
-  return {
-    async close() {
-      timer.close();
-      await keep(service.log.position);
-    },
-  };
-}
-
-function watchTriggers(
-  { triggers, webhook }: ServiceConfig,
-  { service, onFault }: Omit<Surroundings, 'place'>,
-): { close(): void } {
+function watchTriggers({ triggers, webhook }: ServiceConfig, service: PredictionService): { close(): void } {
   const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
   if (hook !== undefined) service.attach({ webhook: hook });
-  const watch = new TriggerWatch({
-    triggers,
-    session: service.session,
-    isEpochDegraded: () => service.isEpochDegraded,
-    onFired(fired) {
+  const evaluation = new Triggers(triggers);
+  const { session } = service;
+  const evaluate = (values: MetricValues, atMs: number) => {
+    const atSeconds = session.secondsAt(atMs);
+    // The dish's history has seconds before the start.
+    if (atSeconds <= session.startSeconds) return;
+    for (const fired of evaluation.observe(values, { atSeconds, atMs })) {
       service.publish('trigger', fired);
       hook?.send(fired);
+    }
+  };
+  service.listen({
+    telemetry({ atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed: isObstructed }) {
+      const obstructed = isObstructed === undefined ? undefined : Number(isObstructed);
+      evaluate({ latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed }, atMs);
+    },
+    event(type) {
+      if (type === 'handover') evaluate({ handover: 1 }, service.clock.utcMs());
     },
   });
-  service.listen({ telemetry: (second) => watch.telemetry(second), event: (type) => watch.event(type) });
-  const timer = every(SECOND_MS, () => watch.tick(), onFault);
-  return {
-    close() {
-      timer.close();
-      hook?.close();
-    },
-  };
+  return { close: () => hook?.close() };
 }
 
 function watchSky(
@@ -286,7 +248,6 @@ function watchSky(
     clock,
     problems,
     handoverMs: () => service.handoverMs(),
-    onChange: (change) => service.observeSatelliteChange(change),
   });
   service.attach({ sky });
   void sky.refresh();

@@ -1,6 +1,7 @@
 /**
- * `leo-abr trace record --active`: measures the link by downloads while nobody uses it. A client of the prediction
- * service, whose events show players, the dish's usage and triggers; `scavenger.ts` decides.
+ * `leo-abr trace record --active`: measures the link by downloads, by schedule or trigger and within a daily budget, only
+ * while nobody uses it (scavenger mode and triggers of LEOScope, T3P section 6.2). The events of the prediction service
+ * show players, the dish's usage and triggers.
  */
 
 import { existsSync } from 'node:fs';
@@ -9,92 +10,72 @@ import { InputError } from '../../abr/errors.ts';
 import { EventParser } from '../../predictor/service-client/event-parser.ts';
 import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
-import type { Clock, StateReply } from '../../service/index.ts';
+import type { Clock, StateReply, Traffic } from '../../service/index.ts';
 import { decimalNumber } from '../options.ts';
+import { count } from '../report/format.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
-import { download, Measurement } from './measurement.ts';
-import { dayOf, type EndCause, Scavenger, type UsedBytes } from './scavenger.ts';
-import { Tally } from './tally.ts';
 
-export interface ActiveFlags {
-  active?: string;
-  service?: string;
-  tokenFile?: string;
-  trigger?: string;
-  schedule?: string;
-  seconds?: string;
-  budgetMbPerDay?: string;
-}
-
-interface Settings {
-  url: URL;
-  /** Without a trailing slash. */
-  service: string;
-  token: string | undefined;
-  triggers: readonly string[];
-  scheduleSeconds: number | undefined;
-  measureSeconds: number;
-  budgetBytes: number;
-}
+type Flag = 'active' | 'service' | 'tokenFile' | 'trigger' | 'schedule' | 'seconds' | 'budgetMbPerDay';
+export type ActiveFlags = { readonly [Name in Flag]?: string };
 
 export interface Surroundings {
+  directory: string;
   clock: Clock;
   fetch: typeof globalThis.fetch;
   /** Calls `act` every `ms`; the result ends that. */
   every(ms: number, act: () => void): () => void;
-  /** Resolves when the user ends the command. */
   interrupted: Promise<void>;
   /** Receives lines for the user. */
   note(line: string): void;
 }
 
 const TICK_MS = 100;
+const TICKS_PER_SECOND = 10;
+/** The newest ticks that a second of the dish may show. */
+const USAGE_TICKS = 40;
 const RETRY_MS = 2000;
 /** The service sends something at least every 15 s. */
 const SILENCE_MS = 40_000;
-const LOCK_TOUCH_MS = 10_000;
-/** What was downloaded today, in the folder of the measurements. */
-const USED_FILE = 'active.json';
-const REFUSALS = [400, 401, 403, 404];
-/** A dish that shows no usage for this long is reported. */
-const DISH_SILENCE_MS = 60_000;
+/** The link must be unused for this long before a measurement, and its usage must be this new. */
+const QUIET_MS = 10_000;
+const USAGE_MS = 4000;
+/** Less is the background traffic of a home. */
+const LEAST_TRAFFIC_BPS = 1e6;
+/** The dish also counts headers and repetitions of a measurement, and acknowledgements. */
+const COUNTED_SHARE = 1.1;
+const ACKNOWLEDGED_SHARE = 0.05;
+/** A trigger may come late, from the dish's history. */
+const LATE_MS = 5000;
+/** Handovers come every 15 s: their measurements are spread over the day, for this share of the budget. */
+const HANDOVER_SHARE = 0.5;
+const DAY_MS = 86_400_000;
 
 /** Measures until it is interrupted; the measurements are traces in `directory`. */
-export async function measureActively(
-  flags: ActiveFlags,
-  { directory, ...surroundings }: Surroundings & { directory: string },
-): Promise<void> {
+export async function measureActively(flags: ActiveFlags, around: Surroundings): Promise<void> {
   const { BUILT_IN_TRIGGERS, lockFolder } = await import('../../service/index.ts');
-  const settings = settingsOf(
-    flags,
-    BUILT_IN_TRIGGERS.map(({ name }) => name),
-  );
-  requireWritableFolder(directory);
-  const lock = await lockFolder(directory);
-  const { every, interrupted, note } = surroundings;
+  const settings = settingsOf(flags, BUILT_IN_TRIGGERS);
+  requireWritableFolder(around.directory);
+  const lock = await lockFolder(around.directory);
   try {
-    const place = await placeOfService(settings, surroundings);
-    const active = new ActiveMeasurements(settings, { ...surroundings, directory, place });
-    const megabytes = settings.budgetBytes / 1e6;
-    note(`measuring by downloads from ${settings.url.host} while nobody uses the link, at most ${megabytes} MB a day`);
-    const timers = [every(TICK_MS, () => active.tick()), every(LOCK_TOUCH_MS, () => void lock.touch().catch(() => {}))];
-    try {
-      await Promise.race([interrupted, active.failed]);
-    } finally {
-      for (const end of timers) end();
-      active.close();
-    }
+    const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
+    const timers = [around.every(TICK_MS, () => active.tick()), around.every(USAGE_MS, () => void lock.touch())];
+    await around.interrupted;
+    for (const end of timers) end();
+    active.close();
   } finally {
     await lock.release();
   }
 }
 
-function settingsOf(flags: ActiveFlags, known: readonly string[]): Settings {
+type Settings = ReturnType<typeof settingsOf>;
+
+function settingsOf(flags: ActiveFlags, builtIn: readonly { name: string }[]) {
   const { trigger = 'latency-spike,handover,obstruction', schedule, seconds = '35', budgetMbPerDay = '2000' } = flags;
   const above0 = (text: string, flag: string, what: string) =>
-    decimalNumber(text, flag, { expected: `${what} above 0`, holds: (value) => value > 0 });
+    decimalNumber(text, flag, { expected: `a number of ${what} above 0`, holds: (value) => value > 0 });
   const triggers = trigger === 'none' ? [] : trigger.split(',');
+  const known = builtIn.map(({ name }) => name);
   if (!triggers.every((name) => known.includes(name))) {
     throw new InputError('--trigger', `some of ${known.join(', ')} with commas between them, or none`, trigger);
   }
@@ -104,11 +85,11 @@ function settingsOf(flags: ActiveFlags, known: readonly string[]): Settings {
   return {
     url: webAddress(flags.active!, '--active'),
     service: webAddress(flags.service ?? 'http://127.0.0.1:8790', '--service').href.replace(/\/$/, ''),
-    token: flags.tokenFile === undefined ? undefined : tokenOption(flags.tokenFile),
+    headers: flags.tokenFile === undefined ? {} : { authorization: `Bearer ${tokenOption(flags.tokenFile)}` },
     triggers,
-    scheduleSeconds: schedule === undefined ? undefined : above0(schedule, '--schedule', 'a number of seconds'),
-    measureSeconds: above0(seconds, '--seconds', 'a number of seconds'),
-    budgetBytes: above0(budgetMbPerDay, '--budget-mb-per-day', 'a number of MB') * 1e6,
+    scheduleMs: schedule === undefined ? Number.POSITIVE_INFINITY : above0(schedule, '--schedule', 'seconds') * 1000,
+    measureMs: above0(seconds, '--seconds', 'seconds') * 1000,
+    budgetBytes: above0(budgetMbPerDay, '--budget-mb-per-day', 'MB') * 1e6,
   };
 }
 
@@ -121,207 +102,245 @@ function webAddress(text: string, flag: string): URL {
   throw new InputError(flag, expected, text);
 }
 
-type Connected = Pick<Surroundings, 'fetch'> & { signal?: AbortSignal };
-
-async function ask({ service, token }: Settings, path: string, { fetch, ...init }: Connected): Promise<Response> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const response = await fetch(`${service}${path}`, { headers, ...init });
-  if (response.ok) return response;
-  await response.body?.cancel();
-  const got = `status ${response.status} of ${service}${path}`;
-  if (REFUSALS.includes(response.status))
-    throw new InputError('--service', 'access to a leo-abr serve of this version', undefined, got);
-  throw new Error(got);
-}
-
 /** Where the dish is. @throws {InputError} without a service that watches a dish */
-async function placeOfService(settings: Settings, connected: Connected): Promise<string> {
-  const expected = 'a running leo-abr serve --dish, which shows when somebody uses the link';
-  let state: StateReply;
-  try {
-    state = (await (await ask(settings, '/v1/state', connected)).json()) as StateReply;
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError('--service', expected, undefined, `${settings.service}: ${messageOf(error)}`);
-  }
-  const { dish, location } = state;
-  if ((dish?.state ?? 'unused') === 'unused') {
-    throw new InputError('--service', expected, undefined, `${settings.service} without a dish`);
-  }
+async function placeOfService({ service, headers }: Settings, fetch: Surroundings['fetch']): Promise<string> {
+  const refuse = (got: string): never => {
+    const expected = 'a running leo-abr serve --dish, which shows when somebody uses the link';
+    throw new InputError('--service', expected, undefined, `${service}${got}`);
+  };
+  const response = await fetch(`${service}/v1/state`, { headers }).catch((error) => refuse(`: ${messageOf(error)}`));
+  if (!response.ok) refuse(` with status ${response.status}`);
+  const { dish, location } = (await response.json()) as Partial<StateReply>;
+  if ((dish?.state ?? 'unused') === 'unused') refuse(' without a dish');
   return location === undefined ? 'unknown place' : `${location.latitudeDegrees}, ${location.longitudeDegrees}`;
 }
 
-type Fault = 'service' | 'dish' | 'download';
-
+/** Times are monotonic ms unless their names say otherwise. */
 class ActiveMeasurements {
   readonly #settings: Settings;
-  readonly #options: Surroundings & { directory: string; place: string };
-  readonly #scavenger: Scavenger;
-  #now: { measurement: Measurement; abort: AbortController; beganMs: number } | undefined;
-  #events: AbortController | undefined;
-  #isClosed = false;
-  #heardMs = Number.NEGATIVE_INFINITY;
+  readonly #around: Surroundings;
+  readonly #place: string;
+  readonly #usedFile: string;
+  #used: { day: string; bytes: number };
+  #now: { reason: string; beganMs: number; abort: AbortController } | undefined;
+  /** What the newest measurement received until each tick since the one before. */
+  #ticks: { atMs: number; bytes: number }[] = [];
+  #tickBytes = 0;
+  #isWatched = false;
+  /** The newest use by others, or unknown use. */
+  #busyMs: number;
+  #usageMs = Number.NEGATIVE_INFINITY;
+  #serverUtcMs = Number.NaN;
+  #handoverMs = Number.NEGATIVE_INFINITY;
+  /** The next scheduled measurement, and whether one is due. */
+  #scheduledMs: number;
+  #isDue = false;
+  #events: { abort: AbortController; heardMs: number } | undefined;
   #retryMs = Number.NEGATIVE_INFINITY;
   /** Faults that the user knows. */
-  readonly #told = new Set<Fault>();
-  #day: string;
-  #ofDay: Tally;
-  readonly #total: Tally;
-  #fail!: (error: unknown) => void;
-  /** Rejects if measuring makes no sense any more. */
-  readonly failed = new Promise<never>((_, reject) => {
-    this.#fail = reject;
-  });
+  readonly #faults = new Set<string>();
+  readonly #total = { measurements: 0, bytes: 0 };
 
-  constructor(settings: Settings, options: Surroundings & { directory: string; place: string }) {
-    const { clock } = options;
+  constructor(settings: Settings, around: Surroundings, place: string) {
     this.#settings = settings;
-    this.#options = options;
-    this.#day = dayOf(clock);
-    this.#ofDay = new Tally(clock);
-    this.#total = new Tally(clock);
-    this.#scavenger = new Scavenger({
-      ...settings,
-      clock,
-      used: this.#readUsed(),
-      begin: (reason) => this.#begin(reason),
-      end: (cause, reactionMs) => this.#end(cause, reactionMs),
-    });
+    this.#around = around;
+    this.#place = place;
+    this.#busyMs = around.clock.monotonicMs();
+    this.#scheduledMs = settings.scheduleMs === Number.POSITIVE_INFINITY ? settings.scheduleMs : this.#busyMs;
+    this.#usedFile = join(around.directory, 'active.json');
+    this.#used = existsSync(this.#usedFile) ? (readJson(this.#usedFile, '--out') as never) : { day: '', bytes: 0 };
+    if (typeof this.#used.day !== 'string' || typeof this.#used.bytes !== 'number') {
+      throw new InputError(this.#usedFile, 'the fields day and bytes', this.#used);
+    }
+    const most = `at most ${settings.budgetBytes / 1e6} MB a day`;
+    around.note(`measuring by downloads from ${settings.url.host} while nobody uses the link, ${most}`);
   }
 
   tick(): void {
-    this.#guarded(() => {
-      const { clock, note } = this.#options;
-      const nowMs = clock.monotonicMs();
-      if (this.#events === undefined && nowMs >= this.#retryMs) void this.#follow();
-      else if (nowMs - this.#heardMs > SILENCE_MS) this.#events?.abort(new Error('it is silent'));
-      this.#scavenger.tick();
-      if (this.#scavenger.silentMs > DISH_SILENCE_MS && !this.#told.has('service')) {
-        this.#tell('dish', 'nothing is measured: the service has no usage of the dish');
-      }
-      if (this.#scavenger.used.day === this.#day) return;
-      note(this.#ofDay.line(this.#day));
-      this.#day = this.#scavenger.used.day;
-      this.#ofDay = new Tally(clock);
-    });
+    const { scheduleMs, measureMs } = this.#settings;
+    const nowMs = this.#around.clock.monotonicMs();
+    if (this.#events === undefined && nowMs >= this.#retryMs) void this.#follow();
+    const silentMs = nowMs - (this.#events?.heardMs ?? nowMs);
+    if (silentMs > SILENCE_MS) this.#events?.abort.abort(new Error('it is silent'));
+    this.#ticks.push({ atMs: nowMs, bytes: this.#tickBytes });
+    this.#tickBytes = 0;
+    if (this.#now === undefined && this.#ticks.length > USAGE_TICKS) this.#ticks.shift();
+    if (nowMs - this.#usageMs > USAGE_MS) this.#giveWay();
+    if (this.#now !== undefined && nowMs - this.#now.beganMs >= measureMs) this.#end();
+    if (nowMs >= this.#scheduledMs) {
+      this.#isDue = true;
+      this.#scheduledMs += scheduleMs * Math.ceil((nowMs - this.#scheduledMs + 1) / scheduleMs);
+    }
+    if (this.#isDue) this.#begin('schedule');
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#events?.abort();
-    this.#scavenger.stop();
-    this.#options.note(this.#total.line('in all'));
+    const events = this.#events;
+    this.#events = undefined;
+    events?.abort.abort();
+    this.#end();
+    const { measurements, bytes } = this.#total;
+    this.#around.note(`in all: ${count(measurements, 'measurement')}, ${(bytes / 1e6).toFixed(0)} MB`);
   }
 
   /** Reads events until the service is lost. */
   async #follow(): Promise<void> {
-    const { clock, fetch } = this.#options;
-    this.#events = new AbortController();
-    this.#heardMs = clock.monotonicMs();
+    const { service, headers } = this.#settings;
+    const { clock, fetch } = this.#around;
+    const events = { abort: new AbortController(), heardMs: clock.monotonicMs() };
+    this.#events = events;
     try {
-      const { signal } = this.#events;
-      const { body } = await ask(this.#settings, '/v1/events?types=traffic,trigger,clock', { fetch, signal });
-      const parser = new EventParser();
-      const decoder = new TextDecoder();
-      for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-        this.#heardMs = clock.monotonicMs();
+      const path = `${service}/v1/events?types=traffic,trigger,clock`;
+      const response = await fetch(path, { headers, signal: events.abort.signal });
+      if (!response.ok) throw new Error(`status ${response.status} of ${path}`);
+      const [parser, decoder] = [new EventParser(), new TextDecoder()];
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        events.heardMs = clock.monotonicMs();
         for (const { type, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
-          this.#guarded(() => this.#take(type, JSON.parse(data)));
+          if (type === 'traffic') this.#traffic(JSON.parse(data));
+          else if (type === 'trigger') this.#trigger(JSON.parse(data));
+          else if (type === 'clock') this.#giveWay();
         }
       }
       throw new Error('the event stream has ended');
     } catch (error) {
-      if (!this.#isClosed) this.#guarded(() => this.#lost(error));
+      if (this.#events !== events) return;
+      this.#events = undefined;
+      this.#retryMs = clock.monotonicMs() + RETRY_MS;
+      this.#giveWay();
+      this.#report('service', `nothing is measured until the service is back: ${messageOf(error)}`);
     }
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: its type depends on the event.
-  #take(type: string, data: any): void {
-    if (type === 'traffic') {
-      this.#told.delete('service');
-      if (data.second?.downlinkUsageBps !== undefined) this.#told.delete('dish');
-      this.#scavenger.traffic(data);
-    } else if (type === 'trigger') this.#scavenger.trigger(data);
-    else if (type === 'clock') this.#scavenger.lost();
+  #traffic({ serverUtcMs, isWatched, second }: Traffic): void {
+    this.#faults.delete('service');
+    this.#serverUtcMs = serverUtcMs;
+    this.#isWatched = isWatched;
+    if (isWatched) this.#giveWay();
+    if (second?.downlinkUsageBps === undefined) return;
+    this.#usageMs = this.#around.clock.monotonicMs();
+    // The dish's second is up to some seconds old, and its end is estimated.
+    const recent = this.#ticks.slice(-USAGE_TICKS).map(({ bytes }) => bytes);
+    const seconds = recent.map((_, i) => recent.slice(i, i + TICKS_PER_SECOND).reduce((sum, bytes) => sum + bytes, 0));
+    const ownBps = 8 * Math.max(this.#tickBytes, ...seconds);
+    const { downlinkUsageBps, uplinkUsageBps = 0 } = second;
+    const othersBps = Math.max(downlinkUsageBps - COUNTED_SHARE * ownBps, uplinkUsageBps - ACKNOWLEDGED_SHARE * ownBps);
+    if (othersBps > LEAST_TRAFFIC_BPS) this.#giveWay();
   }
 
-  #lost(error: unknown): void {
-    this.#scavenger.lost();
-    this.#events = undefined;
-    this.#retryMs = this.#options.clock.monotonicMs() + RETRY_MS;
-    if (error instanceof InputError) throw error;
-    this.#tell('service', `nothing is measured until the service is back: ${messageOf(error)}`);
+  /** A trigger while the link is in use is missed. */
+  #trigger({ name, atMs }: { name: string; atMs: number }): void {
+    if (!this.#settings.triggers.includes(name) || this.#serverUtcMs - atMs > LATE_MS) return;
+    if (name !== 'handover' || this.#around.clock.monotonicMs() >= this.#handoverMs) this.#begin(name);
+  }
+
+  /** Somebody uses the link, or nobody knows. A scheduled measurement is repeated. */
+  #giveWay(): void {
+    this.#busyMs = this.#around.clock.monotonicMs();
+    if (this.#now?.reason === 'schedule') this.#isDue = true;
+    this.#end();
   }
 
   #begin(reason: string): void {
-    const { clock } = this.#options;
-    const measurement = new Measurement(reason, clock);
-    const abort = new AbortController();
-    this.#now = { measurement, abort, beganMs: clock.monotonicMs() };
+    const { budgetBytes } = this.#settings;
+    const nowMs = this.#around.clock.monotonicMs();
+    const day = new Date(this.#around.clock.utcMs()).toISOString().slice(0, 10);
+    if (day !== this.#used.day) this.#used = { day, bytes: 0 };
+    const isQuiet = !this.#isWatched && nowMs - this.#busyMs >= QUIET_MS;
+    if (this.#now !== undefined || !isQuiet || this.#used.bytes >= budgetBytes) return;
+    this.#now = { reason, beganMs: nowMs, abort: new AbortController() };
+    this.#isDue &&= reason !== 'schedule';
+    this.#ticks = [];
     // A crash must not exceed the budget: until the end, all of it counts as used.
-    this.#writeUsed({ ...this.#scavenger.used, bytes: this.#settings.budgetBytes });
-    void this.#download(measurement, abort);
+    this.#writeUsed(budgetBytes);
+    void this.#download(this.#now.abort.signal);
   }
 
-  async #download(measurement: Measurement, abort: AbortController): Promise<void> {
-    const { fetch } = this.#options;
-    const onBytes = (bytes: number) => {
-      if (abort.signal.aborted) return;
-      this.#told.delete('download');
-      measurement.received(bytes);
-      this.#scavenger.received(bytes);
-    };
+  async #download(signal: AbortSignal): Promise<void> {
+    const { url, budgetBytes } = this.#settings;
+    // Neither a cache in the network nor compression may answer for the link.
+    const headers = { 'accept-encoding': 'identity', 'cache-control': 'no-cache, no-store' };
     try {
-      await download({ url: this.#settings.url, fetch, signal: abort.signal, onBytes });
+      const response = await this.#around.fetch(url, { headers, signal });
+      const encoding = response.headers.get('content-encoding') ?? 'identity';
+      if (!response.ok || encoding !== 'identity') {
+        await response.body?.cancel();
+        throw new Error(`expected success without compression, got status ${response.status}, ${encoding}`);
+      }
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+        if (signal.aborted) return;
+        this.#tickBytes += chunk.length;
+        this.#used.bytes += chunk.length;
+        if (this.#used.bytes >= budgetBytes) this.#end();
+      }
+      throw new Error('expected a download that lasts for a whole measurement');
     } catch (error) {
-      if (abort.signal.aborted) return;
-      this.#guarded(() => {
-        this.#scavenger.stop();
-        if (error instanceof InputError) throw error;
-        this.#tell('download', `${this.#settings.url.host}: ${messageOf(error)}`);
-      });
+      if (signal.aborted) return;
+      this.#end();
+      this.#report('download', `${url.host}: ${messageOf(error)}`);
     }
   }
 
-  #end(cause: EndCause, reactionMs: number): void {
-    const { measurement, abort, beganMs } = this.#now!;
+  #end(): void {
+    if (this.#now === undefined) return;
+    const { reason, abort } = this.#now;
+    this.#now = undefined;
     abort.abort();
-    const { clock, directory, place } = this.#options;
-    const seconds = (clock.monotonicMs() - beganMs) / 1000;
-    for (const tally of [this.#ofDay, this.#total]) tally.add({ measurement, seconds, cause, reactionMs });
-    this.#writeUsed(this.#scavenger.used);
-    const source = `leo-abr trace record --active: downloads from ${this.#settings.url.host}`;
-    if (cause === 'complete' && measurement.bytes === 0) {
-      this.#tell('download', `${this.#settings.url.host}: no byte within ${seconds.toFixed(0)} s`);
-    }
-    const trace = measurement.trace({ place, source });
-    if (trace !== undefined) writeTrace(trace, directory);
+    const nowMs = this.#around.clock.monotonicMs();
+    const bytes = this.#ticks.reduce((sum, tick) => sum + tick.bytes, this.#tickBytes);
+    this.#total.measurements++;
+    this.#total.bytes += bytes;
+    if (bytes > 0) this.#faults.delete('download');
+    const share = bytes / this.#settings.budgetBytes / HANDOVER_SHARE;
+    if (reason === 'handover') this.#handoverMs = nowMs + share * DAY_MS;
+    this.#writeUsed(this.#used.bytes);
+    this.#writeTrace(reason, bytes);
   }
 
-  #tell(what: Fault, line: string): void {
-    if (!this.#told.has(what)) this.#options.note(line);
-    this.#told.add(what);
+  /** Without TCP's slow start in the first second. */
+  #writeTrace(reason: string, bytes: number): void {
+    const from = this.#ticks.findIndex((tick) => tick.bytes > 0) + TICKS_PER_SECOND;
+    const [before, ...steps] = this.#ticks.slice(from - 1);
+    const { clock, directory } = this.#around;
+    if (before === undefined || steps.length < TICKS_PER_SECOND || steps.every((step) => step.bytes === 0)) return;
+    const startUtcMs = clock.utcMs() - clock.monotonicMs() + before.atMs;
+    const startUtc = new Date(startUtcMs).toISOString();
+    const endsSeconds = steps.map(({ atMs }) => (atMs - before.atMs) / 1000);
+    const trace = {
+      name: `active-${startUtc.replace(/[-:]|\.\d+/g, '')}`,
+      stepEndsSeconds: Float64Array.from(endsSeconds),
+      ratesBps: Float64Array.from(steps, (step, i) => (8 * step.bytes) / (endsSeconds[i]! - (endsSeconds[i - 1] ?? 0))),
+      durationSeconds: endsSeconds.at(-1)!,
+      metadata: {
+        dataset: 'recorded-active',
+        recordingGroup: `${this.#place} ${startUtc.slice(0, 10)}`,
+        location: this.#place,
+        startUtcMs,
+        other: {
+          source: `leo-abr trace record --active: downloads from ${this.#settings.url.host}`,
+          reason,
+          downloaded_bytes: bytes,
+        },
+      },
+    };
+    this.#write(() => writeTrace(trace, directory));
   }
 
-  #guarded(act: () => void): void {
+  #report(what: string, line: string): void {
+    if (!this.#faults.has(what)) this.#around.note(line);
+    this.#faults.add(what);
+  }
+
+  #write(write: () => void): void {
     try {
-      act();
+      write();
     } catch (error) {
-      this.#fail(error);
+      this.#report('folder', messageOf(error));
     }
   }
 
-  #readUsed(): UsedBytes {
-    const { clock, directory } = this.#options;
-    const file = join(directory, USED_FILE);
-    if (!existsSync(file)) return { day: dayOf(clock), bytes: 0 };
-    const used = readJson(file, '--out') as Partial<UsedBytes> | null;
-    if (typeof used?.day === 'string' && typeof used.bytes === 'number') return { day: used.day, bytes: used.bytes };
-    throw new InputError(file, 'the fields day and bytes', used);
-  }
-
-  #writeUsed(used: UsedBytes): void {
-    writeFileAtomically(join(this.#options.directory, USED_FILE), `${JSON.stringify(used)}\n`);
+  #writeUsed(bytes: number): void {
+    this.#write(() => writeFileAtomically(this.#usedFile, `${JSON.stringify({ ...this.#used, bytes })}\n`));
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { quantile } from '../../abr/quantile.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
+import type { Estimate } from '../../replay/results.ts';
 import {
   chosenByLeavingOut,
   DEFAULT_SETTING,
@@ -12,8 +13,7 @@ import {
   type Ratios,
   ratiosToDefault,
   settingMedians,
-} from '../../replay/evaluation/transport-sweep.ts';
-import type { Estimate } from '../../replay/results.ts';
+} from '../../transport/sweep-ratios.ts';
 import type { SweepFile } from '../transport.ts';
 import { heatChart } from './charts.ts';
 import type { Block, Figure, ReportDocument, Table } from './document.ts';

@@ -10,7 +10,7 @@
  * - its past forecasts had good scores (`ForecastTrust`).
  */
 
-import type { QuantileForecast } from '../../abr/forecast.ts';
+import { ageSecondsOf, type QuantileForecast } from '../../abr/forecast.ts';
 import { ForecastTrust } from './forecast-trust.ts';
 
 /** Downloading from which the recent rate is measured. */
@@ -98,8 +98,7 @@ export class ForecastGate {
 
   /** Whether to use a forecast. `experienceSeconds`: downloading that the service has observed; default: enough. */
   admits(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): boolean {
-    const age = nowSeconds - forecast.issuedAtMs / 1000;
-    if (!(age < this.#staleSeconds)) return false;
+    if (!(ageSecondsOf(forecast, nowSeconds) < this.#staleSeconds)) return false;
     this.#meet(forecast);
     if (this.#agrees !== true || experienceSeconds < this.#leastExperienceSeconds()) return false;
     return !this.#isContradicted(forecast, nowSeconds) && this.#trust.accepts(forecast, nowSeconds);

@@ -6,7 +6,7 @@
 
 import { InputError, requirePositive } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { validateForecast } from '../../abr/validate-forecast.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastGate, type Verdict } from './forecast-gate.ts';
 import { needsTls } from './needs-tls.ts';
 import {
@@ -229,13 +229,14 @@ class RemoteForecaster implements ServiceForecaster {
   #receive(reply: unknown): void {
     const { forecast, observedSeconds } = (reply ?? {}) as { forecast?: unknown; observedSeconds?: unknown };
     if (forecast === null || forecast === undefined) return;
-    const isOfPaths = (forecast as { kind?: unknown }).kind === 'paths';
-    const wrong = validateForecast(forecast) ?? (isOfPaths ? 'kind: expected quantiles, got paths' : undefined);
-    if (wrong !== undefined) {
-      this.#fault = `${this.#url.href}: ${wrong}`;
+    try {
+      const valid = validForecast(forecast);
+      if (valid.kind === 'paths') throw new InputError('kind', 'quantiles', valid.kind, valid.kind);
+      this.#newest = valid;
+    } catch (error) {
+      this.#fault = `${this.#url.href}: ${(error as InputError).message}`;
       return;
     }
-    this.#newest = forecast as QuantileForecast;
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
     const converted = this.#ofLink();
     if (converted !== undefined) this.#gate.addForecast(converted, this.#sessionSeconds(), this.#experienceSeconds);

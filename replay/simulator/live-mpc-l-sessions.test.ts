@@ -7,6 +7,7 @@ import {
   type InFlight,
   type Pace,
   type PlayerState,
+  type ValidForecast,
 } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
@@ -105,7 +106,7 @@ test('a second behind the edge it stalls less, at more QoE, than a player that t
 interface PaceRecord {
   state: PlayerState;
   inFlight: InFlight | undefined;
-  forecast: Forecast | undefined;
+  forecast: ValidForecast | undefined;
   pace: Pace;
 }
 

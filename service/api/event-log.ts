@@ -1,6 +1,6 @@
 /**
  * Keeps the newest events, so that a client that reconnects gets those it missed. An event's id is `<boot>.<sequence>`;
- * the boot changes when the service restarts without knowing which event was its last.
+ * the boot changes when the service restarts.
  */
 
 export interface LoggedEvent {
@@ -22,9 +22,7 @@ export interface Resumption {
 const KEPT = 1200;
 
 export class EventLog {
-  #boot: string;
-  /** Sequence of the first event of this process. */
-  #first = 0;
+  readonly #boot: string;
   readonly #ring: LoggedEvent[] = [];
   readonly #kept: number;
   #next = 0;
@@ -41,18 +39,7 @@ export class EventLog {
   }
 
   get oldest(): number {
-    return Math.max(this.#first, this.#next - this.#kept);
-  }
-
-  /** The boot and `next` from which another start can continue the log. */
-  get position(): { boot: string; next: number } {
-    return { boot: this.#boot, next: this.#next };
-  }
-
-  /** Continues the log of an earlier start, which published nothing after `next`. Call it before the first event. */
-  continue({ boot, next }: EventLog['position']): void {
-    this.#boot = boot;
-    this.#first = this.#next = next;
+    return Math.max(0, this.#next - this.#kept);
   }
 
   idOf(sequence: number): string {

@@ -66,7 +66,7 @@ export const OPERATIONS = {
   }),
   handovers: operation({
     operationId: 'getHandovers',
-    summary: 'Expected handovers and the evidence for them',
+    summary: 'Expected handovers',
     reply: ['Handovers', HANDOVERS_REPLY],
   }),
   history: operation({
@@ -100,7 +100,7 @@ export const OPERATIONS = {
       summary: 'Server-sent events',
       description:
         'Begins with `hello` (`{serverUtcMs, protocol}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
-        'about once a second while the link is observed), `handover` (Handover or evidence of one), `state` ' +
+        'about once a second while the link is observed), `handover` (Handover, when it is due), `state` ' +
         '(StateReply, on changes), `trigger` (Trigger), `traffic` (Traffic, once a second with a dish, and at once when ' +
         "`isWatched` changes) and `clock` (the service's clock was set). A client that " +
         'reconnects with `Last-Event-ID` gets the events that it missed. If they are no longer kept, `missed` ' +

@@ -172,16 +172,6 @@ const forecast = component(
           { description: 'Capacity of 0.1 s as a ratio to the mean of its step' },
         ),
       ),
-      latency: Type.Optional(
-        reply(
-          {
-            stepEndsSeconds: steps,
-            levels,
-            quantilesMs: table('Latency in ms: a row per step, a column per quantile level'),
-          },
-          { description: 'Latency from the dish to the point of presence' },
-        ),
-      ),
     }),
   ),
 );
@@ -197,14 +187,6 @@ const forecastReply = reply({
 export type ForecastReply = Static<typeof forecastReply>;
 export const FORECAST_REPLY = component('ForecastReply', forecastReply);
 
-const handoverEvidence = reply({
-  atMs: utcMs('Time'),
-  kind: Type.Enum(['latency-step', 'drops', 'satellite']),
-  confidence: share('Confidence'),
-  detail: text('For a person'),
-});
-export type HandoverEvidence = Static<typeof handoverEvidence>;
-
 const handoversReply = reply({
   serverUtcMs,
   handovers: list(handover, 'The next handovers, soonest first; empty unless the link is known to have them'),
@@ -212,9 +194,7 @@ const handoversReply = reply({
     phaseMs: nullable(utcMs('Time of a handover; others are multiples of 15 s from it')),
     uncertaintySeconds: nullable(number('Expected root mean square error of the phase')),
     leoProbability: nullable(share('Probability that the link has 15 s epochs')),
-    isDegraded: Type.Boolean({ description: 'Whether the current epoch counts as degraded so far' }),
   }),
-  evidence: list(handoverEvidence, 'Evidence of past handovers, newest first'),
 });
 export type HandoversReply = Static<typeof handoversReply>;
 export const HANDOVERS_REPLY = component('HandoversReply', handoversReply);
@@ -269,7 +249,6 @@ const satelliteInView = reply({
   name: text('Name of the satellite'),
   azimuthDegrees: number('Clockwise from north'),
   elevationDegrees: number('Above the horizon'),
-  distanceKm: number('From the dish'),
 });
 export type SatelliteInView = Static<typeof satelliteInView>;
 const skyReply = reply({

@@ -1,13 +1,13 @@
 /** Builds protobufjs's JSON definitions from a short notation, so that no `.proto` file is needed at run time. */
 
-/** `[number, type]`; `type[]` if repeated, which is packed for numbers. */
-export type ShortField = readonly [number, string];
+/** By name: `[number, type]`; `type[]` if repeated, which is packed for numbers. */
+export type Fields = Readonly<Record<string, readonly [number, string]>>;
 
 const PACKED = ['float', 'double', 'int32', 'uint32', 'int64', 'uint64', 'bool'];
 
 /** A message; `oneofs` maps the name of each `oneof` to the names of its fields. */
 export function message(
-  fields: Record<string, ShortField>,
+  fields: Fields,
   oneofs: Record<string, readonly string[]> = {},
 ): { fields: object; oneofs: object } {
   const json = Object.entries(fields).map(([name, [id, short]]): [string, object] => {

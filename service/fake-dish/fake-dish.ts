@@ -1,7 +1,4 @@
-/**
- * A dish for development and tests: a gRPC server with the API `SpaceX.API.Device.Device` and reflection. It shows the
- * telemetry of a script and can be made to misbehave.
- */
+/** A dish for development: a gRPC server with the API `SpaceX.API.Device.Device` and reflection, with scripted telemetry. */
 
 import {
   Server,
@@ -12,19 +9,18 @@ import {
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
+import type { PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import type { Clock } from '../clock.ts';
 import {
   devicePackage,
   deviceService,
   type OutageCause,
-  type RawOutage,
   type RawRequest,
   type RawResponse,
 } from '../dish/device-api.ts';
 import { type Attitude, type MapGeometry, pixelOf } from '../dish/obstruction-map.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
-import { ATTITUDE_FIELDS, FURTHER_FIELDS } from './further-fields.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
 export interface FakeDishOptions {
@@ -36,34 +32,11 @@ export interface FakeDishOptions {
   port?: number;
   /** Default: it refuses requests for its location. */
   location?: LocationReading | undefined;
-  /** Makes its map relative to the dish (frame "terminal"). Default: frame "earth". */
-  attitude?: Attitude | undefined;
-  /** Length of its history. Default: 900. */
-  historySeconds?: number;
-}
-
-/** Faults of a dish; any may be combined. */
-export interface Misbehaviour {
-  delayMs?: number;
-  /** Answers are cut to this share of their bytes, 0 to 1. */
-  cutTo?: number;
-  /** Random bytes of the answer are changed. Uniform in [0, 1). */
-  garble?: () => number;
-  /** Replaces the answer. */
-  change?: (response: RawResponse) => unknown;
-  /** Requests fail with this gRPC status. */
-  failWith?: number;
-  /** Cause of the outage that it reports. */
-  outage?: OutageCause;
 }
 
 export interface FakeDish {
   /** `host:port`. */
   address: string;
-  /** Holds until the next call; `{}` ends all faults. */
-  misbehave(how: Misbehaviour): void;
-  /** Resets uptime, history and map. */
-  reboot(): void;
   /** Closes open connections too. */
   close(): void;
 }
@@ -80,31 +53,29 @@ const GPS_EPOCH_MS = Date.UTC(1980, 0, 6) - 18_000;
 const UNUSED = -1;
 
 /** Rejects if it cannot listen. */
-export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
-  const { host = '127.0.0.1', port = 0, attitude } = options;
+export function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
   const dish = new ScriptedDish(options);
+  const definitions = devicePackage();
+  const service = deviceService(definitions);
+  return serveDish({ definitions, service, answer: (request, done) => dish.handle(request, done) }, options);
+}
+
+export interface ServedDish {
+  /** For reflection. */
+  definitions: PackageDefinition;
+  service: ServiceDefinition;
+  answer(request: RawRequest, done: sendUnaryData<RawResponse>): void;
+}
+
+export async function serveDish(
+  { definitions, service, answer }: ServedDish,
+  { host = '127.0.0.1', port = 0 }: Pick<FakeDishOptions, 'host' | 'port'>,
+): Promise<FakeDish> {
   const server = new Server();
-  const definitions = devicePackage(FURTHER_FIELDS, ...(attitude === undefined ? [] : [ATTITUDE_FIELDS]));
-  let misbehaviour: Misbehaviour = {};
-  server.addService(
-    spoiled(deviceService(definitions), () => misbehaviour),
-    {
-      Handle(call: ServerUnaryCall<RawRequest, RawResponse>, done: sendUnaryData<RawResponse>) {
-        const { delayMs = 0, failWith, change } = misbehaviour;
-        const answer = () => {
-          if (failWith !== undefined) {
-            done({ code: failWith, details: 'requested failure' });
-            return;
-          }
-          const response = dish.answer(call.request);
-          if ('code' in response) done(response);
-          else done(null, change === undefined ? response : (change(response) as RawResponse));
-        };
-        if (delayMs > 0) setTimeout(answer, delayMs);
-        else answer();
-      },
-    },
-  );
+  server.addService(service, {
+    Handle: ({ request }: ServerUnaryCall<RawRequest, RawResponse>, done: sendUnaryData<RawResponse>) =>
+      answer(request, done),
+  });
   new ReflectionService(definitions).addToServer(server);
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, at) => {
@@ -112,67 +83,58 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
       else reject(error);
     });
   });
-  return {
-    address: `${host}:${bound}`,
-    misbehave(how) {
-      misbehaviour = how;
-      dish.setOutage(how.outage);
-    },
-    reboot: () => dish.reboot(),
-    close: () => server.forceShutdown(),
-  };
-}
-
-/** The service definition with answers that `misbehaviour` may cut or garble. */
-function spoiled(definition: ServiceDefinition, misbehaviour: () => Misbehaviour): ServiceDefinition {
-  const { Handle } = definition;
-  const responseSerialize = (response: RawResponse): Buffer => {
-    const { cutTo = 1, garble } = misbehaviour();
-    const whole = Buffer.from(Handle!.responseSerialize(response) as Buffer);
-    if (garble !== undefined) {
-      for (let i = 0; i < whole.length; i++) if (garble() < 0.05) whole[i] = Math.floor(garble() * 256);
-    }
-    return whole.subarray(0, Math.floor(whole.length * cutTo));
-  };
-  return { ...definition, Handle: { ...Handle!, responseSerialize } };
+  return { address: `${host}:${bound}`, close: () => server.forceShutdown() };
 }
 
 type Refusal = Pick<StatusObject, 'code' | 'details'>;
 
-class ScriptedDish {
-  readonly #options: FakeDishOptions & { historySeconds: number };
+export interface ScriptedDishOptions extends FakeDishOptions {
+  /** Makes its map relative to the dish (frame "terminal"). Default: frame "earth". */
+  attitude?: Attitude | undefined;
+  /** Length of its history. Default: 900. */
+  historySeconds?: number;
+}
+
+export class ScriptedDish {
+  readonly #options: ScriptedDishOptions & { historySeconds: number };
   readonly #geometry: MapGeometry;
   /** UTC minus monotonic time when it started: the dish's own clock does not follow steps of the machine's. */
   readonly #utcOffsetMs: number;
   #bootMs: number;
-  /** Requested changes of the outage, newest first. */
-  readonly #outages: { fromMs: number; cause: OutageCause | undefined }[] = [];
   readonly #snr = new Float32Array(MAP_SIZE * MAP_SIZE).fill(UNUSED);
   #mapFromMs: number;
   #paintedMs: number;
 
-  constructor(options: FakeDishOptions) {
+  constructor(options: ScriptedDishOptions) {
     this.#options = { historySeconds: HISTORY_SECONDS, ...options };
     const { clock, attitude } = options;
     const frame = attitude === undefined ? 'earth' : 'terminal';
     this.#geometry = { rows: MAP_SIZE, columns: MAP_SIZE, maxThetaDegrees: MAX_THETA_DEGREES, frame };
     this.#utcOffsetMs = clock.utcMs() - clock.monotonicMs();
     this.#bootMs = this.#nowMs() - UPTIME_AT_START_SECONDS * 1000;
-    this.#mapFromMs = this.#thisSecondMs();
+    this.#mapFromMs = this.thisSecondMs();
     this.#paintedMs = this.#mapFromMs;
   }
 
+  /** Resets uptime, history and map. */
   reboot(): void {
     this.#bootMs = this.#nowMs();
     this.#snr.fill(UNUSED);
-    this.#mapFromMs = this.#thisSecondMs();
+    this.#mapFromMs = this.thisSecondMs();
   }
 
-  setOutage(cause: OutageCause | undefined): void {
-    if (cause !== this.#outages[0]?.cause) this.#outages.unshift({ fromMs: this.#thisSecondMs(), cause });
+  handle(request: RawRequest, done: sendUnaryData<RawResponse>): void {
+    const answer = this.#answer(request);
+    if ('code' in answer) done(answer);
+    else done(null, answer);
   }
 
-  answer(request: RawRequest): RawResponse | Refusal {
+  /** UTC by the dish's clock. */
+  thisSecondMs(): number {
+    return Math.floor(this.#nowMs() / 1000) * 1000;
+  }
+
+  #answer(request: RawRequest): RawResponse | Refusal {
     const head = { ...(request.id !== undefined && { id: request.id }), api_version: API_VERSION, status: {} };
     if (request.get_status !== undefined) return { ...head, dish_get_status: withoutZeros(this.#status()) };
     if (request.get_history !== undefined) return { ...head, dish_get_history: withoutZeros(this.#history()) };
@@ -188,29 +150,27 @@ class ScriptedDish {
     return this.#options.clock.monotonicMs() + this.#utcOffsetMs;
   }
 
-  #thisSecondMs(): number {
-    return Math.floor(this.#nowMs() / 1000) * 1000;
-  }
-
-  #at(atMs: number): SimulatedSecond {
-    const second = this.#options.script.at(atMs);
-    const outage = this.#outages.find(({ fromMs }) => fromMs <= atMs)?.cause;
-    return outage === undefined ? second : { ...second, ...DEAD_SECOND, obstructed: outage === 'OBSTRUCTED', outage };
-  }
-
   /** The history, newest first. */
   #seconds(): SimulatedSecond[] {
-    const newestMs = this.#thisSecondMs();
+    const newestMs = this.thisSecondMs();
     const count = Math.floor((newestMs - this.#bootMs) / 1000);
     const length = Math.max(0, Math.min(this.#options.historySeconds, count));
-    return Array.from({ length }, (_, back) => this.#at(newestMs - back * 1000));
+    return Array.from({ length }, (_, back) => this.#options.script.at(newestMs - back * 1000));
   }
 
   #status() {
-    const { attitude } = this.#options;
-    const atMs = this.#thisSecondMs();
-    const { dropRate, latencyMs, downlinkUsageBps, uplinkUsageBps, obstructed, outage: cause } = this.#at(atMs);
-    const seconds = this.#seconds();
+    const { attitude, script } = this.#options;
+    this.#paintUntilNow();
+    const atMs = this.thisSecondMs();
+    const { dropRate, latencyMs, downlinkUsageBps, uplinkUsageBps, obstructed, outage: cause } = script.at(atMs);
+    const clear = this.#snr.filter((value) => value === 1).length;
+    const blocked = this.#snr.filter((value) => value === 0).length;
+    const obstruction = {
+      fraction_obstructed: blocked / Math.max(1, clear + blocked),
+      valid_s: (atMs - this.#mapFromMs) / 1000,
+      patches_valid: clear + blocked,
+      currently_obstructed: obstructed,
+    };
     return {
       device_info: { id: 'ut-fake', hardware_version: 'fake1_proto1', software_version: '2026.06.fake' },
       device_state: { uptime_s: Math.floor((this.#nowMs() - this.#bootMs) / 1000) },
@@ -218,61 +178,41 @@ class ScriptedDish {
       pop_ping_latency_ms: latencyMs ?? 0,
       downlink_throughput_bps: downlinkUsageBps,
       uplink_throughput_bps: uplinkUsageBps,
-      obstruction_stats: { ...this.#obstructionStats(seconds), currently_obstructed: obstructed },
+      obstruction_stats: obstruction,
       alerts: { is_power_save_idle: cause === 'SLEEPING', thermal_shutdown: cause === 'THERMAL_SHUTDOWN' },
       gps_stats: { gps_valid: true, gps_sats: 10 + (Math.floor(atMs / 60_000) % 6) },
       boresight_azimuth_deg: 3,
       boresight_elevation_deg: 66,
       is_snr_above_noise_floor: cause === undefined,
       ...(attitude !== undefined && attitudeOf(attitude)),
-      ...(cause !== undefined && { outage: outagesIn(seconds).at(-1) ?? outageOf(cause, [atMs]) }),
-    };
-  }
-
-  #obstructionStats(seconds: readonly SimulatedSecond[]) {
-    this.#paintUntilNow();
-    const clear = this.#snr.filter((value) => value === 1).length;
-    const blocked = this.#snr.filter((value) => value === 0).length;
-    const outages = outagesIn(seconds).filter(({ cause }) => cause === 'OBSTRUCTED');
-    const blockedSeconds = outages.reduce((sum, { duration_ns }) => sum + duration_ns / 1e9, 0);
-    const between = (outages.at(-1)?.start_timestamp_ns ?? 0) - (outages[0]?.start_timestamp_ns ?? 0);
-    return {
-      fraction_obstructed: blocked / Math.max(1, clear + blocked),
-      valid_s: (this.#thisSecondMs() - this.#mapFromMs) / 1000,
-      patches_valid: clear + blocked,
-      time_obstructed: blockedSeconds / Math.max(1, seconds.length),
-      avg_prolonged_obstruction_duration_s: blockedSeconds / Math.max(1, outages.length),
-      avg_prolonged_obstruction_interval_s: outages.length < 2 ? Number.NaN : between / 1e9 / (outages.length - 1),
-      avg_prolonged_obstruction_valid: outages.length > 0,
+      ...(cause !== undefined && { outage: outagesIn(this.#seconds()).at(-1) ?? outageOf(cause, [atMs]) }),
     };
   }
 
   #history() {
-    const current = Math.max(0, Math.floor((this.#thisSecondMs() - this.#bootMs) / 1000));
+    const current = Math.max(0, Math.floor((this.thisSecondMs() - this.#bootMs) / 1000));
     const { historySeconds } = this.#options;
-    const column = () => new Array<number>(historySeconds).fill(0);
-    const history = {
-      current,
-      pop_ping_drop_rate: column(),
-      pop_ping_latency_ms: column(),
-      downlink_throughput_bps: column(),
-      uplink_throughput_bps: column(),
-      power_in: column(),
-    };
     const seconds = this.#seconds();
-    seconds.forEach(({ dropRate, latencyMs = 0, downlinkUsageBps, uplinkUsageBps }, back) => {
-      const at = (current - 1 - back) % historySeconds;
-      history.pop_ping_drop_rate[at] = dropRate;
-      history.pop_ping_latency_ms[at] = latencyMs;
-      history.downlink_throughput_bps[at] = downlinkUsageBps;
-      history.uplink_throughput_bps[at] = uplinkUsageBps;
-      // In watts, as a flat dish draws: idle plus a part that grows with the traffic.
-      history.power_in[at] = 45 + 30 * Math.min(1, (downlinkUsageBps + 4 * uplinkUsageBps) / 6e8);
-    });
-    return { ...history, outages: outagesIn(seconds) };
+    const column = (value: (second: SimulatedSecond) => number) => {
+      const values = new Array<number>(historySeconds).fill(0);
+      seconds.forEach((second, back) => {
+        values[(current - 1 - back) % historySeconds] = value(second);
+      });
+      return values;
+    };
+    return {
+      current,
+      pop_ping_drop_rate: column(({ dropRate }) => dropRate),
+      pop_ping_latency_ms: column(({ latencyMs = 0 }) => latencyMs),
+      downlink_throughput_bps: column(({ downlinkUsageBps }) => downlinkUsageBps),
+      uplink_throughput_bps: column(({ uplinkUsageBps }) => uplinkUsageBps),
+      // In watts.
+      power_in: column(() => 60),
+      outages: outagesIn(seconds),
+    };
   }
 
-  #map(): RawResponse['dish_get_obstruction_map'] & object {
+  #map() {
     this.#paintUntilNow();
     return {
       num_rows: MAP_SIZE,
@@ -285,7 +225,7 @@ class ScriptedDish {
   }
 
   #paintUntilNow(): void {
-    const nowMs = this.#thisSecondMs();
+    const nowMs = this.thisSecondMs();
     // Bounds the work after a long pause.
     this.#paintedMs = Math.max(this.#paintedMs, nowMs - HISTORY_SECONDS * 1000);
     for (; this.#paintedMs < nowMs; this.#paintedMs += 1000) this.#paint(this.#paintedMs + 1000);
@@ -297,14 +237,12 @@ class ScriptedDish {
     const pixel = direction && pixelOf(this.#geometry, direction, attitude);
     if (pixel === undefined) return;
     const at = Math.round(pixel.row) * MAP_SIZE + Math.round(pixel.column);
-    this.#snr[at] = this.#at(atMs).obstructed ? 0 : 1;
+    this.#snr[at] = script.at(atMs).obstructed ? 0 : 1;
   }
 }
 
-const DEAD_SECOND = { latencyMs: undefined, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0 };
-
 /** Merges consecutive seconds of one cause; oldest outage first. `seconds`: newest first. */
-function outagesIn(seconds: readonly SimulatedSecond[]): Outage[] {
+function outagesIn(seconds: readonly SimulatedSecond[]) {
   const runs: { cause: OutageCause; secondsMs: number[] }[] = [];
   for (const { atMs, outage } of [...seconds].reverse()) {
     const last = runs.at(-1);
@@ -316,9 +254,7 @@ function outagesIn(seconds: readonly SimulatedSecond[]): Outage[] {
   return runs.map(({ cause, secondsMs }) => outageOf(cause, secondsMs));
 }
 
-type Outage = Required<RawOutage>;
-
-function outageOf(cause: OutageCause, secondsMs: readonly number[]): Outage {
+function outageOf(cause: OutageCause, secondsMs: readonly number[]) {
   const start_timestamp_ns = (secondsMs[0]! - 1000 - GPS_EPOCH_MS) * 1e6;
   return { cause, start_timestamp_ns, duration_ns: secondsMs.length * 1e9, did_switch: false };
 }

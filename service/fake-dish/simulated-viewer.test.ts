@@ -1,7 +1,3 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type RunningService, type ServiceOptions, startService } from '../start-service.ts';
 import { syntheticDish } from './simulated-dish.ts';
@@ -91,8 +87,8 @@ describe('a service with a simulated viewer', () => {
       service.listen({ event: (type) => type === 'forecast' && resolve() });
     });
 
-  test('forecasts the link from its reports, which need the token like all others', async () => {
-    const running = await start({ token: 'a-long-secret-of-ours' });
+  test('forecasts the link from its reports', async () => {
+    const running = await start();
     await forecast(running);
     const { service } = running;
     const { levels, quantilesBps } = service.forecast().forecast!;
@@ -100,16 +96,6 @@ describe('a service with a simulated viewer', () => {
     expect(quantilesBps[0]![levels.indexOf(0.5)]).toBeLessThan(120e6);
     expect(service.state().link.eachPlayer).toMatchObject([{ share: 1, isSimulated: true }]);
     expect(service.state().problems).toEqual([]);
-  });
-
-  const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-  (hasOpenssl ? test : test.skip)('reports over https, whatever name the certificate has', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'leo-abr-viewer-'));
-    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-    const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=service.example'];
-    expect(spawnSync('openssl', ['req', '-x509', ...made, '-out', cert, '-keyout', key]).status).toBe(0);
-    await forecast(await start({ tls: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } }));
-    rmSync(folder, { recursive: true });
   });
 
   test('leaves the link to a player as long as it reports', async () => {

@@ -1,7 +1,6 @@
 /**
  * The service's forecast. The plugin's forecasters (a model, if configured, then the built-in one) observe the reports
- * of all players or the dish's busy seconds; latency comes from the dish's pings. Times are converted to UTC for the
- * API.
+ * of all players or the dish's busy seconds. Times are converted to UTC for the API.
  */
 
 import type { ExpectedHandover, Forecaster, HandoverDip, Observation, QuantileForecast } from '../../abr/forecast.ts';
@@ -11,7 +10,6 @@ import type { HandoverClock, HandoverEstimate } from '../../predictor/handover-c
 import { SubSecond } from '../../predictor/sub-second.ts';
 import type { Throughput } from '../kept-state.ts';
 import type { SessionClock } from '../session-clock.ts';
-import { LatencyForecaster } from './latency-forecaster.ts';
 
 /** Assumed error of the machine's clock (NTP over the observed link). */
 const UTC_UNCERTAINTY_SECONDS = 0.5;
@@ -21,8 +19,6 @@ const STALE_SECONDS = 60;
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
-/** Downloading that is kept for the next start: 20 epochs. */
-const KEPT_DOWNLOAD_SECONDS = 300;
 /** A model's forecast of this age is stale: use the next forecaster's. */
 const STALE_MODEL_SECONDS = 2;
 
@@ -46,7 +42,6 @@ export class LinkForecaster {
   readonly #builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
   readonly #all: readonly CapacityForecaster[];
   readonly #capacity: ForecastChain;
-  readonly #latency = new LatencyForecaster();
   /** End of the newest throughput observation. */
   #observedUntilSeconds = Number.NEGATIVE_INFINITY;
   /** The values of `#observedUntilSeconds` at the last two calls of `prepare`. */
@@ -55,9 +50,6 @@ export class LinkForecaster {
   #issuedSeconds = 0;
   /** Seconds of throughput observed so far. */
   observedSeconds = 0;
-  /** The newest throughput, in order of time. */
-  readonly #kept: Throughput[] = [];
-  #keptSeconds = 0;
   /** Source of the newest forecast: `built-in` or `model:<name>`; undefined before the first one. */
   source: string | undefined;
 
@@ -88,20 +80,9 @@ export class LinkForecaster {
     this.#capacity.observe(observation);
     this.#observedUntilSeconds = observation.endSeconds;
     this.observedSeconds += observation.endSeconds - observation.startSeconds;
-    this.#kept.push(observation);
-    this.#keptSeconds += observation.endSeconds - observation.startSeconds;
-    while (this.#keptSeconds > KEPT_DOWNLOAD_SECONDS) {
-      const { startSeconds, endSeconds } = this.#kept.shift()!;
-      this.#keptSeconds -= endSeconds - startSeconds;
-    }
   }
 
-  /** What another start can `recall`. */
-  get kept(): readonly Throughput[] {
-    return this.#kept;
-  }
-
-  /** Learns from the throughput of an earlier start. */
+  /** Learns from throughput before the start, in order of time. */
   recall(kept: readonly Throughput[]): void {
     let nextSeconds = Number.NEGATIVE_INFINITY;
     for (const observation of kept) {
@@ -114,15 +95,7 @@ export class LinkForecaster {
     }
   }
 
-  /**
-   * A ping of the dish. It does not reach the handover clock: the dish averages its pings, so their steps lag the
-   * handovers by up to 2 s.
-   */
-  observePing(atSeconds: number, latencyMs: number): void {
-    this.#latency.observe(atSeconds, latencyMs);
-  }
-
-  /** A probable handover, known from the dish or the sky; see `HandoverClock.hint`. */
+  /** A probable handover, known from the dish; see `HandoverClock.hint`. */
   hint(handover: { atMs: number; uncertaintySeconds: number; confidence: number }): void {
     const { atMs, uncertaintySeconds, confidence } = handover;
     const atSeconds = this.#clock.secondsAt(atMs);
@@ -148,10 +121,6 @@ export class LinkForecaster {
     }));
   }
 
-  latency(): QuantileForecast['latency'] {
-    return this.#latency.latest(this.#clock.nowSeconds());
-  }
-
   /** Call it several times a second: models compute in the background, so that `latest` finds a fresh forecast. */
   prepare(): void {
     const nowSeconds = this.#clock.nowSeconds();
@@ -171,7 +140,6 @@ export class LinkForecaster {
     const forecast = this.#capacity.latest(this.#issueTime(nowSeconds));
     if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bits were received yet' };
     this.source = forecast.source;
-    const latency = this.latency();
     const { fluctuation } = forecast;
     const dip = roundedDip(forecast.handovers[0]?.dip);
     return {
@@ -187,7 +155,6 @@ export class LinkForecaster {
           correlation: rounded(fluctuation.correlation),
         },
       }),
-      ...(latency !== undefined && { latency }),
     };
   }
 

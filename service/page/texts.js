@@ -85,16 +85,13 @@ export function dishCard({ dish, serverUtcMs }) {
 }
 
 /** @param {HandoversReply} reply @param {number | undefined} nextSeconds @returns {Card} */
-export function handoversCard({ epoch, evidence, serverUtcMs }, nextSeconds) {
+export function handoversCard({ epoch }, nextSeconds) {
   if (nextSeconds === undefined) {
     return 'Unknown: the service has to see a dish, or the throughput of players, before it can tell when handovers are.';
   }
-  const newest = evidence[0];
   return rows(
     ['Next', `in ${Math.ceil(nextSeconds)} s`],
     ['Uncertainty', epoch.uncertaintySeconds === null ? undefined : `± ${epoch.uncertaintySeconds.toFixed(1)} s`],
-    ['Link since the last', epoch.isDegraded ? 'worse than usual' : 'as usual'],
-    ['Newest evidence', newest && `${newest.detail}, ${duration((serverUtcMs - newest.atMs) / 1000)} ago`],
   );
 }
 

@@ -1,9 +1,9 @@
 /**
  * Ensures that one service at a time records in a folder, by a lock file that names its process. After a crash, the
- * next service finds that the process is gone and takes the folder over.
+ * next service takes the folder over: at once if it sees that the process is gone, else when the file is a minute old.
  */
 
-import { open, readFile, readlink, stat, unlink, utimes } from 'node:fs/promises';
+import { readFile, readlink, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
@@ -11,14 +11,6 @@ import { InputError } from '../../abr/errors.ts';
 const LOCK_FILE = 'recording.lock';
 /** A lock touched within this time is alive. */
 const FRESH_MS = 60_000;
-
-interface Owner {
-  pid: number;
-  /** Start of the process, because its id may be reused; null if the system does not reveal it. */
-  started: string | null;
-  /** Host and container, the scope of the process id. */
-  host: string;
-}
 
 export interface FolderLock {
   /** Call it every few seconds: it shows other hosts and containers that the owner is alive. */
@@ -29,11 +21,18 @@ export interface FolderLock {
 /** Throws an `InputError` if another live service records in the folder. */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const path = join(directory, LOCK_FILE);
-  const own = JSON.stringify(await ownerOf(process.pid));
-  while (!(await create(path, own))) {
+  // Containers of one host do not share process ids, nor do two boots.
+  const host = `${hostname()} ${await readlink('/proc/self/ns/pid').catch(() => process.platform)}`;
+  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+  while (!(await create(path, JSON.stringify({ pid: process.pid, host, boot })))) {
     const text = await readFile(path, 'utf8').catch(ifMissing);
     if (text === undefined) continue;
-    if (await isAlive(path, text)) throw taken(directory, text);
+    const owner = ownerIn(text);
+    const isGone = owner?.host === host && (owner.boot !== boot || !isRunning(owner.pid));
+    if (!isGone && (await ageMs(path)) < FRESH_MS) {
+      const who = owner === undefined ? 'another one' : `process ${owner.pid} on ${owner.host.split(' ')[0]}`;
+      throw new InputError(directory, 'a folder that no other service records in', `${who}, by its ${LOCK_FILE}`);
+    }
     await discard(path, text);
   }
   return {
@@ -45,30 +44,14 @@ export async function lockFolder(directory: string): Promise<FolderLock> {
 /** False if the file exists. */
 async function create(path: string, text: string): Promise<boolean> {
   try {
-    const handle = await open(path, 'wx');
-    try {
-      await handle.writeFile(text);
-      return true;
-    } catch (error) {
-      await unlink(path);
-      throw error;
-    } finally {
-      await handle.close();
-    }
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    // A full disk leaves an empty file.
+    await unlink(path).catch(ifMissing);
     throw error;
   }
-}
-
-async function isAlive(path: string, text: string): Promise<boolean> {
-  const owner = parsed(text);
-  if (owner?.host === (await hostOf())) {
-    if (owner.started !== null) return (await startOf(owner.pid)) === owner.started;
-    if (!isRunning(owner.pid)) return false;
-  }
-  // The process is on another host or in another container, or its id may have been reused.
-  return (await ageMs(path)) < FRESH_MS;
 }
 
 /** Removes a stale lock, unless it was replaced meanwhile. A second file excludes concurrent removals. */
@@ -86,40 +69,13 @@ async function ageMs(path: string): Promise<number> {
   return Math.abs(Date.now() - mtimeMs);
 }
 
-function taken(directory: string, text: string): InputError {
-  const owner = parsed(text);
-  const who = owner === undefined ? 'another one' : `process ${owner.pid} on ${owner.host.split(' ')[0]}`;
-  return new InputError(directory, 'a folder that no other service records in', `${who}, by its ${LOCK_FILE}`);
-}
-
 /** Undefined if a crash or a full disk has truncated the text. */
-function parsed(text: string): Owner | undefined {
+function ownerIn(text: string): { pid: number; host: string; boot?: string } | undefined {
   try {
-    const { pid, started, host } = JSON.parse(text) as Owner;
-    return Number.isInteger(pid) && typeof host === 'string' ? { pid, started: started ?? null, host } : undefined;
+    const owner = JSON.parse(text) as { pid: number; host: string };
+    return Number.isInteger(owner.pid) && typeof owner.host === 'string' ? owner : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function ownerOf(pid: number): Promise<Owner> {
-  return { pid, started: await startOf(pid), host: await hostOf() };
-}
-
-/** Hostname and namespace of process ids, which containers of one host do not share. */
-async function hostOf(): Promise<string> {
-  return `${hostname()} ${await readlink('/proc/self/ns/pid').catch(() => process.platform)}`;
-}
-
-/** Boot id and start time of the process; null if the system does not reveal it or the process has ended. */
-async function startOf(pid: number): Promise<string | null> {
-  try {
-    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ').at(-1)!.split(' ');
-    // Z: a zombie, which has ended.
-    return fields[0] === 'Z' ? null : `${boot.trim()} ${fields[19]}`;
-  } catch {
-    return null;
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Records what the service observes in a folder: all records as lines of `records-<UTC>_<n>.jsonl`, and the reported
- * capacity per second as `trace-<UTC>_<n>.csv` with a sidecar, for `leo-abr trace`, `simulate` and `train`. Files are
- * rotated by size and time; the oldest are deleted when there are too many or they are too old.
+ * capacity per second as `trace-<UTC>_<n>.csv` with a sidecar, for `leo-abr trace`, `simulate` and `train`. One queue of
+ * lines is written in order: if a write fails (full disk), the rest waits, and the next one continues at the exact byte.
  */
 
 import * as nodeFiles from 'node:fs/promises';
@@ -11,10 +11,9 @@ import type { Observation } from '../../abr/forecast.ts';
 import type { ObservationsRequest, StateReply } from '../api/wire.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
-import { AppendFile, type FileSystem, isDiskFull, repairEnd } from './append-file.ts';
+import { type FileHandle, type FileSystem, isDiskFull, newestSecond, repairEnd } from './files.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
-import { RecordedSeconds } from './recorded-seconds.ts';
-import { type RecordingFile, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
+import { RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
 
 export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files' | 'onNotice'> {
@@ -27,23 +26,39 @@ export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files' | 
   files?: FileSystem;
 }
 
-/** Lines could not be recorded. The message says how many, of which kinds, and why. */
+/** Lines could not be recorded. The message says how many, and why. */
 export class LostLinesError extends Error {
   override readonly name = 'LostLinesError';
+}
+
+interface OpenFile {
+  path: string;
+  handle?: FileHandle | undefined;
+  /** Monotonic. */
+  beganMs: number;
+  /** In the file and in the queue. */
+  bytes: number;
+  isClosed?: boolean;
+}
+
+/** Whole lines; empty: the end of the file, which is then closed. */
+interface Chunk {
+  file: OpenFile;
+  bytes: Buffer;
+  lines: number;
+  /** May be dropped; without a row or its sidecar, a trace would be wrong. */
+  isRecord: boolean;
 }
 
 const FILE_MS = 6 * 3_600_000;
 /** Files are rotated at the limit divided by this, so that deleting one keeps most of the recordings. */
 const FILES_WITHIN_LIMIT = 8;
+/** Chunks are joined to writes of about this size. */
+const WRITE_BYTES = 256 * 1024;
 const SYNC_MS = 5000;
 const RETRY_MS = 5000;
 /** Lines that may wait for a full disk: hours of them. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
-/**
- * Delete recordings only if they free at least this share of the waiting bytes; at the end, delete an open file only if
- * at least this share of its bytes waits.
- */
-const WORTH_DELETING = 1 / 8;
 /** Time for which lost lines are shown as a problem. */
 const LOSS_SHOWN_MS = 600_000;
 /** Longest wait of a reply for the disk. */
@@ -53,29 +68,29 @@ export class Recorder {
   readonly #options: RecorderOptions & { files: FileSystem };
   readonly #folder: RecordingFolder;
   #lock: FolderLock | undefined;
-  #known = new RecordedSeconds();
-  #records: AppendFile | undefined;
-  #recordsBeganMs = Number.NaN;
-  #rows: TraceRows | undefined;
+  /** The newest second of the dish that an earlier start has recorded. */
+  #seam: TelemetrySecond | undefined;
+  #newestPing: TelemetrySecond | undefined;
+  #records: OpenFile | undefined;
+  #rows = new TraceRows();
   /** Created with the first row. */
-  #trace: AppendFile | undefined;
-  #traceBeganMs = Number.NaN;
-  /** Sidecars that are not on the disk yet, by the path of the trace. */
-  readonly #sidecars = new Map<string, string>();
-  /** Finished files that are not yet completely on the disk. */
-  #closing: AppendFile[] = [];
+  #trace: OpenFile | undefined;
+  /** Files that are not deleted for newer ones: closed ones too while newer lines wait. */
+  readonly #open = new Set<OpenFile>();
+  readonly #queue: Chunk[] = [];
+  #waitingBytes = 0;
+  /** Bytes of the first chunk that are already in its file. */
+  #written = 0;
+  /** Chunks of the current write. */
+  #writingChunks = 0;
   #writing: Promise<void> | undefined;
-  #flushing: Promise<void> | undefined;
-  #isEnding = false;
   #syncedMs = 0;
   #retryMs = Number.NEGATIVE_INFINITY;
-  #linesBefore = 0;
-  /** Lines lost, by kind. */
-  readonly #lost = new Map<string, number>();
+  #lines = 0;
+  #lost = 0;
   #lostMs = Number.NEGATIVE_INFINITY;
   /** Reason of the last failed write. */
   #reason = 'more arrived at once than the folder may hold';
-  #newestPing: TelemetrySecond | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = { files: nodeFiles, ...options };
@@ -91,14 +106,14 @@ export class Recorder {
     const { directory, clock } = this.#options;
     try {
       await nodeFiles.mkdir(directory, { recursive: true });
+      // Without space for the lock file, the lock is taken before the first line is written.
       await this.#takeFolder().catch((error: unknown) => {
-        // Without space for the lock file, the lock is taken before the first line is written.
         if (!isDiskFull(error)) throw error;
         this.#fail(error);
       });
       for (const { path } of await this.#folder.list()) if (!path.endsWith('.json')) await repairEnd(path);
       await this.#makeRoom(0);
-      this.#known = await RecordedSeconds.of(await this.#folder.list(), clock.utcMs());
+      this.#seam = await newestSecond(await this.#folder.list(), clock.utcMs());
     } catch (error) {
       await this.#lock?.release().catch(() => {});
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -107,21 +122,19 @@ export class Recorder {
   }
 
   status(): StateReply['recording'] {
-    const files = this.#files();
     return {
       directory: basename(resolve(this.#options.directory)),
-      lines: this.#linesBefore + files.reduce((sum, file) => sum + file.lines, 0),
-      waiting: files.reduce((sum, file) => sum + file.waitingLines, 0),
-      lost: this.#lostLines(),
+      lines: this.#lines,
+      waiting: this.#queue.reduce((sum, { lines }) => sum + lines, 0),
+      lost: this.#lost,
       deletedFiles: this.#folder.deletedFiles,
     };
   }
 
   telemetry(second: TelemetrySecond): void {
     this.#newestPing = second;
-    if (second.fromHistory === true && this.#known.has(second)) return;
-    // After the first live second, the history contains only new seconds.
-    if (second.fromHistory !== true) this.#known = new RecordedSeconds();
+    if (second.fromHistory !== true) this.#seam = undefined;
+    else if (this.#isRecorded(second)) return;
     this.#add({ kind: 'telemetry', ...second });
   }
 
@@ -136,19 +149,20 @@ export class Recorder {
   /** An observation of the whole link, in order of time; `utcMsAt` converts its seconds to UTC. */
   observation(observation: Observation, utcMsAt: (seconds: number) => number): void {
     if (observation.kind === 'request-latency') return;
-    if (this.#trace !== undefined && this.#isFull(this.#trace, this.#traceBeganMs)) this.#endTrace();
-    this.#rows ??= new TraceRows();
+    if (this.#trace !== undefined && this.#isFull(this.#trace)) this.onLeap();
     const ping = this.#newestPing;
     const isFresh = ping !== undefined && Math.abs(utcMsAt(observation.endSeconds) - ping.atMs) < 3000;
     const text = this.#rows.add(observation, isFresh ? ping : undefined);
     if (text === '') return;
     this.#trace ??= this.#beginTrace(utcMsAt(this.#rows.startSecond!));
-    this.#trace.append(text);
+    this.#push(this.#trace, text, false);
   }
 
   /** Call it after a leap of UTC: the times of a trace must be of one clock. */
   onLeap(): void {
-    this.#endTrace();
+    this.#end(this.#trace);
+    this.#trace = undefined;
+    this.#rows = new TraceRows();
   }
 
   /**
@@ -165,52 +179,62 @@ export class Recorder {
     });
   }
 
-  /** Writes waiting lines and closes finished files. Call it once a second. Reports problems and never rejects. */
-  flush(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
-    return this.#flushing;
+  /** Writes waiting lines. Call it once a second. Reports problems and never rejects. */
+  async flush(): Promise<void> {
+    const { clock, problems } = this.#options;
+    await this.#writeAll();
+    if (clock.monotonicMs() - this.#lostMs > LOSS_SHOWN_MS) problems.clear('recording', 'lost');
   }
 
   /** Writes and closes all files. Rejects with a `LostLinesError` if lines were lost now or before. */
   async close(): Promise<void> {
-    await this.#flushing;
-    this.#isEnding = true;
-    this.#endTrace();
-    this.#endRecords();
+    await this.#writing;
+    this.onLeap();
+    this.#end(this.#records);
     this.#retryMs = Number.NEGATIVE_INFINITY;
     await this.#writeAll();
-    await this.flush();
-    for (const file of this.#closing.splice(0)) {
-      this.#lose(file, file.waitingText());
-      await file.close().catch(() => {});
-    }
+    this.#lost += this.status().waiting;
+    for (const { handle } of this.#open) await handle?.close().catch(() => {});
     await this.#lock?.release().catch(() => {});
-    if (this.#lost.size > 0) throw new LostLinesError(`recording: ${this.#lossText()}`);
+    if (this.#lost > 0) throw new LostLinesError(`recording: ${this.#lossText()}`);
   }
 
   #add(record: object): void {
-    if (this.#records !== undefined && this.#isFull(this.#records, this.#recordsBeganMs)) this.#endRecords();
-    if (this.#records === undefined) {
-      const { clock, files } = this.#options;
-      this.#recordsBeganMs = clock.monotonicMs();
-      this.#records = new AppendFile(`${this.#folder.newPath('records', clock.utcMs())}.jsonl`, files);
+    const { clock } = this.#options;
+    if (this.#records !== undefined && this.#isFull(this.#records)) {
+      this.#end(this.#records);
+      this.#records = undefined;
     }
-    this.#records.append(`${JSON.stringify(record)}\n`);
-    while (this.#waitingBytes() > this.#mostWaitingBytes() && this.#dropOldest());
+    this.#records ??= this.#begin(`${this.#folder.newPath('records', clock.utcMs())}.jsonl`);
+    this.#push(this.#records, `${JSON.stringify(record)}\n`, true);
+    while (this.#waitingBytes > this.#mostWaitingBytes() && this.#dropOldest());
   }
 
-  #isFull({ bytes, waitingBytes }: AppendFile, beganMs: number): boolean {
+  /** At each start, the dish's history repeats the seconds until the seam. */
+  #isRecorded(second: TelemetrySecond): boolean {
+    if (this.#seam === undefined) return false;
+    const laterMs = second.atMs - this.#seam.atMs;
+    // The ends of seconds are estimated, so the time alone does not identify one.
+    const isSeam = Math.abs(laterMs) < 1000 && measured(second) === measured(this.#seam);
+    if (isSeam || laterMs >= 1000) this.#seam = undefined;
+    return laterMs < 1000;
+  }
+
+  #isFull({ bytes, beganMs }: OpenFile): boolean {
     const { clock, maxBytes } = this.#options;
-    return bytes + waitingBytes >= maxBytes / FILES_WITHIN_LIMIT || clock.monotonicMs() - beganMs >= FILE_MS;
+    return bytes >= maxBytes / FILES_WITHIN_LIMIT || clock.monotonicMs() - beganMs >= FILE_MS;
+  }
+
+  #begin(path: string): OpenFile {
+    const file = { path, beganMs: this.#options.clock.monotonicMs(), bytes: 0 };
+    this.#open.add(file);
+    return file;
   }
 
   /** `startMs`: UTC of the first row. */
-  #beginTrace(startMs: number): AppendFile {
-    const { clock, files, place } = this.#options;
-    const path = `${this.#folder.newPath('trace', startMs)}.csv`;
-    const where = place?.() ?? 'unknown place';
+  #beginTrace(startMs: number): OpenFile {
+    const path = this.#folder.newPath('trace', startMs);
+    const where = this.#options.place?.() ?? 'unknown place';
     const startUtc = new Date(startMs).toISOString();
     const sidecar = {
       dataset: 'recorded',
@@ -219,34 +243,22 @@ export class Recorder {
       start_utc: startUtc,
       source: 'leo-abr serve: what players reported, with the ping of the dish',
     };
-    this.#traceBeganMs = clock.monotonicMs();
-    this.#sidecars.set(path, `${JSON.stringify(sidecar, null, 2)}\n`);
-    return new AppendFile(path, files);
+    // Before the trace, so that no trace on the disk lacks it.
+    const beside = this.#begin(`${path}.json`);
+    this.#push(beside, `${JSON.stringify(sidecar)}\n`, false, 0);
+    this.#end(beside);
+    return this.#begin(`${path}.csv`);
   }
 
-  #endTrace(): void {
-    if (this.#trace !== undefined) this.#closing.push(this.#trace);
-    this.#trace = undefined;
-    this.#rows = undefined;
+  #push(file: OpenFile, text: string, isRecord: boolean, lines = text.split('\n').length - 1): void {
+    const bytes = Buffer.from(text);
+    file.bytes += bytes.length;
+    this.#waitingBytes += bytes.length;
+    this.#queue.push({ file, bytes, lines, isRecord });
   }
 
-  #endRecords(): void {
-    if (this.#records !== undefined) this.#closing.push(this.#records);
-    this.#records = undefined;
-  }
-
-  #files(): AppendFile[] {
-    return [...this.#closing, ...(this.#records ? [this.#records] : []), ...(this.#trace ? [this.#trace] : [])];
-  }
-
-  #paths(): Set<string> {
-    return new Set(this.#files().map(({ path }) => path));
-  }
-
-  /** Sidecars included. */
-  #waitingBytes(): number {
-    const sidecars = [...this.#sidecars.values()].reduce((sum, { length }) => sum + length, 0);
-    return this.#files().reduce((sum, file) => sum + file.waitingBytes, sidecars);
+  #end(file: OpenFile | undefined): void {
+    if (file !== undefined) this.#queue.push({ file, bytes: Buffer.alloc(0), lines: 0, isRecord: false });
   }
 
   /** At most the limit of the folder: more would be deleted as soon as it was written. */
@@ -254,36 +266,23 @@ export class Recorder {
     return Math.min(MOST_WAITING_BYTES, this.#options.maxBytes);
   }
 
-  /** Drops the oldest waiting records; traces are kept. False if there are none. */
+  /** Drops the oldest waiting record; traces are kept. False if there is none. */
   #dropOldest(): boolean {
-    for (const file of this.#files()) {
-      const text = file.path.endsWith('.jsonl') ? file.dropOldest() : '';
-      if (text === '') continue;
-      this.#lose(file, text);
-      return true;
-    }
-    return false;
-  }
-
-  #lose({ path }: AppendFile, text: string): void {
     const { clock, problems } = this.#options;
-    if (text === '') return;
-    for (const line of text.trimEnd().split('\n')) {
-      const kind = path.endsWith('.csv') ? 'trace' : (JSON.parse(line) as { kind: string }).kind;
-      this.#lost.set(kind, (this.#lost.get(kind) ?? 0) + 1);
-    }
+    const isBegun = this.#written > 0 ? 1 : 0;
+    const at = this.#queue.findIndex(({ isRecord }, i) => isRecord && i >= Math.max(this.#writingChunks, isBegun));
+    if (at < 0) return false;
+    const [dropped] = this.#queue.splice(at, 1);
+    this.#waitingBytes -= dropped!.bytes.length;
+    dropped!.file.bytes -= dropped!.bytes.length;
+    this.#lost++;
     this.#lostMs = clock.monotonicMs();
     problems.report('recording', 'lost', this.#lossText());
-  }
-
-  #lostLines(): number {
-    return [...this.#lost.values()].reduce((sum, count) => sum + count, 0);
+    return true;
   }
 
   #lossText(): string {
-    const kinds = [...this.#lost].map(([kind, count]) => `${count} ${kind}`).join(', ');
-    const total = this.#lostLines();
-    return `${total} ${total === 1 ? 'line is' : 'lines are'} lost (${kinds}): ${this.#reason}`;
+    return `${this.#lost} ${this.#lost === 1 ? 'line is' : 'lines are'} lost: ${this.#reason}`;
   }
 
   /** Also writes lines that arrived during the current write. */
@@ -299,126 +298,67 @@ export class Recorder {
   async #write(): Promise<void> {
     const { clock, problems } = this.#options;
     if (clock.monotonicMs() < this.#retryMs) return;
-    for (;;) {
-      try {
-        await this.#writeFiles();
-        this.#retryMs = Number.NEGATIVE_INFINITY;
-        problems.clear('recording', 'failed');
-        return;
-      } catch (error) {
-        this.#fail(error);
-        if (!isDiskFull(error) || !(await this.#giveUpOldest())) return;
-      }
-    }
-  }
-
-  /** Writes to all files, even if one fails. */
-  async #writeFiles(): Promise<void> {
-    await this.#takeFolder();
-    let failure: unknown;
-    for (const file of this.#files()) {
-      if (file.waitingBytes === 0) continue;
-      await this.#makeRoom(file.waitingBytes);
-      try {
-        await this.#writeSidecar(file);
-        await file.flush();
-      } catch (error) {
-        failure ??= error;
-      }
-    }
-    if (failure !== undefined) throw failure;
-  }
-
-  async #writeSidecar({ path }: AppendFile): Promise<void> {
-    const sidecar = this.#sidecars.get(path);
-    if (sidecar === undefined) return;
-    await writeWhole(path.replace(/\.csv$/, '.json'), sidecar, this.#options.files);
-    this.#sidecars.delete(path);
-  }
-
-  async #makeRoom(bytes: number): Promise<void> {
-    const { problems } = this.#options;
     try {
-      await this.#folder.makeRoom(bytes, this.#paths());
-      problems.clear('recording', 'over-limit');
+      await this.#takeFolder();
+      while (this.#queue.length > 0) await this.#writeNext();
+      for (const file of this.#open) if (file.isClosed === true) this.#open.delete(file);
+      problems.clear('recording', 'failed');
+      if (clock.monotonicMs() - this.#syncedMs < SYNC_MS) return;
+      this.#syncedMs = clock.monotonicMs();
+      for (const { handle } of this.#open) await handle?.datasync();
+      await this.#lock?.touch();
     } catch (error) {
-      problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);
+      this.#fail(error);
     }
   }
 
-  /**
-   * Frees space for waiting lines by deleting the oldest recording, or at the end as many as the lines need. False if
-   * that does not help.
-   */
-  async #giveUpOldest(): Promise<boolean> {
-    if (!this.#isEnding && this.#waitingBytes() < this.#mostWaitingBytes() / 2) return false;
+  /** Writes the first chunks of one file, or closes it. */
+  async #writeNext(): Promise<void> {
+    const { file, bytes } = this.#queue[0]!;
+    if (bytes.length === 0) {
+      await file.handle?.datasync();
+      await file.handle?.close();
+      file.handle = undefined;
+      file.isClosed = true;
+      this.#queue.shift();
+      return;
+    }
+    const batch: Buffer[] = [];
+    for (let size = 0; size < WRITE_BYTES; size += batch.at(-1)!.length) {
+      const next = this.#queue[batch.length];
+      if (next === undefined || next.file !== file || next.bytes.length === 0) break;
+      batch.push(next.bytes);
+    }
+    this.#writingChunks = batch.length;
     try {
-      // At the end, the trace that was just finished stays protected as an open file.
-      if (!this.#isEnding) await this.#closeWritten();
-      const open = this.#files().filter((file) => this.#canRestart(file));
-      const keep = this.#paths();
-      for (const { path } of open) keep.delete(path);
-      const deletable = await this.#folder.deletable(keep);
-      if (deletable.length === 0) return false;
-      const openFile = ({ path }: RecordingFile) => open.find((file) => file.path === path);
-      const roomOf = (recording: RecordingFile) => openFile(recording)?.wholeBytes() ?? recording.bytes;
-      const room = deletable.reduce((sum, recording) => sum + roomOf(recording), 0);
-      // At the end, drop the oldest lines that do not fit.
-      while (this.#isEnding && this.#waitingBytes() > room && this.#dropOldest());
-      const needed = this.#isEnding ? this.#waitingBytes() : this.#waitingBytes() * WORTH_DELETING;
-      if (room < needed) return false;
-      let freed = 0;
-      do {
-        const oldest = deletable.shift()!;
-        freed += roomOf(oldest);
-        const file = openFile(oldest);
-        // Deleting an open file would not free its space, and fails on some systems.
-        await file?.close();
-        await this.#folder.giveUp(oldest);
-        this.#linesBefore += file?.lines ?? 0;
-        file?.restart();
-      } while (this.#isEnding && freed < needed);
-      return true;
-    } catch {
-      return false;
+      const rest = Buffer.concat(batch).subarray(this.#written);
+      await this.#makeRoom(rest.length);
+      file.handle ??= await this.#options.files.open(file.path, 'a');
+      const { bytesWritten } = await file.handle.write(rest, 0, rest.length);
+      if (bytesWritten === 0) throw Object.assign(new Error('nothing could be written'), { code: 'ENOSPC' });
+      this.#written += bytesWritten;
+    } finally {
+      this.#writingChunks = 0;
     }
-  }
-
-  /** Whether the written part of an open records file may be deleted for newer lines. */
-  #canRestart({ path, lines, bytes }: AppendFile): boolean {
-    const isWorthIt = !this.#isEnding || this.#waitingBytes() >= bytes * WORTH_DELETING;
-    return path.endsWith('.jsonl') && lines > 0 && isWorthIt;
+    while (this.#queue[0] !== undefined && this.#written >= this.#queue[0].bytes.length && this.#written > 0) {
+      const whole = this.#queue.shift()!;
+      this.#written -= whole.bytes.length;
+      this.#waitingBytes -= whole.bytes.length;
+      this.#lines += whole.lines;
+    }
   }
 
   async #takeFolder(): Promise<void> {
     this.#lock ??= await lockFolder(this.#options.directory);
   }
 
-  async #flush(): Promise<void> {
-    const { clock, problems } = this.#options;
-    await this.#writeAll();
-    const nowMs = clock.monotonicMs();
-    if (nowMs - this.#lostMs > LOSS_SHOWN_MS) problems.clear('recording', 'lost');
+  async #makeRoom(bytes: number): Promise<void> {
+    const { problems } = this.#options;
     try {
-      if (nowMs - this.#syncedMs >= SYNC_MS) {
-        this.#syncedMs = nowMs;
-        for (const file of this.#files()) await file.sync();
-        await this.#lock?.touch();
-      }
-      await this.#closeWritten();
+      await this.#folder.makeRoom(bytes, new Set([...this.#open].map(({ path }) => path)));
+      problems.clear('recording', 'over-limit');
     } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  async #closeWritten(): Promise<void> {
-    for (const file of this.#closing.filter(({ waitingBytes }) => waitingBytes === 0)) {
-      await file.sync();
-      // A concurrent write that freed space may have closed it.
-      if (!this.#closing.includes(file)) continue;
-      this.#closing = this.#closing.filter((other) => other !== file);
-      this.#linesBefore += file.lines;
-      await file.close();
+      problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);
     }
   }
 
@@ -431,13 +371,6 @@ export class Recorder {
   }
 }
 
-/** Writes the file atomically. */
-async function writeWhole(path: string, text: string, files: FileSystem): Promise<void> {
-  try {
-    await files.writeFile(`${path}.new`, text);
-    await files.rename(`${path}.new`, path);
-  } catch (error) {
-    await files.unlink(`${path}.new`).catch(() => {});
-    throw error;
-  }
+function measured({ latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps }: TelemetrySecond): string {
+  return [latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps].join(' ');
 }

@@ -177,26 +177,3 @@ describe('the size limit', () => {
     expect(numbers()).toHaveLength(100);
   });
 });
-
-describe('a full disk', () => {
-  test('makes it delete the oldest recordings before it loses new lines', async () => {
-    const clock = new ManualClock();
-    const disk = new SmallDisk({ room: 300_000 });
-    const { made, problems, notices } = recorder({ clock, maxBytes: 400_000, files: disk });
-    await made.open();
-    let failed = 0;
-    for (let n = 0; n < 3000; n++) {
-      made.event('trigger', { n, text: 'x'.repeat(900) });
-      clock.advance(1);
-      await made.flush();
-      failed += problems.list().filter(({ code }) => code === 'failed').length;
-    }
-    expect(failed).toBeGreaterThan(100);
-    expect(made.status()).toMatchObject({ lost: 0 });
-    expect(notices).toContainEqual(expect.stringContaining('the disk is full'));
-    await made.close();
-    const kept = numbers();
-    expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => 3000 - kept.length + i));
-    expect(kept.length).toBeGreaterThan(100);
-  });
-});

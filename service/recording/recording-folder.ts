@@ -5,7 +5,7 @@
 
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { FileSystem } from './append-file.ts';
+import type { FileSystem } from './files.ts';
 
 export interface RecordingFolderOptions {
   directory: string;
@@ -31,7 +31,7 @@ export interface RecordingFile {
 
 const DAY_MS = 86_400_000;
 const PERIOD_MS = DAY_MS / 96;
-const NAME = /^(records|trace)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_(\d{1,15}))?\.(?:jsonl|csv|json)(\.new)?$/;
+const NAME = /^(records|trace)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_(\d{1,15}))?\.(?:jsonl|csv|json)$/;
 /** Files take whole blocks on the disk, and many restarts leave many small files. */
 const BLOCK_BYTES = 4096;
 
@@ -60,13 +60,8 @@ export class RecordingFolder {
     for (const name of await files.readdir(directory)) {
       const match = NAME.exec(name);
       if (match === null) continue;
-      const [, kind, year, month, day, hour, minute, second, order = '0', isTorn] = match;
+      const [, kind, year, month, day, hour, minute, second, order = '0'] = match;
       const path = join(directory, name);
-      if (isTorn !== undefined) {
-        // A partial sidecar, left by a crash.
-        await files.unlink(path);
-        continue;
-      }
       const beganMs = Date.UTC(+year!, +month! - 1, +day!, +hour!, +minute!, +second!);
       const { size } = await files.stat(path);
       found.push({ path, kind: kind as RecordingFile['kind'], beganMs, order: Number(order), bytes: size });
@@ -102,17 +97,6 @@ export class RecordingFolder {
     await this.#delete(tooOld, `older than ${maxAgeDays} days`);
     await this.#delete(tooMany, `more than ${maxBytes / 1e6} MB in the folder`);
     this.#bytes = bytes;
-  }
-
-  /** Oldest first. `keep`: paths of open files. */
-  async deletable(keep: ReadonlySet<string>): Promise<RecordingFile[]> {
-    return (await this.list()).filter((file) => !isKept(file, keep));
-  }
-
-  /** Deletes a recording because the disk is full. */
-  async giveUp(file: RecordingFile): Promise<void> {
-    await this.#delete([file], 'the disk is full');
-    this.#bytes -= bytesOnDisk(file);
   }
 
   async #delete(doomed: readonly RecordingFile[], reason: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** A file system with limited space on top of the real one. */
 
 import * as nodeFiles from 'node:fs/promises';
-import type { FileHandle, FileSystem } from './append-file.ts';
+import type { FileHandle, FileSystem } from './files.ts';
 
 export class SmallDisk implements FileSystem {
   /** Free bytes; deleting a file frees its bytes. */
@@ -12,7 +12,6 @@ export class SmallDisk implements FileSystem {
   opened = 0;
   readonly readdir = nodeFiles.readdir;
   readonly stat = nodeFiles.stat;
-  readonly rename = nodeFiles.rename;
 
   constructor({ room = 0, piece = Number.POSITIVE_INFINITY } = {}) {
     this.room = room;
@@ -38,14 +37,6 @@ export class SmallDisk implements FileSystem {
   }
 
   async sync(): Promise<void> {}
-
-  async writeFile(path: string, text: string): Promise<void> {
-    const isWhole = text.length <= this.room;
-    // A full disk leaves a truncated file.
-    await nodeFiles.writeFile(path, text.slice(0, this.room));
-    this.room -= Math.min(this.room, text.length);
-    if (!isWhole) throw full();
-  }
 
   async unlink(path: string): Promise<void> {
     const { size } = await nodeFiles.stat(path);

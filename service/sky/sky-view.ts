@@ -74,7 +74,6 @@ export async function createSkyView(elements: readonly Elements[]): Promise<SkyV
           name: names[i]!,
           azimuthDegrees: (angles[3 * i]! / DEGREES + 360) % 360,
           elevationDegrees: elevation / DEGREES,
-          distanceKm: angles[3 * i + 2]!,
         });
       }
       return found.sort((a, b) => b.elevationDegrees - a.elevationDegrees);

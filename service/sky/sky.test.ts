@@ -77,15 +77,13 @@ describe('satellites in view', () => {
       expect(elevationDegrees).toBeLessThanOrEqual(seen[i]!.elevationDegrees);
       expect(elevationDegrees).toBeGreaterThanOrEqual(25);
     });
-    for (const { distanceKm } of seen) expect(distanceKm > 500 && distanceKm < 1300).toBe(true);
     view.dispose();
   });
 });
 
 describe('the serving satellite', () => {
-  test('is identified by the painted track, and changes are reported', async () => {
+  test('is identified by the painted track', async () => {
     const { source: elements, clock, problems } = source();
-    const changes: { from: string; to: string; atMs: number }[] = [];
     const place = new Place({ given: MUNICH });
     const firstHandoverMs = clock.utcMs() + 12_000;
     const sky = new Sky({
@@ -94,7 +92,6 @@ describe('the serving satellite', () => {
       clock,
       problems,
       handoverMs: () => firstHandoverMs,
-      onChange: (change) => changes.push(change),
     });
     await sky.refresh();
     const view = await createSkyView(parseElements(SHELL, 'x').elements);
@@ -121,18 +118,14 @@ describe('the serving satellite', () => {
     }
     expect(right).toBeGreaterThan(40);
     expect(wrong).toBeLessThan(right * 0.05);
-    expect(changes.length).toBeGreaterThan(5);
-    for (const { from, to, atMs } of changes) {
-      expect(from).not.toBe(to);
-      expect((atMs - firstHandoverMs) % 15_000 === 0).toBe(true);
-    }
+    expect((sky.reply().serving!.sinceMs - firstHandoverMs) % 15_000 === 0).toBe(true);
     sky.dispose();
     view.dispose();
   });
 
   test('the displayed directions are computed for the rounded location', async () => {
     const { source: elements, clock, problems } = source();
-    const rest = { source: elements, clock, problems, handoverMs: () => 0, onChange: () => {} };
+    const rest = { source: elements, clock, problems, handoverMs: () => 0 };
     const sky = new Sky({ ...rest, place: new Place({ given: MUNICH }) });
     await sky.refresh();
     const near = new Sky({
@@ -159,7 +152,6 @@ test('reports unusable elements until there are usable ones', async () => {
     clock,
     problems,
     handoverMs: () => 0,
-    onChange: () => {},
   });
   await sky.refresh();
   expect(problems.list()).toMatchObject([{ code: 'elements-unusable' }]);
@@ -188,7 +180,6 @@ describe('the source of elements', () => {
     for (const [name, content] of [
       ['none.tle', undefined],
       ['garbage.tle', '\u0000\u0001'],
-      ['broken.tle.gz', 'no gzip'],
     ] as const) {
       if (content !== undefined) writeFileSync(at(name), content);
       const { source: elements, problems } = source({ source: at(name) });
@@ -270,67 +261,34 @@ describe('the source of elements', () => {
     ]);
   });
 
-  test("sends a URL's password to its origin only, and shows it to nobody", async () => {
-    const other = await serving((_, response) => response.end(SHELL));
+  test('shows neither the query of a URL nor what the server says', async () => {
     const server = await serving(({ url }, response) => {
-      if (url?.startsWith('/away') === true) response.writeHead(302, { location: `${other.url}/tle` }).end();
-      else if (url?.startsWith('/moved') === true) response.writeHead(302, { location: '/tle' }).end();
-      else if (url?.startsWith('/page') === true) response.end('<p>no account us@er with hunter2</p>');
-      else if (url?.startsWith('/none') === true) response.writeHead(403, 'hunter2').end('hunter2');
-      else response.end(SHELL);
+      if (url?.startsWith('/page') === true) response.end('<p>no account with hunter2</p>');
+      else response.writeHead(403, 'hunter2').end('hunter2');
     });
-    const address = server.url.replace('://', '://us%40er:hunter2%25@');
+    const { port, close } = await serving(() => {});
+    await close();
     const messages: string[] = [];
-    for (const path of ['tle', 'away', 'moved', 'page', 'none']) {
-      const { source: elements, problems } = source({
-        source: `${address}/${path}?key=hunter2`,
-        cacheDirectory: at(path),
-      });
-      await elements.refresh();
-      expect(elements.set?.elements.length).toBe(path === 'page' || path === 'none' ? undefined : 36 * 22);
+    for (const address of [`${server.url}/page`, `${server.url}/none`, `http://127.0.0.1:${port}/tle`]) {
+      const options = { source: `${address}?key=hunter2`, cacheDirectory: at('secrets') };
+      const { source: elements, problems } = source(options);
+      expect(await elements.refresh()).toBe(false);
       messages.push(...problems.list().map(({ message }) => message));
     }
-    const basic = `Basic ${Buffer.from('us@er:hunter2%').toString('base64')}`;
-    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(new Array(6).fill(basic));
-    expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
     expect(messages).toEqual([
       `${server.url}/page: expected two-line elements (lines of 69 characters that begin with 1 and 2), got "none in 1 lines"`,
       `${server.url}/none: expected an answer with success, got 403`,
+      `http://127.0.0.1:${port}/tle: it cannot be read (ECONNREFUSED)`,
     ]);
-  });
-
-  test.each([
-    [
-      'http://user:hunter2@127.0.0.1:PORT/tle?key=hunter2',
-      'http://127.0.0.1:PORT/tle: it cannot be read (ECONNREFUSED)',
-    ],
-    ['HTTP://user:hunter2@[::1', 'source: expected an http(s) address, got "another one"'],
-    ['http://user:%zz@127.0.0.1:PORT/tle', 'http://127.0.0.1:PORT/tle: it cannot be read (ECONNREFUSED)'],
-  ])('reports %s without secrets', async (url, message) => {
-    const { port, close } = await serving(() => {});
-    await close();
-    const withPort = (text: string) => text.replace('PORT', String(port));
-    const { source: elements, problems } = source({ source: withPort(url), cacheDirectory: at('nothing') });
-    expect(await elements.refresh()).toBe(false);
-    expect(problems.list()).toMatchObject([{ code: 'no-elements', message: withPort(message) }]);
   });
 
   const BOMB = gzipSync(Buffer.alloc(64 * 2 ** 20));
   test.each<[string, (response: ServerResponse) => void, string | undefined]>([
-    ['gzip', (response) => response.end(gzipSync(SHELL)), undefined],
     ['encoded as gzip', (response) => response.writeHead(200, GZIP).end(gzipSync(SHELL)), undefined],
-    ['gzip, encoded once more', (response) => response.writeHead(200, GZIP).end(gzipSync(gzipSync(SHELL))), undefined],
-    ['broken gzip', (response) => response.end(gzipSync(SHELL).subarray(0, 999)), 'it cannot be read (Z_BUF_ERROR)'],
-    ['a bomb', (response) => response.end(BOMB), 'expected at most 33554432 bytes, got more'],
     [
       'encoded as a bomb',
       (response) => response.writeHead(200, GZIP).end(BOMB),
       'expected at most 33554432 bytes, got "more"',
-    ],
-    [
-      'announced as too large',
-      (response) => response.writeHead(200, { 'content-length': 1e12 }).flushHeaders(),
-      'expected at most 33554432 bytes, got 1000000000000',
     ],
     ['without an end', (response) => endless(response), 'expected at most 33554432 bytes, got "more"'],
     [
@@ -354,20 +312,12 @@ describe('the source of elements', () => {
     await server.idle();
   });
 
-  test('detects gzip by the content of a file and limits its size', async () => {
-    for (const name of ['shell.tle.gz', 'shell.zipped']) {
-      writeFileSync(at(name), gzipSync(SHELL));
-      const { source: elements } = source({ source: at(name) });
-      await elements.refresh();
-      expect(elements.set?.elements).toHaveLength(36 * 22);
-    }
-    writeFileSync(at('bomb.gz'), BOMB);
-    truncateSync(at('shell.zipped'), 2 ** 32);
-    for (const name of ['bomb.gz', 'shell.zipped']) {
-      const { source: elements, problems } = source({ source: at(name) });
-      await elements.refresh();
-      expect(problems.list()).toMatchObject([{ message: expect.stringContaining('expected at most 33554432 bytes') }]);
-    }
+  test('limits the size of a file', async () => {
+    writeFileSync(at('huge.tle'), SHELL);
+    truncateSync(at('huge.tle'), 2 ** 32);
+    const { source: elements, problems } = source({ source: at('huge.tle') });
+    await elements.refresh();
+    expect(problems.list()).toMatchObject([{ message: expect.stringContaining('expected at most 33554432 bytes') }]);
   });
 });
 

@@ -17,8 +17,6 @@ export interface SkyOptions {
   problems: Problems;
   /** UTC in ms of any handover. */
   handoverMs(): number;
-  /** The serving satellite has changed. */
-  onChange(change: { atMs: number; from: string; to: string; confidence: number }): void;
 }
 
 /** Smallest elevation that Starlink's terminals use. */
@@ -63,7 +61,7 @@ export class Sky {
   }
 
   observeMap(map: ObstructionMap, atMs: number, attitude?: Attitude): void {
-    const { place, handoverMs, onChange } = this.#options;
+    const { place, handoverMs } = this.#options;
     const from = place.exact;
     const view = this.#usable();
     if (view === undefined || from === undefined) return;
@@ -72,16 +70,8 @@ export class Sky {
     const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites, attitude });
     if (found === undefined || found.confidence < LEAST_CONFIDENCE) return;
     const before = this.#serving;
-    const isOther = before !== undefined && before.name !== found.name;
-    const sinceMs = before !== undefined && !isOther ? before.sinceMs : found.epochStartMs;
+    const sinceMs = before?.name === found.name ? before.sinceMs : found.epochStartMs;
     this.#serving = { ...found, sinceMs, seenMs: atMs };
-    if (!isOther || atMs - before.seenMs > STALE_MS) return;
-    onChange({
-      atMs: found.epochStartMs,
-      from: before.name,
-      to: found.name,
-      confidence: Math.min(before.confidence, found.confidence),
-    });
   }
 
   reply(): SkyReply {
@@ -135,6 +125,5 @@ function rounded<Satellite extends SkyReply['inView'][number]>(satellite: Satell
     ...satellite,
     azimuthDegrees: Math.round(satellite.azimuthDegrees * 10) / 10,
     elevationDegrees: Math.round(satellite.elevationDegrees * 10) / 10,
-    distanceKm: Math.round(satellite.distanceKm),
   };
 }

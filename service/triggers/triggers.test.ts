@@ -3,11 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
-import { SessionClock } from '../session-clock.ts';
 import { startService } from '../start-service.ts';
 import { BUILT_IN_TRIGGERS, type Metric, parseConfig, type Trigger } from './config.ts';
-import { TriggerEngine } from './trigger-engine.ts';
-import { TriggerWatch } from './trigger-watch.ts';
+import { Triggers } from './triggers.ts';
 import { Webhook } from './webhook.ts';
 
 const BASE: Trigger = {
@@ -23,7 +21,7 @@ const BASE: Trigger = {
 /** Firings for these values of the metric, one per second from second 1. */
 function firings(trigger: Partial<Trigger>, values: readonly (number | undefined)[]) {
   const whole = { ...BASE, ...trigger };
-  const engine = new TriggerEngine([whole]);
+  const engine = new Triggers([whole]);
   return values.flatMap((value, i) =>
     engine
       .observe({ [whole.metric as Metric]: value }, { atSeconds: i + 1, atMs: i })
@@ -35,22 +33,32 @@ const seconds = (...args: Parameters<typeof firings>) => firings(...args).map(({
 describe('triggers', () => {
   test('fire when the threshold is passed, with value and threshold', () => {
     expect(firings({}, [30, 60, 40])).toEqual([
-      { second: 2, name: 'test', atMs: 1, metric: 'latencyMs', value: 60, threshold: 50, message: 'latencyMs 60 > 50' },
+      {
+        second: 2,
+        id: expect.any(String),
+        name: 'test',
+        atMs: 1,
+        metric: 'latencyMs',
+        value: 60,
+        threshold: 50,
+        message: 'latencyMs 60 > 50',
+      },
     ]);
     expect(seconds({ comparison: '>=' }, [50])).toEqual([1]);
     expect(seconds({ comparison: '<' }, [50, 49])).toEqual([2]);
     expect(seconds({ comparison: '<=' }, [50, 51])).toEqual([1]);
   });
 
-  test('compare with a statistic of the previous windows, once there are enough', () => {
+  test('compare with the mean of the previous windows, once there are enough', () => {
     const threshold = { times: 10, of: 'mean', windows: 10 } as const;
     const calm = new Array<number>(10).fill(20);
     expect(seconds({ threshold }, [...calm.slice(1), 500, 20])).toEqual([]);
     expect(seconds({ threshold }, [...calm, 201, 20])).toEqual([11]);
     expect(seconds({ threshold }, [...calm, 199])).toEqual([]);
-    expect(seconds({ threshold: { times: 2, of: 'median', windows: 3 } }, [10, 10, 900, 21])).toEqual([4]);
-    expect(seconds({ threshold: { times: 1, of: 'max', windows: 2 } }, [10, 30, 20, 31])).toEqual([4]);
-    expect(seconds({ threshold: { times: 1, of: 'min', windows: 2 }, comparison: '<' }, [10, 30, 9])).toEqual([3]);
+    const halved = { times: 0.5, of: 'mean', windows: 2 } as const;
+    expect(seconds({ threshold: halved, comparison: '<' }, [10, 30, 11, 10])).toEqual([4]);
+    const paired = { times: 2, of: 'mean', windows: 2 } as const;
+    expect(seconds({ threshold: paired, windowSeconds: 2 }, [10, 10, 10, 10, 10, 40, 40])).toEqual([6, 7]);
   });
 
   test('with a latency of more than ten times its moving average are built in', () => {
@@ -59,8 +67,9 @@ describe('triggers', () => {
   });
 
   test('evaluate windows of several seconds, and consecutive windows', () => {
-    expect(seconds({ windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60])).toEqual([3]);
-    expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3]);
+    expect(seconds({ windowSeconds: 3 }, [90, 90, 0, 0, 0, 90, 90, 60])).toEqual([3, 7, 8]);
+    expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3, 4]);
+    expect(seconds({ windowSeconds: 2, forWindows: 2 }, [60, 60, 60, 60, 60])).toEqual([4, 5]);
     expect(seconds({ forWindows: 3 }, [60, 60, 40, 60, 60, 60, 60])).toEqual([6, 7]);
   });
 
@@ -80,15 +89,12 @@ describe('evaluation of seconds', () => {
     for (const one of opened.splice(0)) await one.close();
   });
 
-  test('closes a window whose last second is missing at the next second', () => {
-    const engine = new TriggerEngine([{ ...BASE, windowSeconds: 3, forWindows: 2 }]);
-    const at = (atSeconds: number, latencyMs = 60) =>
-      engine.observe({ latencyMs }, { atSeconds, atMs: atSeconds * 1000 }).map(({ atMs }) => atMs);
-    expect([1, 2, 4, 5].flatMap((second) => at(second))).toEqual([]);
-    expect(at(8)).toEqual([8000]);
-    // A whole window is missing, so no two are consecutive.
-    expect([9, 13, 15].flatMap((second) => at(second))).toEqual([9000]);
-    expect(at(18)).toEqual([18_000]);
+  test('counts missing seconds as unknown', () => {
+    const engine = new Triggers([{ ...BASE, windowSeconds: 3 }]);
+    const at = (atSeconds: number, latencyMs: number) => engine.observe({ latencyMs }, { atSeconds, atMs: 0 }).length;
+    expect([at(1, 0), at(2, 0), at(3, 0), at(10, 60), at(11.3, 60), at(12.1, 0), at(14, 0)]).toEqual([
+      0, 0, 0, 1, 1, 0, 0,
+    ]);
   });
 
   test('evaluates each second of the dish once, with a unique id per firing', async () => {
@@ -121,28 +127,19 @@ describe('evaluation of seconds', () => {
     for (const { id } of fired) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('evaluates each handover once, even if the timer is late', () => {
+  test('evaluates each handover when it is due', async () => {
     const clock = new ManualClock();
-    const fired: number[] = [];
-    const watch = new TriggerWatch({
-      triggers: [{ ...BASE, metric: 'handover', threshold: 0, forWindows: 1 }],
-      session: new SessionClock(clock),
-      isEpochDegraded: () => false,
-      onFired: ({ atMs }) => fired.push(atMs),
-    });
-    const start = clock.utcMs();
-    // The host freezes: handovers without a tick in between.
-    for (const seconds of [3.2, 4.1, 0.1]) {
+    const config = { triggers: [{ ...BASE, metric: 'handover' as const, threshold: 0, holdOffSeconds: 5 }] };
+    const running = await startService({ version: '0', port: 0, clock, config });
+    opened.push(running);
+    const fired: unknown[] = [];
+    running.service.listen({ event: (type, data) => type === 'trigger' && fired.push(data) });
+    for (const seconds of [3.2, 4.1, 0.1, 5]) {
       clock.advance(seconds);
-      watch.event('handover');
+      running.service.publish('handover', {});
     }
-    clock.advance(0.4);
-    watch.tick();
-    watch.tick();
-    expect(fired).toEqual([start + 4000]);
-    clock.advance(5);
-    watch.tick();
-    expect(fired).toEqual([start + 4000, start + 8000]);
+    const end = clock.utcMs();
+    expect(fired).toMatchObject([{ atMs: end - 9200 }, { atMs: end }]);
   });
 });
 
@@ -185,7 +182,7 @@ describe('the config file', () => {
     [
       'an unknown statistic',
       { triggers: [{ ...trigger, threshold: { times: 1, of: 'tea', windows: 1 } }] },
-      'triggers[0].threshold.of: expected one of mean, median, max, min, got "tea"',
+      'triggers[0].threshold.of: expected one of mean, got "tea"',
     ],
     [
       'a fractional window',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createController } from '../../algorithms.ts';
-import { ConstantPath } from '../../capacity-path.ts';
+import { type CapacityPath, ConstantPath } from '../../capacity-path.ts';
 import type { Download, InFlight, PlayerState } from '../../controller.ts';
-import type { PathForecast } from '../../forecast.ts';
 import { qoeWeights } from '../../qoe.ts';
+import { validForecast } from '../../valid-forecast.ts';
 
 const LADDER_BPS = [1, 2.5, 5, 8, 12, 16, 22, 30].map((mbps) => mbps * 1e6);
 const SEGMENT_SECONDS = 2;
@@ -53,13 +53,9 @@ function liveState(changes: Partial<PlayerState> = {}): PlayerState {
   };
 }
 
-const pathOf = (bps: number): PathForecast => ({
-  kind: 'paths',
-  issuedAtMs: 16e3,
-  source: 'test',
-  paths: [{ weight: 1, path: new ConstantPath(bps) }],
-  handovers: [],
-});
+const forecastOf = (path: CapacityPath) =>
+  validForecast({ kind: 'paths', issuedAtMs: 16e3, source: 'test', paths: [{ weight: 1, path }], handovers: [] });
+const pathOf = (bps: number) => forecastOf(new ConstantPath(bps));
 
 describe('MPC-D a second behind the edge', () => {
   test('plays what the link carries, because playback begins with the first chunk', () => {
@@ -120,7 +116,7 @@ describe('MPC-O at the live edge', () => {
       cumulativeBits: (seconds: number) => 25e6 * (seconds - Math.min(0.6, Math.max(0, seconds - 4))),
       downloadSeconds: () => 0,
     };
-    const outage: PathForecast = { ...pathOf(0), paths: [{ weight: 1, path: dead }] };
+    const outage = forecastOf(dead);
     const state = liveState({ previousBitrateBps: 16e6 });
     expect(controller.pace!(state, undefined, outage).playbackRate).toBeLessThan(1);
     expect(controller.pace!(state, undefined, pathOf(25e6)).playbackRate).toBe(1);
