@@ -1,4 +1,4 @@
-/** Flags of a simulated dish, for `serve --dish simulated` and `fake-dish`. */
+/** Flags of a simulated dish, for `serve --dish simulated`. */
 
 import type { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';

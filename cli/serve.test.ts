@@ -278,7 +278,7 @@ describe('serve --dish simulated', () => {
       while (['connecting', 'unused'].includes((await state()).dish.state)) await reader.next();
       reader.close();
       expect(await state()).toMatchObject({
-        dish: { software: '2026.06.fake' },
+        dish: { hardware: 'simulated' },
         location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6, from: 'options' },
         problems: [],
       });

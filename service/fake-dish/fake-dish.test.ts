@@ -2,11 +2,10 @@ import { credentials, loadPackageDefinition, status } from '@grpc/grpc-js';
 import { fromJSON, type MessageTypeDefinition } from '@grpc/proto-loader';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type DeviceClient, newDeviceClient, type RawRequest } from '../dish/device-api.ts';
-import { pixelOf } from '../dish/obstruction-map.ts';
+import { pixelOf } from '../dish/obstruction-map.fixture.ts';
 import { inPackage, message } from '../dish/protobuf-json.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import type { FakeDish, ScriptedDishOptions } from './fake-dish.ts';
-import { startFaultyDish } from './faulty-dish.fixture.ts';
+import { type FakeDish, type FakeDishOptions, startFakeDish } from './fake-dish.fixture.ts';
 import { recordedDish, syntheticDish } from './simulated-dish.ts';
 
 const opened: { close(): void }[] = [];
@@ -14,10 +13,10 @@ afterEach(() => {
   for (const one of opened.splice(0)) one.close();
 });
 
-async function start(options: Partial<ScriptedDishOptions> = {}) {
+async function start(options: Partial<FakeDishOptions> = {}) {
   const clock = new ManualClock();
   const script = syntheticDish({ seed: 1 });
-  const dish = await startFaultyDish({ clock, script, ...options });
+  const dish = await startFakeDish({ clock, script, ...options });
   const client = newDeviceClient(dish.address, {});
   opened.push(client, dish);
   return { clock, dish, client, script };
