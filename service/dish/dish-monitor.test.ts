@@ -294,8 +294,6 @@ describe('watching a dish', () => {
     expect(watching.reply()).toMatchObject({
       state: 'online',
       software: '2026.06.fake',
-      azimuthDegrees: 3,
-      elevationDegrees: 66,
     });
   });
 

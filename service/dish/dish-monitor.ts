@@ -124,8 +124,6 @@ export class DishMonitor {
         downlinkUsageBps: second?.downlinkUsageBps,
         uplinkUsageBps: second?.uplinkUsageBps,
         fractionObstructed: reading?.fractionObstructed,
-        azimuthDegrees: isFresh ? reading?.azimuthDegrees : undefined,
-        elevationDegrees: isFresh ? reading?.elevationDegrees : undefined,
         lastAnswerMs: this.#lastAnswerMs,
       }),
     };

@@ -6,7 +6,7 @@ import { pixelOf } from '../dish/obstruction-map.fixture.ts';
 import { inPackage, message } from '../dish/protobuf-json.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { type FakeDish, type FakeDishOptions, startFakeDish } from './fake-dish.fixture.ts';
-import { recordedDish, syntheticDish } from './simulated-dish.ts';
+import { syntheticDish } from './simulated-dish.ts';
 
 const opened: { close(): void }[] = [];
 afterEach(() => {
@@ -321,18 +321,5 @@ describe('the script of a simulated dish', () => {
       expect(second.downlinkUsageBps).toBeLessThanOrEqual(rate);
       if (!second.obstructed) expect(second.latencyMs).toBe(latency);
     }
-  });
-
-  test('replays a recording in a loop, with missing seconds as outages', () => {
-    const start = Date.UTC(2025, 5, 1, 10, 0, 0);
-    const seconds = Array.from({ length: 32 }, (_, i) => ({ atMs: start + i * 1000, latencyMs: 20 + i }));
-    const dish = recordedDish(
-      seconds.filter((_, i) => i !== 4),
-      1,
-    );
-    expect(dish.at(start + 3000).latencyMs).toBe(23);
-    expect(dish.at(start + 33_000).latencyMs).toBe(23);
-    expect(dish.at(start - 27_000).latencyMs).toBe(23);
-    expect(dish.at(start + 4000)).toMatchObject({ dropRate: 1, outage: 'NO_PINGS' });
   });
 });
