@@ -14,7 +14,14 @@ const minifyAgain: Plugin = {
       const result = await minify(code, {
         module: format === 'es',
         ecma: 2022,
-        compress: { passes: 3, keep_fargs: false, sequences: false },
+        compress: {
+          passes: 3,
+          keep_fargs: false,
+          sequences: false,
+          conditionals: false,
+          inline: 0,
+          reduce_funcs: false,
+        },
         mangle: true,
         format: { comments: false, preserve_annotations: false },
         sourceMap: sourcemap !== false,
@@ -70,16 +77,16 @@ const trainingFiles: Plugin = {
   },
 };
 
-/** Files that the built command finds beside itself (replay/kernel, service/page-files.ts). */
+/** Files that the built command finds beside itself (transport/kernel-support.ts, service/page-files.ts). */
 const filesBeside: Plugin = {
   name: 'leo-abr:files-beside',
   generateBundle() {
     const page = readdirSync(here('service/page')).filter((name) => /\.(html|css|js)$/.test(name));
     const transport = readdirSync(here('transport/src')).map((name) => `transport/src/${name}`);
-    transport.push(...['Cargo.toml', 'Cargo.lock', 'quiche.patch'].map((name) => `transport/${name}`));
-    const sources = ['replay/kernel/link-emulator.c', ...transport, ...page.map((name) => `service/page/${name}`)];
+    transport.push(...['Cargo.toml', 'Cargo.lock', 'build.rs', 'quiche.patch'].map((name) => `transport/${name}`));
+    const sources = [...transport, ...page.map((name) => `service/page/${name}`)];
     for (const path of sources) {
-      const fileName = path.replace(/^(replay\/kernel|service)\//, '');
+      const fileName = path.replace(/^service\//, '');
       this.emitFile({ type: 'asset', fileName, source: readFileSync(here(path)) });
     }
   },

@@ -2,7 +2,7 @@
 
 import { createBola } from './bola.ts';
 import type { Controller } from './controller.ts';
-import { InputError, requireInteger } from './errors.ts';
+import { check, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc-d.ts';
 import { createLiveMpcL as createMpcL } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
@@ -61,15 +61,13 @@ export const ALGORITHM_NAMES: readonly string[] = Object.keys(ALGORITHMS);
  */
 export function createController(name: string, options: ControllerOptions = {}): Controller {
   const create = Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined;
-  if (create === undefined) throw new InputError('algorithm', `one of ${ALGORITHM_NAMES.join(', ')}`, name);
+  check(create !== undefined, 'algorithm', `one of ${ALGORITHM_NAMES.join(', ')}`, name);
   for (const key of Object.keys(options)) {
-    if (!OPTION_NAMES.includes(key)) throw new InputError(`options.${key}`, `one of ${OPTION_NAMES.join(', ')}`, key);
+    check(OPTION_NAMES.includes(key), `options.${key}`, `one of ${OPTION_NAMES.join(', ')}`, key);
   }
   const { horizon, seed, outlook } = options;
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
-  if (seed !== undefined && !Number.isFinite(seed)) throw new InputError('options.seed', 'a finite number', seed);
-  if (outlook !== undefined && typeof outlook !== 'boolean') {
-    throw new InputError('options.outlook', 'true or false', outlook);
-  }
+  check(seed === undefined || Number.isFinite(seed), 'options.seed', 'a finite number', seed);
+  check(outlook === undefined || typeof outlook === 'boolean', 'options.outlook', 'true or false', outlook);
   return create(options);
 }

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createBola } from './bola.ts';
 import type { Download, PlayerState } from './controller.ts';
+import { highestWithin } from './ladder.ts';
 import { qoeWeights } from './qoe.ts';
 import { anyDownloads, anyState } from './random-states.fixture.ts';
-import { highestWithin } from './throughput.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 

@@ -18,9 +18,10 @@
  * downloads count at the present playback rate.
  */
 
-import type { Controller, Decision, Download, PlayerState } from './controller.ts';
-import { EWMA_DOWNLOADS, ewmaThroughputBps } from './ewma-throughput.ts';
-import { highestWithin, SAFETY_FACTOR } from './throughput.ts';
+import { type Controller, type Decision, type Download, type PlayerState, RECENT_DOWNLOADS } from './controller.ts';
+import { ewmaThroughputBps } from './ewma-throughput.ts';
+import { highestWithin } from './ladder.ts';
+import { SAFETY_FACTOR } from './throughput.ts';
 
 /** Up to this buffer level BOLA prefers the lowest representation (dash.js's `MINIMUM_BUFFER_S`). */
 const MINIMUM_BUFFER_SECONDS = 10;
@@ -85,7 +86,7 @@ class Bola implements Controller {
 function lastRun({ downloads, segmentIndex }: PlayerState): Download[] {
   const run: Download[] = [];
   let index = segmentIndex - 1;
-  for (let i = downloads.length - 1; i >= 0 && run.length < EWMA_DOWNLOADS; i--) {
+  for (let i = downloads.length - 1; i >= 0 && run.length < RECENT_DOWNLOADS; i--) {
     const download = downloads[i]!;
     if (download.abandoned) continue;
     if (download.segmentIndex !== index) break;

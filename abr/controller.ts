@@ -1,6 +1,6 @@
 /** The input and the output of a controller: the same shapes in the browser, the simulator and the benchmark. */
 
-import type { Forecast } from './forecast.ts';
+import type { ValidForecast } from './forecast.ts';
 import type { QoeWeights } from './qoe.ts';
 
 /** One finished or abandoned media download, as measured. */
@@ -19,6 +19,9 @@ export interface Download {
   latencySeconds?: number;
   abandoned: boolean;
 }
+
+/** A state holds at least this many of the last downloads, and no controller looks back further. */
+export const RECENT_DOWNLOADS = 16;
 
 /** Everything that a decision depends on. Arrays are read-only views; a controller keeps none of them. */
 export interface PlayerState {
@@ -56,7 +59,7 @@ export interface PlayerState {
   setupSeconds?: readonly number[];
   /** Bitrate of the previous segment; undefined at the start and after a seek. The ladder may have lost it. */
   previousBitrateBps: number | undefined;
-  /** Finished and abandoned downloads of this session, oldest first; at least the last 16. */
+  /** Finished and abandoned downloads of this session, oldest first; at least the last `RECENT_DOWNLOADS`. */
   downloads: readonly Download[];
   weights: QoeWeights;
   /** Absent on demand. */
@@ -140,7 +143,7 @@ export interface Decision {
   handoverInHorizon?: boolean;
 }
 
-/** How often a controller is asked for the pace, in seconds. */
+/** Seconds between two calls of `reconsider`, and of `pace`. */
 export const PACE_PERIOD_SECONDS = 0.1;
 /** A playback rate other than 1 is kept for this long, in seconds: quick changes are audible. */
 export const RATE_HELD_SECONDS = 1;
@@ -161,15 +164,15 @@ export interface Pace {
 export interface Controller {
   readonly name: string;
   /** Chooses the representation of the next segment. */
-  decide(state: PlayerState, forecast?: Forecast): Decision;
+  decide(state: PlayerState, forecast?: ValidForecast): Decision;
   /**
    * Called on a timer while a segment downloads: `keep` it, or abandon it for the representation decided on. Absent
    * where the controller never abandons. The state is the current one; its `segmentIndex` is the segment in flight.
    */
-  reconsider?(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep';
+  reconsider?(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep';
   /**
    * Called ten times a second while a live stream plays, between segments too. The state's `segmentIndex` is the segment
    * in flight, if one is, else the next one. Absent where the player's own catch-up sets the rate.
    */
-  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): Pace;
+  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast?: ValidForecast): Pace;
 }

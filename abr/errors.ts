@@ -1,4 +1,4 @@
-/** Errors about a caller's input: field, expectation, received value. */
+/** Checks of input from outside, and their error: field, expectation, received value. */
 
 /** Invalid input. The message names the field, the expectation and the received value. */
 export class InputError extends Error {
@@ -28,18 +28,72 @@ export function describeValue(value: unknown): string {
   return String(value);
 }
 
+/** Throws unless the condition holds. */
+export function check(holds: boolean, field: string, expected: string, received: unknown): asserts holds {
+  if (!holds) throw new InputError(field, expected, received);
+}
+
 /** Returns `value` if it is a whole number from `min` to `max`, else throws. */
 export function requireInteger(value: unknown, field: string, { min, max }: { min: number; max: number }): number {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
-    throw new InputError(field, `a whole number from ${min} to ${max}`, value);
-  }
-  return value;
+  check(Number.isInteger(value) && isFrom(value, min, max), field, `a whole number from ${min} to ${max}`, value);
+  return value as number;
 }
 
 /** Returns `value` if it is a finite number > 0, else throws. */
 export function requirePositive(value: unknown, field: string): number {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) {
-    throw new InputError(field, 'a finite number > 0', value);
-  }
+  check(Number.isFinite(value) && (value as number) > 0, field, 'a finite number > 0', value);
+  return value as number;
+}
+
+/** Returns `value` if it is a number from `min` to `max`, else throws. */
+export function requireFrom(value: unknown, field: string, min: number, max: number): number {
+  check(isFrom(value, min, max), field, `a number from ${min} to ${max}`, value);
+  return value as number;
+}
+
+/** Returns `value` if it is a correlation that lets ranks mix, else throws. */
+export function requireCorrelation(value: unknown, field: string): number {
+  check(isFrom(value, 0, 1) && value !== 1, field, 'a number from 0 to below 1', value);
+  return value as number;
+}
+
+/** Returns `value` if it is a string and not empty, else throws. */
+export function requireText(value: unknown, field: string, expected = 'text'): string {
+  check(typeof value === 'string' && value !== '', field, expected, value);
   return value;
+}
+
+/** Returns `value` if it is an object and no array, else throws. */
+export function requireObject(value: unknown, field: string): Record<string, unknown> {
+  check(typeof value === 'object' && value !== null && !Array.isArray(value), field, 'an object', value);
+  return value as Record<string, unknown>;
+}
+
+/** Returns `value` if it is an array of that length, else throws. Default: any length but 0. */
+export function requireArray(
+  value: unknown,
+  field: string,
+  min = 1,
+  max = Number.POSITIVE_INFINITY,
+): readonly unknown[] {
+  const isOne = Array.isArray(value) && value.length >= min && value.length <= max;
+  const length = min === max ? `of ${min}` : Number.isFinite(max) ? `of ${min} to ${max}` : 'that is not empty';
+  check(isOne, field, `an array ${length}`, value);
+  return value;
+}
+
+/** Returns `value` if it is an array of up to `most` ascending numbers above 0 and below `limit`, else throws. */
+export function requireAscending(value: unknown, field: string, limit: number, most?: number): readonly number[] {
+  let least = 0;
+  for (const [i, number] of requireArray(value, field, 1, most).entries()) {
+    const isNext = typeof number === 'number' && number > least && number < limit;
+    if (!isNext) throw new InputError(`${field}[${i}]`, `a number above ${least} and below ${limit}`, number);
+    least = number;
+  }
+  return value as number[];
+}
+
+/** Whether `value` is a number from `min` to `max`. */
+export function isFrom(value: unknown, min: number, max: number): value is number {
+  return typeof value === 'number' && value >= min && value <= max;
 }

@@ -4,7 +4,7 @@
  * follows a fall sooner than a rise.
  */
 
-import type { Download } from './controller.ts';
+import { type Download, RECENT_DOWNLOADS } from './controller.ts';
 
 /** Weight of a second of download (dash.js's `weightDownloadTimeMultiplicationFactor`, 0.0015 per ms). */
 const WEIGHT_PER_SECOND = 1.5;
@@ -15,9 +15,6 @@ const WEIGHT_PER_SECOND = 1.5;
  */
 const HALF_LIVES = [3, 8];
 
-/** Downloads in the means. Every state holds at least this number, so the estimate is the same in every player. */
-export const EWMA_DOWNLOADS = 16;
-
 /**
  * Mean throughput in bit/s over the last downloads; undefined without a measurement. A measurement is the received bits
  * over the time from the first byte (from the request, if the latency is unknown) to the last byte.
@@ -25,7 +22,7 @@ export const EWMA_DOWNLOADS = 16;
 export function ewmaThroughputBps(downloads: readonly Download[]): number | undefined {
   const estimates = [0, 0];
   let totalWeight = 0;
-  for (let i = Math.max(0, downloads.length - EWMA_DOWNLOADS); i < downloads.length; i++) {
+  for (let i = Math.max(0, downloads.length - RECENT_DOWNLOADS); i < downloads.length; i++) {
     const { receivedBits, downloadSeconds, latencySeconds = 0 } = downloads[i]!;
     const seconds = downloadSeconds - latencySeconds;
     if (!(receivedBits > 0 && seconds > 0)) continue;

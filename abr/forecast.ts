@@ -80,6 +80,15 @@ export interface PathForecast {
 
 export type Forecast = QuantileForecast | PathForecast;
 
+declare const VALID: unique symbol;
+/** A forecast whose form `validForecast` (valid-forecast.ts) has checked; controllers take no other. */
+export type ValidForecast<F extends Forecast = Forecast> = F & { readonly [VALID]: true };
+
+/** Seconds from the issue of a forecast to `nowSeconds` of the same clock. */
+export function ageSecondsOf({ issuedAtMs }: Pick<Forecast, 'issuedAtMs'>, nowSeconds: number): number {
+  return nowSeconds - issuedAtMs / 1000;
+}
+
 /**
  * A request that waits longer than this for its first byte waits for a dead link, not for a round trip. From then on
  * its silence is reported as a throughput of 0 bits.
@@ -118,6 +127,6 @@ export interface Forecaster {
    * clock has leapt; replaces the time that `start` got.
    */
   tellTime?(atSeconds: number, utcMs: number, uncertaintySeconds: number): void;
-  /** The newest forecast; undefined without one. */
+  /** The newest forecast, unchecked; undefined without one. */
   latest(nowSeconds: number): Forecast | undefined;
 }

@@ -15,3 +15,4 @@ export * from './planner.ts';
 export * from './qoe.ts';
 export * from './robust-throughput.ts';
 export * from './throughput.ts';
+export * from './valid-forecast.ts';

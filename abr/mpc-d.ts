@@ -10,6 +10,7 @@ import { type CapacityPath, ConstantPath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, Pace, PlayerState } from './controller.ts';
 import { requireInteger } from './errors.ts';
 import type { Forecast } from './forecast.ts';
+import { sizesAt } from './ladder.ts';
 import { outlookOnPath } from './outlook.ts';
 import { bestPlan, describePlan, MAX_HORIZON, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
@@ -29,8 +30,8 @@ export interface MpcDOptions {
   live?: LivePlan;
 }
 
-/** Plans live streams on one capacity path, whose second 0 is the state's now. */
-export interface LivePlan {
+/** A plan on one capacity path, whose second 0 is the state's now. */
+interface PathPlanner {
   /** `evidence`: where the path comes from, for the reason. */
   decide(
     state: PlayerState,
@@ -41,6 +42,10 @@ export interface LivePlan {
   readonly lateSeconds: number;
   /** The value of each representation from now on: of the rest of the download in flight, or of its replacement. */
   reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number;
+}
+
+/** Plans live streams, which begin to play with the first chunk of a segment. */
+export interface LivePlan extends PathPlanner {
   /** How to play from now on; back to the target without a path. */
   pace(
     state: PlayerState,
@@ -72,19 +77,45 @@ export function createMpcD(options: MpcDOptions = {}): Controller {
   return options.abandon ? new AbandoningMpcD(options) : new MpcD(options);
 }
 
+/** Plans whole segments, as RobustMPC does. */
+class TextbookPlan implements PathPlanner {
+  readonly lateSeconds = 0;
+  readonly #options: PlannerOptions;
+  readonly #outlook: boolean;
+
+  constructor(options: PlannerOptions, outlook: boolean) {
+    this.#options = options;
+    this.#outlook = outlook;
+  }
+
+  decide(state: PlayerState, path: CapacityPath, evidence: string) {
+    const plan = bestPlan(state, path, this.#options);
+    return {
+      representation: plan.representation,
+      reason: `${evidence}: ${describePlan(plan, state.segmentSeconds)}`,
+      ...(this.#outlook && { candidates: outlookOnPath(state, path) }),
+    };
+  }
+
+  reconsider(state: PlayerState, path: CapacityPath, { bitrateBps, sizeBits, receivedBits }: InFlight) {
+    const [...sizesBits] = sizesAt(state, 0);
+    sizesBits[state.ladderBps.lastIndexOf(bitrateBps)] = Math.max(0, sizeBits - receivedBits);
+    const resumed = { ...state, upcomingSizesBits: [sizesBits, ...state.upcomingSizesBits.slice(1)] };
+    return (first: number) => bestPlan(resumed, path, { ...this.#options, first }).value;
+  }
+}
+
 class MpcD implements Controller {
   readonly name: string;
-  protected readonly plannerOptions: PlannerOptions;
-  private readonly outlook: boolean;
-  protected readonly live: LivePlan | undefined;
+  readonly #textbook: PathPlanner;
+  readonly #live: LivePlan | undefined;
 
   constructor(options: MpcDOptions) {
     const { bufferCap = false, abandon = false, outlook = false, horizon = DEFAULT_HORIZON } = options;
     this.name = options.name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
-    this.outlook = outlook;
-    this.live = options.live;
     requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
-    this.plannerOptions = { horizon, bufferCap };
+    this.#textbook = new TextbookPlan({ horizon, bufferCap }, outlook);
+    this.#live = options.live;
   }
 
   decide(state: PlayerState): Decision {
@@ -93,26 +124,24 @@ class MpcD implements Controller {
       return { representation: 0, controller: this.name, reason: 'nothing measured yet: lowest' };
     }
     const { robustBps, maxError } = throughput;
-    const path = new ConstantPath(robustBps);
     const evidence = `${megabits(robustBps)} (largest error ${Math.round(maxError * 100)} %)`;
-    const common = { controller: this.name, plannedThroughputBps: robustBps };
-    if (state.live && this.live) return { ...common, ...this.live.decide(state, path, evidence) };
-    const plan = bestPlan(state, path, this.plannerOptions);
-    const decision: Decision = {
-      ...common,
-      representation: plan.representation,
-      reason: `${evidence}: ${describePlan(plan, state.segmentSeconds)}`,
+    return {
+      controller: this.name,
+      plannedThroughputBps: robustBps,
+      ...this.planOf(state).decide(state, new ConstantPath(robustBps), evidence),
     };
-    if (this.outlook) decision.candidates = outlookOnPath(state, path);
-    return decision;
+  }
+
+  protected planOf(state: PlayerState): PathPlanner {
+    return (state.live && this.#live) ?? this.#textbook;
   }
 }
 
 class AbandoningMpcD extends MpcD {
   /**
    * Abandons a download on three conditions: at its rate so far, its remaining bits would outlast the buffer (live, by
-   * `LivePlan.lateSeconds`); a lower representation has fewer bits than remain; and a plan that begins with it is worth
-   * more than the plan that completes the download.
+   * `lateSeconds`); a lower representation has fewer bits than remain; and a plan that begins with it is worth more than
+   * the plan that completes the download.
    */
   reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
     if (state.isPaused) return 'keep';
@@ -124,17 +153,11 @@ class AbandoningMpcD extends MpcD {
     const rateBps = Math.max(inFlight.receivedBits, PACKET_BITS) / elapsedSeconds;
     const restBits = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
     const playableSeconds = state.bufferLevelSeconds / state.playbackRate;
-    const live = state.live && this.live;
-    if (restBits / rateBps <= playableSeconds + (live?.lateSeconds ?? 0)) return 'keep';
+    const plan = this.planOf(state);
+    if (restBits / rateBps <= playableSeconds + plan.lateSeconds) return 'keep';
 
-    const rows = state.upcomingSizesBits;
-    const sizes = rows[0] ?? state.ladderBps.map((bps) => bps * state.segmentSeconds);
-    const withRest = sizes.map((bits, r) => (r === current ? restBits : bits));
-    const resumed = { ...state, upcomingSizesBits: [withRest, ...rows.slice(1)] };
-    const path = new ConstantPath(rateBps);
-    const planValue =
-      live?.reconsider(state, path, inFlight) ??
-      ((first: number) => bestPlan(resumed, path, { ...this.plannerOptions, first }).value);
+    const sizes = sizesAt(state, 0);
+    const planValue = plan.reconsider(state, new ConstantPath(rateBps), inFlight);
     let best = current;
     let bestValue = planValue(current);
     for (let r = current - 1; r >= 0; r--) {

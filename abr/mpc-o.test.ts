@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type CapacityPath, PiecewisePath } from './capacity-path.ts';
-import type { PathForecast } from './forecast.ts';
+import type { PathForecast, ValidForecast } from './forecast.ts';
 import { horizonOf } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
 import { Futures } from './mpc-l/futures.ts';
@@ -10,10 +10,17 @@ import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
 import { anyDownloads, anyPath, anyState } from './random-states.fixture.ts';
+import { validForecast } from './valid-forecast.ts';
 
-function forecastOf(path: CapacityPath, issuedAtSeconds: number): PathForecast {
+function forecastOf(path: CapacityPath, issuedAtSeconds: number): ValidForecast<PathForecast> {
   const paths = [{ weight: 1, path }];
-  return { kind: 'paths', issuedAtMs: issuedAtSeconds * 1000, source: 'oracle', paths, handovers: [] };
+  return validForecast<PathForecast>({
+    kind: 'paths',
+    issuedAtMs: issuedAtSeconds * 1000,
+    source: 'oracle',
+    paths,
+    handovers: [],
+  });
 }
 
 describe('mpc-o', () => {

@@ -1,6 +1,7 @@
 /** How much of late a live stream has played at rates that viewers can notice, for the plugin and the simulator alike. */
 
-/** A change of the playback rate that nobody can notice. */
+/** The least change of the playback rate that counts as noticed, and one that does not. */
+const NOTICED_CHANGE = 0.01;
 export const FINE_CHANGE = 0.0099;
 /** Time constant of the share. */
 const SHARE_SECONDS = 60;
@@ -15,7 +16,7 @@ export interface OffRate {
 }
 
 export function isNoticed(rate: number): boolean {
-  return Math.abs(rate - 1) > FINE_CHANGE + 1e-9;
+  return Math.abs(rate - 1) >= NOTICED_CHANGE;
 }
 
 /** Counts the time since the last count, at the present rate; before each `pace`. Default: nothing is counted yet. */

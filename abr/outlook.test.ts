@@ -2,19 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath } from './capacity-path.ts';
 import type { CandidateOutlook, PlayerState } from './controller.ts';
-import type { PathForecast } from './forecast.ts';
+import type { ValidForecast } from './forecast.ts';
 import { createMpcD } from './mpc-d.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
 import { outlookOnPath } from './outlook.ts';
 import { qoeWeights, sessionQoe } from './qoe.ts';
 import { anyDownloads, anyState } from './random-states.fixture.ts';
+import { validForecast } from './valid-forecast.ts';
 
 const LATENCY_SECONDS = 0.05;
 
-function forecastOf(bps: number, latencySeconds: number): PathForecast {
+function forecastOf(bps: number, latencySeconds: number): ValidForecast {
   const paths = [{ weight: 1, path: new ConstantPath(bps, latencySeconds) }];
-  return { kind: 'paths', issuedAtMs: 100e3, source: 'oracle', paths, handovers: [] };
+  return validForecast({ kind: 'paths', issuedAtMs: 100e3, source: 'oracle', paths, handovers: [] });
 }
 
 function expectClose(actual: readonly CandidateOutlook[], expected: readonly CandidateOutlook[]): void {

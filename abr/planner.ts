@@ -27,6 +27,7 @@
 
 import { type CapacityPath, ConstantPath } from './capacity-path.ts';
 import type { PlayerState } from './controller.ts';
+import { sizesAt } from './ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
@@ -81,13 +82,14 @@ const NO_PLAN = { first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Numbe
  * it is the lowest representation with the value -Infinity.
  */
 export function bestPlan(state: PlayerState, path: CapacityPath, options: PlannerOptions): Plan {
-  const { ladderBps, weights, upcomingSizesBits: sizes, segmentSeconds, playbackRate, isPaused } = state;
+  const { ladderBps, weights, segmentSeconds, playbackRate, isPaused } = state;
   const { mu, lambda } = weights;
   const playSeconds = segmentSeconds / playbackRate;
   const roomSeconds = options.bufferCap
     ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
     : Number.POSITIVE_INFINITY;
   const segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
+  const sizesBits = Array.from({ length: segments }, (_, k) => sizesAt(state, k));
   const quality = ladderBps.map((bps) => weights.quality(bps));
   const isConstant = path instanceof ConstantPath;
   const tieMargin = TIE_TOLERANCE * Math.max(...quality.map(Math.abs));
@@ -111,9 +113,7 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
     const waitSeconds = plays ? Math.max(0, plan.bufferSeconds - roomSeconds) : 0;
     const bufferSeconds = plan.bufferSeconds - waitSeconds;
     const requestSeconds = plan.timeSeconds + waitSeconds;
-    // The sizes of the last known segment stand for later ones.
-    const sizeBits = sizes[Math.min(k, sizes.length - 1)]?.[next] ?? ladderBps[next]! * segmentSeconds;
-    const downloadSeconds = path.downloadSeconds(requestSeconds, sizeBits);
+    const downloadSeconds = path.downloadSeconds(requestSeconds, sizesBits[k]![next]!);
     const playedSeconds = plays ? Math.min(downloadSeconds, bufferSeconds) : 0;
     const stallSeconds = k === 0 && isPaused ? 0 : downloadSeconds - playedSeconds;
     return {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { createController } from './algorithms.ts';
 import { ConstantPath, PiecewisePath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, PlayerState } from './controller.ts';
-import type { PathForecast, QuantileForecast } from './forecast.ts';
+import type { ValidForecast } from './forecast.ts';
 import { createMpcD } from './mpc-d.ts';
 import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
@@ -14,14 +14,15 @@ import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
 import { qoeWeights } from './qoe.ts';
 import { anyDownloads, anyPath, anyState } from './random-states.fixture.ts';
+import { validForecast } from './valid-forecast.ts';
 
 const SEED = { seed: 7 };
 
 /** A forecast around the measured throughput; it changes from step to step. */
-function forecastFor(state: PlayerState): QuantileForecast {
+function forecastFor(state: PlayerState): ValidForecast {
   const last = state.downloads[state.downloads.length - 1];
   const bps = last === undefined ? 5e6 : last.receivedBits / last.downloadSeconds;
-  return {
+  return validForecast({
     issuedAtMs: state.nowSeconds * 1000,
     source: 'test',
     stepEndsSeconds: [1, 4, 12, 40],
@@ -29,14 +30,14 @@ function forecastFor(state: PlayerState): QuantileForecast {
     quantilesBps: [1, 0.6, 1.5, 0.8].map((factor) => [0.5, 1, 1.6].map((share) => share * factor * bps)),
     rankCorrelation: 0.7,
     handovers: [],
-  };
+  });
 }
 
 const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
 
-function truthAt(nowSeconds: number): PathForecast {
+function truthAt(nowSeconds: number): ValidForecast {
   const paths = [{ weight: 1, path: TRUE_PATH }];
-  return { kind: 'paths', issuedAtMs: nowSeconds * 1000, source: 'oracle', paths, handovers: [] };
+  return validForecast({ kind: 'paths', issuedAtMs: nowSeconds * 1000, source: 'oracle', paths, handovers: [] });
 }
 
 /** A running download of the top representation, two seconds old. */
@@ -227,14 +228,14 @@ describe('a change during a download', () => {
   });
 });
 
-function truthOf(bps: number): PathForecast {
+function truthOf(bps: number): ValidForecast {
   const paths = [{ weight: 1, path: new ConstantPath(bps) }];
-  return { kind: 'paths', issuedAtMs: 100e3, source: 'oracle', paths, handovers: [] };
+  return validForecast({ kind: 'paths', issuedAtMs: 100e3, source: 'oracle', paths, handovers: [] });
 }
 
 /** Narrow quantiles around a rate. */
-function forecastOf(bps: number): QuantileForecast {
-  return {
+function forecastOf(bps: number): ValidForecast {
+  return validForecast({
     issuedAtMs: 100e3,
     source: 'test',
     stepEndsSeconds: [4, 16, 48],
@@ -242,7 +243,7 @@ function forecastOf(bps: number): QuantileForecast {
     quantilesBps: [1, 1, 1].map(() => [0.95, 1, 1.05].map((share) => share * bps)),
     rankCorrelation: 0.7,
     handovers: [],
-  };
+  });
 }
 
 /** A ladder of 0.3, 0.9 and 2 Mbit/s, 4 s segments, 8 s buffered of 16, all downloads at `linkBps`. */

@@ -6,8 +6,9 @@
 import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
 import type { Download, InFlight, LiveState, PlayerState } from './controller.ts';
-import type { Forecast } from './forecast.ts';
+import type { ValidForecast } from './forecast.ts';
 import { type QoeWeights, qoeWeights } from './qoe.ts';
+import { validForecast } from './valid-forecast.ts';
 
 /** An integer or any number between two bounds. */
 export function anyNumber(min: number, max: number): fc.Arbitrary<number> {
@@ -146,7 +147,7 @@ export function rateOf({ downloads }: PlayerState): number {
 }
 
 /** A forecast near the throughput of the last download, of quantiles or of paths. */
-export function anyForecast(state: PlayerState): fc.Arbitrary<Forecast> {
+export function anyForecast(state: PlayerState): fc.Arbitrary<ValidForecast> {
   const { nowSeconds, utcMs = 0 } = state;
   const dip = {
     ...{ timingSeconds: 0.1, depth: 0.8, levels: [0.1, 0.5, 0.9], seconds: [0.1, 0.2, 0.5] },
@@ -180,14 +181,25 @@ export function anyForecast(state: PlayerState): fc.Arbitrary<Forecast> {
     kind: 'paths' as const,
     paths: rates.map((bps) => ({ weight: 1 / rates.length, path: new ConstantPath(bps) })),
   }));
-  return fc.tuple(anyCommon, fc.oneof(anyQuantiles, anyPaths)).map(([common, rest]) => ({ ...common, ...rest }));
+  return fc
+    .tuple(anyCommon, fc.oneof(anyQuantiles, anyPaths))
+    .map(([common, rest]) => validForecast({ ...common, ...rest }));
+}
+
+/** As a chain of forecasters: undefined for an invalid forecast. */
+export function validOrNone(forecast: unknown): ValidForecast | undefined {
+  try {
+    return validForecast(forecast);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The arguments of a controller. */
 export interface Question {
   state: PlayerState;
   inFlight: InFlight;
-  forecast: Forecast | undefined;
+  forecast: ValidForecast | undefined;
 }
 
 /** At any time, with or without a forecast; `isLive`: of a live stream, else of either kind. */

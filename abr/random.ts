@@ -13,6 +13,19 @@ export function seededRandom(seed: number): Random {
   };
 }
 
+/**
+ * Park and Miller's generator with a scrambled seed, uniform in [0, 1). MPC-L draws its futures with it: another
+ * generator would change its choices.
+ */
+export function minimalStandard(seed: number): Random {
+  const modulus = 2147483647;
+  let state = (((seed >>> 0) * 2654435769) % (modulus - 1)) + 1;
+  return () => {
+    state = (state * 48271) % modulus;
+    return (state - 1) / (modulus - 1);
+  };
+}
+
 /** A standard normal number (Box-Muller). */
 export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { highestWithin } from './ladder.ts';
 import { anyDownloads, anyLadder, anyState } from './random-states.fixture.ts';
-import { createThroughput, highestWithin } from './throughput.ts';
+import { createThroughput } from './throughput.ts';
 
 describe('highestWithin', () => {
   test('is the highest bitrate that fits, else the lowest', () => {

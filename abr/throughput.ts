@@ -5,16 +5,10 @@
 
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import { ewmaThroughputBps } from './ewma-throughput.ts';
+import { highestWithin } from './ladder.ts';
 
 /** dash.js's `bandwidthSafetyFactor`. */
 export const SAFETY_FACTOR = 0.9;
-
-/** Index of the highest bitrate that is at most `limitBps`; 0 if none is. */
-export function highestWithin(ladderBps: readonly number[], limitBps: number): number {
-  let r = ladderBps.length - 1;
-  while (r > 0 && ladderBps[r]! > limitBps) r--;
-  return r;
-}
 
 export function createThroughput(): Controller {
   return new Throughput();

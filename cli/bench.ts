@@ -9,17 +9,18 @@ import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/br
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
 import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
-import { defaultContexts, type KernelTier, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
+import { defaultContexts, type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
-import { impairmentNamed } from '../replay/kernel/kernel-steps.ts';
-import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
-import { quicCongestion, quicTierObstacle } from '../replay/kernel/transport-program.ts';
 import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
+import { BenchLink, type KernelTier } from '../transport/bench-link.ts';
+import { impairmentNamed } from '../transport/kernel-steps.ts';
+import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../transport/kernel-support.ts';
+import { quicCongestion, quicTierObstacle } from '../transport/transport-program.ts';
 import {
   addBenchmarkOptions,
   type Benchmark,
@@ -29,7 +30,7 @@ import {
 } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
-import { decimalNumber, wholeNumber } from './flags.ts';
+import { decimalNumber, wholeNumber } from './options.ts';
 import { Progress } from './progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
@@ -168,7 +169,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       scenario,
       pageDirectory,
       own: benchmark.own,
-      ...(kernel && { kernel }),
+      ...(kernel && { startLink: (played) => BenchLink.start(kernel, played) }),
       // `bench` reads models of the built-in forecaster only.
       ...(benchmark.foldModels && { models: benchmark.foldModels as Readonly<Record<string, ModelFile>> }),
       contexts,

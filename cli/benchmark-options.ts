@@ -39,10 +39,16 @@ import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { CommandIo, Output } from './command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
-import { collect, decimalNumber, seedOption, wholeNumber } from './flags.ts';
-import { readFoldModels, requireModelOfEachGroup } from './fold-models.ts';
+import {
+  collect,
+  decimalNumber,
+  readFoldModels,
+  requireModelOfEachGroup,
+  scenarioOption,
+  seedOption,
+  wholeNumber,
+} from './options.ts';
 import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
-import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** The flags as commander hands them over. */

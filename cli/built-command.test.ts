@@ -1,7 +1,7 @@
 /** Runs the built command as a user does: with threads, real signals and real pipes. */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -151,4 +151,20 @@ describe('the built command', () => {
     expect(status).toBe(0);
     expect(parseResults(stdout, 'stdout').sessions.length).toBe(94);
   });
+});
+
+test("README's comparison has enough sessions to rank the tails: MPC-L's is shorter than MPC-D's", () => {
+  const blocks = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/^```(?:sh)?$/m);
+  const block = blocks.find((text) => text.includes('npx leo-abr simulate') && text.includes('--scenario hd-16'))!;
+  symlinkSync(join(ROOT, 'replay'), at('replay'));
+  for (const line of block.trim().split('\n')) {
+    const args = [command, ...line.replace('npx leo-abr ', '').split(' ')];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+    expect({ status, error: status === 0 ? '' : stderr }).toEqual({ status: 0, error: '' });
+  }
+  const { summary } = parseResults(readFileSync(at('results.json'), 'utf8'), 'results.json');
+  const { vsBaseline } = summary.find((row) => row.dataset === 'synthetic-driving' && row.algorithm === 'mpc-l')!;
+  expect(vsBaseline!.qoeDiff.ci95![0]).toBeGreaterThan(0);
+  expect(vsBaseline!.severeShareDiff.ci95![1]).toBeLessThan(0);
+  expect(vsBaseline!.worst5pctDiff.value).toBeLessThan(0);
 });

@@ -7,7 +7,7 @@ import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { writeFilesAtomically } from '../replay/formats/write-file.ts';
 import type { CommandIo } from './command-io.ts';
-import { collect } from './flags.ts';
+import { collect } from './options.ts';
 import { readResults } from './report/read-results.ts';
 import { runsOf } from './report/runs.ts';
 import { requireWritableFolder } from './results-file.ts';

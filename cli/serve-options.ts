@@ -6,7 +6,7 @@ import { InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
-import { wholeNumber } from './flags.ts';
+import { wholeNumber } from './options.ts';
 import { readInput } from './results-file.ts';
 
 export function addListenOptions(command: Command, defaultPort: number): Command {

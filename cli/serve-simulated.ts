@@ -7,7 +7,7 @@ import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts'
 import { type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 import type { DishScript, SimulatedCapacity } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
-import { wholeNumber } from './flags.ts';
+import { wholeNumber } from './options.ts';
 
 export interface ScriptFlags {
   trace: string;

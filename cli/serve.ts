@@ -8,7 +8,7 @@ import { placeOf } from '../replay/formats/place.ts';
 import type { DishScript, Log, RunningService, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
-import { collect, decimalNumber } from './flags.ts';
+import { collect, decimalNumber } from './options.ts';
 import { readInput } from './results-file.ts';
 import {
   addListenOptions,

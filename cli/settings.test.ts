@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
-import { collect } from './flags.ts';
+import { collect } from './options.ts';
 import { Settings } from './settings.ts';
 
 /** The flags after parsing `args`, then the variables, then the file. */

@@ -20,7 +20,7 @@ import {
 } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, ExitWith } from './exit-status.ts';
-import { jobsOption } from './flags.ts';
+import { jobsOption } from './options.ts';
 import { Progress } from './progress.ts';
 import { writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';

@@ -19,7 +19,7 @@ import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synt
 import { traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { CommandIo } from './command-io.ts';
-import { decimalNumber, seedOption, wholeNumber } from './flags.ts';
+import { decimalNumber, seedOption, wholeNumber } from './options.ts';
 import { recordCommand } from './record/record.ts';
 import { count } from './report/format.ts';
 

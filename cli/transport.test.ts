@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { DEFAULT_FLOWS, parseFlows, type SweepRow } from '../replay/evaluation/transport-sweep.ts';
+import { DEFAULT_FLOWS, parseFlows, type SweepRow } from '../transport/sweep-ratios.ts';
 import { run } from './run.fixture.ts';
 import type { SweepFile } from './transport.ts';
 

@@ -7,26 +7,19 @@ import { InputError } from '../abr/errors.ts';
 import { parseShard, planBenchmark } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { parseStarts } from '../replay/evaluation/starts.ts';
-import {
-  DEFAULT_FLOWS,
-  parseFlows,
-  placeOfRow,
-  type SweepRow,
-  TCP_SETTINGS,
-} from '../replay/evaluation/transport-sweep.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { writeFilesAtomically } from '../replay/formats/write-file.ts';
-import { type DownloadResult, download, tcpDownload } from '../replay/kernel/download.ts';
-import { impairmentNamed, kernelSteps } from '../replay/kernel/kernel-steps.ts';
-import { kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
-import { transportObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
+import { type DownloadResult, download, tcpDownload } from '../transport/download.ts';
+import { impairmentNamed, kernelSteps } from '../transport/kernel-steps.ts';
+import { kernelTierObstacle } from '../transport/kernel-support.ts';
+import { DEFAULT_FLOWS, parseFlows, placeOfRow, type SweepRow, TCP_SETTINGS } from '../transport/sweep-ratios.ts';
+import { transportObstacle, transportProgram } from '../transport/transport-program.ts';
 import { noteLeftOut } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
-import { collect, decimalNumber, jobsOption, seedOption } from './flags.ts';
+import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './options.ts';
 import { withProgress } from './progress.ts';
 import { readJson, requireWritable, requireWritableFolder, writeOutput } from './results-file.ts';
-import { scenarioOption } from './scenario-option.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** What `sweep` writes and `report` reads. */

@@ -5,7 +5,7 @@ import { nameInPlayer } from '../replay/browser/algorithms.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
-import { parseServiceAddress } from './service-address.ts';
+import { parseService } from './service-status.ts';
 
 /**
  * Browsers open six connections to an origin: with more players, requests would wait for one another. Live, hls.js takes
@@ -29,7 +29,7 @@ export interface Choice {
   window: TimelineWindow;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
-  /** Address of the prediction service that MPC-L asks first; empty for none. */
+  /** The prediction service that MPC-L asks first: empty for none, `link` for one on the replayed link, or an address. */
   service: string;
 }
 
@@ -99,7 +99,7 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   choice.risk = numberUpTo('risk', 1, '', choice.risk);
 
   try {
-    choice.service = parseServiceAddress(parameters.get('service') ?? '');
+    choice.service = parseService(parameters.get('service') ?? '');
   } catch (error) {
     problems.push(`The page's address has a wrong service: ${(error as Error).message}.`);
   }

@@ -22,6 +22,10 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
   'mpc-d': { title: 'MPC-D', about: 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.' },
   'mpc-d:abandon': { title: 'MPC-D, abandoning', about: 'MPC-D that abandons a download before it stalls playback.' },
   'mpc-d:cap': { title: 'MPC-D, buffer cap', about: 'MPC-D that models the buffer cap in its plan.' },
+  'mpc-d:textbook': {
+    title: 'MPC-D, textbook',
+    about: 'MPC-D whose live plan waits for whole segments; the same as MPC-D on demand.',
+  },
   'mpc-l': {
     title: 'MPC-L',
     about: 'Plans on a distribution of throughput futures, with handovers and abandonment in the plan.',

@@ -5,9 +5,14 @@ import { type Choice, latestStart, MAX_PLAYERS } from './choice.ts';
 import { byId, options, setText } from './dom.ts';
 import { bitrate, clock } from './format.ts';
 import type { TraceListing } from './origin-client.ts';
-import { parseServiceAddress } from './service-address.ts';
+import { LINK_SERVICE, parseService } from './service-status.ts';
+
+/** The choice of a service by address. */
+const ADDRESS = 'address';
 
 export interface ControlsOptions {
+  /** Why no service can be started on the replayed link; undefined if one can. */
+  noLinkService: string | undefined;
   onChoice(change: Partial<Choice>): void;
   /** The viewer opened or dropped files. */
   onFiles(files: readonly File[]): void;
@@ -24,11 +29,12 @@ export class Controls {
   readonly #linkNote = byId('link-note');
   readonly #window = byId<HTMLSelectElement>('window');
   readonly #risk = byId<HTMLInputElement>('risk');
-  readonly #service = byId<HTMLInputElement>('service');
+  readonly #service = byId<HTMLSelectElement>('service');
+  readonly #address = byId<HTMLInputElement>('service-address');
   readonly #stop = byId<HTMLButtonElement>('stop');
   readonly #addPlayer = byId<HTMLButtonElement>('add-player');
 
-  constructor({ onChoice, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
+  constructor({ noLinkService, onChoice, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
     const scenarios = Object.values(SCENARIOS).map((one) => ({ value: one.name, label: scenarioLabel(one) }));
     this.#scenario.replaceChildren(...options(scenarios, ''));
     byId('controls').addEventListener('submit', (event) => event.preventDefault());
@@ -43,14 +49,26 @@ export class Controls {
     this.#risk.addEventListener('change', () => {
       if (this.#risk.value !== '' && this.#risk.reportValidity()) onChoice({ risk: Number(this.#risk.value) });
     });
-    this.#service.addEventListener('input', () => this.#showServiceProblem(''));
+    byId<HTMLOptionElement>('service-of-link').disabled = noLinkService !== undefined;
+    setText(byId('no-link-service'), noLinkService ?? '');
     this.#service.addEventListener('change', () => {
+      this.#address.hidden = this.#service.value !== ADDRESS;
+      if (this.#address.hidden) onChoice({ service: this.#service.value });
+      else this.#address.focus();
+    });
+    this.#address.addEventListener('input', () => this.#showAddressProblem(''));
+    this.#address.addEventListener('change', () => {
       try {
-        onChoice({ service: parseServiceAddress(this.#service.value) });
+        onChoice({ service: parseService(this.#address.value) });
       } catch (error) {
-        this.#showServiceProblem((error as Error).message);
-        this.#service.reportValidity();
+        this.#showAddressProblem((error as Error).message);
+        this.#address.reportValidity();
       }
+    });
+    const settings = byId('settings');
+    settings.addEventListener('click', () => {
+      const isOpen = byId('controls').classList.toggle('open');
+      settings.setAttribute('aria-expanded', String(isOpen));
     });
     byId('restart').addEventListener('click', onRestart);
     this.#stop.addEventListener('click', onStop);
@@ -90,15 +108,18 @@ export class Controls {
     setText(this.#linkNote, `${note} replayed satellite link, on one clock.`);
     this.#window.value = choice.window;
     this.#risk.value = String(choice.risk);
-    this.#service.value = choice.service;
-    this.#showServiceProblem('');
+    const isAddress = choice.service !== '' && choice.service !== LINK_SERVICE;
+    this.#service.value = isAddress ? ADDRESS : choice.service;
+    this.#address.hidden = !isAddress;
+    if (isAddress) this.#address.value = choice.service;
+    this.#showAddressProblem('');
     this.#addPlayer.disabled = choice.players.length >= MAX_PLAYERS;
   }
 
   /** Shows what is wrong with the service's address; empty for nothing. */
-  #showServiceProblem(problem: string): void {
-    this.#service.setCustomValidity(problem);
-    this.#service.setAttribute('aria-invalid', String(problem !== ''));
+  #showAddressProblem(problem: string): void {
+    this.#address.setCustomValidity(problem);
+    this.#address.setAttribute('aria-invalid', String(problem !== ''));
   }
 
   set canStop(can: boolean) {

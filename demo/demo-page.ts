@@ -14,7 +14,8 @@ import { PlayerPanel } from './player-panel.ts';
 import { isTunable } from './plugin-options.ts';
 import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run.ts';
 import { RunViews } from './run-views.ts';
-import { ServiceLink } from './service-link.ts';
+import { linkServiceProblem, ServiceLink } from './service-link.ts';
+import { LINK_SERVICE } from './service-status.ts';
 import { savePicture, saveResults } from './take-away.ts';
 import { Timeline } from './timeline-model.ts';
 import { removeWorker } from './worker-origin.ts';
@@ -66,7 +67,9 @@ export class DemoPage {
     this.#traces = traces;
     this.#notices = notices;
     this.#watch = new OriginWatch(origin, notices);
+    const noLinkService = linkServiceProblem(origin);
     this.#controls = new Controls({
+      noLinkService,
       onChoice: (change) => this.#choose(change),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
@@ -75,6 +78,10 @@ export class DemoPage {
     });
     const { choice, problems } = parseChoice(location.search, { traces });
     this.#choice = choice;
+    if (choice.service === LINK_SERVICE && noLinkService !== undefined) {
+      choice.service = '';
+      problems.push(`The page's address asks for a prediction service on the link. ${noLinkService}`);
+    }
     if (problems.length > 0) notices.show('address', { kind: 'hint', text: problems.join(' ') });
     this.#views.window = choice.window;
     this.#makePanels();
@@ -180,7 +187,7 @@ export class DemoPage {
     this.#notices.clear('run');
     const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, service } = this.#choice;
     const takers = this.#panels.filter(({ algorithm }) => isTunable(algorithm));
-    this.#service.connect(service, takers.length > 0);
+    this.#service.choose(service, takers.length > 0);
     const scenario = SCENARIOS[scenarioName]!;
     const trace = this.#traces.find(({ name }) => name === traceName)!;
     const panels = this.#panels;
@@ -199,8 +206,10 @@ export class DemoPage {
       }
       for (const [place, panel] of panels.entries()) {
         if (await isOvertakenNext()) return;
-        const forecaster = takers.includes(panel) ? this.#service.forecasterFor(place) : undefined;
         const session = sessions[place]!;
+        const ofLink = link === 'shared' ? sessions[0]! : session;
+        const forecaster = takers.includes(panel) ? await this.#service.forecasterFor(ofLink) : undefined;
+        if (isOvertaken()) return;
         const newPlayer = newPlayers[place]!;
         const neighbours = link === 'shared' ? panels.filter((other) => other !== panel) : [];
         const record = panel.prepare({

@@ -11,8 +11,8 @@ const NOTE =
   'In Mbit/s of undisturbed media: the mean bitrate on screen, less the cost of switches and of waiting. A full bar is ' +
   'the top bitrate without a pause.';
 const LIVE_NOTE =
-  'LoL+’s QoE in Mbit/s per 4 s of media: the bits on screen, less the cost of switches, stalls, latency and playback ' +
-  'rates off 1. A full bar is the top bitrate without any of them.';
+  'LoL+’s QoE in Mbit/s per 4 s of media: the bits on screen, less the cost of switches, stalls, latency and of ' +
+  'playing faster or slower than normal. A full bar is the top bitrate without any of them.';
 
 export class RaceView {
   readonly #host: HTMLElement;

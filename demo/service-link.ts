@@ -1,105 +1,105 @@
-/** The page's connection to a prediction service: a forecaster for each player that uses it, and its status. */
+/** The page's prediction service: a forecaster for each player that uses it, and its status. */
 
 import type { Forecaster, Observation, SessionContext } from 'leo-abr';
 import { createServiceForecaster, type ServiceForecaster } from 'leo-abr/service';
-import { needsTls } from '../predictor/service-client/needs-tls.ts';
+import { isLoopback, needsTls } from '../predictor/service-client/needs-tls.ts';
 import { byId, setText } from './dom.ts';
-import { probeService, type ServiceAnswer, type ServiceProbe } from './service-probe.ts';
-import { type ServedPlayer, serviceStatus } from './service-status.ts';
+import { LINK_SERVICE, type ServedPlayer, serviceStatus } from './service-status.ts';
 
-const PROBE_MS = 2000;
 const DRAW_MS = 250;
+
+/** Why this page's server cannot run a service on the replayed link; undefined if it can. */
+export function linkServiceProblem({ isWorker }: { isWorker: boolean }): string | undefined {
+  if (isWorker)
+    return 'A service needs a server, which this page does not have: npx leo-abr-tools serve-demo runs one.';
+  if (!isLoopback(location.hostname)) return 'Open this page on the machine that serves it: the service is only there.';
+  return undefined;
+}
 
 export class ServiceLink {
   readonly #state = byId('service-state');
   readonly #details = byId('service-details');
-  #address = '';
-  /** By place of the player. Each outlives a session, and so does what its client learned about the service. */
-  #forecasters = new Map<number, WatchedForecaster>();
-  #playing: readonly WatchedForecaster[] = [];
+  #service = '';
   #hasUser = false;
-  #probe: ServiceProbe | undefined;
-  #lastAnswer: ServiceAnswer | undefined;
-  #isBack = false;
-  #isAsking = false;
+  #failure: string | undefined;
+  #playing: WatchedForecaster[] = [];
+  /** Sessions whose links have a service. */
+  #links = new Set<string>();
+  /** Counts the runs: a service that starts after the end of its run is stopped again. */
+  #run = 0;
 
   constructor() {
-    setInterval(() => void this.#look(), PROBE_MS);
     setInterval(() => this.#draw(), DRAW_MS);
+    addEventListener('pagehide', () => this.rest());
   }
 
-  /** Selects a service, empty for none; `hasUser`: some player uses forecasts of a service. */
-  connect(address: string, hasUser: boolean): void {
+  /** Begins a run. `service`: empty for none, `LINK_SERVICE` or an address; `hasUser`: some player uses a service. */
+  choose(service: string, hasUser: boolean): void {
+    this.rest();
+    this.#service = service;
     this.#hasUser = hasUser;
-    if (address !== this.#address) {
-      this.rest();
-      this.#address = address;
-      this.#forecasters.clear();
-      this.#probe = undefined;
-      this.#lastAnswer = undefined;
-      this.#isBack = false;
-      this.#isAsking = false;
-      void this.#look();
-    }
+    this.#failure = undefined;
     this.#draw();
   }
 
-  /** The service's forecaster for the player at this place; undefined without a service. */
-  forecasterFor(place: number): Forecaster | undefined {
-    const address = this.#address;
-    if (address === '' || needsTls(address, location.href)) return undefined;
-    let forecaster = this.#forecasters.get(place);
-    if (forecaster === undefined) {
-      // Probe at once when a connection breaks.
-      const onState = ({ connection }: { connection: string }) => {
-        if (connection === 'waiting') void this.#look();
-      };
-      forecaster = new WatchedForecaster(createServiceForecaster(address, { onState }));
-      this.#forecasters.set(place, forecaster);
-    }
-    this.#playing = [...new Set([...this.#playing, forecaster])];
+  /**
+   * A forecaster for a player on the link of this session; undefined without a service. It is new in each run, because
+   * what a client has learnt about a service is of another replay.
+   */
+  async forecasterFor(session: { id: string }): Promise<Forecaster | undefined> {
+    const service = this.#service;
+    if (service === '' || (service !== LINK_SERVICE && needsTls(service, location.href))) return undefined;
+    const url = service === LINK_SERVICE ? await this.#startOn(session.id) : service;
+    if (url === undefined) return undefined;
+    const forecaster = new WatchedForecaster(createServiceForecaster(url));
+    this.#playing.push(forecaster);
     return forecaster;
   }
 
-  /** Closes the connections: no player plays any more. */
+  /** Closes the connections and stops the services: no player plays any more. */
   rest(): void {
+    this.#run++;
     for (const forecaster of this.#playing) forecaster.close();
     this.#playing = [];
+    for (const id of this.#links) void requestService(id, 'DELETE').catch(() => {});
+    this.#links.clear();
   }
 
-  async #look(): Promise<void> {
-    const address = this.#address;
-    if (address === '' || this.#isAsking || needsTls(address, location.href)) return;
-    this.#isAsking = true;
-    const probe = await probeService(address);
-    if (address !== this.#address) return;
-    this.#isAsking = false;
-    const wasThere = this.#probe?.isThere;
-    this.#probe = probe;
-    if (probe.isThere) {
-      if (wasThere === false) {
-        this.#isBack = this.#lastAnswer !== undefined;
-        for (const forecaster of this.#playing) forecaster.hurry();
+  async #startOn(id: string): Promise<string | undefined> {
+    const run = this.#run;
+    try {
+      const { url } = await requestService(id, 'POST');
+      if (run === this.#run) {
+        this.#links.add(id);
+        return url;
       }
-      this.#lastAnswer = probe;
+      await requestService(id, 'DELETE');
+    } catch (error) {
+      if (run === this.#run) this.#failure = (error as Error).message;
     }
-    this.#draw();
+    return undefined;
   }
 
   #draw(): void {
     const { kind, label, details } = serviceStatus({
-      address: this.#address,
+      service: this.#service,
       pageUrl: location.href,
-      probe: this.#probe,
-      lastAnswer: this.#lastAnswer,
-      isBack: this.#isBack,
       players: this.#playing,
       hasUser: this.#hasUser,
+      failure: this.#failure,
     });
     this.#state.dataset['kind'] = kind;
     setText(this.#state, label);
     setText(this.#details, details);
   }
+}
+
+/** Starts or stops the service on a session's link (cli/link-services.ts). Throws the server's reason. */
+async function requestService(id: string, method: 'POST' | 'DELETE'): Promise<{ url: string }> {
+  const response = await fetch(new URL(`link-service/${id}`, document.baseURI), { method, keepalive: true });
+  const body = (await response.json()) as { url: string } & { error?: string };
+  if (!response.ok) throw new Error(body.error ?? `status ${response.status}`);
+  return body;
 }
 
 /** The client, and whether its latest forecast was used. */
@@ -146,11 +146,5 @@ class WatchedForecaster implements Forecaster, ServedPlayer {
 
   close(): void {
     this.#client.close();
-  }
-
-  /** The service is back: drop the client's growing retry pause, so that it connects at the next decision. */
-  hurry(): void {
-    const { connection } = this.#client.state;
-    if (connection === 'waiting' || connection === 'refused') this.#client.reconnect();
   }
 }

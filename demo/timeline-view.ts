@@ -66,6 +66,7 @@ export class TimelineView {
   #shown: Lane[] = [];
   #run: Run | undefined;
   #isMinute = false;
+  #builtNarrow = false;
   #nowSeconds = 0;
   #markedSeconds: number | undefined;
   #forecasts: readonly { place: number; decision: DecisionNote | undefined }[] = [];
@@ -82,8 +83,7 @@ export class TimelineView {
     host.addEventListener('pointerleave', () => this.onPoint(undefined, false));
     new ResizeObserver(() => this.#resize()).observe(host);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-      for (const addLane of this.#build()) addLane();
-      this.draw();
+      this.#rebuild();
     });
   }
 
@@ -161,6 +161,7 @@ export class TimelineView {
     const palette = readPalette();
     const lanes: Lane[] = [];
     this.#lanes = lanes;
+    this.#builtNarrow = this.#isNarrow;
     const kinds = [
       () => this.#linkLane(run, palette),
       () => this.#bitrateLane(run, palette),
@@ -312,7 +313,7 @@ export class TimelineView {
     const handovers = timeline.handovers();
     const axis: uPlot.Axis = {
       stroke: palette.axis,
-      font: '11px system-ui, sans-serif',
+      font: `${this.#isNarrow ? 14 : 12}px system-ui, sans-serif`,
       grid: { stroke: palette.grid, width: 1 },
       ticks: { show: false },
     };
@@ -371,7 +372,14 @@ export class TimelineView {
     return this.#host.clientWidth < 600;
   }
 
+  #rebuild(): void {
+    for (const addLane of this.#build()) addLane();
+    this.draw();
+  }
+
   #resize(): void {
+    // Its labels are larger.
+    if (this.#lanes.length > 0 && this.#isNarrow !== this.#builtNarrow) this.#rebuild();
     for (const { plot, height } of this.#lanes) {
       plot.setSize({ width: Math.max(this.#host.clientWidth, 100), height: height() });
     }

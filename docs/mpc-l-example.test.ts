@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { PlayerState } from '../abr/controller.ts';
-import type { QuantileForecast } from '../abr/forecast.ts';
 import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
 import { createMpcL } from '../abr/mpc-l/mpc-l.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
 import { qoeWeights } from '../abr/qoe.ts';
+import { validForecast } from '../abr/valid-forecast.ts';
 
 const ladderBps = [3e6, 8e6, 15e6];
 const state: PlayerState = {
@@ -24,7 +24,7 @@ const state: PlayerState = {
   downloads: [],
   weights: qoeWeights('linear', ladderBps),
 };
-const forecast: QuantileForecast = {
+const forecast = validForecast({
   issuedAtMs: 100e3,
   source: 'example',
   stepEndsSeconds: [4, 20],
@@ -35,7 +35,7 @@ const forecast: QuantileForecast = {
   ],
   rankCorrelation: 0.7,
   handovers: [],
-};
+});
 /** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download. */
 const options: MpcLOptions = { risk: 0, abandon: false, tuning: { futures: 4 } };
 

@@ -1,4 +1,4 @@
-/** `npm run reproduce`: its steps fit the tables of the documents, and `--check` finds what differs. */
+/** `npm run reproduce` and `npm run tables`: documents state what docs/results has, and `--check` finds what differs. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,148 +6,119 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { testResults, testSession } from '../replay/evaluation/test-sessions.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 interface Table {
-  doc: string;
-  heading: string;
-  columns: Record<string, unknown>;
-  where?: Record<string, string>;
+  files: string[];
+  columns: Record<string, number | null>;
+  rows: unknown[][];
+  compare?: 'interval';
+}
+interface ResultStep {
+  commands: string[][];
+  tables: Record<string, Table>;
 }
 
-const scripts = (name: string) => import(new URL(`../scripts/${name}`, import.meta.url).href);
-const { STEPS } = (await scripts('reproduce-steps.js')) as {
-  STEPS: Record<string, { tables: Table[]; commands: string[] }>;
-};
-const { tableDifferences } = (await scripts('table-differences.js')) as {
-  tableDifferences(
-    table: object,
-    folders: { docs: string; results: string; without?: string[] },
-  ): { compared: number; differences: string[] };
+const { readSteps, writeStep, differences } = (await import(
+  new URL('../scripts/result-steps.js', import.meta.url).href
+)) as {
+  readSteps(folder: string): Record<string, ResultStep>;
+  writeStep(file: string, step: object): void;
+  differences(table: Table, now: (unknown[] | undefined)[], without?: string[]): { compared: number; lines: string[] };
 };
 
 let folder: string;
+const at = (...names: string[]) => join(folder, ...names);
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-reproduce-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.each(Object.keys(STEPS))('step %s', (name) => {
-  const { tables, commands } = STEPS[name]!;
+const script = (name: string, ...args: string[]) =>
+  spawnSync(process.execPath, [join(ROOT, 'scripts', name), ...args], { encoding: 'utf8' });
 
-  test('has commands that bash can parse', () => {
-    for (const command of commands) expect(spawnSync('bash', ['-nc', command]).status).toBe(0);
-  });
+describe('docs/results', () => {
+  const steps = readSteps(join(ROOT, 'docs', 'results'));
 
-  test('fits tables of documents that name it', () => {
-    for (const table of tables) {
-      const page = table.doc.startsWith('docs/results/') ? 'docs/results/README.md' : table.doc;
-      const names = readFileSync(join(ROOT, page), 'utf8').match(/npm run reproduce -- [\w -]+/g) ?? [];
-      expect(names.flatMap((command) => command.split(' '))).toContain(name);
-      // The table is found, and its rows ask for a report that is not there.
-      const docs = join(ROOT, 'docs');
-      expect(() => tableDifferences(table, { docs, results: folder })).toThrow(/ENOENT.*\.md'/);
+  test.each(Object.entries(steps))('%s has commands that bash can parse, and whole rows', (name, step) => {
+    for (const lines of step.commands) expect(spawnSync('bash', ['-nc', lines.join('\n')]).status).toBe(0);
+    for (const { columns, rows } of Object.values(step.tables)) {
+      expect(rows.length).toBeGreaterThan(0);
+      for (const row of rows) expect(row).toHaveLength(Object.keys(columns).length);
     }
-  });
-});
-
-describe('tableDifferences', () => {
-  const table = {
-    ...{ doc: 'docs/page.md', heading: 'Figures', where: { links: 'ten' } },
-    ...{ report: 'report.md', caption: '{links}:', names: { ten: 'all' }, row: { algorithm: '{algorithm}' } },
-    columns: { 'QoE, worst': ['QoE', 'least'], 'QoE, worst#2': 'QoE#2' },
-  };
-  const compare = (doc: string, report: string, more = {}, without: string[] = []) => {
-    writeFileSync(join(folder, 'page.md'), doc);
-    writeFileSync(join(folder, 'report.md'), report);
-    return tableDifferences({ ...table, ...more }, { docs: folder, results: folder, without });
-  };
-  const DOC = `# Page\n\n## Figures\n\nText.\n
-| links | algorithm | QoE, worst | QoE, worst |
-| ----- | --------- | ---------: | ---------- |
-| ten   | \`mpc-l\` | 1.2, −30   | **+0.42 (-0.10 to +1.00)** |
-| two   | \`mpc-l\` | 9.9, 9     | 9 |\n\n## Other\n`;
-  const REPORT = `one: a caption\n\n| algorithm | QoE | least | QoE |\n| --- | --- | --- | --- |\n| mpc-l | 5 | 5 | 5 |\n
-all: a caption\n\n| algorithm | QoE | least | QoE |\n| --- | --- | --- | --- |\n| mpc-l | 1.24 | −29.7 | +0.42 (−0.10 to +1.00) |\n`;
-
-  test('equal numbers up to rounding', () => {
-    expect(compare(DOC, REPORT)).toEqual({ compared: 5, differences: [] });
-  });
-
-  test.each([
-    ['1.24', '1.26', 'ten mpc-l: QoE, worst is 1.2, −30 in the doc, 1.26, −29.7 now'],
-    ['−29.7', '29.7', 'ten mpc-l: QoE, worst is 1.2, −30 in the doc, 1.24, 29.7 now'],
-    ['+1.00)', '+1.01)', 'ten mpc-l: QoE, worst#2 is +0.42 (-0.10 to +1.00) in the doc, +0.42 (−0.10 to +1.01) now'],
-    ['| 1.24 |', '| – |', 'ten mpc-l: QoE, worst is 1.2, −30 in the doc, –, −29.7 now'],
-  ])('%s -> %s differs', (from, to, difference) => {
-    expect(compare(DOC, REPORT.replace(from, to)).differences).toEqual([difference]);
-  });
-
-  test('within the interval of the document, where it has one', () => {
-    const within = { within: 'interval' };
-    const now = (value: string) => compare(DOC, REPORT.replace('+0.42 (', `${value} (`), within);
-    expect(now('+0.99')).toEqual({ compared: 3, differences: [] });
-    expect(now('−0.11').differences).toHaveLength(1);
-    expect(now('+1.01').differences).toHaveLength(1);
-  });
-
-  test('rows of a set that was not played, and over all sets, are left out', () => {
-    expect(compare(DOC, REPORT, {}, ['all'])).toEqual({ compared: 0, differences: [] });
-    expect(compare(DOC, REPORT, { acrossSets: 'all' }, ['other'])).toEqual({ compared: 0, differences: [] });
-    expect(compare(DOC, REPORT, {}, ['other'])).toEqual({ compared: 5, differences: [] });
-  });
-
-  test('a table, row or column that is missing is an error', () => {
-    expect(() => compare(DOC.replace('## Figures', '## Numbers'), REPORT)).toThrow('no heading "Figures"');
-    expect(() => compare(DOC.replaceAll('QoE, worst', 'QoE'), REPORT)).toThrow('no table with the columns');
-    expect(() => compare(DOC, REPORT.replaceAll('mpc-l', 'mpc-d'))).toThrow('no QoE of [["algorithm","mpc-l"]]');
-  });
-});
-
-describe('npm run reproduce', () => {
-  const at = (name: string) => join(folder, name);
-  const reproduce = (...args: string[]) =>
-    spawnSync(
-      process.execPath,
-      [
-        join(ROOT, 'scripts', 'reproduce.js'),
-        ...['--steps', at('steps.mjs'), '--data', at('data'), '--docs', at('docs'), '--out', at('out'), ...args],
-      ],
-      { encoding: 'utf8' },
+    writeStep(at('step.json'), step);
+    expect(readFileSync(at('step.json'), 'utf8')).toBe(
+      readFileSync(join(ROOT, 'docs', 'results', `${name}.json`), 'utf8'),
     );
-  const step = (more: object) => ({
-    does: 'it',
-    minutes: 2,
-    gigabytes: 0.5,
-    recordings: ['links'],
-    commands: ['echo "$(cat $DATA/links/a.csv) --seed 7" > /dev/null', 'cat $DATA/links/a.csv > $OUT/report.md'],
-    tables: [
-      { doc: 'docs/page.md', heading: 'Page', report: 'report.md', row: { name: '{name}' }, columns: { QoE: 'QoE' } },
-    ],
-    ...more,
   });
-  const TABLE = '| name | QoE |\n| --- | --- |\n| a | 1.5 |\n';
+
+  test('has the tables of the documents', () => {
+    expect(script('tables.js', '--check')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+});
+
+describe('differences', () => {
+  const table: Table = {
+    files: [],
+    columns: { recordings: null, algorithm: null, QoE: 1, 'QoE, difference': 2 },
+    rows: [
+      ['one', 'mpc-l', 1.2, [0.42, -0.1, 1]],
+      ['all', 'mpc-l', 1.2, null],
+    ],
+  };
+  const now = (qoe: number, difference: unknown) => [['one', 'mpc-l', qoe, difference], table.rows[1]];
+
+  test('are those of any number', () => {
+    expect(differences(table, table.rows)).toEqual({ compared: 3, lines: [] });
+    expect(differences(table, now(1.3, [0.42, -0.1, 1.01]))).toEqual({
+      compared: 3,
+      lines: [
+        'one mpc-l: QoE is 1.2 in docs, 1.3 now',
+        'one mpc-l: QoE, difference is [0.42,-0.1,1] in docs, [0.42,-0.1,1.01] now',
+      ],
+    });
+  });
+
+  test('are outside the interval, where a run cannot be repeated exactly', () => {
+    const within = { ...table, compare: 'interval' as const };
+    expect(differences(within, now(9, [0.99, 0, 2]))).toEqual({ compared: 1, lines: [] });
+    for (const value of [-0.11, 1.01]) expect(differences(within, now(1.2, [value, 0, 2])).lines).toHaveLength(1);
+    expect(differences(within, now(1.2, null)).lines).toHaveLength(1);
+  });
+
+  test('leave out rows of data sets that were not played', () => {
+    expect(differences(table, now(9, null), ['one'])).toEqual({ compared: 0, lines: [] });
+    expect(differences(table, now(1.2, [0.42, -0.1, 1]), ['other'])).toEqual({ compared: 2, lines: [] });
+    expect(() => differences(table, [undefined, table.rows[1]])).toThrow('no row one mpc-l in the results');
+  });
+});
+
+describe('npm run reproduce and npm run tables', () => {
+  const reproduce = (...args: string[]) =>
+    script('reproduce.js', '--data', at('data'), '--results', at('docs/results'), '--out', at('out'), ...args);
+  const table = { files: ['a*.json'], columns: { recordings: null, algorithm: null, QoE: 1 } };
+  const step = {
+    ...{ does: 'it', minutes: 2, gigabytes: 0.5, recordings: ['links'] },
+    commands: [['echo "--seed 7" > /dev/null', 'cp $DATA/links/all.json $OUT']],
+    tables: { one: { ...table, rows: [['set', 'mpc-d', 10]] } },
+  };
+  const state = (qoe: number) =>
+    writeStep(at('docs/results/one.json'), { ...step, tables: { one: { ...table, rows: [['set', 'mpc-d', qoe]] } } });
   beforeAll(() => {
     mkdirSync(at('data/links'), { recursive: true });
-    mkdirSync(at('docs'));
-    const steps = {
-      one: step({}),
-      two: step({ needs: 'browser' }),
-      three: step({ recordings: ['links', 'far/b', 'far/c'] }),
-      // Its command plays one half, and fails in between.
-      halves: step({
-        recordings: ['links', 'far/leocc-digitised'],
-        commands: [
-          'test -e $OUT/half || { touch $OUT/half; exit 4; }',
-          'test "$TRACES" = "--traces $DATA/links"',
-          'cat $DATA/links/a.csv > $OUT/report.md',
-        ],
-      }),
-    };
-    writeFileSync(at('steps.mjs'), `export const STEPS = ${JSON.stringify(steps)};`);
-    writeFileSync(at('data/links/a.csv'), TABLE);
-    writeFileSync(at('docs/page.md'), `# Page\n\n${TABLE}`);
+    mkdirSync(at('docs/results'), { recursive: true });
+    writeFileSync(at('data/links/all.json'), JSON.stringify(testResults([testSession({ qoeLinear: 10.04 })])));
+    state(10);
+    writeStep(at('docs/results/two.json'), { ...step, needs: 'browser', tables: {} });
+    writeStep(at('docs/results/three.json'), { ...step, recordings: ['links', 'far/b', 'far/c'], tables: {} });
+    // Its command plays one half, and fails in between.
+    writeStep(at('docs/results/halves.json'), {
+      ...{ ...step, recordings: ['links', 'far/leocc-digitised'] },
+      commands: [['test -e $OUT/half || { touch $OUT/half; exit 4; }'], ['test "$TRACES" = "--traces $DATA/links"']],
+      tables: {},
+    });
   });
 
   test('lists what it will run, for how long, and why it does not run the others', () => {
@@ -165,35 +136,65 @@ describe('npm run reproduce', () => {
     expect(reproduce('--list', '--with', 'browser').stderr).toContain('3 steps, 6 min, 1.5 GB in ');
     expect(existsSync(at('out'))).toBe(false);
     expect(reproduce('four')).toMatchObject({ status: 2, stderr: expect.stringContaining('no step four') });
+    expect(reproduce('--lst')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ') });
+    expect(reproduce('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('usage: ') });
   });
 
-  test('--check passes, and fails once a table has another number', () => {
+  test('--check passes, and fails once a number differs; --update states it', () => {
     const passes = reproduce('--check', 'one');
-    expect([passes.status, passes.stdout]).toEqual([0, 'one: docs/page.md, Page: 1 numbers compared, 0 differ\n']);
-    const { commit, seeds, machine, versions, inputs, outputs } = JSON.parse(
+    expect([passes.status, passes.stdout]).toEqual([0, 'one: 1 numbers compared, 0 differ\n']);
+    const { commit, machine, versions, inputs, outputs } = JSON.parse(
       readFileSync(at('out/one/manifest.json'), 'utf8'),
     );
     expect(commit).toMatch(/^[0-9a-f]{40}/);
-    expect([seeds, machine.cores > 0, versions.node]).toEqual([[7], true, process.version]);
-    expect(outputs['report.md']).toBe(inputs['links/a.csv']);
+    expect([machine.cores > 0, versions.node]).toEqual([true, process.version]);
+    expect(outputs['all.json']).toBe(inputs['links/all.json']);
 
-    writeFileSync(at('docs/page.md'), `# Page\n\n${TABLE.replace('1.5', '1.6')}`);
+    state(10.1);
     const fails = reproduce('--check', 'one');
     expect(fails.status).toBe(1);
-    expect(fails.stdout).toContain('one: docs/page.md, Page: a: QoE is 1.6 in the doc, 1.5 now\n');
+    expect(fails.stdout).toContain('one: set mpc-d: QoE is 10.1 in docs, 10 now\n');
+    expect(reproduce('--update', 'one').status).toBe(0);
+    expect(readSteps(at('docs/results'))['one']!.tables['one']!.rows).toEqual([['set', 'mpc-d', 10]]);
     expect(reproduce('three').status).toBe(1);
   });
 
   test('a step that fails does not stop others, and goes on from there the next time', () => {
-    writeFileSync(at('docs/page.md'), `# Page\n\n${TABLE}`);
     const fails = reproduce('--check', 'halves', 'one');
     expect(fails.status).toBe(1);
     expect(fails.stderr).toContain('halves: status 4; the same command goes on from there\n');
-    expect(fails.stdout).toBe('one: docs/page.md, Page: 1 numbers compared, 0 differ\n');
-    const passes = reproduce('--check', 'halves');
-    expect([passes.status, passes.stdout]).toEqual([
-      0,
-      'halves: docs/page.md, Page: 1 numbers compared, and not what needs leocc-digitised, 0 differ\n',
+    expect(fails.stdout).toBe('one: 1 numbers compared, 0 differ\n');
+    expect(reproduce('--check', 'halves').status).toBe(0);
+  });
+
+  test('tables are written between their marks', () => {
+    const columns = { name: null, QoE: 1, 'QoE, difference': 2 };
+    const rows = [
+      ['a', 10, [1.5, 0.25, 2]],
+      ['b', -0.5, [-1, -2, 3]],
+      ['c', 3, null],
+    ];
+    writeStep(at('docs/results/two.json'), { ...step, tables: { two: { columns, rows } } });
+    writeFileSync(at('docs/page.md'), 'Before\n<!-- table: two[name=a] two[name=b] -->\nold\n<!-- /table -->\nafter\n');
+    expect(script('tables.js', '--docs', at('docs'), '--check').status).toBe(1);
+    expect(script('tables.js', '--docs', at('docs')).status).toBe(0);
+    const page = readFileSync(at('docs/page.md'), 'utf8');
+    expect(page.split('\n')).toEqual([
+      'Before',
+      '<!-- table: two[name=a] two[name=b] -->',
+      '',
+      '| name |  QoE |            QoE, difference |',
+      '| ---- | ---: | -------------------------: |',
+      '| `a`  | 10.0 | **+1.50 (+0.25 to +2.00)** |',
+      '| `b`  | -0.5 |     -1.00 (-2.00 to +3.00) |',
+      '',
+      '<!-- /table -->',
+      'after',
+      '',
     ]);
+    expect(script('tables.js', '--docs', at('docs'), '--check').status).toBe(0);
+    writeFileSync(at('docs/page.md'), '<!-- table: none -->\n<!-- /table -->\n');
+    expect(script('tables.js', '--docs', at('docs')).stderr).toContain('page.md: no table none in docs/results');
+    expect(script('tables.js', '--page')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ') });
   });
 });

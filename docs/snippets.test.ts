@@ -110,9 +110,13 @@ describe('commands', () => {
     async ({ command }) => {
       const args = command.split(' ').slice(2);
       // Other tests start browsers and servers; here only their flags are checked. The simulator is slow in Jest's
-      // sandbox: the first segments of each session (of a live one, those before the join and two more) are enough.
+      // sandbox: the first segments of each session (of a live one, those before the join and two more) of some of the sessions are enough.
       const isHelp = ['bench', 'serve', 'serve-demo'].includes(args[0]!);
-      const asked = isHelp ? [args[0]!, '--help'] : args[0] === 'simulate' ? [...args, '--segments', '12'] : args;
+      const asked = isHelp
+        ? [args[0]!, '--help']
+        : args[0] === 'simulate'
+          ? [...args, '--segments', '12', '--shard', '1/10']
+          : args;
       const { status, stdout, stderr } = await run(asked);
       expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
       if (isHelp) for (const flag of args.filter((one) => one.startsWith('--'))) expect(stdout).toContain(`${flag} `);

@@ -11,12 +11,13 @@ import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
 import { BROWSER_HOUSEHOLDS, householdNamed, parseHousehold } from '../replay/households.ts';
-import { NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
-import { allowCongestionControl, kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
 import { importOwnAlgorithms } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, SeatInHousehold } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
 import type { Trace } from '../replay/trace.ts';
+import { BenchLink } from '../transport/bench-link.ts';
+import { NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../transport/kernel-steps.ts';
+import { allowCongestionControl, kernelTierObstacle } from '../transport/kernel-support.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const TEMPLATE = path('../docs/examples/my-algorithm.ts');
@@ -375,7 +376,8 @@ test("a session behind the kernel's TCP", async () => {
     sessions: [planned],
     scenario,
     pageDirectory: PAGE_DIRECTORY,
-    kernel: { tier: 'kernel', congestionControl: 'bbr', impairment: STARLINK_IMPAIRMENT },
+    startLink: (played) =>
+      BenchLink.start({ tier: 'kernel', congestionControl: 'bbr', impairment: STARLINK_IMPAIRMENT }, played),
     onPlayed: (sessions) => void played.push(...sessions),
   });
   const [{ result, record, inconsistencies, linkStatistics }, ...others] = played as [PlayedSession];
@@ -401,7 +403,8 @@ test("a household behind the kernel's TCP", async () => {
     sessions: [{ trace, startSeconds: 15, segmentCount: 3, algorithm: 'mpc-d', seed: 3, household }],
     scenario,
     pageDirectory: PAGE_DIRECTORY,
-    kernel: { tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT },
+    startLink: (played) =>
+      BenchLink.start({ tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT }, played),
     onPlayed: (sessions) => void played.push(...sessions),
   });
   expect(played.map(({ result }) => result.endedBy)).toEqual(['end', 'end']);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath } from '../abr/capacity-path.ts';
 import type { Forecast, Forecaster, QuantileForecast } from '../abr/forecast.ts';
-import { validateForecast } from '../abr/validate-forecast.ts';
+import { validForecast } from '../abr/valid-forecast.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
 
 const FORECAST: QuantileForecast = {
@@ -121,7 +121,7 @@ describe('ForecastChain', () => {
         const { chain, faults } = chainOf(published.map((forecast, i) => publishing(`${i}`, forecast)));
         chain.start({ seed: 0 });
         const found = chain.latest(nowSeconds);
-        if (found !== undefined) expect(validateForecast(found)).toBeUndefined();
+        if (found !== undefined) expect(() => validForecast(found)).not.toThrow();
         expect(faults.length).toBeLessThanOrEqual(published.length);
         for (const { message } of faults) expect(message).toMatch(/expected .*, got /);
       }),
@@ -130,7 +130,7 @@ describe('ForecastChain', () => {
   });
 });
 
-describe('validateForecast', () => {
+describe('validForecast', () => {
   const path = new ConstantPath(1e6);
   const fluctuation = { levels: [0.1, 0.5, 0.9], ratios: [0, 1, 1.5], correlation: 0.4 };
   const dip = {
@@ -152,7 +152,7 @@ describe('validateForecast', () => {
     ['a fluctuation', fluctuating({})],
     ['a dip', dipping({})],
     ['paths', { kind: 'paths', issuedAtMs: 0, source: 'oracle', paths: [{ weight: 1, path }], handovers: [] }],
-  ])('accepts %s', (_, forecast) => expect(validateForecast(forecast)).toBeUndefined());
+  ])('accepts %s', (_, forecast) => expect(() => validForecast(forecast)).not.toThrow());
 
   test.each<[unknown, string]>([
     [null, 'forecast: expected an object, got null'],
@@ -214,5 +214,5 @@ describe('validateForecast', () => {
       }),
       'values that can be read',
     ],
-  ])('says what is wrong with %#', (forecast, message) => expect(validateForecast(forecast)).toContain(message));
+  ])('says what is wrong with %#', (forecast, message) => expect(() => validForecast(forecast)).toThrow(message));
 });

@@ -4,13 +4,15 @@
  */
 
 import {
+  ageSecondsOf,
   EPOCH_SECONDS,
   type Forecast,
   type Forecaster,
   type Observation,
   type SessionContext,
+  type ValidForecast,
 } from '../abr/forecast.ts';
-import { validateForecast } from '../abr/validate-forecast.ts';
+import { validForecast } from '../abr/valid-forecast.ts';
 
 export interface ForecasterFault {
   /** Name of the forecaster. */
@@ -44,7 +46,7 @@ export class ForecastChain implements Forecaster {
   readonly #staleSeconds: number;
   readonly #reported = new Map<Forecaster, ForecasterFault['during']>();
   /** The newest valid forecast of each, to validate every forecast once only. */
-  readonly #valid: (Forecast | undefined)[];
+  readonly #valid: (ValidForecast | undefined)[];
 
   /** The most trusted forecaster comes first. */
   constructor(forecasters: readonly Forecaster[], options: ForecastChainOptions = {}) {
@@ -75,27 +77,26 @@ export class ForecastChain implements Forecaster {
     }
   }
 
-  latest(nowSeconds: number): Forecast | undefined {
-    for (let i = 0; i < this.#forecasters.length; i++) {
-      const forecaster = this.#forecasters[i]!;
-      const forecast = this.#guarded(forecaster, 'latest', () => forecaster.latest(nowSeconds));
+  latest(nowSeconds: number): ValidForecast | undefined {
+    for (const [i, forecaster] of this.#forecasters.entries()) {
+      const forecast = this.#guarded(forecaster, 'latest', () => this.#validated(i, forecaster.latest(nowSeconds)));
       if (forecast === undefined) continue;
-      if (forecast !== this.#valid[i]) {
-        const wrong = validateForecast(forecast);
-        if (wrong !== undefined) {
-          this.#report({ forecaster: forecaster.name, during: 'latest', message: wrong }, forecaster);
-          continue;
-        }
-        this.#valid[i] = forecast;
-        if (this.#onRecovery !== undefined && this.#reported.get(forecaster) === 'latest') {
-          this.#reported.delete(forecaster);
-          this.#onRecovery(forecaster.name);
-        }
-      }
-      const age = nowSeconds - forecast.issuedAtMs / 1000;
-      if (age < this.#staleSeconds && age >= -FUTURE_SLACK_SECONDS) return forecast;
+      const ageSeconds = ageSecondsOf(forecast, nowSeconds);
+      if (ageSeconds < this.#staleSeconds && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
     }
     return undefined;
+  }
+
+  #validated(i: number, forecast: Forecast | undefined): ValidForecast | undefined {
+    if (forecast === undefined || forecast === this.#valid[i]) return forecast && this.#valid[i];
+    const valid = validForecast(forecast);
+    this.#valid[i] = valid;
+    const forecaster = this.#forecasters[i]!;
+    if (this.#onRecovery !== undefined && this.#reported.get(forecaster) === 'latest') {
+      this.#reported.delete(forecaster);
+      this.#onRecovery(forecaster.name);
+    }
+    return valid;
   }
 
   #guarded<T>(forecaster: Forecaster, during: ForecasterFault['during'], act: () => T): T | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Observation, SILENCE_SECONDS } from '../abr/forecast.ts';
-import { type MeteredRequest, ObservationMeter } from './observation-meter.ts';
+import { ObservationMeter } from './observation-meter.ts';
 
 function recorded(feed: (meter: ObservationMeter, seen: Observation[]) => void): Observation[] {
   const observations: Observation[] = [];
@@ -169,14 +169,17 @@ describe('ObservationMeter', () => {
         let sent = 0;
         let now = 0;
         const seen = recorded((meter) => {
-          const requests: MeteredRequest[] = [];
+          const requests: object[] = [];
+          const begun = new Set<object>();
           for (const { waitSeconds, what, of, bits } of steps) {
             now += waitSeconds;
             const request = requests[of % Math.max(1, requests.length)];
-            const hasBegun = request?.reportedSeconds !== undefined;
+            const hasBegun = request !== undefined && begun.has(request);
             if (what === 'send') requests.push(meter.requestSent(now));
-            else if (what === 'begin' && request && !hasBegun) meter.firstByte(request, now);
-            else if (what === 'progress' && request && hasBegun) {
+            else if (what === 'begin' && request && !hasBegun) {
+              begun.add(request);
+              meter.firstByte(request, now);
+            } else if (what === 'progress' && request && hasBegun) {
               meter.received(request, now, bits);
               sent += bits;
             } else if (what === 'end' && request) {

@@ -10,8 +10,8 @@ const PIECES_PER_SECOND = 10;
  */
 const SETTLE_SECONDS = 0.15;
 
-/** An active request, from `requestSent`; pass it to the other methods. */
-export interface MeteredRequest {
+/** What the meter keeps of a request in flight. */
+interface Metered {
   /** When it was sent; if it waits for media that does not exist yet, when that will exist. */
   sentSeconds: number;
   /** Its bits are known until this time; undefined before its first byte. */
@@ -33,7 +33,8 @@ type Piece = Throughput | (Observation & { kind: 'idle' });
  */
 export class ObservationMeter {
   readonly #emit: (observation: Observation) => void;
-  readonly #requests: MeteredRequest[] = [];
+  /** By the object that stands for the request. */
+  readonly #requests = new Map<object, Metered>();
   /** Closed pieces that may still receive bits, and latencies between them, in order of time. */
   #queue: Observation[] = [];
   #open: Piece | undefined = { kind: 'idle', startSeconds: 0, endSeconds: 0 };
@@ -45,26 +46,25 @@ export class ObservationMeter {
     this.#emit = emit;
   }
 
-  requestSent(atSeconds: number): MeteredRequest {
+  /** `request` is any object, to pass to the other methods until the request ends. Returns it. */
+  requestSent(atSeconds: number, request: object = {}): object {
     this.#account(atSeconds);
-    const request = { sentSeconds: this.#nowSeconds, reportedSeconds: undefined, latency: undefined };
-    this.#requests.push(request);
+    this.#requests.set(request, { sentSeconds: this.#nowSeconds, reportedSeconds: undefined, latency: undefined });
     this.#enter();
     this.#flush();
     return request;
   }
 
   /** The link has delivered what exists of a request; more will exist at `untilSeconds`. */
-  waits(request: MeteredRequest, atSeconds: number, untilSeconds: number): void {
+  waits(request: object, atSeconds: number, untilSeconds: number): void {
     this.#account(atSeconds);
-    request.sentSeconds = untilSeconds;
-    request.reportedSeconds = undefined;
+    Object.assign(this.#requests.get(request)!, { sentSeconds: untilSeconds, reportedSeconds: undefined });
     this.#enter();
     this.#flush();
   }
 
   /** `bits` arrived for a request that waited, on their way since `sinceSeconds`. 0: the throughput is not known. */
-  resumed(request: MeteredRequest, atSeconds: number, sinceSeconds: number, bits: number): void {
+  resumed(request: object, atSeconds: number, sinceSeconds: number, bits: number): void {
     const from = Math.max(sinceSeconds, this.#nowSeconds);
     const isKnown = bits > 0 && from < atSeconds;
     if (isKnown && this.#open === undefined) {
@@ -72,30 +72,33 @@ export class ObservationMeter {
       this.#cut('throughput', from);
     }
     this.#account(atSeconds);
-    request.reportedSeconds = from;
+    const metered = this.#requests.get(request)!;
+    metered.reportedSeconds = from;
     if (isKnown) this.received(request, atSeconds, (bits * (atSeconds - from)) / (atSeconds - sinceSeconds));
-    request.reportedSeconds = this.#nowSeconds;
+    metered.reportedSeconds = this.#nowSeconds;
     this.#enter();
     this.#flush();
   }
 
-  firstByte(request: MeteredRequest, atSeconds: number): void {
+  firstByte(request: object, atSeconds: number): void {
     this.#account(atSeconds);
-    const { sentSeconds } = request;
-    request.reportedSeconds = this.#nowSeconds;
+    const metered = this.#requests.get(request)!;
+    const { sentSeconds } = metered;
+    metered.reportedSeconds = this.#nowSeconds;
     this.#enter();
     if (this.#open?.kind === 'throughput') this.#cut(this.#open.kind, this.#nowSeconds);
     const atNow = { atSeconds: this.#nowSeconds, latencySeconds: this.#nowSeconds - sentSeconds };
-    request.latency = { kind: 'request-latency', ...atNow };
-    this.#queue.push(request.latency);
+    metered.latency = { kind: 'request-latency', ...atNow };
+    this.#queue.push(metered.latency);
   }
 
   /** `bits` of a request arrived since its first byte or its previous report. */
-  received(request: MeteredRequest, atSeconds: number, bits: number): void {
+  received(request: object, atSeconds: number, bits: number): void {
     this.#account(atSeconds);
-    const from = request.reportedSeconds ?? this.#nowSeconds;
+    const metered = this.#requests.get(request)!;
+    const from = metered.reportedSeconds ?? this.#nowSeconds;
     const to = this.#nowSeconds;
-    request.reportedSeconds = to;
+    metered.reportedSeconds = to;
     const pieces: Throughput[] = [];
     let overlap = 0;
     for (let i = 0; i <= this.#queue.length; i++) {
@@ -114,14 +117,14 @@ export class ObservationMeter {
    * A request ended, complete or not. `cameAtOnce`: it was complete at its first byte, without a call of `received`;
    * neither its latency nor its throughput counts, because they cannot be distinguished.
    */
-  requestEnded(request: MeteredRequest, atSeconds: number, { cameAtOnce = false } = {}): void {
+  requestEnded(request: object, atSeconds: number, { cameAtOnce = false } = {}): void {
     this.#account(atSeconds);
-    const at = this.#requests.indexOf(request);
-    if (at >= 0) this.#requests.splice(at, 1);
-    if (cameAtOnce) {
-      this.#queue = this.#queue.filter((one) => one !== request.latency);
-      const isAlone = this.#requests.every(({ reportedSeconds }) => reportedSeconds === undefined);
-      if (isAlone && this.#open?.startSeconds === request.reportedSeconds) this.#open = undefined;
+    const metered = this.#requests.get(request);
+    this.#requests.delete(request);
+    if (metered && cameAtOnce) {
+      this.#queue = this.#queue.filter((one) => one !== metered.latency);
+      const isAlone = [...this.#requests.values()].every(({ reportedSeconds }) => reportedSeconds === undefined);
+      if (isAlone && this.#open?.startSeconds === metered.reportedSeconds) this.#open = undefined;
     }
     this.#enter();
     this.#flush();
@@ -158,12 +161,12 @@ export class ObservationMeter {
   #enter(): void {
     let isDelivering = false;
     this.#overdueSeconds = Number.POSITIVE_INFINITY;
-    for (const { sentSeconds, reportedSeconds } of this.#requests) {
+    for (const { sentSeconds, reportedSeconds } of this.#requests.values()) {
       if (reportedSeconds !== undefined) isDelivering = true;
       else this.#overdueSeconds = Math.min(this.#overdueSeconds, sentSeconds + SILENCE_SECONDS);
     }
     const isBusy = isDelivering || this.#overdueSeconds <= this.#nowSeconds;
-    const kind = isBusy ? 'throughput' : this.#requests.length > 0 ? undefined : 'idle';
+    const kind = isBusy ? 'throughput' : this.#requests.size > 0 ? undefined : 'idle';
     if (this.#open?.kind !== kind) this.#cut(kind, this.#nowSeconds);
   }
 
@@ -182,7 +185,7 @@ export class ObservationMeter {
 
   #flush(): void {
     let settledBefore = Number.POSITIVE_INFINITY;
-    for (const { reportedSeconds } of this.#requests)
+    for (const { reportedSeconds } of this.#requests.values())
       settledBefore = Math.min(settledBefore, reportedSeconds ?? settledBefore);
     settledBefore = Math.max(settledBefore, this.#nowSeconds - SETTLE_SECONDS);
     while (this.#queue.length > 0) {

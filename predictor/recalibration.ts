@@ -8,7 +8,7 @@
  * from second to second than expected, but more within a minute.
  */
 
-import { normalQuantile } from '../abr/mpc-l/normal-distribution.ts';
+import { normalQuantile } from '../abr/normal-distribution.ts';
 import { DeliveredTimeline } from './delivered-timeline.ts';
 import type { ModelOutline } from './model-session.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Observation, QuantileForecast } from '../abr/forecast.ts';
 import { levelShare } from '../abr/quantile.ts';
 import { seededRandom } from '../abr/random.ts';
-import { validateForecast } from '../abr/validate-forecast.ts';
+import { validForecast } from '../abr/valid-forecast.ts';
 import { type Link, noisyLink } from './handover-clock/links.fixture.ts';
 import { ModelSession } from './model-session.ts';
 import { SubSecond } from './sub-second.ts';
@@ -67,7 +67,7 @@ function expectValid(sub: SubSecond): void {
     handovers: [{ atMs: 0, confidence: 1, dip: sub.dip(0.1) }],
     fluctuation,
   };
-  expect(validateForecast(forecast)).toBeUndefined();
+  expect(() => validForecast(forecast)).not.toThrow();
   expect(correlation).toBeLessThan(1);
   expect(ratios.reduce((sum, ratio, i) => sum + ratio * levelShare(levels, i), 0)).toBeCloseTo(1, 6);
 }
@@ -265,7 +265,7 @@ describe('a session with a model', () => {
     const mixed = possible.slice();
     mixed.splice(200, 0, ...impossible);
     expect(sessionOf(mixed, () => new SubSecond())).toEqual(clean);
-    expect(validateForecast(clean)).toBeUndefined();
+    expect(() => validForecast(clean)).not.toThrow();
     expect(clean.fluctuation).not.toEqual(new SubSecond().fluctuation());
   });
 

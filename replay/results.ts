@@ -170,6 +170,8 @@ export interface BaselineComparison {
   /** Null unless the baseline's median is clearly positive. */
   qoeMedianRatio: Estimate | null;
   worst5pctDiff: Estimate;
+  /** Of `severeShare`. */
+  severeShareDiff: Estimate;
   /** Null without `mpc-o`, and if its gain over the baseline is below 2 % of the top bitrate's QoE. */
   oracleGapClosed: Estimate | null;
   /** Of a live scenario: differences of means. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { normal, seededRandom } from '../abr/random.ts';
-import { validateForecast } from '../abr/validate-forecast.ts';
+import { validForecast } from '../abr/valid-forecast.ts';
 import type { WireObservation } from './api/wire.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
@@ -79,7 +79,7 @@ describe('the service', () => {
   test('forecasts the link within a second, with few digits', () => {
     const { service } = served(90);
     const forecast = service.forecast().forecast!;
-    expect(validateForecast(forecast)).toBeUndefined();
+    expect(() => validForecast(forecast)).not.toThrow();
     expect(forecast.handovers.map(({ dip }) => dip!.depth)).toEqual([0.8, 0.8, 0.8]);
     // The player's rates spread by an eighth, independently from one 0.1 s to the next.
     const { levels, ratios, correlation } = forecast.fluctuation!;

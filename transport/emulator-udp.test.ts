@@ -2,9 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { KernelLink } from '../replay/kernel/kernel-link.ts';
-import type { KernelSteps } from '../replay/kernel/kernel-steps.ts';
-import { kernelTierObstacle } from '../replay/kernel/kernel-support.ts';
+import { KernelLink } from './kernel-link.ts';
+import type { KernelSteps } from './kernel-steps.ts';
+import { kernelTierObstacle } from './kernel-support.ts';
 
 const obstacle = kernelTierObstacle();
 const where = obstacle === undefined ? describe : describe.skip;

@@ -8,12 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/run.fixture.ts';
 import { type PlayedSession, runBench } from '../replay/browser/run-bench.ts';
-import { download, tcpDownload } from '../replay/kernel/download.ts';
-import { NO_IMPAIRMENT } from '../replay/kernel/kernel-steps.ts';
-import { quicCongestion, quicTierObstacle, transportProgram } from '../replay/kernel/transport-program.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
 import type { Trace } from '../replay/trace.ts';
+import { BenchLink } from './bench-link.ts';
+import { download, tcpDownload } from './download.ts';
+import { NO_IMPAIRMENT } from './kernel-steps.ts';
+import { quicCongestion, quicTierObstacle, transportProgram } from './transport-program.ts';
 
 /** Of the program, which the first test may have to build. */
 const BUILD_MS = 30 * 60_000;
@@ -159,7 +160,8 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
       sessions: [{ trace, startSeconds: 0, segmentCount: 5, algorithm: 'mpc-d', seed: 3 }],
       scenario,
       pageDirectory: PAGE_DIRECTORY,
-      kernel: { tier: 'quic', congestionControl: 'bbr2', impairment: NO_IMPAIRMENT },
+      startLink: (played) =>
+        BenchLink.start({ tier: 'quic', congestionControl: 'bbr2', impairment: NO_IMPAIRMENT }, played),
       onPlayed: (sessions) => void played.push(...sessions),
     });
     expect(played).toHaveLength(1);

@@ -17,7 +17,7 @@ export function planOf(state: PlayerState, forecast: Forecast, given: MpcLOption
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
   const later = new ValueFunction();
   later.solve(new LaterSegments(options).problem(state, futures, LATENCY_SECONDS));
-  const outcomes = new SegmentOutcomes(state, { options, futures, later, latencySeconds: LATENCY_SECONDS });
+  const outcomes = new SegmentOutcomes(state, options, futures, () => later);
   return { futures, later, outcomes };
 }
 

@@ -9,7 +9,8 @@
  */
 
 import type { Forecast, PathForecast, QuantileForecast } from '../forecast.ts';
-import { normalQuantile } from './normal-distribution.ts';
+import { normalQuantile } from '../normal-distribution.ts';
+import { minimalStandard } from '../random.ts';
 import { binScores } from './rank-chain.ts';
 
 /**
@@ -59,8 +60,7 @@ export class Futures {
   #slopes = new Float64Array(0);
 
   readonly #pathBins: Uint8Array;
-  /** Per future: the path that it stands for, and the bits of that path before the current step. */
-  readonly #pathOf: Uint32Array;
+  /** Per future: the bits of its path before the current step. */
   readonly #bitsBefore: Float64Array;
   /** Per future: the score or rate that ranks it in the current step; futures in that order. */
   readonly #carried: Float64Array;
@@ -78,7 +78,6 @@ export class Futures {
     this.#drawnBins = new Uint8Array(count * MAX_STEPS);
     this.#rankScores = binScores(bins);
     this.#pathBins = new Uint8Array(count * MAX_STEPS);
-    this.#pathOf = new Uint32Array(count);
     this.#bitsBefore = new Float64Array(count);
     this.#carried = new Float64Array(count);
     this.#order = new Uint16Array(count);
@@ -261,20 +260,15 @@ export class Futures {
   #readPaths({ paths }: PathForecast): void {
     const { count, bins } = this;
     const rates = this.#rates;
-    const pathOf = this.#pathOf;
     const bitsBefore = this.#bitsBefore;
     const carried = this.#carried;
     const order = this.#order;
     const ageSeconds = this.#ageSeconds;
     this.#readSteps(PATH_STEP_ENDS);
     this.#correlation = MAX_CORRELATION;
-    // Systematic resampling: future i stands for the path that holds the (i + 0.5)/count share of the weight.
-    let path = 0;
-    let until = paths[0]!.weight;
+    const pathOf = resampled(paths, count);
     for (let future = 0; future < count; future++) {
-      while (path < paths.length - 1 && until <= (future + 0.5) / count) until += paths[++path]!.weight;
-      pathOf[future] = path;
-      bitsBefore[future] = paths[path]!.path.cumulativeBits(ageSeconds);
+      bitsBefore[future] = paths[pathOf[future]!]!.path.cumulativeBits(ageSeconds);
       order[future] = future;
     }
     const lastEnd = PATH_STEP_ENDS[this.#steps - 1]!;
@@ -313,6 +307,19 @@ export class Futures {
     this.#hasMarginal = true;
     this.#binOf = this.#pathBins;
   }
+}
+
+/**
+ * Systematic resampling, as the index of a path per future: future i stands for the path that holds the
+ * (i + 0.5) / count share of the weight.
+ */
+export function resampled(paths: PathForecast['paths'], count: number): Uint16Array {
+  let path = 0;
+  let until = paths[0]!.weight;
+  return Uint16Array.from({ length: count }, (_, future) => {
+    while (path < paths.length - 1 && until <= (future + 0.5) / count) until += paths[++path]!.weight;
+    return path;
+  });
 }
 
 /** Sorts futures by ascending value, by insertion, because the previous step's order is nearly right. */
@@ -374,14 +381,4 @@ function shuffle(values: Float64Array, random: () => number): void {
     values[i] = values[j]!;
     values[j] = value;
   }
-}
-
-/** Park and Miller's generator with a scrambled seed: numbers in [0, 1). */
-export function minimalStandard(seed: number): () => number {
-  const modulus = 2147483647;
-  let state = (((seed >>> 0) * 2654435769) % (modulus - 1)) + 1;
-  return () => {
-    state = (state * 48271) % modulus;
-    return (state - 1) / (modulus - 1);
-  };
 }

@@ -2,6 +2,7 @@
 
 import type { PlayerState } from '../controller.ts';
 import { horizonOf } from '../horizon.ts';
+import { lastIndexAtMost, sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS } from '../qoe.ts';
 import type { Futures } from './futures.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
@@ -10,19 +11,6 @@ import type { ValueProblem, ValueStage } from './value-function.ts';
 
 /** Transitions are cached for correlations rounded to 1 / this; 1 itself is excluded, so that ranks mix. */
 const CORRELATION_STEPS = 100;
-
-/** Sizes of the k-th segment from now. Unknown ones are those of the last known segment, or bitrate * duration. */
-export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: PlayerState, k: number) {
-  const row = rows[Math.min(k, rows.length - 1)];
-  return row?.length === ladderBps.length ? row : ladderBps.map((bps) => bps * segmentSeconds);
-}
-
-/** Index of the highest bitrate that is at most `bitrateBps`; -1 if none is. */
-export function lastIndexAtMost(ladderBps: readonly number[], bitrateBps: number): number {
-  let index = ladderBps.length - 1;
-  while (index >= 0 && ladderBps[index]! > bitrateBps) index--;
-  return index;
-}
 
 /** Share of the plan's score that goes to the worst outcomes instead of the mean, 0 to 1. */
 export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): number {

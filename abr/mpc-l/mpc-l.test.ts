@@ -5,10 +5,11 @@ import fc from 'fast-check';
 import { type CapacityPath, ConstantPath } from '../capacity-path.ts';
 import type { Controller, Decision, Download, InFlight, PlayerState } from '../controller.ts';
 import { InputError } from '../errors.ts';
-import type { Forecast, PathForecast, QuantileForecast } from '../forecast.ts';
+import type { PathForecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { createMpcD } from '../mpc-d.ts';
 import { qoeWeights } from '../qoe.ts';
-import { anyDownloads, anyState } from '../random-states.fixture.ts';
+import { anyDownloads, anyState, validOrNone } from '../random-states.fixture.ts';
+import { validForecast } from '../valid-forecast.ts';
 import { evaluationsOf } from './evaluations.fixture.ts';
 import { createMpcL, type MpcLOptions } from './mpc-l.ts';
 
@@ -20,7 +21,10 @@ const LADDERS_BPS = [
 const LEVELS = [[0.05, 0.25, 0.5, 0.75, 0.95], [0.1, 0.5, 0.9], [0.5]];
 
 /** Quantiles around a link of `medianBps`, different in each step, sometimes with an outage. */
-function anyQuantiles(medianBps: fc.Arbitrary<number>, nowSeconds: number): fc.Arbitrary<QuantileForecast> {
+function anyQuantiles(
+  medianBps: fc.Arbitrary<number>,
+  nowSeconds: number,
+): fc.Arbitrary<ValidForecast<QuantileForecast>> {
   const step = fc.record({
     seconds: fc.constantFrom(0.5, 1, 2, 4),
     factor: fc.oneof({ weight: 12, arbitrary: fc.double({ min: 0.5, max: 1.6, noNaN: true }) }, fc.constant(0)),
@@ -50,12 +54,14 @@ function anyQuantiles(medianBps: fc.Arbitrary<number>, nowSeconds: number): fc.A
         rankCorrelation,
         handovers: [],
       };
-    });
+    })
+    .filter(({ quantilesBps }) => quantilesBps.at(-1)!.at(-1)! > 0)
+    .map((forecast) => validForecast(forecast));
 }
 
 interface Case {
   state: PlayerState;
-  forecast: QuantileForecast;
+  forecast: ValidForecast<QuantileForecast>;
 }
 
 /** A running session in one of the scenarios, and a forecast within its ladder that agrees with the downloads. */
@@ -161,23 +167,19 @@ function scaledState(state: PlayerState, by: number, form: 'linear' | 'log'): Pl
   };
 }
 
-function scaledForecast(forecast: QuantileForecast, by: number): QuantileForecast {
+function scaledForecast<F extends QuantileForecast>(forecast: F, by: number): F {
   return { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => by * bps)) };
 }
 
-function onPath(path: CapacityPath, nowSeconds = 100): PathForecast {
-  return {
-    kind: 'paths',
-    issuedAtMs: nowSeconds * 1000,
-    source: 'oracle',
-    paths: [{ weight: 1, path }],
-    handovers: [],
-  };
+function pathForecast(path: CapacityPath): PathForecast {
+  return { kind: 'paths', issuedAtMs: 100e3, source: 'oracle', paths: [{ weight: 1, path }], handovers: [] };
 }
+
+const onPath = (path: CapacityPath) => validForecast(pathForecast(path));
 
 const reconsider = (
   controller: Controller,
-  { state, inFlight, forecast }: Omit<LateCase, 'forecast'> & { forecast: Forecast },
+  { state, inFlight, forecast }: Omit<LateCase, 'forecast'> & { forecast: ValidForecast | undefined },
 ) => controller.reconsider!(state, inFlight, forecast);
 function expectClose(actual: number, expected: number): void {
   expect(actual / (1 + Math.abs(expected))).toBeCloseTo(expected / (1 + Math.abs(expected)), 6);
@@ -579,12 +581,12 @@ const BROKEN: Readonly<Record<string, (forecast: QuantileForecast) => unknown>> 
   'rates a thousand times too high': (f) => scaledForecast(f, 1e4),
   'rates a thousand times too low': (f) => scaledForecast(f, 1e-4),
   'nothing at all': (f) => scaledForecast(f, 0),
-  'no paths': () => ({ ...onPath(new ConstantPath(1e6)), paths: [] }),
-  'a path of NaN': () => onPath(new ConstantPath(Number.NaN)),
-  'a path of infinite rate': () => onPath(new ConstantPath(Number.POSITIVE_INFINITY)),
-  'a path that runs backwards': () => onPath(new ConstantPath(-1e6)),
+  'no paths': () => ({ ...pathForecast(new ConstantPath(1e6)), paths: [] }),
+  'a path of NaN': () => pathForecast(new ConstantPath(Number.NaN)),
+  'a path of infinite rate': () => pathForecast(new ConstantPath(Number.POSITIVE_INFINITY)),
+  'a path that runs backwards': () => pathForecast(new ConstantPath(-1e6)),
   'a weight that is none': () => ({
-    ...onPath(new ConstantPath(1e6)),
+    ...pathForecast(new ConstantPath(1e6)),
     paths: [{ weight: Number.NaN, path: new ConstantPath(1e6) }],
   }),
 };
@@ -597,7 +599,7 @@ describe('unusable forecasts', () => {
   test.each(Object.keys(BROKEN))('%s: decided as by mpc-d', (name) => {
     fc.assert(
       fc.property(measured, (one) => {
-        const forecast = BROKEN[name]!({ ...one.forecast, issuedAtMs: 99e3 }) as Forecast;
+        const forecast = validOrNone(BROKEN[name]!({ ...one.forecast, issuedAtMs: 99e3 }));
         const expected = mpcD.decide(one.state);
         const decision = controller.decide(one.state, forecast);
         expect(decision).toEqual({ ...expected, reason: `no usable forecast, so mpc-d: ${expected.reason}` });
@@ -682,7 +684,7 @@ describe('unusable forecasts', () => {
     );
     fc.assert(
       fc.property(anyState({ downloads: history }), wild, fc.nat(5), (state, forecast, current) => {
-        const decision = controller.decide(state, forecast as Forecast);
+        const decision = controller.decide(state, validOrNone(forecast));
         expect(state.ladderBps[decision.representation]).toBeDefined();
         expect(decision.reason).not.toMatch(/NaN|undefined/);
         const bitrateBps = state.ladderBps[current % state.ladderBps.length]!;
@@ -696,7 +698,7 @@ describe('unusable forecasts', () => {
             receivedBits: 1e5,
             abandonments: 0,
           },
-          forecast as Forecast,
+          validOrNone(forecast),
         );
         if (answer !== 'keep') expect(state.ladderBps[answer.representation]!).toBeLessThan(bitrateBps);
       }),

@@ -3,35 +3,23 @@
  * example; docs/mpc-l.md has the algorithm, its sources and the value of each part.
  */
 
-import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';
-import type { Forecast } from '../forecast.ts';
+import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
+import { ageSecondsOf, type Forecast, type ValidForecast } from '../forecast.ts';
 import { horizonOf } from '../horizon.ts';
+import { lastIndexAtMost } from '../ladder.ts';
 import { createMpcD, type LivePlan } from '../mpc-d.ts';
-import { Futures } from './futures.ts';
-import { LaterSegments, lastIndexAtMost } from './later-segments.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
-import { isPlausible } from './plausibility.ts';
-import { type Evaluation, type Outcomes, playableSeconds, SegmentOutcomes } from './segment-outcomes.ts';
-import { ageSeconds, usableForecast } from './usable-forecast.ts';
-import { ValueFunction } from './value-function.ts';
+import { type Evaluation, type Outcomes, type Plan, SegmentPlan } from './segment-outcomes.ts';
+import { isPlausible, usableForecast } from './usable-forecast.ts';
 
 export type { MpcLOptions } from './options.ts';
 
-/** Request latency before the first measurement; from then on it is the median of the last ones. */
-const DEFAULT_LATENCY_SECONDS = 0.05;
-/** Measurements in that median: as many as in RobustMPC's mean. */
-const LATENCIES = 5;
-/** Last downloads among which they are: the number that every state holds, although not every download has one. */
-const RECENT_DOWNLOADS = 16;
-/** A download is late if it ends less than this before a stall, because a replacement needs its round trips, too. */
-const LATE_MARGIN_SECONDS = 0.2;
-
-/** What a plan is computed from. */
-export interface PlanBasis {
-  state: PlayerState;
-  forecast: Forecast;
-  /** Drawn for this state. */
-  futures: Futures;
+/** What plans live streams at their edge; the main entry has none. */
+export interface LivePart extends Plan {
+  /** Of MPC-D, which decides without a usable forecast. */
+  readonly fallback: LivePlan;
+  /** The rate to play at; towards the target without a forecast. Absent where the player sets the rate. */
+  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: Forecast | undefined): Pace;
 }
 
 /**
@@ -44,33 +32,37 @@ export function createMpcL(options: MpcLOptions = {}): Controller {
 
 export class MpcL implements Controller {
   readonly name: string;
+  readonly pace?: NonNullable<Controller['pace']>;
   readonly #options: ResolvedMpcLOptions;
-  readonly #futures: Futures;
-  readonly #laterSegments: LaterSegments;
-  readonly #valueFunction = new ValueFunction();
+  readonly #plan: Plan;
+  readonly #live: LivePart | undefined;
   readonly #fallback: Controller;
 
-  /** `livePlan`: of MPC-D's, which decides without a usable forecast. */
-  constructor(options: ResolvedMpcLOptions, livePlan?: LivePlan) {
-    const { name, abandon, tuning, seed } = options;
+  constructor(options: ResolvedMpcLOptions, live?: LivePart) {
+    const { name, abandon } = options;
     this.name = name;
     this.#options = options;
-    this.#futures = new Futures(tuning.futures, tuning.bins, seed);
-    this.#laterSegments = new LaterSegments(options);
-    this.#fallback = createMpcD({ name, abandon, ...(livePlan && { live: livePlan }) });
+    this.#plan = new SegmentPlan(options);
+    this.#live = live;
+    this.#fallback = createMpcD({ name, abandon, ...(live && { live: live.fallback }) });
+    if (!live?.pace) return;
+    this.pace = (state, inFlight, forecast) => {
+      const usable = usableForecast(state, forecast, options);
+      return live.pace!(state, inFlight, usable && isPlausible(usable, state, inFlight) ? usable : undefined);
+    };
   }
 
   /**
    * The representation with the highest score over the futures; MPC-D's choice without a usable, plausible forecast.
    */
-  decide(state: PlayerState, forecast?: Forecast): Decision {
+  decide(state: PlayerState, forecast?: ValidForecast): Decision {
     const usable = usableForecast(state, forecast, this.#options);
     if (usable === undefined || !isPlausible(usable, state)) {
       const decision = this.#fallback.decide(state);
       return { ...decision, controller: this.name, reason: `no usable forecast, so mpc-d: ${decision.reason}` };
     }
     const { ladderBps } = state;
-    const outcomes = this.outcomesOf(this.#basisOf(state, usable));
+    const outcomes = this.#outcomes(state, usable);
     const evaluations = ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
     // Not back up right after an abandonment: that would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);
@@ -82,7 +74,7 @@ export class MpcL implements Controller {
       representation: best,
       controller: this.name,
       reason: `${usable.source}: ${reasonOf(state, evaluations, best, ceilingBps)}`,
-      ...this.#basis(state, usable),
+      ...this.#forecastPart(state, usable),
       candidates: evaluations.map(({ qoe, stallSeconds }, r) => ({
         bitrateBps: ladderBps[r]!,
         expectedQoe: qoe,
@@ -92,10 +84,10 @@ export class MpcL implements Controller {
   }
 
   /**
-   * Abandons a download that is late in more than `lateShare` of the futures, if a lower bitrate scores higher by at
+   * Abandons a download that is likely to be late, if a lower bitrate scores higher by at
    * least `abandonMargin`. The first conditions keep a download without an evaluation.
    */
-  reconsider(state: PlayerState, inFlight: InFlight, forecast?: Forecast): Decision | 'keep' {
+  reconsider(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep' {
     const options = this.#options;
     const { tuning } = options;
     if (!options.abandon || state.isPaused) return 'keep';
@@ -109,10 +101,9 @@ export class MpcL implements Controller {
     if (usable === undefined) return 'keep';
     if (!isPlausible(usable, state, inFlight)) return this.#reconsiderWithoutForecast(state, inFlight);
 
-    const basis = this.#basisOf(state, usable);
-    if (!this.isLate(basis, inFlight, current)) return 'keep';
-    const outcomes = this.outcomesOf(basis);
+    const outcomes = this.#outcomes(state, usable);
     const running = outcomes.running(inFlight, current);
+    if (!outcomes.isLate(running)) return 'keep';
     const kept = outcomes.evaluate(running);
     const topQuality = state.weights.quality(state.ladderBps[state.ladderBps.length - 1]!);
     let threshold = kept.score + tuning.abandonMargin * topQuality;
@@ -131,7 +122,7 @@ export class MpcL implements Controller {
       representation: lower,
       controller: this.name,
       reason: `${usable.source}: abandoned for ${megabits(state, lower)}: ${comparison(evaluation, 'going on', kept)}`,
-      ...this.#basis(state, usable),
+      ...this.#forecastPart(state, usable),
     };
   }
 
@@ -141,48 +132,15 @@ export class MpcL implements Controller {
     return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
   }
 
-  /** Undefined without a usable, plausible forecast. */
-  protected basisFor(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): PlanBasis | undefined {
-    const usable = usableForecast(state, forecast, this.#options);
-    return usable && isPlausible(usable, state, inFlight) ? this.#basisOf(state, usable) : undefined;
+  #outcomes(state: PlayerState, forecast: Forecast): Outcomes {
+    return ((state.live && this.#live) ?? this.#plan).outcomes(state, forecast);
   }
 
-  protected outcomesOf({ state }: PlanBasis): Outcomes {
-    const latencySeconds = recentLatencySeconds(state);
-    this.#valueFunction.solve(this.#laterSegments.problem(state, this.#futures, latencySeconds));
-    return new SegmentOutcomes(state, {
-      options: this.#options,
-      futures: this.#futures,
-      later: this.#valueFunction,
-      latencySeconds,
-    });
-  }
-
-  /** Whether a download is late in more than `lateShare` of the futures. */
-  protected isLate(
-    { state, futures }: PlanBasis,
-    { sizeBits, receivedBits }: InFlight,
-    _representation: number,
-  ): boolean {
-    const { lateShare, stallLevelSeconds } = this.#options.tuning;
-    const bits = Math.max(0, sizeBits - receivedBits);
-    const dueSeconds = playableSeconds(state, stallLevelSeconds) - LATE_MARGIN_SECONDS;
-    let late = 0;
-    for (let f = 0; f < futures.count; f++) if (futures.transferSeconds(f, 0, bits) > dueSeconds) late++;
-    return late > lateShare * futures.count;
-  }
-
-  /** Draws the futures. */
-  #basisOf(state: PlayerState, forecast: Forecast): PlanBasis {
-    this.#futures.draw(forecast, ageSeconds(state, forecast));
-    return { state, forecast, futures: this.#futures };
-  }
-
-  #basis(state: PlayerState, forecast: Forecast): Partial<Decision> {
+  #forecastPart(state: PlayerState, forecast: Forecast): Partial<Decision> {
     const horizonMs = (1000 * state.segmentSeconds * horizonOf(state, this.#options)) / state.playbackRate;
     return {
       forecastSource: forecast.source,
-      forecastAgeSeconds: ageSeconds(state, forecast),
+      forecastAgeSeconds: ageSecondsOf(forecast, state.nowSeconds),
       handoverInHorizon: forecast.handovers.some(({ atMs }) => {
         const aheadMs = atMs - (state.utcMs ?? Number.NaN);
         return aheadMs >= 0 && aheadMs <= horizonMs;
@@ -213,19 +171,6 @@ function expected({ qoe, stallSeconds }: Evaluation): string {
 
 function megabits({ ladderBps }: PlayerState, representation: number): string {
   return `${ladderBps[representation]! / 1e6} Mbit/s`;
-}
-
-/** Median latency of the last requests that have one. */
-export function recentLatencySeconds({ downloads }: PlayerState): number {
-  const latencies: number[] = [];
-  const oldest = Math.max(0, downloads.length - RECENT_DOWNLOADS);
-  for (let i = downloads.length - 1; i >= oldest && latencies.length < LATENCIES; i--) {
-    const latency = downloads[i]!.latencySeconds;
-    if (latency !== undefined && latency >= 0) latencies.push(latency);
-  }
-  if (latencies.length === 0) return DEFAULT_LATENCY_SECONDS;
-  latencies.sort((a, b) => a - b);
-  return latencies[latencies.length >> 1]!;
 }
 
 /** The lowest bitrate that was abandoned for this segment or the one before it; `Infinity` if none was. */

@@ -1,6 +1,6 @@
 /** Options of MPC-L, validated into a fully resolved object. */
 
-import { InputError, requireInteger, requirePositive } from '../errors.ts';
+import { check, requireFrom, requireInteger, requirePositive } from '../errors.ts';
 import { MAX_HORIZON } from '../planner.ts';
 
 export interface MpcLOptions {
@@ -100,11 +100,11 @@ export type ResolvedMpcLOptions = Required<Omit<MpcLOptions, 'horizon' | 'tuning
 export function resolveMpcLOptions(options: MpcLOptions): ResolvedMpcLOptions {
   const { horizon, risk = DEFAULT_RISK, maxWastedShare = 1 } = options;
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
-  requireShare(risk, 'options.risk');
-  requireShare(maxWastedShare, 'options.maxWastedShare');
+  requireFrom(risk, 'options.risk', 0, 1);
+  requireFrom(maxWastedShare, 'options.maxWastedShare', 0, 1);
   const tuning = { ...MPC_L_TUNING, ...options.tuning };
   for (const [field, value] of Object.entries(tuning)) {
-    if (!(value >= 0)) throw new InputError(`options.tuning.${field}`, 'a number >= 0', value);
+    check(value >= 0, `options.tuning.${field}`, 'a number >= 0', value);
   }
   requirePositive(tuning.tailShare, 'options.tuning.tailShare');
   requireInteger(tuning.futures, 'options.tuning.futures', { min: 4, max: 256 });
@@ -120,9 +120,4 @@ export function resolveMpcLOptions(options: MpcLOptions): ResolvedMpcLOptions {
     name: options.name ?? 'mpc-l',
     tuning,
   };
-}
-
-function requireShare(value: unknown, field: string): void {
-  if (typeof value !== 'number' || !(value >= 0 && value <= 1))
-    throw new InputError(field, 'a number from 0 to 1', value);
 }

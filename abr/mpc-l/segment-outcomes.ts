@@ -4,11 +4,17 @@
  */
 
 import type { InFlight, PlayerState } from '../controller.ts';
+import { ageSecondsOf, type Forecast } from '../forecast.ts';
+import { sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
-import type { Futures } from './futures.ts';
-import { sizesAt, stallCostOf, tailWeightOf } from './later-segments.ts';
+import { recentLatencySeconds } from '../request-latency.ts';
+import { Futures } from './futures.ts';
+import { LaterSegments, stallCostOf, tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
-import type { ValueFunction } from './value-function.ts';
+import { ValueFunction } from './value-function.ts';
+
+/** A download is late if it ends less than this before a stall, because a replacement needs its round trips, too. */
+const LATE_MARGIN_SECONDS = 0.2;
 
 /** A download to evaluate: a new request, or the rest of a running one. */
 export interface Request {
@@ -37,21 +43,54 @@ export function playableSeconds(state: PlayerState, stallLevelSeconds: number): 
   return state.started ? Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / state.playbackRate : 0;
 }
 
+/** Plans a segment: on demand by `SegmentPlan`, at the live edge by `live/live-mpc-l.ts`. */
+export interface Plan {
+  /** Draws futures from the forecast; the outcomes hold until the next call. */
+  outcomes(state: PlayerState, forecast: Forecast): Outcomes;
+}
+
 /** What requests for a segment lead to, in one state. */
 export interface Outcomes<R extends Request = Request> {
   /** A request for the whole segment. `instead`: of this running one. */
   newRequest(representation: number, instead?: R): R;
   /** The rest of the download in flight. */
   running(inFlight: InFlight, representation: number): R;
+  /** Whether the rest of the download in flight is likely to be late, so that others are worth an evaluation. */
+  isLate(running: R): boolean;
   evaluate(request: R): Evaluation;
 }
 
-/** One state, its futures and the solved value function; `evaluate` answers for any number of requests. */
+export class SegmentPlan implements Plan {
+  readonly #options: ResolvedMpcLOptions;
+  readonly #futures: Futures;
+  readonly #laterSegments: LaterSegments;
+  readonly #valueFunction = new ValueFunction();
+
+  constructor(options: ResolvedMpcLOptions) {
+    const { tuning, seed } = options;
+    this.#options = options;
+    this.#futures = new Futures(tuning.futures, tuning.bins, seed);
+    this.#laterSegments = new LaterSegments(options);
+  }
+
+  outcomes(state: PlayerState, forecast: Forecast): SegmentOutcomes {
+    const futures = this.#futures;
+    futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
+    return new SegmentOutcomes(state, this.#options, futures, (latencySeconds) => {
+      this.#valueFunction.solve(this.#laterSegments.problem(state, futures, latencySeconds));
+      return this.#valueFunction;
+    });
+  }
+}
+
+/** One state and its futures; `evaluate` answers for any number of requests. */
 export class SegmentOutcomes implements Outcomes {
   readonly #state: PlayerState;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
-  readonly #later: ValueFunction;
+  readonly #solve: (latencySeconds: number) => ValueFunction;
+  /** Solved for the first evaluation. */
+  #later: ValueFunction | undefined;
   readonly #latencySeconds: number;
   /** Per representation: QoE of the segment and cost of the switch to it; size in bits. */
   readonly #gains: number[];
@@ -67,18 +106,20 @@ export class SegmentOutcomes implements Outcomes {
   /** Score of each future; one array for all requests. No typed array, because those are slow to allocate. */
   readonly #scores: number[] = [];
 
+  /** `solve` values the later segments, for requests of this latency. */
   constructor(
     state: PlayerState,
-    plan: { options: ResolvedMpcLOptions; futures: Futures; later: ValueFunction; latencySeconds: number },
+    options: ResolvedMpcLOptions,
+    futures: Futures,
+    solve: (latencySeconds: number) => ValueFunction,
   ) {
-    const { options } = plan;
     const { tuning } = options;
     const { weights, ladderBps, playbackRate } = state;
     this.#state = state;
     this.#options = options;
-    this.#futures = plan.futures;
-    this.#later = plan.later;
-    this.#latencySeconds = plan.latencySeconds;
+    this.#futures = futures;
+    this.#solve = solve;
+    this.#latencySeconds = recentLatencySeconds(state);
     const units = state.segmentSeconds / QOE_UNIT_SECONDS;
     this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
     this.#switchCosts = ladderBps.map((bps) => switchCost(weights, state.previousBitrateBps, bps));
@@ -109,11 +150,21 @@ export class SegmentOutcomes implements Outcomes {
     return { representation, bits, latencySeconds: firstByteAtSeconds === undefined ? this.#latencySeconds : 0 };
   }
 
+  /** Whether it is late in more than `lateShare` of the futures. */
+  isLate({ bits }: Request): boolean {
+    const futures = this.#futures;
+    const dueSeconds = this.#playableSeconds - LATE_MARGIN_SECONDS;
+    let late = 0;
+    for (let f = 0; f < futures.count; f++) if (futures.transferSeconds(f, 0, bits) > dueSeconds) late++;
+    return late > this.#options.tuning.lateShare * futures.count;
+  }
+
   /**
    * Scores a request: plays its download in every future, and takes the mean of the scores, with the extra weight of
    * the tail. As `reconsider` would, a future may abandon a download that is about to stall.
    */
   evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
+    this.#later ??= this.#solve(this.#latencySeconds);
     const futures = this.#futures;
     const playable = this.#playableSeconds;
     const reaction = this.#reactionSeconds;
@@ -156,7 +207,7 @@ export class SegmentOutcomes implements Outcomes {
       this.#gains[representation]! -
       this.#switchCosts[representation]! -
       this.#stallCost * stall +
-      this.#later.at(after, this.#futures.binAt(future, seconds), representation)
+      this.#later!.at(after, this.#futures.binAt(future, seconds), representation)
     );
   }
 

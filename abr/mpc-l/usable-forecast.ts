@@ -1,34 +1,47 @@
-/** Which forecast MPC-L plans on, if any. */
+/**
+ * What a controller judges of a forecast of valid form: its age, and whether it fits the session's measurements.
+ * predictor/README.md lists all tests that a forecast has to pass.
+ */
 
-import type { PlayerState } from '../controller.ts';
-import { EPOCH_SECONDS, type Forecast, type QuantileForecast } from '../forecast.ts';
+import type { Download, InFlight, PlayerState } from '../controller.ts';
+import { ageSecondsOf, EPOCH_SECONDS, type Forecast, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { robustThroughput } from '../robust-throughput.ts';
-import { validateForecast } from '../validate-forecast.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 
 /** A forecast may be issued up to this much after now, because clocks are read at different moments. */
 const EARLY_SECONDS = 1;
 /** With `startup: false` MPC-D decides until there are this many downloads. */
 const STARTUP_DOWNLOADS = 2;
+/** Downloads to compare with: an outage shows in the last two, its end in the last five. */
+const LAST_FOR_SLOW = 2;
+const LAST_FOR_FAST = 5;
+/**
+ * Reject forecasts more than four times outside the recent throughput. On recordings of satellite links, on the road
+ * too, this rejects no forecast of the built-in forecaster.
+ */
+const FACTOR = 4;
+/** Before the first measurement: reject forecasts this many times above the highest bitrate or below the lowest. */
+const BLIND_FACTOR = 1000;
+/** Capacity above this many times the highest bitrate changes no choice, so it is not checked. */
+const USEFUL_FACTOR = 2;
+/** The part of a forecast that is checked. */
+const CHECKED_SECONDS = 20;
+/** Time after its request from which a running download counts as a measurement. */
+const JUDGED_AFTER_SECONDS = 1;
 
 /**
  * The forecast to plan on; undefined if MPC-D has to decide. A forecast that is an epoch old says nothing about the
- * present epoch. Whether it is plausible is checked in plausibility.ts.
+ * present epoch.
  */
 export function usableForecast(
   state: PlayerState,
-  forecast: Forecast | undefined,
+  forecast: ValidForecast | undefined,
   options: Pick<ResolvedMpcLOptions, 'startup' | 'forecast'>,
 ): Forecast | undefined {
   if (!options.startup && state.downloads.length < STARTUP_DOWNLOADS) return undefined;
   if (!options.forecast) return harmonicSpread(state);
-  if (forecast === undefined || validateForecast(forecast) !== undefined) return undefined;
-  const age = ageSeconds(state, forecast);
-  return age >= -EARLY_SECONDS && age < EPOCH_SECONDS ? forecast : undefined;
-}
-
-export function ageSeconds(state: PlayerState, forecast: Forecast): number {
-  return state.nowSeconds - forecast.issuedAtMs / 1000;
+  const ageSeconds = forecast ? ageSecondsOf(forecast, state.nowSeconds) : Number.NaN;
+  return ageSeconds >= -EARLY_SECONDS && ageSeconds < EPOCH_SECONDS ? forecast : undefined;
 }
 
 /** A forecast from MPC-D's evidence alone: the harmonic mean, spread by the largest of its last errors. */
@@ -45,4 +58,80 @@ function harmonicSpread(state: PlayerState): QuantileForecast | undefined {
     rankCorrelation: 0.7,
     handovers: [],
   };
+}
+
+/** Mean capacity at the median and at the highest quantile level of a forecast. */
+interface Expectation {
+  middleBps: number;
+  highBps: number;
+}
+
+/**
+ * Whether a forecast is compatible with the session's measurements. One that is wrong by an order of magnitude (wrong
+ * units, another link, a bug) is worse than none: on a slow link the plan would choose the top representation for ever.
+ * The test is coarse on purpose. A forecast may know of an outage before it shows, or of its end. It may not expect a
+ * link many times faster than all recent downloads, or many times slower.
+ *
+ * `inFlight` is the running download, if any. A single path is always plausible: it is the true future of a replay.
+ */
+export function isPlausible(forecast: Forecast, state: PlayerState, inFlight?: InFlight): boolean {
+  if (forecast.kind === 'paths' && forecast.paths.length === 1) return true;
+  const { middleBps, highBps } = expectationOf(forecast, ageSecondsOf(forecast, state.nowSeconds));
+  const { ladderBps, nowSeconds, playbackRate } = state;
+  // What the player consumes at the lowest and the highest bitrate.
+  const lowestBps = ladderBps[0]! * playbackRate;
+  const topBps = ladderBps[ladderBps.length - 1]! * playbackRate;
+  let slowest = Number.POSITIVE_INFINITY;
+  let fastest = 0;
+  const count = state.downloads.length;
+  for (let i = count - 1; i >= Math.max(0, count - LAST_FOR_FAST); i--) {
+    const rate = rateOf(state.downloads[i]!);
+    if (i >= count - LAST_FOR_SLOW) slowest = Math.min(slowest, rate);
+    fastest = Math.max(fastest, rate);
+  }
+  if (inFlight !== undefined && nowSeconds - inFlight.requestedAtSeconds >= JUDGED_AFTER_SECONDS) {
+    const rate = inFlight.receivedBits / (nowSeconds - (inFlight.firstByteAtSeconds ?? inFlight.requestedAtSeconds));
+    slowest = Math.min(slowest, rate);
+    fastest = Math.max(fastest, rate);
+  }
+  if (slowest > fastest) return middleBps <= BLIND_FACTOR * topBps && highBps * BLIND_FACTOR >= lowestBps;
+  const isTooFast = middleBps > FACTOR * fastest && fastest < USEFUL_FACTOR * topBps;
+  const isTooSlow = highBps * FACTOR < Math.min(slowest, topBps);
+  return !isTooFast && !isTooSlow;
+}
+
+function rateOf({ receivedBits, downloadSeconds, latencySeconds = 0 }: Download): number {
+  return receivedBits / Math.max(1e-3, downloadSeconds - Math.max(0, latencySeconds));
+}
+
+function expectationOf(forecast: Forecast, ageSeconds: number): Expectation {
+  if (forecast.kind === 'paths') {
+    const from = Math.max(0, ageSeconds);
+    let middle = 0;
+    let weights = 0;
+    let high = 0;
+    for (const { weight, path } of forecast.paths) {
+      const bps = (path.cumulativeBits(from + CHECKED_SECONDS) - path.cumulativeBits(from)) / CHECKED_SECONDS;
+      middle += weight * bps;
+      weights += weight;
+      high = Math.max(high, bps);
+    }
+    return { middleBps: middle / weights, highBps: high };
+  }
+  const { levels, stepEndsSeconds, quantilesBps } = forecast;
+  let middleLevel = 0;
+  for (let i = 1; i < levels.length; i++) {
+    if (Math.abs(levels[i]! - 0.5) < Math.abs(levels[middleLevel]! - 0.5)) middleLevel = i;
+  }
+  let middleBits = 0;
+  let highBits = 0;
+  let start = 0;
+  for (let step = 0; step < stepEndsSeconds.length && (step === 0 || start < CHECKED_SECONDS); step++) {
+    const end = stepEndsSeconds[step]!;
+    const row = quantilesBps[step]!;
+    middleBits += row[middleLevel]! * (end - start);
+    highBits += row[levels.length - 1]! * (end - start);
+    start = end;
+  }
+  return { middleBps: middleBits / start, highBps: highBits / start };
 }

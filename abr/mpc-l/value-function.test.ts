@@ -1,75 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { rankTransitions } from './rank-chain.ts';
+import { referenceValue } from './value-function.reference.ts';
 import { ValueFunction, type ValueProblem } from './value-function.ts';
 
 /** The grid of the value function, where it does not interpolate: 25 points, `top * (n / 24) ** 1.5`. */
 const GRID_POINTS = 25;
 const gridLevel = (problem: ValueProblem, n: number) =>
   Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds) * (n / (GRID_POINTS - 1)) ** 1.5;
-
-/** Capacity of all ranks at `seconds` from now: straight lines between the middles of the steps. */
-function ratesAt({ bins, steps, stepEndsSeconds, capacityBps }: ValueProblem, seconds: number): number[] {
-  const middles = Array.from(
-    { length: steps },
-    (_, i) => ((i === 0 ? 0 : stepEndsSeconds[i - 1]!) + stepEndsSeconds[i]!) / 2,
-  );
-  const after = middles.findIndex((middle) => middle > seconds);
-  const row = (step: number) => [...capacityBps.subarray(step * bins, (step + 1) * bins)];
-  if (after === 0) return row(0);
-  if (after < 0) return row(steps - 1);
-  const share = (seconds - middles[after - 1]!) / (middles[after]! - middles[after - 1]!);
-  const [a, b] = [row(after - 1), row(after)];
-  return a.map((rate, rank) => rate + share * (b[rank]! - rate));
-}
-
-/** Seconds of a download at a rank that is held for 5 s; the rest goes at the median rank's rate, if that is faster. */
-function transferSeconds(bits: number, ratesBps: readonly number[], rank: number): number {
-  const rate = ratesBps[rank]!;
-  if (bits <= 5 * rate) return bits / rate;
-  return 5 + (bits - 5 * rate) / Math.max(rate, ratesBps[Math.floor(ratesBps.length / 2)]!);
-}
-
-/** The recursion of value-function.ts by exhaustion: exact buffer levels, no table. */
-function reference(problem: ValueProblem, level: number, rank: number, before: number, k = 0): number {
-  const stage = problem.stages[k];
-  const topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
-  if (stage === undefined) return problem.bufferValuePerSecond[rank]! * Math.min(topLevel, level);
-  const { qualities, qualityScale, mu, lambda, segmentSeconds, latencySeconds } = problem;
-  const { bins } = problem;
-  const buffered = Math.min(topLevel, level);
-  const playable = Math.max(0, buffered - problem.stallLevelSeconds);
-  const reaction = Math.max(problem.reactionSeconds, playable - problem.patienceSeconds);
-  // Played time = initial buffer + appended media - current buffer.
-  const passedSeconds = problem.bufferLevelSeconds + (k + 1) * segmentSeconds - buffered;
-  const rates = ratesAt(problem, passedSeconds + segmentSeconds / 4);
-
-  const scoreAfter = (seconds: number, r: number, to: number) =>
-    qualityScale * qualities[r]! -
-    mu * Math.max(0, seconds - playable) +
-    reference(problem, buffered - Math.min(seconds, playable) + segmentSeconds, to, r, k + 1);
-  const outcome = (r: number, to: number) => {
-    const takes = (representation: number) =>
-      latencySeconds + transferSeconds(stage.sizesBits[representation]!, rates, to);
-    const seconds = takes(r);
-    let best = scoreAfter(seconds, r, to);
-    if (seconds > reaction && seconds > playable) {
-      for (let lower = 0; lower < r; lower++) {
-        const again = reaction + takes(lower);
-        if (again >= seconds) continue;
-        best = Math.max(best, scoreAfter(again, lower, to) - lambda * (qualities[r]! - qualities[lower]!));
-      }
-    }
-    return best;
-  };
-  let best = Number.NEGATIVE_INFINITY;
-  for (let r = 0; r < qualities.length; r++) {
-    let mean = 0;
-    for (let to = 0; to < bins; to++) mean += stage.transitions[rank * bins + to]! * outcome(r, to);
-    best = Math.max(best, mean - lambda * Math.abs(qualities[r]! - qualities[before]!));
-  }
-  return best;
-}
 
 interface Shape {
   stages: number;
@@ -169,7 +107,7 @@ describe('ValueFunction', () => {
         const before = r % problem.qualities.length;
         value.solve(problem);
         const level = gridLevel(problem, n);
-        const expected = reference(problem, level, rank, before);
+        const expected = referenceValue(problem, level, rank, before);
         expect(Math.abs(value.at(level, rank, before) - expected)).toBeLessThan(1e-9 * (1 + Math.abs(expected)));
       }),
       { ...SEED, numRuns: 400 },
@@ -182,7 +120,7 @@ describe('ValueFunction', () => {
       fc.property(anyProblem({ stages: 1, bins: 3, capSegments: LARGE_CAPS }), point, fc.nat(2), (problem, n, rank) => {
         value.solve(problem);
         const level = gridLevel(problem, n);
-        expect(value.at(level, rank, 0)).toBeCloseTo(reference(problem, level, rank, 0), 8);
+        expect(value.at(level, rank, 0)).toBeCloseTo(referenceValue(problem, level, rank, 0), 8);
       }),
       { ...SEED, numRuns: 300 },
     );
@@ -206,7 +144,7 @@ describe('ValueFunction', () => {
           const { mu, qualities, qualityScale } = problem;
           // In units of a top segment and a second of stall.
           const unit = qualityScale * qualities[qualities.length - 1]! + mu + 1;
-          errors.push(Math.abs(value.at(level, rank, 0) - reference(problem, level, rank, 0)) / unit);
+          errors.push(Math.abs(value.at(level, rank, 0) - referenceValue(problem, level, rank, 0)) / unit);
         },
       ),
       { ...SEED, numRuns: 400 },

@@ -11,7 +11,7 @@ import { EventParser } from '../../predictor/service-client/event-parser.ts';
 import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Clock, StateReply, Traffic } from '../../service/index.ts';
-import { decimalNumber } from '../flags.ts';
+import { decimalNumber } from '../options.ts';
 import { count } from '../report/format.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
@@ -59,7 +59,10 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
   const lock = await lockFolder(around.directory);
   try {
     const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
-    const timers = [around.every(TICK_MS, () => active.tick()), around.every(USAGE_MS, () => void lock.touch())];
+    const timers = [
+      around.every(TICK_MS, () => active.tick()),
+      around.every(USAGE_MS, () => void lock.touch().catch(() => {})),
+    ];
     await around.interrupted;
     for (const end of timers) end();
     active.close();

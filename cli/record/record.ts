@@ -13,7 +13,7 @@ import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../repla
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_DONE, ExitWith } from '../exit-status.ts';
-import { collect, decimalNumber } from '../flags.ts';
+import { collect, decimalNumber } from '../options.ts';
 import { count } from '../report/format.ts';
 import { requireWritableFolder } from '../results-file.ts';
 import { closed, dishAddressOption, interrupted, listening, originOption, portOption } from '../serve-options.ts';

@@ -6,7 +6,7 @@
  */
 
 import { expect, test } from '@jest/globals';
-import { meansWithInterval } from '../../replay/evaluation/mean-interval.ts';
+import { meansWithInterval } from '../../replay/evaluation/bootstrap.ts';
 import { mean } from '../../replay/evaluation/quantiles.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Traffic } from '../../replay/households.ts';

@@ -91,71 +91,11 @@ export function qoeChart(
   } as PlotOptions);
 }
 
-export interface ForestRow {
-  algorithm: string;
-  component: string;
-  value: number;
-  low: number;
-  high: number;
-}
-
-/** Estimates with their intervals: a panel per component, a line per algorithm. */
-export function forestChart(
-  rows: readonly ForestRow[],
-  options: { components: readonly string[]; styles: ReadonlyMap<string, SeriesStyle>; unit: string },
-): string {
-  const { components, styles, unit } = options;
-  const algorithms = [...new Set(rows.map(({ algorithm }) => algorithm))];
-  const longest = Math.max(...algorithms.map((name) => name.length));
-  return svgOf({
-    width: 1040,
-    height: 62 + 24 * algorithms.length,
-    marginLeft: 20 + 6.6 * longest,
-    marginRight: 16,
-    marginTop: 26,
-    marginBottom: 34,
-    style: { fontSize: '12px' },
-    x: {
-      label: `${unit}, to the right is better →`,
-      // More labels might overlap, because numbers may have many digits.
-      ticks: 3,
-      nice: true,
-      tickFormat: tick,
-      grid: true,
-    },
-    y: { label: null, domain: algorithms, tickSize: 0 },
-    fx: { label: null, domain: [...components], padding: 0.22 },
-    marks: [
-      Plot.ruleX([0], { stroke: SOFT }),
-      Plot.ruleY(rows, {
-        fx: 'component',
-        y: 'algorithm',
-        x1: 'low',
-        x2: 'high',
-        stroke: ({ algorithm }: ForestRow) => styles.get(algorithm)!.color,
-        strokeWidth: 2,
-      }),
-      Plot.dot(rows, {
-        fx: 'component',
-        y: 'algorithm',
-        x: 'value',
-        r: 4,
-        fill: ({ algorithm }: ForestRow) => styles.get(algorithm)!.color,
-        symbol: ({ algorithm }: ForestRow) => styles.get(algorithm)!.symbol,
-      }),
-    ],
-    color: { type: 'identity' },
-    symbol: { type: 'identity' },
-  } as PlotOptions);
-}
-
 export interface LineChartOptions {
   width: number;
   height: number;
   x: Axis;
   y: Axis;
-  /** Default: linear. */
-  curve?: 'linear' | 'step-after';
   /** Range of y to aim at; shaded. */
   band?: readonly [number, number];
   /** Draws y = x. */
@@ -174,7 +114,7 @@ export interface Axis {
 /** Lines on two linear axes, interrupted where y is null. Values beyond the y axis are drawn at its end. */
 export function lineChart(
   series: readonly Series<{ x: number; y: number | null }>[],
-  { x, y, curve = 'linear', band, diagonal, dots, ...size }: LineChartOptions,
+  { x, y, band, diagonal, dots, ...size }: LineChartOptions,
 ): string {
   return svgOf({
     ...{ ...size, marginLeft: 46, marginBottom: 40, style: { fontSize: '12px' } },
@@ -186,129 +126,13 @@ export function lineChart(
       Plot.ruleY([y.domain[0]], { stroke: SOFT }),
       ...(diagonal ? [diagonalMark(x.domain)] : []),
       ...series.map(({ style, points }) =>
-        Plot.line(points, { x: 'x', y: 'y', curve, stroke: style.color, strokeWidth: 2, ...dashed(style) }),
+        Plot.line(points, { x: 'x', y: 'y', stroke: style.color, strokeWidth: 2, ...dashed(style) }),
       ),
       ...(dots ? series : []).map(({ style, points }) =>
         Plot.dot(points, { x: 'x', y: 'y', r: 3, fill: style.color, symbol: style.symbol }),
       ),
     ],
   } as PlotOptions);
-}
-
-/** Mean against tail: a mark with a name per algorithm. Up and to the right is better. */
-export function tailChart(
-  points: readonly { name: string; style: SeriesStyle; mean: number; tail: number }[],
-  options: { meanLabel: string; tailLabel: string },
-): string {
-  const most = Math.max(...points.map(({ tail }) => tail), 1);
-  const base: PlotOptions = {
-    ...{ width: 520, height: 320, marginLeft: 46, marginRight: 24, marginBottom: 40, style: { fontSize: '12px' } },
-    x: {
-      label: `${options.meanLabel} →`,
-      domain: padded(
-        points.map(({ mean }) => mean),
-        0.12,
-      ),
-      tickFormat: tick,
-    },
-    // Reversed, so that fewer stalls are up.
-    y: { label: `↓ ${options.tailLabel}`, reverse: true, domain: [0, 1.12 * most] },
-  };
-  return svgOf({
-    ...base,
-    marks: [
-      ...grid(),
-      ...withLabels(points, base).map((point) =>
-        Plot.text([point], {
-          x: 'mean',
-          y: 'tail',
-          text: 'name',
-          fill: point.style.color,
-          dx: point.dx,
-          dy: point.dy,
-          textAnchor: point.textAnchor,
-        }),
-      ),
-      ...points.map((point) =>
-        Plot.dot([point], { x: 'mean', y: 'tail', r: 5, fill: point.style.color, symbol: point.style.symbol }),
-      ),
-    ],
-  });
-}
-
-/** In pixels: height of a label, width of a character, distance from the centre of a mark to its edge. */
-const LABEL_HEIGHT = 13;
-const LABEL_CHARACTER = 6.8;
-const MARK = 7;
-/** Rows for a label, relative to its mark: the best first. In each row it may stand right or left of the mark. */
-const LABEL_ROWS = [0, -1, 1, -2, 2, -3, 3, -4, 4];
-
-interface Box {
-  x1: number;
-  x2: number;
-  y1: number;
-  y2: number;
-}
-
-/** Places one label after another, inside the figure, where it overlaps marks and earlier labels least. */
-function withLabels<Point extends { name: string; mean: number; tail: number }>(
-  points: readonly Point[],
-  base: PlotOptions,
-): (Point & { dx: number; dy: number; textAnchor: 'start' | 'end' })[] {
-  const plot = Plot.plot({ ...base, document, marks: [Plot.dot(points, { x: 'mean', y: 'tail' })] });
-  const [x, y] = [plot.scale('x')!, plot.scale('y')!];
-  const marks = points.map(({ mean, tail }) => ({ x: x.apply(mean) as number, y: y.apply(tail) as number }));
-  const taken: Box[] = marks.map((mark) => ({
-    ...{ x1: mark.x - MARK, x2: mark.x + MARK, y1: mark.y - MARK, y2: mark.y + MARK },
-  }));
-  return points.map((point, i) => {
-    const mark = marks[i]!;
-    const width = LABEL_CHARACTER * point.name.length;
-    const candidates = LABEL_ROWS.flatMap((row) =>
-      (['start', 'end'] as const).map((textAnchor) => {
-        const dx = textAnchor === 'start' ? MARK + 2 : -MARK - 2;
-        const dy = row * LABEL_HEIGHT;
-        const [x1, x2] =
-          textAnchor === 'start' ? [mark.x + dx, mark.x + dx + width] : [mark.x + dx - width, mark.x + dx];
-        const box = { x1, x2, y1: mark.y + dy - LABEL_HEIGHT / 2, y2: mark.y + dy + LABEL_HEIGHT / 2 };
-        const outside = Math.max(0, x2 - (base.width as number)) + Math.max(0, (base.marginLeft as number) - x1);
-        const hidden = taken.reduce((sum, other) => sum + overlap(box, other), 0);
-        return { dx, dy, textAnchor, box, cost: hidden + LABEL_HEIGHT * outside };
-      }),
-    );
-    const { box, cost, ...label } = candidates.reduce((best, one) => (one.cost < best.cost - 1 ? one : best));
-    taken.push(box);
-    return { ...point, ...label };
-  });
-}
-
-/** Area that two boxes share, in square pixels. */
-function overlap(a: Box, b: Box): number {
-  const width = Math.min(a.x2, b.x2) - Math.max(a.x1, b.x1);
-  const height = Math.min(a.y2, b.y2) - Math.max(a.y1, b.y1);
-  return width > 0 && height > 0 ? width * height : 0;
-}
-
-/** The same sessions in two tiers; on the diagonal both agree. */
-export function tierChart(series: readonly Series<{ simulator: number; browser: number }>[]): string {
-  const values = series.flatMap(({ points }) => points.flatMap(({ simulator, browser }) => [simulator, browser]));
-  const domain = padded(values, 0.05);
-  return svgOf({
-    width: 520,
-    height: 480,
-    marginLeft: 50,
-    marginBottom: 40,
-    style: { fontSize: '12px' },
-    x: { label: 'QoE, Mbit/s, simulator →', domain, tickFormat: tick },
-    y: { label: '↑ QoE, Mbit/s, browser', domain, tickFormat: tick },
-    marks: [
-      ...grid(),
-      diagonalMark(domain),
-      ...series.map(({ style, points }) =>
-        Plot.dot(points, { x: 'simulator', y: 'browser', r: 4, stroke: style.color, symbol: style.symbol }),
-      ),
-    ],
-  });
 }
 
 /** One session: capacity and requested bitrates above, buffer level below; stalls are bands across both. */
@@ -407,12 +231,6 @@ export function legendSwatch(style: SeriesStyle): string {
       Plot.dot([20], { x: (at: number) => at, y: () => 7, r: 4, fill: color, symbol }),
     ],
   });
-}
-
-function padded(values: readonly number[], share: number): [number, number] {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const room = high > low ? share * (high - low) : Math.max(1, share * Math.abs(high));
-  return [low - room, high + room];
 }
 
 /** With a typographic minus, as in the tables. */

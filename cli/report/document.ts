@@ -24,8 +24,8 @@ export type Block =
   | Table
   | { kind: 'figures'; figures: Figure[]; width: FigureWidth; legend?: LegendEntry[] };
 
-/** One, two or three figures in a row. */
-export type FigureWidth = 'full' | 'half' | 'third';
+/** Two or three figures in a row. */
+export type FigureWidth = 'half' | 'third';
 
 export type Cell = string | { text: string; strong: boolean };
 

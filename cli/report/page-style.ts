@@ -64,8 +64,6 @@ section {
   background: var(--panel); border: 1px solid var(--border); border-radius: 8px; padding: 20px; margin: 20px 0;
 }
 code { overflow-wrap: anywhere; font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-.figures.full > figure > div { overflow-x: auto; }
-.figures.full .plot { min-width: 760px; }
 .figures { display: grid; gap: 16px 24px; margin: 12px 0; }
 .figures.half { grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
 .figures.half > figure { max-width: 620px; }
@@ -104,7 +102,6 @@ strong { font-weight: 700; }
   h2, h3 { break-after: avoid; }
   figure, tr, .legend { break-inside: avoid; }
   .table { overflow: visible; }
-  .figures.full .plot { min-width: 0; }
   caption { position: static; max-width: none; }
   table { font-size: 7pt; }
   th, td { padding: 2pt 3pt; }

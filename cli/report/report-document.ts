@@ -1,16 +1,12 @@
 /** The whole report as a document: a chapter per run, the comparison of tiers, and the provenance. */
 
-import { ablationsAmong } from '../../replay/evaluation/ablations.ts';
 import { ALL_DATASETS, type ResolvedScenario, type SessionResult } from '../../replay/results.ts';
 import { liveSessionSeconds } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { type Block, cellText, type ReportDocument, type Section } from './document.ts';
 import { count, estimateCell, turned } from './format.ts';
 import type { Run } from './runs.ts';
-import { ablationBlocks } from './sections/ablation.ts';
 import { differencesFrom, largeScopes, type Scope, scopeGroupsOf } from './sections/differences.ts';
-import { difficultyBlocks } from './sections/difficulty.ts';
-import { distributionBlocks, tailBlocks } from './sections/distribution.ts';
 import { householdBlocks } from './sections/households.ts';
 import { leftOutBlocks } from './sections/left-out.ts';
 import { frontBlocks, liveHeadline, liveSummaryBlocks } from './sections/live.ts';
@@ -44,8 +40,6 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
   for (const [i, run] of runs.entries()) {
     const add = (id: string, heading: string, blocks: Block[]) => addSection(`run-${i + 1}-${id}`, heading, blocks, 3);
     const groups = scopeGroupsOf(run);
-    const variants = new Set(ablationsAmong(run.algorithms).map(({ variant }) => variant));
-    const main = run.algorithms.filter((algorithm) => !variants.has(algorithm));
     const items = headlines(run);
     addSection(`run-${i + 1}`, runTitle(run), [
       { kind: 'text', text: overview(run) },
@@ -54,23 +48,17 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
     if (run.results.sessions.length === 0) continue;
     const isLive = run.scenario.live !== undefined;
     for (const [g, group] of groups.entries()) {
-      const blocks = isLive ? liveSummaryBlocks(run, group) : summaryBlocks(run, group, styles);
+      const blocks = isLive ? liveSummaryBlocks(run, group) : summaryBlocks(run, group);
       add(`summary-${g + 1}`, `Against ${run.baseline}: ${group.title}`, blocks);
     }
     add('households', 'Households', householdBlocks(run, groups));
-    add('distribution', 'Distribution of QoE', distributionBlocks(run, groups, { algorithms: main, styles }));
-    // These need on-demand QoE, its components, or a buffer that fills by whole segments.
-    if (!isLive) {
-      add('tail', 'Mean against tail', tailBlocks(run, groups, styles));
-      add('difficulty', 'Easy and hard places', difficultyBlocks(run, groups));
-      add('ablation', 'What the parts are worth', ablationBlocks(run, groups));
-      add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
-    }
+    // The figures assume a buffer that fills by whole segments.
+    if (!isLive) add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
     add('left-out', 'What was rejected or left out', leftOutBlocks(run));
   }
   const front = frontBlocks(runs, styles);
   addSection('front', 'Stalls against latency', front);
-  addSection('tiers', 'Simulator against browser', tierBlocks(runs, styles));
+  addSection('tiers', 'Simulator against browser', tierBlocks(runs));
   addSection('made', 'How it was made', [
     {
       kind: 'text',
@@ -147,8 +135,7 @@ function headline(run: Run, scope: Scope, challenger: string): string | undefine
     const text = liveHeadline(run, scope, challenger);
     return text && `${scope.title}: \`${challenger}\` against \`${baseline}\`: ${text}`;
   }
-  const of = { algorithms: [challenger], baseline, label: scope.dataset };
-  const difference = differencesFrom(run, scope.sessions, of).get(challenger);
+  const difference = differencesFrom(run, scope, [challenger]).get(challenger);
   if (difference === undefined) return undefined;
   const { qoe, quality, stalls } = difference;
   const verdict =

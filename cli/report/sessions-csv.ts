@@ -1,7 +1,5 @@
 /** `sessions.csv`: a row per session, in pieces. */
 
-import { difficultyByPlace } from '../../replay/evaluation/difficulty.ts';
-import { placeKey } from '../../replay/evaluation/plan.ts';
 import { qoeComponents } from '../../replay/evaluation/session-components.ts';
 import type { SessionResult } from '../../replay/results.ts';
 import type { Run } from './runs.ts';
@@ -11,7 +9,6 @@ interface Row {
   run: Run;
   session: SessionResult;
   components: ReturnType<typeof qoeComponents>;
-  difficulty: string | undefined;
 }
 
 const COLUMNS: Readonly<Record<string, (row: Row) => Value>> = {
@@ -24,7 +21,6 @@ const COLUMNS: Readonly<Record<string, (row: Row) => Value>> = {
   algorithm: ({ session }) => session.algorithm,
   seed: ({ session }) => session.seed,
   ended_by: ({ session }) => session.endedBy,
-  difficulty: ({ difficulty }) => difficulty,
   segments: ({ session }) => session.segments.length,
   qoe_linear: ({ session }) => session.qoe.linear,
   qoe_log: ({ session }) => session.qoe.log,
@@ -70,13 +66,11 @@ export function* sessionsCsv(runs: readonly Run[]): Generator<string> {
   yield `${Object.keys(shown).join(',')}\n`;
   const columns = Object.values(shown);
   for (const run of runs) {
-    const difficulties = difficultyByPlace(run.results.sessions, run.baseline);
     for (const session of run.results.sessions) {
       const row: Row = {
         run,
         session,
         components: qoeComponents(session, run.scenario),
-        difficulty: difficulties.get(placeKey(session)),
       };
       yield `${columns.map((column) => field(column(row))).join(',')}\n`;
     }

@@ -2,6 +2,7 @@
 
 import { quantile } from '../../abr/quantile.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
+import type { Estimate } from '../../replay/results.ts';
 import {
   chosenByLeavingOut,
   DEFAULT_SETTING,
@@ -11,8 +12,8 @@ import {
   PROBE_RTT_MS,
   type Ratios,
   ratiosToDefault,
-} from '../../replay/evaluation/transport-sweep.ts';
-import type { Estimate } from '../../replay/results.ts';
+  settingMedians,
+} from '../../transport/sweep-ratios.ts';
 import type { SweepFile } from '../transport.ts';
 import { heatChart } from './charts.ts';
 import type { Block, Figure, ReportDocument, Table } from './document.ts';
@@ -67,23 +68,18 @@ function ratio({ value, ci95 }: Estimate): string {
 }
 
 function settingsTable(rows: SweepFile['rows'], ratios: ReadonlyMap<string, Ratios>): Table {
-  const median = (values: number[]) =>
-    quantile(
-      values.sort((a, b) => a - b),
-      0.5,
-    );
   return {
     kind: 'table',
     caption: 'Downloads with one flow. Throughput, RTT and loss are medians over the links.',
     names: ['setting'],
     numbers: ['throughput, Mbit/s', 'p95 RTT, ms', 'lost, %', 'throughput / default', 'p95 RTT / default'],
     rows: [...ratios].map(([flows, { throughput, rttP95 }]) => {
-      const results = rows.filter((row) => row.flows === flows).map((row) => row.results[0]!);
+      const { throughputBps, rttSecondsP95, lostShare } = settingMedians(rows, flows);
       return [
         flows,
-        median(results.map(({ throughputBps }) => throughputBps / 1e6)).toFixed(2),
-        number(median(results.map(({ rttSecondsP95 = Number.NaN }) => 1000 * rttSecondsP95)), 0),
-        median(results.map(({ lostShare }) => 100 * lostShare)).toFixed(2),
+        (throughputBps / 1e6).toFixed(2),
+        number(1000 * rttSecondsP95, 0),
+        (100 * lostShare).toFixed(2),
         ratio(throughput),
         ratio(rttP95),
       ];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { normalQuantile } from '../../abr/mpc-l/normal-distribution.ts';
+import { normalQuantile } from '../../abr/normal-distribution.ts';
 import { normalScore } from './normal-score.ts';
 
 describe('normalScore', () => {

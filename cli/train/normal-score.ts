@@ -1,4 +1,4 @@
-import { normalQuantile } from '../../abr/mpc-l/normal-distribution.ts';
+import { normalQuantile } from '../../abr/normal-distribution.ts';
 
 /** Normal score of a value by quantiles at `levels`: linear between them, extrapolated from the outermost two. */
 export function normalScore(quantiles: ArrayLike<number>, levels: readonly number[], value: number): number {

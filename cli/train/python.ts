@@ -24,18 +24,15 @@ const LEAST_VERSION = [3, 11] as const;
 /** File with the hash of the requirements; with another hash the environment is rebuilt. */
 const STAMP = 'leo-abr-training.sha256';
 
-/** The optional dependencies that `leo-abr evaluate --trained` needs. */
-export const EVALUATION_EXTRA = 'evaluation';
-
-/** Default folder of the environment for a purpose. */
-export function environmentFolder(purpose: string): string {
-  return join(cacheFolder(), purpose);
+/** Default folder of the environment. */
+export function environmentFolder(): string {
+  return join(cacheFolder(), 'training');
 }
 
 const LIST_REQUIREMENTS = `
 import sys, tomllib
 project = tomllib.load(open(sys.argv[1], "rb"))["project"]
-print("\\n".join(project["dependencies"] + project["optional-dependencies"].get(sys.argv[2], [])))
+print("\\n".join(project["dependencies"]))
 `;
 
 export interface PythonOptions {
@@ -43,20 +40,15 @@ export interface PythonOptions {
   project: string;
   /** Folder of the environment. */
   environment: string;
-  /** Group of optional dependencies in `pyproject.toml` to install, too. */
-  extra?: string;
   /** An interpreter of Python 3.11 or later. Default: the first one of `PYTHONS`. */
   python?: string | undefined;
 }
 
 /** Sets up the environment if it is missing or outdated. Returns its interpreter. */
 export async function prepareEnvironment(options: PythonOptions, io: CommandIo): Promise<string> {
-  const { project, environment, extra } = options;
+  const { project, environment } = options;
   const pyproject = join(project, 'pyproject.toml');
-  const stamp = createHash('sha256')
-    .update(readFileSync(pyproject))
-    .update(extra ?? '')
-    .digest('hex');
+  const stamp = createHash('sha256').update(readFileSync(pyproject)).digest('hex');
   const stampFile = join(environment, STAMP);
   const isWindows = process.platform === 'win32';
   const interpreter = join(environment, isWindows ? 'Scripts/python.exe' : 'bin/python');
@@ -66,22 +58,19 @@ export async function prepareEnvironment(options: PythonOptions, io: CommandIo):
   io.stderr.write(`setting up Python in ${environment}\n`);
   makeFolder(environment);
   await runProcess(python, ['-m', 'venv', '--clear', environment], io);
-  const requirements = await runProcess(interpreter, ['-c', LIST_REQUIREMENTS, pyproject, extra ?? ''], io, {
-    capture: true,
-  });
+  const requirements = await runProcess(interpreter, ['-c', LIST_REQUIREMENTS, pyproject], io, { capture: true });
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
   await runProcess(interpreter, [...pip, ...requirements.split('\n').filter((line) => line !== '')], io);
   writeFileAtomically(stampFile, stamp);
   return interpreter;
 }
 
-/** Runs `python -m <module> <args>` of the project; its output goes to standard error. */
+/** Runs the training with these arguments; its output goes to standard error. */
 export async function runTraining(
-  options: { interpreter: string; project: string; module?: string; args: readonly string[] },
+  { interpreter, project, args }: { interpreter: string; project: string; args: readonly string[] },
   io: CommandIo,
 ): Promise<void> {
-  const { interpreter, project, module = 'leo_abr_training', args } = options;
-  await runProcess(interpreter, ['-m', module, ...args], io, { environment: { PYTHONPATH: project } });
+  await runProcess(interpreter, ['-m', 'leo_abr_training', ...args], io, { environment: { PYTHONPATH: project } });
 }
 
 async function findPython(given: string | undefined, io: CommandIo): Promise<string> {

@@ -9,7 +9,7 @@ import { parseModel } from '../../predictor/built-in/parse-model.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
-import { collect, jobsOption, seedOption } from '../flags.ts';
+import { collect, jobsOption, seedOption } from '../options.ts';
 import { withProgress } from '../progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../results-file.ts';
 import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';
@@ -48,7 +48,7 @@ export function trainCommand(io: CommandIo): Command {
     .option('--seed <n>', 'seed of everything random: the same data and seed give the same bytes', '1')
     .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
-    .option('--environment <folder>', 'folder of the environment, created if missing', environmentFolder('training'))
+    .option('--environment <folder>', 'folder of the environment, created if missing', environmentFolder())
     .action((flags: unknown) => train(flags as Flags, io));
 }
 

@@ -1,11 +1,12 @@
 /**
- * Vite plugin: runs the paced origin (replay/origin) beside the dev or preview server and serves its address as
- * `origin.json`. In the built page, for servers of files, that file names the service worker instead. Node only.
+ * Vite plugin: runs the paced origin (replay/origin) beside the dev or preview server, serves its address as
+ * `origin.json`, and starts prediction services on its links. In the built page, for servers of files, that file names the service worker instead. Node only.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { delimiter } from 'node:path';
 import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
+import { LinkServices } from '../../cli/link-services.ts';
 import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { startOrigin } from '../../replay/origin/index.ts';
@@ -33,7 +34,8 @@ export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugi
     // Fails for a wrong file before anything is served.
     await bundleAlgorithms(algorithms);
     const origin = await startOrigin({ traces: readTraces(traces), acceptTraces: true });
-    server.httpServer?.once('close', () => void origin.close());
+    const services = new LinkServices((id) => origin.session(id));
+    server.httpServer?.once('close', () => void services.close().then(() => origin.close()));
     server.config.logger.info(`origin at ${origin.url}`, { timestamp: true });
     const address = async (): Promise<[status: number, OriginAddress | { error: string }]> => {
       try {
@@ -51,7 +53,7 @@ export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugi
         return;
       }
       // Browsers on another machine reach only this server.
-      if (!origin.handle(request, response)) next();
+      if (!origin.handle(request, response) && !services.handle(request, response)) next();
     });
   };
   return {

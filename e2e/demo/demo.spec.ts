@@ -437,6 +437,42 @@ test('fits a phone and passes axe, light and dark', async ({ page, open }) => {
   }
 });
 
+test('players follow one row of controls on a phone; no choice and no opened list is cut off', async ({
+  page,
+  open,
+}) => {
+  /** Names of selects that are too narrow for their longest option, which has 40 px beside its text. */
+  const cutOff = () =>
+    page.evaluate(() => {
+      const context = document.createElement('canvas').getContext('2d')!;
+      const shown = [...document.querySelectorAll<HTMLSelectElement>('#controls select')].filter(
+        (one) => one.offsetWidth > 0,
+      );
+      return shown.flatMap((select) => {
+        context.font = getComputedStyle(select).font;
+        const text = Math.max(...[...select.options].map(({ text }) => context.measureText(text).width));
+        return text + 40 > select.clientWidth ? [select.id] : [];
+      });
+    });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(CALM);
+  await untilPlayed(page, 1);
+  const top = async (selector: string) => (await page.locator(selector).first().boundingBox())!.y;
+  expect((await top('#players')) - (await top('#controls'))).toBeLessThan(90);
+  await expect(page.getByRole('combobox', { name: 'Scenario' })).toBeHidden();
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await expect(page.getByRole('combobox', { name: 'Scenario' })).toBeVisible();
+  expect(await cutOff()).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(page.getByRole('button', { name: 'Settings' })).toBeHidden();
+  expect(await cutOff()).toEqual([]);
+  await page.locator('.decision summary').first().click();
+  const list = page.locator('.decision ol').first();
+  await expect(list.getByRole('listitem').first()).toBeVisible();
+  expect(await list.evaluate((ol) => ol.scrollHeight - ol.clientHeight)).toBe(0);
+  await expect(list).toHaveCSS('overflow-y', 'visible');
+});
+
 test("plays the user's own algorithm; reports a lost origin, and restarts when it is back", async ({ page }) => {
   const own = 'docs/examples/my-algorithm.ts';
   const demo = await startDemo(0, { LEO_ABR_ALGORITHMS: own });

@@ -1,88 +1,18 @@
-/** The demo page with a prediction service: the real one, with a simulated dish, in this process. */
+/** The demo page with a prediction service: the real one. */
 
 import { createServer as createHttpServer, type RequestListener, request as send } from 'node:http';
-import { createServer } from 'node:net';
 import type { Page } from '@playwright/test';
-import { runCommand } from '../../cli/command.ts';
+import type { ForecastReply } from '../../service/api/wire.ts';
+import { REAL_CLOCK, type RunningService, startService, startServiceOnLink } from '../../service/index.ts';
 import { test as base, expect, untilPlayed } from './demo-test.ts';
 
-interface RunningServe {
+interface Proxy {
   url: string;
   stop(): Promise<void>;
 }
 
-/** Runs `leo-abr serve --dish simulated` on this port. */
-async function serve(port: number): Promise<RunningServe> {
-  let interrupt = () => {};
-  let output = '';
-  let ready: (url: string) => void = () => {};
-  const listening = new Promise<string>((resolve) => {
-    ready = resolve;
-  });
-  const done = runCommand(['serve', '--dish', 'simulated', '--port', String(port)], {
-    stdout: { write() {} },
-    stderr: {
-      write(text) {
-        output += text;
-        const url = / is at ([^\s"]+)/.exec(output)?.[1];
-        if (url !== undefined) ready(url);
-      },
-    },
-    defaultJobs: 1,
-    onInterrupt(callback) {
-      interrupt = callback;
-      return () => {};
-    },
-  });
-  const failed = done.then((status) => {
-    throw new Error(`leo-abr serve ended with ${status}: ${output}`);
-  });
-  failed.catch(() => {});
-  return {
-    url: await Promise.race([listening, failed]),
-    async stop() {
-      interrupt();
-      await done;
-    },
-  };
-}
-
-/** A free port. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** A service that always forecasts 10 Gbit/s. */
-function overstatingService(): Promise<RunningServe> {
-  const forecast = () => ({
-    issuedAtMs: Date.now(),
-    source: 'service',
-    stepEndsSeconds: [0.5, 1, 2, 4],
-    levels: [0.1, 0.5, 0.9],
-    quantilesBps: Array.from({ length: 4 }, () => [9e9, 10e9, 11e9]),
-    rankCorrelation: 0.5,
-    handovers: [],
-  });
-  return listen((request, response) => {
-    response.setHeader('access-control-allow-origin', '*');
-    response.setHeader('access-control-allow-headers', '*');
-    const send = (type: string, data: object) =>
-      response.write(`event: ${type}\ndata: ${JSON.stringify({ serverUtcMs: Date.now(), ...data })}\n\n`);
-    if (request.url!.startsWith('/v1/events')) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      send('hello', {});
-      const timer = setInterval(() => send('forecast', { forecast: forecast() }), 500);
-      response.once('close', () => clearInterval(timer));
-    } else response.end(JSON.stringify({ serverUtcMs: Date.now(), share: 1, dish: { state: 'unused' } }));
-  });
-}
-
 /** A proxy to a service, for requests with another Origin. */
-function withOrigin(origin: string, { url }: RunningServe): Promise<RunningServe> {
+function withOrigin(origin: string, { url }: RunningService): Promise<Proxy> {
   return listen((request, response) => {
     const { method, headers, url: path } = request;
     const forwarded = { ...headers, ...(headers.origin !== undefined && { origin }) };
@@ -96,7 +26,7 @@ function withOrigin(origin: string, { url }: RunningServe): Promise<RunningServe
   });
 }
 
-async function listen(answer: RequestListener): Promise<RunningServe> {
+async function listen(answer: RequestListener): Promise<Proxy> {
   const server = createHttpServer(answer).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   return {
@@ -121,58 +51,96 @@ const test = base.extend<{ openLossy(query: string): Promise<Page> }>({
   },
 });
 
-// The link of the simulated dish at its own rates: from reports of another link, the service would forecast that one.
 const PLAY = '?players=mpc-l&trace=stationary-typical&scenario=hd-16&start=0';
 
-const field = (page: Page) => page.getByRole('textbox', { name: 'Prediction service' });
+const choice = (page: Page) => page.getByRole('combobox', { name: 'Prediction service' });
+const address = (page: Page) => page.getByRole('textbox', { name: 'Address of the service' });
 const state = (page: Page) => page.locator('#service-state');
 const details = (page: Page) => page.locator('#service-details');
 const decision = (page: Page) => page.getByRole('region', { name: 'Decisions of MPC-L' });
 const parameter = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
 
-test('MPC-L uses the forecasts of a service, its own while the service is lost, and notices its return', async ({
-  openLossy,
-}) => {
-  // Both take time: a forecast is used once no observation contradicts it, at the latest when the buffer is full and
-  // downloads pause; the client retries a lost service after growing pauses.
-  test.setTimeout(220_000);
-  const port = await freePort();
-  let service = await serve(port);
+async function enter(page: Page, text: string): Promise<void> {
+  await address(page).fill(text);
+  await address(page).press('Enter');
+}
+
+test('the service on the replayed link is used, and ends with the run', async ({ openLossy }) => {
+  test.setTimeout(120_000);
+  const page = await openLossy(PLAY);
+  await expect(state(page)).toHaveText('None');
+  const events = page.waitForRequest(/\/v1\/events/);
+  await choice(page).selectOption('one on this link');
+  expect(parameter(page, 'service')).toBe('link');
+  const service = new URL((await events).url()).origin;
+  await expect(state(page)).toHaveText(/^Used/, { timeout: 30_000 });
+  await expect(details(page)).toContainText('beside a simulated dish on the replayed link');
+  await expect(decision(page)).toContainText('forecast “service”', { timeout: 60_000 });
+  const answers = () =>
+    fetch(`${service}/v1/state`).then(
+      () => true,
+      () => false,
+    );
+  expect(await answers()).toBe(true);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect.poll(answers).toBe(false);
+});
+
+test('a service of another link is not used, and the page says so', async ({ openLossy }) => {
+  // A dish whose link has always 900 Mbit/s, nine times as much as the replayed one.
+  const capacity = { startUtcMs: 0, wrapSeconds: 15, stepEndsSeconds: [15], ratesBps: [900e6] };
+  const service = await startServiceOnLink(capacity, { version: '0', clock: REAL_CLOCK });
   try {
-    const page = await openLossy(PLAY);
-    await expect(state(page)).toHaveText('None');
-    await field(page).fill(`127.0.0.1:${port}`);
-    await field(page).press('Enter');
-    await expect(field(page)).toHaveValue(service.url);
-    expect(parameter(page, 'service')).toBe(service.url);
-    await expect(state(page)).toHaveText('Connected');
-    await expect(details(page)).toContainText('dish online');
-    await expect(details(page)).toContainText(/forecast \d s old/);
-    await expect(decision(page)).toContainText('forecast “service”', { timeout: 100_000 });
-
-    await service.stop();
-    await expect(state(page)).toHaveText('Lost', { timeout: 20_000 });
-    await expect(decision(page)).toContainText('forecast “built-in”', { timeout: 20_000 });
-    const played = await page.locator('video').evaluate((video) => (video as HTMLVideoElement).currentTime);
-
-    service = await serve(port);
-    await expect(state(page)).toHaveText('Connected again', { timeout: 45_000 });
-    await untilPlayed(page, played + 1);
-    await expect(page.locator('.player .fault')).toBeHidden();
+    const forecast = async () => ((await (await fetch(`${service.url}/v1/forecast`)).json()) as ForecastReply).forecast;
+    // The household of the simulated dish downloads for 40 s of every 2 minutes.
+    test.setTimeout(180_000);
+    await expect.poll(forecast, { timeout: 100_000 }).not.toBeNull();
+    const page = await openLossy(`${PLAY}&service=${service.url}`);
+    await expect(choice(page)).toHaveValue('address');
+    await expect(address(page)).toHaveValue(service.url);
+    await expect(state(page)).toHaveText('Another link', { timeout: 30_000 });
+    await expect(details(page)).toContainText(`does not fit what MPC-L measures (${service.url})`);
+    await expect(decision(page)).toContainText('forecast “built-in”', { timeout: 15_000 });
+    await page.locator('.decision summary').click();
+    await expect(page.locator('.decision ol')).not.toContainText('service');
   } finally {
-    await service.stop();
+    await service.close();
   }
 });
 
-test('the status says why a server refuses the page or is no service; an invalid address is rejected', async ({
+test('MPC-L uses its own forecasts while a service is lost, and notices its return', async ({ openLossy }) => {
+  test.setTimeout(180_000);
+  let service = await startService({ version: '0', port: 0 });
+  const { port, url } = service;
+  try {
+    const page = await openLossy(PLAY);
+    await expect(state(page)).toHaveText('None');
+    await choice(page).selectOption('at an address…');
+    await enter(page, `127.0.0.1:${port}`);
+    await expect(address(page)).toHaveValue(url);
+    expect(parameter(page, 'service')).toBe(url);
+    await expect(decision(page)).toContainText('forecast “service”', { timeout: 60_000 });
+    await service.close();
+    await expect(state(page)).toHaveText('No answer', { timeout: 20_000 });
+    await expect(decision(page)).toContainText('forecast “built-in”', { timeout: 20_000 });
+    const played = await page.locator('video').evaluate((video) => (video as HTMLVideoElement).currentTime);
+    service = await startService({ version: '0', port });
+    await expect(state(page)).not.toHaveText('No answer', { timeout: 60_000 });
+    await untilPlayed(page, played + 1);
+    await expect(page.locator('.player .fault')).toBeHidden();
+  } finally {
+    await service.close();
+  }
+});
+
+test('the status says what a service that refuses the page needs; an invalid address is rejected', async ({
   openLossy,
   demo,
 }) => {
-  const service = await serve(await freePort());
+  const service = await startService({ version: '0', port: 0 });
   const elsewhere = await withOrigin('https://player.example', service);
   try {
     const page = await openLossy(`${PLAY}&risk=0.5&service=${service.url}`);
-    await expect(state(page)).toHaveText('Connected');
     const risk = page.getByRole('spinbutton', { name: 'risk' });
     await expect(risk).toHaveValue('0.5');
     await risk.fill('2');
@@ -183,40 +151,20 @@ test('the status says why a server refuses the page or is no service; an invalid
     expect(parameter(page, 'risk')).toBe('0');
     expect(parameter(page, 'service')).toBe(service.url);
 
-    await field(page).fill(elsewhere.url);
-    await field(page).press('Enter');
-    await expect(state(page)).toHaveText('Refused');
+    await enter(page, elsewhere.url);
+    await expect(state(page)).toHaveText('No answer', { timeout: 20_000 });
     await expect(details(page)).toContainText(`--allow-origin ${new URL(demo.url).origin}`);
 
-    await field(page).fill('ftp://dish');
-    await field(page).press('Enter');
-    await expect(field(page)).toHaveAttribute('aria-invalid', 'true');
+    await enter(page, 'ftp://dish');
+    await expect(address(page)).toHaveAttribute('aria-invalid', 'true');
     expect(parameter(page, 'service')).toBe(elsewhere.url);
-    // The demo's own server allows the page but is no prediction service.
-    await field(page).fill(demo.url);
-    await field(page).press('Enter');
-    await expect(state(page)).toHaveText('Not a prediction service');
-    await field(page).fill('');
-    await field(page).press('Enter');
+    await choice(page).selectOption('none');
     await expect(state(page)).toHaveText('None');
+    await expect(address(page)).toBeHidden();
     expect(parameter(page, 'service')).toBeNull();
     await untilPlayed(page, 1);
   } finally {
     await elsewhere.stop();
-    await service.stop();
-  }
-});
-
-test('forecasts of a service that do not come true are ignored', async ({ openLossy }) => {
-  // Not before the session has downloaded for 20 s.
-  test.setTimeout(120_000);
-  const service = await overstatingService();
-  try {
-    const page = await openLossy(`${PLAY}&service=${service.url}`);
-    await expect(state(page)).toHaveText('Not believed', { timeout: 60_000 });
-    await expect(details(page)).toContainText('did not come true');
-    await expect(decision(page)).toContainText('forecast “built-in”', { timeout: 15_000 });
-  } finally {
-    await service.stop();
+    await service.close();
   }
 });

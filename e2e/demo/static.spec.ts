@@ -58,6 +58,8 @@ test('three players race on the service worker, which follows the trace and goes
   await untilPlayed(page, 2);
   expect(await page.evaluate(async (url) => (await fetch(url)).status, `${site}traces`)).toBe(200);
   await expect(page.locator('video')).toHaveCount(3);
+  await expect(page.getByRole('option', { name: 'one on this link' })).toBeDisabled();
+  await expect(page.locator('#no-link-service')).toContainText('A service needs a server');
 
   const { id } = await page.evaluate(
     async (spec) => (await fetch('session', { method: 'POST', body: JSON.stringify(spec) })).json(),

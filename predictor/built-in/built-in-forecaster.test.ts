@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
-import { validateForecast } from '../../abr/validate-forecast.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { SubSecond } from '../sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
 import { SHIPPED_FILE } from './shipped-file.fixture.ts';
@@ -34,7 +34,7 @@ describe('createBuiltInForecaster', () => {
     expect(forecaster.latest(0)).toBeUndefined();
     forecaster.observe(throughput(0.04, 0.14, 20e6));
     const forecast = latestOf(forecaster, 0.2);
-    expect(validateForecast(forecast)).toBeUndefined();
+    expect(() => validForecast(forecast)).not.toThrow();
     expect(forecast.issuedAtMs).toBe(200);
     expect(forecast.source).toBe('built-in');
     expect(median(forecast, 0)).toBeGreaterThan(10e6);
@@ -160,7 +160,7 @@ describe('createBuiltInForecaster', () => {
         for (const [told, now] of session) {
           forecaster.observe(told);
           const forecast = forecaster.latest(now);
-          if (forecast !== undefined) expect(validateForecast(forecast)).toBeUndefined();
+          if (forecast !== undefined) expect(() => validForecast(forecast)).not.toThrow();
         }
       }),
       { seed: 6, numRuns: 500 },

@@ -3,9 +3,16 @@
  * scores.
  */
 
-import { InputError } from '../../abr/errors.ts';
+import {
+  check,
+  InputError,
+  requireArray,
+  requireAscending,
+  requireCorrelation,
+  requireObject,
+  requireText,
+} from '../../abr/errors.ts';
 import { FEATURES } from '../features.ts';
-import { requireAscending, requireNonEmptyArray, requireObject, requireRankCorrelation } from '../json-checks.ts';
 import type { ModelOutline } from '../model-session.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';
@@ -54,62 +61,51 @@ export function parseModelCard(json: string): ModelCard {
 /** Validates a card. @throws {InputError} */
 export function checkModelCard(value: unknown): ModelCard {
   const card = requireObject(value, 'card');
-  exactly(card['format'], 'card.format', CARD_FORMAT);
-  exactly(card['schema'], 'card.schema', CARD_SCHEMA);
-  text(card['name'], 'card.name');
+  check(card['format'] === CARD_FORMAT, 'card.format', JSON.stringify(CARD_FORMAT), card['format']);
+  check(card['schema'] === CARD_SCHEMA, 'card.schema', JSON.stringify(CARD_SCHEMA), card['schema']);
+  requireText(card['name'], 'card.name');
   const tool = requireObject(card['tool'], 'card.tool');
-  for (const field of ['name', 'version']) text(tool[field], `card.tool.${field}`);
+  for (const field of ['name', 'version']) requireText(tool[field], `card.tool.${field}`);
 
   const input = requireObject(card['input'], 'card.input');
-  text(input['name'], 'card.input.name');
-  const features = requireNonEmptyArray(input['features'], 'card.input.features').map((feature, i) => {
+  requireText(input['name'], 'card.input.name');
+  const features = requireArray(input['features'], 'card.input.features').map((feature, i) => {
     const where = `card.input.features[${i}]`;
     const { name, meaning } = requireObject(feature, where);
-    text(meaning, `${where}.meaning`);
-    if (!FEATURES.some((known) => known.name === name)) {
-      throw new InputError(`${where}.name`, 'a feature of this version of leo-abr', name);
-    }
+    requireText(meaning, `${where}.meaning`);
+    const isKnown = FEATURES.some((known) => known.name === name);
+    check(isKnown, `${where}.name`, 'a feature of this version of leo-abr', name);
     return name;
   });
-  if (new Set(features).size < features.length) throw new InputError('card.input.features', 'each name once', features);
+  check(new Set(features).size === features.length, 'card.input.features', 'each name once', features);
 
   const output = requireObject(card['output'], 'card.output');
-  text(output['name'], 'card.output.name');
-  exactly(output['unit'], 'card.output.unit', OUTPUT_UNIT);
+  requireText(output['name'], 'card.output.name');
+  check(output['unit'] === OUTPUT_UNIT, 'card.output.unit', JSON.stringify(OUTPUT_UNIT), output['unit']);
   const stepEnds = requireAscending(output['stepEndsSeconds'], 'card.output.stepEndsSeconds', 3600);
   const levels = requireAscending(output['levels'], 'card.output.levels', 1);
-  if (levels.length % 2 === 0 || levels[levels.length >> 1] !== 0.5) {
-    throw new InputError('card.output.levels', 'an odd number of levels with 0.5 in the middle', levels.join(', '));
-  }
-  requireRankCorrelation(card['rankCorrelation'], 'card.rankCorrelation');
+  const isCentred = levels.length % 2 === 1 && levels[levels.length >> 1] === 0.5;
+  check(isCentred, 'card.output.levels', 'an odd number of levels with 0.5 in the middle', levels.join(', '));
+  requireCorrelation(card['rankCorrelation'], 'card.rankCorrelation');
 
-  requireNonEmptyArray(card['data'], 'card.data').forEach((source, i) => {
+  requireArray(card['data'], 'card.data').forEach((source, i) => {
     const { dataset, licences } = requireObject(source, `card.data[${i}]`);
-    text(dataset, `card.data[${i}].dataset`);
-    requireNonEmptyArray(licences, `card.data[${i}].licences`).forEach((licence, k) => {
-      text(licence, `card.data[${i}].licences[${k}]`);
+    requireText(dataset, `card.data[${i}].dataset`);
+    requireArray(licences, `card.data[${i}].licences`).forEach((licence, k) => {
+      requireText(licence, `card.data[${i}].licences[${k}]`);
     });
   });
   requireObject(card['training'], 'card.training');
   requireObject(card['scores'], 'card.scores');
-  const check = requireObject(card['check'], 'card.check');
-  numbers(check['features'], 'card.check.features', features.length);
-  numbers(check['quantiles'], 'card.check.quantiles', stepEnds.length * levels.length);
+  const example = requireObject(card['check'], 'card.check');
+  requireNumbers(example['features'], 'card.check.features', features.length);
+  requireNumbers(example['quantiles'], 'card.check.quantiles', stepEnds.length * levels.length);
   return card as unknown as ModelCard;
 }
 
-function text(value: unknown, where: string): void {
-  if (typeof value !== 'string' || value === '') throw new InputError(where, 'text', value);
-}
-
-function exactly(value: unknown, where: string, expected: string | number): void {
-  if (value !== expected) throw new InputError(where, JSON.stringify(expected), value);
-}
-
-function numbers(value: unknown, where: string, count: number): void {
-  const list = requireNonEmptyArray(value, where);
-  if (list.length !== count) throw new InputError(where, `${count} numbers`, value);
-  list.forEach((number, i) => {
-    if (!Number.isFinite(number)) throw new InputError(`${where}[${i}]`, 'a finite number', number);
-  });
+function requireNumbers(value: unknown, where: string, count: number): void {
+  const numbers = requireArray(value, where);
+  check(numbers.length === count, where, `${count} numbers`, value);
+  for (const [i, number] of numbers.entries())
+    check(Number.isFinite(number), `${where}[${i}]`, 'a finite number', number);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
-import { validateForecast } from '../../abr/validate-forecast.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { createBuiltInForecaster } from '../built-in/built-in-forecaster.ts';
 import { parseModel } from '../built-in/parse-model.ts';
 import { QuantileNetworks } from '../built-in/quantile-network.ts';
@@ -207,7 +207,7 @@ describe('forecasts', () => {
     );
     worker.evaluate();
     const forecast = forecaster.latest(1.3) as QuantileForecast;
-    expect(validateForecast(forecast)).toBeUndefined();
+    expect(() => validForecast(forecast)).not.toThrow();
     expect(forecast).toMatchObject({
       issuedAtMs: 1250,
       source: 'model:made-up',
@@ -388,7 +388,7 @@ describe('faults', () => {
     const { forecaster, worker } = underWay();
     forecaster.latest(1);
     worker.evaluate([0, 0, 0, 0, 0, -1e-6]);
-    expect(validateForecast(forecaster.latest(1))).toBeUndefined();
+    expect(() => validForecast(forecaster.latest(1))).not.toThrow();
   });
 
   test('timeouts of loading and evaluation count ticks, not time', () => {

@@ -21,6 +21,7 @@ const FORECAST: QuantileForecast = {
 function gate(bpsSince: readonly number[] = [], staleSeconds = 3) {
   const made = new ForecastGate({ staleSeconds });
   made.start();
+  made.admits({ ...FORECAST, issuedAtMs: 0 }, 0);
   const rates = [...new Array<number>(300).fill(40e6), ...bpsSince];
   rates.forEach((bps, tenth) => {
     made.observe(tenth / 10, (tenth + 1) / 10, bps / 10);
@@ -57,10 +58,6 @@ describe('a forecast of the service is admitted', () => {
       true,
       true,
     ]);
-    // A new session accepts a new service.
-    const first = new ForecastGate({ staleSeconds: 3 });
-    first.start();
-    expect(first.admits(FORECAST, 30, 0)).toBe(true);
   });
 
   test('not yet, if it knows less of the link than the session', () => {
@@ -72,10 +69,12 @@ describe('a forecast of the service is admitted', () => {
     const wrong = { ...FORECAST, quantilesBps: FORECAST.quantilesBps.map((row) => row.map((bps) => bps * 20)) };
     const one = new ForecastGate({ staleSeconds: 3 });
     one.start();
+    // It agrees with the session at first.
     const play = (fromSecond: number, experienceSeconds: number) => {
       for (let tenth = fromSecond * 10; tenth < (fromSecond + 15) * 10; tenth++) {
         if (tenth % 10 === 0) {
-          one.addForecast({ ...wrong, issuedAtMs: tenth * 100 }, tenth / 10, experienceSeconds);
+          const forecast = tenth < 20 ? FORECAST : wrong;
+          one.addForecast({ ...forecast, issuedAtMs: tenth * 100 }, tenth / 10, experienceSeconds);
         }
         one.observe(tenth / 10, (tenth + 1) / 10, 4e6);
       }

@@ -1,6 +1,6 @@
 /** UTC from an HTTP endpoint, for players whose device clock is not reliable. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import { ServerClock } from './server-clock.ts';
 
 export interface UtcReading {
@@ -44,9 +44,14 @@ const LATEST_UTC_MS = Date.UTC(2200, 0, 1);
  */
 export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {}): HttpTimeSource {
   const { samples = 5, timeoutSeconds = 2 } = options;
-  expect(typeof url === 'string' && url.length > 0, 'url', 'a URL', url);
-  expect(Number.isInteger(samples) && samples >= 1, 'samples', 'a whole number from 1', samples);
-  expect(timeoutSeconds > 0 && timeoutSeconds <= 60, 'timeoutSeconds', 'more than 0, at most 60', timeoutSeconds);
+  check(typeof url === 'string' && url.length > 0, 'httpTimeSource: url', 'a URL', url);
+  check(Number.isInteger(samples) && samples >= 1, 'httpTimeSource: samples', 'a whole number from 1', samples);
+  check(
+    timeoutSeconds > 0 && timeoutSeconds <= 60,
+    'httpTimeSource: timeoutSeconds',
+    'more than 0, at most 60',
+    timeoutSeconds,
+  );
   const request = options.fetch ?? ((address, init) => fetch(address, init));
   const localMs = options.now ?? (() => performance.now());
   const fallback =
@@ -97,8 +102,4 @@ function parsedUtcMs(text: string, url: string): number {
   const utcMs = Number(text.trim() === '' ? Number.NaN : text);
   if (utcMs >= EARLIEST_UTC_MS && utcMs < LATEST_UTC_MS) return utcMs;
   throw new Error(`httpTimeSource: ${url}: expected UTC in ms, got ${JSON.stringify(text.slice(0, 40))}`);
-}
-
-function expect(holds: boolean, field: string, expected: string, got: unknown): void {
-  if (!holds) throw new InputError(`httpTimeSource: ${field}`, expected, got);
 }

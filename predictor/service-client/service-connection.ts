@@ -151,8 +151,18 @@ export class ServiceConnection {
     this.#streamFailures = 0;
     this.#reportFailures = 0;
     this.#enter('connecting');
+    void this.#firstForecast(signal);
     void this.#report(signal);
     void this.#streamOrPoll(signal);
+  }
+
+  /** Without the session's reports in it, so that the session can compare it with its own measurements. */
+  async #firstForecast(signal: AbortSignal): Promise<void> {
+    try {
+      this.#forecast(await this.#ask(signal, 'GET', '/v1/forecast'));
+    } catch {
+      // The stream reports what is wrong.
+    }
   }
 
   #stop(): void {

@@ -139,6 +139,18 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
   };
 }
 
+/** The service's first forecast, and 2 s of downloading, which agrees with it by default. */
+async function compare({ stage, forecaster, ask }: ReturnType<typeof staged>, bps = 40e6): Promise<void> {
+  stage.sendForecast();
+  await stage.advance(0);
+  ask();
+  for (let tenth = 0; tenth < 20; tenth++) {
+    const startSeconds = stage.nowSeconds();
+    await stage.advance(0.1);
+    forecaster.observe({ kind: 'throughput', startSeconds, endSeconds: startSeconds + 0.1, bits: bps / 10 });
+  }
+}
+
 /** A session that receives the service's events. */
 async function begun(options: Partial<ServiceForecasterOptions> = {}) {
   const begun = staged(options);
@@ -151,8 +163,10 @@ async function begun(options: Partial<ServiceForecasterOptions> = {}) {
 
 describe('forecasts of the service', () => {
   test('are converted to the clock of the session', async () => {
-    const { stage, ask, forecaster } = await begun();
-    await stage.advance(6);
+    const session = await begun();
+    const { stage, ask, forecaster } = session;
+    await compare(session);
+    await stage.advance(4);
     stage.sendForecast({ handovers: [{ atMs: stage.serverUtcMs() + 3000, confidence: 0.8 }] });
     await stage.advance(0.5);
     const forecast = ask()!;
@@ -168,8 +182,52 @@ describe('forecasts of the service', () => {
     });
   });
 
+  test('are used once the first one agrees with 2 s of downloading, from the start in the next session', async () => {
+    const session = await begun();
+    const { stage, ask, forecaster } = session;
+    stage.sendForecast();
+    await stage.advance(0.5);
+    expect(ask()).toBeUndefined();
+    expect(forecaster.state.verdict).toBe('not-yet');
+    await compare(session);
+    stage.sendForecast();
+    await stage.advance(0.1);
+    expect(ask()).toBeDefined();
+    expect(forecaster.state.verdict).toBe('trusted');
+    forecaster.start({ seed: 1 });
+    expect(ask()).toBeDefined();
+  });
+
+  test.each([6e6, 90e6])(
+    'are not used if the first one contradicts what the session measured: %d bit/s',
+    async (bps) => {
+      const session = await begun();
+      const { stage, ask, forecaster } = session;
+      await compare(session, bps);
+      // The service has learnt from the session's reports, but its history is of another link.
+      for (let second = 0; second < 30; second++) {
+        const quantilesBps = FORECAST.quantilesBps.map((row) => row.map((value) => (value * bps) / 40e6));
+        stage.sendForecast({ quantilesBps });
+        await stage.advance(1);
+        expect(ask()).toBeUndefined();
+      }
+      expect(forecaster.state.verdict).toBe('contradicted');
+      // The next session may be on its link, which it has to show first.
+      forecaster.start({ seed: 1 });
+      stage.sendForecast();
+      await stage.advance(0.1);
+      expect(ask()).toBeUndefined();
+      await compare(session);
+      stage.sendForecast();
+      await stage.advance(0.1);
+      expect(ask()).toBeDefined();
+    },
+  );
+
   test('are not used while others use the link', async () => {
-    const { stage, ask, forecaster } = await begun();
+    const session = await begun();
+    const { stage, ask, forecaster } = session;
+    await compare(session);
     stage.share = 0.25;
     await stage.advance(6);
     stage.sendForecast();
@@ -184,8 +242,10 @@ describe('forecasts of the service', () => {
   });
 
   test('keep the link within a second', async () => {
-    const { stage, ask } = await begun();
-    await stage.advance(6);
+    const session = await begun();
+    const { stage, ask } = session;
+    await compare(session);
+    await stage.advance(4);
     const fluctuation = { levels: [0.1, 0.9], ratios: [0.7, 1.2], correlation: 0.5 };
     const dip = {
       ...{ timingSeconds: 0.1, depth: 0.8, levels: [0.5], seconds: [0.2] },
@@ -204,21 +264,25 @@ describe('forecasts of the service', () => {
   });
 
   test('have no handovers without the UTC of the session, and then in this UTC', async () => {
-    const { stage, ask, forecaster } = staged();
+    const session = staged();
+    const { stage, ask, forecaster } = session;
     forecaster.start({ seed: 1 });
     ask();
     await stage.advance(1);
+    await compare(session);
     stage.sendForecast({ handovers: [{ atMs: stage.serverUtcMs() + 3000, confidence: 0.8 }] });
     await stage.advance(0.1);
     expect(ask()!.handovers).toEqual([]);
     forecaster.tellTime!(1, 9_001_000, 0.1);
     stage.sendForecast({ handovers: [{ atMs: stage.serverUtcMs() + 3000, confidence: 0.8 }] });
     await stage.advance(0.1);
-    expect(ask()!.handovers[0]!.atMs).toBeCloseTo(9_004_100, 0);
+    expect(ask()!.handovers[0]!.atMs).toBeCloseTo(9_006_100, 0);
   });
 
   test('are not used when they are old', async () => {
-    const { stage, ask } = await begun({ staleSeconds: 3 });
+    const session = await begun({ staleSeconds: 3 });
+    const { stage, ask } = session;
+    await compare(session);
     stage.sendForecast();
     await stage.advance(2.9);
     expect(ask()).toBeDefined();
@@ -227,7 +291,8 @@ describe('forecasts of the service', () => {
   });
 
   test('are a fault if invalid, and the chain uses the next forecaster', async () => {
-    const { stage, forecaster } = staged();
+    const session = staged();
+    const { stage, forecaster } = session;
     const faults: string[] = [];
     const own = { ...FORECAST, source: 'own', issuedAtMs: 0 };
     const chain = new ForecastChain([forecaster, { name: 'own', start() {}, observe() {}, latest: () => own }], {
@@ -236,6 +301,7 @@ describe('forecasts of the service', () => {
     chain.start({ seed: 1 });
     chain.latest(stage.nowSeconds());
     await stage.advance(1);
+    await compare(session);
     stage.sendForecast({ quantilesBps: [[1]] });
     await stage.advance(0.1);
     expect(chain.latest(stage.nowSeconds())!.source).toBe('own');
@@ -248,7 +314,9 @@ describe('forecasts of the service', () => {
   });
 
   test('with bad scores are ignored, as the state shows', async () => {
-    const { stage, ask, forecaster } = await begun();
+    const session = await begun();
+    const { stage, ask, forecaster } = session;
+    await compare(session);
     const verdicts: string[] = [];
     for (let second = 1; second < 40; second++) {
       const at = stage.nowSeconds();
@@ -449,7 +517,7 @@ describe('the connection', () => {
     await stage.advance(10);
     expect(stage.requests.filter(({ path }) => path === '/v1/forecast?protocol=1').length - length).toBe(10);
     expect(forecaster.state.connection).toBe('polling');
-    expect(ask()!.source).toBe('service');
+    expect(forecaster.state.ageSeconds).toBeLessThan(2);
     stage.streamStatus = 200;
     for (let second = 0; second < 65; second++) {
       ask();
@@ -479,7 +547,7 @@ describe('the connection', () => {
     expect(await play(100)).toBe(0);
     expect(forecaster.state.connection).toBe('polling');
     expect(stage.requests.filter(({ path }) => path === '/v1/forecast').length).toBeLessThan(103);
-    expect(ask()!.source).toBe('service');
+    expect(forecaster.state.ageSeconds).toBeLessThan(2);
     isTaken = false;
     expect(await play(30)).toBe(1);
     expect(forecaster.state.connection).toBe('streaming');
@@ -550,19 +618,22 @@ describe('the connection', () => {
   test('says which version it speaks in each request', async () => {
     const { stage } = await begun();
     expect(stage.requests.map(({ path }) => path)).toEqual([
+      '/v1/forecast?protocol=1',
       '/v1/observations?protocol=1',
       '/v1/events?types=forecast,clock&protocol=1',
     ]);
   });
 
   test('follows a leap of the clock of the service', async () => {
-    const { stage, ask } = await begun();
+    const session = await begun();
+    const { stage, ask } = session;
+    await compare(session);
     stage.offsetMs += 3_600_000;
     stage.send('clock', { serverUtcMs: stage.serverUtcMs(), leapSeconds: 3600 });
     await stage.advance(1);
     stage.sendForecast();
     await stage.advance(0.1);
-    expect(ask()!.issuedAtMs / 1000).toBeCloseTo(2, 3);
+    expect(ask()!.issuedAtMs / 1000).toBeCloseTo(4, 3);
   });
 
   test('ends without calls of latest or on close, and reopens', async () => {

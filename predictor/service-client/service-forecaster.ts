@@ -6,7 +6,7 @@
 
 import { InputError, requirePositive } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { validateForecast } from '../../abr/validate-forecast.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastGate, type Verdict } from './forecast-gate.ts';
 import { needsTls } from './needs-tls.ts';
 import {
@@ -45,8 +45,10 @@ export interface ServiceForecasterState {
   detail?: string;
   /**
    * `trusted`: its forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because
-   * service or session have just started, and the service knows too little of the link. `distrusted`: they are not used,
-   * because they were much worse than a simple baseline.
+   * service or session have just started: the service knows too little of the link, or its first forecast has not been
+   * compared with 2 s of this session's downloading. `contradicted`: they are not used in this session, because the
+   * first one did not fit what the session measured; the service probably watches another link. `distrusted`: they are
+   * not used, because they were much worse than a simple baseline.
    */
   verdict: Verdict;
   /** Age of the newest forecast; absent before the first. */
@@ -128,6 +130,7 @@ class RemoteForecaster implements ServiceForecaster {
       report: () => ({ player, observations: this.#report(), isDownloading: this.#isDownloading }),
       onShare: (share) => {
         this.#share = share;
+        if (share < 1) this.#gate.compareAnew();
       },
       onState: (detail) => {
         this.#detail = detail;
@@ -226,13 +229,14 @@ class RemoteForecaster implements ServiceForecaster {
   #receive(reply: unknown): void {
     const { forecast, observedSeconds } = (reply ?? {}) as { forecast?: unknown; observedSeconds?: unknown };
     if (forecast === null || forecast === undefined) return;
-    const isOfPaths = (forecast as { kind?: unknown }).kind === 'paths';
-    const wrong = validateForecast(forecast) ?? (isOfPaths ? 'kind: expected quantiles, got paths' : undefined);
-    if (wrong !== undefined) {
-      this.#fault = `${this.#url.href}: ${wrong}`;
+    try {
+      const valid = validForecast(forecast);
+      if (valid.kind === 'paths') throw new InputError('kind', 'quantiles', valid.kind, valid.kind);
+      this.#newest = valid;
+    } catch (error) {
+      this.#fault = `${this.#url.href}: ${(error as InputError).message}`;
       return;
     }
-    this.#newest = forecast as QuantileForecast;
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
     const converted = this.#ofLink();
     if (converted !== undefined) this.#gate.addForecast(converted, this.#sessionSeconds(), this.#experienceSeconds);

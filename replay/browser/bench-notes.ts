@@ -1,14 +1,13 @@
 /** `tool.bench` of the results: how `leo-abr bench` played its sessions. */
 
 import { PLAYERS, type PlayerName } from '../forecasters.ts';
-import type { Impairment } from '../kernel/kernel-steps.ts';
 import type { CalibrationRow } from './calibration.ts';
 import type { BenchEnvironment } from './environment.ts';
 
 export interface BenchNotes {
   tier: string;
   /** Of the tiers `kernel` and `quic`. */
-  kernel?: { congestionControl: string; impairment: Impairment };
+  kernel?: { congestionControl: string; impairment: { loss: number } };
   /** Concurrent sessions. */
   contexts: number;
   /** Sessions with more late downloads were rejected; absent in older results: `TOLERATED_LATE_SHARE`. */

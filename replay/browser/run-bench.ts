@@ -6,9 +6,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { PlannedSession } from '../evaluation/plan.ts';
-import type { Http3Server, KernelLink, LinkStatistics } from '../kernel/kernel-link.ts';
-import { type Impairment, kernelSteps } from '../kernel/kernel-steps.ts';
-import type { CongestionControl } from '../kernel/kernel-support.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
 import { type ReplaySession, type RequestLogEntry, type RunningOrigin, startOrigin } from '../origin/index.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
@@ -20,6 +17,7 @@ import type { BenchPart } from './bench-notes.ts';
 import { browserSessionResult } from './browser-session-result.ts';
 import { calibrate } from './calibration.ts';
 import { inconsistencies } from './consistency.ts';
+import type { EmulatedLink, LinkStatistics } from './emulated-link.ts';
 import { benchEnvironment, systemLoad } from './environment.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { type DownloadTiming, downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
@@ -32,9 +30,9 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   /** The built page (`npm run build:bench-page`). */
   pageDirectory: string;
   /** Default: the origin paces the responses. */
-  kernel?: KernelTier;
+  startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
   /**
-   * Concurrent sessions, but one household at least; always one of either with `kernel`. Default: `defaultContexts`.
+   * Concurrent sessions, but one household at least; always one of either with `startLink`. Default: `defaultContexts`.
    */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
@@ -44,7 +42,7 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
   /**
-   * Duration of calibration on each of two traces, before and after the sessions. Default: none; none with `kernel`.
+   * Duration of calibration on each of two traces, before and after the sessions. Default: none; none with `startLink`.
    */
   calibrationSeconds?: number;
   /** Receives the notes of this call before the first session; they are updated until the end. */
@@ -52,16 +50,6 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   /** Receives every played session, accepted or not; the sessions of a household together. */
   onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
 }
-
-/** The trace as a link between two network namespaces (`replay/kernel`), under the kernel's TCP or under HTTP/3. */
-export type KernelTier = { impairment: Impairment } & (
-  | { tier: 'kernel'; congestionControl: CongestionControl }
-  | {
-      tier: 'quic';
-      /** From `quicCongestion`. */
-      congestionControl: string;
-    }
-);
 
 /** One played session, accepted or not. */
 export interface PlayedSession {
@@ -77,14 +65,12 @@ export interface PlayedSession {
   /** From `consistency.ts`. */
   inconsistencies: string[];
   originLog: readonly RequestLogEntry[];
-  /** Of a kernel link, from its second 0 to the end of the session, or of the household's last. */
+  /** Of an emulated link, from its second 0 to the end of the session, or of the household's last. */
   linkStatistics?: LinkStatistics;
 }
 
 const DEFAULT_MAX_ATTEMPTS = 4;
 const LARGE_LADDER_BPS = 30e6;
-/** Of segments, as resource timing names them (ALPN). */
-const PROTOCOLS = { kernel: 'http/1.1', quic: 'h3' } as const;
 /** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
@@ -108,7 +94,7 @@ interface Task {
  */
 export async function runBench(options: BenchOptions): Promise<PlannedSession[]> {
   const { sessions, scenario, signal, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
-  const contexts = options.kernel !== undefined ? 1 : (options.contexts ?? defaultContexts(scenario));
+  const contexts = options.startLink !== undefined ? 1 : (options.contexts ?? defaultContexts(scenario));
   const perLine = sessions[0]?.household?.players.length ?? 1;
   for (const algorithm of new Set(sessions.map((session) => session.algorithm))) browserAlgorithm(algorithm);
 
@@ -117,19 +103,16 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();
-  const link = options.kernel && (await startKernelLink(options.kernel, scenario));
+  const link = await options.startLink?.(scenario);
   const server = await startOrigin({
     fallback: servePageFiles(options.pageDirectory),
     ...(link && { socket: await link.listen() }),
   });
-  const http3 = options.kernel?.tier === 'quic' ? await link?.serveHttp3(options.kernel.congestionControl) : undefined;
-  const origin = { ...server, ...(http3 && { url: http3.url }) };
+  const access = await link?.access(server.url, found.executablePath);
+  const origin = { ...server, ...(access && { url: access.url }) };
   const browser = await chromium.launch({
     ...found,
-    ...(link && {
-      executablePath: link.program('client', found.executablePath),
-      args: [...found.args, ...(http3 ? http3Arguments(http3) : insecureArguments(origin))],
-    }),
+    ...(access && { executablePath: access.executablePath, args: [...found.args, ...access.args] }),
     headless: true,
   });
   const abort = () => void browser.close();
@@ -217,24 +200,8 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
 interface Run {
   browser: Browser;
   origin: RunningOrigin;
-  link: KernelLink | undefined;
+  link: EmulatedLink | undefined;
   options: BenchOptions;
-}
-
-/** Imported on demand, because the module is for Linux only. */
-async function startKernelLink(kernel: KernelTier, { rttSeconds }: ResolvedScenario): Promise<KernelLink> {
-  const { KernelLink: link } = await import('../kernel/kernel-link.ts');
-  return link.start({ rttSeconds, ...(kernel.tier === 'kernel' && { congestionControl: kernel.congestionControl }) });
-}
-
-/** Without a secure context the page's clocks are coarser. Only loopback is secure without https. */
-function insecureArguments({ url }: RunningOrigin): string[] {
-  return [`--unsafely-treat-insecure-origin-as-secure=${url}`];
-}
-
-/** HTTP/3 from the first request on, never TCP; and trust in the server's key. */
-function http3Arguments({ url, spki }: Http3Server): string[] {
-  return [`--origin-to-force-quic-on=${new URL(url).host}`, `--ignore-certificate-errors-spki-list=${spki}`];
 }
 
 async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSession[][]> {
@@ -266,7 +233,7 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
     begin = resolve;
   });
   const onStart = () => {
-    if (link) startKernelTrace(link, planned, options);
+    link?.play(planned, scenario);
     begin();
   };
   const sessions: ReplaySession[] = [];
@@ -313,7 +280,7 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
 async function loadPage(
   { planned, scenario, joinSeconds }: Seat,
   { attempt, session }: { attempt: number; session: ReplaySession },
-  { browser, origin, options }: Run,
+  { browser, origin, link, options }: Run,
 ) {
   const { timings = false } = options;
   const mostLateShare = options.lateShare ?? TOLERATED_LATE_SHARE;
@@ -358,7 +325,7 @@ async function loadPage(
           segmentCount,
           hasDecisions: controller !== undefined,
           live: scenario.live,
-          ...(options.kernel && { protocol: PROTOCOLS[options.kernel.tier] }),
+          ...(link && { protocol: link.protocol }),
         }),
         originLog: session.log,
       };
@@ -378,17 +345,6 @@ async function playIn(page: Page): Promise<SessionRecord> {
     if (String(error).includes('garbage collected')) return play();
     throw error;
   }
-}
-
-function startKernelTrace(
-  link: KernelLink,
-  { trace, startSeconds, seed, household }: PlannedSession,
-  { scenario, kernel }: BenchOptions,
-): void {
-  link.play(kernelSteps(trace, scenario, { startSeconds, impairment: kernel!.impairment, seed }), seed);
-  for (const traffic of household?.traffic ?? []) link.download(traffic);
-  // The counts begin here.
-  void link.statistics();
 }
 
 /** A session with a fault counts as a result. */

@@ -118,7 +118,13 @@ export const idpRows: Converter = (file) => {
  * Lines of a time in s and a rate in Mbit/s that holds until the next line, from the first line's time, of which
  * `seconds` are kept. `phases` are seconds of the minute of the first line, by recording.
  */
-export function timedLines(seconds: number, phases: Readonly<Record<string, number>>): Converter {
+export function timedLines({
+  seconds,
+  phases,
+}: {
+  seconds: number;
+  phases: Readonly<Record<string, number>>;
+}): Converter {
   return (file) => {
     const rows = Array.from(linesOf(textOf(file)), ([line, number]) => {
       const [time = Number.NaN, rate = Number.NaN] = line.split(/\s+/).map(decimalOf);

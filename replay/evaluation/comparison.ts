@@ -1,7 +1,7 @@
 /** Compares algorithms with the baseline by pairs of sessions, with intervals of the paired differences. */
 
 import type { BaselineComparison, Estimate, ResampledBy, SessionResult } from '../results.ts';
-import { effectiveUnits, forEachResample, RESAMPLES, smallSampleStretch, stretchedInterval } from './bootstrap.ts';
+import { estimates } from './bootstrap.ts';
 import { placeKey } from './plan.ts';
 import { UnitSample } from './quantiles.ts';
 
@@ -10,6 +10,8 @@ export const ORACLE = 'mpc-o';
 
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
 const POSITIVE_SHARE = 0.05;
+/** A session that stalls for longer is severe. */
+const SEVERE_STALL_SECONDS = 10;
 /** A gap below this share of the top bitrate's QoE is too small for `oracleGapClosed`. */
 const GAP_SHARE = 0.02;
 
@@ -68,6 +70,7 @@ function pairsOf(
     baselineQoe: sample(pairs, ({ baseline }) => baseline.qoe.linear),
     algorithmStall: sample(pairs, ({ own }) => own.stallSeconds),
     baselineStall: sample(pairs, ({ baseline }) => baseline.stallSeconds),
+    severe: sample(pairs, ({ own, baseline }) => Number(isSevere(own)) - Number(isSevere(baseline))),
     oracleTriples:
       triples.length === 0
         ? undefined
@@ -83,18 +86,17 @@ function pairsOf(
   };
 }
 
-const STATISTICS = [
-  'diff',
-  'baselineMean',
-  'ratio',
-  'baselineMedian',
-  'medianRatio',
-  'worst',
-  'gap',
-  'gapClosed',
-  ...LIVE_STATISTICS,
-] as const;
-type Statistic = (typeof STATISTICS)[number];
+type Statistic =
+  | 'diff'
+  | 'baselineMean'
+  | 'ratio'
+  | 'baselineMedian'
+  | 'medianRatio'
+  | 'worst'
+  | 'severe'
+  | 'gap'
+  | 'gapClosed'
+  | keyof typeof LIVE;
 
 function statistics(pairs: Pairs, counts: ArrayLike<number>): Record<Statistic, number> {
   const algorithmMean = pairs.algorithmQoe.mean(counts);
@@ -110,6 +112,7 @@ function statistics(pairs: Pairs, counts: ArrayLike<number>): Record<Statistic, 
     baselineMedian,
     medianRatio: ratio(pairs.algorithmQoe.median(counts), baselineMedian),
     worst: pairs.algorithmStall.tailMean(counts) - pairs.baselineStall.tailMean(counts),
+    severe: pairs.severe.mean(counts),
     gap,
     gapClosed: ratio((algorithm?.mean(counts) ?? Number.NaN) - gapFrom, gap),
     ...liveRecord((_, index) => pairs.live?.[index]?.mean(counts) ?? Number.NaN),
@@ -132,58 +135,44 @@ function ratio(numerator: number, denominator: number): number {
  * Cost: resamples x (units + sessions) per algorithm.
  */
 export function compareWithBaseline(frame: ComparisonFrame): Map<string, BaselineComparison> {
-  const { sessionsByAlgorithm, baseline, unitCount, seed, resamples = RESAMPLES } = frame;
-  const compared = new Map<string, { pairs: Pairs; resampled: Record<Statistic, Float64Array> }>();
+  const { sessionsByAlgorithm, baseline } = frame;
   const baselineSessions = sessionsByAlgorithm.get(baseline);
   if (baselineSessions === undefined) return new Map();
   const baselineAt = byPlace(baselineSessions);
   const oracleSessions = sessionsByAlgorithm.get(ORACLE);
   const oracleAt = oracleSessions && byPlace(oracleSessions);
-  for (const [algorithm, sessions] of sessionsByAlgorithm) {
-    if (algorithm === baseline) continue;
-    const pairs = pairsOf(frame, sessions, baselineAt, oracleAt);
-    if (pairs.count === 0) continue;
-    const resampled = Object.fromEntries(STATISTICS.map((name) => [name, new Float64Array(resamples)]));
-    compared.set(algorithm, { pairs, resampled: resampled as Record<Statistic, Float64Array> });
-  }
-  if (unitCount > 1) {
-    forEachResample({ unitCount, seed, resamples }, (counts, resample) => {
-      for (const { pairs, resampled } of compared.values()) {
-        const values = statistics(pairs, counts);
-        for (const name of STATISTICS) resampled[name][resample] = values[name];
-      }
-    });
-  }
-  return new Map([...compared].map(([name, { pairs, resampled }]) => [name, comparisonOf(frame, pairs, resampled)]));
+  const compared = [...sessionsByAlgorithm].flatMap(([algorithm, sessions]) => {
+    const pairs = algorithm === baseline ? undefined : pairsOf(frame, sessions, baselineAt, oracleAt);
+    return pairs?.count ? [[algorithm, comparisonOf(frame, pairs)] as const] : [];
+  });
+  return new Map(compared);
 }
 
-function comparisonOf(
-  frame: ComparisonFrame,
-  pairs: Pairs,
-  resampled: Record<Statistic, Float64Array>,
-): BaselineComparison {
-  const point = statistics(pairs, new Uint32Array(frame.unitCount).fill(1));
-  const units = pairs.unitSizes.filter((size) => size > 0).length;
-  const stretch = smallSampleStretch(effectiveUnits(pairs.unitSizes));
-  const estimate = (name: Statistic): Estimate => ({
-    value: point[name],
-    ci95: units < 2 ? null : stretchedInterval(point[name], resampled[name], stretch),
-  });
+function comparisonOf(frame: ComparisonFrame, pairs: Pairs): BaselineComparison {
+  const { seed, resamples } = frame;
+  const { unitSizes } = pairs;
+  const of = estimates({ unitSizes, seed, resamples }, (counts) => statistics(pairs, counts));
+  const units = unitSizes.filter((size) => size > 0).length;
   // With one unit there is no interval, so the value decides.
-  const isClearlyPositive = (name: Statistic) =>
-    point[name] > POSITIVE_SHARE * frame.topQoe && (units < 2 || (estimate(name).ci95?.[0] ?? -1) > 0);
+  const isClearlyPositive = ({ value, ci95 }: Estimate) =>
+    value > POSITIVE_SHARE * frame.topQoe && (units < 2 || (ci95?.[0] ?? -1) > 0);
   return {
     baseline: frame.baseline,
     pairs: pairs.count,
     resampledBy: frame.resampledBy,
     units,
-    qoeDiff: estimate('diff'),
-    qoeMeanRatio: isClearlyPositive('baselineMean') ? estimate('ratio') : null,
-    qoeMedianRatio: isClearlyPositive('baselineMedian') ? estimate('medianRatio') : null,
-    worst5pctDiff: estimate('worst'),
-    oracleGapClosed: point.gap >= GAP_SHARE * frame.topQoe ? estimate('gapClosed') : null,
-    ...(pairs.live && { live: liveRecord(estimate) }),
+    qoeDiff: of.diff,
+    qoeMeanRatio: isClearlyPositive(of.baselineMean) ? of.ratio : null,
+    qoeMedianRatio: isClearlyPositive(of.baselineMedian) ? of.medianRatio : null,
+    worst5pctDiff: of.worst,
+    severeShareDiff: of.severe,
+    oracleGapClosed: of.gap.value >= GAP_SHARE * frame.topQoe ? of.gapClosed : null,
+    ...(pairs.live && { live: liveRecord((name) => of[name]) }),
   };
+}
+
+export function isSevere({ stallSeconds }: SessionResult): boolean {
+  return stallSeconds > SEVERE_STALL_SECONDS;
 }
 
 function byPlace(sessions: readonly SessionResult[]): Map<string, SessionResult> {

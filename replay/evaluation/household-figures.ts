@@ -2,12 +2,12 @@
 
 import { quantile } from '../../abr/quantile.ts';
 import { seedOf } from '../../abr/random.ts';
-import type { HouseholdResult, SegmentRow, SessionResult } from '../results.ts';
+import { ALL_DATASETS, type HouseholdResult, type Results, type SegmentRow, type SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { groupBy } from './group-by.ts';
 import { pairedDifferences } from './paired-differences.ts';
-import { mean } from './quantiles.ts';
-import type { DatasetUnits } from './resampling-units.ts';
+import { mean, tailSize } from './quantiles.ts';
+import { type DatasetUnits, unitsByDataset } from './resampling-units.ts';
 
 /** FESTIVE's window k. */
 const WINDOW_SECONDS = 20;
@@ -82,6 +82,56 @@ export function householdDifference(
     keyOf: ({ dataset, trace, startSeconds }) => JSON.stringify([dataset, trace, startSeconds]),
     valuesOf: ({ qoeSum, qoeLeast }) => ({ qoeSum, qoeLeast }),
     seed: seedOf(JSON.stringify(['households', seed, label])),
+  });
+}
+
+export interface HouseholdSummary {
+  /** Given to the players that have a choice. */
+  algorithm: string;
+  households: number;
+  /** Means over households; stalls over players. */
+  qoeSum: number;
+  qoeLeast: number;
+  /** The 5th percentile over all players. */
+  qoeP5: number;
+  stallSecondsMean: number;
+  stallSecondsWorst5pct: number;
+  qoeUnfairness: number;
+  bitrateUnfairness: number;
+  instability: number;
+  linkUtilisation: number;
+  /** From the baseline's households; undefined for the baseline and without pairs. */
+  difference: ReturnType<typeof householdDifference>;
+}
+
+/** A row per given algorithm, for a data set or, by default, for all. */
+export function householdSummary(
+  { households = [], sessions, tool: { baseline, seed } }: Pick<Results, 'households' | 'sessions' | 'tool'>,
+  dataset: string = ALL_DATASETS,
+): HouseholdSummary[] {
+  const isMember = (one: { dataset: string }) => dataset === ALL_DATASETS || one.dataset === dataset;
+  const ways = unitsByDataset(sessions);
+  const byAlgorithm = groupBy(households.filter(isMember), ({ algorithm }) => algorithm);
+  return [...byAlgorithm].map(([algorithm, rows]) => {
+    const players = sessions.filter((one) => isMember(one) && one.household?.algorithm === algorithm);
+    const stalls = Float64Array.from(players, ({ stallSeconds }) => stallSeconds).sort();
+    const qoes = Float64Array.from(players, ({ live, qoe }) => live?.qoe ?? qoe.linear).sort();
+    const meanOf = (figure: (one: HouseholdResult) => number) => mean(rows.map(figure));
+    const others = byAlgorithm.get(baseline) ?? [];
+    return {
+      ...{ algorithm, households: rows.length },
+      qoeSum: meanOf(({ qoeSum }) => qoeSum),
+      qoeLeast: meanOf(({ qoeLeast }) => qoeLeast),
+      qoeP5: quantile(qoes, 0.05),
+      stallSecondsMean: mean(stalls),
+      stallSecondsWorst5pct: mean(stalls.subarray(stalls.length - tailSize(stalls.length))),
+      qoeUnfairness: meanOf(({ qoeUnfairness }) => qoeUnfairness),
+      bitrateUnfairness: meanOf(({ bitrateUnfairness }) => bitrateUnfairness),
+      instability: meanOf(({ instability: value }) => value),
+      linkUtilisation: meanOf(({ linkUtilisation }) => linkUtilisation),
+      difference:
+        algorithm === baseline ? undefined : householdDifference(rows, others, { ways, seed, label: dataset }),
+    };
   });
 }
 

@@ -3,6 +3,7 @@
  * it.
  */
 
+import { isNoticed } from '../../abr/off-rate.ts';
 import { QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
 import { weightedQuantiles } from '../../abr/quantile.ts';
 import type { LiveMetrics } from '../results.ts';
@@ -33,9 +34,6 @@ export interface WatchedStream {
 /** Pieces are cut to this length, as latency changes within them. */
 const LONGEST_STEP_SECONDS = 0.1;
 
-/** A rate this far from 1 is off it; dash.js hardly ever plays at exactly 1. */
-const OFF_RATE = 0.01;
-
 /** LoL+'s price of a second of latency: a share of the lowest bitrate up to the limit, of the top bitrate above it. */
 const LATENCY_PRICE = { limitSeconds: 1.1, shareOfLowest: 0.05, shareOfTop: 0.1 };
 
@@ -54,7 +52,7 @@ export function liveMetrics(stream: WatchedStream): LiveMetrics {
     if (!(seconds > 0)) continue;
     watched += seconds;
     if (isStalled) stalled += seconds;
-    else if (Math.abs(1 - rate) >= OFF_RATE) offRate += seconds;
+    else if (isNoticed(rate)) offRate += seconds;
     if (!isStalled) deviation += seconds * Math.abs(1 - rate);
     if (isStalled && !wasStalled) stalls++;
     wasStalled = isStalled;

@@ -1,7 +1,7 @@
 /** Means of differences between two sets of sessions or households that were played at the same places. */
 
 import type { Estimate, ResampledBy, SessionResult } from '../results.ts';
-import { meansWithInterval } from './mean-interval.ts';
+import { meansWithInterval } from './bootstrap.ts';
 import { type DatasetUnits, resamplingUnits } from './resampling-units.ts';
 
 /** Of pairs. */

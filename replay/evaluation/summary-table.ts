@@ -29,6 +29,7 @@ const ON_DEMAND: readonly Column[] = [
   { title: 'dQoE [95%]', cell: (row) => estimate(row.vsBaseline?.qoeDiff, 2) },
   { title: 'ratio', cell: (row) => fixed(row.vsBaseline?.qoeMeanRatio?.value, 2) },
   { title: 'dWorst 5% [95%]', cell: (row) => estimate(row.vsBaseline?.worst5pctDiff, 1) },
+  { title: 'dSevere % [95%]', cell: (row) => estimate(row.vsBaseline?.severeShareDiff, 1, 100) },
   { title: 'gap closed', cell: (row, summary) => percent(shownGapClosed(row, summary)?.value) },
 ];
 
@@ -41,7 +42,7 @@ const LIVE: readonly Column[] = [
   { title: 'stall s/min', cell: (row) => fixed(row.live?.stallSecondsPerMinute, 2) },
   { title: 'latency s', cell: (row) => fixed(row.live?.latencySecondsMean, 2) },
   { title: 'p95 s', cell: (row) => fixed(row.live?.latencySecondsP95, 2) },
-  { title: 'off rate', cell: (row) => percent(row.live?.offRateShare) },
+  { title: 'not at 1x', cell: (row) => percent(row.live?.offRateShare) },
   { title: 'startup s', cell: (row) => fixed(row.startupSecondsMean, 2) },
   { title: 'wasted', cell: (row) => `${fixed(100 * row.wastedShare, 1)}%` },
   { title: 'dQoE [95%]', cell: (row) => estimate(row.vsBaseline?.live?.qoeDiff, 2) },
@@ -106,7 +107,7 @@ function headline(dataset: string | undefined, rows: readonly SummaryRow[]): str
     dataset === undefined
       ? 'data sets with one recording each'
       : dataset === ALL_DATASETS
-        ? 'all data sets (an extra)'
+        ? 'all data sets together'
         : dataset,
     ...(compared
       ? [
@@ -127,8 +128,9 @@ function percent(value: number | undefined): string {
   return value === undefined ? '-' : `${fixed(100 * value, 0)}%`;
 }
 
-function estimate(of: Estimate | undefined, digits: number): string {
+/** `scale` multiplies the numbers. */
+function estimate(of: Estimate | undefined, digits: number, scale = 1): string {
   if (of === undefined) return '-';
-  const signed = (value: number) => (value >= 0 ? '+' : '') + value.toFixed(digits);
+  const signed = (value: number) => (value >= 0 ? '+' : '') + (scale * value).toFixed(digits);
   return of.ci95 === null ? signed(of.value) : `${signed(of.value)} [${signed(of.ci95[0])}, ${signed(of.ci95[1])}]`;
 }

@@ -119,6 +119,24 @@ describe('against the baseline', () => {
     expect(vsBaseline!.oracleGapClosed).toBeNull();
   });
 
+  test('one severe session more among a few recordings decides nothing', () => {
+    // The shipped drives in `hd-16`: 3 of 18 sessions stall for over 10 s with MPC-D, 4 with MPC-L.
+    const severe = { 'mpc-d': ['slow/1', 'slow/5', 'slow/6'], 'mpc-l': ['slow/5', 'slow/6', 'urban/0', 'urban/1'] };
+    const drives = Object.entries({ motorway: 2, country: 2, urban: 7, slow: 7 });
+    const sessions = Object.entries(severe).flatMap(([algorithm, at]) =>
+      drives.flatMap(([trace, starts]) =>
+        Array.from({ length: starts }, (_, i) => {
+          const stallSeconds = at.includes(`${trace}/${i}`) ? 12 : 10;
+          return testSession({ algorithm, trace, group: trace, startSeconds: 61 * i, stallSeconds });
+        }),
+      ),
+    );
+    const { value, ci95 } = row(summaryOf(sessions), 'mpc-l').vsBaseline!.severeShareDiff;
+    expect(value).toBeCloseTo(1 / 18, 9);
+    expect(ci95![0]).toBeLessThan(-0.05);
+    expect(ci95![1]).toBeGreaterThan(0.15);
+  });
+
   test('pairs by place, over common places only', () => {
     const own = sessionsOf('mpc-l', 20, (i) => 55 + noise(i))
       .slice(30)

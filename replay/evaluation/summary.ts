@@ -10,12 +10,10 @@ import {
   type SummaryRow,
 } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
-import { compareWithBaseline } from './comparison.ts';
+import { compareWithBaseline, isSevere } from './comparison.ts';
 import { groupBy } from './group-by.ts';
 import { mean, tailSize } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
-
-const SEVERE_STALL_SECONDS = 10;
 
 interface SummaryOptions {
   scenario: Pick<Scenario, 'ladderBps'>;
@@ -87,7 +85,7 @@ function rowOf(
     ...(upperBounds.length === sessions.length && { qoeUpperBoundMean: mean(upperBounds) }),
     stallSecondsMean: mean(stalls),
     stallSecondsWorst5pct: mean(stalls.subarray(stalls.length - tailSize(stalls.length))),
-    severeShare: stalls.filter((seconds) => seconds > SEVERE_STALL_SECONDS).length / stalls.length,
+    severeShare: sessions.filter(isSevere).length / sessions.length,
     startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
     wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,

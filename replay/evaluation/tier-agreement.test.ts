@@ -22,6 +22,6 @@ test('pairs the sessions that ended normally in both tiers', () => {
     stallSecondsDiff: { value: 1 },
     sameRepresentation: { value: 0.5 },
   });
-  expect(found!.points).toEqual(Array(2).fill({ simulator: 10, browser: 12 }));
+  expect([found!.simulatorQoe, found!.browserQoe]).toEqual([10, 12]);
   expect(tierAgreement([], browser, 1)).toEqual([]);
 });

@@ -2,8 +2,8 @@
 
 import { seedOf } from '../../abr/random.ts';
 import type { Estimate, SessionResult } from '../results.ts';
+import { meansWithInterval } from './bootstrap.ts';
 import { groupBy } from './group-by.ts';
-import { meansWithInterval } from './mean-interval.ts';
 import { sessionKey } from './plan.ts';
 import { resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
@@ -18,8 +18,6 @@ interface TierAgreement {
   startupSecondsDiff: Estimate;
   /** Share of segments with the same representation. */
   sameRepresentation: Estimate;
-  /** QoE-linear of each session, for a plot. */
-  points: { simulator: number; browser: number }[];
 }
 
 /** A row per algorithm of both tiers, in order of the browser's sessions. */
@@ -44,18 +42,14 @@ export function tierAgreement(
     );
     const difference = (value: (session: SessionResult) => number) =>
       pairs.map((pair) => value(pair.browser) - value(pair.simulator));
-    const points = pairs.map((pair) => ({
-      simulator: pair.simulator.qoe.linear,
-      browser: pair.browser.qoe.linear,
-    }));
     const means = meansWithInterval(
       {
         qoeDiff: difference(({ qoe }) => qoe.linear),
         stallSecondsDiff: difference(({ stallSeconds }) => stallSeconds),
         startupSecondsDiff: difference(({ startupSeconds }) => startupSeconds),
         sameRepresentation: pairs.map((pair) => sameShare(pair.browser, pair.simulator)),
-        browserQoe: points.map((point) => point.browser),
-        simulatorQoe: points.map((point) => point.simulator),
+        browserQoe: pairs.map((pair) => pair.browser.qoe.linear),
+        simulatorQoe: pairs.map((pair) => pair.simulator.qoe.linear),
       },
       {
         unitOf: pairs.map((pair) => unitOf(pair.browser)),
@@ -69,7 +63,6 @@ export function tierAgreement(
       ...means,
       browserQoe: means.browserQoe.value,
       simulatorQoe: means.simulatorQoe.value,
-      points,
     };
   });
 }

@@ -82,7 +82,7 @@ test('two or more data sets with one recording share a block of the table', () =
     ['data set', 'algorithm', 'n'],
     ...['a', 'b'].flatMap((dataset) => ['mpc-d', 'mpc-l'].map((algorithm) => [dataset, algorithm, '1'])),
   ]);
-  expect(blocks.map((block) => block.split(' | ')[0]).slice(1, 3)).toEqual(['large', 'all data sets (an extra)']);
+  expect(blocks.map((block) => block.split(' | ')[0]).slice(1, 3)).toEqual(['large', 'all data sets together']);
   // Without a comparison, one session is one recording.
   const alone = ['a', 'b'].map((dataset) => testSession({ dataset }));
   expect(oneRecordingDatasets(summaryOf(alone))).toEqual(new Set(['a', 'b']));

@@ -55,18 +55,35 @@ export function autocorrelation(logs: readonly Float64Array[], lag: number): num
   return covariance / variance;
 }
 
-/** Lengths in seconds of the runs below a limit in Mbit/s. */
-export function outageRuns(mbps: Float64Array, belowMbps = OUTAGE_MBPS): number[] {
-  const runs: number[] = [];
-  let length = 0;
+/** The runs below a limit in Mbit/s, from their first second to the second after them. */
+function runsBelow(mbps: Float64Array, belowMbps: number): { start: number; end: number }[] {
+  const runs: { start: number; end: number }[] = [];
+  let start = 0;
   for (let i = 0; i <= mbps.length; i++) {
-    if (i < mbps.length && mbps[i]! < belowMbps) length++;
-    else if (length > 0) {
-      runs.push(length);
-      length = 0;
-    }
+    if (i < mbps.length && mbps[i]! < belowMbps) continue;
+    if (i > start) runs.push({ start, end: i });
+    start = i + 1;
   }
   return runs;
+}
+
+/** Lengths in seconds of the runs below a limit in Mbit/s. */
+export function outageRuns(mbps: Float64Array, belowMbps = OUTAGE_MBPS): number[] {
+  return runsBelow(mbps, belowMbps).map(({ start, end }) => end - start);
+}
+
+/**
+ * How outages of at least 3 s begin and end: the means of the 12 s before and of the 3 s after each one, as shares of
+ * the series' median. The partly blocked seconds beside the outage are left out; so are outages near the ends.
+ */
+function aroundOutages(mbps: Float64Array): { before: number; after: number }[] {
+  const median = Math.max(OUTAGE_MBPS, quantile(Float64Array.from(mbps).sort(), 0.5));
+  return runsBelow(mbps, OUTAGE_MBPS)
+    .filter(({ start, end }) => end - start >= 3 && start >= 13 && end + 4 <= mbps.length)
+    .map(({ start, end }) => ({
+      before: mean(mbps.subarray(start - 13, start - 1)) / median,
+      after: mean(mbps.subarray(end + 1, end + 4)) / median,
+    }));
 }
 
 interface BoundaryEffect {
@@ -179,6 +196,7 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
   const spreads = ascending(logs.map(standardDeviation));
   const runs = ascending(series.flatMap(({ mbps }) => outageRuns(mbps)));
   const outageSeconds = runs.reduce((sum, run) => sum + run, 0);
+  const around = series.flatMap(({ mbps }) => aroundOutages(mbps));
   const boundary = boundaryEffect(series);
   const hours = seconds / 3600;
 
@@ -218,7 +236,14 @@ export function linkStatistics(series: readonly RateSeries[]): Statistic[] {
     row('outage p50, s', quantile(runs, 0.5), ratio(0), 0.4),
     row('outage p90, s', quantile(runs, 0.9), ratio(0), 0.3),
     row('outage longest, s', runs.at(-1) ?? Number.NaN, ratio(0), 0.5),
+    row('outages of 10 s or more per hour', runs.filter((run) => run >= 10).length / hours, ratio(0.5), 0.25),
+    row('before an outage, % of the median', 100 * medianOf(around.map(({ before }) => before)), ratio(1), 0.3),
+    row('after an outage, % of the median', 100 * medianOf(around.map(({ after }) => after)), ratio(1), 0.3),
   ];
+}
+
+function medianOf(values: readonly number[]): number {
+  return quantile(Float64Array.from(values).sort(), 0.5);
 }
 
 function standardDeviation(values: Float64Array): number {

@@ -2,6 +2,7 @@
 
 import { quantile } from '../../abr/quantile.ts';
 import { mean } from '../evaluation/quantiles.ts';
+import { textTable } from '../formats/text-table.ts';
 import type { Trace } from '../trace.ts';
 import { autocorrelation, boundaryEffect, logRates, OUTAGE_MBPS, outageRuns } from './link-statistics.ts';
 import { rateSeriesOf } from './rate-series.ts';
@@ -116,13 +117,7 @@ const COLUMNS: readonly (readonly [title: string, cell: (info: TraceInfo) => str
 export function traceInfoTable(infos: readonly TraceInfo[]): string {
   const header = COLUMNS.map(([title]) => title);
   const rows = infos.map((info) => COLUMNS.map(([, cell]) => cell(info)));
-  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)));
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, i) => (i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
-      .join('  ')
-      .trimEnd();
-  return `${[header, ...rows].map(line).join('\n')}\n${LEGEND}`;
+  return `${textTable([header, ...rows], 2).join('\n')}\n${LEGEND}`;
 }
 
 const LEGEND = `

@@ -42,7 +42,7 @@ export interface SessionSpec {
   encoderPauses?: readonly EncoderPause[];
   /**
    * `link` (default): bytes arrive at the trace's rate, after an RTT. `none`: at once, because another component is the
-   * link (`replay/kernel`); then no request has a prescribed end.
+   * link (`transport/`); then no request has a prescribed end.
    */
   pacing?: 'link' | 'none';
   /** How media responses are framed. Default `length`. */

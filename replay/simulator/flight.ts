@@ -1,7 +1,7 @@
 /** One request on the replayed link: the arrival of its bits, and a page's observations of them. */
 
 import type { Forecaster } from '../../abr/index.ts';
-import { type MeteredRequest, ObservationMeter } from '../../predictor/observation-meter.ts';
+import { ObservationMeter } from '../../predictor/observation-meter.ts';
 import type { FlightLink, SharedFlight, Transfer } from './shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
@@ -56,7 +56,8 @@ export class Flight implements SharedFlight {
 /** Reports flights to a forecaster as a page does: by progress events through the plugin's meter. */
 export class ProgressFeed {
   private readonly meter: ObservationMeter;
-  private flight: { of: Flight; request: MeteredRequest } | undefined;
+  private flight: Flight | undefined;
+  private hasFirstByte = false;
   private reportedUntilSeconds = 0;
   private reportedBits = 0;
 
@@ -69,7 +70,9 @@ export class ProgressFeed {
   }
 
   begin(flight: Flight): void {
-    this.flight = { of: flight, request: this.meter.requestSent(flight.requestedAtSeconds) };
+    this.flight = flight;
+    this.hasFirstByte = false;
+    this.meter.requestSent(flight.requestedAtSeconds, flight);
     this.reportedBits = 0;
   }
 
@@ -77,21 +80,21 @@ export class ProgressFeed {
   report(atSeconds: number, ended: boolean): void {
     const { flight, meter } = this;
     if (flight === undefined) return;
-    const { of, request } = flight;
-    if (of.firstByteAtSeconds <= atSeconds) {
-      if (request.reportedSeconds === undefined) {
-        meter.firstByte(request, of.firstByteAtSeconds);
-        this.reportedUntilSeconds = of.firstByteAtSeconds;
+    if (flight.firstByteAtSeconds <= atSeconds) {
+      if (!this.hasFirstByte) {
+        this.hasFirstByte = true;
+        meter.firstByte(flight, flight.firstByteAtSeconds);
+        this.reportedUntilSeconds = flight.firstByteAtSeconds;
       }
       while (this.reportedUntilSeconds < atSeconds) {
         this.reportedUntilSeconds = Math.min(this.reportedUntilSeconds + this.eventSeconds, atSeconds);
-        const bits = of.receivedBits(this.reportedUntilSeconds);
-        meter.received(request, this.reportedUntilSeconds, bits - this.reportedBits);
+        const bits = flight.receivedBits(this.reportedUntilSeconds);
+        meter.received(flight, this.reportedUntilSeconds, bits - this.reportedBits);
         this.reportedBits = bits;
       }
     }
     if (ended) {
-      meter.requestEnded(request, atSeconds);
+      meter.requestEnded(flight, atSeconds);
       this.flight = undefined;
     } else meter.advance(atSeconds);
   }

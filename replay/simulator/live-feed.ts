@@ -4,9 +4,9 @@
  */
 
 import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
-import { knownBps, LiveDownload, LiveEdge, type LiveSegment } from '../../predictor/live-download.ts';
-import { MeteredDownload } from '../../predictor/metered-download.ts';
+import { LiveEdge, type LiveSegment } from '../../predictor/live-waits.ts';
 import { ObservationMeter } from '../../predictor/observation-meter.ts';
+import { knownBps, SegmentDownload } from '../../predictor/segment-download.ts';
 import type { LiveFlight } from './live-flight.ts';
 
 /**
@@ -17,7 +17,7 @@ const READ_SECONDS = { chunks: 0.004, whole: 0.05 };
 
 interface Observed {
   flight: LiveFlight;
-  metered: MeteredDownload;
+  download: SegmentDownload;
   readUntilSeconds: number;
   chunks: number;
 }
@@ -26,7 +26,7 @@ export class LiveFeed {
   private readonly meter: ObservationMeter | undefined;
   private readonly edge = new LiveEdge();
   private observed: Observed | undefined;
-  private ended: LiveDownload | undefined;
+  private ended: SegmentDownload | undefined;
 
   /** `downloads`: those that the controller sees. */
   constructor(
@@ -38,16 +38,16 @@ export class LiveFeed {
 
   begin(flight: LiveFlight, segment: LiveSegment): void {
     const { requestedAtSeconds } = flight;
-    const live = new LiveDownload(this.edge, segment, requestedAtSeconds);
-    const metered = new MeteredDownload(this.meter, requestedAtSeconds, live);
-    this.observed = { flight, metered, readUntilSeconds: requestedAtSeconds, chunks: 0 };
+    const { meter, edge } = this;
+    const download = new SegmentDownload(requestedAtSeconds, { meter, live: { edge, segment } });
+    this.observed = { flight, download, readUntilSeconds: requestedAtSeconds, chunks: 0 };
   }
 
   /** Reports the progress until `atSeconds`; `hasEnded`: the flight is complete or abandoned. */
   report(atSeconds: number, hasEnded: boolean): void {
     const { observed, meter } = this;
     if (observed === undefined) return;
-    const { flight, metered } = observed;
+    const { flight, download } = observed;
     const { transfers } = flight;
     const hasChunks = transfers.length > 1;
     const readSeconds = hasChunks ? READ_SECONDS.chunks : READ_SECONDS.whole;
@@ -59,8 +59,9 @@ export class LiveFeed {
         const until = flight.bitsOf(transfer, at);
         if (at >= endSeconds) observed.chunks++;
         if (until > bits) {
-          const receivedBits = metered.receivedBits + until - bits;
-          metered.progressed(at, receivedBits, hasChunks ? observed.chunks : undefined, knownBps(this.downloads));
+          const receivedBits = download.receivedBits + until - bits;
+          const chunks = hasChunks ? observed.chunks : undefined;
+          download.progressed(at, { receivedBits, chunks }, knownBps(this.downloads));
         }
         bits = until;
         observed.readUntilSeconds = at;
@@ -71,13 +72,13 @@ export class LiveFeed {
       return;
     }
     this.observed = undefined;
-    this.ended = metered.live;
-    metered.ended(atSeconds, atSeconds >= flight.endsAtSeconds ? 'whole' : 'abandoned');
+    this.ended = download;
+    download.ended(atSeconds, atSeconds >= flight.endsAtSeconds ? 'whole' : 'abandoned');
   }
 
   /** The download in flight, as if its media had existed at the request. */
   withoutWaits(inFlight: InFlight, nowSeconds: number): InFlight {
-    return this.observed!.metered.live!.withoutWaits(inFlight, nowSeconds);
+    return this.observed!.download.withoutWaits(inFlight, nowSeconds);
   }
 
   /** The download that has just ended, over the link alone; undefined: it says nothing about the link. */

@@ -7,12 +7,15 @@ import {
   type InFlight,
   type Pace,
   type PlayerState,
+  type ValidForecast,
 } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
 import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
+import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import { linkOf } from './session-setup.ts';
 import { type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const TYPICAL = readTraceFile('replay/traces/stationary-live-typical.csv');
@@ -74,6 +77,22 @@ test.each(Object.keys(FAULTS))('%s: at most 2 %% of live QoE below MPC-D with th
   }
 });
 
+test('at the live edge MPC-D is a fair baseline, and the oracle is ahead of MPC-L', () => {
+  const traces = [...TYPICAL, ...COLLAPSING];
+  const oracle = (trace: (typeof traces)[number]): Partial<SimulationOptions> => ({
+    forecaster: oracleForecaster({ link: linkOf(trace, SCENARIO), traceSecondsAt: (nowSeconds) => nowSeconds }),
+  });
+  const qoe = (controller: string, more: (trace: (typeof traces)[number]) => Partial<SimulationOptions> = () => ({})) =>
+    traces.reduce((sum, trace) => sum + meanLive(controller, () => more(trace), SCENARIO, [trace]).qoe, 0) /
+    traces.length;
+  const [textbook, mpcD, throughput] = ['mpc-d:textbook', 'mpc-d', 'throughput'].map((name) => qoe(name));
+  const mpcL = qoe('mpc-l', () => ({ forecaster: forecasterOf() }));
+  expect(mpcD).toBeGreaterThan(2 * textbook!);
+  expect(mpcD).toBeGreaterThan(0.9 * throughput!);
+  expect(mpcL).toBeGreaterThan(mpcD!);
+  expect(qoe('mpc-o', oracle)).toBeGreaterThan(mpcL);
+});
+
 test('a second behind the edge it stalls less, at more QoE, than a player that takes the throughput, with rate 1 most of the time', () => {
   const scenario = { ...SCENARIO, segmentCount: 100 };
   const traces = [...TYPICAL, ...COLLAPSING];
@@ -87,7 +106,7 @@ test('a second behind the edge it stalls less, at more QoE, than a player that t
 interface PaceRecord {
   state: PlayerState;
   inFlight: InFlight | undefined;
-  forecast: Forecast | undefined;
+  forecast: ValidForecast | undefined;
   pace: Pace;
 }
 

@@ -7,13 +7,17 @@ import {
   type Controller,
   type Decision,
   type Download,
+  type Forecast,
   type Forecaster,
   type InFlight,
+  PACE_PERIOD_SECONDS,
   type Pace,
   type PiecewisePath,
   type PlayerState,
   type QoeWeights,
   qoeWeights,
+  type ValidForecast,
+  validForecast,
 } from '../../abr/index.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
@@ -24,9 +28,6 @@ import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
 import type { FlightLink, SharedFlight } from './shared-link.ts';
 import type { SimulationOptions } from './simulate-session.ts';
-
-/** Period of `reconsider`, as of the plugin's timer in a page. */
-const TICK_SECONDS = 0.1;
 
 /** Default uncertainty of the player's UTC: that of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
@@ -106,6 +107,9 @@ export class Session<F extends Airborne> {
   private readonly stage: Stage<F>;
   private readonly tickSeconds: number;
   private readonly forecaster: Forecaster | undefined;
+  /** The newest forecast as published, and as validated. */
+  private published: Forecast | undefined;
+  private forecast: ValidForecast | undefined;
   private readonly link: PiecewisePath;
   /** `[segment][k][representation]`: sizes of this segment (k = 0) and the following ones. */
   private readonly upcoming: readonly (readonly (readonly number[])[])[];
@@ -133,7 +137,7 @@ export class Session<F extends Airborne> {
     this.controller = controller;
     this.forecaster = options.forecaster;
     this.startSeconds = options.startSeconds ?? 0;
-    this.tickSeconds = options.tickSeconds ?? TICK_SECONDS;
+    this.tickSeconds = options.tickSeconds ?? PACE_PERIOD_SECONDS;
     this.segmentCount = options.segmentCount ?? scenario.segmentCount;
     expect(this.startSeconds >= 0, 'startSeconds', 'a number >= 0', this.startSeconds);
     expect(this.tickSeconds > 0, 'tickSeconds', 'a number > 0', this.tickSeconds);
@@ -355,7 +359,7 @@ export class Session<F extends Airborne> {
   }
 
   private decide(state: PlayerState): Decision {
-    const forecast = this.forecaster?.latest(state.nowSeconds);
+    const forecast = this.forecastAt(state.nowSeconds);
     const began = this.options.timings ? performance.now() : 0;
     const decision = asked(() => this.controller.decide(state, forecast));
     if (this.options.timings) this.decisionMillis.push(performance.now() - began);
@@ -367,6 +371,19 @@ export class Session<F extends Airborne> {
     });
     this.check(decision, state);
     return decision;
+  }
+
+  /** The newest forecast; an invalid one counts as none, as in the plugin. */
+  private forecastAt(nowSeconds: number): ValidForecast | undefined {
+    const newest = this.forecaster?.latest(nowSeconds);
+    if (newest === this.published) return this.forecast;
+    this.published = newest;
+    try {
+      this.forecast = newest && validForecast(newest);
+    } catch {
+      this.forecast = undefined;
+    }
+    return this.forecast;
   }
 
   private inFlightOf({ representation, flight, abandonments }: Attempt<F>, nowSeconds: number): InFlight {
@@ -390,7 +407,7 @@ export class Session<F extends Airborne> {
     const { nowSeconds } = state;
     if (this.stage.isWaiting(attempt.flight)) return 'keep';
     const inFlight = this.inFlightOf(attempt, nowSeconds);
-    const forecast = this.forecaster?.latest(nowSeconds);
+    const forecast = this.forecastAt(nowSeconds);
     const answer = asked(() => this.controller.reconsider!(state, inFlight, forecast));
     this.options.onDecision?.({
       asked: 'reconsider',
@@ -414,7 +431,7 @@ export class Session<F extends Airborne> {
   pace(): Pace {
     const state = this.state(this.index);
     this.stage.report(false);
-    const forecast = this.forecaster?.latest(state.nowSeconds);
+    const forecast = this.forecastAt(state.nowSeconds);
     const began = this.options.timings ? performance.now() : 0;
     const inFlight = this.attempt && this.inFlightOf(this.attempt, state.nowSeconds);
     const pace = asked(() => this.controller.pace!(state, inFlight, forecast));

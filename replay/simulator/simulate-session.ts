@@ -7,11 +7,11 @@ import type {
   Controller,
   Decision,
   Download,
-  Forecast,
   Forecaster,
   InFlight,
   PiecewisePath,
   PlayerState,
+  ValidForecast,
 } from '../../abr/index.ts';
 import type { CatchUp } from '../catch-up.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
@@ -65,7 +65,7 @@ export interface DecisionRecord {
   asked: 'decide' | 'reconsider';
   state: PlayerState;
   inFlight?: InFlight;
-  forecast?: Forecast;
+  forecast?: ValidForecast;
   answer: Decision | 'keep';
 }
 

@@ -1,47 +1,80 @@
 /** The core of one attachment: an adapter reports its player's events to it and asks it for decisions. */
 
-import { createAbandonment } from './abandonment.ts';
-import { createDecisions } from './decisions.ts';
-import { createDownloads } from './downloads.ts';
-import type { Events } from './events.ts';
-import { createLifeCycle } from './life-cycle.ts';
-import type { ResolvedOptions } from './options.ts';
+import { Abandonment } from './abandonment.ts';
+import { Decisions } from './decisions.ts';
+import { Downloads } from './downloads.ts';
+import type { Events, Guard } from './events.ts';
+import type { Forecasting } from './forecasting.ts';
+import type { Pacing } from './pacing.ts';
+import { Planner } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
-import { loadSizes } from './segment-sizes.ts';
-import { createTicker } from './ticker.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
+import { loadSizes, SegmentSizes } from './segment-sizes.ts';
+import { Session } from './session.ts';
+import { SessionClock } from './session-clock.ts';
+import { Ticker } from './ticker.ts';
 
-export type Adaptation = ReturnType<typeof createAdaptation>;
+/** The type of each part's argument names the other parts that it uses. */
+export class Adaptation {
+  readonly session = new Session();
+  readonly sizes = new SegmentSizes();
+  readonly clock: SessionClock;
+  readonly forecasting: Forecasting | undefined;
+  readonly planner: Planner;
+  readonly decisions: Decisions;
+  readonly pacing: Pacing | undefined;
+  readonly ticker: Ticker;
+  readonly downloads: Downloads;
+  #isStopped = false;
 
-export function createAdaptation(port: PlayerPort, options: ResolvedOptions, events: Events) {
-  const life = createLifeCycle(port, options, events);
-  const decisions = createDecisions(port, life, events);
-  const abandonment = createAbandonment(port, life, decisions);
-  const pacing = port.rate && options.newPacing?.(port.rate, port, life, events);
-  const ticker = createTicker(life, pacing ? [abandonment, pacing] : [abandonment]);
-  const downloads = createDownloads(life, ticker);
-  const { sizes } = options;
-  if (sizes !== undefined) {
-    loadSizes(sizes).then(
-      (file) => life.sizes.useFile(file),
+  constructor(
+    readonly port: PlayerPort,
+    readonly options: ResolvedOptions,
+    readonly events: Events,
+  ) {
+    this.clock = new SessionClock(options.timeSource, events);
+    this.forecasting = options.newForecasting?.({ events, origin: () => port.origin() });
+    this.planner = new Planner(this);
+    this.decisions = new Decisions(this);
+    this.pacing = port.rate && options.newPacing?.(this);
+    const abandonment = new Abandonment(this);
+    this.ticker = new Ticker(this.guard, this.pacing ? [abandonment, this.pacing] : [abandonment]);
+    this.downloads = new Downloads(this);
+    if (options.sizes === undefined) return;
+    loadSizes(options.sizes).then(
+      (file) => this.sizes.useFile(file),
       (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
     );
   }
-  return {
-    life,
-    decisions,
-    downloads,
-    /** The player has lost its source. */
-    sourceEnded() {
-      ticker.stop();
-      pacing?.release();
-      downloads.forget();
-      life.next();
-    },
-    /** The plugin is detached. */
-    stop() {
-      ticker.stop();
-      life.stop();
-      pacing?.release();
-    },
-  };
+
+  /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
+  readonly guard: Guard = (action) =>
+    this.#isStopped ? undefined : this.events.attempt('player-failed', `${this.port.name} is not as expected`, action);
+
+  /** Adds the plugin's keys to the player's CMCD, with the option `cmcd`: to `headers`, and to the URL, which it returns. */
+  withCmcd(url: string, headers?: Record<string, string> | null): string {
+    const { forecast } = this.session.record;
+    if (!this.options.cmcd || !forecast) return url;
+    return this.guard(() => this.forecasting?.withCmcd(forecast, this.clock.read().utcMs, url, headers)) ?? url;
+  }
+
+  /** The player has lost its source. */
+  sourceEnded(): void {
+    this.ticker.stop();
+    this.pacing?.release();
+    this.downloads.forget();
+    this.sizes.forget();
+    this.session.next();
+    this.clock.reset();
+    this.forecasting?.sourceEnded();
+    this.planner.renew();
+  }
+
+  /** The plugin is detached. */
+  stop(): void {
+    this.ticker.stop();
+    this.#isStopped = true;
+    this.forecasting?.stop();
+    this.pacing?.release();
+  }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Forecast, Forecaster } from '../../abr/forecast.ts';
-import { withCmcd } from './cmcd.ts';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
@@ -16,49 +15,49 @@ function decided(forecast: Partial<Forecast> | undefined, cmcd = true) {
   const latest = forecaster.latest.bind(forecaster);
   forecaster.latest = (now) => forecast && ({ ...latest(now), ...forecast } as Forecast);
   const timeSource = { now: () => ({ utcMs: UTC_MS, uncertaintySeconds: 0.1 }) };
-  const { life, decisions } = adapted({ controller: new Scripted(), forecasters: [forecaster], timeSource, cmcd });
-  decisions.decide();
-  return life;
+  const core = adapted({ controller: new Scripted(), forecasters: [forecaster], timeSource, cmcd });
+  core.decisions.decide();
+  return core.withCmcd;
 }
 
 const cmcdOf = (uri: string) => new URL(uri).searchParams.get('CMCD');
-const keysOf = (forecast: Partial<Forecast>) => cmcdOf(withCmcd(decided(forecast), URI));
+const keysOf = (forecast: Partial<Forecast>) => cmcdOf(decided(forecast)(URI));
 
 describe('withCmcd', () => {
   test('adds the keys to the query argument, and changes nothing else', () => {
-    const uri = withCmcd(decided({}), URI);
+    const uri = decided({})(URI);
     expect(cmcdOf(uri)).toBe('d=4000,leo.abr-cap=6000,leo.abr-src="steady",sid="x"');
     expect(uri.replace(/&CMCD=[^#]*/, '')).toBe('https://media.example/1.m4s?a=b#end');
-    expect(withCmcd(decided({}), 'https://media.example/1.m4s?a=b')).toBe('https://media.example/1.m4s?a=b');
+    expect(decided({})('https://media.example/1.m4s?a=b')).toBe('https://media.example/1.m4s?a=b');
   });
 
   test('adds the keys to the header, and only if the player has written it', () => {
     const headers = { 'CMCD-Request': 'bl=4000', 'CMCD-Session': 'sid="x"' };
-    withCmcd(decided({}), 'https://media.example/1.m4s', headers);
+    decided({})('https://media.example/1.m4s', headers);
     expect(headers).toEqual({
       'CMCD-Request': 'bl=4000,leo.abr-cap=6000,leo.abr-src="steady"',
       'CMCD-Session': 'sid="x"',
     });
     const others = { range: 'bytes=0-1' };
-    withCmcd(decided({}), 'https://media.example/1.m4s', others);
+    decided({})('https://media.example/1.m4s', others);
     expect(others).toEqual({ range: 'bytes=0-1' });
   });
 
   test('keeps the alphabetical order, and strings as they are', () => {
     const value = 'bl=4000,br=(1000;v),cid="a,z=\\",b é",d=4000,mtp=8200,su';
     const headers = { 'CMCD-Request': value };
-    const uri = withCmcd(decided({}), `https://media.example/1.m4s?CMCD=${encodeURIComponent(value)}`, headers);
+    const uri = decided({})(`https://media.example/1.m4s?CMCD=${encodeURIComponent(value)}`, headers);
     const [before, after] = value.split(/(?<=d=4000),/);
     expect(headers['CMCD-Request']).toBe(`${before},leo.abr-cap=6000,leo.abr-src="steady",${after}`);
     expect(cmcdOf(uri)).toBe(headers['CMCD-Request']);
   });
 
   test('adds them once', () => {
-    const life = decided({});
+    const withKeys = decided({});
     const headers = { 'CMCD-Request': 'bl=4000' };
-    const once = withCmcd(life, URI, headers);
+    const once = withKeys(URI, headers);
     const header = headers['CMCD-Request'];
-    expect(withCmcd(life, once, headers)).toBe(once);
+    expect(withKeys(once, headers)).toBe(once);
     expect(headers['CMCD-Request']).toBe(header);
   });
 
@@ -81,7 +80,7 @@ describe('withCmcd', () => {
   });
 
   test('changes nothing without the option, and without a forecast', () => {
-    expect(withCmcd(decided({}, false), URI)).toBe(URI);
-    expect(withCmcd(decided(undefined), URI)).toBe(URI);
+    expect(decided({}, false)(URI)).toBe(URI);
+    expect(decided(undefined)(URI)).toBe(URI);
   });
 });

@@ -1,7 +1,6 @@
 /** The plugin's own keys of CMCD (CTA-5004): added to the value that the player writes. docs/plugin.md lists them. */
 
-import type { QuantileForecast } from '../../abr/forecast.ts';
-import type { LifeCycle } from './life-cycle.ts';
+import type { Forecast, QuantileForecast } from '../../abr/forecast.ts';
 
 /** CTA-5004: the prefix of custom keys has a hyphen. */
 const PREFIX = 'leo.abr-';
@@ -12,34 +11,29 @@ const MEMBERS = /("(\\.|[^"\\])*"|[^,])+/g;
 
 /**
  * The URL of a request with the keys in its query argument `CMCD`, if it has one; `headers` get them in the header
- * `CMCD-Request`, if it is there. Changes nothing without the option `cmcd`, without a forecast, and after a fault.
+ * `CMCD-Request`, if it is there.
  */
 export function withCmcd(
-  { guard, options, session, clocks }: LifeCycle,
+  forecast: Forecast,
+  utcMs: number | undefined,
   url: string,
   headers?: Record<string, string> | null,
 ): string {
-  const withKeys = guard(() => {
-    const forecast = session().lastForecast;
-    if (!options.cmcd || !forecast) return url;
-    const { utcMs } = clocks();
-    const next = forecast.handovers.find(({ atMs }) => atMs > utcMs!);
-    const added = [
-      forecast.kind === 'paths' ? '' : `${PREFIX}cap=${Math.round(lowBps(forecast) / 1000)}`,
-      next && `${PREFIX}ho=${((next.atMs - utcMs!) / 1000).toFixed(1)}`,
-      // Only what a string of a structured field may have, unescaped.
-      `${PREFIX}src="${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`,
-    ];
-    // A request that is repeated may have them already. CTA-5004 asks for alphabetical order.
-    const extended = (value: string) =>
-      value.includes(PREFIX) ? value : `${value},${added}`.match(MEMBERS)!.sort().join();
-    if (headers?.[HEADER]) headers[HEADER] = extended(headers[HEADER]);
-    return url.replace(
-      /([?&]CMCD=)([^&#]+)/,
-      (_, name, value) => name + encodeURIComponent(extended(decodeURIComponent(value))),
-    );
-  });
-  return withKeys ?? url;
+  const next = forecast.handovers.find(({ atMs }) => atMs > utcMs!);
+  const added = [
+    forecast.kind === 'paths' ? '' : `${PREFIX}cap=${Math.round(lowBps(forecast) / 1000)}`,
+    next && `${PREFIX}ho=${((next.atMs - utcMs!) / 1000).toFixed(1)}`,
+    // A string of a structured field may have these characters unescaped.
+    `${PREFIX}src="${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`,
+  ];
+  // A request that is repeated may have the keys already. CTA-5004 asks for alphabetical order.
+  const extended = (value: string) =>
+    value.includes(PREFIX) ? value : `${value},${added}`.match(MEMBERS)!.sort().join();
+  if (headers?.[HEADER]) headers[HEADER] = extended(headers[HEADER]);
+  return url.replace(
+    /([?&]CMCD=)([^&#]+)/,
+    (_, name, value) => name + encodeURIComponent(extended(decodeURIComponent(value))),
+  );
 }
 
 function lowBps({ levels, quantilesBps }: QuantileForecast): number {

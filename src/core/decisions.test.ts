@@ -10,7 +10,7 @@ const REASONED = { controller: 'scripted', reason: 'because' };
 describe('decide', () => {
   test('returns the representation and the reason, and emits the decision with its inputs', () => {
     const controller = new Scripted();
-    const { port, decisions, emitted, life } = adapted({ controller });
+    const { port, decisions, emitted, session } = adapted({ controller });
     controller.next = { representation: 1, ...REASONED };
     expect(decisions.decide()).toEqual({ representationId: 'v1', message: 'scripted: because' });
     expect(emitted).toEqual([
@@ -25,7 +25,7 @@ describe('decide', () => {
         streamId: 'p0',
       },
     ]);
-    expect(life.session().lastDecision).toBe(controller.next);
+    expect(session.record.decision).toBe(controller.next);
     expect(port.firsts).toEqual([true]);
   });
 
@@ -54,7 +54,7 @@ describe('decide', () => {
 
   test('asks the controller once per segment of a live stream, unless something new is known', () => {
     const controller = new Scripted();
-    const { port, decisions, downloads, life, emitted } = adapted({ controller });
+    const { port, decisions, downloads, session, planner, emitted } = adapted({ controller });
     const times = { latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 };
     const live = { ...times, playbackRates: { min: 1, max: 1 }, maxLatencySeconds: 20 };
     port.now = { ...port.now!, live };
@@ -86,10 +86,10 @@ describe('decide', () => {
     expect([asked(), asked()]).toEqual([8, 8]);
     downloads.ended(request, 'failed', 1);
     expect(asked()).toBe(9);
-    life.playing();
-    life.seeked();
+    session.playing();
+    session.seeked();
     expect(asked()).toBe(10);
-    life.renew();
+    planner.renew();
     expect(asked()).toBe(11);
   });
 
@@ -106,7 +106,7 @@ describe('decide', () => {
     expect(silent.decisions.decide()).toBeUndefined();
     expect(silent.events.faults[0]?.message).toBe('the controller failed: there is no representation undefined');
     const controller = new Scripted();
-    const { decisions, events, emitted, life } = adapted({ controller });
+    const { decisions, events, emitted, session } = adapted({ controller });
     controller.next = { representation: 3, ...REASONED };
     expect(decisions.decide()).toBeUndefined();
     controller.next = () => {
@@ -117,7 +117,7 @@ describe('decide', () => {
       'the controller failed: there is no representation 3',
     ]);
     expect(emitted).toEqual([]);
-    expect(life.session().lastDecision).toBeUndefined();
+    expect(session.record.decision).toBeUndefined();
   });
 
   test('leaves segments to the player while no download can be measured', () => {

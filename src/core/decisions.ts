@@ -2,33 +2,57 @@
 
 import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
-import type { LifeCycle } from './life-cycle.ts';
+import type { Planner } from './planner.ts';
 import type { Choice, PlayerPort, Situation } from './player-port.ts';
-import { playerState } from './player-state.ts';
-import { inFlightOf, isBlind } from './session.ts';
+import { inFlightOf, isBlind, type Session } from './session.ts';
+import type { SessionClock } from './session-clock.ts';
 
 /** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
 const SAME_RATE = 0.1;
 /** The buffer falls by a segment while a live stream's next one does not exist. */
 const SAME_BUFFER_SEGMENTS = 1.5;
 
-export type Decisions = ReturnType<typeof createDecisions>;
+interface Parts {
+  port: Pick<PlayerPort, 'name' | 'isPolled' | 'situation'>;
+  session: Session;
+  clock: SessionClock;
+  planner: Planner;
+  events: Events;
+}
 
-export function createDecisions(port: PlayerPort, life: LifeCycle, events: Events) {
+export class Decisions {
+  constructor(private readonly parts: Parts) {}
+
+  /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
+  decide(): Choice | undefined {
+    const { port, session, planner, events } = this.parts;
+    planner.startForecasting();
+    if (!isBlind(session.record)) return this.#ask(undefined);
+    events.fault('nothing-measured', `no download could be measured: ${port.name} decides until one can`);
+    return undefined;
+  }
+
+  /** The representation to repeat the video segment in flight at; undefined to let it finish. */
+  reconsider(): Choice | undefined {
+    const { session, clock, planner } = this.parts;
+    const inFlight = inFlightOf(session.record, clock.nowSeconds());
+    return inFlight && planner.controller.reconsider && this.#ask(inFlight);
+  }
+
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
-  function ask(inFlight: InFlight | undefined): Choice | undefined {
-    const session = life.session();
-    const controller = life.controller();
-    const situation = port.situation(session.startMs === undefined);
+  #ask(inFlight: InFlight | undefined): Choice | undefined {
+    const { port, session, clock, planner, events } = this.parts;
+    const { choice, active, number } = session.record;
+    const situation = port.situation(!clock.isRunning);
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.
-    if (!inFlight && (situation.live || port.isPolled) && session.choice && isSame(session.choice.situation, situation))
-      return session.choice.made;
+    if (!inFlight && (situation.live || port.isPolled) && choice && isSame(choice.situation, situation))
+      return choice.made;
     // The player has moved on to another period.
-    if (inFlight && period.id !== session.active?.segment.period.id) return undefined;
-    const state = playerState(life, situation, inFlight);
-    const forecast = life.forecast(state);
+    if (inFlight && period.id !== active?.segment.period.id) return undefined;
+    const { controller } = planner;
+    const { state, forecast } = planner.input(situation, inFlight);
     return events.attempt('controller-failed', 'the controller failed', () => {
       const decision = inFlight
         ? controller.reconsider!(state, inFlight, forecast)
@@ -38,32 +62,14 @@ export function createDecisions(port: PlayerPort, life: LifeCycle, events: Event
       const index = (decision as Decision | undefined)?.representation;
       const representationId = ladder[index!]?.id;
       if (representationId === undefined) throw new Error(`there is no representation ${index}`);
-      session.lastDecision = decision;
+      const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
+      session.decided(decision, inFlight ? undefined : { made, situation });
       const kind = inFlight ? 'abandon' : 'decide';
-      const { number } = session;
       const streamId = period.id;
       events.decision({ kind, session: number, decision, state, forecast, inFlight, representationId, streamId });
-      const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
-      if (!inFlight) session.choice = { made, situation };
       return made;
     });
   }
-
-  return {
-    /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
-    decide(): Choice | undefined {
-      life.startForecasting();
-      if (!isBlind(life.session())) return ask(undefined);
-      events.fault('nothing-measured', `no download could be measured: ${port.name} decides until one can`);
-      return undefined;
-    },
-
-    /** The representation to repeat the video segment in flight at; undefined to let it finish. */
-    reconsider(): Choice | undefined {
-      const inFlight = inFlightOf(life.session(), life.nowSeconds());
-      return inFlight && life.controller().reconsider && ask(inFlight);
-    },
-  };
 }
 
 /** Nothing has changed that a choice depends on, but time and what follows from it. */

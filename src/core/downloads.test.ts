@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock, wait } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
+import { inFlightOf, requestedBitsOf } from './session.ts';
 
 useManualClock();
 
@@ -10,7 +11,7 @@ function measured() {
   const core = adapted({ controller: new Scripted(), forecasters: [steady] });
   const bits = () => {
     wait(2);
-    core.life.meter()!.advance(core.life.nowSeconds());
+    core.forecasting!.meter.advance(core.clock.nowSeconds());
     return steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
   };
   return { ...core, steady, bits };
@@ -18,101 +19,108 @@ function measured() {
 
 describe('downloads', () => {
   test('are recorded as the player reports them, and their sizes are learnt', () => {
-    const { port, life, downloads, decisions, bits } = measured();
+    const { port, session, downloads, decisions, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0, 1));
-    expect(life.session().requestedBits).toBe(8e6);
+    expect(requestedBitsOf(session.record)).toBe(8e6);
     wait(0.25);
-    downloads.progressed(request, 1e6, 6e6);
-    expect(life.session()).toMatchObject({ requestedBits: 6e6, active: { receivedBits: 1e6, sizeBits: 6e6 } });
+    downloads.progressed(request, { receivedBits: 1e6, sizeBits: 6e6 });
+    expect(inFlightOf(session.record, 0)).toMatchObject({
+      sessionRequestedBits: 6e6,
+      receivedBits: 1e6,
+      sizeBits: 6e6,
+    });
     wait(0.25);
-    downloads.progressed(request, 6e6, 6e6);
+    downloads.progressed(request, { receivedBits: 6e6, sizeBits: 6e6 });
     downloads.ended(request, 'whole', 0.5);
-    expect(life.session().measured).toMatchObject([
+    expect(session.record.measured).toMatchObject([
       { segmentIndex: 0, receivedBits: 6e6, downloadSeconds: 0.5, latencySeconds: 0.25, abandoned: false },
     ]);
     expect(bits()).toBeCloseTo(6e6);
     decisions.decide();
     downloads.begun({}, true, port.segment(1, 0));
     // Three quarters of bitrate x duration, like the first segment.
-    expect(life.session().requestedBits).toBe(6e6 + 3e6);
+    expect(requestedBitsOf(session.record)).toBe(6e6 + 3e6);
   });
 
   test('that were complete at their first report have no latency', () => {
-    const { port, life, downloads, steady, bits } = measured();
+    const { port, session, downloads, steady, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0));
     wait(0.5);
-    downloads.progressed(request, 4e6);
+    downloads.progressed(request, { receivedBits: 4e6 });
     downloads.ended(request, 'whole', 0.5);
-    expect(life.session().measured[0]).not.toHaveProperty('latencySeconds');
+    expect(session.record.measured[0]).not.toHaveProperty('latencySeconds');
     expect(bits()).toBe(0);
     expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
   });
 
   test("take the session's duration if the player's clock was set meanwhile", () => {
-    const { port, life, downloads } = measured();
+    const { port, session, downloads } = measured();
     for (const [index, downloadSeconds] of [-3599, 3601, Number.NaN].entries()) {
       const request = {};
       downloads.begun(request, true, port.segment(index));
       wait(1);
-      downloads.progressed(request, 4e6);
+      downloads.progressed(request, { receivedBits: 4e6 });
       downloads.ended(request, 'whole', downloadSeconds);
     }
-    expect(life.session().measured.map(({ downloadSeconds }) => downloadSeconds)).toEqual([1, 1, 1]);
+    expect(session.record.measured.map(({ downloadSeconds }) => downloadSeconds)).toEqual([1, 1, 1]);
   });
 
   test('a retry by the player starts again at the first bit', () => {
-    const { port, life, downloads, bits } = measured();
+    const { port, session, downloads, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0));
     for (const received of [1e6, 2e6, 0.5e6, 4e6]) {
       wait(0.25);
-      downloads.progressed(request, received);
+      downloads.progressed(request, { receivedBits: received });
     }
     downloads.ended(request, 'whole', 1);
-    expect(life.session().measured).toMatchObject([{ receivedBits: 4e6 }]);
+    expect(session.record.measured).toMatchObject([{ receivedBits: 4e6 }]);
     // 2 Mbit of the first attempt and all bits of the second.
     expect(bits()).toBeCloseTo(6e6);
   });
 
   test('that are abandoned count as wasted, and the meter gets all their bits', () => {
-    const { port, life, downloads, bits } = measured();
+    const { port, session, downloads, bits } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0));
     wait(0.5);
-    downloads.progressed(request, 1e6);
+    downloads.progressed(request, { receivedBits: 1e6 });
     wait(0.25);
     downloads.ended(request, 'abandoned', 0.75);
-    expect(life.session()).toMatchObject({ wastedBits: 1e6, requestedBits: 4e6, wholeDownloads: 0 });
+    expect(requestedBitsOf(session.record)).toBe(4e6);
+    expect(session.record).toMatchObject({ wastedBits: 1e6, wholeDownloads: 0 });
     expect(bits()).toBeCloseTo(1e6);
   });
 
   test.each(['failed', 'whole'] as const)('without a bit that are %s are not recorded', (outcome) => {
-    const { port, life, downloads } = measured();
+    const { port, session, downloads } = measured();
     const request = {};
     downloads.begun(request, true, port.segment(0));
     downloads.ended(request, outcome, 0.5);
-    expect(life.session()).toMatchObject({ measured: [], requestedBits: 0, active: undefined });
-    expect(life.session().wholeDownloads).toBe(outcome === 'whole' ? 1 : 0);
+    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record).toMatchObject({ measured: [], active: undefined });
+    expect(session.record.wholeDownloads).toBe(outcome === 'whole' ? 1 : 0);
   });
 
   test('of audio reach only the meter, and those of an earlier session nothing', () => {
-    const { port, life, downloads, sourceEnded, bits } = measured();
+    const { port, session, downloads, sourceEnded, bits } = measured();
     const audio = {};
     downloads.begun(audio, true, undefined);
     wait(0.5);
-    downloads.progressed(audio, 1e5);
+    downloads.progressed(audio, { receivedBits: 1e5 });
     wait(0.5);
-    downloads.progressed(audio, 3e5);
+    downloads.progressed(audio, { receivedBits: 3e5 });
     downloads.ended(audio, 'whole', 1);
     expect(bits()).toBeCloseTo(3e5);
-    expect(life.session()).toMatchObject({ measured: [], requestedBits: 0, wholeDownloads: 0 });
+    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record).toMatchObject({ measured: [], wholeDownloads: 0 });
     const late = {};
     downloads.begun(late, true, port.segment(0));
     sourceEnded();
-    downloads.progressed(late, 1e6);
+    downloads.progressed(late, { receivedBits: 1e6 });
     downloads.ended(late, 'whole', 1);
-    expect(life.session()).toMatchObject({ measured: [], wholeDownloads: 0 });
+    expect(session.record).toMatchObject({ measured: [], wholeDownloads: 0 });
   });
 });

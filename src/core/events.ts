@@ -2,7 +2,7 @@
 
 import type { Decision, InFlight, Pace, PlayerState } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
-import type { Forecast } from '../../abr/forecast.ts';
+import type { ValidForecast } from '../../abr/forecast.ts';
 
 /** A decision on a segment with all its inputs, so that it can be recomputed. */
 export interface DecisionEvent {
@@ -14,7 +14,7 @@ export interface DecisionEvent {
   /** The controller's input: a copy that is not changed later. */
   state: PlayerState;
   /** The forecast that the controller got, if any. */
-  forecast: Forecast | undefined;
+  forecast: ValidForecast | undefined;
   /** For `abandon`: the abandoned download. */
   inFlight: InFlight | undefined;
   /** The chosen representation's id in the manifest. */
@@ -33,7 +33,7 @@ export interface PaceEvent {
   state: PlayerState;
   /** The download in flight, if any. */
   inFlight: InFlight | undefined;
-  forecast: Forecast | undefined;
+  forecast: ValidForecast | undefined;
 }
 
 /** Faults at run time; playback continues after each. */
@@ -79,6 +79,9 @@ export type Listener<K extends keyof LeoAbrEvents> = (event: LeoAbrEvents[K]) =>
 export interface Logger {
   warn(message: string, ...details: unknown[]): void;
 }
+
+/** Runs an action; if it throws, reports a fault and returns undefined, so that no error reaches the player. */
+export type Guard = <T>(action: () => T) => T | undefined;
 
 /** The events of one attachment. */
 export interface Events {

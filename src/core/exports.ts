@@ -19,6 +19,7 @@ export type {
   PathForecast,
   QuantileForecast,
   SessionContext,
+  ValidForecast,
 } from '../../abr/forecast.ts';
 export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger, PaceEvent } from './events.ts';
 export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './handle.ts';

@@ -1,6 +1,6 @@
 /** A fake player behind the port: tests set its situation and read the calls it got. */
 
-import { createAdaptation } from './adaptation.ts';
+import { Adaptation } from './adaptation.ts';
 import { createEvents, type DecisionEvent } from './events.ts';
 import { resolveLiveOptions } from './live-options.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
@@ -67,7 +67,7 @@ export function livePort(live: Partial<LivePosition> = {}): FakePort {
   const port = new FakePort();
   const latencies = { latencySeconds: 3, targetLatencySeconds: 3, maxLatencySeconds: 15 };
   const position = { ...latencies, nowSeconds: 100, firstChunkSeconds: 0.5, playbackRates: { min: 0.9, max: 1.1 } };
-  port.now = { ...port.now!, live: { ...position, isCaughtUp: true, ...live } };
+  port.now = { ...port.now!, live: { ...position, isPaceable: true, ...live } };
   port.play({ bufferLevelSeconds: 1 });
   return port;
 }
@@ -77,5 +77,9 @@ export function adapted(options: LeoAbrOptions, port = new FakePort()) {
   const events = createEvents(null);
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
-  return { port, events, emitted, ...createAdaptation(port, resolveLiveOptions(options), events) };
+  const adaptation = new Adaptation(port, resolveLiveOptions(options), events);
+  const sourceEnded = () => adaptation.sourceEnded();
+  const stop = () => adaptation.stop();
+  const withCmcd: Adaptation['withCmcd'] = (...request) => adaptation.withCmcd(...request);
+  return { ...adaptation, port, events, emitted, sourceEnded, stop, withCmcd };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { createEvents } from './events.ts';
-import { createForecasting } from './forecasting.ts';
+import { Forecasting } from './forecasting.ts';
 
 /** Forecasts 8 Mbit/s by default, and records its arguments. */
 class Recorder implements Forecaster {
@@ -33,11 +33,14 @@ class Recorder implements Forecaster {
   }
 }
 
-describe('createForecasting', () => {
+/** A session's clock without UTC. */
+const AT_START = { read: () => ({ nowSeconds: 0 }) };
+
+describe('Forecasting', () => {
   test("starts all forecasters, passes them the meter's observations, and asks them in order", () => {
     const [first, second] = [new Recorder('first'), new Recorder('second')];
-    const forecasting = createForecasting({ events: createEvents(null), forecasters: [first, second] });
-    forecasting.start({ seed: 3 });
+    const forecasting = new Forecasting({ seed: 3, events: createEvents(null), forecasters: [first, second] });
+    forecasting.start(AT_START);
     const { meter } = forecasting;
     const request = meter.requestSent(0);
     meter.firstByte(request, 0.05);
@@ -58,13 +61,16 @@ describe('createForecasting', () => {
 
   test('a call of latest() passes complete observations; another session has another meter', () => {
     const recorder = new Recorder('recorder');
-    const forecasting = createForecasting({ events: createEvents(null), forecasters: [recorder] });
-    forecasting.start({ seed: 1 });
+    const forecasting = new Forecasting({ seed: 3, events: createEvents(null), forecasters: [recorder] });
+    forecasting.start(AT_START);
     const { meter } = forecasting;
     meter.requestSent(0);
     forecasting.latest({ nowSeconds: 1 });
     expect(recorder.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 1 });
-    forecasting.start({ seed: 1 });
+    forecasting.start(AT_START);
+    expect(forecasting.meter).toBe(meter);
+    forecasting.sourceEnded();
+    forecasting.start(AT_START);
     expect(forecasting.meter).not.toBe(meter);
   });
 
@@ -75,8 +81,8 @@ describe('createForecasting', () => {
       throw new Error('out of order');
     };
     nonsense.answer = (now) => ({ ...sound.latest(now)!, quantilesBps: [[Number.NaN, 1, 2]] });
-    const forecasting = createForecasting({ events, forecasters: [throwing, nonsense, sound] });
-    forecasting.start({ seed: 1 });
+    const forecasting = new Forecasting({ seed: 3, events, forecasters: [throwing, nonsense, sound] });
+    forecasting.start(AT_START);
     for (let now = 1; now < 20; now++) expect(forecasting.latest({ nowSeconds: now })?.source).toBe('sound');
     expect(events.faults.map(({ code }) => code)).toEqual(['forecaster-failed', 'forecaster-failed']);
     expect(events.faults[0]!.message).toMatch(/throwing.*out of order/);
@@ -86,8 +92,8 @@ describe('createForecasting', () => {
   test('forecasters get UTC again after a leap or from a better source', () => {
     const times: number[][] = [];
     const recorder = Object.assign(new Recorder('recorder'), { tellTime: (...time: number[]) => times.push(time) });
-    const forecasting = createForecasting({ events: createEvents(null), forecasters: [recorder] });
-    forecasting.start({ seed: 1, utcMsAtStart: 1e12, utcUncertaintySeconds: 2 });
+    const forecasting = new Forecasting({ seed: 3, events: createEvents(null), forecasters: [recorder] });
+    forecasting.start({ read: () => ({ nowSeconds: 0, utcMs: 1e12, utcUncertaintySeconds: 2 }) });
     const at = (nowSeconds: number, utcMs: number, utcUncertaintySeconds = 2) =>
       forecasting.latest({ nowSeconds, utcMs, utcUncertaintySeconds });
     at(0, 1e12 + 5000);

@@ -6,8 +6,8 @@ import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from './adaptation.ts';
 import { createEvents, type Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
-import type { ResolvedOptions } from './options.ts';
-import type { Session } from './session.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
+import { requestedBitsOf, type SessionRecord } from './session.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
@@ -55,7 +55,7 @@ export interface Installation {
   adaptation: Adaptation;
   /** Whether it has a player now; absent where it always has. */
   isActive?(): boolean;
-  /** The options have changed. */
+  /** The resolved options have changed. */
   changed(): void;
   /** Called once. */
   detach(): void;
@@ -63,14 +63,14 @@ export interface Installation {
 
 /** `install` installs the core in the player; it returns undefined after reporting a fault. */
 export function createHandle<O extends object>(
-  given: O | undefined,
+  options: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,
   install: (options: ResolvedOptions, events: Events) => Installation | undefined,
 ): LeoAbrHandle {
-  const options = resolve(given);
-  const events = createEvents(options.logger);
+  const resolved = resolve(options);
+  const events = createEvents(resolved.logger);
   const installation = events.attempt('unsupported-player', 'the player refused the plugin', () =>
-    install(options, events),
+    install(resolved, events),
   );
   let isDetached = false;
   return {
@@ -80,9 +80,9 @@ export function createHandle<O extends object>(
           throw new InputError(`options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);
         }
       }
-      const changed = { ...given, ...change } as O;
-      Object.assign(options, resolve(changed));
-      given = changed;
+      const changed = { ...options, ...change } as O;
+      Object.assign(resolved, resolve(changed));
+      options = changed;
       installation?.changed();
     },
     detach() {
@@ -91,24 +91,17 @@ export function createHandle<O extends object>(
     },
     on: events.on,
     get state(): LeoAbrState {
-      const life = installation?.adaptation.life;
-      const {
-        number = 0,
-        requestedBits = 0,
-        wastedBits = 0,
-        lastDecision,
-        lastPace,
-        lastForecast,
-      }: Partial<Session> = life?.session() ?? {};
+      const { session, clock, pacing } = installation?.adaptation ?? {};
+      const { number = 0, wastedBits = 0, decision, forecast }: Partial<SessionRecord> = session?.record ?? {};
       return {
         status: isDetached ? 'detached' : (installation?.isActive?.() ?? installation) ? 'attached' : 'inactive',
-        controller: options.controllerName,
+        controller: resolved.controllerName,
         session: number,
-        nowSeconds: life?.nowSeconds() ?? 0,
-        decision: lastDecision,
-        pace: lastPace,
-        forecast: lastForecast,
-        requestedBits,
+        nowSeconds: clock?.nowSeconds() ?? 0,
+        decision,
+        pace: pacing?.pace,
+        forecast,
+        requestedBits: session ? requestedBitsOf(session.record) : 0,
         wastedBits,
         faults: [...events.faults],
       };

@@ -4,8 +4,8 @@ import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
 import { type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
-import type { ResolvedOptions } from './options.ts';
-import { createPacing } from './pacing.ts';
+import { Pacing } from './pacing.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function resolveLiveOptions(options?: LeoAbrOptions): ResolvedOptions {
@@ -13,6 +13,6 @@ export function resolveLiveOptions(options?: LeoAbrOptions): ResolvedOptions {
     createController: createLiveMpcL,
     newLivePlan: () => new PathPlan(),
     newSubSecond: () => new SubSecond(),
-    newPacing: createPacing,
+    newPacing: (parts) => new Pacing(parts),
   });
 }

@@ -2,14 +2,8 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import { createMpcD, type LivePlan } from '../../abr/mpc-d.ts';
-import {
-  COMMON_CHECKS,
-  type CommonOptions,
-  checkOptions,
-  controllerCheck,
-  type ResolvedOptions,
-  resolveCommon,
-} from './options.ts';
+import { COMMON_CHECKS, type CommonOptions, checkOptions, controllerCheck, resolveCommon } from './options.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 
 const VARIANTS = {
   'mpc-d': {},

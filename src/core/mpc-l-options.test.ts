@@ -139,7 +139,7 @@ describe('resolveLiveOptions', () => {
     const forecastOf = (resolve: typeof resolveOptions) => {
       const surroundings = { events: createEvents(null), origin: () => undefined };
       const forecasting = resolve({ prior: false }).newForecasting!(surroundings);
-      forecasting.start({ seed: 1 });
+      forecasting.start({ read: () => ({ nowSeconds: 0 }) });
       const request = forecasting.meter.requestSent(0);
       forecasting.meter.firstByte(request, 0.05);
       forecasting.meter.received(request, 0.3, 2e6);

@@ -1,7 +1,7 @@
 /** The options of the entries with MPC-L and its forecasts: the main one and `leo-abr/live`. */
 
 import type { Controller } from '../../abr/controller.ts';
-import { InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
 import type { LivePlan } from '../../abr/mpc-d.ts';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
@@ -10,7 +10,7 @@ import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
 } from '../../predictor/built-in/built-in-forecaster.ts';
-import { createForecasting } from './forecasting.ts';
+import { Forecasting } from './forecasting.ts';
 import { MPC_D_NAMES, type MpcDName, mpcDController } from './mpc-d-options.ts';
 import {
   type Checks,
@@ -20,11 +20,11 @@ import {
   controllerCheck,
   has,
   isFrom,
-  type ResolvedOptions,
   resolveCommon,
   SWITCH,
 } from './options.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 
 const MPC_L = 'mpc-l';
 
@@ -34,7 +34,7 @@ export type ControllerName = typeof MPC_L | MpcDName;
 export const CONTROLLER_NAMES: readonly ControllerName[] = [MPC_L, ...MPC_D_NAMES];
 
 /** The longest horizon that MPC-L chooses itself. */
-const LONGEST_OWN_HORIZON = 16;
+const LONGEST_CHOSEN_HORIZON = 16;
 
 export interface LeoAbrOptions extends CommonOptions {
   /**
@@ -98,37 +98,39 @@ export function resolveOptions(
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
   const common = { ...resolveCommon(options), newPacing };
+  const { seed } = common;
   forecasters.forEach((one, i) => {
     const isOne = has(one, 'start', 'observe', 'latest');
-    if (!isOne) throw new InputError(`options.forecasters[${i}]`, 'start(), observe() and latest()', one);
+    check(isOne, `options.forecasters[${i}]`, 'start(), observe() and latest()', one);
   });
   if (controller !== MPC_L) {
     for (const name of Object.keys(MPC_L_CHECKS)) {
-      if (options[name as keyof LeoAbrOptions] !== undefined) {
-        throw new InputError(`options.${name}`, 'controller mpc-l beside it', controller);
-      }
+      const isAbsent = options[name as keyof LeoAbrOptions] === undefined;
+      check(isAbsent, `options.${name}`, 'controller mpc-l beside it', controller);
     }
     return {
       ...common,
       ...mpcDController({ ...options, controller }, newLivePlan),
-      newForecasting: forecasters.length > 0 ? ({ events }) => createForecasting({ events, forecasters }) : undefined,
+      newForecasting:
+        forecasters.length > 0 ? ({ events }) => new Forecasting({ events, forecasters, seed }) : undefined,
     };
   }
   const { horizon, risk, abandon, maxWastedShare, startup } = options;
-  // What is undefined is the controller's default.
-  const ofController = { horizon, risk, abandon, maxWastedShare, startup, seed: common.seed } as MpcLOptions;
+  // The controller has a default for each that is undefined.
+  const controllerOptions = { horizon, risk, abandon, maxWastedShare, startup, seed } as MpcLOptions;
   return {
     ...common,
-    horizon: horizon ?? LONGEST_OWN_HORIZON,
+    horizon: horizon ?? LONGEST_CHOSEN_HORIZON,
     controllerName: MPC_L,
-    newController: () => createController(ofController),
+    newController: () => createController(controllerOptions),
     newForecasting({ events, origin }) {
       const builtIn = createBuiltInForecaster({ handover, newSubSecond });
-      const ofEarlier = prior ? new PriorForecaster({ origin, storage: () => globalThis.localStorage }) : undefined;
-      return createForecasting({
+      const statistics = prior ? new PriorForecaster({ origin, storage: () => globalThis.localStorage }) : undefined;
+      return new Forecasting({
         events,
-        forecasters: [...forecasters, builtIn, ...(ofEarlier ? [ofEarlier] : [])],
-        onStop: () => ofEarlier?.save(),
+        forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],
+        seed,
+        onStop: () => statistics?.save(),
       });
     },
   };

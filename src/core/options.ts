@@ -1,10 +1,7 @@
 /** The options that all entries share, their checks, and their resolved form. */
 
-import type { Controller } from '../../abr/controller.ts';
-import { InputError } from '../../abr/errors.ts';
-import type { Events, Logger } from './events.ts';
-import type { Forecasting } from './forecasting.ts';
-import type { createPacing } from './pacing.ts';
+import { check, isFrom as isBetween } from '../../abr/errors.ts';
+import type { Logger } from './events.ts';
 import { parseSizes, type SizesFile } from './segment-sizes.ts';
 
 /** UTC and its uncertainty. */
@@ -52,24 +49,9 @@ export interface CommonOptions {
   logger?: Logger | null;
 }
 
-/** The complete options of an attachment. */
-export interface ResolvedOptions extends Required<Omit<CommonOptions, 'horizon' | 'sizes'>> {
-  /** The controller gets the sizes of at least this many segments. */
-  horizon: number;
+/** The shared options with defaults. `sizes` and `horizon` have none. */
+export interface SharedOptions extends Required<Omit<CommonOptions, 'horizon' | 'sizes'>> {
   sizes: SizesFile | string | URL | undefined;
-  controllerName: string;
-  newController: () => Controller;
-  /** Undefined where the player alone sets the playback rate. */
-  newPacing?: typeof createPacing | undefined;
-  /** Makes the controller's forecasts; undefined without forecasters. */
-  newForecasting?: ((surroundings: Surroundings) => Forecasting) | undefined;
-}
-
-/** The parts of an attachment that forecasts need. */
-export interface Surroundings {
-  events: Events;
-  /** The stream's origin, `https://host:port`; undefined if it has none. */
-  origin: () => string | undefined;
 }
 
 /** A clock synchronised by NTP is much better than this. */
@@ -115,18 +97,17 @@ export function controllerCheck(names: readonly string[]): Check {
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
-  if (typeof options !== 'object' || options === null) throw new InputError(path, 'an object', options);
+  check(typeof options === 'object' && options !== null, path, 'an object', options);
   for (const [name, value] of Object.entries(options)) {
-    const check: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
-    if (check === undefined) throw new InputError(`${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
-    if (value !== undefined && !check[1](value)) throw new InputError(`${path}.${name}`, check[0], value);
+    const rule: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
+    check(rule !== undefined, `${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
+    const [expected, holds] = rule;
+    check(value === undefined || holds(value), `${path}.${name}`, expected, value);
   }
 }
 
 /** The shared options with defaults; `options` have been checked, except the content of `sizes`. */
-export function resolveCommon(
-  options: CommonOptions,
-): Omit<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
+export function resolveCommon(options: CommonOptions): SharedOptions {
   const {
     seed = 1,
     qoe = 'linear',
@@ -150,7 +131,7 @@ export function has(value: unknown, ...methods: string[]): boolean {
 }
 
 export function isFrom(least: number, most: number): Check {
-  return [`a number from ${least} to ${most}`, (value) => typeof value === 'number' && value >= least && value <= most];
+  return [`a number from ${least} to ${most}`, (value) => isBetween(value, least, most)];
 }
 
 function isPositive(value: unknown): boolean {
@@ -158,7 +139,7 @@ function isPositive(value: unknown): boolean {
 }
 
 function isWhole(least: number, most: number): (value: unknown) => boolean {
-  return (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+  return (value) => Number.isInteger(value) && isBetween(value, least, most);
 }
 
 function oneOf(...values: string[]): Check {

@@ -10,12 +10,18 @@ import { Scripted, ScriptedPacing } from './scripted.fixture.ts';
 useManualClock();
 
 /** A live stream plays; the controller has not been asked yet. */
-function playing(controller: Controller = new ScriptedPacing(), port = livePort(), live: LiveOptions = {}) {
+function playing(controller?: Controller, port = livePort(), live: LiveOptions = {}) {
+  const core = requested(controller, port, live);
+  core.session.playing();
+  return core;
+}
+
+/** The first segment is requested; nothing plays yet. */
+function requested(controller: Controller = new ScriptedPacing(), port = livePort(), live: LiveOptions = {}) {
   const core = adapted({ controller, live }, port);
   const paces: PaceEvent[] = [];
   core.events.on('pace', (event) => paces.push(event));
   const request = {};
-  core.life.playing();
   core.downloads.begun(request, true, port.segment(0), {
     secondsToFirstChunk: -1,
     segmentSeconds: 4,
@@ -26,7 +32,7 @@ function playing(controller: Controller = new ScriptedPacing(), port = livePort(
 
 describe('the rate of a live stream', () => {
   test('is the one that the controller asks for, ten times a second, between downloads too', () => {
-    const { port, controller, downloads, request, life } = playing();
+    const { port, controller, downloads, request, pacing } = playing();
     wait(0.1);
     expect(port.rates).toEqual([0.95]);
     downloads.ended(request, 'whole', 0.1);
@@ -34,7 +40,7 @@ describe('the rate of a live stream', () => {
     expect(controller.states).toHaveLength(11);
     expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 1, live: { latencySeconds: 3 } });
     expect(port.rates).toEqual([0.95]);
-    expect(life.session().lastPace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
+    expect(pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
   });
 
   test('changes at most once a second; but at once to 1', () => {
@@ -82,7 +88,7 @@ describe('the rate of a live stream', () => {
     onDemand.play({ bufferLevelSeconds: 1 });
     for (const { port } of [
       playing(new Scripted(), livePort()),
-      playing(new ScriptedPacing(), livePort({ isCaughtUp: false })),
+      playing(new ScriptedPacing(), livePort({ isPaceable: false })),
       playing(new ScriptedPacing(), onDemand),
     ]) {
       wait(1);
@@ -92,10 +98,9 @@ describe('the rate of a live stream', () => {
 
   test('is not asked for before the first picture, nor while the player has moved on to another period', () => {
     const port = livePort();
-    const { controller, life } = playing(new ScriptedPacing(), port);
-    life.session().started = false;
+    const { controller, session } = requested(new ScriptedPacing(), port);
     wait(1);
-    life.playing();
+    session.playing();
     const { period } = port.now!;
     port.now = { ...port.now!, period: { ...period, id: 'p1' } };
     wait(1);
@@ -149,7 +154,7 @@ describe("the player's catch-up goes on", () => {
         downloads.ended(request, 'whole', 0.1);
       },
     ],
-    ['the page switches catch-up off', ({ port }: ReturnType<typeof playing>) => port.play({}, { isCaughtUp: false })],
+    ['the page switches catch-up off', ({ port }: ReturnType<typeof playing>) => port.play({}, { isPaceable: false })],
     [
       'the player gives no situation',
       ({ port }: ReturnType<typeof playing>) => {
@@ -164,7 +169,7 @@ describe("the player's catch-up goes on", () => {
     end(core);
     wait(0.1);
     expect(core.port.rates).toEqual([0.95, undefined]);
-    expect(core.life.session().lastPace).toBeUndefined();
+    expect(core.pacing!.pace).toBeUndefined();
     wait(2);
     expect(core.port.rates).toHaveLength(2);
   });
@@ -204,9 +209,9 @@ describe("the player's catch-up goes on", () => {
 test('the rate is set again when the page switches catch-up on again', () => {
   const { port, paces } = playing();
   wait(0.1);
-  port.play({}, { isCaughtUp: false });
+  port.play({}, { isPaceable: false });
   wait(0.1);
-  port.play({}, { isCaughtUp: true });
+  port.play({}, { isPaceable: true });
   wait(0.1);
   expect(port.rates).toEqual([0.95, undefined, 0.95]);
   expect(paces).toHaveLength(2);
@@ -245,7 +250,7 @@ describe('in a hidden tab', () => {
     // A throttled timer: time passes, and nothing runs.
     const asked = controller.states.length;
     jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
-    downloads.progressed(request, 1000);
+    downloads.progressed(request, { receivedBits: 1000 });
     await Promise.resolve();
     expect(controller.states).toHaveLength(asked + 1);
     expect(port.rates).toEqual([0.95, 1, 1.1]);

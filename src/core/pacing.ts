@@ -2,12 +2,12 @@
 
 import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import { countRate } from '../../abr/off-rate.ts';
-import type { Events } from './events.ts';
-import type { LifeCycle } from './life-cycle.ts';
-import type { LiveOptions } from './options.ts';
-import type { LivePosition, PlayerPort, RatePort } from './player-port.ts';
-import { playerState } from './player-state.ts';
-import { inFlightOf } from './session.ts';
+import type { Events, Guard } from './events.ts';
+import { onStep } from './live-rate.ts';
+import type { Planner } from './planner.ts';
+import type { PlayerPort } from './player-port.ts';
+import { inFlightOf, type Session } from './session.ts';
+import type { SessionClock } from './session-clock.ts';
 import type { Ticking } from './ticker.ts';
 
 /** Smaller differences of rates, and of latencies in seconds, count as none. */
@@ -19,114 +19,113 @@ const JUMP_MS = 5000;
 /** Timers are late in a hidden tab: there the rate is 1, unless playback is later than this. */
 const HIDDEN_LATE_SECONDS = 1;
 
-export interface Pacing extends Ticking {
-  /** Gives the rate back to the player. */
-  release(): void;
+export interface PacingParts {
+  port: Pick<PlayerPort, 'situation' | 'rate'>;
+  session: Session;
+  clock: SessionClock;
+  planner: Planner;
+  guard: Guard;
+  events: Events;
 }
 
-export function createPacing(
-  player: RatePort,
-  port: Pick<PlayerPort, 'situation'>,
-  life: LifeCycle,
-  events: Events,
-): Pacing {
+export class Pacing implements Ticking {
+  /** The latest pace; undefined while the player sets the rate. */
+  #pace: Pace | undefined;
   /** The rate that was set; undefined while the player sets it. */
-  let held: { rate: number; atMs: number } | undefined;
-  let emitted: { rate: number; targetSeconds: number; atMs: number } | undefined;
-  let jumpedMs = Number.NEGATIVE_INFINITY;
-  let failed: Controller | undefined;
+  #held: { rate: number; atMs: number } | undefined;
+  #emitted: { rate: number; targetSeconds: number; atMs: number } | undefined;
+  #jumpedMs = Number.NEGATIVE_INFINITY;
+  /** The controller that has set no usable pace: the rate stays the player's until there is another controller. */
+  #failed: Controller | undefined;
 
-  function release(): void {
-    life.session().lastPace = undefined;
-    emitted = undefined;
-    if (held === undefined) return;
-    held = undefined;
-    player.setPlaybackRate(undefined);
+  constructor(private readonly parts: PacingParts) {}
+
+  get pace(): Pace | undefined {
+    return this.#pace;
+  }
+
+  isNeeded(): boolean {
+    const { session, planner } = this.parts;
+    return this.#held !== undefined || (session.record.isLive && planner.controller.pace !== undefined);
+  }
+
+  tick(): void {
+    if (!this.parts.guard(() => this.#hold())) this.release();
+  }
+
+  /** Gives the rate back to the player. */
+  release(): void {
+    this.#pace = undefined;
+    this.#emitted = undefined;
+    if (this.#held === undefined) return;
+    this.#held = undefined;
+    this.parts.port.rate!.setPlaybackRate(undefined);
   }
 
   /** Returns false where the rate is the player's. */
-  function hold(): boolean {
-    const session = life.session();
-    const controller = life.controller();
-    const isAsked = session.started && controller.pace && controller !== failed;
+  #hold(): boolean {
+    const { port, session, clock, planner, events } = this.parts;
+    const { controller } = planner;
+    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
     const situation = isAsked ? port.situation(false) : undefined;
-    if (!situation?.live?.isCaughtUp) return false;
+    if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
-    const present = playback.playbackRate;
-    const nowSeconds = life.nowSeconds();
-    const inFlight = inFlightOf(session, nowSeconds);
-    const isViewers = held !== undefined && !isSame(present, held.rate) && present !== 1;
-    const isElsewhere = inFlight && period.id !== session.active?.segment.period.id;
-    if (playback.isPaused || isViewers || isElsewhere) return true;
+    const nowSeconds = clock.nowSeconds();
+    const inFlight = inFlightOf(session.record, nowSeconds);
+    const held = this.#held;
+    const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
+    const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
+    if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
-    session.offRate = countRate(nowSeconds, present, session.offRate);
-    const state = playerState(life, situation, inFlight);
-    const forecast = life.forecast(state);
+    session.counted(countRate(nowSeconds, playback.playbackRate, session.record.offRate));
+    const { state, forecast } = planner.input(situation, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),
     );
     if (pace === undefined) {
-      failed = controller;
+      this.#failed = controller;
       return false;
     }
-    session.lastPace = pace;
-    const { targetLatencySeconds: targetSeconds } = pace;
+    this.#pace = pace;
     const nowMs = performance.now();
-    const isJump = pace.jump && nowMs - jumpedMs >= JUMP_MS;
-    const isTimely = !globalThis.document?.hidden || live.latencySeconds > targetSeconds + HIDDEN_LATE_SECONDS;
-    const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
-    const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
-    const isKept = held && isSame(rate, held.rate) && isSame(rate, present);
-    if (!held || (isDue && !isKept)) {
-      held = { rate, atMs: nowMs };
-      player.setPlaybackRate(rate);
-    }
+    const isJump = pace.jump && nowMs - this.#jumpedMs >= JUMP_MS;
+    this.#set(pace, playback.playbackRate, live.latencySeconds, nowMs);
     if (isJump) {
-      jumpedMs = nowMs;
-      player.jumpToLive(targetSeconds);
+      this.#jumpedMs = nowMs;
+      port.rate!.jumpToLive(pace.targetLatencySeconds);
     }
-    const isNewTarget =
-      !emitted || (!isSame(targetSeconds, emitted.targetSeconds) && nowMs - emitted.atMs >= CHANGE_MS);
-    if (isJump || isNewTarget || !isSame(held.rate, emitted!.rate)) {
-      emitted = { rate: held.rate, targetSeconds, atMs: nowMs };
-      events.pace({ session: session.number, pace, playbackRate: held.rate, state, inFlight, forecast });
+    if (isJump || this.#isNews(pace, nowMs)) {
+      const { rate } = this.#held!;
+      this.#emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
+      events.pace({ session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
     }
     return true;
   }
 
-  return {
-    isNeeded: () => held !== undefined || (life.session().isLive && life.controller().pace !== undefined),
-    tick() {
-      if (!life.guard(hold)) release();
-    },
-    release,
-  };
+  /** Sets the rate, at most once in `CHANGE_MS` except to 1. `presentRate`: the one that the player has now. */
+  #set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): void {
+    const player = this.parts.port.rate!;
+    const held = this.#held;
+    const isLate = latencySeconds > pace.targetLatencySeconds + HIDDEN_LATE_SECONDS;
+    const isTimely = !globalThis.document?.hidden || isLate;
+    const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
+    const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
+    const isKept = held && isSame(rate, held.rate) && isSame(rate, presentRate);
+    if (!isDue || isKept) return;
+    this.#held = { rate, atMs: nowMs };
+    player.setPlaybackRate(rate);
+  }
+
+  /** The rate or the target differs from the last event's. */
+  #isNews({ targetLatencySeconds }: Pace, nowMs: number): boolean {
+    const emitted = this.#emitted;
+    if (!emitted || !isSame(this.#held!.rate, emitted.rate)) return true;
+    return !isSame(targetLatencySeconds, emitted.targetSeconds) && nowMs - emitted.atMs >= CHANGE_MS;
+  }
 }
 
 const isSame = (a: number, b: number) => Math.abs(a - b) < SAME;
-
-/** The rate of a whole number of steps from 1 that is nearest towards 1. */
-const onStep = (rate: number, step: number | undefined) =>
-  step === undefined ? rate : 1 + Math.trunc((rate - 1) / step) * step;
-
-/** What `LiveState` has of the player's limits and of the options. `isTargetChosen`: by the viewer. */
-export function limited(
-  { minPlaybackRate, maxPlaybackRate, maxLatencySeconds = 0, targetLatencySeconds }: LiveOptions,
-  { rateStep }: Pick<RatePort, 'rateStep'>,
-  player: Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds'> & {
-    targetSeconds: number;
-    isTargetChosen: boolean;
-  },
-): Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds' | 'isTargetFree'> {
-  const { min, max } = player.playbackRates;
-  return {
-    playbackRates: { min: onStep(minPlaybackRate ?? min, rateStep), max: onStep(maxPlaybackRate ?? max, rateStep) },
-    // The viewer may have chosen a later target.
-    maxLatencySeconds: maxLatencySeconds > player.targetSeconds ? maxLatencySeconds : player.maxLatencySeconds,
-    ...(targetLatencySeconds === 'auto' && !player.isTargetChosen && { isTargetFree: true }),
-  };
-}
 
 /** A controller of the page may return anything. */
 function checked(pace: Pace, { playbackRates: { min, max } }: LiveState): Pace {

@@ -50,8 +50,8 @@ export interface LivePosition extends Omit<LiveState, 'chunkSeconds' | 'firstChu
   nowSeconds: number;
   /** From the capture of a segment's start to the existence of its first chunk. */
   firstChunkSeconds: number;
-  /** The player changes its rate to hold the target, or leaves that to `RatePort`. Default false. */
-  isCaughtUp?: boolean;
+  /** The rate may be set: the player would catch up by itself, or an option allows it. Default false. */
+  isPaceable?: boolean;
 }
 
 /** A video segment that the player has requested. */
@@ -72,7 +72,7 @@ export interface LiveRequest {
   /** From the request to the existence of the segment's first chunk. Negative: it exists. */
   secondsToFirstChunk: number;
   segmentSeconds: number;
-  /** At most so much media has a chunk. */
+  /** Longest chunk, in seconds of media. */
   chunkSeconds: number;
 }
 

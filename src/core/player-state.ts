@@ -2,34 +2,42 @@
 
 import type { InFlight, LiveState, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
-import type { LifeCycle } from './life-cycle.ts';
-import type { Situation } from './player-port.ts';
-import { downloadsOf, type Session } from './session.ts';
+import type { CommonOptions } from './options.ts';
+import type { SegmentRequest, Situation } from './player-port.ts';
+import type { SegmentSizes } from './segment-sizes.ts';
+import { downloadsOf, type SessionRecord } from './session.ts';
+import type { Clocks } from './session-clock.ts';
 
 /** A controller gets the sizes of at least this many segments, whatever its horizon. */
 const UPCOMING_SEGMENTS = 10;
 
-/**
- * Returns a copy that is not changed later. `inFlight` is the download to reconsider; undefined for a decision on the
- * next segment. A buffer that is not empty starts the session.
- */
-export function playerState(life: LifeCycle, situation: Situation, inFlight: InFlight | undefined): PlayerState {
-  const { sizes, options } = life;
-  const session = life.session();
+export type StateOptions = Required<Pick<CommonOptions, 'qoe' | 'horizon'>>;
+
+interface StateParts {
+  situation: Situation;
+  /** The download to reconsider; undefined for a decision on the next segment. */
+  inFlight: InFlight | undefined;
+  record: SessionRecord;
+  clocks: Clocks;
+  sizes: SegmentSizes;
+  options: StateOptions;
+}
+
+/** Returns a copy that is not changed later. */
+export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
+  const { started, last, beforeLast } = record;
   const { period, ladder, playback } = situation;
   const { segmentSeconds } = playback;
-  session.started ||= playback.bufferLevelSeconds > 0;
-  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, session);
+  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
-  const clocks = life.clocks();
   return {
     ...clocks,
     ...playback,
-    started: session.started,
+    started,
     // Before the first picture, a paused element waits for data.
-    isPaused: session.started && playback.isPaused,
+    isPaused: started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
     ladderBps,
@@ -44,22 +52,22 @@ export function playerState(life: LifeCycle, situation: Situation, inFlight: InF
         }),
       ),
     ),
-    previousBitrateBps: (inFlight === undefined ? session.last : session.beforeLast)?.representation.bitrateBps,
-    downloads: [...downloadsOf(session)],
+    previousBitrateBps: (inFlight === undefined ? last : beforeLast)?.representation.bitrateBps,
+    downloads: [...downloadsOf(record)],
     weights: bitrateWeights(options.qoe, ladderBps),
-    ...(situation.live && { live: liveState(situation, session, indexInPeriod, clocks.nowSeconds) }),
+    ...(situation.live && { live: liveState(situation, record, indexInPeriod, clocks.nowSeconds) }),
   };
 }
 
 function liveState(
   situation: Situation,
-  { videoEdge, offRate }: Session,
+  { videoEdge, offRate }: SessionRecord,
   index: number,
   nowSeconds: number,
 ): LiveState {
   const { period, playback } = situation;
   const { segmentSeconds } = playback;
-  const { nowSeconds: captured, firstChunkSeconds, isCaughtUp: _, ...live } = situation.live!;
+  const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...live } = situation.live!;
   return {
     ...live,
     offRateShare: offRate?.share ?? 0,
@@ -69,7 +77,7 @@ function liveState(
 }
 
 /** Index in the period of the segment that the player will request next. */
-function nextIndex(situation: Situation, { last }: Session): number {
+function nextIndex(situation: Situation, last: SegmentRequest | undefined): number {
   const { period, playback, bufferedUntilSeconds, playableUntilSeconds, live } = situation;
   const { segmentSeconds } = playback;
   const isInPeriod = last?.period.id === period.id;

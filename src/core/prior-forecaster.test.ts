@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { loadStatistics, type StatisticsStorage } from './link-statistics.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
 
@@ -121,7 +122,7 @@ describe('PriorForecaster', () => {
         downloads: [],
         weights: bitrateWeights('linear', ladderBps),
       };
-      return createMpcL().decide(state, forecasterOn(storage).latest(0));
+      return createMpcL().decide(state, validForecast(forecasterOn(storage).latest(0)));
     };
     expect(firstChoice(Array(10).fill(200e6)).representation).toBeGreaterThan(0);
     expect(firstChoice(Array(10).fill(3e6)).representation).toBe(0);

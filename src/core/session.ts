@@ -1,10 +1,12 @@
-/** The record of one playback session: its clock, its video downloads and its last request. */
+/** The record of the present playback session: its video downloads and what was chosen. Only its methods change it. */
 
-import type { Decision, Download, InFlight, Pace } from '../../abr/controller.ts';
-import type { Forecast } from '../../abr/forecast.ts';
+import type { Decision, Download, InFlight } from '../../abr/controller.ts';
+import type { ValidForecast } from '../../abr/forecast.ts';
 import type { OffRate } from '../../abr/off-rate.ts';
-import { type LiveDownload, LiveEdge } from '../../predictor/live-download.ts';
+import { LiveEdge } from '../../predictor/live-waits.ts';
+import { knownBps, type Outcome, type SegmentDownload } from '../../predictor/segment-download.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
+import { VideoDownload } from './video-download.ts';
 
 /** Controllers look back at most 16 downloads. */
 const DOWNLOADS_KEPT = 32;
@@ -18,158 +20,171 @@ const BOUNDS_TO_COUNT = 3;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
-/** A video download in flight. */
-export interface ActiveDownload extends InFlight {
-  segment: SegmentRequest;
-  /** Absent on demand. */
-  live?: LiveDownload | undefined;
-}
-
-export interface Session {
-  /** From 1 for the player's first source. */
-  readonly number: number;
-  readonly videoEdge: LiveEdge;
-  readonly audioEdge: LiveEdge;
-  /** Time of the first media request of any type, on a monotonic clock; undefined before it. */
-  startMs?: number | undefined;
+interface MutableRecord {
+  /** Sessions are counted from 1, the player's first source. */
+  number: number;
+  videoEdge: LiveEdge;
+  audioEdge: LiveEdge;
   /** Media of a live stream were requested. */
   isLive: boolean;
   /** The player has had media to show. */
   started: boolean;
   /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
-  measured: Download[];
+  measured: readonly Download[];
   /** Faster ones since the last measured one, counted as `FAST_SECONDS` long: lower bounds of the throughput. */
-  bounds: Download[];
+  bounds: readonly Download[];
   /** Complete video downloads. */
   wholeDownloads: number;
   /** The video segment requested last; undefined at the start and after a seek. */
   last?: SegmentRequest | undefined;
   /** The one before it. */
   beforeLast?: SegmentRequest | undefined;
-  active?: ActiveDownload | undefined;
+  /** The video download in flight. */
+  active?: VideoDownload | undefined;
   /** Abandoned downloads of the segment requested last. */
   abandonments: number;
-  requestedBits: number;
+  /** Sizes of the ended video downloads. */
+  endedBits: number;
   wastedBits: number;
-  lastDecision?: Decision;
-  /** Undefined while the player sets the rate. */
-  lastPace?: Pace | undefined;
-  /** Undefined before the first pace. */
-  offRate?: OffRate;
+  /** The latest decision. */
+  decision?: Decision;
   /** The choice for the next segment and what it was made for, until a request begins or ends. */
   choice?: { made: Choice; situation: Situation } | undefined;
   /** The latest forecast that the controller got. */
-  lastForecast?: Forecast | undefined;
+  forecast?: ValidForecast | undefined;
+  /** Undefined before the first pace. */
+  offRate?: OffRate;
 }
 
-export function newSession(number: number): Session {
-  return {
-    number,
-    videoEdge: new LiveEdge(),
-    audioEdge: new LiveEdge(),
-    isLive: false,
-    started: false,
-    measured: [],
-    bounds: [],
-    wholeDownloads: 0,
-    abandonments: 0,
-    requestedBits: 0,
-    wastedBits: 0,
-  };
-}
+export type SessionRecord = Readonly<MutableRecord>;
 
-/** Downloads complete, but none could be measured. */
-export function isBlind(session: Session): boolean {
-  return session.wholeDownloads >= DOWNLOADS_TO_MEASURE && downloadsOf(session).length === 0;
-}
+const newRecord = (number: number): MutableRecord => ({
+  number,
+  videoEdge: new LiveEdge(),
+  audioEdge: new LiveEdge(),
+  isLive: false,
+  started: false,
+  measured: [],
+  bounds: [],
+  wholeDownloads: 0,
+  abandonments: 0,
+  endedBits: 0,
+  wastedBits: 0,
+});
 
-/** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
-export function isOutdated({ measured, bounds }: Session): boolean {
-  return measured.length > 0 && bounds.length >= BOUNDS_TO_COUNT;
+export class Session {
+  #record = newRecord(1);
+
+  get record(): SessionRecord {
+    return this.#record;
+  }
+
+  /** The player has another source: forgets everything. */
+  next(): void {
+    this.#record = newRecord(this.#record.number + 1);
+  }
+
+  /** The player has media to show. */
+  playing(): void {
+    this.#record.started = true;
+  }
+
+  /** A seek. Returns false before the first picture: the player only seeks to its start position. */
+  seeked(): boolean {
+    if (!this.#record.started) return false;
+    Object.assign(this.#record, { last: undefined, beforeLast: undefined, choice: undefined });
+    return true;
+  }
+
+  /** Audio, video or an init segment is requested; a video request for the last segment repeats it. */
+  begin(download: SegmentDownload, isLive: boolean): void {
+    const record = this.#record;
+    record.isLive ||= isLive;
+    if (!(download instanceof VideoDownload)) return;
+    const { last } = record;
+    const { segment } = download;
+    record.choice = undefined;
+    if (last?.index !== segment.index || last.period.id !== segment.period.id) {
+      record.beforeLast = last;
+      record.abandonments = 0;
+    }
+    record.last = segment;
+    record.active = download;
+  }
+
+  /** A video download has ended, `downloadSeconds` after its request. A failed or empty one is not recorded. */
+  end(download: VideoDownload, outcome: Outcome, downloadSeconds: number): void {
+    const record = this.#record;
+    const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = download;
+    const abandoned = outcome === 'abandoned';
+    if (record.active === download) record.active = undefined;
+    record.choice = undefined;
+    if (outcome === 'whole') record.wholeDownloads++;
+    if (!abandoned && (outcome === 'failed' || receivedBits === 0)) return;
+    record.endedBits += sizeBits;
+    if (abandoned) {
+      record.wastedBits += receivedBits;
+      record.abandonments++;
+    }
+    const linkSeconds = download.linkSeconds(downloadSeconds, knownBps(downloadsOf(record)));
+    if (linkSeconds === undefined) return;
+    const { bitrateBps } = segment.representation;
+    const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
+    if (linkSeconds >= FAST_SECONDS) {
+      record.bounds = [];
+      const { requestedAtSeconds: sent, firstByteAtSeconds } = download.state(requestedAtSeconds);
+      const latency = firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent };
+      record.measured = kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
+    } else if (!abandoned) record.bounds = kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
+  }
+
+  /** The controller gets this forecast. */
+  forecast(forecast: ValidForecast | undefined): void {
+    this.#record.forecast = forecast;
+  }
+
+  /** The controller has decided; `choice`: on the next segment. */
+  decided(decision: Decision, choice?: SessionRecord['choice']): void {
+    this.#record.decision = decision;
+    this.#record.choice = choice ?? this.#record.choice;
+  }
+
+  /** The choice for the next segment has to be made anew. */
+  forgetChoice(): void {
+    this.#record.choice = undefined;
+  }
+
+  /** The share of the live stream that has played off rate 1. */
+  counted(offRate: OffRate): void {
+    this.#record.offRate = offRate;
+  }
 }
 
 /** The downloads that show the throughput, oldest first: the lower bounds if none was measured or all are outdated. */
-export function downloadsOf(session: Session): readonly Download[] {
-  return session.measured.length === 0 || isOutdated(session) ? session.bounds : session.measured;
+export function downloadsOf(record: SessionRecord): readonly Download[] {
+  return record.measured.length === 0 || isOutdated(record) ? record.bounds : record.measured;
 }
 
-/** Seconds since the first media request; 0 before it. */
-export function sessionSeconds({ startMs }: Session, clockMs: number): number {
-  return startMs === undefined ? 0 : Math.max(0, clockMs - startMs) / 1000;
+/** Downloads complete, but none could be measured. */
+export function isBlind(record: SessionRecord): boolean {
+  return record.wholeDownloads >= DOWNLOADS_TO_MEASURE && downloadsOf(record).length === 0;
 }
 
-/** A video segment was requested; a request for the same segment as the last one repeats it. */
-export function beginDownload(
-  session: Session,
-  segment: SegmentRequest,
-  sent: Pick<ActiveDownload, 'sizeBits' | 'requestedAtSeconds' | 'live'>,
-): ActiveDownload {
-  const { last } = session;
-  const { period, representation, index } = segment;
-  session.choice = undefined;
-  const segmentIndex = period.firstIndex + index;
-  const isRepeat = last?.index === index && last.period.id === period.id;
-  if (!isRepeat) session.beforeLast = last;
-  session.last = segment;
-  session.requestedBits += sent.sizeBits;
-  if (!isRepeat) session.abandonments = 0;
-  const { abandonments } = session;
-  const { bitrateBps } = representation;
-  session.active = { segment, segmentIndex, bitrateBps, ...sent, receivedBits: 0, abandonments };
-  return session.active;
+/** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
+export function isOutdated({ measured, bounds }: SessionRecord): boolean {
+  return measured.length > 0 && bounds.length >= BOUNDS_TO_COUNT;
 }
 
-/** `receivedBits` have arrived in total. */
-export function progressDownload(active: ActiveDownload, receivedBits: number, atSeconds: number): void {
-  active.firstByteAtSeconds ??= atSeconds;
-  if (receivedBits > active.receivedBits) active.lastProgressAtSeconds = atSeconds;
-  active.receivedBits = receivedBits;
+/** Bits of video requested, without failed downloads. */
+export function requestedBitsOf({ endedBits, active }: SessionRecord): number {
+  return endedBits + (active?.sizeBits ?? 0);
 }
 
-/**
- * A video download ended; `receivedBits` > 0 if it is complete. `downloadSeconds` is undefined where it does not show
- * the link's throughput.
- */
-export function endDownload(
-  session: Session,
-  active: ActiveDownload,
-  end: Pick<Download, 'abandoned' | 'receivedBits' | 'sizeBits'> & { downloadSeconds: number | undefined },
-): void {
-  const { segmentIndex, bitrateBps, requestedAtSeconds, live } = active;
-  dropDownload(session, active);
-  session.requestedBits += end.sizeBits;
-  if (end.abandoned) {
-    session.wastedBits += end.receivedBits;
-    session.abandonments++;
-  }
-  const { downloadSeconds } = end;
-  if (downloadSeconds === undefined) return;
-  const download = { segmentIndex, bitrateBps, requestedAtSeconds, ...end, downloadSeconds };
-  if (downloadSeconds >= FAST_SECONDS) {
-    session.bounds = [];
-    const { requestedAtSeconds: from, firstByteAtSeconds: to } =
-      live?.withoutWaits(active, requestedAtSeconds) ?? active;
-    remember(session.measured, to === undefined ? download : { ...download, latencySeconds: to - from });
-  } else if (!end.abandoned) remember(session.bounds, { ...download, downloadSeconds: FAST_SECONDS });
+/** A copy of the video download in flight, for a controller. */
+export function inFlightOf(record: SessionRecord, nowSeconds: number): InFlight | undefined {
+  const { active, abandonments, wastedBits } = record;
+  const totals = { abandonments, sessionRequestedBits: requestedBitsOf(record), sessionWastedBits: wastedBits };
+  return active && { ...active.state(nowSeconds), ...totals };
 }
 
-function remember(downloads: Download[], download: Download): void {
-  downloads.push(download);
-  if (downloads.length > DOWNLOADS_KEPT) downloads.shift();
-}
-
-/** A video download failed: it is not recorded. */
-export function dropDownload(session: Session, active: ActiveDownload): void {
-  if (session.active === active) session.active = undefined;
-  session.choice = undefined;
-  session.requestedBits -= active.sizeBits;
-}
-
-/** A copy of the download in flight, for a controller. */
-export function inFlightOf(session: Session, nowSeconds: number): InFlight | undefined {
-  const { active, requestedBits, wastedBits } = session;
-  if (active === undefined) return undefined;
-  const { segment, live, ...inFlight } = active;
-  const times = live ? live.withoutWaits(inFlight, nowSeconds) : inFlight;
-  return { ...times, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
-}
+const kept = (downloads: readonly Download[], download: Download) => [...downloads, download].slice(-DOWNLOADS_KEPT);

@@ -4,7 +4,7 @@
  */
 
 import { PACE_PERIOD_SECONDS } from '../../abr/controller.ts';
-import type { LifeCycle } from './life-cycle.ts';
+import type { Guard } from './events.ts';
 
 const TICK_MS = 1000 * PACE_PERIOD_SECONDS;
 /** If the timer is this late, progress events trigger the parts. */
@@ -16,38 +16,39 @@ export interface Ticking {
   tick(): void;
 }
 
-export type Ticker = ReturnType<typeof createTicker>;
+export class Ticker {
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #tickedMs = 0;
 
-export function createTicker(life: LifeCycle, parts: readonly Ticking[]) {
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let tickedMs = 0;
+  constructor(
+    private readonly guard: Guard,
+    private readonly parts: readonly Ticking[],
+  ) {}
 
-  function tick(): void {
-    tickedMs = performance.now();
-    for (const part of parts) life.guard(part.tick);
+  /** A download has begun or ended. */
+  update(): void {
+    if (!this.parts.some((part) => part.isNeeded())) this.stop();
+    else if (this.#timer === undefined) {
+      this.#tickedMs = performance.now();
+      this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    }
   }
 
-  function stop(): void {
-    clearInterval(timer);
-    timer = undefined;
+  /** Bits have arrived. */
+  progressed(): void {
+    if (this.#timer === undefined || performance.now() - this.#tickedMs < LATE_TICK_MS) return;
+    this.#tickedMs = performance.now();
+    // The player finishes handling its own event first.
+    queueMicrotask(() => this.#tick());
   }
 
-  return {
-    /** A download has begun or ended. */
-    update() {
-      if (!parts.some((part) => part.isNeeded())) stop();
-      else if (timer === undefined) {
-        tickedMs = performance.now();
-        timer = setInterval(tick, TICK_MS);
-      }
-    },
-    /** Bits have arrived. */
-    progressed() {
-      if (timer === undefined || performance.now() - tickedMs < LATE_TICK_MS) return;
-      tickedMs = performance.now();
-      // The player finishes handling its own event first.
-      queueMicrotask(tick);
-    },
-    stop,
-  };
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    this.#tickedMs = performance.now();
+    for (const part of this.parts) this.guard(() => part.tick());
+  }
 }

@@ -1,7 +1,7 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
-import type { ResolvedOptions } from '../core/options.ts';
+import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort } from '../core/player-port.ts';
 import { type BufferGauge, bufferGauge } from './buffer-gauge.ts';
 import type { createCatchUp } from './catch-up.ts';
@@ -21,7 +21,7 @@ export interface DashPort extends PlayerPort {
 /** Without `newCatchUp`, dash.js alone sets the playback rate. */
 export function dashPort(
   player: DashPlayer,
-  options: Pick<ResolvedOptions, 'live'>,
+  options: { live: LiveOptions },
   newCatchUp?: typeof createCatchUp,
 ): DashPort {
   const gauge = bufferGauge(player);
@@ -45,7 +45,7 @@ export function dashPort(
       const reason = { forceAbandon: true, message: choice.message };
       latest!.getAbrController().setPlaybackQuality('video', latest!.getStreamInfo(), representation(choice)!, reason);
     },
-    rate: catchUp,
+    rate: catchUp?.rate,
     look(context) {
       latest = context;
     },

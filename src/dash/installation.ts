@@ -1,12 +1,14 @@
 /** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
-import { createAdaptation } from '../core/adaptation.ts';
+import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
-import type { ResolvedOptions } from '../core/options.ts';
+import { EMITTER_METHODS, listen } from '../core/listen.ts';
+import type { ResolvedOptions } from '../core/resolved-options.ts';
+import { UndoList } from '../core/undo-list.ts';
 import type { createCatchUp } from './catch-up.ts';
 import { dashPort } from './dash-port.ts';
-import { type DashPlayer, listen, whyUnsupported } from './player.ts';
+import { type DashPlayer, whyUnsupported } from './player.ts';
 import { requestHandlers } from './requests.ts';
 import { SWITCH_RULE, switchRule } from './rules.ts';
 import { applySettings, override } from './settings-guard.ts';
@@ -17,15 +19,15 @@ import { applySettings, override } from './settings-guard.ts';
  */
 export function attach<O extends object>(
   player: DashPlayer,
-  given: O | undefined,
+  options: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,
   newCatchUp?: typeof createCatchUp,
 ): LeoAbrHandle {
-  return createHandle(given, resolve, (options, events) => {
+  return createHandle(options, resolve, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
-    else return install(player, options, events, newCatchUp);
+    else return install(player, resolved, events, newCatchUp);
     return undefined;
   });
 }
@@ -41,8 +43,8 @@ function install(
   newCatchUp?: typeof createCatchUp,
 ): Installation {
   const port = dashPort(player, options, newCatchUp);
-  const adaptation = createAdaptation(port, options, events);
-  const { life } = adaptation;
+  const adaptation = new Adaptation(port, options, events);
+  const { guard, session, planner } = adaptation;
   const decide = switchRule(port, adaptation);
   const { handlers, intercept } = requestHandlers(adaptation, port.clock);
   let restoreSettings = () => {};
@@ -65,53 +67,50 @@ function install(
     setTarget();
   }
 
+  const undo = new UndoList();
   const stopListening = listen(
     player,
+    EMITTER_METHODS,
     {
       ...handlers,
       streamTeardownComplete() {
         adaptation.sourceEnded();
         port.sourceEnded();
         // player.reset(), whose last event this is, removes the rule and the settings after it.
-        queueMicrotask(() => life.guard(addRule));
+        queueMicrotask(() => guard(addRule));
       },
       manifestLoadingStarted: addRule,
       playbackSeeking() {
-        if (life.seeked()) port.gauge.forget();
+        if (session.seeked()) port.gauge.forget();
       },
-      playbackPlaying: life.playing,
+      playbackPlaying: () => session.playing(),
       bufferLevelUpdated: port.gauge.update,
       updateTimeSyncOffset: port.clock.synchronised,
       quotaExceeded() {
         port.gauge.isQuotaExceeded = true;
       },
     },
-    life.guard,
+    guard,
   );
   addRule();
+  undo.add(
+    stopListening,
+    () => player.removeABRCustomRule(SWITCH_RULE),
+    () => player.removeRequestInterceptor?.(intercept),
+    () => restoreSettings(),
+    () => restoreTarget(),
+  );
 
   return {
     adaptation,
     changed() {
       // At each change of its setting, dash.js forgets a latency that the viewer chose.
-      if (options.live.targetLatencySeconds !== target) life.guard(setTarget);
-      life.renew();
+      if (options.live.targetLatencySeconds !== target) guard(setTarget);
+      planner.renew();
     },
     detach() {
-      for (const step of [
-        adaptation.stop,
-        stopListening,
-        () => player.removeABRCustomRule(SWITCH_RULE),
-        () => player.removeRequestInterceptor?.(intercept),
-        restoreSettings,
-        restoreTarget,
-      ]) {
-        try {
-          step();
-        } catch {
-          // A destroyed player throws: there is nothing to restore.
-        }
-      }
+      adaptation.stop();
+      undo.run();
     },
   };
 }

@@ -40,22 +40,6 @@ export function setting(player: DashPlayer, path: string): unknown {
   return value;
 }
 
-/** Event handlers by dash.js's event names. */
-export type Handlers = Record<string, (event: never) => void>;
-
-/** Returns a function that removes the handlers. */
-export function listen(player: DashPlayer, handlers: Handlers, guard: (action: () => void) => void): () => void {
-  // dash.js's types know only some event names.
-  const bus = player as unknown as Record<'on' | 'off', (type: string, listener: (event: never) => void) => void>;
-  const guarded = Object.entries(handlers).map(
-    ([type, handler]) => [type, (event: never) => guard(() => handler(event))] as const,
-  );
-  for (const one of guarded) bus.on(...one);
-  return () => {
-    for (const one of guarded) bus.off(...one);
-  };
-}
-
 /** Bits of a byte range `first-last`; undefined without a range. */
 export function rangeBits(range: string | null | undefined): number | undefined {
   const [first, last] = (range ?? '').split('-').map(Number);

@@ -2,11 +2,11 @@
 
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
-import { withCmcd } from '../core/cmcd.ts';
+import type { Handlers } from '../core/listen.ts';
 import type { LiveRequest, SegmentRequest } from '../core/player-port.ts';
 import { bodyReader } from './body-reader.ts';
 import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
-import { type Handlers, rangeBits } from './player.ts';
+import { rangeBits } from './player.ts';
 import { periodOf, segmentDuration } from './situation.ts';
 
 /** `mdat`, as four bytes. */
@@ -24,7 +24,8 @@ interface MetricEvent {
   value: { url?: string; responsecode?: number };
 }
 
-export function requestHandlers({ life, downloads }: Adaptation, clock: LiveClock) {
+export function requestHandlers(adaptation: Adaptation, clock: LiveClock) {
+  const { guard, downloads } = adaptation;
   /** Bodies that arrive in parts, by dash.js's number of the attempt. */
   const bodies = new WeakMap<
     FragmentRequest,
@@ -47,7 +48,7 @@ export function requestHandlers({ life, downloads }: Adaptation, clock: LiveCloc
   function progressed(request: FragmentRequest, bodyBytes = 0): void {
     const { readBytes = 0, chunkBytes = 0, chunks } = bodies.get(request) ?? {};
     const bytes = Math.max(bytesLoaded(request), readBytes, chunkBytes, bodyBytes);
-    downloads.progressed(request, bytes * 8, request.bytesTotal * 8, chunks);
+    downloads.progressed(request, { receivedBits: bytes * 8, sizeBits: request.bytesTotal * 8, chunks });
   }
 
   function ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
@@ -84,14 +85,14 @@ export function requestHandlers({ life, downloads }: Adaptation, clock: LiveCloc
     fragmentLoadingAbandoned: (event: RequestEvent) => ended(event, 'abandoned'),
   };
   const readBody = bodyReader((request, bytes) => {
-    life.guard(() => {
+    guard(() => {
       bodyOf(request).readBytes += bytes;
       progressed(request);
     });
   });
   /** After dash.js's own interceptor, which writes CMCD. */
   const intercept = <T extends { url: string; headers?: Record<string, string> }>(outgoing: T): Promise<T> => {
-    outgoing.url = withCmcd(life, outgoing.url, outgoing.headers);
+    outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
     return readBody(outgoing);
   };
   return { handlers, intercept };

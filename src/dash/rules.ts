@@ -15,7 +15,7 @@ const PRIORITY = 0.5;
  * opinion on audio and text. Whenever one of dash.js's own rules is switched on or off, dash.js makes another instance
  * of a custom rule and keeps the earlier ones, even after the rule's removal: only the newest decides.
  */
-export function switchRule(port: DashPort, { life, decisions }: Adaptation) {
+export function switchRule(port: DashPort, { guard, decisions }: Adaptation) {
   function decide(context: RulesContext): Choice | undefined {
     if (context.getMediaType() !== 'video') return undefined;
     port.look(context);
@@ -28,7 +28,7 @@ export function switchRule(port: DashPort, { life, decisions }: Adaptation) {
       const instance = {
         getClassName: () => SWITCH_RULE,
         getSwitchRequest(context: RulesContext) {
-          const opinion = life.guard(() => {
+          const opinion = guard(() => {
             const choice = instance === newest ? decide(context) : undefined;
             return choice && { representation: port.representation(choice), reason: { message: choice.message } };
           });

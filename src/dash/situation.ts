@@ -1,6 +1,7 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RulesContext, StreamInfo } from 'dashjs';
+import { bufferCapSeconds } from '../core/buffer-cap.ts';
 import type { LivePosition, Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -8,7 +9,11 @@ import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
 import { type DashPlayer, rangeBits, setting } from './player.ts';
 
 /** The plugin sets no rate. */
-const UNPACED = { playbackRates: { min: 1, max: 1 }, maxLatencySeconds: Number.POSITIVE_INFINITY };
+const UNPACED = {
+  playbackRates: { min: 1, max: 1 },
+  maxLatencySeconds: Number.POSITIVE_INFINITY,
+  isPaceable: false,
+};
 
 /** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {
@@ -64,10 +69,7 @@ export function readSituation(
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
-      // At the live edge, the next segment cannot be requested before its first chunk exists.
-      bufferCapSeconds: live
-        ? Math.min(targetCapSeconds, live.latencySeconds - live.firstChunkSeconds + segmentSeconds)
-        : targetCapSeconds,
+      bufferCapSeconds: bufferCapSeconds(targetCapSeconds, segmentSeconds, live),
       ...gauge.playback(),
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,

@@ -3,56 +3,57 @@
 import type Hls from 'hls.js';
 import type { AbrController, FragLoadingData } from 'hls.js';
 import { createHandle, type LeoAbrHandle } from '../core/handle.ts';
-import type { ResolvedOptions } from '../core/options.ts';
+import type { ResolvedOptions } from '../core/resolved-options.ts';
 import { createPlugin, type Plugin } from './installation.ts';
-import { ownAbrOf } from './player.ts';
+import { abrControllerOf } from './player.ts';
 
 /** For the option `abrController` of hls.js. */
 export type LeoAbrController = typeof AbrController & { readonly handle: LeoAbrHandle };
 
 /** Implements `createLeoAbrController`: `resolve` checks the options, now and at every change. */
 export function createController<O extends object>(
-  given: O | undefined,
+  options: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,
 ): LeoAbrController {
   let plugin!: Plugin;
-  const handle = createHandle(given, resolve, (options, events) => (plugin = createPlugin(options, events)));
-  /** hls.js calls it with `new`. What it extends is known with the player. */
+  const handle = createHandle(options, resolve, (resolved, events) => (plugin = createPlugin(resolved, events)));
+  /** hls.js calls it with `new`. The class that it extends is known with the player. */
   function LeoAbr(hls: Hls) {
-    const Own = ownAbrOf(hls);
-    if (Own === controller) throw new Error('leo-abr: give abrController to a player, not to Hls.DefaultConfig');
-    return new (replacing(Own, plugin))(hls);
+    const HlsController = abrControllerOf(hls);
+    if (HlsController === controller)
+      throw new Error('leo-abr: give abrController to a player, not to Hls.DefaultConfig');
+    return new (replacing(HlsController, plugin))(hls);
   }
   const controller = Object.assign(LeoAbr as unknown as typeof AbrController, { handle });
   return controller;
 }
 
 /** hls.js's own controller goes on measuring, and decides where the plugin has no choice. */
-function replacing(Own: typeof AbrController, plugin: Plugin): typeof AbrController {
-  return class extends Own {
+function replacing(HlsController: typeof AbrController, plugin: Plugin): typeof AbrController {
+  return class extends HlsController {
     readonly #connection = plugin.connect(this.hls, () => super.firstAutoLevel);
     /** The latest answer. */
-    #given = -1;
+    #answer = -1;
 
-    #choose(own: () => number): number {
-      return this.#connection?.choose() ?? own();
+    #choose(hlsLevel: () => number): number {
+      return this.#connection?.choose() ?? hlsLevel();
     }
 
     override get firstAutoLevel(): number {
-      this.#given = this.#choose(() => super.firstAutoLevel);
-      return this.#given;
+      this.#answer = this.#choose(() => super.firstAutoLevel);
+      return this.#answer;
     }
 
     override get nextAutoLevel(): number {
       // Set by hls.js's error recovery, or by the page for the next segment.
       const forced = this.#connection ? super.forcedAutoLevel : -1;
-      this.#given = forced >= 0 ? forced : this.#choose(() => super.nextAutoLevel);
-      return this.#given;
+      this.#answer = forced >= 0 ? forced : this.#choose(() => super.nextAutoLevel);
+      return this.#answer;
     }
 
     override set nextAutoLevel(level: number) {
       // hls.js sets what it got.
-      if (level !== this.#given) super.nextAutoLevel = level;
+      if (level !== this.#answer) super.nextAutoLevel = level;
     }
 
     protected override onFragLoading(
@@ -60,7 +61,7 @@ function replacing(Own: typeof AbrController, plugin: Plugin): typeof AbrControl
       data: FragLoadingData,
     ): void {
       super.onFragLoading(event, data);
-      if (this.#connection?.isInCharge()) this.clearTimer();
+      if (this.#connection?.isInCharge) this.clearTimer();
     }
 
     override destroy(): void {

@@ -1,153 +1,161 @@
 /** The core's connection to one player: its events, its settings, and the level to load next. */
 
 import type Hls from 'hls.js';
-import type { HlsListeners, Level } from 'hls.js';
+import type { Fragment, HlsListeners, Level, LevelLoadedData, MediaAttachedData } from 'hls.js';
 import type { Adaptation } from '../core/adaptation.ts';
-import type { LiveOptions } from '../core/options.ts';
+import { DOM_METHODS, EMITTER_METHODS, listen } from '../core/listen.ts';
 import type { Choice } from '../core/player-port.ts';
+import { UndoList } from '../core/undo-list.ts';
 import { installCmcd } from './cmcd.ts';
 import { allowedLevels, representationOf } from './levels.ts';
 import { keepPartEnds } from './part-ends.ts';
 import { classOf } from './player.ts';
 import { createRequests } from './requests.ts';
 
-export type Connection = ReturnType<typeof connectTo>;
+export class Connection {
+  readonly #requests;
+  readonly #undo = new UndoList();
+  readonly #mediaUndo = new UndoList();
+  #restoreTarget = () => {};
+  #target: unknown;
+  #hasSource = false;
+  #isInCharge = false;
+  #playlistSeconds = 0;
 
-/** `ownFirst`: the level that hls.js itself would play first. */
-export function connectTo(
-  hls: Hls,
-  ownFirst: () => number,
-  { adaptation, options }: { adaptation: Adaptation; options: { live: LiveOptions } },
-) {
-  const { life, decisions } = adaptation;
-  const { config } = hls;
-  const { Events } = classOf(hls);
-  const requests = createRequests(hls, adaptation);
-  // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
-  const restoreTest = override(config, 'testBandwidth', false);
-  const restoreCmcd = installCmcd(config, life);
-  const restoreEnds = keepPartEnds(hls);
-  let restoreTarget = () => {};
-  let target: unknown;
-  let hasSource = false;
-  let isInCharge = false;
-  let playlistSeconds = 0;
-  let leaveMedia = () => {};
+  /** `firstLevel`: the level that hls.js itself would play first. */
+  constructor(
+    readonly hls: Hls,
+    private readonly firstLevel: () => number,
+    private readonly adaptation: Adaptation,
+  ) {
+    const { config } = hls;
+    this.#requests = createRequests(hls, adaptation);
+    this.#undo.add(
+      // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
+      override(config, 'testBandwidth', false),
+      installCmcd(config, adaptation),
+      keepPartEnds(hls),
+      listen(hls, EMITTER_METHODS, this.#handlers(), adaptation.guard),
+    );
+  }
 
-  function setTarget(): void {
-    const { targetLatencySeconds } = options.live;
+  /** Seconds that the latest media playlist took to load; 0 before. */
+  get playlistSeconds(): number {
+    return this.#playlistSeconds;
+  }
+
+  /** Whether the plugin chose the level that plays, and watches its downloads. */
+  get isInCharge(): boolean {
+    return this.#isInCharge;
+  }
+
+  /** The levels that the plugin may choose; none while the page has chosen one. */
+  allowed(): Level[] {
+    return this.hls.autoLevelEnabled ? allowedLevels(this.hls, this.firstLevel) : [];
+  }
+
+  /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
+  choose(): number | undefined {
+    const { hls, adaptation } = this;
+    return adaptation.guard(() => {
+      if (this.allowed().length === 0) return undefined;
+      // hls.js would load the playlist of another level at once.
+      if (hls.loadLevel >= 0 && (this.#requests.loading() || this.#isFull() || this.#isAtEnd())) return hls.loadLevel;
+      const choice = adaptation.decisions.decide();
+      this.#isInCharge = choice !== undefined;
+      return choice && this.#levelOf(choice);
+    });
+  }
+
+  abandon(choice: Choice): void {
+    const { hls } = this;
+    const frag: Fragment | undefined = this.#requests.loading();
+    if (!frag) return;
+    const level = this.#levelOf(choice);
+    // Both, as hls.js does (its pull request 6082).
+    hls.nextAutoLevel = level;
+    hls.nextLoadLevel = level;
+    frag.abortRequests();
+    hls.trigger(classOf(hls).Events.FRAG_LOAD_EMERGENCY_ABORTED, { frag, part: null, stats: frag.stats });
+  }
+
+  /** Applies the option's target latency. */
+  setTarget(): void {
+    const { hls, adaptation } = this;
+    const { config } = hls;
+    const { targetLatencySeconds } = adaptation.options.live;
     // Before it has a source, hls.js may still be under construction.
-    if (targetLatencySeconds === target || !hasSource) return;
-    target = targetLatencySeconds;
-    restoreTarget();
-    restoreTarget = () => {};
+    if (targetLatencySeconds === this.#target || !this.#hasSource) return;
+    this.#target = targetLatencySeconds;
+    this.#restoreTarget();
+    this.#restoreTarget = () => {};
     if (typeof targetLatencySeconds !== 'number') return;
     // A setter of hls.js marks this setting as the page's.
     const { liveSyncDuration } = config;
     hls.targetLatency = targetLatencySeconds;
-    restoreTarget = () => {
+    this.#restoreTarget = () => {
       if (config.liveSyncDuration === targetLatencySeconds) Object.assign(config, { liveSyncDuration });
     };
   }
 
-  const stopListening = listen(
-    hls,
-    {
-      [Events.MANIFEST_LOADING]() {
-        if (hasSource) {
-          adaptation.sourceEnded();
-          requests.forget();
-        }
-        hasSource = true;
-        setTarget();
-      },
-      [Events.MEDIA_ATTACHED]({ media }) {
-        const handlers = { seeking: () => life.guard(life.seeked), playing: () => life.guard(life.playing) };
-        for (const [type, handler] of Object.entries(handlers)) media.addEventListener(type, handler);
-        leaveMedia = () => {
-          for (const [type, handler] of Object.entries(handlers)) media.removeEventListener(type, handler);
-        };
-      },
-      [Events.MEDIA_DETACHING]: () => leaveMedia(),
-      [Events.LEVEL_LOADED]({ stats: { loading }, deliveryDirectives }) {
-        // A server answers a blocking request when the playlist has grown.
-        if (deliveryDirectives?.msn === undefined) playlistSeconds = (loading.end - loading.start) / 1000;
-      },
+  /** Leaves the player, which goes on or is being destroyed. */
+  disconnect(): void {
+    this.#isInCharge = false;
+    this.#mediaUndo.run();
+    this.#undo.run();
+    this.#restoreTarget();
+    this.#requests.forget();
+  }
+
+  #handlers(): HlsHandlers {
+    const { Events } = classOf(this.hls);
+    const requests = this.#requests;
+    return {
+      [Events.MANIFEST_LOADING]: () => this.#sourceBegins(),
+      [Events.MEDIA_ATTACHED]: (event) => this.#mediaAttached(event),
+      [Events.MEDIA_DETACHING]: () => this.#mediaUndo.run(),
+      [Events.LEVEL_LOADED]: (event) => this.#levelLoaded(event),
       [Events.FRAG_LOADING]: requests.begun,
       [Events.FRAG_LOADED]: requests.loaded,
       [Events.ERROR]: requests.failed,
-    },
-    life.guard,
-  );
+    };
+  }
 
-  const allowed = (): Level[] => (hls.autoLevelEnabled ? allowedLevels(hls, ownFirst) : []);
-  const levelOf = ({ representationId }: Choice) =>
-    hls.levels.indexOf(allowed().find((level) => representationOf(level).id === representationId)!);
-  const isFull = () => (hls.mainForwardBufferInfo?.len ?? 0) >= hls.maxBufferLength;
+  #sourceBegins(): void {
+    if (this.#hasSource) {
+      this.adaptation.sourceEnded();
+      this.#requests.forget();
+    }
+    this.#hasSource = true;
+    this.setTarget();
+  }
 
-  const isAtEnd = () => {
-    const { latestLevelDetails: details } = hls;
-    return details && !details.live && life.session().last?.index === details.endSN;
-  };
+  #mediaAttached({ media }: MediaAttachedData): void {
+    const { session, guard } = this.adaptation;
+    const handlers = { seeking: () => session.seeked(), playing: () => session.playing() };
+    this.#mediaUndo.add(listen(media, DOM_METHODS, handlers, guard));
+  }
 
-  return {
-    hls,
-    allowed,
-    setTarget,
-    /** Seconds that the latest media playlist took to load; 0 before. */
-    playlistSeconds: () => playlistSeconds,
-    /** Whether the plugin chose the level that plays, and watches its downloads. */
-    isInCharge: () => isInCharge,
-    /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
-    choose: (): number | undefined =>
-      life.guard(() => {
-        if (allowed().length === 0) return undefined;
-        // hls.js would load the playlist of another level at once.
-        if (hls.loadLevel >= 0 && (requests.loading() || isFull() || isAtEnd())) return hls.loadLevel;
-        const choice = decisions.decide();
-        isInCharge = choice !== undefined;
-        return choice && levelOf(choice);
-      }),
-    abandon(choice: Choice): void {
-      const frag = requests.loading();
-      if (!frag) return;
-      const level = levelOf(choice);
-      // Both, as hls.js does (its pull request 6082).
-      hls.nextAutoLevel = level;
-      hls.nextLoadLevel = level;
-      frag.abortRequests();
-      hls.trigger(Events.FRAG_LOAD_EMERGENCY_ABORTED, { frag, part: null, stats: frag.stats });
-    },
-    /** Ends it: of a player that goes on, or is being destroyed. */
-    disconnect(): void {
-      isInCharge = false;
-      stopListening();
-      leaveMedia();
-      restoreTest();
-      restoreCmcd();
-      restoreEnds();
-      restoreTarget();
-      requests.forget();
-    },
-  };
+  #levelLoaded({ stats: { loading }, deliveryDirectives }: LevelLoadedData): void {
+    // A server answers a blocking request when the playlist has grown.
+    if (deliveryDirectives?.msn === undefined) this.#playlistSeconds = (loading.end - loading.start) / 1000;
+  }
+
+  #levelOf({ representationId }: Choice): number {
+    return this.hls.levels.indexOf(this.allowed().find((level) => representationOf(level).id === representationId)!);
+  }
+
+  #isFull(): boolean {
+    return (this.hls.mainForwardBufferInfo?.len ?? 0) >= this.hls.maxBufferLength;
+  }
+
+  #isAtEnd(): boolean {
+    const details = this.hls.latestLevelDetails;
+    return details ? !details.live && this.adaptation.session.record.last?.index === details.endSN : false;
+  }
 }
 
-type Handlers = { [E in keyof HlsListeners]?: (data: Parameters<HlsListeners[E]>[1]) => void };
-
-function listen(hls: Hls, handlers: Handlers, guard: (action: () => void) => void): () => void {
-  // The types of hls.js know each event, but no union of them.
-  const bus = hls as unknown as Record<
-    'on' | 'off',
-    (type: string, listener: (type: string, data: never) => void) => void
-  >;
-  const guarded = Object.entries(handlers as Record<string, (data: never) => void>).map(
-    ([type, handler]) => [type, (_: string, data: never) => guard(() => handler(data))] as const,
-  );
-  for (const one of guarded) bus.on(...one);
-  return () => {
-    for (const one of guarded) bus.off(...one);
-  };
-}
+type HlsHandlers = { [E in keyof HlsListeners]?: (data: Parameters<HlsListeners[E]>[1]) => void };
 
 /** Returns a function that restores the previous value, if nobody has changed it since. */
 function override<O, K extends keyof O>(object: O, key: K, value: O[K]): () => void {

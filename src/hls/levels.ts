@@ -7,11 +7,11 @@ import type { Representation } from '../core/player-port.ts';
 /**
  * Levels within the page's limits, ascending in bitrate. As hls.js does, they keep to the codecs and the video range
  * that play (at the start: that hls.js chooses) and avoid levels that failed, for as long as hls.js avoids them.
- * `ownFirst`: what hls.js's own controller would play first.
+ * `firstLevel`: what hls.js's own controller would play first.
  */
-export function allowedLevels(hls: Hls, ownFirst: () => number): Level[] {
+export function allowedLevels(hls: Hls, firstLevel: () => number): Level[] {
   const { levels, minAutoLevel, maxAutoLevel } = hls;
-  const like = hls.loadLevelObj ?? levels[ownFirst()];
+  const like = hls.loadLevelObj ?? levels[firstLevel()];
   return levels
     .slice(minAutoLevel, maxAutoLevel + 1)
     .filter((level) => level === like || (isLike(level, like) && isUsable(level, hls)))

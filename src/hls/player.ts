@@ -21,7 +21,7 @@ export function classOf(hls: Hls): typeof Hls {
 }
 
 /** hls.js's own ABR controller; it decides where the plugin does not. */
-export function ownAbrOf(hls: Hls): typeof AbrController {
+export function abrControllerOf(hls: Hls): typeof AbrController {
   return classOf(hls).DefaultConfig.abrController;
 }
 

@@ -19,7 +19,7 @@ interface Request {
   isInParts: boolean;
 }
 
-export function createRequests(hls: Hls, { life, downloads }: Adaptation) {
+export function createRequests(hls: Hls, { guard, downloads }: Adaptation) {
   /** By `frag.type`. */
   const requests = new Map<string, Request>();
 
@@ -31,16 +31,15 @@ export function createRequests(hls: Hls, { life, downloads }: Adaptation) {
 
   function progressed(request: Request, { loaded, total, aborted }: LoaderStats): void {
     const { isInParts, parts } = request;
-    const bits = (request.bytes + loaded) * 8;
-    if (isInParts) downloads.progressed(request, bits, undefined, parts);
-    else downloads.progressed(request, bits, total * 8);
+    const receivedBits = (request.bytes + loaded) * 8;
+    downloads.progressed(request, { receivedBits, ...(isInParts ? { chunks: parts } : { sizeBits: total * 8 }) });
     if (aborted) end(request, 'abandoned');
   }
 
   /** Follows the bytes of the running request. There is none while hls.js waits for a key: its bytes then come at once. */
   function follow(request: Request): void {
     const { stats } = request.frag.loader ?? {};
-    if (stats) watch(stats, () => life.guard(() => progressed(request, stats)));
+    if (stats) watch(stats, () => guard(() => progressed(request, stats)));
   }
 
   /** All parts that the segment will have are here. */
@@ -95,7 +94,7 @@ export function createRequests(hls: Hls, { life, downloads }: Adaptation) {
       request.bytes += stats.loaded;
       request.parts = part.index + 1;
       request.untilSeconds = part.end;
-      downloads.progressed(request, request.bytes * 8, undefined, request.parts);
+      downloads.progressed(request, { receivedBits: request.bytes * 8, chunks: request.parts });
       if (isComplete(request)) end(request, 'whole', stats.loading.end);
       // hls.js now requests the next part that is listed, without an event.
       else queueMicrotask(() => follow(request));

@@ -2,9 +2,10 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails } from 'hls.js';
+import { bufferCapSeconds } from '../core/buffer-cap.ts';
 import type { LivePosition, LiveRequest, Period, SegmentRequest, Situation } from '../core/player-port.ts';
+import { type CatchUp, nowSeconds } from './catch-up.ts';
 import { representationOf } from './levels.ts';
-import type { Rate } from './rate.ts';
 
 /** HLS has discontinuities, but one sequence of segments. */
 const PERIOD_ID = '0';
@@ -17,13 +18,13 @@ const ROUNDING_SECONDS = 1e-5;
 export function readSituation(
   hls: Hls,
   levels: readonly Level[],
-  { playlistSeconds, rate }: { playlistSeconds: number; rate: Pick<Rate, 'limits'> },
+  { playlistSeconds, catchUp }: { playlistSeconds: number; catchUp: CatchUp },
 ): Situation {
   const { media, latestLevelDetails: details } = hls;
   const segmentSeconds = segmentDuration(details);
   const bufferLevelSeconds = hls.mainForwardBufferInfo?.len ?? 0;
   const endSeconds = (media?.currentTime ?? 0) + bufferLevelSeconds + ROUNDING_SECONDS;
-  const live = details?.live ? livePosition(hls, details, rate) : undefined;
+  const live = details?.live ? livePosition(hls, details, catchUp) : undefined;
   const capSeconds = bufferTargetSeconds(hls.config, levels.at(-1)!) + segmentSeconds;
   return {
     period: periodOf(details),
@@ -31,10 +32,7 @@ export function readSituation(
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
-      // At the live edge, the next segment is not listed before it exists.
-      bufferCapSeconds: live
-        ? Math.min(capSeconds, live.latencySeconds - live.firstChunkSeconds + segmentSeconds)
-        : capSeconds,
+      bufferCapSeconds: bufferCapSeconds(capSeconds, segmentSeconds, live),
       playbackRate: media?.playbackRate || 1,
       isPaused: media?.paused ?? false,
       // On a live stream, hls.js loads the playlist again at every switch.
@@ -108,7 +106,7 @@ function segmentDuration(details: LevelDetails | null): number {
   return details?.averagetargetduration || details?.targetduration || USUAL_SEGMENT_SECONDS;
 }
 
-function livePosition(hls: Hls, details: LevelDetails, rate: Pick<Rate, 'limits'>): LivePosition {
+function livePosition(hls: Hls, details: LevelDetails, catchUp: CatchUp): LivePosition {
   const { media } = hls;
   const targetLatencySeconds = hls.targetLatency ?? 0;
   const now = nowSeconds(details);
@@ -117,12 +115,9 @@ function livePosition(hls: Hls, details: LevelDetails, rate: Pick<Rate, 'limits'
     targetLatencySeconds,
     nowSeconds: now,
     firstChunkSeconds: firstChunkSeconds(hls, details),
-    ...rate.limits(hls, details),
+    ...catchUp.limits(hls, details),
   };
 }
-
-/** hls.js's own estimate: the end of the playlist, plus the time since it grew. */
-const nowSeconds = ({ edge, age }: LevelDetails) => edge + age;
 
 /** A part exists when it is listed, and so does a segment without parts. */
 const firstChunkSeconds = ({ config }: Hls, details: LevelDetails) =>

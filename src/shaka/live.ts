@@ -1,9 +1,8 @@
 /** The time of a live stream, and its playback rate in place of Shaka's `liveSync`. */
 
+import { ElementRate, liveLimits } from '../core/live-rate.ts';
 import type { LiveOptions } from '../core/options.ts';
-import { limited } from '../core/pacing.ts';
-import type { LivePosition, LiveRequest, RatePort } from '../core/player-port.ts';
-import { browserRateStep } from '../core/rate-step.ts';
+import type { LivePosition, LiveRequest } from '../core/player-port.ts';
 import { isLive, type LiveSync, type Manifest, type SegmentReference, type ShakaPlayer } from './player.ts';
 
 /** `liveSync` in place of the page's and the stream's: without rates, Shaka only returns to the element's default rate. */
@@ -17,7 +16,7 @@ export function createLive(
   /** Shaka writes a warning at each call of `getManifest()`, so it is kept. */
   let manifest: Manifest | null | undefined;
   /** `liveSync` of the page, while the rate is the plugin's. */
-  let given: LiveSync | undefined;
+  let pageSync: LiveSync | undefined;
 
   /** What is captured now and when it exists; undefined on demand. */
   function edge() {
@@ -29,28 +28,28 @@ export function createLive(
     return { firstChunkSeconds, nowSeconds: timeline.getSegmentAvailabilityEnd() + firstChunkSeconds };
   }
 
-  const rate: RatePort = {
-    rateStep: browserRateStep(),
-    setPlaybackRate(value) {
-      const media = element();
-      if (value === undefined) {
-        if (given) player.configure({ streaming: { liveSync: given } });
-        given = undefined;
-      } else if (!given) {
-        given = player.getConfiguration().streaming.liveSync;
+  const rate = new ElementRate({
+    element,
+    nowSeconds: () => edge()?.nowSeconds,
+    turnOff(value) {
+      if (!pageSync) {
+        pageSync = player.getConfiguration().streaming.liveSync;
         player.configure({ streaming: { liveSync: UNSYNCHRONISED } });
       }
-      if (!media) return;
-      media.defaultPlaybackRate = value ?? 1;
-      // 0: Shaka keeps playback in a stall, and sets its own rate after it.
-      if (media.playbackRate > 0) media.playbackRate = value ?? 1;
+      setDefault(value);
     },
-    jumpToLive(latencySeconds) {
-      const now = edge()?.nowSeconds;
-      const media = element();
-      if (media && now !== undefined) media.currentTime = now - latencySeconds;
+    restore() {
+      player.configure({ streaming: { liveSync: pageSync } });
+      pageSync = undefined;
+      setDefault(1);
     },
-  };
+  });
+
+  /** The rate that Shaka sets after a stall. */
+  function setDefault(value: number): void {
+    const media = element();
+    if (media) media.defaultPlaybackRate = value;
+  }
 
   return {
     rate,
@@ -58,34 +57,33 @@ export function createLive(
     position(): LivePosition | undefined {
       const now = edge();
       if (!now) return undefined;
-      const liveSync = given ?? player.getConfiguration().streaming.liveSync;
+      const liveSync = pageSync ?? player.getConfiguration().streaming.liveSync;
       const described = manifest?.serviceDescription;
       const joinedSeconds = now.nowSeconds - player.seekRange().end;
       const target = options.live.targetLatencySeconds;
-      const ofPlayer = liveSync.enabled
+      const playersTarget = liveSync.enabled
         ? joinedSeconds + liveSync.targetLatency
         : (described?.targetLatency ?? joinedSeconds);
-      const targetLatencySeconds = typeof target === 'number' ? target : ofPlayer;
+      const targetLatencySeconds = typeof target === 'number' ? target : playersTarget;
       const media = element();
       return {
         ...now,
         latencySeconds: media?.currentTime ? now.nowSeconds - media.currentTime : targetLatencySeconds,
         targetLatencySeconds,
-        isCaughtUp: Boolean(
+        isPaceable: Boolean(
           liveSync.enabled ||
             liveSync.panicMode ||
             described ||
             options.live.minPlaybackRate ||
             options.live.maxPlaybackRate,
         ),
-        ...limited(options.live, rate, {
+        ...liveLimits(options.live, rate, {
           playbackRates: {
             min: described?.minPlaybackRate || liveSync.minPlaybackRate,
             max: described?.maxPlaybackRate || liveSync.maxPlaybackRate,
           },
           maxLatencySeconds: Math.max(described?.maxLatency ?? Number.POSITIVE_INFINITY, targetLatencySeconds),
           targetSeconds: targetLatencySeconds,
-          isTargetChosen: false,
         }),
       };
     },

@@ -42,11 +42,13 @@ interface Known {
 /** The headers are the first sign of a response; so much counts as received. */
 const HEADER_BITS = 8;
 
-/** `belated` decides at the request for a video segment if that is due; returns the choice if it is another stream. */
+export type RequestReports = ReturnType<typeof requestReports>;
+
+/** `decideLate`: at the request for a video segment if a decision is due; returns the choice if it is another stream. */
 export function requestReports(
   port: ShakaPort,
-  { downloads, life }: Adaptation,
-  belated: (stream: Stream) => Choice | undefined,
+  { downloads, guard }: Adaptation,
+  decideLate: (stream: Stream) => Choice | undefined,
 ) {
   const requests = new WeakMap<object, Known>();
   /** Their last callbacks may come late. */
@@ -60,7 +62,7 @@ export function requestReports(
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
     const video = segment && stream.type === 'video' ? port.segment(stream, segment) : undefined;
     if (video) port.abandoned();
-    const instead = video && belated(stream);
+    const instead = video && decideLate(stream);
     const live = segment ? port.live.request(segment) : undefined;
     const known = {
       isVideo: video !== undefined,
@@ -77,7 +79,7 @@ export function requestReports(
 
   function received(request: object, known: Known, bits: number): void {
     known.receivedBits = bits;
-    downloads.progressed(request, bits, known.sizeBits);
+    downloads.progressed(request, { receivedBits: bits, sizeBits: known.sizeBits });
   }
 
   return {
@@ -88,7 +90,7 @@ export function requestReports(
       const { streamDataCallback } = request;
       // Shaka reports bytes 100 ms apart, and the last ones before an outage only after it.
       request.streamDataCallback = async (part) => {
-        life.guard(() => {
+        guard(() => {
           const known = begun(request, context);
           if (!known) return;
           known.partMs = performance.now();
@@ -110,7 +112,9 @@ export function requestReports(
         const bytes = headers['content-encoding'] ? 0 : Number(headers['content-length']);
         if (bytes > 0) known.sizeBits = 8 * bytes;
         // A live response may begin before its media exists.
-        if (!known.isLive) downloads.progressed(request, known.receivedBits || HEADER_BITS, known.sizeBits);
+        if (!known.isLive) {
+          downloads.progressed(request, { receivedBits: known.receivedBits || HEADER_BITS, sizeBits: known.sizeBits });
+        }
       },
       downloadcompleted({ request, response }: EndEvent) {
         const known = requests.get(request);

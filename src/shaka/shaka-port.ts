@@ -1,10 +1,10 @@
 /** Implements the core's port for Shaka Player: what plays, what may be chosen, and how to abandon a download. */
 
-import type { ResolvedOptions } from '../core/options.ts';
+import { bufferCapSeconds } from '../core/buffer-cap.ts';
+import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort, SegmentRequest, Situation } from '../core/player-port.ts';
 import { createLive } from './live.ts';
 import {
-  type AbrManager,
   type BufferedRange,
   isLive,
   rangeBits,
@@ -23,10 +23,15 @@ const GAP_SECONDS = 0.2;
 const idOf = ({ originalId, id }: Stream) => originalId ?? String(id);
 const bitrateOf = ({ video, bandwidth }: Variant) => video?.bandwidth || bandwidth;
 
+/** The choices of Shaka's own manager: now, and on a link without limits. */
+interface ShakasChoices {
+  chooseVariant(): Variant;
+  highestVariant(): Variant;
+}
+
 export type ShakaPort = ReturnType<typeof createShakaPort>;
 
-/** `own`: Shaka's own manager. */
-export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptions, 'live'>, own: () => AbrManager) {
+export function createShakaPort(player: ShakaPlayer, options: { live: LiveOptions }, manager: () => ShakasChoices) {
   /** Of the present source. */
   let source: { variants: Variant[]; switchTo?: SwitchCallback; element?: HTMLMediaElement } = { variants: [] };
   let isAbandoning = false;
@@ -48,7 +53,7 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
     return source.variants.find((variant) => variant.id === id);
   }
   /** What plays, or what Shaka itself would begin with. */
-  const present = () => active() ?? own().chooseVariant();
+  const present = () => active() ?? manager().chooseVariant();
 
   /** The variants with the present audio that the page allows, ascending in bitrate; at least one, unless there is no video. */
   function allowed(): Variant[] {
@@ -59,7 +64,7 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
     const { restrictions } = player.getConfiguration().abr;
     const fits = (bound: 'Width' | 'Height' | 'Pixels' | 'FrameRate' | 'Bandwidth', value: number | undefined) =>
       !(value! < restrictions[`min${bound}`] || value! > restrictions[`max${bound}`]);
-    const most = bitrateOf(highest());
+    const most = bitrateOf(manager().highestVariant());
     const within = ladder.filter((variant) => {
       const { width, height, frameRate } = variant.video!;
       return (
@@ -73,18 +78,6 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
       );
     });
     return within.length > 0 ? within : ladder.slice(0, 1);
-  }
-
-  /** Shaka's own manager knows the sizes of element, screen and window: its choice on a link without limits. */
-  function highest(): Variant {
-    const manager = own();
-    manager.getBandwidthEstimate = () => Number.POSITIVE_INFINITY;
-    try {
-      return manager.chooseVariant();
-    } finally {
-      // The prototype's is back.
-      delete (manager as Partial<AbrManager>).getBandwidthEstimate;
-    }
   }
 
   function segmentAt(stream: Stream | null | undefined, seconds: number): SegmentReference | null | undefined {
@@ -126,10 +119,7 @@ export function createShakaPort(player: ShakaPlayer, options: Pick<ResolvedOptio
         playback: {
           segmentSeconds: seconds,
           bufferLevelSeconds,
-          // At the live edge, the next segment cannot be requested before its first chunk exists.
-          bufferCapSeconds: now
-            ? Math.min(capSeconds, now.latencySeconds - now.firstChunkSeconds + seconds)
-            : capSeconds,
+          bufferCapSeconds: bufferCapSeconds(capSeconds, seconds, now),
           playbackRate: Math.abs(source.element?.playbackRate || player.getPlaybackRate()) || 1,
           isPaused: source.element?.paused ?? false,
         },

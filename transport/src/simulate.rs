@@ -3,13 +3,12 @@
 use crate::arguments::Arguments;
 use crate::clock;
 use crate::endpoint::{configure, new_id, send_due, App, DATAGRAM_BYTES};
-use crate::link::Link;
+use crate::link;
 use crate::server::{server_config, Server};
 use polling::Poller;
 use quiche::h3::{self, Header};
 use quiche::{Config, Connection, ConnectionId, RecvInfo};
 use std::collections::VecDeque;
-use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,12 +42,10 @@ struct Download {
 }
 
 pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
-    let mut commands = String::new();
-    std::io::stdin().read_to_string(&mut commands)?;
-    let mut link = Link::parse(&commands)?;
     let seconds: f64 = arguments.required("seconds")?.parse()?;
     quiche::seed_randomness(arguments.required("seed")?.parse()?);
     clock::set(0);
+    link::read_trace();
     let start = Instant::now();
     let mut flows = Vec::new();
     for (group, setting) in arguments.required("groups")?.split('+').enumerate() {
@@ -71,11 +68,11 @@ pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>>
         let mut next_ns = samples_at_ns;
         for (index, Flow { server, client, .. }) in flows.iter_mut().enumerate() {
             server.turn(now_ns, start, |datagram| {
-                if let Some(arrives_ns) = link.down(now_ns, datagram.len()) {
+                if let Some(arrives_ns) = link::down(datagram.len()) {
                     down.push_back((arrives_ns, index, datagram.to_vec()));
                 }
             })?;
-            client.turn(now_ns, start, |datagram| up.push_back((link.up(now_ns), index, datagram.to_vec())))?;
+            client.turn(now_ns, start, |datagram| up.push_back((link::up(), index, datagram.to_vec())))?;
             next_ns = next_ns.min(server.wakes_ns).min(client.wakes_ns);
         }
         for way in [&down, &up] {

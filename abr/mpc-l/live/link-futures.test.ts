@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { ConstantPath, PiecewisePath } from '../../capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
 import type { ExpectedHandover, Forecast, HandoverDip, PathForecast, QuantileForecast } from '../../forecast.ts';
-import { Futures } from '../futures.ts';
-import { normalQuantile } from '../normal-distribution.ts';
+import { normalQuantile } from '../../normal-distribution.ts';
 import { LinkFutures } from './link-futures.ts';
 import { DRAWN_SECONDS, type LinkPaths } from './link-paths.ts';
 
@@ -49,20 +48,11 @@ function read(
   forecast: Forecast,
   { count = 24, seed = 1, ...moment }: Moment & { count?: number; seed?: number } = {},
 ) {
-  const futures = new Futures(count, 8, seed);
-  const link = new LinkFutures(futures, seed);
-  draw(link, futures, forecast, moment);
-  return link.paths;
+  return draw(new LinkFutures(count, seed), forecast, moment);
 }
 
-function draw(
-  link: LinkFutures,
-  futures: Futures,
-  forecast: Forecast,
-  { age = 0, utc = { utcMs: UTC_MS } }: Moment = {},
-) {
-  futures.draw(forecast, age);
-  link.draw({ nowSeconds: forecast.issuedAtMs / 1000 + age, ...utc } as PlayerState, forecast);
+function draw(link: LinkFutures, forecast: Forecast, { age = 0, utc = { utcMs: UTC_MS } }: Moment = {}) {
+  return link.draw({ nowSeconds: forecast.issuedAtMs / 1000 + age, ...utc } as PlayerState, forecast);
 }
 
 /** Capacity of each 0.1 s in one future, in bit/s. */
@@ -334,12 +324,11 @@ describe('a forecast', () => {
     };
     const forecast = forecastOf({ fluctuation, handovers: [{ atMs: UTC_MS + 3000, confidence: 0.7, dip }] });
     const fresh = read(forecast);
-    const futures = new Futures(24, 8, 1);
-    const used = new LinkFutures(futures, 1);
-    draw(used, futures, pathsOf({ weight: 1, path: new ConstantPath(1e6) }), {});
-    draw(used, futures, forecastOf({ fluctuation: { ...fluctuation, correlation: 0.9 } }), { age: 3 });
-    draw(used, futures, forecastOf());
-    draw(used, futures, forecast);
+    const used = new LinkFutures(24, 1);
+    draw(used, pathsOf({ weight: 1, path: new ConstantPath(1e6) }), {});
+    draw(used, forecastOf({ fluctuation: { ...fluctuation, correlation: 0.9 } }), { age: 3 });
+    draw(used, forecastOf());
+    draw(used, forecast);
     const all = (link: LinkPaths) => everyFuture(link, (f) => ratesOf(link, f));
     expect(all(used.paths)).toEqual(all(fresh));
     expect(all(read(forecast, { seed: 2 }))).not.toEqual(all(fresh));

@@ -4,11 +4,12 @@
  */
 
 import type { PlayerState } from '../../controller.ts';
-import type { Forecast, QuantileForecast } from '../../forecast.ts';
+import { ageSecondsOf, type Forecast, type QuantileForecast } from '../../forecast.ts';
+import { normalQuantile } from '../../normal-distribution.ts';
 import { levelShare } from '../../quantile.ts';
-import { type Futures, MAX_STEPS, minimalStandard } from '../futures.ts';
-import { normalQuantile } from '../normal-distribution.ts';
-import { CELL_SECONDS, CELLS, DRAWN_SECONDS, FLOOR_BPS, LinkPaths } from './link-paths.ts';
+import { minimalStandard } from '../../random.ts';
+import { Futures, MAX_STEPS } from '../futures.ts';
+import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 const { abs, floor, max, min, round } = Math;
@@ -39,9 +40,10 @@ export class LinkFutures {
   /** `[future][handover][draw]`: normal scores. */
   readonly #draws: Float64Array;
 
-  constructor(futures: Futures, seed: number) {
-    this.#futures = futures;
-    const count = futures.count * COPIES;
+  /** @param steps futures of the forecast's steps */
+  constructor(steps: number, seed: number) {
+    this.#futures = new Futures(steps, 1, seed);
+    const count = steps * COPIES;
     this.paths = new LinkPaths(count);
     const random = minimalStandard(seed);
     const normal = () => normalQuantile(max(1e-9, random()));
@@ -54,22 +56,24 @@ export class LinkFutures {
     this.#draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
-  /** Draws the futures of a forecast; `Futures` has drawn it before. */
-  draw(state: PlayerState, forecast: Forecast): void {
-    const ageSeconds = max(0, state.nowSeconds - forecast.issuedAtMs / 1000);
+  /** Draws the futures of a forecast into `paths`, which it returns. */
+  draw(state: PlayerState, forecast: Forecast): LinkPaths {
+    const ageSeconds = max(0, ageSecondsOf(forecast, state.nowSeconds));
     if (forecast.kind === 'paths') {
-      this.paths.sample(forecast, ageSeconds);
-      return;
+      this.paths.sample(forecast.paths, ageSeconds);
+      return this.paths;
     }
+    this.#futures.draw(forecast, ageSeconds);
     this.#fluctuate(forecast, ageSeconds);
     this.#dip(forecast, state.utcMs ?? Number.NaN);
     const { bits, count } = this.paths;
     for (let f = 0; f < count; f++) {
       const row = f * (CELLS + 1);
       for (let cell = 1; cell <= CELLS; cell++) {
-        bits[row + cell] = bits[row + cell - 1]! + max(FLOOR_BPS, bits[row + cell]!) * CELL_SECONDS;
+        bits[row + cell] = bits[row + cell - 1]! + max(LEAST_CELL_BPS, bits[row + cell]!) * CELL_SECONDS;
       }
     }
+    return this.paths;
   }
 
   /** Writes the capacity of each cell, in bit/s, to the place of the bits at its end. */

@@ -1,6 +1,7 @@
 /** What a link delivers in one or several futures, tabulated in cells of 0.1 s for plans at the live edge. */
 
 import type { PathForecast } from '../../forecast.ts';
+import { resampled } from '../futures.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 const { floor, max, min, round } = Math;
@@ -10,7 +11,7 @@ export const CELL_SECONDS = 0.1;
 export const DRAWN_SECONDS = 15;
 export const CELLS = round(DRAWN_SECONDS / CELL_SECONDS);
 /** Stands for a dead link and keeps divisions finite. */
-export const FLOOR_BPS = 1e3;
+export const LEAST_CELL_BPS = 1e3;
 
 export class LinkPaths {
   /** `[future * (CELLS + 1) + cell]`: bits from now to the cell's start. */
@@ -23,18 +24,15 @@ export class LinkPaths {
   }
 
   /** Fills the table from the paths of a forecast of this age; each future is one of them, by their weights. */
-  sample({ paths }: Pick<PathForecast, 'paths'>, ageSeconds: number): void {
+  sample(paths: PathForecast['paths'], ageSeconds: number): void {
     const { bits, count } = this;
-    let index = 0;
-    let until = paths[0]!.weight;
-    for (let f = 0; f < count; f++) {
-      while (index < paths.length - 1 && until <= (f + 0.5) / count) until += paths[++index]!.weight;
+    for (const [f, index] of resampled(paths, count).entries()) {
       const { path } = paths[index]!;
       const before = path.cumulativeBits(ageSeconds);
       for (let cell = 1; cell <= CELLS; cell++) {
         const i = f * (CELLS + 1) + cell;
         const delivered = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
-        bits[i] = max(bits[i - 1]! + FLOOR_BPS * CELL_SECONDS, delivered);
+        bits[i] = max(bits[i - 1]! + LEAST_CELL_BPS * CELL_SECONDS, delivered);
       }
     }
   }

@@ -4,11 +4,12 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath, PiecewisePath } from '../../capacity-path.ts';
 import type { Controller, InFlight, LiveState, PlayerState } from '../../controller.ts';
-import type { Forecast, HandoverDip, PathForecast, QuantileForecast } from '../../forecast.ts';
+import type { HandoverDip, PathForecast, QuantileForecast, ValidForecast } from '../../forecast.ts';
 import { createMpcD } from '../../mpc-d.ts';
 import { countRate, type OffRate } from '../../off-rate.ts';
 import { qoeWeights } from '../../qoe.ts';
-import { anyDownloads, anyLive, anyState, inFlightOf, rateOf } from '../../random-states.fixture.ts';
+import { anyDownloads, anyLive, anyState, inFlightOf, rateOf, validOrNone } from '../../random-states.fixture.ts';
+import { validForecast } from '../../valid-forecast.ts';
 import { createMpcL } from '../mpc-l.ts';
 import { createLiveMpcL } from './live-mpc-l.ts';
 import { PathPlan } from './path-plan.ts';
@@ -26,8 +27,8 @@ const DIP: HandoverDip = {
 const FLUCTUATION = { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation: 0.4 };
 
 /** Around a rate, with fluctuation and a handover in 3 s. */
-function forecastOf(bps: number, changes: Partial<QuantileForecast> = {}): QuantileForecast {
-  return {
+function forecastOf(bps: number, changes: Partial<QuantileForecast> = {}) {
+  return validForecast<QuantileForecast>({
     issuedAtMs: NOW_SECONDS * 1000,
     source: 'test',
     stepEndsSeconds: [1, 4, 12, 40],
@@ -37,7 +38,7 @@ function forecastOf(bps: number, changes: Partial<QuantileForecast> = {}): Quant
     handovers: [{ atMs: UTC_MS + 3000, confidence: 0.8, dip: DIP }],
     fluctuation: FLUCTUATION,
     ...changes,
-  };
+  });
 }
 
 const anyOnDemand = anyState({ downloads: anyDownloads(6) }).map((state): PlayerState => ({ ...state, utcMs: UTC_MS }));
@@ -47,7 +48,7 @@ const anyReceived = fc.constantFrom(0, 0.01, 0.4, 1);
 const topOf = (state: PlayerState) => state.ladderBps.length - 1;
 
 /** All that a controller answers in a state. */
-function answersOf(controller: Controller, state: PlayerState, inFlight: InFlight, forecast?: Forecast) {
+function answersOf(controller: Controller, state: PlayerState, inFlight: InFlight, forecast?: ValidForecast) {
   return {
     decision: controller.decide(state, forecast),
     change: controller.reconsider!(state, inFlight, forecast),
@@ -142,13 +143,13 @@ describe('on demand', () => {
 
 describe('live', () => {
   const path = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
-  const truth: PathForecast = {
+  const truth = validForecast<PathForecast>({
     kind: 'paths',
     issuedAtMs: (NOW_SECONDS - 1) * 1000,
     source: 'oracle',
     paths: [{ weight: 1, path }],
     handovers: [],
-  };
+  });
 
   test('answers depend on the arguments alone, and leave them alone', () => {
     const used = createLiveMpcL();
@@ -252,7 +253,7 @@ describe('live', () => {
     const controller = createLiveMpcL();
     fc.assert(
       fc.property(anyLiveState, anyReceived, (state, share) => {
-        const forecast = { ...good, ...BROKEN[name] } as unknown as Forecast;
+        const forecast = validOrNone({ ...good, ...BROKEN[name] });
         const inFlight = inFlightOf(state, topOf(state), share);
         const answers = answersOf(controller, state, inFlight, forecast);
         expectValid(answers, state);

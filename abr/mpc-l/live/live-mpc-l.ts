@@ -4,11 +4,10 @@
  * README.md of the folder above has the data flow; docs/live.md has the results.
  */
 
-import type { Controller, InFlight, Pace, PlayerState } from '../../controller.ts';
+import type { Controller, PlayerState } from '../../controller.ts';
 import type { Forecast } from '../../forecast.ts';
-import { MpcL, type PlanBasis, recentLatencySeconds } from '../mpc-l.ts';
+import { type LivePart, MpcL } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
-import type { Outcomes } from '../segment-outcomes.ts';
 import { LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
 import { paceOf } from './pace.ts';
@@ -24,53 +23,30 @@ export interface LiveMpcLOptions extends MpcLOptions {
 /** Throws `InputError` for an invalid option. */
 export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: LiveMpcLOptions = {}): Controller {
   const resolved = resolveMpcLOptions(options);
-  return rate ? new PacingMpcL(resolved, autoTarget) : new LiveMpcL(resolved);
+  return new MpcL(resolved, new LiveEdge(resolved, rate, autoTarget));
 }
 
-class LiveMpcL extends MpcL {
-  protected readonly options: ResolvedMpcLOptions;
+/** MPC-L's plan of live streams: the chunks of requests in futures of 0.1 s. */
+class LiveEdge implements LivePart {
+  readonly fallback = new PathPlan();
+  readonly pace?: NonNullable<LivePart['pace']>;
+  readonly #options: ResolvedMpcLOptions;
   #link: LinkFutures | undefined;
 
-  constructor(options: ResolvedMpcLOptions) {
-    super(options, new PathPlan());
-    this.options = options;
+  constructor(options: ResolvedMpcLOptions, isPacing: boolean, isTargetFree: boolean) {
+    this.#options = options;
+    if (!isPacing) return;
+    this.pace = (state, inFlight, forecast) =>
+      paceOf(state, inFlight, {
+        options,
+        isTargetFree: state.live!.isTargetFree || isTargetFree,
+        plan: forecast && { forecast, outcomes: this.outcomes(state, forecast) },
+      });
   }
 
-  protected override outcomesOf(basis: PlanBasis): Outcomes {
-    return basis.state.live ? this.liveOutcomes(basis) : super.outcomesOf(basis);
-  }
-
-  protected override isLate(basis: PlanBasis, inFlight: InFlight, representation: number): boolean {
-    if (basis.state.live === undefined) return super.isLate(basis, inFlight, representation);
-    const outcomes = this.liveOutcomes(basis);
-    const { stallSeconds } = outcomes.evaluate(outcomes.running(inFlight, representation));
-    return stallSeconds >= this.options.tuning.liveLateSeconds;
-  }
-
-  protected liveOutcomes({ state, forecast, futures }: PlanBasis): LiveOutcomes {
-    const { options } = this;
-    const latencySeconds = recentLatencySeconds(state);
-    this.#link ??= new LinkFutures(futures, options.seed);
-    this.#link.draw(state, forecast);
-    return new LiveOutcomes(state, { options, link: this.#link.paths, latencySeconds });
-  }
-}
-
-class PacingMpcL extends LiveMpcL {
-  readonly #isTargetFree: boolean;
-
-  constructor(options: ResolvedMpcLOptions, isTargetFree: boolean) {
-    super(options);
-    this.#isTargetFree = isTargetFree;
-  }
-
-  /** The rate to play at; towards the target without a usable forecast. */
-  pace(state: PlayerState, inFlight: InFlight | undefined, forecast?: Forecast): Pace {
-    const basis = this.basisFor(state, inFlight, forecast);
-    return paceOf(state, inFlight, {
-      options: this.options,
-      isTargetFree: state.live!.isTargetFree || this.#isTargetFree,
-      plan: basis && { forecast: basis.forecast, outcomes: this.liveOutcomes(basis) },
-    });
+  outcomes(state: PlayerState, forecast: Forecast): LiveOutcomes {
+    const { tuning, seed } = this.#options;
+    this.#link ??= new LinkFutures(tuning.futures, seed);
+    return new LiveOutcomes(state, this.#options, this.#link.draw(state, forecast));
   }
 }

@@ -5,14 +5,12 @@ import fc from 'fast-check';
 import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
 import type { QuantileForecast } from '../../forecast.ts';
 import { qoeWeights } from '../../qoe.ts';
-import { Futures } from '../futures.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
 
 const SEGMENT_SECONDS = 2;
 const CHUNK_SECONDS = 0.5;
-const LATENCY_SECONDS = 0.05;
 const LADDER_BPS = [1e6, 2e6, 4e6, 8e6];
 /** Of 4 Mbit/s: chunks of 2 Mbit. */
 const MIDDLE = 2;
@@ -60,11 +58,8 @@ function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): Li
     handovers: [],
   };
   const options = resolveMpcLOptions({ ...given, tuning: { futures: 4, stallLevelSeconds: 0 } });
-  const futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
-  futures.draw(forecast, 0);
-  const link = new LinkFutures(futures, options.seed);
-  link.draw(state, forecast);
-  return new LiveOutcomes(state, { options, link: link.paths, latencySeconds: LATENCY_SECONDS });
+  const link = new LinkFutures(options.tuning.futures, options.seed);
+  return new LiveOutcomes(state, options, link.draw(state, forecast));
 }
 
 const downloading = (changes: Partial<InFlight> = {}): InFlight => ({

@@ -5,8 +5,10 @@
  */
 
 import type { InFlight, PlayerState } from '../../controller.ts';
+import { sizesAt } from '../../ladder.ts';
 import { switchCost } from '../../qoe.ts';
-import { sizesAt, stallCostOf } from '../later-segments.ts';
+import { recentLatencySeconds } from '../../request-latency.ts';
+import { stallCostOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import type { Evaluation, Outcomes, Request } from '../segment-outcomes.ts';
 import type { LinkPaths } from './link-paths.ts';
@@ -53,15 +55,11 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   readonly #qualities: readonly number[];
   readonly #sizesBits: (readonly number[])[] = [];
 
-  /** `latencySeconds`: of a request. */
-  constructor(
-    state: PlayerState,
-    { options, link, latencySeconds }: { options: ResolvedMpcLOptions; link: LinkPaths; latencySeconds: number },
-  ) {
+  constructor(state: PlayerState, options: ResolvedMpcLOptions, link: LinkPaths) {
     this.#state = state;
     this.#options = options;
     this.#link = link;
-    this.#latencySeconds = latencySeconds;
+    this.#latencySeconds = recentLatencySeconds(state);
     this.#firstExistsSeconds = state.live!.firstChunkAtSeconds - state.nowSeconds;
     this.#chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
     this.#chunkSeconds = state.segmentSeconds / this.#chunkCount;
@@ -87,6 +85,11 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       latencySeconds: firstByteAtSeconds === undefined ? this.#latencySeconds : 0,
       buffered: chunk,
     };
+  }
+
+  /** Whether it is expected to stall playback for a time that is worth a switch. */
+  isLate(running: LiveRequest): boolean {
+    return this.evaluate(running).stallSeconds >= this.#options.tuning.liveLateSeconds;
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import type { InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { Forecast } from '../../forecast.ts';
-import { lastIndexAtMost } from '../later-segments.ts';
+import { highestWithin } from '../../ladder.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS } from './link-paths.ts';
@@ -59,7 +59,7 @@ function neededSeconds(
   inFlight: InFlight | undefined,
   chunks: number,
 ): Float64Array {
-  const representation = Math.max(0, lastIndexAtMost(ladderBps, inFlight?.bitrateBps ?? previousBitrateBps));
+  const representation = highestWithin(ladderBps, inFlight?.bitrateBps ?? previousBitrateBps);
   const request = inFlight ? outcomes.running(inFlight, representation) : outcomes.newRequest(representation);
   return outcomes.neededLatencySeconds(request, chunks);
 }

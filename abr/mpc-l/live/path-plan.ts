@@ -6,7 +6,6 @@
 import type { CapacityPath } from '../../capacity-path.ts';
 import type { CandidateOutlook, InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { LivePlan } from '../../mpc-d.ts';
-import { recentLatencySeconds } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkPaths } from './link-paths.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
@@ -51,12 +50,8 @@ export class PathPlan implements LivePlan {
   }
 
   #outcomes(state: PlayerState, path: CapacityPath): LiveOutcomes {
-    this.#link.sample({ paths: [{ weight: 1, path }] }, 0);
-    return new LiveOutcomes(state, {
-      options: this.#options,
-      link: this.#link,
-      latencySeconds: recentLatencySeconds(state),
-    });
+    this.#link.sample([{ weight: 1, path }], 0);
+    return new LiveOutcomes(state, this.#options, this.#link);
   }
 }
 

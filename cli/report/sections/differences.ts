@@ -31,7 +31,7 @@ export function scopesOf({ datasets, results }: Run): Scope[] {
   }));
   return scopes.length < 2
     ? scopes
-    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together (an extra)', sessions: results.sessions }];
+    : [...scopes, { dataset: ALL_DATASETS, title: 'all data sets together', sessions: results.sessions }];
 }
 
 /** Each scope by itself, but the data sets with one recording together, at the place of the first. */
@@ -67,28 +67,21 @@ export function groupTables(groups: readonly ScopeGroup[], tableOf: (scope: Scop
   });
 }
 
-/**
- * Differences of `algorithms` (default: the run's) from `baseline`, where there are pairs; `label` names the sessions.
- */
+/** Differences of `algorithms` (default: the run's) from the baseline, where there are pairs. */
 export function differencesFrom(
-  run: Run,
-  sessions: readonly SessionResult[],
-  { baseline, label, algorithms = run.algorithms }: { baseline: string; label: string; algorithms?: readonly string[] },
+  { results, scenario, baseline, algorithms: all }: Run,
+  { sessions, dataset }: Scope,
+  algorithms: readonly string[] = all,
 ): Map<string, ComponentDifference> {
   const groups = byAlgorithm(sessions);
-  const ways = unitsByDataset(run.results.sessions);
-  const differences = new Map<string, ComponentDifference>();
-  for (const algorithm of algorithms) {
-    if (algorithm === baseline) continue;
-    const found = componentDifference(groups.get(algorithm) ?? [], groups.get(baseline) ?? [], {
-      scenario: run.scenario,
-      ways,
-      seed: run.results.tool.seed,
-      label,
-    });
-    if (found !== undefined) differences.set(algorithm, found);
-  }
-  return differences;
+  const options = { scenario, ways: unitsByDataset(results.sessions), seed: results.tool.seed, label: dataset };
+  return new Map(
+    algorithms.flatMap((algorithm) => {
+      if (algorithm === baseline) return [];
+      const found = componentDifference(groups.get(algorithm) ?? [], groups.get(baseline) ?? [], options);
+      return found === undefined ? [] : [[algorithm, found] as const];
+    }),
+  );
 }
 
 /** Titles of the columns of `componentCells`. */
@@ -100,15 +93,9 @@ export function componentCells(of: ComponentDifference, digits: number): Cell[] 
   return [String(of.pairs), ...estimates.map((estimate) => estimateCell(estimate, { digits }))];
 }
 
-/** How the intervals of a comparison were made, for the caption of a table or of a figure. */
-export function intervalsText(
-  { units, resampledBy }: Pick<ComponentDifference, 'units' | 'resampledBy'>,
-  shownAs: 'brackets' | 'lines' = 'brackets',
-): string {
+/** How the intervals of a comparison were made, for the caption of a table. */
+export function intervalsText({ units, resampledBy }: Pick<ComponentDifference, 'units' | 'resampledBy'>): string {
   if (units < 2) return 'No intervals: there is one recording.';
   const what = { groups: 'recording groups', recordings: 'recordings', mixed: 'recording groups or recordings' };
-  const intervals = `95 % intervals, ${units} ${what[resampledBy]} resampled`;
-  return shownAs === 'lines'
-    ? `Lines: ${intervals}.`
-    : `In brackets ${intervals}; bold where they exclude no difference.`;
+  return `In brackets 95 % intervals, ${units} ${what[resampledBy]} resampled; bold where they exclude no difference.`;
 }

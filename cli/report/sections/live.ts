@@ -18,7 +18,7 @@ const COLUMNS: Readonly<Record<string, (row: SummaryRow, live: NonNullable<Summa
   'stall s / min': (_, { stallSecondsPerMinute }) => fixed(stallSecondsPerMinute, 2),
   'latency, s': (_, { latencySecondsMean }) => fixed(latencySecondsMean, 2),
   'p95, s': (_, { latencySecondsP95 }) => fixed(latencySecondsP95, 2),
-  'off rate 1': (_, { offRateShare }) => percent(offRateShare, 1),
+  'not at 1x': (_, { offRateShare }) => percent(offRateShare, 1),
   'jumps / min': (_, { jumpsPerMinute }) => fixed(jumpsPerMinute, 2),
 };
 
@@ -34,8 +34,8 @@ function meansTable(run: Run, scope: Scope): Table {
     kind: 'table',
     caption:
       `${scope.title}: each algorithm by itself, means over sessions. QoE is LoL+'s, in Mbit/s per 4 s of media; ` +
-      'latency counts from the capture of a picture, "p95" is not exceeded for 95 % of the time; "off rate 1" is the ' +
-      'share of the time at a playback rate at least 0.01 off 1; jumps are seeks to the live edge.',
+      'latency counts from the capture of a picture, "p95" is not exceeded for 95 % of the time; "not at 1x" is the ' +
+      'share of the time that playback is faster or slower than normal by at least 1 %; jumps are seeks to the live edge.',
     names: ['algorithm'],
     numbers: Object.keys(COLUMNS),
     rows: rowsOf(run, scope).map((row) => [row.algorithm, ...liveCells(row)]),

@@ -2,9 +2,8 @@
 
 import { shownGapClosed } from '../../../replay/evaluation/verdicts.ts';
 import type { SummaryRow } from '../../../replay/results.ts';
-import { type ForestRow, forestChart } from '../charts.ts';
-import type { Block, Figure, SeriesStyle, Table } from '../document.ts';
-import { estimateCell, fixed, percent, turned } from '../format.ts';
+import type { Block, Table } from '../document.ts';
+import { estimateCell, fixed, percent, scaled } from '../format.ts';
 import type { Run } from '../runs.ts';
 import {
   COMPONENT_TITLES,
@@ -12,51 +11,19 @@ import {
   differencesFrom,
   groupTables,
   intervalsText,
-  largeScopes,
   type Scope,
   type ScopeGroup,
 } from './differences.ts';
 
-const COMPONENTS = ['QoE', 'bitrate', 'stalls', 'startup', 'switches'] as const;
-
-export function summaryBlocks(run: Run, group: ScopeGroup, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
-  const { baseline } = run;
-  const differencesOf = new Map(
-    group.scopes.map((scope) => [scope, differencesFrom(run, scope.sessions, { baseline, label: scope.dataset })]),
-  );
+export function summaryBlocks(run: Run, group: ScopeGroup): Block[] {
   return [
-    ...largeScopes([group]).flatMap((scope) => forestBlocks(run, scope, differencesOf.get(scope)!, styles)),
     ...groupTables([group], (scope) => meansTable(rowsOf(run, scope), run, scope)),
-    ...groupTables([group], (scope) => differenceTable(rowsOf(run, scope), differencesOf.get(scope)!, run, scope)),
+    ...groupTables([group], (scope) => differenceTable(rowsOf(run, scope), run, scope)),
   ];
 }
 
 function rowsOf({ results }: Run, scope: Scope): SummaryRow[] {
   return results.summary.filter(({ dataset }) => dataset === scope.dataset);
-}
-
-function forestBlocks(
-  { baseline }: Run,
-  { title }: Scope,
-  differences: ReturnType<typeof differencesFrom>,
-  styles: ReadonlyMap<string, SeriesStyle>,
-): Block[] {
-  const [first] = differences.values();
-  if (first === undefined) return [];
-  const forest: ForestRow[] = [];
-  for (const [algorithm, of] of differences) {
-    const estimates = [of.qoe, of.quality, turned(of.stalls), turned(of.startup), turned(of.switches)];
-    for (const [i, { value, ci95 }] of estimates.entries()) {
-      const [low, high] = ci95 ?? [value, value];
-      forest.push({ algorithm, component: COMPONENTS[i]!, value, low, high });
-    }
-  }
-  const figure: Figure = {
-    caption: `${title}: difference from ${baseline} and its components. ${intervalsText(first, 'lines')}`,
-    label: `Paired differences from ${baseline}, ${title}; the numbers are in the table below.`,
-    draw: () => forestChart(forest, { components: COMPONENTS, styles, unit: 'Mbit/s of QoE' }),
-  };
-  return [{ kind: 'figures', figures: [figure], width: 'full' }];
 }
 
 function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Table {
@@ -101,22 +68,19 @@ function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Ta
   };
 }
 
-function differenceTable(
-  rows: readonly SummaryRow[],
-  differences: ReturnType<typeof differencesFrom>,
-  run: Run,
-  { title }: Scope,
-): Table | undefined {
+function differenceTable(rows: readonly SummaryRow[], run: Run, scope: Scope): Table | undefined {
+  const differences = differencesFrom(run, scope);
   const [first] = differences.values();
   if (first === undefined) return undefined;
   return {
     kind: 'table',
     caption:
-      `${title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. ` +
+      `${scope.title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. ` +
       'QoE = bitrate + stalls + startup + switches, in Mbit/s of undisturbed media, above 0 where the algorithm is ' +
-      `better; "worst 5 %" in seconds of stalls, below 0 where it is better. ${intervalsText(first)}`,
+      `better; "worst 5 %" in seconds of stalls, "over 10 s" in percentage points of the sessions, below 0 where it ` +
+      `is better. ${intervalsText(first)}`,
     names: ['algorithm'],
-    numbers: [...COMPONENT_TITLES, 'worst 5 %, s', 'QoE ratio', 'gap closed'],
+    numbers: [...COMPONENT_TITLES, 'worst 5 %, s', 'over 10 s, points', 'QoE ratio', 'gap closed'],
     rows: [...differences].map(([algorithm, of]) => {
       const row = rows.find((one) => one.algorithm === algorithm);
       const versus = row?.vsBaseline;
@@ -124,6 +88,7 @@ function differenceTable(
         algorithm,
         ...componentCells(of, run.digits),
         estimateCell(versus?.worst5pctDiff, { digits: 1 }),
+        estimateCell(versus?.severeShareDiff && scaled(versus.severeShareDiff, 100), { digits: 1 }),
         estimateCell(versus?.qoeMeanRatio, { digits: 2, plus: false, against: 1 }),
         estimateCell(row && shownGapClosed(row, rows), { digits: 2, plus: false }),
       ];

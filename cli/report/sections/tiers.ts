@@ -2,13 +2,12 @@
 
 import { sameJson } from '../../../replay/evaluation/same-json.ts';
 import { tierAgreement } from '../../../replay/evaluation/tier-agreement.ts';
-import { tierChart } from '../charts.ts';
-import type { Block, SeriesStyle } from '../document.ts';
+import type { Block } from '../document.ts';
 import { estimateCell, fixed, percent } from '../format.ts';
 import type { Run } from '../runs.ts';
 
 /** The blocks of each pair of runs with common sessions; empty without a pair. */
-export function tierBlocks(runs: readonly Run[], styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+export function tierBlocks(runs: readonly Run[]): Block[] {
   return (
     runs
       // The agreement is of on-demand QoE and startup.
@@ -16,29 +15,17 @@ export function tierBlocks(runs: readonly Run[], styles: ReadonlyMap<string, Ser
       .flatMap((simulator) =>
         runs
           .filter(({ isSimulated, scenario }) => !isSimulated && sameJson(scenario, simulator.scenario))
-          .flatMap((browser) => pairBlocks(simulator, browser, styles)),
+          .flatMap((browser) => pairBlocks(simulator, browser)),
       )
   );
 }
 
-function pairBlocks(simulator: Run, browser: Run, styles: ReadonlyMap<string, SeriesStyle>): Block[] {
+function pairBlocks(simulator: Run, browser: Run): Block[] {
   const agreement = tierAgreement(simulator.results.sessions, browser.results.sessions, browser.results.tool.seed);
   if (agreement.length === 0) return [];
   const { digits } = browser;
   const title = `${browser.scenarioLabel}, ${browser.tier} against simulator`;
   return [
-    {
-      kind: 'figures',
-      width: 'half',
-      legend: agreement.map(({ algorithm }) => ({ name: algorithm, style: styles.get(algorithm)! })),
-      figures: [
-        {
-          caption: `${title}: QoE of each session. On the dashed line both agree.`,
-          label: 'QoE in the browser against QoE in the simulator, a mark per session; the table below has the means.',
-          draw: () => tierChart(agreement.map(({ algorithm, points }) => ({ style: styles.get(algorithm)!, points }))),
-        },
-      ],
-    },
     {
       kind: 'table',
       caption:

@@ -1,0 +1,21 @@
+/** Looking up bitrates and sizes of a ladder's representations. */
+
+import type { PlayerState } from './controller.ts';
+
+/** Index of the highest bitrate that is at most `limitBps`; -1 if none is. */
+export function lastIndexAtMost(ladderBps: readonly number[], limitBps: number): number {
+  let r = ladderBps.length - 1;
+  while (r >= 0 && ladderBps[r]! > limitBps) r--;
+  return r;
+}
+
+/** Index of the highest bitrate that is at most `limitBps`; 0 if none is. */
+export function highestWithin(ladderBps: readonly number[], limitBps: number): number {
+  return Math.max(0, lastIndexAtMost(ladderBps, limitBps));
+}
+
+/** Sizes in bits of the k-th segment from now. Unknown ones are those of the last known segment, or bitrate * duration. */
+export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: PlayerState, k: number) {
+  const row = rows[Math.min(k, rows.length - 1)];
+  return row?.length === ladderBps.length ? row : ladderBps.map((bps) => bps * segmentSeconds);
+}

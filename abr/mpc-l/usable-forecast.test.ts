@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals';
+import { ConstantPath } from '../capacity-path.ts';
+import type { Download, InFlight, PlayerState } from '../controller.ts';
+import type { Forecast, QuantileForecast } from '../forecast.ts';
+import { qoeWeights } from '../qoe.ts';
+import { isPlausible } from './usable-forecast.ts';
+
+const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
+
+/** Downloads of 4 s of 8 Mbit/s at these rates, oldest first. */
+function stateOf(ratesMbps: readonly number[]): PlayerState {
+  const downloads = ratesMbps.map(
+    (mbps, segmentIndex): Download => ({
+      segmentIndex,
+      bitrateBps: 8e6,
+      receivedBits: mbps === 0 ? 0 : 32e6,
+      sizeBits: 32e6,
+      requestedAtSeconds: 4 * segmentIndex,
+      downloadSeconds: mbps === 0 ? 4 : 32 / mbps + 0.05,
+      latencySeconds: 0.05,
+      abandoned: mbps === 0,
+    }),
+  );
+  return {
+    nowSeconds: 100,
+    started: true,
+    playbackRate: 1,
+    isPaused: false,
+    bufferLevelSeconds: 4,
+    bufferCapSeconds: 8,
+    segmentSeconds: 4,
+    segmentIndex: 8,
+    segmentsRemaining: 20,
+    ladderBps: LADDER_BPS,
+    upcomingSizesBits: [LADDER_BPS.map((bps) => 4 * bps)],
+    previousBitrateBps: 8e6,
+    downloads,
+    weights: qoeWeights('linear', LADDER_BPS),
+  };
+}
+
+function expects(medianMbps: number): QuantileForecast {
+  return {
+    issuedAtMs: 100e3,
+    source: 'test',
+    stepEndsSeconds: [2, 8, 48],
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: [1, 1, 1].map(() => [0.6, 1, 1.5].map((share) => share * medianMbps * 1e6)),
+    rankCorrelation: 0.7,
+    handovers: [],
+  };
+}
+
+function pathsOf(...ratesMbps: number[]): Forecast {
+  const weight = 1 / ratesMbps.length;
+  const paths = ratesMbps.map((mbps) => ({ weight, path: new ConstantPath(mbps * 1e6) }));
+  return { kind: 'paths', issuedAtMs: 100e3, source: 'test', paths, handovers: [] };
+}
+
+function inFlight(receivedBits: number, since = 2): InFlight {
+  const requestedAtSeconds = 100 - since;
+  return {
+    segmentIndex: 8,
+    bitrateBps: 120e6,
+    sizeBits: 480e6,
+    requestedAtSeconds,
+    receivedBits,
+    ...(receivedBits > 0 && { firstByteAtSeconds: requestedAtSeconds, lastProgressAtSeconds: 100 }),
+    abandonments: 0,
+  };
+}
+
+describe('isPlausible', () => {
+  test.each<[string, number[], number, boolean]>([
+    ['as measured', [20, 25, 18, 22, 20], 20, true],
+    ['three times as fast as ever', [20, 25, 18, 22, 20], 75, true],
+    ['three times as slow', [20, 25, 18, 22, 20], 7, true],
+    ['in other units', [20, 25, 18, 22, 20], 20e3, false],
+    ['bytes for bits', [20, 25, 18, 22, 20], 20 / 8, false],
+    ['nothing, while everything came', [20, 25, 18, 22, 20], 0, false],
+    ['an outage that the last download saw', [20, 25, 18, 22, 0], 0.1, true],
+    ['the end of an outage', [60, 70, 2, 0, 1], 60, true],
+    ['more than any representation needs, on a link that has it', [300, 500, 400], 40e3, true],
+    ['less than was measured, but enough to matter little', [3000, 5000], 150, true],
+  ])('%s: measured %p, expected %p: %p', (_, measured, expected, plausible) => {
+    expect(isPlausible(expects(expected), stateOf(measured))).toBe(plausible);
+    expect(isPlausible(pathsOf(expected, expected), stateOf(measured))).toBe(plausible);
+  });
+
+  test('before a measurement, rejects only impossible links', () => {
+    for (const mbps of [0.01, 1, 100, 10e3]) expect(isPlausible(expects(mbps), stateOf([]))).toBe(true);
+    for (const mbps of [0, 1e-4, 1e6]) expect(isPlausible(expects(mbps), stateOf([]))).toBe(false);
+  });
+
+  test('a running download is evidence after a second', () => {
+    const fast = stateOf([100, 100]);
+    expect(isPlausible(expects(0.1), fast)).toBe(false);
+    expect(isPlausible(expects(0.1), fast, inFlight(0))).toBe(true);
+    expect(isPlausible(expects(0.1), fast, inFlight(0, 0.5))).toBe(false);
+    expect(isPlausible(expects(900), stateOf([]), inFlight(10e6))).toBe(false);
+    expect(isPlausible(expects(900), stateOf([20]), inFlight(480e6))).toBe(true);
+  });
+
+  test('a single path is always plausible', () => {
+    expect(isPlausible(pathsOf(0), stateOf([20, 20]))).toBe(true);
+    expect(isPlausible(pathsOf(1e6), stateOf([20, 20]))).toBe(true);
+  });
+
+  test('invalid measurements make no forecast plausible', () => {
+    const state = stateOf([20, 20]);
+    const downloads = state.downloads.map((download) => ({ ...download, receivedBits: Number.NaN }));
+    expect(() => isPlausible(expects(20), { ...state, downloads })).not.toThrow();
+  });
+});

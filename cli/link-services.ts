@@ -1,0 +1,90 @@
+/**
+ * Prediction services for the demo, each on the replayed link of a session of the origin. The page starts and stops them:
+ * `POST` and `DELETE` of `/link-service/<id of the session>`.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ReplaySession } from '../replay/origin/index.ts';
+import { wrapSeconds } from '../replay/trace.ts';
+import type { RunningService } from '../service/index.ts';
+import { TOOL_VERSION } from './tool.ts';
+
+const PATH = /^\/link-service\/(\w+)$/;
+/** More than the players of two pages; the oldest one is stopped for a further one. */
+const MOST_SERVICES = 8;
+
+export class LinkServices {
+  readonly #session: (id: string) => ReplaySession | undefined;
+  /** By the session's id, in the order of their starts. */
+  readonly #services = new Map<string, Promise<RunningService>>();
+
+  constructor(session: (id: string) => ReplaySession | undefined) {
+    this.#session = session;
+  }
+
+  /** Responds to requests for its path, and returns whether it did. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const id = PATH.exec(request.url ?? '')?.[1];
+    if (id === undefined) return false;
+    void this.#answer(id, request.method).then(([status, body]) => {
+      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+      response.end(JSON.stringify(body));
+    });
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#services.keys()].map((id) => this.#stop(id)));
+  }
+
+  async #answer(id: string, method = ''): Promise<[status: number, body: { url: string } | { error: string }]> {
+    if (method === 'DELETE') {
+      await this.#stop(id);
+      return [200, { url: '' }];
+    }
+    if (method !== 'POST') return [405, { error: `expected POST or DELETE, got ${method}` }];
+    const session = this.#session(id);
+    if (session === undefined) return [404, { error: `no session "${id}"` }];
+    try {
+      const { url } = await this.#start(id, session);
+      return [201, { url }];
+    } catch (error) {
+      this.#services.delete(id);
+      return [500, { error: (error as Error).message }];
+    }
+  }
+
+  #start(id: string, session: ReplaySession): Promise<RunningService> {
+    const known = this.#services.get(id);
+    if (known !== undefined) return known;
+    const gone = [...this.#services.keys()].filter((one) => this.#session(one) === undefined);
+    const [oldest] = this.#services.keys();
+    if (gone.length === 0 && oldest !== undefined && this.#services.size >= MOST_SERVICES) gone.push(oldest);
+    for (const one of gone) void this.#stop(one);
+    const started = serviceOn(session);
+    this.#services.set(id, started);
+    return started;
+  }
+
+  async #stop(id: string): Promise<void> {
+    const started = this.#services.get(id);
+    this.#services.delete(id);
+    await started?.then((running) => running.close()).catch(() => {});
+  }
+}
+
+/** Its clocks are the session's, which stand until the link starts: it sees each second of the link when the player does. */
+async function serviceOn(session: ReplaySession): Promise<RunningService> {
+  // Imported here, so that the demo starts without the service.
+  const { startServiceOnLink } = await import('../service/index.ts');
+  const { stepEndsSeconds, ratesBps, traceStartUtcMs: startUtcMs } = session.publishedLink;
+  const { trace } = session.spec;
+  const rttSeconds = trace.rttSeconds && [...trace.rttSeconds];
+  return startServiceOnLink(
+    { startUtcMs, wrapSeconds: wrapSeconds(trace), stepEndsSeconds, ratesBps, ...(rttSeconds && { rttSeconds }) },
+    {
+      version: TOOL_VERSION,
+      clock: { utcMs: () => Math.round(session.utcMs), monotonicMs: () => session.nowSeconds * 1000 },
+    },
+  );
+}

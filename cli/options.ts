@@ -1,0 +1,109 @@
+/** The values of flags that several commands have; commander passes every flag as text. */
+
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { InputError } from '../abr/errors.ts';
+import type { ModelFile } from '../predictor/built-in/model-file.ts';
+import { parseModel } from '../predictor/built-in/parse-model.ts';
+import { placeOf } from '../replay/formats/place.ts';
+import type { ResolvedScenario } from '../replay/results.ts';
+import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenario-file.ts';
+import type { Trace } from '../replay/trace.ts';
+import { readInput, readJson } from './results-file.ts';
+
+/** For a flag that may be repeated. */
+export function collect(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, value];
+}
+
+/** `note` follows the limits in the error's message. */
+export function wholeNumber(
+  text: string,
+  flag: string,
+  { min = 0, max, note = '' }: { min?: number; max: number; note?: string },
+): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new InputError(flag, `a whole number from ${min} to ${max}${note}`, text);
+}
+
+export function seedOption(text: string): number {
+  return wholeNumber(text, '--seed', { max: 0xffffffff });
+}
+
+export function jobsOption(text: string): number {
+  return wholeNumber(text, '--jobs', { min: 1, max: 1024 });
+}
+
+/** A decimal number >= 0 for which `holds` is true; `expected` describes it in the error's message. */
+export function decimalNumber(
+  text: string,
+  flag: string,
+  { expected, holds = () => true }: { expected: string; holds?: (value: number) => boolean },
+): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && holds(value)) return value;
+  throw new InputError(flag, expected, text);
+}
+
+/**
+ * `--scenario`: the name of a scenario, or a JSON file (form: replay/scenario-file.ts), which ends in `.json` or contains
+ * a `/`. The scenario with its segment sizes.
+ */
+export function scenarioOption(value: string): ResolvedScenario {
+  if (!value.endsWith('.json') && !value.includes('/')) return resolveScenario(scenarioNamed(value));
+  return parseScenario(readInput(value, '--scenario'), {
+    file: value,
+    readBeside: (path) => {
+      const beside = join(dirname(value), path);
+      try {
+        return readFileSync(beside, 'utf8');
+      } catch (error) {
+        throw new InputError(placeOf({ file: value, field: 'sizesFile' }), 'a readable file', error);
+      }
+    },
+  });
+}
+
+/**
+ * `--fold-models`: the models by recording group, so that no model is evaluated on its training data, from
+ * `{"<recording group>": "<model file>", ...}`, as `leo-abr train --folds` writes it; file names are relative to the map's
+ * folder. Throws an `InputError` for an unusable map or model.
+ */
+export function readFoldModels(file: string): Record<string, ModelFile> {
+  const json = readJson(file, '--fold-models');
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new InputError(file, 'an object from recording group to model file', json);
+  }
+  return Object.fromEntries(
+    Object.entries(json).map(([group, name]) => {
+      if (typeof name !== 'string' || name === '') {
+        throw new InputError(placeOf({ file, field: group }), 'the name of a model file', name);
+      }
+      return [group, readModel(resolve(dirname(file), name))];
+    }),
+  );
+}
+
+function readModel(file: string): ModelFile {
+  const model = readJson(file, '--fold-models') as ModelFile;
+  parseModel(model, file);
+  return model;
+}
+
+/** Throws for a group without a model: the shipped one would take its place, and may have been trained on the group. */
+export function requireModelOfEachGroup(
+  models: Readonly<Record<string, ModelFile>>,
+  traces: readonly Trace[],
+  file: string,
+): void {
+  for (const { metadata } of traces) {
+    if (models[metadata.recordingGroup] !== undefined) continue;
+    throw new InputError(
+      placeOf({ file, field: metadata.recordingGroup }),
+      'a model for each recording group of the traces',
+      undefined,
+      'none for this one',
+    );
+  }
+}

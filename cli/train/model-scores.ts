@@ -1,0 +1,284 @@
+/**
+ * Scores of models on recordings that they were not trained on: pinball loss and coverage of their forecasts per step,
+ * and MPC-L's QoE with the model and with the shipped one. Losses are of natural logarithms of rates.
+ */
+
+import {
+  createController,
+  type Forecaster,
+  type Observation,
+  type PiecewisePath,
+  type QuantileForecast,
+  type SessionContext,
+} from '../../abr/index.ts';
+import {
+  type BuiltInForecasterOptions,
+  createBuiltInForecaster,
+} from '../../predictor/built-in/built-in-forecaster.ts';
+import type { Model } from '../../predictor/built-in/model-file.ts';
+import { type PlannedSession, planBenchmark } from '../../replay/evaluation/plan.ts';
+import { summarise } from '../../replay/evaluation/summary.ts';
+import type { ResolvedScenario, SessionResult, SummaryRow } from '../../replay/results.ts';
+import { roundedSession } from '../../replay/simulator/session-result.ts';
+import { linkOf } from '../../replay/simulator/session-setup.ts';
+import { simulateSession } from '../../replay/simulator/simulate-session.ts';
+import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
+import { type Watched, watched } from '../progress.ts';
+import { normalScore } from './normal-score.ts';
+import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
+
+/** The scored forecasters, and the options that make each from the trained model. */
+export const MODEL = 'model';
+export const RAW = 'model, not recalibrated';
+export const SHIPPED = 'shipped model';
+export const SCORED = [MODEL, RAW, SHIPPED] as const;
+type Scored = (typeof SCORED)[number];
+const OPTIONS: Readonly<Record<Scored, (model: Model) => BuiltInForecasterOptions>> = {
+  [MODEL]: (model) => ({ model }),
+  [RAW]: (model) => ({ model, recalibrate: false }),
+  [SHIPPED]: () => ({}),
+};
+
+/** Normal scores at the ends of the central 50 % and of the central 90 %. */
+const HALF_SCORE = 0.67449;
+const NINE_TENTHS_SCORE = 1.64485;
+
+const STARTS = { everySeconds: 61 };
+const SEED = 1;
+/** Time between two scored forecasts. */
+const PERIOD_SECONDS = 1;
+/** Least rate, as a share of the recording's mean, because 0 has no logarithm. */
+const LEAST_SHARE = 0.003;
+/** Fewest outcomes for a share: forecasts a second apart cover nearly the same seconds. */
+const LEAST_SETTLED = 30;
+/** Coverage counts from this session second on: at least 30 s, and three times the end of the step. */
+const coverageFrom = (stepEndSeconds: number): number => Math.max(30, 3 * stepEndSeconds);
+
+/** By forecaster; arrays by step. */
+export interface StepScores {
+  forecasts: number;
+  /** Pinball loss, mean over the quantile levels. */
+  pinball: Record<Scored, number[]>;
+  /** Shares of outcomes in the central 50 % and 90 % intervals, from `coverageFrom` on; null for too few outcomes. */
+  coverage50: Record<Scored, (number | null)[]>;
+  coverage90: Record<Scored, (number | null)[]>;
+  /** Shares of those outcomes below each quantile, `[step][level]`; a calibrated forecast has the levels themselves. */
+  below: Record<Scored, (number | null)[][]>;
+}
+
+export interface ModelScores {
+  scenario: string;
+  starts: string;
+  stepEndsSeconds: readonly number[];
+  levels: readonly number[];
+  /** By data set, and `pooled`. */
+  forecasts: Record<string, StepScores>;
+  /** MPC-L's sessions with `MODEL` and `SHIPPED` as algorithms; differences are from the shipped model. */
+  summary: SummaryRow[];
+}
+
+/** One scored moment. Arrays by step; NaN after the end of the recording. */
+interface Moment {
+  dataset: string;
+  seconds: number;
+  actual: Float64Array;
+  /** `[step * levels + level]` */
+  quantiles: Record<Scored, Float64Array>;
+}
+
+export interface EvaluateModelsOptions extends Watched {
+  traces: readonly Trace[];
+  scenario: ResolvedScenario;
+  /** The model for a recording group, trained without that group. */
+  modelOf(group: string): Model;
+}
+
+export async function evaluateModels(options: EvaluateModelsOptions): Promise<ModelScores> {
+  const { traces, scenario, modelOf } = options;
+  const labels = datasetLabels(traces);
+  const plan = planBenchmark({ traces, scenario, starts: STARTS, algorithms: ['mpc-l'], seed: SEED });
+  const moments: Moment[] = [];
+  const sessions: SessionResult[] = [];
+  let levels: readonly number[] = [];
+  for await (const planned of watched(plan.sessions, options)) {
+    const { trace, startSeconds } = planned;
+    const dataset = labels.get(trace)!;
+    const model = modelOf(trace.metadata.recordingGroup);
+    levels = model.levels;
+    const probe = new Probe({
+      link: linkOf(trace, scenario).from(startSeconds),
+      leftSeconds: wrapSeconds(trace) - startSeconds,
+      floor: Math.log(LEAST_SHARE * meanRateBps(trace)),
+      dataset,
+      played: createBuiltInForecaster({ model }),
+      scored: SCORED.map((name) => createBuiltInForecaster(OPTIONS[name](model))),
+    });
+    sessions.push({ ...play(planned, scenario, probe, MODEL), dataset });
+    sessions.push({ ...play(planned, scenario, createBuiltInForecaster(), SHIPPED), dataset });
+    moments.push(...probe.moments);
+  }
+  return {
+    scenario: scenario.name,
+    starts: `every:${STARTS.everySeconds}`,
+    stepEndsSeconds: STEP_ENDS_SECONDS,
+    levels,
+    forecasts: scoresByDataset(moments, levels),
+    summary: summarise(sessions, { scenario, baseline: SHIPPED, seed: SEED }),
+  };
+}
+
+function play(
+  { trace, startSeconds, segmentCount, seed }: PlannedSession,
+  scenario: ResolvedScenario,
+  forecaster: Forecaster,
+  algorithm: string,
+): SessionResult {
+  const controller = createController('mpc-l', { seed });
+  const session = { trace, scenario, startSeconds, segmentCount, seed, algorithm };
+  return roundedSession(simulateSession({ ...session, controller, forecaster }));
+}
+
+class Probe implements Forecaster {
+  readonly name = 'probe';
+  readonly moments: Moment[] = [];
+  readonly #all: readonly Forecaster[];
+  #lastSeconds = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly options: {
+      link: PiecewisePath;
+      leftSeconds: number;
+      floor: number;
+      dataset: string;
+      /** The controller plans on this one. It is separate, because it is asked at other times than the scored ones. */
+      played: Forecaster;
+      /** In the order of `SCORED`. */
+      scored: readonly Forecaster[];
+    },
+  ) {
+    this.#all = [options.played, ...options.scored];
+  }
+
+  start(context: SessionContext): void {
+    for (const forecaster of this.#all) forecaster.start(context);
+  }
+
+  observe(observation: Observation): void {
+    for (const forecaster of this.#all) forecaster.observe(observation);
+    // In a page forecasts are requested all the time; here only for decisions, so observations score one, too.
+    if (observation.kind === 'throughput') this.#score(observation.endSeconds);
+  }
+
+  latest(nowSeconds: number): ReturnType<Forecaster['latest']> {
+    this.#score(nowSeconds);
+    return this.options.played.latest(nowSeconds);
+  }
+
+  #score(nowSeconds: number): void {
+    const { link, leftSeconds, floor, dataset, scored } = this.options;
+    if (nowSeconds - this.#lastSeconds < PERIOD_SECONDS) return;
+    const forecasts = scored.map((forecaster) => forecaster.latest(nowSeconds) as QuantileForecast | undefined);
+    if (forecasts.includes(undefined)) return;
+    this.#lastSeconds = nowSeconds;
+    const atLeastFloor = (rateBps: number) => Math.max(floor, Math.log(rateBps));
+    let begin = 0;
+    const actual = Float64Array.from(STEP_ENDS_SECONDS, (end) => {
+      const bits = link.cumulativeBits(nowSeconds + end) - link.cumulativeBits(nowSeconds + begin);
+      const rate = bits / (end - begin);
+      begin = end;
+      return nowSeconds + end > leftSeconds ? Number.NaN : atLeastFloor(rate);
+    });
+    const quantiles = byScored((_, i) => Float64Array.from(forecasts[i]!.quantilesBps.flat(), atLeastFloor));
+    this.moments.push({ dataset, seconds: nowSeconds, actual, quantiles });
+  }
+}
+
+function byScored<T>(of: (name: Scored, index: number) => T): Record<Scored, T> {
+  return Object.fromEntries(SCORED.map((name, i) => [name, of(name, i)])) as Record<Scored, T>;
+}
+
+function scoresByDataset(moments: readonly Moment[], levels: readonly number[]): Record<string, StepScores> {
+  const datasets = [...new Set(moments.map(({ dataset }) => dataset))].sort();
+  const parts = datasets.map((dataset) => [dataset, moments.filter((moment) => moment.dataset === dataset)] as const);
+  const scored = [...parts, ['pooled', moments] as const].map(([name, of]) => {
+    const tallies = byScored((forecaster) => new Tally(of, forecaster, levels));
+    const scores: StepScores = {
+      forecasts: of.length,
+      pinball: byScored((forecaster) => tallies[forecaster].pinball()),
+      coverage50: byScored((forecaster) => tallies[forecaster].shares(({ within50 }) => within50)),
+      coverage90: byScored((forecaster) => tallies[forecaster].shares(({ within90 }) => within90)),
+      below: byScored((forecaster) => tallies[forecaster].below()),
+    };
+    return [name, scores] as const;
+  });
+  return Object.fromEntries(scored);
+}
+
+interface StepTally {
+  endSeconds: number;
+  loss: number;
+  count: number;
+  /** Outcomes that count for the shares. */
+  settled: number;
+  within50: number;
+  within90: number;
+  below: number[];
+}
+
+/** Sums of one forecaster's scores over moments. */
+class Tally {
+  readonly #steps: readonly StepTally[];
+
+  constructor(
+    moments: readonly Moment[],
+    name: Scored,
+    private readonly levels: readonly number[],
+  ) {
+    this.#steps = STEP_ENDS_SECONDS.map((endSeconds) => ({
+      ...{ endSeconds, loss: 0, count: 0, settled: 0, within50: 0, within90: 0 },
+      below: levels.map(() => 0),
+    }));
+    for (const moment of moments) this.#add(moment, moment.quantiles[name]);
+  }
+
+  #add({ actual, seconds }: Moment, quantiles: Float64Array): void {
+    const { levels } = this;
+    for (const [s, step] of this.#steps.entries()) {
+      const value = actual[s]!;
+      if (Number.isNaN(value)) continue;
+      const row = quantiles.subarray(s * levels.length, (s + 1) * levels.length);
+      const isSettled = seconds >= coverageFrom(step.endSeconds);
+      for (const [i, level] of levels.entries()) {
+        const error = value - row[i]!;
+        step.loss += Math.max(level * error, (level - 1) * error) / levels.length;
+        if (isSettled && error <= 0) step.below[i]!++;
+      }
+      step.count++;
+      if (!isSettled) continue;
+      step.settled++;
+      const score = Math.abs(normalScore(row, levels, value));
+      if (score <= HALF_SCORE) step.within50++;
+      if (score <= NINE_TENTHS_SCORE) step.within90++;
+    }
+  }
+
+  pinball(): number[] {
+    return this.#steps.map(({ loss, count }) => rounded(loss / count));
+  }
+
+  shares(countOf: (step: StepTally) => number): (number | null)[] {
+    return this.#steps.map((step) => share(countOf(step), step.settled));
+  }
+
+  below(): (number | null)[][] {
+    return this.#steps.map(({ below, settled }) => below.map((count) => share(count, settled)));
+  }
+}
+
+function share(count: number, settled: number): number | null {
+  return settled >= LEAST_SETTLED ? rounded(count / settled) : null;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1e5) / 1e5;
+}

@@ -1,0 +1,39 @@
+/** A link between origin and browser that another component emulates; the origin then delivers at once. */
+
+import type { Server } from 'node:net';
+import type { PlannedSession } from '../evaluation/plan.ts';
+import type { ResolvedScenario } from '../results.ts';
+
+/** Counts since the previous query. */
+export interface LinkStatistics {
+  packets: number;
+  bytes: number;
+  /** By the full queue. */
+  dropped: number;
+  /** At random. */
+  lost: number;
+}
+
+/** How a browser behind the link is started, and the origin's address there. */
+export interface BrowserAccess {
+  /** Without a trailing slash. */
+  url: string;
+  executablePath: string;
+  args: string[];
+}
+
+/** It carries one session or household at a time. */
+export interface EmulatedLink {
+  /** Protocol of the segments, as resource timing names it (ALPN). */
+  readonly protocol: string;
+  /** A listening socket for the origin. */
+  listen(): Promise<Server>;
+  /** For an origin that listens at `url` and an executable of Chromium; once per link. */
+  access(url: string, executablePath: string): Promise<BrowserAccess>;
+  /** Starts the session's trace, its household's other traffic and the statistics. */
+  play(planned: PlannedSession, scenario: ResolvedScenario): void;
+  /** Ends other traffic and removes the limits until the next `play`; the delay stays. */
+  open(): void;
+  statistics(): Promise<LinkStatistics>;
+  close(): Promise<void>;
+}

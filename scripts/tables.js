@@ -1,0 +1,59 @@
+/** `npm run tables`: writes the tables of docs/ from docs/results/*.json; see the usage below. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { commandLine } from './command-line.js';
+import { readSteps } from './result-steps.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const USAGE = `usage: npm run tables -- [--check] [--docs <folder>]
+
+Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder>/*.md (default docs) anew, from
+<folder>/results/*.json. Several names give one table, NAME[column=value] only the rows with this value.
+--check writes nothing; the status is 1 if a page differs.`;
+const MARKED = /(<!-- table: (.+?) -->\n)([\s\S]*?)(<!-- \/table -->)/g;
+
+const { values: flags } = commandLine(USAGE, {
+  options: { check: { type: 'boolean' }, docs: { type: 'string', default: join(ROOT, 'docs') } },
+});
+const tables = Object.assign({}, ...Object.values(readSteps(join(flags.docs, 'results'))).map((step) => step.tables));
+for (const name of readdirSync(flags.docs).filter((one) => one.endsWith('.md'))) {
+  const file = join(flags.docs, name);
+  const before = readFileSync(file, 'utf8');
+  const after = before.replace(MARKED, (_, begin, names, __, end) => `${begin}\n${markdown(names, file)}\n${end}`);
+  if (after === before) continue;
+  console.log(`${relative(ROOT, file)}: ${flags.check ? 'its tables differ from docs/results' : 'written'}`);
+  if (flags.check) process.exitCode = 1;
+  else writeFileSync(file, after);
+}
+
+function markdown(names, file) {
+  const parts = names.split(/ (?![^[]*\])/).map((given) => {
+    const [, name, column, value] = /^([^[]+)(?:\[(.+?)=(.+)\])?$/.exec(given) ?? [];
+    if (!Object.hasOwn(tables, name)) throw new Error(`${file}: no table ${given} in docs/results`);
+    const { columns, rows } = tables[name];
+    const at = Object.keys(columns).indexOf(column);
+    return { columns, rows: column === undefined ? rows : rows.filter((row) => String(row[at]) === value) };
+  });
+  const columns = Object.entries(parts[0].columns);
+  const cells = parts.flatMap(({ rows }) => rows.map((row) => columns.map((column, i) => cellText(row[i], column))));
+  const lines = [columns.map(([name]) => name), ...cells];
+  const widths = columns.map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
+  const isNumber = ([, digits]) => digits !== null;
+  const [head, ...rows] = lines.map((line) =>
+    line.map((text, i) => (isNumber(columns[i]) ? text.padStart(widths[i]) : text.padEnd(widths[i]))),
+  );
+  const rule = widths.map((width, i) => (isNumber(columns[i]) ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
+  return [head, rule, ...rows].map((line) => `| ${line.join(' | ')} |\n`).join('');
+}
+
+/** An estimate with its interval; a difference has a sign, and is bold where the interval excludes 0. */
+function cellText(value, [name, digits]) {
+  if (value === null) return '';
+  if (digits === null) return `\`${value}\``;
+  const isDifference = name.includes('difference');
+  const [text, low, high] = [value].flat().map((one) => `${isDifference && one > 0 ? '+' : ''}${one.toFixed(digits)}`);
+  if (low === undefined) return text;
+  const isClear = isDifference && (value[1] > 0 || value[2] < 0);
+  return isClear ? `**${text} (${low} to ${high})**` : `${text} (${low} to ${high})`;
+}

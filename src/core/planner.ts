@@ -1,0 +1,62 @@
+/** The session's controller and its input. */
+
+import type { Controller, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { ValidForecast } from '../../abr/forecast.ts';
+import type { Forecasting } from './forecasting.ts';
+import type { Situation } from './player-port.ts';
+import { playerState, type StateOptions } from './player-state.ts';
+import type { SegmentSizes } from './segment-sizes.ts';
+import { isOutdated, type Session } from './session.ts';
+import type { SessionClock } from './session-clock.ts';
+
+export interface PlannerOptions extends StateOptions {
+  newController: () => Controller;
+}
+
+export class Planner {
+  readonly parts;
+  #controller: Controller;
+
+  /** `options` may change: they count from the next `renew` or `input` on. */
+  constructor(parts: {
+    session: Session;
+    clock: SessionClock;
+    sizes: SegmentSizes;
+    forecasting: Forecasting | undefined;
+    options: PlannerOptions;
+  }) {
+    this.parts = parts;
+    this.#controller = parts.options.newController();
+  }
+
+  get controller(): Controller {
+    return this.#controller;
+  }
+
+  /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
+  renew(): void {
+    const { session, options } = this.parts;
+    this.#controller = options.newController();
+    session.forgetChoice();
+  }
+
+  /** Called at the first media request or the decision on it, whichever comes first. */
+  startForecasting(): void {
+    const { forecasting, clock } = this.parts;
+    forecasting?.start(clock);
+  }
+
+  /** `inFlight`: the download to reconsider; undefined for the next segment. */
+  input(
+    situation: Situation,
+    inFlight: InFlight | undefined,
+  ): { state: PlayerState; forecast: ValidForecast | undefined } {
+    const { session, clock, forecasting, sizes, options } = this.parts;
+    if (situation.playback.bufferLevelSeconds > 0) session.playing();
+    const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
+    const newest = forecasting?.latest(state);
+    const forecast = isOutdated(session.record) ? undefined : newest;
+    session.forecast(forecast);
+    return { state, forecast };
+  }
+}

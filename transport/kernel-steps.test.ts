@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals';
+import { SCENARIOS } from '../replay/scenarios.ts';
+import type { Trace } from '../replay/trace.ts';
+import {
+  impairmentNamed,
+  kernelSteps,
+  linkCommands,
+  NO_IMPAIRMENT,
+  QUEUE_BYTES,
+  STARLINK_IMPAIRMENT,
+} from './kernel-steps.ts';
+
+const scenario = SCENARIOS['uhd-8']!;
+const trace: Trace = {
+  name: 't',
+  stepEndsSeconds: Float64Array.of(10, 20, 30),
+  ratesBps: Float64Array.of(10e6, 0, 30e6),
+  durationSeconds: 30,
+  // Second 57: handovers at 0 and 15 s of the trace.
+  metadata: { dataset: 'd', recordingGroup: 'g', epochPhaseSeconds: 57 },
+};
+
+const totalBits = ({ steps }: ReturnType<typeof kernelSteps>) => {
+  let from = 0;
+  let bits = 0;
+  for (const { endSeconds, bps } of steps) {
+    bits += (endSeconds - from) * bps;
+    from = endSeconds;
+  }
+  return bits;
+};
+
+describe('kernelSteps', () => {
+  test('equals the trace without impairment', () => {
+    const found = kernelSteps(trace, scenario, { startSeconds: 0, impairment: NO_IMPAIRMENT });
+    expect(found).toEqual({
+      ...{ wrapSeconds: 30, queueBytes: QUEUE_BYTES },
+      steps: [
+        { endSeconds: 10, bps: 10e6, loss: 0, extraDelaySeconds: 0 },
+        { endSeconds: 20, bps: 0, loss: 0, extraDelaySeconds: 0 },
+        { endSeconds: 30, bps: 30e6, loss: 0, extraDelaySeconds: 0 },
+      ],
+    });
+  });
+
+  test('begins at the start of the session, and wraps', () => {
+    const { steps } = kernelSteps(trace, scenario, { startSeconds: 55, impairment: NO_IMPAIRMENT });
+    expect(steps.map(({ endSeconds, bps }) => [endSeconds, bps])).toEqual([
+      [5, 30e6],
+      [15, 10e6],
+      [25, 0],
+      [30, 30e6],
+    ]);
+  });
+
+  test('adds loss and delay at handovers, for any start; the rates stay', () => {
+    for (const startSeconds of [0, 7, 14.98, 15.02]) {
+      const found = kernelSteps(trace, scenario, { startSeconds, impairment: STARLINK_IMPAIRMENT });
+      const ends = found.steps.map(({ endSeconds }) => endSeconds);
+      expect(ends).toEqual([...ends].sort((a, b) => a - b));
+      expect(ends.at(-1)).toBeCloseTo(30, 9);
+      expect(totalBits(found)).toBeCloseTo(400e6, 3);
+      let from = 0;
+      let handover = 0;
+      for (const { endSeconds, loss, extraDelaySeconds } of found.steps) {
+        expect([0.01, 0.02]).toContain(loss);
+        expect(extraDelaySeconds).toBe(loss === 0.02 ? 0.02 : 0);
+        if (loss === 0.02) handover += endSeconds - from;
+        from = endSeconds;
+      }
+      expect(handover).toBeCloseTo(2 * 0.045, 9);
+    }
+  });
+
+  test("uses the trace's own loss; without a clock there are no handovers", () => {
+    const lossy: Trace = {
+      ...trace,
+      loss: Float64Array.of(0.05, Number.NaN, 0),
+      metadata: { dataset: 'd', recordingGroup: 'g' },
+    };
+    const { steps } = kernelSteps(lossy, scenario, { startSeconds: 0, impairment: STARLINK_IMPAIRMENT });
+    expect(steps.map(({ loss }) => loss)).toEqual([0.05, 0.01, 0]);
+  });
+
+  const long: Trace = {
+    ...trace,
+    ...{ stepEndsSeconds: Float64Array.of(3000), ratesBps: Float64Array.of(10e6), durationSeconds: 3000 },
+    loss: Float64Array.of(0.5),
+  };
+
+  test('bursts of total loss take the share of the time, and replace recorded losses', () => {
+    const impairment = impairmentNamed('none,loss=0.05,burst-ms=100');
+    const { steps } = kernelSteps(long, scenario, { startSeconds: 0, impairment, seed: 4 });
+    const durations = steps.flatMap(({ endSeconds, loss }, i) =>
+      loss === 1 ? [endSeconds - (steps[i - 1]?.endSeconds ?? 0)] : [],
+    );
+    const total = durations.reduce((sum, duration) => sum + duration, 0);
+    // About 1,500 exponential durations: standard errors of 2.6 and 3.6 %.
+    expect(total / durations.length).toBeGreaterThan(0.09);
+    expect(total / durations.length).toBeLessThan(0.11);
+    expect(total / 3000).toBeGreaterThan(0.044);
+    expect(total / 3000).toBeLessThan(0.056);
+    expect(new Set(steps.map(({ loss }) => loss))).toEqual(new Set([0, 1]));
+    const again = kernelSteps(long, scenario, { startSeconds: 0, impairment, seed: 4 });
+    expect(again.steps).toEqual(steps);
+  });
+
+  test('jitter is uniform, in both directions together up to its size, and changes every 20 ms', () => {
+    const impairment = impairmentNamed('none,jitter-ms=30');
+    const { steps } = kernelSteps(long, scenario, { startSeconds: 0, impairment });
+    expect(steps).toHaveLength(3000 / 0.02);
+    const extra = steps.map(({ extraDelaySeconds }) => extraDelaySeconds);
+    expect(extra.reduce((most, one) => Math.max(most, one), 0)).toBeLessThanOrEqual(0.015);
+    expect(extra.reduce((sum, one) => sum + one, 0) / extra.length).toBeCloseTo(0.0075, 4);
+    expect(steps[0]!.loss).toBe(0.5);
+  });
+});
+
+describe('impairmentNamed', () => {
+  test('changes a named one', () => {
+    expect(impairmentNamed('starlink')).toEqual(STARLINK_IMPAIRMENT);
+    expect(impairmentNamed('starlink,queue-kb=200,handover-delay-ms=60')).toEqual({
+      ...STARLINK_IMPAIRMENT,
+      ...{ queueBytes: 200_000, handoverDelaySeconds: 0.06 },
+    });
+  });
+
+  test.each([
+    ['rain', '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"'],
+    ['starlink,hail=1', 'expected starlink and any of loss=, burst-ms='],
+    ['starlink,loss=1.5', 'expected a share below 1 for loss, got "1.5"'],
+    ['none,loss', 'expected none and any of loss='],
+  ])('%s is wrong', (text, message) => {
+    expect(() => impairmentNamed(text)).toThrow(message);
+  });
+});
+
+test('linkCommands writes microseconds and millionths', () => {
+  const steps = [{ endSeconds: 1.5, bps: 2e6, loss: 0.01, extraDelaySeconds: 0.02 }];
+  const options = { rttSeconds: 0.04, seed: 7 };
+  expect(linkCommands({ steps, wrapSeconds: 1.5, queueBytes: 1000 }, options)).toBe(
+    'link 40000 1000\nsteps 1 1500000 7\n1500000 2000000 10000 20000',
+  );
+});
