@@ -6,7 +6,6 @@ import type { CommandIo } from './command-io.ts';
 import { compareCommand } from './compare.ts';
 import { datasetsCommand } from './datasets/datasets.ts';
 import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './exit-status.ts';
-import { fakeDishCommand } from './fake-dish.ts';
 import { mergeCommand } from './merge.ts';
 import { reportCommand } from './report.ts';
 import { serveCommand } from './serve.ts';
@@ -34,7 +33,6 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(transportCommand(io))
     .addCommand(serveCommand(io))
     .addCommand(serveDemoCommand(io))
-    .addCommand(fakeDishCommand(io))
     .addCommand(trainCommand(io))
     .addCommand(evaluateCommand(io))
     .addCommand(exportCommand(io));

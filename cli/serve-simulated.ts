@@ -1,4 +1,4 @@
-/** Flags of a simulated dish, for `serve --dish simulated` and `fake-dish`. */
+/** Flags of a simulated dish, for `serve --dish simulated`. */
 
 import type { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
@@ -8,18 +8,14 @@ import { type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 import type { DishScript, SimulatedCapacity } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { wholeNumber } from './options.ts';
-import { readInput } from './results-file.ts';
 
 export interface ScriptFlags {
   trace: string;
-  telemetry?: string;
   seed: string;
   /** `serve` only. */
   viewer?: boolean;
 }
 
-/** More than a day of telemetry. */
-const LARGEST_TELEMETRY_BYTES = 2 ** 28;
 /** One of the package's synthetic traces. */
 const DEFAULT_TRACE = 'stationary-typical';
 
@@ -30,20 +26,12 @@ export function addScriptOptions(command: Command): Command {
       "capacity and ping of the simulated dish's link: a synthetic trace of the package, or a file",
       DEFAULT_TRACE,
     )
-    .option(
-      '--telemetry <file>',
-      'recording of serve (records-*.jsonl) that the simulated dish replays, instead of a trace',
-    )
     .option('--seed <n>', 'seed of the simulated values', '1');
 }
 
 export async function dishScript(flags: ScriptFlags, io: CommandIo): Promise<DishScript> {
-  const { readTelemetry, recordedDish, syntheticDish } = await import('../service/index.ts');
+  const { syntheticDish } = await import('../service/index.ts');
   const seed = wholeNumber(flags.seed, '--seed', { max: 999_999_999 });
-  if (flags.telemetry !== undefined) {
-    const file = flags.telemetry;
-    return recordedDish(readTelemetry(readInput(file, '--telemetry', LARGEST_TELEMETRY_BYTES), file), seed);
-  }
   return syntheticDish({ seed, capacity: capacityOf(traceOption(flags.trace, io)), viewer: flags.viewer === true });
 }
 

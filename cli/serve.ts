@@ -140,7 +140,7 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
   if (flags.dish === undefined) {
     log.info('no dish: it uses only what players report; --dish 192.168.100.1:9200 would query a dish as well');
   }
-  if (flags.dish === 'simulated' && flags.telemetry === undefined && flags.viewer !== false) {
+  if (flags.dish === 'simulated' && flags.viewer !== false) {
     log.info('a simulated viewer downloads and reports until a player does; --no-viewer would leave it out');
   }
   if (!isLoopback(flags.host) && flags.tokenFile === undefined) {

@@ -2,14 +2,8 @@
 
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
-import {
-  REAL_CLOCK,
-  type RunningService,
-  type ServiceOptions,
-  startFakeDish,
-  startService,
-  syntheticDish,
-} from '../service/index.ts';
+import { startFakeDish } from '../service/fake-dish/fake-dish.fixture.ts';
+import { REAL_CLOCK, type RunningService, type ServiceOptions, startService, syntheticDish } from '../service/index.ts';
 import { SmallDisk } from '../service/recording/small-disk.fixture.ts';
 import { expectPosixLocale, POSIX_LOCALE } from './posix-locale.ts';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { seededRandom } from '../abr/random.ts';
 import { eventReader } from './api/sse.fixture.ts';
-import { startFaultyDish } from './fake-dish/faulty-dish.fixture.ts';
+import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
@@ -202,7 +202,7 @@ describe('everything at once', () => {
     writeFileSync(elements, '<html>');
     const directory = join(folder, 'recording');
     const clock = new ManualClock();
-    const dish = await startFaultyDish({ script: syntheticDish({ seed: 1 }), clock });
+    const dish = await startFakeDish({ script: syntheticDish({ seed: 1 }), clock });
     opened.push(dish);
     const { service, url } = await start({
       clock,

@@ -3,8 +3,7 @@
 export { isLoopback } from './api/security.ts';
 export type { StateReply, Traffic } from './api/wire.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
-export { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
-export { type DishScript, recordedDish, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
+export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
 export { startServiceOnLink } from './fake-dish/watched-link.ts';
 export { PassiveCapacity } from './link/passive-capacity.ts';
 export type { Log } from './log.ts';

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from '@jest/globals';
 import { eventReader } from './api/sse.fixture.ts';
 import { REAL_CLOCK } from './clock.ts';
-import { startFaultyDish } from './fake-dish/faulty-dish.fixture.ts';
+import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import type { Log } from './log.ts';
 import { type RunningService, type ServiceOptions, startService } from './start-service.ts';
@@ -46,7 +46,7 @@ test('says at once that a dish is not there, and how to check that', async () =>
 });
 
 test('a dish that is lost and found is a line each', async () => {
-  const dish = await startFaultyDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
+  const dish = await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
   opened.push(dish);
   const { lines, until } = await logging({ dish: dish.address });
   await until('online');
@@ -59,7 +59,7 @@ test('a dish that is lost and found is a line each', async () => {
 });
 
 test('states of the dish that change every second are not logged', async () => {
-  const dish = await startFaultyDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
+  const dish = await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
   opened.push(dish);
   const { lines, until, url } = await logging({ dish: dish.address });
   await until('online');

@@ -14,7 +14,7 @@ import { seededRandom } from '../abr/random.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import type { ObservationsRequest } from './api/wire.ts';
-import { startFaultyDish } from './fake-dish/faulty-dish.fixture.ts';
+import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { type DishScript, type SimulatedSecond, syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
@@ -81,7 +81,7 @@ afterAll(() => {
 test('two hours of faults: memory is flat, no acknowledged report is lost, problems pass', async () => {
   const clock = new ManualClock();
   const disk = new SmallDisk({ room: ROOM_BYTES });
-  const dish = await startFaultyDish({ script: remembered(syntheticDish({ seed: 2 })), clock, historySeconds: 60 });
+  const dish = await startFakeDish({ script: remembered(syntheticDish({ seed: 2 })), clock, historySeconds: 60 });
   const faults: Error[] = [];
   const running = await startService({
     version: '0',

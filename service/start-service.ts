@@ -5,10 +5,10 @@ import type { Server as TlsServer } from 'node:tls';
 import { type ApiLimits, type ApiOptions, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
-import { DishMonitor } from './dish/dish-monitor.ts';
+import { DishMonitor, type DishMonitorOptions } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
-import { type FakeDish, startFakeDish } from './fake-dish/fake-dish.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
+import { SimulatedMonitor } from './fake-dish/simulated-monitor.ts';
 import { reportViewer } from './fake-dish/viewer-reports.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
@@ -18,6 +18,7 @@ import { type Listener, PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
 import { Sky } from './sky/sky.ts';
+import type { TelemetrySecond } from './telemetry.ts';
 import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
 import { type MetricValues, Triggers } from './triggers/triggers.ts';
 import { Webhook } from './triggers/webhook.ts';
@@ -107,7 +108,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, service));
     const sky = options.elements && watchSky(options.elements, { service, place, onFault });
     if (sky !== undefined) parts.push(sky);
-    const dish = await watchDish(options, { service, place, sky });
+    const dish = watchDish(options, { service, place, sky });
     if (dish !== undefined) parts.push(dish);
     const address = app.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
@@ -260,27 +261,28 @@ function watchSky(
   });
 }
 
-async function watchDish(
+function watchDish(
   { dish, location, clock = REAL_CLOCK, log = NO_LOG, onFault = () => {} }: ServiceOptions,
   { service, place, sky }: { service: PredictionService; place: Place; sky: Sky | undefined },
-): Promise<{ close(): void } | undefined> {
+): { close(): void } | undefined {
   if (dish === undefined) return undefined;
-  const simulated: FakeDish | undefined =
-    typeof dish === 'string' ? undefined : await startFakeDish({ script: dish, clock, location });
-  const monitor: DishMonitor = new DishMonitor({
-    address: simulated?.address ?? (dish as string),
+  const options = {
     clock,
-    problems: service.problems,
-    onSecond: (second) => service.observeTelemetry(second),
+    onSecond: (second: TelemetrySecond) => service.observeTelemetry(second),
     onStateChange() {
       service.stateChanged();
       logState();
     },
-    onObstructionMap: sky && ((map, atMs, attitude) => sky.observeMap(map, atMs, attitude)),
-    onLocation(reading) {
+    onLocation(reading: LocationReading) {
       place.ofDish = reading;
     },
-  });
+  };
+  const onObstructionMap: DishMonitorOptions['onObstructionMap'] =
+    sky && ((map, atMs, attitude) => sky.observeMap(map, atMs, attitude));
+  const monitor: DishMonitor | SimulatedMonitor =
+    typeof dish === 'string'
+      ? new DishMonitor({ ...options, address: dish, problems: service.problems, onObstructionMap })
+      : new SimulatedMonitor({ ...options, script: dish, location });
   let logged: DishStateName = 'connecting';
   const logState = () => {
     const { state, sinceMs, detail } = monitor.reply();
@@ -297,7 +299,6 @@ async function watchDish(
     close() {
       timer.close();
       monitor.stop();
-      simulated?.close();
     },
   };
 }

@@ -59,7 +59,10 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
   const lock = await lockFolder(around.directory);
   try {
     const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
-    const timers = [around.every(TICK_MS, () => active.tick()), around.every(USAGE_MS, () => void lock.touch())];
+    const timers = [
+      around.every(TICK_MS, () => active.tick()),
+      around.every(USAGE_MS, () => void lock.touch().catch(() => {})),
+    ];
     await around.interrupted;
     for (const end of timers) end();
     active.close();

@@ -54,6 +54,7 @@ export function createMetrics(service: PredictionService): Metrics {
   };
 }
 
+/** Metrics of what is known elsewhere. */
 function watch(service: PredictionService, registry: Registry): void {
   const registers = [registry];
   /** Without a sample while `read` returns undefined. */
@@ -68,57 +69,38 @@ function watch(service: PredictionService, registry: Registry): void {
         else this.set(value);
       },
     });
+  const state = () => service.state();
   gauge('event_subscribers', 'Open event streams.', () => service.stream.size);
   gauge('players', 'Players that reported in the last seconds.', () => service.players);
   gauge('problems', 'Current problems.', () => service.problems.list().length);
-  gauge('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => service.state().dish.latencyMs);
-  gauge('dish_drop_rate', 'Share of pings lost, newest second.', () => service.state().dish.dropRate);
-  new Gauge({
-    name: 'leo_abr_dish_state',
-    help: "1 for the dish's current state.",
-    labelNames: ['state'],
-    registers,
-    collect() {
-      this.reset();
-      this.set({ state: service.state().dish.state }, 1);
-    },
-  });
-  const events = new Counter({
-    name: 'leo_abr_events_total',
-    help: 'Events published.',
-    labelNames: ['type'],
-    registers,
-  });
-  service.listen({ event: (type) => events.inc({ type }) });
-  /** Of a number that is counted elsewhere. */
-  const counter = (name: string, help: string, read: () => number) =>
-    new Counter({
-      name: `leo_abr_${name}_total`,
+  gauge('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => state().dish.latencyMs);
+  gauge('dish_drop_rate', 'Share of pings lost, newest second.', () => state().dish.dropRate);
+  /** Totals by the value of a label, or one without a label. */
+  const totals = (name: string, help: string, read: () => Readonly<Record<string, number>>, label?: string) =>
+    new (label === 'state' ? Gauge : Counter)({
+      name: `leo_abr_${name}`,
       help,
+      labelNames: label === undefined ? [] : [label],
       registers,
       collect() {
         this.reset();
-        this.inc(read());
+        for (const [value, count] of Object.entries(read()))
+          this.inc(label === undefined ? {} : { [label]: value }, count);
       },
     });
-  counter(
-    'slow_readers',
-    'Event streams closed because their readers were too slow.',
-    () => service.stream.slowReaders,
-  );
-  const recording = () => service.state().recording;
-  counter('recording_lines', 'Lines recorded.', () => recording().lines);
-  counter('recording_lost_lines', 'Lines lost because the disk was full.', () => recording().lost);
-  counter('recording_deleted_files', 'Recordings deleted.', () => recording().deletedFiles);
-  gauge('recording_waiting_lines', 'Lines waiting for the disk.', () => recording().waiting);
-  new Counter({
-    name: 'leo_abr_webhook_triggers_total',
-    help: 'Triggers sent to the webhook, failed after all tries, or dropped because too many waited.',
-    labelNames: ['result'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [result, count] of Object.entries(service.webhookCounts)) this.inc({ result }, count);
-    },
-  });
+  totals('dish_state', "1 for the dish's current state.", () => ({ [state().dish.state]: 1 }), 'state');
+  totals('slow_readers_total', 'Event streams closed because their readers were too slow.', () => ({
+    all: service.stream.slowReaders,
+  }));
+  totals('recording_lines_total', 'Lines recorded.', () => ({ all: state().recording.lines }));
+  totals('recording_lost_lines_total', 'Lines lost because the disk was full.', () => ({
+    all: state().recording.lost,
+  }));
+  totals('recording_deleted_files_total', 'Recordings deleted.', () => ({ all: state().recording.deletedFiles }));
+  gauge('recording_waiting_lines', 'Lines waiting for the disk.', () => state().recording.waiting);
+  const sent = 'Triggers sent to the webhook, failed after all tries, or dropped because too many waited.';
+  totals('webhook_triggers_total', sent, () => service.webhookCounts, 'result');
+  const help = 'Events published.';
+  const events = new Counter({ name: 'leo_abr_events_total', help, labelNames: ['type'], registers });
+  service.listen({ event: (type) => events.inc({ type }) });
 }

@@ -15,7 +15,7 @@ import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import { type Refusal, RefusalLog } from './refusal-log.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
 import { validationMessage } from './validation-message.ts';
-import type { ObservationsReply, ObservationsRequest, PlayerReport } from './wire.ts';
+import type { ObservationsRequest, PlayerReport } from './wire.ts';
 
 export interface ApiLimits {
   /** Largest request body. */
@@ -91,34 +91,9 @@ const TOO_MANY = {
 
 /** Creates the server, which does not listen yet. */
 export async function createApi(service: PredictionService, options: ApiOptions): Promise<FastifyInstance> {
-  const { log, stream, clock } = service;
-  const { security, trustedProxies = [], limits, tls } = options;
-  const { requestTimeoutMs } = limits;
-  const timeouts = {
-    headersTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeoutMs),
-  };
-  const app = fastify({
-    bodyLimit: limits.bodyBytes,
-    requestTimeout: requestTimeoutMs,
-    connectionTimeout: IDLE_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    forceCloseConnections: true,
-    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    // Unknown properties are ignored, and these are no exception.
-    onProtoPoisoning: 'remove',
-    onConstructorPoisoning: 'remove',
-    routerOptions: { maxParamLength: 64 },
-    rewriteUrl: ({ url = '/' }) => decodable(url),
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
-    ...(tls === undefined ? { http: timeouts } : { https: { ...tls, ...timeouts } }),
-  }) as unknown as FastifyInstance;
-  app.server.maxConnections = limits.connections;
-  app.removeContentTypeParser('text/plain');
-
-  // Replies are typed, so they need no serializers that enforce the schemas.
-  app.setSerializerCompiler(() => JSON.stringify);
-
+  const { clock } = service;
+  const { security, limits } = options;
+  const app = newServer(options);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     const { origin, 'access-control-request-private-network': isPrivate } = request.headers;
@@ -156,8 +131,50 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   app.get('/v1/handovers', OPERATIONS.handovers, () => service.handovers());
   app.get('/v1/history', OPERATIONS.history, () => service.history());
   app.get('/v1/state', OPERATIONS.state, () => service.state());
-  const posted = { ...OPERATIONS.observations, preHandler };
-  app.post<{ Body: ObservationsRequest }>('/v1/observations', posted, async (request, reply) => {
+  takeReports(app, service, metrics);
+  streamEvents(app, service, limits);
+  servePage(app);
+  app.get(HEALTH, OPERATIONS.health, (_request, reply) => reply.type('text/plain').send('ok\n'));
+  const { registry } = metrics;
+  app.get('/metrics', OPERATIONS.metrics, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+  app.get('/openapi.json', OPERATIONS.openApi, () => app.swagger());
+  await app.ready();
+  return app;
+}
+
+function newServer({ trustedProxies = [], limits, tls }: ApiOptions): FastifyInstance {
+  const { requestTimeoutMs } = limits;
+  const timeouts = {
+    headersTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeoutMs),
+  };
+  const app = fastify({
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: requestTimeoutMs,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: true,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    // Unknown properties are ignored, and these are no exception.
+    onProtoPoisoning: 'remove',
+    onConstructorPoisoning: 'remove',
+    routerOptions: { maxParamLength: 64 },
+    rewriteUrl: ({ url = '/' }) => decodable(url),
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
+    ...(tls === undefined ? { http: timeouts } : { https: { ...tls, ...timeouts } }),
+  }) as unknown as FastifyInstance;
+  app.server.maxConnections = limits.connections;
+  app.removeContentTypeParser('text/plain');
+  // Replies are typed, so they need no serializers that enforce the schemas.
+  app.setSerializerCompiler(() => JSON.stringify);
+  return app;
+}
+
+function takeReports(app: FastifyInstance, service: PredictionService, metrics: Metrics): void {
+  const options = { ...OPERATIONS.observations, preHandler };
+  app.post<{ Body: ObservationsRequest }>('/v1/observations', options, async (request, reply) => {
     const { others, ...first } = request.body;
     let isAnyAccepted = false;
     const take = (given: PlayerReport, path: string) => {
@@ -176,19 +193,16 @@ export async function createApi(service: PredictionService, options: ApiOptions)
       const answer = take(other, `body.others[${i}]`);
       return typeof answer === 'string' ? null : answer;
     });
-    const serverUtcMs = clock.utcMs();
+    const serverUtcMs = service.clock.utcMs();
     if (isAnyAccepted) await service.recorded();
     if (typeof taken === 'string') return refuseTooMany(reply, taken);
-    const answer: ObservationsReply = {
-      serverUtcMs,
-      protocol: PROTOCOL,
-      ...taken,
-      ...(takenOthers && { others: takenOthers }),
-    };
-    return answer;
+    return { serverUtcMs, protocol: PROTOCOL, ...taken, ...(takenOthers && { others: takenOthers }) };
   });
-  const subscribed = { ...OPERATIONS.events, preHandler };
-  app.get<{ Querystring: { types?: string } }>(EVENTS, subscribed, (request, reply) => {
+}
+
+function streamEvents(app: FastifyInstance, { clock, log, stream }: PredictionService, limits: ApiLimits): void {
+  const options = { ...OPERATIONS.events, preHandler };
+  app.get<{ Querystring: { types?: string } }>(EVENTS, options, (request, reply) => {
     const address = request.ip;
     const { socket } = request.raw;
     if (stream.has(socket)) {
@@ -212,15 +226,6 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
     stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
   });
-  servePage(app);
-  app.get(HEALTH, OPERATIONS.health, (_request, reply) => reply.type('text/plain').send('ok\n'));
-  const { registry } = metrics;
-  app.get('/metrics', OPERATIONS.metrics, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
-  app.get('/openapi.json', OPERATIONS.openApi, () => app.swagger());
-  await app.ready();
-  return app;
 }
 
 /** Refuses a client that speaks only older versions than the service. A newer one decides by the reply. */

@@ -238,8 +238,6 @@ const dishReply = reply({
   downlinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
   uplinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
   fractionObstructed: Type.Optional(share('Share of the sky that is obstructed')),
-  azimuthDegrees: Type.Optional(number("The dish's axis, clockwise from north")),
-  elevationDegrees: Type.Optional(number("The dish's axis, above the horizon")),
   lastAnswerMs: Type.Optional(utcMs('Newest answer of the dish')),
   malformedValues: count('Values omitted because they were malformed'),
 });

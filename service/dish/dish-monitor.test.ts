@@ -2,8 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { seededRandom } from '../../abr/random.ts';
-import type { FakeDish, ScriptedDishOptions } from '../fake-dish/fake-dish.ts';
-import { startFaultyDish } from '../fake-dish/faulty-dish.fixture.ts';
+import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
 import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
@@ -22,10 +21,10 @@ afterEach(() => {
   for (const close of opened.splice(0)) close();
 });
 
-async function watch(options: Partial<ScriptedDishOptions> = {}, deadlineMs = 2000) {
+async function watch(options: Partial<FakeDishOptions> = {}, deadlineMs = 2000) {
   const clock = new ManualClock();
   const script = syntheticDish({ seed: 2 });
-  const dish = await startFaultyDish({ clock, script, ...options });
+  const dish = await startFakeDish({ clock, script, ...options });
   const monitored = monitor(dish, clock, deadlineMs);
   opened.push(() => dish.close());
   return { ...monitored, clock, dish, script };
@@ -295,8 +294,6 @@ describe('watching a dish', () => {
     expect(watching.reply()).toMatchObject({
       state: 'online',
       software: '2026.06.fake',
-      azimuthDegrees: 3,
-      elevationDegrees: 66,
     });
   });
 

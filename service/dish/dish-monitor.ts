@@ -124,8 +124,6 @@ export class DishMonitor {
         downlinkUsageBps: second?.downlinkUsageBps,
         uplinkUsageBps: second?.uplinkUsageBps,
         fractionObstructed: reading?.fractionObstructed,
-        azimuthDegrees: isFresh ? reading?.azimuthDegrees : undefined,
-        elevationDegrees: isFresh ? reading?.elevationDegrees : undefined,
         lastAnswerMs: this.#lastAnswerMs,
       }),
     };
@@ -305,8 +303,10 @@ type TimedHistory = HistoryReading & { askedMs: number; answeredMs: number };
 
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 
-function stateOf(reading: StatusReading, isBooting: boolean): { state: DishStateName; detail: string | undefined } {
-  const { outage, second } = reading;
+export function stateOf(
+  { outage, second }: Pick<StatusReading, 'outage' | 'second'>,
+  isBooting: boolean,
+): { state: DishStateName; detail: string | undefined } {
   const detail = outage?.toLowerCase().replaceAll('_', ' ');
   const isDead = outage !== undefined || (second.dropRate ?? 0) >= OUTAGE_DROP_RATE;
   if (outage === 'BOOTING' || (isBooting && isDead)) return { state: 'rebooting', detail };

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Attitude, angleBetween, directionOf, type MapGeometry, pixelOf } from './obstruction-map.ts';
+import { pixelOf } from './obstruction-map.fixture.ts';
+import { type Attitude, angleBetween, directionOf, type MapGeometry } from './obstruction-map.ts';
 
 const EARTH: MapGeometry = { rows: 123, columns: 123, maxThetaDegrees: 80, frame: 'earth' };
 const TERMINAL: MapGeometry = { ...EARTH, frame: 'terminal' };

@@ -1,5 +1,5 @@
 /**
- * Maps pixels of the dish's obstruction map to directions in the sky, and back. The map is a disk: the distance from
+ * Maps pixels of the dish's obstruction map to directions in the sky. The map is a disk: the distance from
  * its centre is the angle from the zenith (frame "earth") or from the dish's axis (frame "terminal"), and half its
  * width is `maxThetaDegrees`.
  *
@@ -36,7 +36,7 @@ export interface Pixel {
   column: number;
 }
 
-const DEGREES = Math.PI / 180;
+export const DEGREES = Math.PI / 180;
 
 /** Undefined outside the disk, or if the frame is "terminal" and the attitude unknown. */
 export function directionOf(map: MapGeometry, pixel: Pixel, attitude?: Attitude): Direction | undefined {
@@ -55,26 +55,6 @@ export function directionOf(map: MapGeometry, pixel: Pixel, attitude?: Attitude)
   return directionOfVector([east, north, -down]);
 }
 
-/** The inverse of `directionOf`; row and column are fractional. */
-export function pixelOf(map: MapGeometry, direction: Direction, attitude?: Attitude): Pixel | undefined {
-  let theta = 90 - direction.elevationDegrees;
-  let up = Math.cos(direction.azimuthDegrees * DEGREES);
-  let right = Math.sin(direction.azimuthDegrees * DEGREES);
-  if (map.frame === 'terminal') {
-    if (attitude === undefined) return undefined;
-    const [east, north, above] = vectorOf(direction);
-    const [w, x, y, z] = attitude;
-    const [along, across, axis] = rotated([north, east, -above], [w, -x, -y, -z]);
-    theta = Math.acos(Math.min(1, Math.max(-1, axis))) / DEGREES;
-    const length = Math.hypot(along, across) || 1;
-    up = across / length;
-    right = -along / length;
-  }
-  if (!(theta <= map.maxThetaDegrees)) return undefined;
-  const radius = (theta / map.maxThetaDegrees) * (map.columns / 2);
-  return { row: (map.rows - 1) / 2 - radius * up, column: (map.columns - 1) / 2 + radius * right };
-}
-
 /** Angle between two directions, in degrees. */
 export function angleBetween(a: Direction, b: Direction): number {
   const u = vectorOf(a);
@@ -85,7 +65,7 @@ export function angleBetween(a: Direction, b: Direction): number {
 type Vector = readonly [number, number, number];
 
 /** East, north, up. */
-function vectorOf({ azimuthDegrees, elevationDegrees }: Direction): Vector {
+export function vectorOf({ azimuthDegrees, elevationDegrees }: Direction): Vector {
   const azimuth = azimuthDegrees * DEGREES;
   const elevation = elevationDegrees * DEGREES;
   return [Math.sin(azimuth) * Math.cos(elevation), Math.cos(azimuth) * Math.cos(elevation), Math.sin(elevation)];
@@ -98,7 +78,7 @@ function directionOfVector([east, north, up]: Vector): Direction {
   };
 }
 
-function rotated([a, b, c]: Vector, [w, x, y, z]: Attitude): Vector {
+export function rotated([a, b, c]: Vector, [w, x, y, z]: Attitude): Vector {
   return [
     (1 - 2 * (y * y + z * z)) * a + 2 * (x * y - w * z) * b + 2 * (x * z + w * y) * c,
     2 * (x * y + w * z) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z - w * x) * c,

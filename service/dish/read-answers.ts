@@ -13,9 +13,6 @@ export interface StatusReading {
   hardware: string | undefined;
   software: string | undefined;
   fractionObstructed: number | undefined;
-  /** Direction of the dish's axis. */
-  azimuthDegrees: number | undefined;
-  elevationDegrees: number | undefined;
   /** The current outage; an unknown cause is `UNKNOWN`. */
   outage: OutageCause | undefined;
   attitude: Attitude | undefined;
@@ -64,8 +61,6 @@ export class AnswerReader {
       hardware: this.#text(info['hardware_version']),
       software: this.#text(info['software_version']),
       fractionObstructed: this.#number(obstruction['fraction_obstructed'], { max: 1 }),
-      azimuthDegrees: this.#number(status['boresight_azimuth_deg'], { min: -360, max: 360 }),
-      elevationDegrees: this.#number(status['boresight_elevation_deg'], { min: -90, max: 90 }),
       outage: cause,
       attitude: this.#attitude(record(status['attitude'])),
     };

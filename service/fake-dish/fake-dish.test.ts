@@ -2,22 +2,21 @@ import { credentials, loadPackageDefinition, status } from '@grpc/grpc-js';
 import { fromJSON, type MessageTypeDefinition } from '@grpc/proto-loader';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type DeviceClient, newDeviceClient, type RawRequest } from '../dish/device-api.ts';
-import { pixelOf } from '../dish/obstruction-map.ts';
+import { pixelOf } from '../dish/obstruction-map.fixture.ts';
 import { inPackage, message } from '../dish/protobuf-json.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import type { FakeDish, ScriptedDishOptions } from './fake-dish.ts';
-import { startFaultyDish } from './faulty-dish.fixture.ts';
-import { recordedDish, syntheticDish } from './simulated-dish.ts';
+import { type FakeDish, type FakeDishOptions, startFakeDish } from './fake-dish.fixture.ts';
+import { syntheticDish } from './simulated-dish.ts';
 
 const opened: { close(): void }[] = [];
 afterEach(() => {
   for (const one of opened.splice(0)) one.close();
 });
 
-async function start(options: Partial<ScriptedDishOptions> = {}) {
+async function start(options: Partial<FakeDishOptions> = {}) {
   const clock = new ManualClock();
   const script = syntheticDish({ seed: 1 });
-  const dish = await startFaultyDish({ clock, script, ...options });
+  const dish = await startFakeDish({ clock, script, ...options });
   const client = newDeviceClient(dish.address, {});
   opened.push(client, dish);
   return { clock, dish, client, script };
@@ -322,18 +321,5 @@ describe('the script of a simulated dish', () => {
       expect(second.downlinkUsageBps).toBeLessThanOrEqual(rate);
       if (!second.obstructed) expect(second.latencyMs).toBe(latency);
     }
-  });
-
-  test('replays a recording in a loop, with missing seconds as outages', () => {
-    const start = Date.UTC(2025, 5, 1, 10, 0, 0);
-    const seconds = Array.from({ length: 32 }, (_, i) => ({ atMs: start + i * 1000, latencyMs: 20 + i }));
-    const dish = recordedDish(
-      seconds.filter((_, i) => i !== 4),
-      1,
-    );
-    expect(dish.at(start + 3000).latencyMs).toBe(23);
-    expect(dish.at(start + 33_000).latencyMs).toBe(23);
-    expect(dish.at(start - 27_000).latencyMs).toBe(23);
-    expect(dish.at(start + 4000)).toMatchObject({ dropRate: 1, outage: 'NO_PINGS' });
   });
 });

@@ -107,36 +107,6 @@ function epochOf(atMs: number): { epoch: number; second: number } {
   return { epoch, second: Math.floor((atMs - 1 - PHASE_MS - epoch * EPOCH_MS) / 1000) };
 }
 
-/** Replays recorded seconds in a loop, with their epochs in phase. Missing seconds are outages. */
-export function recordedDish(seconds: readonly TelemetrySecond[], seed: number): DishScript {
-  const made = syntheticDish({ seed });
-  const first = seconds[0];
-  if (first === undefined) return made;
-  const bySecond = new Map(seconds.map((second) => [Math.round((second.atMs - first.atMs) / 1000), second]));
-  const length = Math.round((seconds.at(-1)!.atMs - first.atMs) / 1000) + 1;
-  const wrap = Math.max(15, length - (length % 15));
-  return {
-    satellite: made.satellite,
-    at(atMs) {
-      const into = Math.round((atMs - first.atMs) / 1000);
-      const recorded = bySecond.get(((into % wrap) + wrap) % wrap);
-      if (recorded === undefined) {
-        return { atMs, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed: false, outage: 'NO_PINGS' };
-      }
-      const { latencyMs, dropRate = 0, downlinkUsageBps = 0, uplinkUsageBps = 0, obstructed = false } = recorded;
-      return {
-        atMs,
-        ...(latencyMs !== undefined && { latencyMs }),
-        dropRate,
-        downlinkUsageBps,
-        uplinkUsageBps,
-        obstructed,
-        ...(obstructed && { outage: 'OBSTRUCTED' as const }),
-      };
-    },
-  };
-}
-
 /** A straight line of half a degree per second, another one in each epoch. */
 function randomTrack(seed: number): (atMs: number) => Direction {
   return (atMs) => {

@@ -78,16 +78,12 @@ export function chartOf({ width, height, usage, expected, forecast, handoverSeco
     const [from, to] = [low, high].map((level) => Math.round((levels[level] ?? 0) * 100));
     return steps.length === 0 ? [] : [{ path, label: `${from} to ${to} %` }];
   });
-  const first =
-    handoverSeconds === undefined ? Number.POSITIVE_INFINITY : (handoverSeconds % EPOCH_SECONDS) - PAST_SECONDS;
-  const handovers = [];
-  for (let at = first; at <= FUTURE_SECONDS; at += EPOCH_SECONDS) if (at >= -PAST_SECONDS) handovers.push(x(at));
   return {
     fan,
     median: steps.length > 0 ? `M${along(middle).join('L')}` : '',
     usage: line(shownUsage),
     expected: line(shownExpected),
-    handovers,
+    handovers: handoversInView(handoverSeconds).map(x),
     now: x(0),
     rates: Array.from({ length: Math.round(topBps / unitBps) + 1 }, (_, i) => {
       return { y: y(i * unitBps), label: String(Number(((i * unitBps) / 1e6).toPrecision(3))) };
@@ -97,6 +93,16 @@ export function chartOf({ width, height, usage, expected, forecast, handoverSeco
       label: at === 0 ? 'now' : `${at < 0 ? '−' : '+'}${Math.abs(at)} s`,
     })),
   };
+}
+
+/** @param {number | undefined} handoverSeconds of one of them; undefined: unknown */
+function handoversInView(handoverSeconds = Number.NaN) {
+  const first = (handoverSeconds % EPOCH_SECONDS) - PAST_SECONDS;
+  const all = Array.from(
+    { length: (PAST_SECONDS + FUTURE_SECONDS) / EPOCH_SECONDS + 2 },
+    (_, i) => first + i * EPOCH_SECONDS,
+  );
+  return all.filter((at) => at >= -PAST_SECONDS && at <= FUTURE_SECONDS);
 }
 
 /**

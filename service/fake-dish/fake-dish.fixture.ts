@@ -1,4 +1,7 @@
-/** A dish for development: a gRPC server with the API `SpaceX.API.Device.Device` and reflection, with scripted telemetry. */
+/**
+ * A dish for tests, which make it misbehave: a gRPC server with the API `SpaceX.API.Device.Device` and reflection,
+ * with scripted telemetry.
+ */
 
 import {
   Server,
@@ -9,34 +12,54 @@ import {
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
-import type { PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import type { Clock } from '../clock.ts';
 import {
   devicePackage,
   deviceService,
+  type FurtherFields,
   type OutageCause,
   type RawRequest,
   type RawResponse,
 } from '../dish/device-api.ts';
-import { type Attitude, type MapGeometry, pixelOf } from '../dish/obstruction-map.ts';
+import { pixelOf } from '../dish/obstruction-map.fixture.ts';
+import type { Attitude, MapGeometry } from '../dish/obstruction-map.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
 export interface FakeDishOptions {
   script: DishScript;
   clock: Clock;
-  /** Default: 127.0.0.1. */
-  host?: string;
-  /** Default 0: any free port. */
-  port?: number;
   /** Default: it refuses requests for its location. */
   location?: LocationReading | undefined;
+  /** Makes its map relative to the dish (frame "terminal"). Default: frame "earth". */
+  attitude?: Attitude | undefined;
+  /** Length of its history. Default: 900. */
+  historySeconds?: number;
+}
+
+/** Faults of a dish; any may be combined. */
+export interface Misbehaviour {
+  delayMs?: number;
+  /** Answers are cut to this share of their bytes, 0 to 1. */
+  cutTo?: number;
+  /** Random bytes of the answer are changed. Uniform in [0, 1). */
+  garble?: () => number;
+  /** Replaces the answer. */
+  change?: (response: RawResponse) => unknown;
+  /** Requests fail with this gRPC status. */
+  failWith?: number;
+  /** Cause of the outage that it reports. */
+  outage?: OutageCause;
 }
 
 export interface FakeDish {
   /** `host:port`. */
   address: string;
+  /** Holds until the next call; `{}` ends all faults. */
+  misbehave(how: Misbehaviour): void;
+  /** Resets uptime, history and map. */
+  reboot(): void;
   /** Closes open connections too. */
   close(): void;
 }
@@ -52,51 +75,88 @@ const GPS_EPOCH_MS = Date.UTC(1980, 0, 6) - 18_000;
 /** Value of map pixels without data. */
 const UNUSED = -1;
 
-/** Rejects if it cannot listen. */
-export function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
-  const dish = new ScriptedDish(options);
-  const definitions = devicePackage();
-  const service = deviceService(definitions);
-  return serveDish({ definitions, service, answer: (request, done) => dish.handle(request, done) }, options);
-}
+/** The attitude. The number is made up, because the number in real firmware is not published. */
+export const ATTITUDE_FIELDS: FurtherFields = {
+  DishGetStatusResponse: { ned2dish_quaternion: [1999, 'Quaternion'] },
+  Quaternion: { q_scalar: [1, 'float'], q_x: [2, 'float'], q_y: [3, 'float'], q_z: [4, 'float'] },
+};
+const DEAD_SECOND = { latencyMs: undefined, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0 };
 
-export interface ServedDish {
-  /** For reflection. */
-  definitions: PackageDefinition;
-  service: ServiceDefinition;
-  answer(request: RawRequest, done: sendUnaryData<RawResponse>): void;
-}
-
-export async function serveDish(
-  { definitions, service, answer }: ServedDish,
-  { host = '127.0.0.1', port = 0 }: Pick<FakeDishOptions, 'host' | 'port'>,
-): Promise<FakeDish> {
-  const server = new Server();
-  server.addService(service, {
-    Handle: ({ request }: ServerUnaryCall<RawRequest, RawResponse>, done: sendUnaryData<RawResponse>) =>
-      answer(request, done),
+export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
+  let misbehaviour: Misbehaviour = {};
+  /** Requested changes of the outage, newest first. */
+  const outages: { fromMs: number; cause: OutageCause | undefined }[] = [];
+  const { at } = options.script;
+  const dish = new ScriptedDish({
+    ...options,
+    script: {
+      ...options.script,
+      at(atMs) {
+        const outage = outages.find(({ fromMs }) => fromMs <= atMs)?.cause;
+        const second = at(atMs);
+        return outage === undefined
+          ? second
+          : { ...second, ...DEAD_SECOND, obstructed: outage === 'OBSTRUCTED', outage };
+      },
+    },
   });
+  const definitions = devicePackage(...(options.attitude === undefined ? [] : [ATTITUDE_FIELDS]));
+  const server = new Server();
+  server.addService(
+    spoiled(deviceService(definitions), () => misbehaviour),
+    {
+      Handle({ request }: ServerUnaryCall<RawRequest, RawResponse>, done: sendUnaryData<RawResponse>) {
+        const { delayMs = 0, failWith, change } = misbehaviour;
+        const answer = () => {
+          if (failWith !== undefined) {
+            done({ code: failWith, details: 'requested failure' });
+            return;
+          }
+          const response = dish.answer(request);
+          if ('code' in response) done(response);
+          else done(null, change === undefined ? response : (change(response) as RawResponse));
+        };
+        if (delayMs > 0) setTimeout(answer, delayMs);
+        else answer();
+      },
+    },
+  );
   new ReflectionService(definitions).addToServer(server);
-  const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, at) => {
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, at) => {
       if (error === null) resolve(at);
       else reject(error);
     });
   });
-  return { address: `${host}:${bound}`, close: () => server.forceShutdown() };
+  return {
+    address: `127.0.0.1:${port}`,
+    misbehave(how) {
+      misbehaviour = how;
+      if (how.outage !== outages[0]?.cause) outages.unshift({ fromMs: dish.thisSecondMs(), cause: how.outage });
+    },
+    reboot: () => dish.reboot(),
+    close: () => server.forceShutdown(),
+  };
+}
+
+/** The service definition with answers that `misbehaviour` may cut or garble. */
+function spoiled(definition: ServiceDefinition, misbehaviour: () => Misbehaviour): ServiceDefinition {
+  const { Handle } = definition;
+  const responseSerialize = (response: RawResponse): Buffer => {
+    const { cutTo = 1, garble } = misbehaviour();
+    const whole = Buffer.from(Handle!.responseSerialize(response) as Buffer);
+    if (garble !== undefined) {
+      for (let i = 0; i < whole.length; i++) if (garble() < 0.05) whole[i] = Math.floor(garble() * 256);
+    }
+    return whole.subarray(0, Math.floor(whole.length * cutTo));
+  };
+  return { ...definition, Handle: { ...Handle!, responseSerialize } };
 }
 
 type Refusal = Pick<StatusObject, 'code' | 'details'>;
 
-export interface ScriptedDishOptions extends FakeDishOptions {
-  /** Makes its map relative to the dish (frame "terminal"). Default: frame "earth". */
-  attitude?: Attitude | undefined;
-  /** Length of its history. Default: 900. */
-  historySeconds?: number;
-}
-
-export class ScriptedDish {
-  readonly #options: ScriptedDishOptions & { historySeconds: number };
+class ScriptedDish {
+  readonly #options: FakeDishOptions & { historySeconds: number };
   readonly #geometry: MapGeometry;
   /** UTC minus monotonic time when it started: the dish's own clock does not follow steps of the machine's. */
   readonly #utcOffsetMs: number;
@@ -105,7 +165,7 @@ export class ScriptedDish {
   #mapFromMs: number;
   #paintedMs: number;
 
-  constructor(options: ScriptedDishOptions) {
+  constructor(options: FakeDishOptions) {
     this.#options = { historySeconds: HISTORY_SECONDS, ...options };
     const { clock, attitude } = options;
     const frame = attitude === undefined ? 'earth' : 'terminal';
@@ -123,18 +183,12 @@ export class ScriptedDish {
     this.#mapFromMs = this.thisSecondMs();
   }
 
-  handle(request: RawRequest, done: sendUnaryData<RawResponse>): void {
-    const answer = this.#answer(request);
-    if ('code' in answer) done(answer);
-    else done(null, answer);
-  }
-
   /** UTC by the dish's clock. */
   thisSecondMs(): number {
     return Math.floor(this.#nowMs() / 1000) * 1000;
   }
 
-  #answer(request: RawRequest): RawResponse | Refusal {
+  answer(request: RawRequest): RawResponse | Refusal {
     const head = { ...(request.id !== undefined && { id: request.id }), api_version: API_VERSION, status: {} };
     if (request.get_status !== undefined) return { ...head, dish_get_status: withoutZeros(this.#status()) };
     if (request.get_history !== undefined) return { ...head, dish_get_history: withoutZeros(this.#history()) };
