@@ -82,108 +82,141 @@ const NO_PLAN = { first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Numbe
  * it is the lowest representation with the value -Infinity.
  */
 export function bestPlan(state: PlayerState, path: CapacityPath, options: PlannerOptions): Plan {
-  const { ladderBps, weights, segmentSeconds, playbackRate, isPaused } = state;
-  const { mu, lambda } = weights;
-  const playSeconds = segmentSeconds / playbackRate;
-  const roomSeconds = options.bufferCap
-    ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
-    : Number.POSITIVE_INFINITY;
-  const segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
-  const sizesBits = Array.from({ length: segments }, (_, k) => sizesAt(state, k));
-  const quality = ladderBps.map((bps) => weights.quality(bps));
-  const isConstant = path instanceof ConstantPath;
-  const tieMargin = TIE_TOLERANCE * Math.max(...quality.map(Math.abs));
-  /** What a segment adds to the value if it does not stall. */
-  const gain = (k: number, last: number, next: number) =>
-    (quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS -
-    (k === 0
-      ? switchCost(weights, state.previousBitrateBps, ladderBps[next]!)
-      : lambda * Math.abs(quality[next]! - quality[last]!));
+  return new PlanSearch(state, path, options).best();
+}
 
+class PlanSearch {
+  readonly #state: PlayerState;
+  readonly #path: CapacityPath;
+  readonly #options: PlannerOptions;
+  readonly #segments: number;
+  /** How long a segment plays, and the most that the buffer may hold at a request, in seconds of the clock. */
+  readonly #playSeconds: number;
+  readonly #roomSeconds: number;
+  /** `[k][representation]` */
+  readonly #sizesBits: (readonly number[])[];
+  readonly #quality: readonly number[];
+  readonly #tieMargin: number;
   /** `[k][last]`: the most that the segments after segment k, of representation `last`, can add. */
-  const bounds = [quality.map(() => 0)];
-  for (let k = segments - 1; k > 0; k--) {
-    const after = bounds[0]!;
-    bounds.unshift(quality.map((_, last) => Math.max(...after.map((rest, next) => gain(k, last, next) + rest))));
-  }
+  readonly #bounds: number[][];
+  readonly #firsts: readonly number[];
 
-  /** The partial plan with one segment more. */
-  const extend = (plan: PartialPlan, k: number, last: number, next: number): PartialPlan => {
-    const plays = k > 0 || (state.started && !isPaused);
-    const waitSeconds = plays ? Math.max(0, plan.bufferSeconds - roomSeconds) : 0;
-    const bufferSeconds = plan.bufferSeconds - waitSeconds;
-    const requestSeconds = plan.timeSeconds + waitSeconds;
-    const downloadSeconds = path.downloadSeconds(requestSeconds, sizesBits[k]![next]!);
-    const playedSeconds = plays ? Math.min(downloadSeconds, bufferSeconds) : 0;
-    const stallSeconds = k === 0 && isPaused ? 0 : downloadSeconds - playedSeconds;
-    return {
-      first: k === 0 ? next : plan.first,
-      value: plan.value + gain(k, last, next) - mu * stallSeconds - (k === 0 ? next * tieMargin : 0),
-      stallSeconds: plan.stallSeconds + stallSeconds,
-      timeSeconds: requestSeconds + downloadSeconds,
-      bufferSeconds: bufferSeconds - playedSeconds + playSeconds,
-    };
-  };
-
-  const endSeconds = (plan: PartialPlan) => plan.timeSeconds + plan.bufferSeconds;
-  const dominance: Dominance = isConstant
-    ? {
-        // On a constant path the time makes no difference, and a second of buffer is worth at most mu.
-        order: (plan) => -plan.value - mu * plan.bufferSeconds,
-        holds: (a, b) => a.value >= b.value,
-      }
-    : {
-        order: (plan) => plan.timeSeconds,
-        holds: (a, b) => {
-          const aheadSeconds = endSeconds(a) - endSeconds(b);
-          // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
-          if (aheadSeconds > 0 && options.bufferCap) return false;
-          return a.value + mu * Math.min(0, aheadSeconds) >= b.value;
-        },
-      };
-
-  const root: PartialPlan = {
-    first: -1,
-    value: 0,
-    stallSeconds: 0,
-    timeSeconds: 0,
-    bufferSeconds: state.bufferLevelSeconds / playbackRate,
-  };
-  const firsts = options.first === undefined ? [...ladderBps.keys()] : [options.first];
-  /** The best value of plans that change the representation once at most, after the first segment. */
-  let knownValue = Number.NEGATIVE_INFINITY;
-  for (const first of firsts) {
-    const begun = extend(root, 0, -1, first);
-    for (const rest of ladderBps.keys()) {
-      let plan = begun;
-      for (let k = 1; k < segments; k++) plan = extend(plan, k, k === 1 ? first : rest, rest);
-      if (plan.timeSeconds < Number.POSITIVE_INFINITY) knownValue = Math.max(knownValue, plan.value);
+  constructor(state: PlayerState, path: CapacityPath, options: PlannerOptions) {
+    const { ladderBps, weights, segmentSeconds, playbackRate } = state;
+    this.#state = state;
+    this.#path = path;
+    this.#options = options;
+    this.#segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
+    this.#playSeconds = segmentSeconds / playbackRate;
+    this.#roomSeconds = options.bufferCap
+      ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
+      : Number.POSITIVE_INFINITY;
+    this.#sizesBits = Array.from({ length: this.#segments }, (_, k) => sizesAt(state, k));
+    this.#quality = ladderBps.map((bps) => weights.quality(bps));
+    this.#tieMargin = TIE_TOLERANCE * Math.max(...this.#quality.map(Math.abs));
+    this.#bounds = [ladderBps.map(() => 0)];
+    for (let k = this.#segments - 1; k > 0; k--) {
+      const after = this.#bounds[0]!;
+      this.#bounds.unshift(
+        ladderBps.map((_, last) => Math.max(...after.map((rest, r) => this.#gain(k, last, r) + rest))),
+      );
     }
+    this.#firsts = options.first === undefined ? [...ladderBps.keys()] : [options.first];
   }
 
-  /** Partial plans per last representation. */
-  let plans: PartialPlan[][] = [[root]];
-  for (let k = 0; k < segments; k++) {
-    const extended: PartialPlan[][] = ladderBps.map(() => []);
-    for (const [last, candidates] of plans.entries()) {
-      for (const candidate of candidates) {
-        for (const next of k === 0 ? firsts : ladderBps.keys()) {
-          const plan = extend(candidate, k, last, next);
-          if (
-            plan.timeSeconds < Number.POSITIVE_INFINITY &&
-            plan.value + bounds[k]![next]! >= knownValue - tieMargin / 2
-          ) {
-            extended[next]!.push(plan);
+  best(): Plan {
+    const representations = this.#state.ladderBps;
+    const root: PartialPlan = {
+      first: -1,
+      value: 0,
+      stallSeconds: 0,
+      timeSeconds: 0,
+      bufferSeconds: this.#state.bufferLevelSeconds / this.#state.playbackRate,
+    };
+    const leastValue = this.#knownValue(root) - this.#tieMargin / 2;
+    const dominance = this.#dominance();
+    /** Partial plans per last representation. */
+    let plans: PartialPlan[][] = [[root]];
+    for (let k = 0; k < this.#segments; k++) {
+      const extended: PartialPlan[][] = representations.map(() => []);
+      for (const [last, candidates] of plans.entries()) {
+        for (const candidate of candidates) {
+          for (const next of k === 0 ? this.#firsts : representations.keys()) {
+            const plan = this.#extend(candidate, k, last, next);
+            const isPromising = plan.value + this.#bounds[k]![next]! >= leastValue;
+            if (plan.timeSeconds < Number.POSITIVE_INFINITY && isPromising) extended[next]!.push(plan);
           }
         }
       }
+      plans = extended.map((candidates) => undominated(candidates, dominance));
     }
-    plans = extended.map((candidates) => undominated(candidates, dominance));
+    const { first, value, stallSeconds } = plans.flat().reduce((a, b) => (b.value > a.value ? b : a), NO_PLAN);
+    return { representation: first, value: value + first * this.#tieMargin, stallSeconds, segments: this.#segments };
   }
 
-  const best = plans.flat().reduce((a, b) => (b.value > a.value ? b : a), NO_PLAN);
-  const { first, value, stallSeconds } = best;
-  return { representation: first, value: value + first * tieMargin, stallSeconds, segments };
+  /** What a segment adds to the value if it does not stall. */
+  #gain(k: number, last: number, next: number): number {
+    const { weights, previousBitrateBps, ladderBps, segmentSeconds } = this.#state;
+    const quality = this.#quality;
+    return (
+      (quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS -
+      (k === 0
+        ? switchCost(weights, previousBitrateBps, ladderBps[next]!)
+        : weights.lambda * Math.abs(quality[next]! - quality[last]!))
+    );
+  }
+
+  /** The partial plan with one segment more. */
+  #extend(plan: PartialPlan, k: number, last: number, next: number): PartialPlan {
+    const { started, isPaused, weights } = this.#state;
+    const plays = k > 0 || (started && !isPaused);
+    const waitSeconds = plays ? Math.max(0, plan.bufferSeconds - this.#roomSeconds) : 0;
+    const bufferSeconds = plan.bufferSeconds - waitSeconds;
+    const requestSeconds = plan.timeSeconds + waitSeconds;
+    const downloadSeconds = this.#path.downloadSeconds(requestSeconds, this.#sizesBits[k]![next]!);
+    const playedSeconds = plays ? Math.min(downloadSeconds, bufferSeconds) : 0;
+    const stallSeconds = k === 0 && isPaused ? 0 : downloadSeconds - playedSeconds;
+    const tieCost = k === 0 ? next * this.#tieMargin : 0;
+    return {
+      first: k === 0 ? next : plan.first,
+      value: plan.value + this.#gain(k, last, next) - weights.mu * stallSeconds - tieCost,
+      stallSeconds: plan.stallSeconds + stallSeconds,
+      timeSeconds: requestSeconds + downloadSeconds,
+      bufferSeconds: bufferSeconds - playedSeconds + this.#playSeconds,
+    };
+  }
+
+  /** The best value of plans that change the representation once at most, after the first segment. */
+  #knownValue(root: PartialPlan): number {
+    let knownValue = Number.NEGATIVE_INFINITY;
+    for (const first of this.#firsts) {
+      const begun = this.#extend(root, 0, -1, first);
+      for (const rest of this.#state.ladderBps.keys()) {
+        let plan = begun;
+        for (let k = 1; k < this.#segments; k++) plan = this.#extend(plan, k, k === 1 ? first : rest, rest);
+        if (plan.timeSeconds < Number.POSITIVE_INFINITY) knownValue = Math.max(knownValue, plan.value);
+      }
+    }
+    return knownValue;
+  }
+
+  #dominance(): Dominance {
+    const { mu } = this.#state.weights;
+    const endSeconds = (plan: PartialPlan) => plan.timeSeconds + plan.bufferSeconds;
+    if (this.#path instanceof ConstantPath) {
+      // On a constant path the time makes no difference, and a second of buffer is worth at most mu.
+      return { order: (plan) => -plan.value - mu * plan.bufferSeconds, holds: (a, b) => a.value >= b.value };
+    }
+    return {
+      order: (plan) => plan.timeSeconds,
+      holds: (a, b) => {
+        const aheadSeconds = endSeconds(a) - endSeconds(b);
+        // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
+        if (aheadSeconds > 0 && this.#options.bufferCap) return false;
+        return a.value + mu * Math.min(0, aheadSeconds) >= b.value;
+      },
+    };
+  }
 }
 
 /** Expected QoE and stall of a plan, in words for a decision's reason. */

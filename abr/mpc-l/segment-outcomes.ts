@@ -89,12 +89,12 @@ export class SegmentOutcomes implements Outcomes {
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
   readonly #solve: (latencySeconds: number) => ValueFunction;
-  /** Solved for the first evaluation. */
-  #later: ValueFunction | undefined;
   readonly #latencySeconds: number;
-  /** Per representation: QoE of the segment and cost of the switch to it; size in bits. */
-  readonly #gains: number[];
-  readonly #switchCosts: number[];
+  /** From the first evaluation on: the solved value function; QoE of the segment and cost of the switch, per choice. */
+  #later: ValueFunction | undefined;
+  #gains: readonly number[] = [];
+  #switchCosts: readonly number[] = [];
+  /** Size of each representation in bits. */
   readonly #sizesBits: readonly number[];
   readonly #stallCost: number;
   /** How long the buffer and the new segment play, and when the element stalls. */
@@ -114,15 +114,12 @@ export class SegmentOutcomes implements Outcomes {
     solve: (latencySeconds: number) => ValueFunction,
   ) {
     const { tuning } = options;
-    const { weights, ladderBps, playbackRate } = state;
+    const { playbackRate } = state;
     this.#state = state;
     this.#options = options;
     this.#futures = futures;
     this.#solve = solve;
     this.#latencySeconds = recentLatencySeconds(state);
-    const units = state.segmentSeconds / QOE_UNIT_SECONDS;
-    this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
-    this.#switchCosts = ladderBps.map((bps) => switchCost(weights, state.previousBitrateBps, bps));
     this.#sizesBits = sizesAt(state, 0);
     this.#stallCost = stallCostOf(state, options);
     this.#bufferSeconds = state.bufferLevelSeconds / playbackRate;
@@ -164,7 +161,7 @@ export class SegmentOutcomes implements Outcomes {
    * the tail. As `reconsider` would, a future may abandon a download that is about to stall.
    */
   evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
-    this.#later ??= this.#solve(this.#latencySeconds);
+    if (this.#later === undefined) this.#prepare();
     const futures = this.#futures;
     const playable = this.#playableSeconds;
     const reaction = this.#reactionSeconds;
@@ -195,6 +192,14 @@ export class SegmentOutcomes implements Outcomes {
     }
     const units = futures.count * (this.#state.segmentSeconds / QOE_UNIT_SECONDS);
     return { score: this.#meanWithTail(), qoe: qoeSum / units, stallSeconds: stallSum / futures.count };
+  }
+
+  #prepare(): void {
+    const { ladderBps, weights, segmentSeconds, previousBitrateBps } = this.#state;
+    const units = segmentSeconds / QOE_UNIT_SECONDS;
+    this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
+    this.#switchCosts = ladderBps.map((bps) => switchCost(weights, previousBitrateBps, bps));
+    this.#later = this.#solve(this.#latencySeconds);
   }
 
   /** Score of one future in which the segment arrives after `seconds`. */

@@ -246,16 +246,14 @@ export class ValueFunction {
     const bins = this.#bins;
     const count = this.#count;
     const outcome = this.#outcome;
-    const after = this.#after;
     const abandonable = this.#abandonable;
     const playable = this.#playable;
-    const replacedSeconds = this.#replacedSeconds;
     const onceAbandoned = this.#onceAbandoned;
     const rateBps = this.#rateBps;
     const lastingBps = this.#lastingBps;
     const first = this.#first;
     const end = this.#end;
-    const { qualities, qualityScale, lambda, latencySeconds } = problem;
+    const { qualities, qualityScale, latencySeconds } = problem;
     for (let n = first; n < end; n++) {
       const rate = this.#rateAt(problem, n, rank);
       rateBps[n] = rate;
@@ -285,9 +283,21 @@ export class ValueFunction {
         outcome[table + row + n] = qualityScale * qualities[r]! + this.#valueAfter(table + row, n, takes);
       }
     }
-    for (let lower = 0; lower < count - 1 && abandonableEnd > 0; lower++) {
+    if (abandonableEnd > 0) this.#abandon(problem, rank, abandonableEnd);
+  }
+
+  /** Raises G(b, j, r) of one rank for the points before `end` whose download had better be abandoned. */
+  #abandon({ qualities, qualityScale, lambda }: ValueProblem, rank: number, end: number): void {
+    const count = this.#count;
+    const outcome = this.#outcome;
+    const after = this.#after;
+    const abandonable = this.#abandonable;
+    const replacedSeconds = this.#replacedSeconds;
+    const onceAbandoned = this.#onceAbandoned;
+    const table = rank * count * POINTS;
+    for (let lower = 0; lower < count - 1; lower++) {
       const lowerSeconds = this.#seconds[lower]!;
-      for (let n = first; n < abandonableEnd; n++) {
+      for (let n = this.#first; n < end; n++) {
         replacedSeconds[n] = onceAbandoned[n]! + lowerSeconds[n]!;
         after[n] = this.#valueAfter(table + lower * POINTS, n, replacedSeconds[n]!);
       }
@@ -296,7 +306,7 @@ export class ValueFunction {
         const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
         const row = r * POINTS;
         const seconds = this.#seconds[r]!;
-        for (let n = first; n < abandonableEnd; n++) {
+        for (let n = this.#first; n < end; n++) {
           // A replacement has to arrive sooner.
           if (abandonable[row + n] === 0 || replacedSeconds[n]! >= seconds[n]!) continue;
           const value = gain + after[n]!;

@@ -181,12 +181,18 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       if (k === 0 && !isPaused) ownStall = stalled;
     }
     const end = firstExists + Math.ceil((count + request.buffered) / chunkCount) * segmentSeconds - chunkSeconds;
-    const excessSeconds = live!.latencySeconds + stalled - live!.targetLatencySeconds - NEAR_SECONDS;
-    const lateSeconds = Math.max(0, at - end - Math.max(0, excessSeconds));
-    const stallCost =
-      stallCostOf(this.#state, this.#options) * (stalled + lateSeconds) +
-      weights.mu * liveStallSeconds(this.#options) * stalls;
-    return { score: quality - stallCost, stallSeconds: ownStall };
+    return { score: quality - this.#stallCost(stalls, stalled, at - end), stallSeconds: ownStall };
+  }
+
+  /** `queueSeconds`: from the time at which the plan's last chunk exists to its arrival. */
+  #stallCost(stalls: number, stallSeconds: number, queueSeconds: number): number {
+    const { weights, live } = this.#state;
+    const excessSeconds = live!.latencySeconds + stallSeconds - live!.targetLatencySeconds - NEAR_SECONDS;
+    const lateSeconds = Math.max(0, queueSeconds - Math.max(0, excessSeconds));
+    return (
+      stallCostOf(this.#state, this.#options) * (stallSeconds + lateSeconds) +
+      weights.mu * liveStallSeconds(this.#options) * stalls
+    );
   }
 
   /** The highest bitrate that the link carried of late in this future, less what is late. */
