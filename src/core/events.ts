@@ -96,7 +96,10 @@ export interface Events {
   readonly faults: FaultEvent[];
 }
 
-export function createEvents(logger: Logger | null): Events {
+/** The option `debug`. */
+type Debug = boolean | ((line: string) => void);
+
+export function createEvents({ logger, debug = false }: { logger: Logger | null; debug?: Debug }): Events {
   const listeners = {
     decision: new Set<Listener<'decision'>>(),
     pace: new Set<Listener<'pace'>>(),
@@ -126,6 +129,15 @@ export function createEvents(logger: Logger | null): Events {
       return undefined;
     }
   };
+  /** Writes a line with the session's time and the buffer level, with the option `debug`. */
+  const write = (line: () => string, event: { state: PlayerState }) => {
+    if (!debug) return;
+    const { nowSeconds, bufferLevelSeconds } = event.state;
+    const text = `leo-abr ${nowSeconds.toFixed(1)} s, buffer ${bufferLevelSeconds.toFixed(1)} s: ${line()}`;
+    // biome-ignore lint/suspicious/noConsole: the page has asked for it.
+    const print = debug === true ? console.debug : debug;
+    attempt('listener-failed', 'the option debug failed', () => print(text));
+  };
   return {
     on(type, listener) {
       const set = listeners[type] as Set<typeof listener> | undefined;
@@ -133,8 +145,14 @@ export function createEvents(logger: Logger | null): Events {
       set.add(listener);
       return () => set.delete(listener);
     },
-    decision: (event) => send('decision', event),
-    pace: (event) => send('pace', event),
+    decision(event) {
+      write(() => `${event.kind} ${event.representationId}, ${event.decision.reason}`, event);
+      send('decision', event);
+    },
+    pace(event) {
+      write(() => `rate ${event.playbackRate.toFixed(2)}, ${event.pace.reason}`, event);
+      send('pace', event);
+    },
     fault,
     attempt,
     faults,

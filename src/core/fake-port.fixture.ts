@@ -74,7 +74,7 @@ export function livePort(live: Partial<LivePosition> = {}): FakePort {
 
 /** The core with a fake player. */
 export function adapted(options: LeoAbrOptions, port = new FakePort()) {
-  const events = createEvents(null);
+  const events = createEvents({ logger: null });
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
   const adaptation = new Adaptation(port, resolveLiveOptions(options), events);

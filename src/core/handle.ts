@@ -68,7 +68,7 @@ export function createHandle<O extends object>(
   install: (options: ResolvedOptions, events: Events) => Installation | undefined,
 ): LeoAbrHandle {
   const resolved = resolve(options);
-  const events = createEvents(resolved.logger);
+  const events = createEvents(resolved);
   const installation = events.attempt('unsupported-player', 'the player refused the plugin', () =>
     install(resolved, events),
   );
