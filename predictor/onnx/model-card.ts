@@ -6,7 +6,7 @@
 import { InputError } from '../../abr/errors.ts';
 import { FEATURES } from '../features.ts';
 import { requireAscending, requireNonEmptyArray, requireObject, requireRankCorrelation } from '../json-checks.ts';
-import type { ModelOutline } from '../model-session.ts';
+import type { ModelOutline } from '../model-outline.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';
 export const CARD_SCHEMA = 1;
