@@ -14,14 +14,7 @@ const minifyAgain: Plugin = {
       const result = await minify(code, {
         module: format === 'es',
         ecma: 2022,
-        compress: {
-          passes: 3,
-          keep_fargs: false,
-          sequences: false,
-          conditionals: false,
-          inline: 0,
-          reduce_funcs: false,
-        },
+        compress: { passes: 3, keep_fargs: false, sequences: false },
         mangle: true,
         format: { comments: false, preserve_annotations: false },
         sourceMap: sourcemap !== false,
