@@ -6,18 +6,9 @@
 import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } from '../abr/forecast.ts';
 import { HandoverClock } from './handover-clock/handover-clock.ts';
 import { LinkHistory } from './link-history.ts';
+import type { ModelOutline } from './model-outline.ts';
 import { Recalibration } from './recalibration.ts';
 import type { SubSecond } from './sub-second.ts';
-
-/** The form of a model's outputs. */
-export interface ModelOutline {
-  /** As in a forecast: ascending, > 0. */
-  stepEndsSeconds: readonly number[];
-  /** As in a forecast: an odd number of quantile levels, ascending, in (0, 1). */
-  levels: readonly number[];
-  /** Correlation of the ranks of adjacent steps, measured on unseen sessions: 0 to below 1. */
-  rankCorrelation: number;
-}
 
 export interface ModelSessionOptions {
   /** Use the positions of handovers, once the link has shown them. Default true. */

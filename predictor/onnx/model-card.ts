@@ -13,7 +13,7 @@ import {
   requireText,
 } from '../../abr/errors.ts';
 import { FEATURES } from '../features.ts';
-import type { ModelOutline } from '../model-session.ts';
+import type { ModelOutline } from '../model-outline.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';
 export const CARD_SCHEMA = 1;

@@ -1,6 +1,6 @@
 /** The messages between page and Worker. */
 
-import type { ModelOutline } from '../model-session.ts';
+import type { ModelOutline } from '../model-outline.ts';
 
 /** Absolute URLs. */
 export interface ModelUrls {

@@ -1,12 +1,12 @@
-import { describe, expect, test } from '@jest/globals';
-import { createEvents, type DecisionEvent, type FaultEvent } from './events.ts';
+import { describe, expect, jest, test } from '@jest/globals';
+import { type DecisionEvent, Events, type FaultEvent, type PaceEvent } from './events.ts';
 
 const decision = {} as DecisionEvent;
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 describe('events', () => {
   test('reach their listeners until these unsubscribe', () => {
-    const events = createEvents(null);
+    const events = new Events({ logger: null });
     const seen: string[] = [];
     const stopA = events.on('decision', () => seen.push('a'));
     events.on('decision', () => seen.push('b'));
@@ -18,7 +18,7 @@ describe('events', () => {
   });
 
   test('an unknown event is refused with the names of the events', () => {
-    const events = createEvents(null);
+    const events = new Events({ logger: null });
     expect(() => events.on('decisions' as 'decision', () => {})).toThrow(
       'event: expected decision, pace or fault, got "decisions"',
     );
@@ -26,7 +26,7 @@ describe('events', () => {
 
   test('a fault is reported once per code and source, to listener and logger, after the current call', async () => {
     const warnings: string[] = [];
-    const events = createEvents({ warn: (text) => warnings.push(text) });
+    const events = new Events({ logger: { warn: (text) => warnings.push(text) } });
     const cause = new Error('broken');
     events.fault('controller-failed', 'the controller failed', cause);
     events.fault('controller-failed', 'the controller failed', new Error('again'));
@@ -49,8 +49,36 @@ describe('events', () => {
     expect(warnings).toHaveLength(4);
   });
 
+  test('a decision and a pace are one line each with the option debug', () => {
+    const lines: string[] = [];
+    const state = { nowSeconds: 12.34, bufferLevelSeconds: 8.06 };
+    const emit = (debug?: boolean | ((line: string) => void)) => {
+      const events = new Events({ logger: null, ...(debug !== undefined && { debug }) });
+      const chosen = { kind: 'decide', representationId: 'v2', decision: { reason: 'QoE 3.2' } };
+      events.decision({ ...chosen, state } as DecisionEvent);
+      events.pace({ playbackRate: 0.95, pace: { reason: 'handover ahead' }, state } as PaceEvent);
+      return events.faults.map(({ message }) => message);
+    };
+    emit((line) => lines.push(line));
+    const expected = ['decide v2, QoE 3.2', 'rate 0.95, handover ahead'].map(
+      (text) => `leo-abr 12.3 s, buffer 8.1 s: ${text}`,
+    );
+    expect(lines).toEqual(expected);
+    const console = jest.spyOn(globalThis.console, 'debug').mockImplementation((line) => lines.push(line));
+    emit();
+    emit(false);
+    expect(lines).toHaveLength(2);
+    emit(true);
+    console.mockRestore();
+    expect(lines.slice(2)).toEqual(expected);
+    const fail = () => {
+      throw new Error('broken');
+    };
+    expect(emit(fail)).toEqual(['a listener failed: broken']);
+  });
+
   test('a listener that throws stops neither the others nor the caller', async () => {
-    const events = createEvents(null);
+    const events = new Events({ logger: null });
     let heard = 0;
     events.on('decision', () => {
       throw 'oops';

@@ -83,60 +83,74 @@ export interface Logger {
 /** Runs an action; if it throws, reports a fault and returns undefined, so that no error reaches the player. */
 export type Guard = <T>(action: () => T) => T | undefined;
 
-/** The events of one attachment. */
-export interface Events {
-  on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
-  decision(event: DecisionEvent): void;
-  pace(event: PaceEvent): void;
-  /** Reports the first fault with this code and `what`, in a microtask: `attachLeoAbr` has then returned. */
-  fault(code: FaultCode, what: string, cause?: unknown): void;
-  /** Returns the action's result; if it throws, reports a fault and returns undefined. */
-  attempt<T>(code: FaultCode, what: string, action: () => T): T | undefined;
-  /** Faults so far. */
-  readonly faults: FaultEvent[];
-}
+/** The option `debug`. */
+type Debug = boolean | ((line: string) => void);
 
-export function createEvents(logger: Logger | null): Events {
-  const listeners = {
+/** The events of one attachment. */
+export class Events {
+  /** Faults so far. */
+  readonly faults: FaultEvent[] = [];
+  readonly #listeners = {
     decision: new Set<Listener<'decision'>>(),
     pace: new Set<Listener<'pace'>>(),
     fault: new Set<Listener<'fault'>>(),
   };
-  const faults: FaultEvent[] = [];
-  const send = <K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]) => {
-    for (const listener of [...(listeners[type] as Set<Listener<K>>)]) {
-      attempt('listener-failed', 'a listener failed', () => listener(event));
-    }
-  };
-  const fault = (code: FaultCode, what: string, cause?: unknown) => {
-    if (faults.some((known) => known.code === code && known.message.startsWith(what))) return;
+
+  /** With `debug`, each decision and pace is written as one line, with the session's time and the buffer level. */
+  constructor(private readonly options: { logger: Logger | null; debug?: Debug }) {
+    const { debug } = options;
+    if (!debug) return;
+    // biome-ignore lint/suspicious/noConsole: the page has asked for it.
+    const print = debug === true ? console.debug : debug;
+    const write = ({ nowSeconds, bufferLevelSeconds }: PlayerState, text: string) =>
+      print(`leo-abr ${nowSeconds.toFixed(1)} s, buffer ${bufferLevelSeconds.toFixed(1)} s: ${text}`);
+    this.on('decision', ({ state, kind, representationId, decision }) =>
+      write(state, `${kind} ${representationId}, ${decision.reason}`),
+    );
+    this.on('pace', ({ state, playbackRate, pace }) => write(state, `rate ${playbackRate.toFixed(2)}, ${pace.reason}`));
+  }
+
+  /** Returns a function that removes the listener. */
+  on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {
+    const set = this.#listeners[type] as Set<Listener<K>> | undefined;
+    if (set === undefined) throw new InputError('event', 'decision, pace or fault', type);
+    set.add(listener);
+    return () => set.delete(listener);
+  }
+
+  decision(event: DecisionEvent): void {
+    this.#send('decision', event);
+  }
+
+  pace(event: PaceEvent): void {
+    this.#send('pace', event);
+  }
+
+  /** Reports the first fault with this code and `what`, in a microtask: `attachLeoAbr` has then returned. */
+  fault(code: FaultCode, what: string, cause?: unknown): void {
+    if (this.faults.some((known) => known.code === code && known.message.startsWith(what))) return;
     const message = cause === undefined ? what : `${what}: ${cause instanceof Error ? cause.message : cause}`;
     const event = { code, message, cause };
-    faults.push(event);
+    this.faults.push(event);
     queueMicrotask(() => {
-      logger?.warn(`leo-abr: ${message}`);
-      send('fault', event);
+      this.options.logger?.warn(`leo-abr: ${message}`);
+      this.#send('fault', event);
     });
-  };
-  const attempt = <T>(code: FaultCode, what: string, action: () => T): T | undefined => {
+  }
+
+  /** Returns the action's result; if it throws, reports a fault and returns undefined. */
+  attempt<T>(code: FaultCode, what: string, action: () => T): T | undefined {
     try {
       return action();
     } catch (error) {
-      fault(code, what, error);
+      this.fault(code, what, error);
       return undefined;
     }
-  };
-  return {
-    on(type, listener) {
-      const set = listeners[type] as Set<typeof listener> | undefined;
-      if (set === undefined) throw new InputError('event', 'decision, pace or fault', type);
-      set.add(listener);
-      return () => set.delete(listener);
-    },
-    decision: (event) => send('decision', event),
-    pace: (event) => send('pace', event),
-    fault,
-    attempt,
-    faults,
-  };
+  }
+
+  #send<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
+    for (const listener of [...(this.#listeners[type] as Set<Listener<K>>)]) {
+      this.attempt('listener-failed', 'a listener failed', () => listener(event));
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /** A fake player behind the port: tests set its situation and read the calls it got. */
 
 import { Adaptation } from './adaptation.ts';
-import { createEvents, type DecisionEvent } from './events.ts';
+import { type DecisionEvent, Events } from './events.ts';
 import { resolveLiveOptions } from './live-options.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { Choice, LivePosition, PlayerPort, SegmentRequest, Situation } from './player-port.ts';
@@ -74,7 +74,7 @@ export function livePort(live: Partial<LivePosition> = {}): FakePort {
 
 /** The core with a fake player. */
 export function adapted(options: LeoAbrOptions, port = new FakePort()) {
-  const events = createEvents(null);
+  const events = new Events({ logger: null });
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
   const adaptation = new Adaptation(port, resolveLiveOptions(options), events);

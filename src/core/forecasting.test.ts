@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { createEvents } from './events.ts';
+import { Events } from './events.ts';
 import { Forecasting } from './forecasting.ts';
 
 /** Forecasts 8 Mbit/s by default, and records its arguments. */
@@ -39,7 +39,11 @@ const AT_START = { read: () => ({ nowSeconds: 0 }) };
 describe('Forecasting', () => {
   test("starts all forecasters, passes them the meter's observations, and asks them in order", () => {
     const [first, second] = [new Recorder('first'), new Recorder('second')];
-    const forecasting = new Forecasting({ seed: 3, events: createEvents(null), forecasters: [first, second] });
+    const forecasting = new Forecasting({
+      seed: 3,
+      events: new Events({ logger: null }),
+      forecasters: [first, second],
+    });
     forecasting.start(AT_START);
     const { meter } = forecasting;
     const request = meter.requestSent(0);
@@ -61,7 +65,7 @@ describe('Forecasting', () => {
 
   test('a call of latest() passes complete observations; another session has another meter', () => {
     const recorder = new Recorder('recorder');
-    const forecasting = new Forecasting({ seed: 3, events: createEvents(null), forecasters: [recorder] });
+    const forecasting = new Forecasting({ seed: 3, events: new Events({ logger: null }), forecasters: [recorder] });
     forecasting.start(AT_START);
     const { meter } = forecasting;
     meter.requestSent(0);
@@ -75,7 +79,7 @@ describe('Forecasting', () => {
   });
 
   test('a forecaster that throws or is invalid causes one fault with its name; the next one is asked', async () => {
-    const events = createEvents(null);
+    const events = new Events({ logger: null });
     const [throwing, nonsense, sound] = [new Recorder('throwing'), new Recorder('nonsense'), new Recorder('sound')];
     throwing.answer = () => {
       throw new Error('out of order');
@@ -92,7 +96,7 @@ describe('Forecasting', () => {
   test('forecasters get UTC again after a leap or from a better source', () => {
     const times: number[][] = [];
     const recorder = Object.assign(new Recorder('recorder'), { tellTime: (...time: number[]) => times.push(time) });
-    const forecasting = new Forecasting({ seed: 3, events: createEvents(null), forecasters: [recorder] });
+    const forecasting = new Forecasting({ seed: 3, events: new Events({ logger: null }), forecasters: [recorder] });
     forecasting.start({ read: () => ({ nowSeconds: 0, utcMs: 1e12, utcUncertaintySeconds: 2 }) });
     const at = (nowSeconds: number, utcMs: number, utcUncertaintySeconds = 2) =>
       forecasting.latest({ nowSeconds, utcMs, utcUncertaintySeconds });

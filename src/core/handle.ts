@@ -4,7 +4,7 @@ import type { Decision, Pace } from '../../abr/controller.ts';
 import { InputError } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from './adaptation.ts';
-import { createEvents, type Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
+import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { requestedBitsOf, type SessionRecord } from './session.ts';
@@ -68,7 +68,7 @@ export function createHandle<O extends object>(
   install: (options: ResolvedOptions, events: Events) => Installation | undefined,
 ): LeoAbrHandle {
   const resolved = resolve(options);
-  const events = createEvents(resolved.logger);
+  const events = new Events(resolved);
   const installation = events.attempt('unsupported-player', 'the player refused the plugin', () =>
     install(resolved, events),
   );
@@ -89,7 +89,7 @@ export function createHandle<O extends object>(
       if (!isDetached) installation?.detach();
       isDetached = true;
     },
-    on: events.on,
+    on: (type, listener) => events.on(type, listener),
     get state(): LeoAbrState {
       const { session, clock, pacing } = installation?.adaptation ?? {};
       const { number = 0, wastedBits = 0, decision, forecast }: Partial<SessionRecord> = session?.record ?? {};

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { createEvents } from './events.ts';
+import { Events } from './events.ts';
 import { resolveLiveOptions } from './live-options.ts';
 import { resolveMpcDOptions } from './mpc-d-options.ts';
 import { CONTROLLER_NAMES, type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
@@ -137,7 +137,7 @@ describe('resolveLiveOptions', () => {
 
   test("forecasts what the link does within a second; the main entry's forecasts are otherwise the same", () => {
     const forecastOf = (resolve: typeof resolveOptions) => {
-      const surroundings = { events: createEvents(null), origin: () => undefined };
+      const surroundings = { events: new Events({ logger: null }), origin: () => undefined };
       const forecasting = resolve({ prior: false }).newForecasting!(surroundings);
       forecasting.start({ read: () => ({ nowSeconds: 0 }) });
       const request = forecasting.meter.requestSent(0);

@@ -47,6 +47,8 @@ export interface CommonOptions {
   seed?: number;
   /** Faults are written here as well as emitted; `null` for nowhere. Default `console`. */
   logger?: Logger | null;
+  /** One line per decision and pace: `true` for `console.debug`, or a function that gets it. Default false. */
+  debug?: boolean | ((line: string) => void);
 }
 
 /** The shared options with defaults. `sizes` and `horizon` have none. */
@@ -77,6 +79,7 @@ export const COMMON_CHECKS: Checks<CommonOptions> = {
   live: ['an object', (value) => typeof value === 'object' && value !== null],
   cmcd: SWITCH,
   seed: [`a whole number from 0 to ${LARGEST_SEED}`, isWhole(0, LARGEST_SEED)],
+  debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
 };
 
@@ -112,6 +115,7 @@ export function resolveCommon(options: CommonOptions): SharedOptions {
     seed = 1,
     qoe = 'linear',
     logger = console,
+    debug = false,
     timeSource = DEVICE_CLOCK,
     sizes,
     live = {},
@@ -119,7 +123,7 @@ export function resolveCommon(options: CommonOptions): SharedOptions {
   } = options;
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
-  return { seed, qoe, logger, timeSource, sizes, live, cmcd };
+  return { seed, qoe, logger, debug, timeSource, sizes, live, cmcd };
 }
 
 export function has(value: unknown, ...methods: string[]): boolean {

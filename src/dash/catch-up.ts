@@ -27,7 +27,7 @@ export function createCatchUp(
 ): CatchUp {
   let restore: (() => void) | undefined;
   const rate = new ElementRate({
-    element: gauge.element,
+    element: () => gauge.element(),
     // `player.seek()` would make dash.js take a new latency for the viewer's choice.
     nowSeconds() {
       const latencySeconds = clock.latencySeconds();

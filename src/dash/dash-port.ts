@@ -3,9 +3,9 @@
 import type { Representation, RulesContext } from 'dashjs';
 import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort } from '../core/player-port.ts';
-import { type BufferGauge, bufferGauge } from './buffer-gauge.ts';
+import { BufferGauge } from './buffer-gauge.ts';
 import type { createCatchUp } from './catch-up.ts';
-import { type LiveClock, liveClock } from './live-clock.ts';
+import { LiveClock } from './live-clock.ts';
 import { type DashPlayer, originOf, setting } from './player.ts';
 import { allowedRepresentations, readSituation } from './situation.ts';
 
@@ -24,8 +24,8 @@ export function dashPort(
   options: { live: LiveOptions },
   newCatchUp?: typeof createCatchUp,
 ): DashPort {
-  const gauge = bufferGauge(player);
-  const clock = liveClock(player, gauge.playheadSeconds);
+  const gauge = new BufferGauge(player);
+  const clock = new LiveClock(player, gauge);
   const catchUp = newCatchUp?.(player, options, { gauge, clock });
   let latest: RulesContext | undefined;
 

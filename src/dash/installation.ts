@@ -6,8 +6,10 @@ import { createHandle, type Installation, type LeoAbrHandle } from '../core/hand
 import { EMITTER_METHODS, listen } from '../core/listen.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
 import { UndoList } from '../core/undo-list.ts';
+import type { BufferLevelEvent } from './buffer-gauge.ts';
 import type { createCatchUp } from './catch-up.ts';
 import { dashPort } from './dash-port.ts';
+import type { TimeOffsetEvent } from './live-clock.ts';
 import { type DashPlayer, whyUnsupported } from './player.ts';
 import { requestHandlers } from './requests.ts';
 import { SWITCH_RULE, switchRule } from './rules.ts';
@@ -84,8 +86,8 @@ function install(
         if (session.seeked()) port.gauge.forget();
       },
       playbackPlaying: () => session.playing(),
-      bufferLevelUpdated: port.gauge.update,
-      updateTimeSyncOffset: port.clock.synchronised,
+      bufferLevelUpdated: (event: BufferLevelEvent) => port.gauge.update(event),
+      updateTimeSyncOffset: (event: TimeOffsetEvent) => port.clock.synchronised(event),
       quotaExceeded() {
         port.gauge.isQuotaExceeded = true;
       },
