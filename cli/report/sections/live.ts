@@ -162,7 +162,7 @@ function frontFigures(front: Front, scope: Scope): Block {
             .filter(({ row }) => row.algorithm === algorithm)
             .map((point) => ({ x: point.live.latencySecondsMean, y: of(point) })),
         })),
-        { width: 520, height: 320, dots: true, x, y: axisOf(what, points.map(of), 0) },
+        { width: 520, height: 320, x, y: axisOf(what, points.map(of), 0) },
       ),
   });
   return {
