@@ -97,6 +97,55 @@ export function benchCommand(io: CommandIo): Command {
 
 async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   const { stderr } = io;
+  const { benchmark, kernel, notes } = await prepareBench(flags, io);
+  const { perLine, timings, remains: sessions, scenario, own, foldModels } = benchmark;
+  const sink = new SessionSink(benchmark, notes, { io, raw: flags.raw ?? rawBeside(benchmark.out) });
+  const pageDirectory = builtPage();
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  let givenUp: number;
+  try {
+    const rejected = await runBench({
+      ...{ sessions, scenario, pageDirectory, own, timings },
+      ...(kernel && { startLink: (played) => BenchLink.start(kernel, played) }),
+      // `bench` reads models of the built-in forecaster only.
+      ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
+      ...{ contexts: notes.contexts, lateShare: notes.lateShare!, signal: stop.signal },
+      calibrationSeconds: CALIBRATION_SECONDS,
+      onPart: (part) => notes.parts.push(part),
+      onPlayed: (all) => sink.add(all),
+    });
+    givenUp = rejected.length;
+  } catch (error) {
+    if (!(error instanceof BrowserNotFoundError)) throw error;
+    stderr.write(`leo-abr: ${error.message}\n`);
+    throw new ExitWith(EXIT_FAULT);
+  } finally {
+    stopListening();
+  }
+  const { played, progress, withNotes } = sink;
+  progress.end(played.length / perLine);
+  stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
+
+  const isComplete = benchmark.done.length + played.length === benchmark.plan.sessions.length * perLine;
+  if (!isComplete) {
+    if (givenUp === 0) leavePartial(withNotes, played, io, 'interrupted');
+    leavePartial(
+      withNotes,
+      played,
+      io,
+      `${givenUp} ${unitOf(benchmark)} were rejected at every attempt`,
+      EXIT_REJECTED,
+    );
+  }
+  const { results, json } = benchmarkJson(withNotes, played, true);
+  writeOutput(benchmark.out, json, io.stdout);
+  stderr.write(summaryTable(results.summary));
+  if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
+}
+
+/** Checks every flag before the first session. */
+async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   const tier = TIERS.find((name) => name === flags.tier);
   if (tier === undefined) throw new InputError('--tier', `one of ${TIERS.join(', ')}`, flags.tier);
   const player = PLAYERS.find((name) => name === flags.player);
@@ -107,101 +156,78 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
-  const { household, perLine } = benchmark;
-  if (household !== undefined) requireEqualShares(household);
+  if (benchmark.household !== undefined) requireEqualShares(benchmark.household);
   requireMedia(benchmark.scenario);
-  const contexts =
-    kernel !== undefined
-      ? 1
-      : flags.contexts === undefined
-        ? defaultContexts(benchmark.scenario)
-        : wholeNumber(flags.contexts, '--contexts', { min: 1, max: 64 });
+  const chosenContexts = () =>
+    flags.contexts === undefined
+      ? defaultContexts(benchmark.scenario)
+      : wholeNumber(flags.contexts, '--contexts', { min: 1, max: 64 });
+  const contexts = kernel === undefined ? chosenContexts() : 1;
   const lateShare = decimalNumber(flags.lateShare, '--late-share', {
     expected: 'a share from 0 to 1',
     holds: (share) => share <= 1,
   });
   requireSameTier(benchmark, tier, kernel);
-  const raw = new RawFile(flags.raw ?? rawBeside(benchmark.out), benchmark.done.length > 0);
-  const pageDirectory = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
-  if (pageDirectory === undefined) {
-    throw new Error(`the benchmark's page is not built (npm run build): nothing in ${PAGE_DIRECTORIES.join(', ')}`);
-  }
-
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  const played: SessionResult[] = [];
   const notes: BenchNotes = {
-    rejectedRuns: 0,
-    parts: [],
+    ...{ rejectedRuns: 0, parts: [] },
     ...(benchmark.resumedTool && benchNotesOf(benchmark.resumedTool)),
     tier,
     ...(kernel && { kernel: { congestionControl: kernel.congestionControl, impairment: kernel.impairment } }),
     contexts,
     lateShare,
   };
-  const withNotes = (): Benchmark => ({ ...benchmark, tool: { ...benchmark.tool, bench: notes } });
-  const unit = household ? 'households' : 'sessions';
-  const progress = new Progress(stderr, benchmark.remains.length, unit);
-  const onPlayed = (sessions: readonly PlayedSession[]) => {
+  return { benchmark, kernel, notes };
+}
+
+function builtPage(): string {
+  const found = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
+  if (found !== undefined) return found;
+  throw new Error(`the benchmark's page is not built (npm run build): nothing in ${PAGE_DIRECTORIES.join(', ')}`);
+}
+
+function unitOf({ household }: Benchmark): string {
+  return household ? 'households' : 'sessions';
+}
+
+/** Takes the sessions as they end: keeps the accepted ones, and writes partial results and raw records. */
+class SessionSink {
+  readonly played: SessionResult[] = [];
+  readonly progress: Progress;
+  readonly #raw: RawFile;
+
+  constructor(
+    private readonly benchmark: Benchmark,
+    private readonly notes: BenchNotes,
+    private readonly options: { io: CommandIo; raw: string | undefined },
+  ) {
+    this.#raw = new RawFile(options.raw, benchmark.done.length > 0);
+    this.progress = new Progress(options.io.stderr, benchmark.remains.length, unitOf(benchmark));
+  }
+
+  /** The benchmark with the notes so far. */
+  get withNotes(): Benchmark {
+    return { ...this.benchmark, tool: { ...this.benchmark.tool, bench: this.notes } };
+  }
+
+  add(sessions: readonly PlayedSession[]): void {
+    const { notes, played, benchmark } = this;
+    const { io } = this.options;
     for (const session of sessions) {
-      raw.append(session);
+      this.#raw.append(session);
       report(session, io);
       if (session.rejected === undefined) played.push(session.result);
       else notes.rejectedRuns++;
       const { userAgent, playerVersion } = session.record;
       notes.userAgent = userAgent;
-      notes.playerVersions = {
-        ...notes.playerVersions,
-        [browserAlgorithm(session.planned.algorithm).player]: playerVersion,
-      };
+      const { player } = browserAlgorithm(session.planned.algorithm);
+      notes.playerVersions = { ...notes.playerVersions, [player]: playerVersion };
     }
-    progress.update(played.length / perLine);
-    if (benchmark.out === STANDARD_OUTPUT) return;
+    this.progress.update(played.length / benchmark.perLine);
     // A killed command loses only what was under way.
-    writeOutput(benchmark.out, benchmarkJson(withNotes(), played, false).json, io.stdout);
-  };
-
-  let givenUp: number;
-  try {
-    const { scenario, timings, remains: sessions } = benchmark;
-    const rejected = await runBench({
-      sessions,
-      scenario,
-      pageDirectory,
-      own: benchmark.own,
-      ...(kernel && { startLink: (played) => BenchLink.start(kernel, played) }),
-      // `bench` reads models of the built-in forecaster only.
-      ...(benchmark.foldModels && { models: benchmark.foldModels as Readonly<Record<string, ModelFile>> }),
-      contexts,
-      lateShare,
-      timings,
-      signal: stop.signal,
-      calibrationSeconds: CALIBRATION_SECONDS,
-      onPart: (part) => notes.parts.push(part),
-      onPlayed,
-    });
-    givenUp = rejected.length;
-  } catch (error) {
-    if (error instanceof BrowserNotFoundError) {
-      stderr.write(`leo-abr: ${error.message}\n`);
-      throw new ExitWith(EXIT_FAULT);
+    if (benchmark.out !== STANDARD_OUTPUT) {
+      writeOutput(benchmark.out, benchmarkJson(this.withNotes, played, false).json, io.stdout);
     }
-    throw error;
-  } finally {
-    stopListening();
   }
-  progress.end(played.length / perLine);
-  stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
-
-  const isComplete = benchmark.done.length + played.length === benchmark.plan.sessions.length * perLine;
-  if (!isComplete) {
-    if (givenUp === 0) leavePartial(withNotes(), played, io, 'interrupted');
-    leavePartial(withNotes(), played, io, `${givenUp} ${unit} were rejected at every attempt`, EXIT_REJECTED);
-  }
-  const { results, json } = benchmarkJson(withNotes(), played, true);
-  writeOutput(benchmark.out, json, io.stdout);
-  stderr.write(summaryTable(results.summary));
-  if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 
 function requireEqualShares({ players, traffic }: Household): void {

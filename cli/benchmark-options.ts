@@ -114,45 +114,30 @@ export function addBenchmarkOptions(command: Command): Command {
     .addHelpText('after', `\nHouseholds: ${Object.keys(HOUSEHOLDS).join(', ')}.`);
 }
 
-/**
- * Checks every flag and the output file before the first session. `requireAlgorithm` throws for a name that the command
- * cannot play. Notes for the user go to `stderr`.
- */
+interface Surroundings {
+  /** Throws for a name that the command cannot play. */
+  requireAlgorithm(
+    name: string,
+    asked: { own: OwnControllers; flag: string; scenario: ResolvedScenario; household: Household | undefined },
+  ): void;
+  /** The name in plan and results of a name in a flag. Default: the same. */
+  nameOf?(name: string): string;
+  /** For notes to the user. */
+  stderr: Output;
+}
+
+/** Checks every flag and the output file before the first session. */
 export async function prepareBenchmark(
   command: 'simulate' | 'bench',
   given: unknown,
-  surroundings: {
-    requireAlgorithm(
-      name: string,
-      asked: { own: OwnControllers; flag: string; scenario: ResolvedScenario; household: Household | undefined },
-    ): void;
-    /** The name in plan and results of a name in a flag. Default: the same. */
-    nameOf?(name: string): string;
-    stderr: Output;
-  },
+  surroundings: Surroundings,
 ): Promise<Benchmark> {
   const flags = given as Flags;
-  const { requireAlgorithm, nameOf = (name: string) => name, stderr } = surroundings;
+  const { nameOf = (name: string) => name, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
   const baseline = nameOf(flags.baseline);
   const household = flags.household === undefined ? undefined : householdOption(flags.household, command);
-  const named = [
-    ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
-    { name: baseline, flag: '--baseline' },
-    ...(household?.players ?? []).flatMap(({ algorithm }) =>
-      algorithm ? [{ name: algorithm, flag: '--household' }] : [],
-    ),
-  ];
-  const split = named.map(({ name, flag }) => ({ name, flag, ...splitAlgorithm(name, flag) }));
-  const own = await bundleAlgorithms(split.map(({ controller }) => controller).filter(isOwnAlgorithm));
-  const controllers = await importOwnAlgorithms(own);
-  const scenario = scenarioOf(flags);
-  for (const { name, flag, catchUp } of split) {
-    requireAlgorithm(name, { own: controllers, flag, scenario, household });
-    if (catchUp !== undefined && scenario.live === undefined) {
-      throw new InputError(flag, 'a catch-up only in a live scenario', name);
-    }
-  }
+  const { scenario, own } = await checkAlgorithms({ algorithms, baseline, household }, flags, surroundings);
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
@@ -169,41 +154,47 @@ export async function prepareBenchmark(
     ...(shard && { shard }),
     ...(household && { household }),
   });
-  const perLine = household?.players.length ?? 1;
   noteLeftOut(plan, scenario, stderr);
+  const { foldModels: modelsFile, out, timings } = flags;
   const tool: ToolInfo = {
-    name: TOOL_NAME,
-    version: TOOL_VERSION,
-    command,
-    commit: toolCommit(),
-    seed,
-    baseline,
-    starts: flags.starts,
+    ...{ name: TOOL_NAME, version: TOOL_VERSION, command, commit: toolCommit(), seed, baseline, starts: flags.starts },
     ...(household && { household }),
     ...(plan.leftOut.length > 0 && { leftOut: plan.leftOut }),
-    ...(flags.foldModels !== undefined && { foldModels: flags.foldModels }),
+    ...(modelsFile !== undefined && { foldModels: modelsFile }),
     ...(shard && {
       shard: `${shard.index}/${shard.count}`,
       work: workDigest({ traces, starts, algorithms, foldModels }),
     }),
     ...(own.length > 0 && { algorithmFiles: Object.fromEntries(own.map((one) => [one.name, sha256(one.source)])) }),
   };
-  const { done, remains, resumedTool } = resumed({ flags, plan, perLine, scenario, tool, stderr });
-  return {
-    scenario,
-    household,
-    algorithms,
-    own,
-    plan,
-    perLine,
-    done,
-    remains,
-    timings: flags.timings === true,
-    foldModels,
-    tool,
-    ...(resumedTool && { resumedTool }),
-    out: flags.out,
-  };
+  const perLine = household?.players.length ?? 1;
+  const progress = resumed({ flags, plan, perLine, scenario, tool, stderr });
+  const options = { scenario, household, algorithms, own, foldModels, timings: timings === true, out };
+  return { ...options, plan, perLine, tool, ...progress };
+}
+
+/** The scenario, and the user's algorithm files. Throws for an algorithm that the command cannot play. */
+async function checkAlgorithms(
+  { algorithms, baseline, household }: Pick<Benchmark, 'algorithms' | 'household'> & { baseline: string },
+  flags: Flags,
+  { requireAlgorithm }: Surroundings,
+): Promise<Pick<Benchmark, 'scenario' | 'own'>> {
+  const seated = (household?.players ?? []).flatMap(({ algorithm }) => algorithm ?? []);
+  const named = [
+    ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
+    { name: baseline, flag: '--baseline' },
+    ...seated.map((name) => ({ name, flag: '--household' })),
+  ].map((one) => ({ ...one, ...splitAlgorithm(one.name, one.flag) }));
+  const own = await bundleAlgorithms(named.map(({ controller }) => controller).filter(isOwnAlgorithm));
+  const controllers = await importOwnAlgorithms(own);
+  const scenario = scenarioOf(flags);
+  for (const { name, flag, catchUp } of named) {
+    requireAlgorithm(name, { own: controllers, flag, scenario, household });
+    if (catchUp !== undefined && scenario.live === undefined) {
+      throw new InputError(flag, 'a catch-up only in a live scenario', name);
+    }
+  }
+  return { scenario, own };
 }
 
 /** The results document. `complete` false marks partial results, which `--resume` continues. */

@@ -83,7 +83,11 @@ describe('simulate', () => {
     expect(stderr).toMatch(/algorithm +n +QoE +Mbit\/s +stalls\/min/);
     const { scenario, sessions, summary } = parseResults(readFileSync(at('live.json'), 'utf8'), 'live.json');
     expect(scenario.live!.targetLatencySeconds).toBe(1.5);
-    expect(sessions.every(({ live }) => live!.latencySecondsMean < 3)).toBe(true);
+    // The link stalls players, which adds to the latency of both targets: only the difference shows the target.
+    const { stdout: ownTarget } = await run(simulateArgs(flags));
+    for (const [i, { live }] of parseResults(ownTarget, 'stdout').sessions.entries()) {
+      expect(sessions[i]!.live!.latencySecondsMean).toBeLessThan(live!.latencySecondsMean - 1.5);
+    }
     expect(summary[1]!.live!.latencySecondsMean).not.toBe(summary[0]!.live!.latencySecondsMean);
     expect(summary[1]!.vsBaseline!.live!.latencySecondsDiff.value).toBeDefined();
 

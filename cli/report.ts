@@ -46,7 +46,7 @@ async function report(
   const runs = runsOf(read);
 
   // Imported here, so that other commands start without the plotting library.
-  const { reportFiles } = await import('./report/report-files.ts');
+  const { reportFiles } = await import('./report/report-document.ts');
   const written = reportFiles(runs, { ...(title !== undefined && { title }), ...(traces && { traces }) });
   writeFilesAtomically(Object.entries(written).map(([name, pieces]) => [join(out, name), pieces]));
   io.stderr.write(`index.html, report.md and sessions.csv in ${out}\n`);

@@ -13,8 +13,6 @@ import { parseService } from './service-status.ts';
  */
 export const MAX_PLAYERS = 4;
 
-export type TimelineWindow = 'session' | 'minute';
-
 /** A link each, or one link for all players. */
 export type LinkSharing = 'own' | 'shared';
 
@@ -26,7 +24,6 @@ export interface Choice {
   /** Second of the trace at which the session begins. */
   startSeconds: number;
   link: LinkSharing;
-  window: TimelineWindow;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
   /** The prediction service that MPC-L asks first: empty for none, `link` for one on the replayed link, or an address. */
@@ -52,7 +49,6 @@ export function defaultChoice({ traces }: Catalogue): Choice {
     scenario: DEFAULT_SCENARIO,
     startSeconds: 0,
     link: 'own',
-    window: 'session',
     risk: DEFAULT_RISK,
     service: '',
   };
@@ -95,7 +91,6 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   choice.scenario = oneOf('scenario', Object.keys(SCENARIOS), choice.scenario);
   choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
   choice.link = oneOf('link', ['own', 'shared'], choice.link);
-  choice.window = oneOf('window', ['session', 'minute'], choice.window);
   choice.risk = numberUpTo('risk', 1, '', choice.risk);
 
   try {
@@ -107,13 +102,12 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
 }
 
 /** The choice as a query string, with its question mark. */
-export function formatChoice({ players, trace, scenario, startSeconds, link, window, risk, service }: Choice): string {
+export function formatChoice({ players, trace, scenario, startSeconds, link, risk, service }: Choice): string {
   const parameters = new URLSearchParams({
     trace,
     scenario,
     start: String(startSeconds),
     ...(link === 'shared' && { link }),
-    window,
     risk: String(risk),
     ...(service !== '' && { service }),
   });

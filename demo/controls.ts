@@ -27,7 +27,6 @@ export class Controls {
   readonly #scenario = byId<HTMLSelectElement>('scenario');
   readonly #sharing = byId<HTMLSelectElement>('sharing');
   readonly #linkNote = byId('link-note');
-  readonly #window = byId<HTMLSelectElement>('window');
   readonly #risk = byId<HTMLInputElement>('risk');
   readonly #service = byId<HTMLSelectElement>('service');
   readonly #address = byId<HTMLInputElement>('service-address');
@@ -45,7 +44,6 @@ export class Controls {
         onChoice({ startSeconds: Number(this.#start.value) });
     });
     this.#sharing.addEventListener('change', () => onChoice({ link: this.#sharing.value as Choice['link'] }));
-    this.#window.addEventListener('change', () => onChoice({ window: this.#window.value as Choice['window'] }));
     this.#risk.addEventListener('change', () => {
       if (this.#risk.value !== '' && this.#risk.reportValidity()) onChoice({ risk: Number(this.#risk.value) });
     });
@@ -106,7 +104,6 @@ export class Controls {
     this.#sharing.value = choice.link;
     const note = choice.link === 'shared' ? 'All players share one' : 'Each player streams over its own copy of one';
     setText(this.#linkNote, `${note} replayed satellite link, on one clock.`);
-    this.#window.value = choice.window;
     this.#risk.value = String(choice.risk);
     const isAddress = choice.service !== '' && choice.service !== LINK_SERVICE;
     this.#service.value = isAddress ? ADDRESS : choice.service;

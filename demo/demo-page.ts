@@ -16,7 +16,7 @@ import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run.
 import { RunViews } from './run-views.ts';
 import { linkServiceProblem, ServiceLink } from './service-link.ts';
 import { LINK_SERVICE } from './service-status.ts';
-import { savePicture, saveResults } from './take-away.ts';
+import { saveResults } from './take-away.ts';
 import { Timeline } from './timeline-model.ts';
 import { removeWorker } from './worker-origin.ts';
 
@@ -83,9 +83,7 @@ export class DemoPage {
       problems.push(`The page's address asks for a prediction service on the link. ${noLinkService}`);
     }
     if (problems.length > 0) notices.show('address', { kind: 'hint', text: problems.join(' ') });
-    this.#views.window = choice.window;
     this.#makePanels();
-    byId('save-picture').addEventListener('click', () => void (this.#run && savePicture(this.#run, this.#views)));
     byId('save-results').addEventListener('click', () => void (this.#run && saveResults(this.#run)));
     byId('worker').hidden = !origin.isWorker;
     byId('remove-worker').addEventListener('click', () => void this.#removeWorker());
@@ -102,19 +100,10 @@ export class DemoPage {
     this.#notices.show('worker', { kind: 'hint', text: 'The service worker is removed; the players ended.', action });
   }
 
-  /** Applies a change. All players start again, unless only the timeline's window changed. */
+  /** Applies a change: all players start again. */
   #choose(change: Partial<Choice>): void {
     this.#choice = { ...this.#choice, ...change };
-    if (Object.keys(change).join() !== 'window') void this.#start();
-    else {
-      this.#showChoice();
-      this.#views.window = this.#choice.window;
-    }
-  }
-
-  #showChoice(): void {
-    history.replaceState(null, '', formatChoice(this.#choice));
-    this.#controls.show(this.#choice, this.#traces);
+    void this.#start();
   }
 
   /** Replays a trace of the viewer. */
@@ -182,7 +171,8 @@ export class DemoPage {
       await nextTask();
       return isOvertaken();
     };
-    this.#showChoice();
+    history.replaceState(null, '', formatChoice(this.#choice));
+    this.#controls.show(this.#choice, this.#traces);
     this.#endRun();
     this.#notices.clear('run');
     const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, service } = this.#choice;

@@ -1,6 +1,5 @@
 /** The views of a run. All show the same moment: the one pointed at, else the chosen one, else now. */
 
-import type { TimelineWindow } from './choice.ts';
 import { DecisionView } from './decision-view.ts';
 import { byId, element, setText } from './dom.ts';
 import { decimal } from './format.ts';
@@ -36,11 +35,6 @@ export class RunViews {
     this.#live.addEventListener('click', () => this.#choose(undefined));
   }
 
-  set window(window: TimelineWindow) {
-    this.timeline.window = window;
-    this.#drawMoment();
-  }
-
   /** Replaces the run, over several tasks; call draw() to show it. */
   async begin(run: Run): Promise<void> {
     this.#run = run;
@@ -73,11 +67,6 @@ export class RunViews {
     this.#announce(this.#run);
   }
 
-  /** A player's QoE so far; undefined before its first segment. */
-  qoeOf(place: number): number | undefined {
-    return this.#race.standings().find((one) => one.place === place)?.qoe;
-  }
-
   #choose(seconds: number | undefined): void {
     if (this.#run === undefined) return;
     this.#chosenSeconds = seconds === undefined ? undefined : Math.min(seconds, nowSecondsOf(this.#run));
@@ -91,9 +80,7 @@ export class RunViews {
     const isLive = this.#chosenSeconds === undefined && this.#pointedSeconds === undefined;
     const moment = this.#pointedSeconds ?? this.#chosenSeconds ?? nowSecondsOf(run);
     const text = this.#moment.draw(moment);
-    const { from, to } = this.timeline.range;
-    this.#scrubber.min = String(from);
-    this.#scrubber.max = String(to);
+    this.#scrubber.max = String(run.timeline.endSeconds);
     this.#scrubber.value = String(moment);
     this.#scrubber.setAttribute('aria-valuetext', text);
     this.#live.setAttribute('aria-pressed', String(this.#chosenSeconds === undefined));

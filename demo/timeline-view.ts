@@ -23,9 +23,6 @@ import {
 /** Width of the y axes in CSS pixels, the same for all lanes so that their times align. */
 const GUTTER = 46;
 const AXIS_HEIGHT = 26;
-const MINUTE_SECONDS = 60;
-/** Seconds of the future in the one-minute window. */
-const AHEAD_SECONDS = 10;
 /** Room above the highest value of a lane. */
 const HEADROOM = 1.05;
 /** By place of the player, so that lines differ by more than colour. */
@@ -65,7 +62,6 @@ export class TimelineView {
   /** The lanes in the page: those of the previous run stay until replaced. */
   #shown: Lane[] = [];
   #run: Run | undefined;
-  #isMinute = false;
   #builtNarrow = false;
   #nowSeconds = 0;
   #markedSeconds: number | undefined;
@@ -102,20 +98,6 @@ export class TimelineView {
     }
   }
 
-  /** `minute`: only the last minute, moving; else the whole session. */
-  set window(window: 'session' | 'minute') {
-    this.#isMinute = window === 'minute';
-    this.draw();
-  }
-
-  /** Seconds in view. */
-  get range(): { from: number; to: number } {
-    const end = this.#run?.timeline.endSeconds ?? MINUTE_SECONDS;
-    if (!this.#isMinute) return { from: 0, to: end };
-    const to = Math.max(MINUTE_SECONDS, this.#nowSeconds + AHEAD_SECONDS);
-    return { from: to - MINUTE_SECONDS, to };
-  }
-
   /** Marks a second in all lanes; undefined for none. */
   mark(seconds: number | undefined): void {
     this.#markedSeconds = seconds;
@@ -137,21 +119,14 @@ export class TimelineView {
     const { timeline, players } = run;
     this.#nowSeconds = Math.max(0, ...players.map(({ record }) => record.nowSeconds));
     const tracks = players.map(({ record }) => timeline.track(record));
-    const { from, to } = this.range;
+    const max = timeline.endSeconds;
     for (const { plot, dataOf } of this.#lanes) {
       plot.batch(() => {
         plot.setData(dataOf(timeline, tracks), false);
-        plot.setScale('x', { min: from, max: to });
+        plot.setScale('x', { min: 0, max });
       });
     }
     this.#placeMarker();
-  }
-
-  canvases(): { canvas: HTMLCanvasElement; title: string }[] {
-    return this.#lanes.map(({ plot }) => ({
-      canvas: plot.ctx.canvas,
-      title: plot.root.parentElement?.querySelector('h3')?.textContent ?? '',
-    }));
   }
 
   /** Steps that build the lanes from the top, each in the place of a previous one. */
@@ -326,7 +301,7 @@ export class TimelineView {
         padding: [6, 14, hasTimes ? 0 : 7, 0],
         cursor: { show: false },
         legend: { show: false },
-        scales: { x: { time: false, auto: false, min: 0, max: MINUTE_SECONDS }, y: { range: y.range } },
+        scales: { x: { time: false, auto: false, min: 0, max: timeline.endSeconds }, y: { range: y.range } },
         axes: [
           {
             ...axis,
@@ -391,17 +366,14 @@ export class TimelineView {
     if (plot === undefined) return undefined;
     const { left } = plot.over.getBoundingClientRect();
     const seconds = plot.posToVal(event.clientX - left, 'x');
-    const { from } = this.range;
-    return Math.min(this.#nowSeconds, Math.max(from, seconds));
+    return Math.min(this.#nowSeconds, Math.max(0, seconds));
   }
 
   #placeMarker(): void {
     const plot = this.#lanes[0]?.plot;
     const seconds = this.#markedSeconds;
-    const { from, to } = this.range;
-    const isInView = plot !== undefined && seconds !== undefined && seconds >= from && seconds <= to;
-    this.#marker.hidden = !isInView;
-    if (!isInView) return;
+    this.#marker.hidden = plot === undefined || seconds === undefined;
+    if (plot === undefined || seconds === undefined) return;
     const x = plot.valToPos(seconds, 'x') + plot.over.offsetLeft;
     this.#marker.style.transform = `translateX(${x.toFixed(1)}px)`;
   }

@@ -29,16 +29,10 @@ export interface Series<Point> {
 }
 
 const SOFT = 'var(--text-soft)';
-const BAND_STYLE = { y1: '0', y2: '1', fill: 'var(--capacity)', fillOpacity: 0.6 } as const;
 
 function grid(): Plot.Markish[] {
   const style = { stroke: 'var(--line)', strokeOpacity: 1 };
   return [Plot.gridX(style), Plot.gridY(style)];
-}
-
-function diagonalMark(domain: readonly [number, number]): Plot.Markish {
-  const same = (value: number) => value;
-  return Plot.line(domain, { x: same, y: same, stroke: SOFT, strokeDasharray: '4 3' });
 }
 
 function dashed({ dash }: SeriesStyle): { strokeDasharray?: string } {
@@ -96,39 +90,29 @@ export interface LineChartOptions {
   height: number;
   x: Axis;
   y: Axis;
-  /** Range of y to aim at; shaded. */
-  band?: readonly [number, number];
-  /** Draws y = x. */
-  diagonal?: boolean;
-  /** Marks the points. */
-  dots?: boolean;
 }
 
 export interface Axis {
   label: string;
   domain: readonly [number, number];
-  ticks?: readonly number[];
-  tickFormat?: string | ((value: number) => string);
 }
 
 /** Lines on two linear axes, interrupted where y is null. Values beyond the y axis are drawn at its end. */
 export function lineChart(
   series: readonly Series<{ x: number; y: number | null }>[],
-  { x, y, band, diagonal, dots, ...size }: LineChartOptions,
+  { x, y, ...size }: LineChartOptions,
 ): string {
   return svgOf({
     ...{ ...size, marginLeft: 46, marginBottom: 40, style: { fontSize: '12px' } },
     x: { tickFormat: tick, ...x, label: `${x.label} →` },
     y: { tickFormat: tick, clamp: true, ...y, label: `↑ ${y.label}` },
     marks: [
-      ...(band === undefined ? [] : [Plot.rect([band], { x1: x.domain[0], x2: x.domain[1], ...BAND_STYLE })]),
       ...grid(),
       Plot.ruleY([y.domain[0]], { stroke: SOFT }),
-      ...(diagonal ? [diagonalMark(x.domain)] : []),
       ...series.map(({ style, points }) =>
         Plot.line(points, { x: 'x', y: 'y', stroke: style.color, strokeWidth: 2, ...dashed(style) }),
       ),
-      ...(dots ? series : []).map(({ style, points }) =>
+      ...series.map(({ style, points }) =>
         Plot.dot(points, { x: 'x', y: 'y', r: 3, fill: style.color, symbol: style.symbol }),
       ),
     ],

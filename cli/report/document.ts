@@ -68,3 +68,19 @@ export interface SeriesStyle {
 export function cellText(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
+
+/** A column: its title, and its cell in each row. */
+export type Column<Row> = readonly [title: string, cellOf: (row: Row) => Cell];
+
+export const ALGORITHM: Column<{ algorithm: string }> = ['algorithm', ({ algorithm }) => algorithm];
+
+/** The table with a line per row. */
+export function tableOf<Row>(
+  caption: string,
+  { names, numbers }: { names: readonly Column<Row>[]; numbers: readonly Column<Row>[] },
+  rows: readonly Row[],
+): Table {
+  const titles = (columns: readonly Column<Row>[]) => columns.map(([title]) => title);
+  const cells = (row: Row) => [...names, ...numbers].map(([, cellOf]) => cellOf(row));
+  return { kind: 'table', caption, names: titles(names), numbers: titles(numbers), rows: rows.map(cells) };
+}

@@ -5,17 +5,17 @@ import { liveSessionSeconds } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { type Block, cellText, type ReportDocument, type Section } from './document.ts';
 import { count, estimateCell, turned } from './format.ts';
+import { html } from './html.ts';
+import { markdown } from './markdown.ts';
 import type { Run } from './runs.ts';
-import { differencesFrom, largeScopes, type Scope, scopeGroupsOf } from './sections/differences.ts';
-import { householdBlocks } from './sections/households.ts';
-import { leftOutBlocks } from './sections/left-out.ts';
+import { comparisonBlocks, householdBlocks, tierBlocks } from './sections/comparison.ts';
 import { frontBlocks, liveHeadline, liveSummaryBlocks } from './sections/live.ts';
-import { openingBlocks } from './sections/opening.ts';
-import { provenanceBlocks } from './sections/provenance.ts';
+import { openingBlocks } from './sections/picture.ts';
+import { leftOutBlocks, provenanceBlocks } from './sections/provenance.ts';
+import { differencesFrom, largeScopes, type Scope, scopeGroupsOf } from './sections/scopes.ts';
 import { sessionBlocks } from './sections/sessions.ts';
-import { summaryBlocks } from './sections/summary.ts';
-import { tierBlocks } from './sections/tiers.ts';
 import { seriesStyles } from './series-style.ts';
+import { sessionsCsv } from './sessions-csv.ts';
 
 export interface ReportOptions {
   /** Default: the names of the scenarios. */
@@ -29,8 +29,14 @@ const LIVE_QOE =
   'and per segment latency (0.05 of the lowest bitrate per second up to 1.1 s, else 0.1 of the top one) and |1 − rate| ' +
   'of the lowest bitrate, per 4 s of media.';
 
+/** The files of a report, each in pieces that are made when they are written. Imports the plotting library. */
+export function reportFiles(runs: readonly Run[], options: ReportOptions): Record<string, Iterable<string>> {
+  const document = reportDocument(runs, options);
+  return { 'sessions.csv': sessionsCsv(runs), 'report.md': markdown(document), 'index.html': html(document) };
+}
+
 /** Builds all sections; figures are drawn later, when they are written. */
-export function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOptions = {}): ReportDocument {
+function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOptions = {}): ReportDocument {
   const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
   const traceOf = new Map(traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), trace]));
   const sections: Section[] = [];
@@ -48,7 +54,7 @@ export function reportDocument(runs: readonly Run[], { title, traces = [] }: Rep
     if (run.results.sessions.length === 0) continue;
     const isLive = run.scenario.live !== undefined;
     for (const [g, group] of groups.entries()) {
-      const blocks = isLive ? liveSummaryBlocks(run, group) : summaryBlocks(run, group);
+      const blocks = isLive ? liveSummaryBlocks(run, group) : comparisonBlocks(run, group);
       add(`summary-${g + 1}`, `Against ${run.baseline}: ${group.title}`, blocks);
     }
     add('households', 'Households', householdBlocks(run, groups));

@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('scores forecasts per data set and pooled, and draws them', async () => {
+test('scores forecasts per data set and pooled', async () => {
   const { status, stdout, stderr } = await evaluate('--fold-models', at('folds.json'));
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('evaluation.html') });
 
@@ -45,7 +45,6 @@ test('scores forecasts per data set and pooled, and draws them', async () => {
   }
   // Both models, and the one without recalibration, are scored on the same moments and differ.
   expect(new Set(Object.values(own.pinball).map(String)).size).toBe(3);
-  for (const step of own.below.model) expect(step).toEqual([...step].sort((a, b) => a! - b!));
   // Rates uniform in the logarithm: the narrow interval holds fewer outcomes than the wide one.
   for (const [step, share] of own.coverage50.model.slice(0, 5).entries()) {
     expect(share!).toBeGreaterThan(0.2);
@@ -53,7 +52,7 @@ test('scores forecasts per data set and pooled, and draws them', async () => {
   }
 
   const page = readFileSync(at('out', 'evaluation.html'), 'utf8');
-  expect(page.match(/<svg /g)).toHaveLength(2 * (3 + 5));
+  expect(page.match(/<table>/g)).toHaveLength(3);
   expect(page).not.toMatch(/NaN|undefined|<script|src=|href="[^#]/);
   expect(stdout).toContain('| pinball loss, model against shipped model |');
 }, 30_000);

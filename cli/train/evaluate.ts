@@ -24,7 +24,7 @@ interface Flags {
 
 export function evaluateCommand(io: CommandIo): Command {
   return new Command('evaluate')
-    .description('compare trained models with the shipped one: pinball loss, calibration, and QoE in the simulator')
+    .description('compare trained models with the shipped one: pinball loss, coverage, and QoE in the simulator')
     .requiredOption('--traces <file|folder>', 'recordings, or folders with their subfolders (repeatable)', collect)
     .requiredOption('--fold-models <folds.json>', 'model for each recording group, from leo-abr train --folds')
     .option('--scenario <name|file.json>', 'scenario of the sessions', 'uhd-8')

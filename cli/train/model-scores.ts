@@ -62,8 +62,6 @@ export interface StepScores {
   /** Shares of outcomes in the central 50 % and 90 % intervals, from `coverageFrom` on; null for too few outcomes. */
   coverage50: Record<Scored, (number | null)[]>;
   coverage90: Record<Scored, (number | null)[]>;
-  /** Shares of those outcomes below each quantile, `[step][level]`; a calibrated forecast has the levels themselves. */
-  below: Record<Scored, (number | null)[][]>;
 }
 
 export interface ModelScores {
@@ -207,7 +205,6 @@ function scoresByDataset(moments: readonly Moment[], levels: readonly number[]):
       pinball: byScored((forecaster) => tallies[forecaster].pinball()),
       coverage50: byScored((forecaster) => tallies[forecaster].shares(({ within50 }) => within50)),
       coverage90: byScored((forecaster) => tallies[forecaster].shares(({ within90 }) => within90)),
-      below: byScored((forecaster) => tallies[forecaster].below()),
     };
     return [name, scores] as const;
   });
@@ -222,7 +219,6 @@ interface StepTally {
   settled: number;
   within50: number;
   within90: number;
-  below: number[];
 }
 
 /** Sums of one forecaster's scores over moments. */
@@ -236,7 +232,6 @@ class Tally {
   ) {
     this.#steps = STEP_ENDS_SECONDS.map((endSeconds) => ({
       ...{ endSeconds, loss: 0, count: 0, settled: 0, within50: 0, within90: 0 },
-      below: levels.map(() => 0),
     }));
     for (const moment of moments) this.#add(moment, moment.quantiles[name]);
   }
@@ -247,14 +242,12 @@ class Tally {
       const value = actual[s]!;
       if (Number.isNaN(value)) continue;
       const row = quantiles.subarray(s * levels.length, (s + 1) * levels.length);
-      const isSettled = seconds >= coverageFrom(step.endSeconds);
       for (const [i, level] of levels.entries()) {
         const error = value - row[i]!;
         step.loss += Math.max(level * error, (level - 1) * error) / levels.length;
-        if (isSettled && error <= 0) step.below[i]!++;
       }
       step.count++;
-      if (!isSettled) continue;
+      if (seconds < coverageFrom(step.endSeconds)) continue;
       step.settled++;
       const score = Math.abs(normalScore(row, levels, value));
       if (score <= HALF_SCORE) step.within50++;
@@ -268,10 +261,6 @@ class Tally {
 
   shares(countOf: (step: StepTally) => number): (number | null)[] {
     return this.#steps.map((step) => share(countOf(step), step.settled));
-  }
-
-  below(): (number | null)[][] {
-    return this.#steps.map(({ below, settled }) => below.map((count) => share(count, settled)));
   }
 }
 

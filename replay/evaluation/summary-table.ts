@@ -1,5 +1,6 @@
 /** The summary as a text table for a terminal. */
 
+import { textTable } from '../formats/text-table.ts';
 import { ALL_DATASETS, type Estimate, type SummaryRow } from '../results.ts';
 import { groupBy } from './group-by.ts';
 import { oneRecordingDatasets, shownGapClosed, tooFewSessions } from './verdicts.ts';
@@ -71,22 +72,14 @@ function block(
   rows: readonly SummaryRow[],
   { columns, summary }: { columns: readonly Column[]; summary: readonly SummaryRow[] },
 ): string {
-  const widths = columns.map((column) =>
-    Math.max(column.title.length, ...summary.map((row) => column.cell(row, summary).length)),
-  );
-  const line = (cell: (column: Column) => string) => {
-    const padded = columns.map((column, i) => {
-      const text = cell(column);
-      return column.isName ? text.padEnd(widths[i]!) : text.padStart(widths[i]!);
-    });
-    return `  ${padded.join('  ')}`.trimEnd();
-  };
-  const lines = [
-    headline(dataset, rows),
-    line(({ title }) => title),
-    ...rows.map((row) => line(({ cell }) => cell(row, summary))),
+  // All blocks have the widths of the whole summary.
+  const cells = [
+    columns.map(({ title }) => title),
+    ...summary.map((row) => columns.map((one) => one.cell(row, summary))),
   ];
-  return lines.map((text) => `${text}\n`).join('');
+  const [titles, ...lines] = textTable(cells, columns.filter(({ isName }) => isName).length);
+  const shown = [titles, ...rows.map((row) => lines[summary.indexOf(row)])];
+  return [headline(dataset, rows), ...shown.map((line) => `  ${line}`)].map((line) => `${line}\n`).join('');
 }
 
 /** `dataset` undefined: the block of the data sets with one recording. */

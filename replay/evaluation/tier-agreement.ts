@@ -8,7 +8,7 @@ import { sessionKey } from './plan.ts';
 import { resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
 /** Over the sessions that ended normally in both tiers; differences are browser minus simulator. */
-interface TierAgreement {
+export interface TierAgreement {
   algorithm: string;
   sessions: number;
   browserQoe: number;

@@ -2,25 +2,40 @@
 
 import { placeKey } from '../../../replay/evaluation/plan.ts';
 import { sameJson } from '../../../replay/evaluation/same-json.ts';
-import type { ResolvedScenario, SummaryRow } from '../../../replay/results.ts';
+import type { Estimate, ResolvedScenario, SummaryRow } from '../../../replay/results.ts';
 import { type Axis, lineChart } from '../charts.ts';
-import { type Block, cellText, type Figure, type LegendEntry, type SeriesStyle, type Table } from '../document.ts';
+import {
+  ALGORITHM,
+  type Block,
+  type Column,
+  cellText,
+  type Figure,
+  type LegendEntry,
+  type SeriesStyle,
+  type Table,
+  tableOf,
+} from '../document.ts';
 import { estimateCell, fixed, NOTHING, percent, scaled } from '../format.ts';
 import type { Run } from '../runs.ts';
-import { groupTables, intervalsText, largeScopes, type Scope, type ScopeGroup, scopeGroupsOf } from './differences.ts';
+import { groupTables, intervalsText, largeScopes, type Scope, type ScopeGroup, scopeGroupsOf } from './scopes.ts';
 
-/** Titles and cells of the live columns, in the order of the tables. */
-const COLUMNS: Readonly<Record<string, (row: SummaryRow, live: NonNullable<SummaryRow['live']>) => string>> = {
-  n: ({ sessions }) => String(sessions),
-  QoE: (_, { qoe }) => fixed(qoe, 2),
-  'bitrate, Mbit/s': ({ meanBitrateBps }) => fixed(meanBitrateBps / 1e6, 2),
-  'stalls / min': (_, { stallsPerMinute }) => fixed(stallsPerMinute, 2),
-  'stall s / min': (_, { stallSecondsPerMinute }) => fixed(stallSecondsPerMinute, 2),
-  'latency, s': (_, { latencySecondsMean }) => fixed(latencySecondsMean, 2),
-  'p95, s': (_, { latencySecondsP95 }) => fixed(latencySecondsP95, 2),
-  'not at 1x': (_, { offRateShare }) => percent(offRateShare, 1),
-  'jumps / min': (_, { jumpsPerMinute }) => fixed(jumpsPerMinute, 2),
-};
+const live = (title: string, cellOf: (live: LiveRow) => string): Column<SummaryRow> => [
+  title,
+  (row) => (row.live === undefined ? NOTHING : cellOf(row.live)),
+];
+type LiveRow = NonNullable<SummaryRow['live']>;
+
+const COLUMNS: readonly Column<SummaryRow>[] = [
+  ['n', ({ sessions }) => String(sessions)],
+  live('QoE', ({ qoe }) => fixed(qoe, 2)),
+  ['bitrate, Mbit/s', ({ meanBitrateBps }) => fixed(meanBitrateBps / 1e6, 2)],
+  live('stalls / min', ({ stallsPerMinute }) => fixed(stallsPerMinute, 2)),
+  live('stall s / min', ({ stallSecondsPerMinute }) => fixed(stallSecondsPerMinute, 2)),
+  live('latency, s', ({ latencySecondsMean }) => fixed(latencySecondsMean, 2)),
+  live('p95, s', ({ latencySecondsP95 }) => fixed(latencySecondsP95, 2)),
+  live('not at 1x', ({ offRateShare }) => percent(offRateShare, 1)),
+  live('jumps / min', ({ jumpsPerMinute }) => fixed(jumpsPerMinute, 2)),
+];
 
 export function liveSummaryBlocks(run: Run, group: ScopeGroup): Block[] {
   return [
@@ -30,16 +45,11 @@ export function liveSummaryBlocks(run: Run, group: ScopeGroup): Block[] {
 }
 
 function meansTable(run: Run, scope: Scope): Table {
-  return {
-    kind: 'table',
-    caption:
-      `${scope.title}: each algorithm by itself, means over sessions. QoE is LoL+'s, in Mbit/s per 4 s of media; ` +
-      'latency counts from the capture of a picture, "p95" is not exceeded for 95 % of the time; "not at 1x" is the ' +
-      'share of the time that playback is faster or slower than normal by at least 1 %; jumps are seeks to the live edge.',
-    names: ['algorithm'],
-    numbers: Object.keys(COLUMNS),
-    rows: rowsOf(run, scope).map((row) => [row.algorithm, ...liveCells(row)]),
-  };
+  const caption =
+    `${scope.title}: each algorithm by itself, means over sessions. QoE is LoL+'s, in Mbit/s per 4 s of media; ` +
+    'latency counts from the capture of a picture, "p95" is not exceeded for 95 % of the time; "not at 1x" is the ' +
+    'share of the time that playback is faster or slower than normal by at least 1 %; jumps are seeks to the live edge.';
+  return tableOf(caption, { names: [ALGORITHM], numbers: COLUMNS }, rowsOf(run, scope));
 }
 
 function differenceTable(run: Run, scope: Scope): Table | undefined {
@@ -48,25 +58,23 @@ function differenceTable(run: Run, scope: Scope): Table | undefined {
   );
   const [first] = compared;
   if (first === undefined) return undefined;
-  return {
-    kind: 'table',
-    caption:
-      `${scope.title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. Better is ` +
-      `above 0 for QoE and bitrate, below 0 for the others. ${intervalsText(first)}`,
-    names: ['algorithm'],
-    numbers: ['pairs', 'QoE', 'bitrate, Mbit/s', 'stalls / min', 'stall s / min', 'latency, s'],
-    rows: compared.map(({ algorithm, pairs, live }) => [
-      algorithm,
-      String(pairs),
-      ...[
-        live.qoeDiff,
-        scaled(live.bitrateBpsDiff, 1e-6),
-        live.stallsPerMinuteDiff,
-        live.stallSecondsPerMinuteDiff,
-        live.latencySecondsDiff,
-      ].map((estimate) => estimateCell(estimate, { digits: 2 })),
-    ]),
-  };
+  type Compared = (typeof compared)[number];
+  const caption =
+    `${scope.title}: difference from ${run.baseline} over pairs of sessions of the same trace and start. Better is ` +
+    `above 0 for QoE and bitrate, below 0 for the others. ${intervalsText(first)}`;
+  const estimate = (title: string, of: (live: Compared['live']) => Estimate): Column<Compared> => [
+    title,
+    (row) => estimateCell(of(row.live), { digits: 2 }),
+  ];
+  const numbers: Column<Compared>[] = [
+    ['pairs', ({ pairs }) => String(pairs)],
+    estimate('QoE', ({ qoeDiff }) => qoeDiff),
+    estimate('bitrate, Mbit/s', ({ bitrateBpsDiff }) => scaled(bitrateBpsDiff, 1e-6)),
+    estimate('stalls / min', ({ stallsPerMinuteDiff }) => stallsPerMinuteDiff),
+    estimate('stall s / min', ({ stallSecondsPerMinuteDiff }) => stallSecondsPerMinuteDiff),
+    estimate('latency, s', ({ latencySecondsDiff }) => latencySecondsDiff),
+  ];
+  return tableOf(caption, { names: [ALGORITHM], numbers }, compared);
 }
 
 /**
@@ -162,7 +170,7 @@ function frontFigures(front: Front, scope: Scope): Block {
             .filter(({ row }) => row.algorithm === algorithm)
             .map((point) => ({ x: point.live.latencySecondsMean, y: of(point) })),
         })),
-        { width: 520, height: 320, dots: true, x, y: axisOf(what, points.map(of), 0) },
+        { width: 520, height: 320, x, y: axisOf(what, points.map(of), 0) },
       ),
   });
   return {
@@ -178,17 +186,13 @@ function frontFigures(front: Front, scope: Scope): Block {
 
 function frontTable(front: Front, scope: Scope): Table {
   const points = pointsOf(front, scope);
-  return {
-    kind: 'table',
-    caption: `${scope.title}: the points of the figures.${front.note}`,
-    names: ['algorithm', 'target'],
-    numbers: Object.keys(COLUMNS),
-    rows: front.algorithms.flatMap((algorithm) =>
-      points
-        .filter(({ row }) => row.algorithm === algorithm)
-        .map(({ row, target }) => [algorithm, `${target} s`, ...liveCells(row)]),
-    ),
-  };
+  const names: Column<FrontPoint>[] = [
+    ['algorithm', ({ row }) => row.algorithm],
+    ['target', ({ target }) => `${target} s`],
+  ];
+  const numbers = COLUMNS.map(([title, cellOf]): Column<FrontPoint> => [title, ({ row }) => cellOf(row)]);
+  const ordered = front.algorithms.flatMap((algorithm) => points.filter(({ row }) => row.algorithm === algorithm));
+  return tableOf(`${scope.title}: the points of the figures.${front.note}`, { names, numbers }, ordered);
 }
 
 /** A sentence on an algorithm against the baseline; undefined without pairs. */
@@ -205,11 +209,6 @@ export function liveHeadline(run: Run, scope: Scope, algorithm: string): string 
 
 function rowsOf({ results }: Run, { dataset }: Scope): SummaryRow[] {
   return results.summary.filter((row) => row.dataset === dataset);
-}
-
-function liveCells(row: SummaryRow): string[] {
-  const { live } = row;
-  return Object.values(COLUMNS).map((cell) => (live === undefined ? NOTHING : cell(row, live)));
 }
 
 function targetOf({ scenario }: Run): number {

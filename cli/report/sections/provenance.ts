@@ -1,12 +1,20 @@
-/** Provenance of the results: program, machine, seeds, command and scenario, so that others can reproduce them. */
+/** Provenance of the results (program, machine, seeds, command, scenario) for others to reproduce, and what they lack. */
 
-import { type BenchNotes, type BenchPart, benchNotesOf, playersOf } from '../../../replay/browser/bench-notes.ts';
+import {
+  type BenchNotes,
+  type BenchPart,
+  benchNotesOf,
+  playersOf,
+  type Rejection,
+} from '../../../replay/browser/bench-notes.ts';
 import { TOLERATED_LATE_SHARE } from '../../../replay/browser/lateness.ts';
+import { groupBy } from '../../../replay/evaluation/group-by.ts';
+import { placeKey } from '../../../replay/evaluation/plan.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
 import { type LiveStream, SCENARIOS } from '../../../replay/scenarios.ts';
-import type { Block, Table } from '../document.ts';
+import { ALGORITHM, type Block, type Column, type Table, tableOf } from '../document.ts';
 import { count, fixed, percent } from '../format.ts';
-import type { Run } from '../runs.ts';
+import { byAlgorithm, type Run } from '../runs.ts';
 
 export function provenanceBlocks(run: Run): Block[] {
   const { results, scenario } = run;
@@ -122,63 +130,136 @@ function partsTable(
   parts: readonly BenchPart[],
   { file, contexts, notes }: { file: string; contexts: number; notes: BenchNotes },
 ): Table {
-  const machineOf = ({ system, processor, cores, memoryBytes }: BenchPart['environment']) =>
-    `${system}; ${processor}, ${cores} cores, ${fixed(memoryBytes / 2 ** 30, 0)} GiB`;
   const loads = (values: readonly number[]) => values.map((value) => fixed(value, 2)).join(' ');
-  return {
-    kind: 'table',
-    caption:
-      `${file}: each call of the command, ${contexts} sessions at the same time; rejected were those with more than ` +
-      `${fixed(100 * (notes.lateShare ?? TOLERATED_LATE_SHARE), 0)} % of late downloads. ` +
-      'Load: runnable threads, mean of 1, 5 and 15 minutes.',
-    names: [
-      'started (UTC)',
-      'ended',
-      'sessions',
-      'load before',
-      'after',
-      'highest',
-      'browser',
-      'player',
-      'Node',
+  const names: Column<BenchPart>[] = [
+    ['started (UTC)', ({ startedAt }) => clockOf(startedAt)],
+    ['ended', ({ endedAt }) => clockOf(endedAt)],
+    ['sessions', ({ sessions }) => String(sessions)],
+    ['load before', ({ load }) => loads(load.before)],
+    ['after', ({ load }) => loads(load.after)],
+    ['highest', ({ load }) => fixed(load.highest, 2)],
+    ['browser', ({ environment: { browser, browserSource } }) => `${browser} (${browserSource})`],
+    ['player', () => playersOf(notes) ?? '–'],
+    ['Node', ({ environment }) => environment.node],
+    [
       'system',
+      ({ environment: { system, processor, cores, memoryBytes } }) =>
+        `${system}; ${processor}, ${cores} cores, ${fixed(memoryBytes / 2 ** 30, 0)} GiB`,
     ],
-    rows: parts.map(({ startedAt, endedAt, sessions, load, environment }) => [
-      startedAt.slice(0, 19).replace('T', ' '),
-      endedAt.slice(0, 19).replace('T', ' '),
-      String(sessions),
-      loads(load.before),
-      loads(load.after),
-      fixed(load.highest, 2),
-      `${environment.browser} (${environment.browserSource})`,
-      playersOf(notes) ?? '–',
-      environment.node,
-      machineOf(environment),
-    ]),
-  };
+  ];
+  const caption =
+    `${file}: each call of the command, ${contexts} sessions at the same time; rejected were those with more than ` +
+    `${fixed(100 * (notes.lateShare ?? TOLERATED_LATE_SHARE), 0)} % of late downloads. ` +
+    'Load: runnable threads, mean of 1, 5 and 15 minutes.';
+  return tableOf(caption, { names, numbers: [] }, parts);
+}
+
+function clockOf(iso: string): string {
+  return iso.slice(0, 19).replace('T', ' ');
 }
 
 function calibrationTable(parts: readonly BenchPart[]): Table | undefined {
   const rows = parts.flatMap(({ startedAt, calibration }) =>
-    (['before', 'after'] as const).flatMap((when) =>
-      (calibration[when] ?? []).map((row) => [
-        `${when} the sessions of ${startedAt.slice(0, 19).replace('T', ' ')}`,
-        row.trace,
-        String(row.downloads),
-        fixed(row.goodputShare, 4),
-        percent(row.errorMedian, 2),
-        percent(row.errorP95, 2),
-      ]),
+    (['before', 'after'] as const).flatMap((side) =>
+      (calibration[side] ?? []).map((row) => ({ ...row, when: `${side} the sessions of ${clockOf(startedAt)}` })),
     ),
   );
-  if (rows.length === 0) return undefined;
-  return {
-    kind: 'table',
-    caption:
-      'Accuracy of the origin on known traces in this browser: received bits over the bits that the link carries, ' +
-      'and the error of download times.',
-    names: ['when', 'trace'],
-    numbers: ['downloads', 'goodput / trace', 'error, median', 'error, p95'],
-    rows,
-  };
+  type Row = (typeof rows)[number];
+  const names: Column<Row>[] = [
+    ['when', ({ when }) => when],
+    ['trace', ({ trace }) => trace],
+  ];
+  const numbers: Column<Row>[] = [
+    ['downloads', ({ downloads }) => String(downloads)],
+    ['goodput / trace', ({ goodputShare }) => fixed(goodputShare, 4)],
+    ['error, median', ({ errorMedian }) => percent(errorMedian, 2)],
+    ['error, p95', ({ errorP95 }) => percent(errorP95, 2)],
+  ];
+  const caption =
+    'Accuracy of the origin on known traces in this browser: received bits over the bits that the link carries, ' +
+    'and the error of download times.';
+  return rows.length === 0 ? undefined : tableOf(caption, { names, numbers }, rows);
+}
+
+/** What the figures lack: rejected runs, sessions that ended early, places without a pair. */
+export function leftOutBlocks(run: Run): Block[] {
+  const { results, tools, files } = run;
+  const items: string[] = [];
+  for (const [i, { complete }] of tools.entries()) {
+    if (complete === false) items.push(`\`${files[i]}\` holds partial results: sessions are missing.`);
+  }
+  if (results.tool['complete'] === false && items.length === 0) items.push('The results are not complete.');
+
+  const leftOut = new Set(
+    tools.flatMap((tool) => tool.leftOut ?? []).map((one) => `${one.trace} at ${one.startSeconds} s (${one.reason})`),
+  );
+  if (leftOut.size > 0) items.push(`${count(leftOut.size, 'start')} left out: ${[...leftOut].join(', ')}.`);
+  for (const [algorithm, sessions] of byAlgorithm(results.sessions)) {
+    const past = sessions.flatMap(({ pastTraceSeconds }) => pastTraceSeconds ?? []);
+    if (past.length === 0) continue;
+    items.push(
+      `\`${algorithm}\`: ${count(past.length, 'session')} ran past the end of the recording, which then began again, ` +
+        `by up to ${fixed(Math.max(...past), 1)} s.`,
+    );
+  }
+
+  const early = results.sessions.filter(({ endedBy }) => endedBy !== 'end');
+  for (const [algorithm, sessions] of byAlgorithm(early)) {
+    const faults = sessions.filter(({ endedBy }) => endedBy === 'fault');
+    const cut = sessions.length - faults.length;
+    if (cut > 0) {
+      const sessionsCut = `${count(cut, 'session')} cut off after 600 s of waiting`;
+      items.push(`\`${algorithm}\`: ${sessionsCut}; they count with the QoE until then.`);
+    }
+    if (faults.length > 0) {
+      const first = faults[0]!.fault ?? 'unknown';
+      items.push(`\`${algorithm}\`: ${count(faults.length, 'session')} ended by a fault; the first: ${first}.`);
+    }
+  }
+
+  const places = new Set(results.sessions.map(placeKey));
+  for (const [algorithm, sessions] of byAlgorithm(results.sessions)) {
+    const missing = places.size - new Set(sessions.map(placeKey)).size;
+    if (missing > 0)
+      items.push(`\`${algorithm}\`: no session at ${missing} of ${places.size} places; pairs come from the others.`);
+  }
+
+  const notes = tools.flatMap((tool) => benchNotesOf(tool) ?? []);
+  const rejections = notes.flatMap(({ parts }) => parts.flatMap((part) => part.rejections ?? []));
+  const rejectedRuns = notes.reduce((sum, { rejectedRuns: runs }) => sum + runs, 0);
+  const blocks: Block[] = [];
+  if (!run.isSimulated) {
+    items.push(
+      notes.some(({ kernel }) => kernel !== undefined)
+        ? 'The kernel tier rejects no run, because nothing prescribes when a download ends.'
+        : rejectedRuns === 0
+          ? 'No run was rejected.'
+          : `${count(rejectedRuns, 'run')} rejected and repeated, because more than 2 % of a run's downloads ended ` +
+            'later than the trace prescribes (by more than 3 % and 50 ms): the machine was too busy to measure.',
+    );
+  }
+  if (items.length === 0) items.push('Nothing: every planned session is in the figures and played to its end.');
+  blocks.push({ kind: 'list', items });
+  if (rejections.length > 0) blocks.push(rejectionTable(run, rejections));
+  return blocks;
+}
+
+/** Rejections by algorithm: if the shares differ, the accepted sessions are a biased selection. */
+function rejectionTable({ results, algorithms }: Run, rejections: readonly Rejection[]): Table {
+  const accepted = byAlgorithm(results.sessions);
+  const rejected = groupBy(rejections, ({ algorithm }) => algorithm);
+  const rows = [...new Set([...algorithms, ...rejected.keys()])].map((algorithm) => ({
+    algorithm,
+    played: accepted.get(algorithm)?.length ?? 0,
+    own: rejected.get(algorithm) ?? [],
+  }));
+  const numbers: Column<(typeof rows)[number]>[] = [
+    ['sessions', ({ played }) => String(played)],
+    ['runs rejected', ({ own }) => String(own.length)],
+    ['share of runs', ({ played, own }) => percent(own.length / Math.max(1, own.length + played), 1)],
+    ['traces', ({ own }) => [...new Set(own.map(({ trace }) => trace))].slice(0, 4).join(', ') || '–'],
+  ];
+  const caption =
+    'Runs rejected, by algorithm. If the shares differ much, the accepted sessions are a biased selection.';
+  return tableOf(caption, { names: [ALGORITHM], numbers }, rows);
 }

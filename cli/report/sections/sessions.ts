@@ -3,10 +3,17 @@
 import type { SessionResult } from '../../../replay/results.ts';
 import type { Trace } from '../../../replay/trace.ts';
 import { sessionChart } from '../charts.ts';
-import type { Block, Figure, SeriesStyle, Table } from '../document.ts';
+import { ALGORITHM, type Block, type Column, type Figure, type SeriesStyle, tableOf } from '../document.ts';
 import { count, fixed } from '../format.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 import { sessionSeries } from '../session-series.ts';
+
+interface Chosen {
+  algorithm: string;
+  /** `best`, `median` or `worst`. */
+  name: string;
+  session: SessionResult;
+}
 
 /** `traceOf`: the given traces by the JSON of `[data set, name]`. */
 export function sessionBlocks(
@@ -14,74 +21,66 @@ export function sessionBlocks(
   traceOf: ReadonlyMap<string, Trace>,
   styles: ReadonlyMap<string, SeriesStyle>,
 ): Block[] {
-  const groups = byAlgorithm(run.results.sessions);
-  const blocks: Block[] = [
-    {
-      kind: 'text',
-      text:
-        'By QoE. Above: requested bitrates' +
-        `${traceOf.size === 0 ? '' : ', and capacity (grey, cut at 1.3 times the top bitrate)'}; ` +
-        `below: the buffer level; red: stalls.${traceOf.size === 0 ? ' `--traces` adds the capacity.' : ''}`,
-    },
-  ];
-  const figures: Figure[] = [];
-  const rows: Table['rows'] = [];
   const { digits } = run;
-  for (const [algorithm, sessions] of groups) {
-    for (const { name, session } of chosen(sessions)) {
-      const where = `${session.trace}${session.startSeconds > 0 ? ` from ${session.startSeconds} s` : ''}`;
-      const series = sessionSeries(
-        session,
-        run.scenario,
-        traceOf.get(JSON.stringify([session.dataset, session.trace])),
-      );
-      rows.push([
-        algorithm,
-        name,
-        session.dataset,
-        where,
-        fixed(session.qoe.linear, digits),
-        fixed(session.meanBitrateBps / 1e6, digits),
-        fixed(session.stallSeconds, 2),
-        String(session.stallCount),
-        fixed(session.startupSeconds, 2),
-        String(session.switches),
-        session.endedBy,
-      ]);
-      if (series === undefined) continue;
-      figures.push({
-        caption: `${algorithm}, ${name}: ${where}, QoE ${fixed(session.qoe.linear, 1)}`,
-        label:
-          `${algorithm}, its ${name} session over time, ${where}: mean bitrate ` +
-          `${fixed(session.meanBitrateBps / 1e6, 1)} Mbit/s, ${count(session.stallCount, 'stall')} of ` +
-          `${fixed(session.stallSeconds, 1)} s together, ${count(session.switches, 'switch', 'switches')}.`,
-        draw: () =>
-          sessionChart(series, {
-            topBps: run.scenario.ladderBps.at(-1)!,
-            bufferCapSeconds: run.scenario.bufferCapSeconds,
-            color: styles.get(algorithm)!.color,
-          }),
-      });
-    }
-  }
-  blocks.push({ kind: 'figures', figures, width: 'third' });
-  blocks.push({
-    kind: 'table',
-    caption: 'The sessions above in numbers.',
-    names: ['algorithm', 'session', 'data set', 'trace'],
-    numbers: ['QoE', 'bitrate, Mbit/s', 'stalls, s', 'stalls', 'startup, s', 'switches', 'ended by'],
-    rows,
-  });
-  return blocks;
+  const rows = [...byAlgorithm(run.results.sessions)].flatMap(([algorithm, sessions]) => chosen(algorithm, sessions));
+  const names: Column<Chosen>[] = [
+    ALGORITHM,
+    ['session', ({ name }) => name],
+    ['data set', ({ session }) => session.dataset],
+    ['trace', ({ session }) => placeName(session)],
+  ];
+  const numbers: Column<Chosen>[] = [
+    ['QoE', ({ session }) => fixed(session.qoe.linear, digits)],
+    ['bitrate, Mbit/s', ({ session }) => fixed(session.meanBitrateBps / 1e6, digits)],
+    ['stalls, s', ({ session }) => fixed(session.stallSeconds, 2)],
+    ['stalls', ({ session }) => String(session.stallCount)],
+    ['startup, s', ({ session }) => fixed(session.startupSeconds, 2)],
+    ['switches', ({ session }) => String(session.switches)],
+    ['ended by', ({ session }) => session.endedBy],
+  ];
+  const hasCapacity = traceOf.size > 0;
+  const text =
+    `By QoE. Above: requested bitrates${hasCapacity ? ', and capacity (grey, cut at 1.3 times the top bitrate)' : ''}; ` +
+    `below: the buffer level; red: stalls.${hasCapacity ? '' : ' `--traces` adds the capacity.'}`;
+  return [
+    { kind: 'text', text },
+    { kind: 'figures', figures: rows.flatMap((row) => figureOf(row, run, { traceOf, styles }) ?? []), width: 'third' },
+    tableOf('The sessions above in numbers.', { names, numbers }, rows),
+  ];
+}
+
+/** Undefined for a session without a segment. */
+function figureOf(
+  { algorithm, name, session }: Chosen,
+  { scenario }: Run,
+  { traceOf, styles }: { traceOf: ReadonlyMap<string, Trace>; styles: ReadonlyMap<string, SeriesStyle> },
+): Figure | undefined {
+  const series = sessionSeries(session, scenario, traceOf.get(JSON.stringify([session.dataset, session.trace])));
+  if (series === undefined) return undefined;
+  const { ladderBps, bufferCapSeconds } = scenario;
+  const where = placeName(session);
+  return {
+    caption: `${algorithm}, ${name}: ${where}, QoE ${fixed(session.qoe.linear, 1)}`,
+    label:
+      `${algorithm}, its ${name} session over time, ${where}: mean bitrate ` +
+      `${fixed(session.meanBitrateBps / 1e6, 1)} Mbit/s, ${count(session.stallCount, 'stall')} of ` +
+      `${fixed(session.stallSeconds, 1)} s together, ${count(session.switches, 'switch', 'switches')}.`,
+    draw: () =>
+      sessionChart(series, { topBps: ladderBps.at(-1)!, bufferCapSeconds, color: styles.get(algorithm)!.color }),
+  };
+}
+
+function placeName({ trace, startSeconds }: SessionResult): string {
+  return `${trace}${startSeconds > 0 ? ` from ${startSeconds} s` : ''}`;
 }
 
 /** Best, median and worst session; one or two of them if there are fewer than three sessions. */
-function chosen(sessions: readonly SessionResult[]): { name: string; session: SessionResult }[] {
+function chosen(algorithm: string, sessions: readonly SessionResult[]): Chosen[] {
   const ranked = [...sessions].sort((a, b) => b.qoe.linear - a.qoe.linear);
   const roles = [
     { name: 'best', session: ranked[0] },
     { name: 'median', session: ranked.length > 2 ? ranked[Math.floor((ranked.length - 1) / 2)] : undefined },
     { name: 'worst', session: ranked.length > 1 ? ranked.at(-1) : undefined },
   ];
-  return roles.flatMap(({ name, session }) => (session === undefined ? [] : [{ name, session }]));
+  return roles.flatMap(({ name, session }) => (session === undefined ? [] : [{ algorithm, name, session }]));
 }

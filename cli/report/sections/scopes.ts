@@ -1,12 +1,11 @@
-/** Paired differences from a baseline, as several sections show them. */
+/** The data sets of a run as sections show them, and paired differences from the baseline. */
 
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/component-differences.ts';
 import { groupBy } from '../../../replay/evaluation/group-by.ts';
 import { unitsByDataset } from '../../../replay/evaluation/resampling-units.ts';
 import { oneRecordingDatasets } from '../../../replay/evaluation/verdicts.ts';
 import { ALL_DATASETS, type SessionResult } from '../../../replay/results.ts';
-import type { Cell, Table } from '../document.ts';
-import { estimateCell, turned } from '../format.ts';
+import type { Table } from '../document.ts';
 import { byAlgorithm, type Run } from '../runs.ts';
 
 /** A data set of a run, or all of them together where there are several. */
@@ -82,15 +81,6 @@ export function differencesFrom(
       return found === undefined ? [] : [[algorithm, found] as const];
     }),
   );
-}
-
-/** Titles of the columns of `componentCells`. */
-export const COMPONENT_TITLES = ['pairs', 'QoE', 'from bitrate', 'from stalls', 'from startup', 'from switches'];
-
-/** A difference and its components, above 0 where the algorithm is better. */
-export function componentCells(of: ComponentDifference, digits: number): Cell[] {
-  const estimates = [of.qoe, of.quality, turned(of.stalls), turned(of.startup), turned(of.switches)];
-  return [String(of.pairs), ...estimates.map((estimate) => estimateCell(estimate, { digits }))];
 }
 
 /** How the intervals of a comparison were made, for the caption of a table. */

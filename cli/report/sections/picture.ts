@@ -6,7 +6,7 @@ import { type QoeRow, qoeChart } from '../charts.ts';
 import type { Block, Figure, SeriesStyle } from '../document.ts';
 import { count, fixed } from '../format.ts';
 import type { Run } from '../runs.ts';
-import { type Scope, type ScopeGroup, scopeGroupsOf } from './differences.ts';
+import { type Scope, type ScopeGroup, scopeGroupsOf } from './scopes.ts';
 
 /** `runTitle` names a run where there are several. */
 export function openingBlocks(
