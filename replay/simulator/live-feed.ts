@@ -7,7 +7,7 @@ import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
 import { knownBps, LiveDownload, LiveEdge, type LiveSegment } from '../../predictor/live-download.ts';
 import { MeteredDownload } from '../../predictor/metered-download.ts';
 import { ObservationMeter } from '../../predictor/observation-meter.ts';
-import type { LiveFlight } from './live-flight.ts';
+import type { ChunkedFlight } from '../link/chunked-flight.ts';
 
 /**
  * A page sees a body in parts this long apart: in low latency as the origin sends them (every 4 ms), otherwise by
@@ -16,7 +16,7 @@ import type { LiveFlight } from './live-flight.ts';
 const READ_SECONDS = { chunks: 0.004, whole: 0.05 };
 
 interface Observed {
-  flight: LiveFlight;
+  flight: ChunkedFlight;
   metered: MeteredDownload;
   readUntilSeconds: number;
   chunks: number;
@@ -36,7 +36,7 @@ export class LiveFeed {
     this.meter = forecaster && new ObservationMeter((observation) => forecaster.observe(observation));
   }
 
-  begin(flight: LiveFlight, segment: LiveSegment): void {
+  begin(flight: ChunkedFlight, segment: LiveSegment): void {
     const { requestedAtSeconds } = flight;
     const live = new LiveDownload(this.edge, segment, requestedAtSeconds);
     const metered = new MeteredDownload(this.meter, requestedAtSeconds, live);

@@ -16,13 +16,13 @@ import {
   qoeWeights,
 } from '../../abr/index.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
+import type { FlightLink, SharedFlight } from '../link/shared-link.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
 import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
-import type { FlightLink, SharedFlight } from './shared-link.ts';
 import type { SimulationOptions } from './simulate-session.ts';
 
 /** Period of `reconsider`, as of the plugin's timer in a page. */
